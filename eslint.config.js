@@ -1,0 +1,49 @@
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+const clocksAndWorld = ['process', 'Date', 'performance', 'setTimeout', 'setInterval', 'fetch'];
+
+export default defineConfig(
+  { ignores: ['dist/', 'runs/', 'node_modules/', 'src/lab/engine/assembly/', 'scripts/'] },
+  {
+    files: ['**/*.{ts,tsx}'],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ['vitest.config.ts'] } } },
+    rules: {
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/no-floating-promises': 'error',
+      'max-lines-per-function': ['error', { max: 40, skipComments: true, skipBlankLines: true }],
+      'max-params': ['error', 4],
+      complexity: ['error', 10],
+      'no-console': 'error',
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'ExportDefaultDeclaration', message: 'Export by name: the importer should not choose it.' },
+      ],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Math', property: 'random', message: 'Use a named, seeded stream (lab/rng.ts).' },
+      ],
+      'no-restricted-globals': [
+        'error',
+        { name: 'process', message: 'Only cli/, executors/ and main files read the process; take a value instead.' },
+      ],
+    },
+  },
+  {
+    files: ['src/cli/**', 'src/executors/**', 'src/**/main.ts*', 'src/**/*-main.ts', 'bench/**', 'test/**'],
+    rules: { 'no-restricted-globals': 'off' },
+  },
+  {
+    files: ['src/{base,contract,spec,scheduler,protocol}/**', 'src/tui/view/**', 'src/report/view/**'],
+    rules: { 'no-restricted-globals': ['error', ...clocksAndWorld] },
+  },
+  // The kernels' signatures are the WebAssembly module's: flat lists of sizes and addresses.
+  { files: ['src/lab/engine/kernels/**'], rules: { 'max-params': 'off', 'max-lines-per-function': 'off' } },
+  {
+    files: ['test/**', 'bench/**', '*.config.ts'],
+    rules: { 'max-lines-per-function': 'off', 'no-restricted-syntax': 'off', 'no-console': 'off' },
+  },
+);

@@ -1,0 +1,60 @@
+/**
+ * Builds what is shipped: the lab's kernels (AssemblyScript → WebAssembly) and one bundle per program.
+ *
+ * One bundle each because a cold start from node_modules costs three times as much (Ink alone is 40 files).
+ */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const dist = join(root, 'dist');
+const kernels = join(root, 'src/lab/engine/kernels.wasm');
+
+rmSync(dist, { recursive: true, force: true });
+mkdirSync(join(dist, 'bin'), { recursive: true });
+compileKernels();
+await bundle('memrl-tui', 'src/cli/main.ts');
+await bundle('memrl', 'src/lab/main.ts');
+copyFileSync(kernels, join(dist, 'kernels.wasm'));
+
+function compileKernels() {
+  const asc = join(dirname(createRequire(import.meta.url).resolve('assemblyscript/package.json')), 'bin/asc.js');
+  const options = ['-O3', '--noAssert', '--runtime', 'stub', '--enable', 'simd', '--importMemory'];
+  const source = join(root, 'src/lab/engine/assembly/kernels.ts');
+  const { status } = spawnSync(process.execPath, [asc, source, '-o', kernels, ...options], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+async function bundle(name, entry) {
+  const file = join(dist, `${name}.js`);
+  await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    outfile: file,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    minify: true,
+    keepNames: true,
+    sourcemap: false,
+    legalComments: 'none',
+    // React's development build is slow and leaks a performance entry per frame.
+    define: { 'process.env.NODE_ENV': '"production"' },
+    // Ink imports its devtools bridge statically; nothing of it is wanted in a shipped program.
+    alias: { 'react-devtools-core': join(root, 'scripts/no-devtools.js') },
+    banner: {
+      js: "#!/usr/bin/env node\nimport { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);",
+    },
+    logLevel: 'warning',
+  });
+  chmodSync(file, 0o755);
+  // Runs find both programs here by name, however memrl-tui itself was started.
+  const link = join(dist, 'bin', name);
+  if (existsSync(link)) unlinkSync(link);
+  symlinkSync(`../${name}.js`, link);
+}

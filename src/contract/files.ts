@@ -1,0 +1,32 @@
+/**
+ * Every file name the manager and the runs agree on, once. `DESIGN` rule: each file has one writer.
+ *
+ *   runs/.supervisor/…                     the supervisor's own
+ *   runs/<sweep>/sweep.yaml                as submitted
+ *   runs/<sweep>/<run>/run.json            the supervisor
+ *   runs/<sweep>/<run>/output.log          the run's stdout and stderr (all attempts)
+ *   runs/<sweep>/<run>/attempts/<n>/pid    the shim of attempt n: claims the attempt and identifies its process
+ *   runs/<sweep>/<run>/attempts/<n>/exit   the shim of attempt n: exit code and newline
+ *   runs/<sweep>/<run>/metrics.jsonl …     the run
+ */
+export const runFiles = {
+  record: 'run.json',
+  log: 'output.log',
+  attempts: 'attempts',
+  pid: 'pid',
+  exit: 'exit',
+  metrics: 'metrics.jsonl',
+  config: 'config.json',
+  checkpoints: 'checkpoints.jsonl',
+  checkpointDirectory: 'checkpoints',
+} as const;
+
+export const sweepFiles = { text: 'sweep.yaml', overrides: 'overrides.json' } as const;
+
+export const supervisorFiles = {
+  directory: '.supervisor',
+  journal: 'journal.jsonl',
+  lock: 'lock.json',
+  log: 'log',
+  environments: 'environments',
+} as const;

@@ -1,0 +1,35 @@
+/**
+ * One line of a JSON-lines file written by anyone.
+ *
+ * Python writes bare `NaN`, `Infinity` and `-Infinity`, which JSON forbids; they are read as numbers here.
+ *
+ * @returns The object, or null when the line is not a JSON object (torn, empty, foreign).
+ */
+export function parseJsonLine(line: string): Record<string, unknown> | null {
+  return parseObject(line, (text) => JSON.parse(text)) ?? parseObject(line, parseLenient);
+}
+
+function parseObject(line: string, parse: (text: string) => unknown): Record<string, unknown> | null {
+  try {
+    const value = parse(line);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+const named: Record<string, number> = { NaN: Number.NaN, Infinity: Number.POSITIVE_INFINITY, '-Infinity': -Infinity };
+/** Marks a replaced literal inside the JSON text; a private-use character no log contains by accident. */
+const mark = '\uE000';
+
+function parseLenient(line: string): unknown {
+  // Strings are matched first, so a literal inside a string is left alone.
+  const marked = line.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g, (token) =>
+    token.startsWith('"') ? token : `"${mark}${token}"`,
+  );
+  return JSON.parse(marked, (_key, value: unknown) =>
+    typeof value === 'string' && value.startsWith(mark) ? named[value.slice(1)] : value,
+  );
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { RunId } from '../base/ids.js';
+import { Parameters } from '../base/scalar.js';
+
+/** The one word for where a run is. `status --json`, the window and the query language use these. */
+export const RunWord = z.enum([
+  'queued',
+  'starting',
+  'running',
+  'stopping',
+  'done',
+  'failed',
+  'killed',
+  'lost',
+  'held',
+]);
+export type RunWord = z.infer<typeof RunWord>;
+
+/** Everything a client needs to draw one row. Times: Unix ms. Plain data: sent as JSON, patched field by field. */
+export const RunSummary = z.object({
+  id: RunId,
+  sweep: z.string(),
+  group: z.string(),
+  subgroup: z.string().nullable(),
+  name: z.string(),
+  /** Absolute path of the run directory. */
+  directory: z.string(),
+  parameters: Parameters,
+  argv: z.array(z.string()),
+  state: RunWord,
+  /** Why it waits, how it ended, in words for a person; the failure line of a failed run. */
+  reason: z.string().nullable(),
+  /** Attempts started so far. */
+  attempt: z.int().nonnegative(),
+  exit: z
+    .object({
+      class: z.enum(['done', 'failed', 'signal', 'killed', 'lost']),
+      code: z.int().nullable(),
+      signal: z.string().nullable(),
+    })
+    .nullable(),
+  /** `cpu 0`, `gpu 3`; null while it holds none. */
+  slot: z.string().nullable(),
+  gpus: z.array(z.int()),
+  pid: z.int().nullable(),
+  startedAt: z.number().nullable(),
+  endedAt: z.number().nullable(),
+  /** When SIGKILL follows, while the run is stopping. */
+  killAt: z.number().nullable(),
+  /** 0..1 */
+  progress: z.number().nullable(),
+  etaSeconds: z.number().nullable(),
+  /** Last value of every numeric metric. */
+  metrics: z.record(z.string(), z.number().nullable()),
+  /** The sweep's first shown metric over the run so far, oldest first, at most 32 values. */
+  spark: z.array(z.number().nullable()),
+  health: z.enum(['ok', 'stalled', 'nan']),
+});
+export type RunSummary = z.infer<typeof RunSummary>;
+
+export const GroupSummary = z.object({ name: z.string(), title: z.string().nullable(), needs: z.array(z.string()) });
+export type GroupSummary = z.infer<typeof GroupSummary>;
+
+/** One sweep the supervisor knows. Its runs come separately. */
+export const SweepSummary = z.object({
+  name: z.string(),
+  description: z.string().nullable(),
+  directory: z.string(),
+  groups: z.array(GroupSummary),
+  /** Metric keys to show first, and the key of the x axis (`step` when the file says nothing). */
+  show: z.array(z.string()),
+  x: z.string(),
+});
+export type SweepSummary = z.infer<typeof SweepSummary>;

@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.{ts,tsx}'],
+    // Real processes and pseudo-terminals on two cores: patience is cheaper than a flaky red.
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+});
