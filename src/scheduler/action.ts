@@ -1,0 +1,11 @@
+import type { RunId } from '../base/ids.js';
+import type { Slot } from './slot.js';
+
+/** Everything the scheduler can ask for. Orders, as data; the supervisor carries them out. */
+export type SchedulerAction =
+  /** `resumed`: an earlier attempt was up, so the run may find its own checkpoints. */
+  | { type: 'launch'; id: RunId; attempt: number; slot: Slot; resumed: boolean }
+  /** Ask politely. */
+  | { type: 'terminate'; id: RunId; attempt: number }
+  /** The whole tree, now. */
+  | { type: 'kill'; id: RunId; attempt: number };

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { GpuIndex } from '../base/ids.js';
+
+/** What a run needs to start: `gpus` 0 is one CPU slot; otherwise so many GPUs, each shared by at most `perGpu` runs. */
+export const Need = z.object({ gpus: z.int().nonnegative(), perGpu: z.int().positive() });
+export type Need = z.infer<typeof Need>;
+
+/** Room for one run. */
+export const Slot = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('cpu'), index: z.int().nonnegative() }),
+  z.object({ kind: z.literal('gpu'), gpus: z.array(GpuIndex).nonempty() }),
+]);
+export type Slot = z.infer<typeof Slot>;
+
+/** `cpu 0`, `gpu 3`, `gpu 0,1`. */
+export function slotName(slot: Slot): string {
+  return slot.kind === 'cpu' ? `cpu ${slot.index}` : `gpu ${slot.gpus.join(',')}`;
+}
+
+/** GPUs a slot stands for; none for a CPU slot. */
+export function gpusOf(slot: Slot): readonly GpuIndex[] {
+  return slot.kind === 'gpu' ? slot.gpus : [];
+}
