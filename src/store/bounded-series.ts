@@ -1,0 +1,107 @@
+import { extremes } from './downsample.js';
+
+/** How many points a series keeps: at most `older` boiled-down ones, then at least `exact` exact ones. */
+export type Bounds = { older: number; exact: number };
+
+/** About half a megabyte a series at most; far more points than a screen has columns. */
+const defaultBounds: Bounds = { older: 16_384, exact: 8_192 };
+
+/**
+ * The values of one metric by row, in bounded memory: the newest are exact, older ones are the lowest and the highest
+ * of equal stretches, so that a chart keeps every peak. A stretch doubles each time the older part is full.
+ */
+export class BoundedSeries {
+  /** Row number and value of each point, `length` of them; rows rise. Read only, and only until the next change. */
+  rows = new Float64Array(64);
+  values = new Float64Array(64);
+  length = 0;
+  readonly #bounds: Bounds;
+  /** Points of the older part. */
+  #older = 0;
+  /** Exact points that one stretch of the older part stands for. */
+  #stretch = 4;
+
+  constructor(bounds: Bounds = defaultBounds) {
+    this.#bounds = bounds;
+  }
+
+  /** Whether every point given is still there. */
+  get isExact(): boolean {
+    return this.#older === 0;
+  }
+
+  /** Adds a point; one of the same row replaces the last. */
+  append(row: number, value: number): void {
+    if (this.length > 0 && this.rows[this.length - 1] === row) {
+      this.values[this.length - 1] = value;
+      return;
+    }
+    if (this.length === this.#capacity) this.#boilDown();
+    if (this.length === this.rows.length) this.#grow();
+    this.rows[this.length] = row;
+    this.values[this.length++] = value;
+  }
+
+  /** Forgets all points from this row on. */
+  truncate(row: number): void {
+    this.length = lowerBound(this.rows, this.length, row);
+    this.#older = Math.min(this.#older, this.length);
+  }
+
+  get #capacity(): number {
+    return this.#bounds.older + 2 * this.#bounds.exact;
+  }
+
+  #grow(): void {
+    const size = Math.min(this.rows.length * 2, Math.max(this.#capacity, this.length + 1));
+    this.rows = resized(this.rows, size);
+    this.values = resized(this.values, size);
+  }
+
+  #boilDown(): void {
+    const exactFrom = this.length - this.#bounds.exact;
+    this.#older = this.#squeeze(this.#older, exactFrom, this.#stretch);
+    if (this.#older > this.#bounds.older) {
+      this.#older = this.#squeeze(0, this.#older, 4);
+      this.#stretch *= 2;
+    }
+    this.rows.copyWithin(this.#older, exactFrom, this.length);
+    this.values.copyWithin(this.#older, exactFrom, this.length);
+    this.length = this.#older + this.#bounds.exact;
+  }
+
+  /** Leaves two of every `stretch` points in `[from, end)`, in place; gives the new end. */
+  #squeeze(from: number, end: number, stretch: number): number {
+    let to = from;
+    for (let start = from; start < end; start += stretch) {
+      const [low, high] = extremes(this.values, start, Math.min(start + stretch, end));
+      to = this.#keep(Math.min(low, high), to);
+      if (low !== high) to = this.#keep(Math.max(low, high), to);
+    }
+    return to;
+  }
+
+  #keep(index: number, at: number): number {
+    this.rows[at] = this.rows[index]!;
+    this.values[at] = this.values[index]!;
+    return at + 1;
+  }
+}
+
+/** First index of a rising array, of which `length` values count, whose value is at least `bound`. */
+export function lowerBound(values: Float64Array, length: number, bound: number): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (values[middle]! < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function resized(array: Float64Array<ArrayBuffer>, size: number): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(size);
+  larger.set(array);
+  return larger;
+}

@@ -1,0 +1,24 @@
+/** Escape sequences: CSI, OSC and other strings up to their end, character sets, and the two-byte ones. */
+const escapes =
+  /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?/g;
+/** What would move the cursor or reorder the text: other controls, bidirectional overrides, lone surrogates, BOM. */
+const unsafe = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Surrogate}/gu;
+const TAB = 8;
+
+/**
+ * Foreign text made safe to draw in one line of a terminal: what a carriage return would have overwritten is dropped
+ * (of a progress bar the last state is left), escape sequences and control characters are removed, tabs become spaces.
+ */
+export function displayText(line: string): string {
+  const text = afterLastReturn(line.replace(escapes, '')).replace(unsafe, '');
+  return text.includes('\t') ? expandTabs(text) : text;
+}
+
+function afterLastReturn(line: string): string {
+  if (!line.includes('\r')) return line;
+  return line.split('\r').findLast((part) => part.trim() !== '') ?? '';
+}
+
+function expandTabs(text: string): string {
+  return text.split('\t').reduce((line, part) => line + ' '.repeat(TAB - (line.length % TAB)) + part);
+}

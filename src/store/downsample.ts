@@ -1,0 +1,58 @@
+/** A line to draw: one point per index. NaN in `y` is a gap. */
+export type Line = { x: Float64Array; y: Float64Array };
+
+/**
+ * Points that draw the same line as the given ones in a chart of that many columns: of each column the lowest and the
+ * highest, in their order. A column of gaps only keeps one gap. Gives the line itself when it is short enough.
+ *
+ * @param line `x` does not fall. Columns are of equal width in `x`.
+ */
+export function downsample(line: Line, columns: number): Line {
+  const { x, y } = line;
+  if (columns < 1 || x.length <= 2 * columns) return line;
+  const kept = new Uint32Array(2 * columns);
+  const count = pickExtremes(line, columns, kept);
+  const picked = kept.subarray(0, count);
+  return { x: Float64Array.from(picked, (index) => x[index]!), y: Float64Array.from(picked, (index) => y[index]!) };
+}
+
+function pickExtremes({ x, y }: Line, columns: number, kept: Uint32Array): number {
+  const first = x[0]!;
+  const width = (x[x.length - 1]! - first) / columns;
+  let count = 0;
+  let column = 0;
+  for (let from = 0; from < x.length; column++) {
+    // A column further on each time, whatever x does, so that there are never more than asked for.
+    if (width > 0) column = Math.max(column, Math.floor((x[from]! - first) / width));
+    const end = column >= columns - 1 ? x.length : firstAtLeast(x, first + (column + 1) * width, from + 1);
+    const [low, high] = extremes(y, from, end);
+    kept[count++] = Math.min(low, high);
+    if (low !== high) kept[count++] = Math.max(low, high);
+    from = end;
+  }
+  return count;
+}
+
+/** First index from `from` on whose x is at least `bound`. */
+function firstAtLeast(x: Float64Array, bound: number, from: number): number {
+  let low = from;
+  let high = x.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (x[middle]! < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Indexes of the lowest and highest value in `[from, end)`, gaps left out; `from` twice when all are gaps. */
+export function extremes(y: Float64Array, from: number, end: number): [low: number, high: number] {
+  let low = from;
+  let high = from;
+  for (let index = from + 1; index < end; index++) {
+    const value = y[index]!;
+    if (value < y[low]! || Number.isNaN(y[low])) low = Number.isNaN(value) ? low : index;
+    if (value > y[high]! || Number.isNaN(y[high])) high = Number.isNaN(value) ? high : index;
+  }
+  return [low, high];
+}

@@ -1,0 +1,58 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { runFiles } from '../contract/files.js';
+import { parseJsonLine } from '../contract/json-line.js';
+import type { RunFacts } from '../contract/run-facts.js';
+import type { RunRecord } from '../contract/run-record.js';
+import { readIfThere, readRunRecord } from './run-record-file.js';
+
+/** When a run counts as done: exit code 0, or a row of a JSON-lines file in its directory. */
+export type DoneEvidence = { exit: 0 } | { file: string; where: string };
+
+/**
+ * What the run's directory says about its past: `run.json`, the shim's exit files, and the file the done rule looks at.
+ * A missing directory gives facts of a run that never was. Reads only; about 50 µs a directory.
+ */
+export function readRunFacts(directory: string, done: DoneEvidence): RunFacts {
+  const record = readRunRecord(directory);
+  const attempts = Math.max(lastRecorded(record), lastClaimed(directory));
+  return {
+    known: record !== null,
+    identity: record?.identity ?? null,
+    parameters: record?.parameters ?? null,
+    attempts,
+    exitCode: attempts === 0 ? null : exitCode(directory, attempts),
+    stoppedBy: stoppedBy(record, attempts),
+    doneRows: 'file' in done ? rowsOf(join(directory, done.file)) : [],
+  };
+}
+
+function lastRecorded(record: RunRecord | null): number {
+  return Math.max(0, ...(record?.attempts ?? []).map(({ number }) => number));
+}
+
+/** The highest numbered folder below `attempts/`: the shim makes one before `run.json` may say so. */
+function lastClaimed(directory: string): number {
+  try {
+    const names = readdirSync(join(directory, runFiles.attempts));
+    return Math.max(0, ...names.filter((name) => /^[1-9]\d*$/.test(name)).map(Number));
+  } catch {
+    return 0;
+  }
+}
+
+/** Only the last attempt counts: an earlier 0 says nothing once a longer run was asked for. */
+function exitCode(directory: string, attempt: number): number | null {
+  const text = readIfThere(join(directory, runFiles.attempts, String(attempt), runFiles.exit));
+  return text !== null && /^\d+\n$/.test(text) ? Number(text) : null;
+}
+
+function stoppedBy(record: RunRecord | null, attempt: number): string | null {
+  const outcome = record?.attempts.find(({ number }) => number === attempt)?.outcome;
+  return outcome?.kind === 'done' ? (outcome.rule ?? null) : null;
+}
+
+function rowsOf(path: string): Record<string, unknown>[] {
+  const lines = (readIfThere(path) ?? '').split('\n');
+  return lines.map(parseJsonLine).filter((row) => row !== null);
+}
