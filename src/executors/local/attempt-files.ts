@@ -1,0 +1,63 @@
+import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { uptime } from 'node:os';
+import { join } from 'node:path';
+import { runFiles } from '../../contract/files.js';
+import { type ProcessIdentity, parseIdentity } from './process-identity.js';
+
+/**
+ * Who owns an attempt. `unreadable`: someone has created the file and its line is not there (yet, or the disk was full).
+ * `withdrawn`: a supervisor claimed it so that it can never start.
+ */
+export type Claim =
+  { kind: 'none' } | { kind: 'unreadable' } | { kind: 'withdrawn' } | { kind: 'begun'; identity: ProcessIdentity };
+
+export function attemptDirectory(runDirectory: string, attempt: number): string {
+  return join(runDirectory, runFiles.attempts, String(attempt));
+}
+
+export function readClaim(directory: string): Claim {
+  const text = readIfThere(join(directory, runFiles.pid));
+  if (text === null) return { kind: 'none' };
+  if (text.startsWith(withdrawal)) return { kind: 'withdrawn' };
+  const identity = text.endsWith('\n') ? parseIdentity(text.trimEnd()) : null;
+  return identity === null ? { kind: 'unreadable' } : { kind: 'begun', identity };
+}
+
+/**
+ * Makes sure that an attempt will never start, by taking the shim's place.
+ *
+ * @returns Whether that succeeded; false when it had begun already. Throws when the file cannot be made for another reason.
+ */
+export function withdraw(directory: string): boolean {
+  try {
+    mkdirSync(directory, { recursive: true });
+    const fd = openSync(join(directory, runFiles.pid), 'wx');
+    writeSync(fd, `${withdrawal}\n`);
+    closeSync(fd);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Whether the attempt was claimed before the machine was last started. */
+export function isFromEarlierBoot(directory: string): boolean {
+  return statSync(join(directory, runFiles.pid)).mtimeMs < Date.now() - uptime() * 1000;
+}
+
+/** The exit code the shim wrote; null when it has not (yet). */
+export function readExitCode(directory: string): number | null {
+  const text = readIfThere(join(directory, runFiles.exit));
+  return text !== null && /^\d+\n$/.test(text) ? Number(text) : null;
+}
+
+const withdrawal = 'withdrawn by the supervisor';
+
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+
+/** One process of all time: a pid alone is reused, pid and start time are reused after a reboot. */
+export type ProcessIdentity = {
+  pid: number;
+  /** Clock ticks since boot (field 22 of /proc/PID/stat), or `ps -o lstart` where there is no /proc. */
+  startTime: string;
+  /** Empty where there is no /proc. */
+  bootId: string;
+};
+
+/** Fields of /proc/PID/stat that say who a process is and whom it belongs to. */
+export type ProcessStat = {
+  pid: number;
+  /** One letter; Z is dead and X nearly. */
+  state: string;
+  parent: number;
+  group: number;
+  session: number;
+  startTime: string;
+};
+
+const hasProc = existsSync('/proc/self/stat');
+
+/** The command name may hold spaces and parentheses, so the fields are counted from the last `)`. */
+export function parseStat(text: string): ProcessStat | null {
+  const end = text.lastIndexOf(')');
+  const fields = text.slice(end + 2).split(' ');
+  const pid = Number.parseInt(text, 10);
+  const [state, parent, group, session] = fields;
+  const startTime = fields[19];
+  if (end < 0 || !(pid > 0) || state === undefined || startTime === undefined) return null;
+  return { pid, state, parent: Number(parent), group: Number(group), session: Number(session), startTime };
+}
+
+/** The line the shim writes; null when it is torn or not a shim's. */
+export function parseIdentity(line: string): ProcessIdentity | null {
+  const other = /^(\d+) lstart (.+)$/.exec(line);
+  if (other !== null) return { pid: Number(other[1]), startTime: normalized(other[2]!), bootId: '' };
+  const stat = parseStat(line);
+  const bootId = /[0-9a-f-]{36}$/.exec(line)?.[0];
+  return stat === null || bootId === undefined ? null : { pid: stat.pid, startTime: stat.startTime, bootId };
+}
+
+/** Who has this pid now; null when nobody living has. About 30 µs. */
+export function identityOf(pid: number): ProcessIdentity | null {
+  if (!hasProc) return identityFromPs(pid);
+  const stat = readStat(pid);
+  return stat === null || isDead(stat) ? null : { pid, startTime: stat.startTime, bootId: bootId() };
+}
+
+/** Whether exactly this process still lives. A zombie does not. */
+export function isAlive({ pid, startTime, bootId: boot }: ProcessIdentity): boolean {
+  const now = identityOf(pid);
+  return now !== null && now.startTime === startTime && now.bootId === boot;
+}
+
+export function isDead({ state }: ProcessStat): boolean {
+  return state === 'Z' || state === 'X';
+}
+
+export function readStat(pid: number | string): ProcessStat | null {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+let knownBootId: string | null = null;
+
+export function bootId(): string {
+  if (knownBootId === null) knownBootId = hasProc ? readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() : '';
+  return knownBootId;
+}
+
+function identityFromPs(pid: number): ProcessIdentity | null {
+  const options = { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } } as const;
+  const { stdout } = spawnSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], options);
+  const [, state, startTime] = /^\s*(\S+)\s+(.+?)\s*$/m.exec(stdout) ?? [];
+  if (state === undefined || startTime === undefined || state.startsWith('Z')) return null;
+  return { pid, startTime: normalized(startTime), bootId: '' };
+}
+
+function normalized(time: string): string {
+  return time.trim().replace(/\s+/g, ' ');
+}
