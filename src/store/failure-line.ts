@@ -7,8 +7,8 @@ const LONGEST = 300;
  */
 const ranks: readonly (readonly RegExp[])[] = [
   [
-    // Python, also with a module path (`torch.OutOfMemoryError: …`) and inside an exception group (`  | ValueError: …`).
-    /^(?:\s*[|+][\s|+-]*)?(?:[A-Za-z_][\w]*\.)*(?!Warning)[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failure)(?:$|: )/,
+    // Python, also with a module path (`torch.OutOfMemoryError: …`), in an exception group (`  | ValueError: …`), of a rank.
+    /^(?:\s*[|+][\s|+-]*|\[rank\d+\]: )?(?:[A-Za-z_][\w]*\.)*(?!Warning)[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failure)(?:$|: )/,
     // A Python assertion or exit without a message, and Node (`Error: …`, `TypeError [ERR_X]: …`, `Uncaught …`).
     /^(?:Uncaught (?:\w+ )?)?(?:[A-Z]\w*)?(?:Error|Exception)(?: \[[\w]+\])?: \S/,
     /\bCUDA out of memory\b|\bCUDA error: |\bcuBLAS error\b|\bNCCL error\b|\bRESOURCE_EXHAUSTED\b/,
@@ -23,6 +23,8 @@ const ranks: readonly (readonly RegExp[])[] = [
   ],
   [
     /^(?:.*[\s:])?(?:Killed|Terminated|Aborted|Segmentation fault|Bus error|Illegal instruction|Floating point exception)(?: \(core dumped\))?$/,
+    // The shell that waited for the program says it was killed.
+    /^\S+: (?:line )?\d+:\s+\d+ (?:Killed|Terminated|Aborted|Segmentation fault|Bus error)\b/,
     /\boom-kill|\bout of memory\b/i,
   ],
 ];

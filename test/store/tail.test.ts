@@ -123,10 +123,10 @@ describe('Tail', () => {
           const tail = new Tail(path);
           const seen: string[] = [];
           for (let at = 0; at < bytes.length;) {
-            const size = sizes.next().value!;
+            const size = sizes.next().value as number;
             appendFileSync(path, bytes.subarray(at, at + size));
             at += size;
-            const read = tail.read(sizes.next().value);
+            const read = tail.read(sizes.next().value as number);
             expect(read.restarted).toBe(false);
             seen.push(...read.lines);
           }
