@@ -1,0 +1,117 @@
+import { Lanes } from './lanes';
+
+/**
+ * Causal attention of consecutive queries of one sequence, whose keys lie in two places: first `sharedRows` rows of a
+ * prompt that several sequences share (0 when there is none), then the sequence's own rows. Query i sees all shared rows
+ * and own rows 0 … ownBefore + i. Keys and values are rows of `kvRow` floats: [… | keys of all kv heads | values …];
+ * `shared` and `own` point at the first row's keys.
+ *
+ * @param kvHeads Divides `heads`; query head h reads kv head h · kvHeads / heads.
+ * @param p Probabilities, kept for the backward pass: [head × query] rows of `pRow` ≥ all keys, rounded up to 4.
+ * @param out Row i of `outRow` floats gets the heads' results side by side.
+ * @param scale Factor of the scores, 1/√headWidth.
+ */
+export function attention(
+  heads: i32,
+  kvHeads: i32,
+  headWidth: i32,
+  queries: i32,
+  q: usize,
+  qRow: usize,
+  shared: usize,
+  sharedRows: i32,
+  own: usize,
+  ownBefore: i32,
+  kvRow: usize,
+  p: usize,
+  pRow: usize,
+  out: usize,
+  outRow: usize,
+  scale: f32,
+): void {
+  const headBytes = (<usize>headWidth) << 2;
+  const values = headBytes * <usize>kvHeads;
+  const group = heads / kvHeads;
+  qRow <<= 2;
+  kvRow <<= 2;
+  pRow <<= 2;
+  outRow <<= 2;
+  for (let h = 0; h < heads; h++) {
+    const head = headBytes * <usize>h;
+    const kvHead = headBytes * <usize>(h / group);
+    for (let i = 0; i < queries; i++) {
+      const query = q + qRow * <usize>i + head;
+      const ownRows = ownBefore + i + 1;
+      const split = p + ((<usize>sharedRows) << 2);
+      dots(query, headBytes, shared + kvHead, kvRow, sharedRows, p, scale);
+      dots(query, headBytes, own + kvHead, kvRow, ownRows, split, scale);
+      softmax(p, sharedRows + ownRows);
+      const result = out + outRow * <usize>i + head;
+      for (let d: usize = 0; d < headBytes; d += 16) {
+        let sum = weighted(p, shared + values + kvHead + d, kvRow, sharedRows, f32x4.splat(0));
+        sum = weighted(split, own + values + kvHead + d, kvRow, ownRows, sum);
+        v128.store(result + d, sum);
+      }
+      p += pRow;
+    }
+  }
+}
+
+/** to[j] = scale · query·key[j], four keys at a time. */
+function dots(query: usize, bytes: usize, keys: usize, keyRow: usize, count: i32, to: usize, scale: f32): void {
+  const scale4 = f32x4.splat(scale);
+  for (; count >= 4; count -= 4) {
+    const k1 = keys + keyRow;
+    const k2 = k1 + keyRow;
+    const k3 = k2 + keyRow;
+    let s0 = f32x4.splat(0);
+    let s1 = s0;
+    let s2 = s0;
+    let s3 = s0;
+    for (let d: usize = 0; d < bytes; d += 16) {
+      const x = v128.load(query + d);
+      s0 = Lanes.multiplyAdd(x, v128.load(keys + d), s0);
+      s1 = Lanes.multiplyAdd(x, v128.load(k1 + d), s1);
+      s2 = Lanes.multiplyAdd(x, v128.load(k2 + d), s2);
+      s3 = Lanes.multiplyAdd(x, v128.load(k3 + d), s3);
+    }
+    v128.store(to, f32x4.mul(Lanes.sums4(s0, s1, s2, s3), scale4));
+    keys = k3 + keyRow;
+    to += 16;
+  }
+  for (; count > 0; count--) {
+    let s = f32x4.splat(0);
+    for (let d: usize = 0; d < bytes; d += 16) s = Lanes.multiplyAdd(v128.load(query + d), v128.load(keys + d), s);
+    store<f32>(to, Lanes.sum(s) * scale);
+    keys += keyRow;
+    to += 4;
+  }
+}
+
+/** In place; the row's padding up to a multiple of 4 gets 0. */
+function softmax(p: usize, count: i32): void {
+  const end = p + ((<usize>count) << 2);
+  const padded = (end + 15) & ~15;
+  for (let at = end; at < padded; at += 4) store<f32>(at, -1e30);
+  let most = f32x4.splat(-1e30);
+  for (let at = p; at < padded; at += 16) most = f32x4.max(most, v128.load(at));
+  const top = f32x4.splat(Lanes.max(most));
+  let sum = f32x4.splat(0);
+  for (let at = p; at < padded; at += 16) {
+    const e = Lanes.exp(f32x4.sub(v128.load(at), top));
+    v128.store(at, e);
+    sum = f32x4.add(sum, e);
+  }
+  const inverse = f32x4.splat(<f32>1 / Lanes.sum(sum));
+  for (let at = p; at < padded; at += 16) v128.store(at, f32x4.mul(v128.load(at), inverse));
+}
+
+/** sum + Σ p[j] · value[j], four floats of each value. */
+function weighted(p: usize, values: usize, valueRow: usize, count: i32, sum: v128): v128 {
+  for (; count > 0; count--) {
+    sum = Lanes.multiplyAdd(v128.load32_splat(p), v128.load(values), sum);
+    values += valueRow;
+    p += 4;
+  }
+  return sum;
+}

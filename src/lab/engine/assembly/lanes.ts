@@ -1,0 +1,56 @@
+/** Four floats at a time: what the instruction set lacks. */
+export class Lanes {
+  /** c + a·b, rounded twice: the fused instruction would not give the same bits on every processor. */
+  @inline
+  static multiplyAdd(a: v128, b: v128, c: v128): v128 {
+    return f32x4.add(c, f32x4.mul(a, b));
+  }
+
+  /** (l0 + l2) + (l1 + l3). `sums4` adds in the same order, so both give the same bits. */
+  @inline
+  static sum(a: v128): f32 {
+    const pair = f32x4.add(a, v128.shuffle<f32>(a, a, 2, 3, 0, 1));
+    return f32x4.extract_lane(pair, 0) + f32x4.extract_lane(pair, 1);
+  }
+
+  /** The sums of four vectors, as one vector. */
+  @inline
+  static sums4(a: v128, b: v128, c: v128, d: v128): v128 {
+    const ab = f32x4.add(v128.shuffle<f32>(a, b, 0, 1, 4, 5), v128.shuffle<f32>(a, b, 2, 3, 6, 7));
+    const cd = f32x4.add(v128.shuffle<f32>(c, d, 0, 1, 4, 5), v128.shuffle<f32>(c, d, 2, 3, 6, 7));
+    return f32x4.add(v128.shuffle<f32>(ab, cd, 0, 2, 4, 6), v128.shuffle<f32>(ab, cd, 1, 3, 5, 7));
+  }
+
+  @inline
+  static max(a: v128): f32 {
+    return max(
+      max(f32x4.extract_lane(a, 0), f32x4.extract_lane(a, 1)),
+      max(f32x4.extract_lane(a, 2), f32x4.extract_lane(a, 3)),
+    );
+  }
+
+  /** e^x by Cephes' degree-5 polynomial, within 2 units in the last place; 0 where x < −87.3. */
+  @inline
+  static exp(x: v128): v128 {
+    const bounded = f32x4.min(f32x4.max(x, f32x4.splat(-87.3)), f32x4.splat(88.0));
+    const n = f32x4.nearest(f32x4.mul(bounded, f32x4.splat(1.4426950408889634)));
+    // ln 2 in two parts, so that n·ln 2 loses no digits.
+    let r = f32x4.sub(bounded, f32x4.mul(n, f32x4.splat(0.693359375)));
+    r = f32x4.sub(r, f32x4.mul(n, f32x4.splat(-2.1219444e-4)));
+    let p = f32x4.splat(1.98756915e-4);
+    p = Lanes.multiplyAdd(p, r, f32x4.splat(1.3981999507e-3));
+    p = Lanes.multiplyAdd(p, r, f32x4.splat(8.3334519073e-3));
+    p = Lanes.multiplyAdd(p, r, f32x4.splat(4.1665795894e-2));
+    p = Lanes.multiplyAdd(p, r, f32x4.splat(1.6666665459e-1));
+    p = Lanes.multiplyAdd(p, r, f32x4.splat(5.0000001201e-1));
+    p = f32x4.add(Lanes.multiplyAdd(p, f32x4.mul(r, r), r), f32x4.splat(1));
+    const power = i32x4.shl(i32x4.add(i32x4.trunc_sat_f32x4_s(n), i32x4.splat(127)), 23);
+    return v128.and(f32x4.mul(p, power), f32x4.ge(x, f32x4.splat(-87.3)));
+  }
+
+  @inline
+  static sigmoid(x: v128): v128 {
+    const one = f32x4.splat(1);
+    return f32x4.div(one, f32x4.add(one, Lanes.exp(f32x4.neg(x))));
+  }
+}

@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises';
+import { UserError } from '../../base/user-error.js';
+import type { Engine, ModelShape } from './engine.js';
+import type { Kernels } from './kernels/kernels.js';
+import { wasmKernels } from './kernels/wasm-kernels.js';
+import { LlamaEngine } from './llama-engine.js';
+import { checkShape } from './model-shape.js';
+
+/**
+ * A model whose weights are all zero until `loadWeights` (see `initialWeights`), with its own memory.
+ *
+ * @param options.kernels A fresh set, used by no other engine; the WebAssembly ones by default.
+ * @throws UserError when the shape is one the kernels cannot work with.
+ */
+export async function createEngine(shape: ModelShape, options: { kernels?: Kernels } = {}): Promise<Engine> {
+  checkShape(shape);
+  const kernels = options.kernels ?? (await wasmKernels(await compiledKernels()));
+  return new LlamaEngine(kernels, shape);
+}
+
+let compiled: Promise<WebAssembly.Module> | null = null;
+
+/** Compiled once per process. The file lies beside this one, and beside the bundle that contains this one. */
+function compiledKernels(): Promise<WebAssembly.Module> {
+  compiled ??= readFile(new URL('./kernels.wasm', import.meta.url)).then(
+    (bytes) => WebAssembly.compile(bytes),
+    (cause: unknown) => {
+      throw new UserError('The kernels have not been built: kernels.wasm is missing.', 'Run `npm run build`.', {
+        cause,
+      });
+    },
+  );
+  return compiled;
+}

@@ -1,0 +1,162 @@
+import { Heap } from './heap.js';
+import type { Kernels } from './kernels.js';
+import { loopAttention, loopAttentionBackward } from './loop-attention.js';
+import { loopGemm, loopPackColumns, loopPackRows } from './loop-gemm.js';
+import { loopLogSoftmax, loopLogSoftmaxBackward, loopSample } from './loop-softmax.js';
+
+/**
+ * The kernels as plain loops over typed arrays: what the WebAssembly ones are tested against, and what runs where they
+ * cannot. About eight times slower. Written to be read: each says in scalars what its SIMD twin says in vectors.
+ */
+export function loopKernels(): Kernels {
+  const heap = new Heap();
+  return {
+    backend: 'loops',
+    heap,
+    gemm: loopGemm(heap),
+    packRows: loopPackRows(heap),
+    packColumns: loopPackColumns(heap),
+    attention: loopAttention(heap),
+    attentionBackward: loopAttentionBackward(heap),
+    logSoftmax: loopLogSoftmax(heap),
+    logSoftmaxBackward: loopLogSoftmaxBackward(heap),
+    sample: loopSample(heap),
+    ...rowLoops(heap),
+    ...normLoops(heap),
+    rope: ropeLoop(heap),
+    ...swigluLoops(heap),
+    adam: adamLoop(heap),
+  };
+}
+
+type RowKernels = 'zero' | 'copy' | 'add' | 'sumSquares' | 'gatherRows' | 'scatterAddRows';
+
+function rowLoops(heap: Heap): Pick<Kernels, RowKernels> {
+  return {
+    zero: (count, at) => void heap.f32.fill(0, at >>> 2, (at >>> 2) + count),
+    copy: (count, from, to) => void heap.f32.copyWithin(to >>> 2, from >>> 2, (from >>> 2) + count),
+    add(count, from, to) {
+      const { f32 } = heap;
+      for (let j = 0; j < count; j++) f32[(to >>> 2) + j]! += f32[(from >>> 2) + j]!;
+    },
+    sumSquares(count, at) {
+      const { f32 } = heap;
+      let total = 0;
+      for (let j = at >>> 2; j < (at >>> 2) + count; j++) total += f32[j]! * f32[j]!;
+      return total;
+    },
+    gatherRows(rows, width, ids, table, to) {
+      const { f32, i32 } = heap;
+      for (let i = 0; i < rows; i++) {
+        const from = (table >>> 2) + i32[(ids >>> 2) + i]! * width;
+        f32.copyWithin((to >>> 2) + i * width, from, from + width);
+      }
+    },
+    scatterAddRows(rows, width, ids, from, table) {
+      const { f32, i32 } = heap;
+      for (let i = 0; i < rows; i++) {
+        const to = (table >>> 2) + i32[(ids >>> 2) + i]! * width;
+        for (let j = 0; j < width; j++) f32[to + j]! += f32[(from >>> 2) + i * width + j]!;
+      }
+    },
+  };
+}
+
+function normLoops(heap: Heap): Pick<Kernels, 'rmsNorm' | 'rmsNormBackward'> {
+  return {
+    rmsNorm(rows, width, x, w, y, scale, epsilon) {
+      const { f32 } = heap;
+      for (let i = 0; i < rows; i++) {
+        const row = (x >>> 2) + i * width;
+        let squares = 0;
+        for (let j = 0; j < width; j++) squares += f32[row + j]! * f32[row + j]!;
+        const s = 1 / Math.sqrt(squares / width + epsilon);
+        f32[(scale >>> 2) + i] = s;
+        for (let j = 0; j < width; j++) f32[(y >>> 2) + i * width + j] = f32[row + j]! * s * f32[(w >>> 2) + j]!;
+      }
+    },
+    rmsNormBackward(rows, width, dy, x, w, scale, dx, dw) {
+      const { f32 } = heap;
+      for (let i = 0; i < rows; i++) {
+        const s = f32[(scale >>> 2) + i]!;
+        const at = i * width;
+        let dot = 0;
+        for (let j = 0; j < width; j++) {
+          const normal = f32[(x >>> 2) + at + j]! * s;
+          const slope = f32[(dy >>> 2) + at + j]!;
+          f32[(dw >>> 2) + j]! += slope * normal;
+          dot += slope * f32[(w >>> 2) + j]! * normal;
+        }
+        for (let j = 0; j < width; j++) {
+          const normal = f32[(x >>> 2) + at + j]! * s;
+          const inner = f32[(dy >>> 2) + at + j]! * f32[(w >>> 2) + j]! - (normal * dot) / width;
+          f32[(dx >>> 2) + at + j]! += s * inner;
+        }
+      }
+    },
+  };
+}
+
+function ropeLoop(heap: Heap): Kernels['rope'] {
+  return (rows, heads, headWidth, x, xRow, positions, cos, sin, direction) => {
+    const { f32, i32 } = heap;
+    const half = headWidth / 2;
+    for (let i = 0; i < rows; i++) {
+      const angle = i32[(positions >>> 2) + i]! * half;
+      for (let h = 0; h < heads; h++) {
+        const head = (x >>> 2) + i * xRow + h * headWidth;
+        for (let j = 0; j < half; j++) {
+          const c = f32[(cos >>> 2) + angle + j]!;
+          const s = f32[(sin >>> 2) + angle + j]! * direction;
+          const a = f32[head + j]!;
+          const b = f32[head + half + j]!;
+          f32[head + j] = a * c - b * s;
+          f32[head + half + j] = b * c + a * s;
+        }
+      }
+    }
+  };
+}
+
+function swigluLoops(heap: Heap): Pick<Kernels, 'swiglu' | 'swigluBackward'> {
+  return {
+    swiglu(rows, width, gateUp, y) {
+      const { f32 } = heap;
+      for (let i = 0; i < rows; i++) {
+        const row = (gateUp >>> 2) + 2 * i * width;
+        for (let j = 0; j < width; j++) {
+          const gate = f32[row + j]!;
+          f32[(y >>> 2) + i * width + j] = (gate * f32[row + width + j]!) / (1 + Math.exp(-gate));
+        }
+      }
+    },
+    swigluBackward(rows, width, dy, gateUp, dGateUp) {
+      const { f32 } = heap;
+      for (let i = 0; i < rows; i++) {
+        const row = (gateUp >>> 2) + 2 * i * width;
+        const out = (dGateUp >>> 2) + 2 * i * width;
+        for (let j = 0; j < width; j++) {
+          const gate = f32[row + j]!;
+          const up = f32[row + width + j]!;
+          const slope = f32[(dy >>> 2) + i * width + j]!;
+          const sigmoid = 1 / (1 + Math.exp(-gate));
+          f32[out + j] = slope * up * (sigmoid + gate * sigmoid * (1 - sigmoid));
+          f32[out + width + j] = slope * gate * sigmoid;
+        }
+      }
+    },
+  };
+}
+
+function adamLoop(heap: Heap): Kernels['adam'] {
+  return (count, weights, gradient, m, v, step, fresh1, fresh2, epsilon) => {
+    const { f32 } = heap;
+    for (let j = 0; j < count; j++) {
+      const g = f32[(gradient >>> 2) + j]!;
+      const m1 = (f32[(m >>> 2) + j]! += fresh1 * (g - f32[(m >>> 2) + j]!));
+      const v1 = (f32[(v >>> 2) + j]! += fresh2 * (g * g - f32[(v >>> 2) + j]!));
+      f32[(weights >>> 2) + j]! -= (step * m1) / (Math.sqrt(v1) + epsilon);
+      f32[(gradient >>> 2) + j] = 0;
+    }
+  };
+}

@@ -1,0 +1,74 @@
+import { UserError } from '../../base/user-error.js';
+import type { ModelShape } from './engine.js';
+
+/** Models to begin with. `tiny` is the size at which the memory sweep is run; `micro` is for tests of recipes. */
+export const presets = {
+  micro: {
+    vocabulary: 32,
+    width: 16,
+    layers: 1,
+    heads: 2,
+    kvHeads: 2,
+    feedForward: 44,
+    tied: true,
+    ropeTheta: 10_000,
+    normEpsilon: 1e-5,
+    context: 64,
+  },
+  tiny: {
+    vocabulary: 32,
+    width: 64,
+    layers: 2,
+    heads: 4,
+    kvHeads: 4,
+    feedForward: 172,
+    tied: true,
+    ropeTheta: 10_000,
+    normEpsilon: 1e-5,
+    context: 64,
+  },
+} as const satisfies Record<string, ModelShape>;
+
+/** Floats from one row to the next of the matrices that only the shape decides. */
+export type Widths = {
+  /** Of one head's query, key or value. */
+  readonly head: number;
+  /** Of all keys of a row, and of all its values. */
+  readonly kv: number;
+  /** A row of queries, keys and values side by side. */
+  readonly qkv: number;
+  /** The vocabulary, padded to a multiple of 4. */
+  readonly scores: number;
+};
+
+export function widthsOf(shape: ModelShape): Widths {
+  const head = shape.width / shape.heads;
+  const kv = head * shape.kvHeads;
+  return { head, kv, qkv: shape.width + 2 * kv, scores: Math.ceil(shape.vocabulary / 4) * 4 };
+}
+
+/** Throws a UserError that names the first number of the shape the engine cannot work with. */
+export function checkShape(shape: ModelShape): void {
+  const counts = ['vocabulary', 'width', 'layers', 'heads', 'kvHeads', 'feedForward', 'context'] as const;
+  for (const key of counts) {
+    if (!Number.isSafeInteger(shape[key]) || shape[key] < 1) refuse(shape, key, 'is not a whole number above 0', '1');
+  }
+  if (shape.heads % shape.kvHeads !== 0) refuse(shape, 'kvHeads', 'does not divide `heads`', String(shape.heads));
+  if (shape.width % (4 * shape.heads) !== 0) {
+    refuse(
+      shape,
+      'width',
+      'is not a multiple of 4 × `heads`',
+      String(Math.ceil(shape.width / 4 / shape.heads) * 4 * shape.heads),
+    );
+  }
+  if (shape.feedForward % 4 !== 0) {
+    refuse(shape, 'feedForward', 'is not a multiple of 4', String(Math.ceil(shape.feedForward / 4) * 4));
+  }
+  if (!(shape.ropeTheta > 0)) refuse(shape, 'ropeTheta', 'is not above 0', '10000');
+  if (!(shape.normEpsilon >= 0)) refuse(shape, 'normEpsilon', 'is below 0', '0.00001');
+}
+
+function refuse(shape: ModelShape, key: Exclude<keyof ModelShape, 'tied'>, why: string, instead: string): never {
+  throw new UserError(`The model's \`${key}\`, ${shape[key]}, ${why}.`, `Set \`${key}\` to ${instead}, for example.`);
+}

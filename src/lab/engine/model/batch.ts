@@ -1,0 +1,112 @@
+import { UserError } from '../../../base/user-error.js';
+import type { ModelShape, PromptGroup } from '../engine.js';
+import { checkTokens } from './check-tokens.js';
+
+/** Consecutive rows of one sequence and the rows of a prompt they can also see. */
+export type Segment = {
+  readonly row: number;
+  readonly rows: number;
+  readonly sharedRow: number;
+  readonly sharedRows: number;
+  /** Floats from one row of attention probabilities to the next. */
+  readonly pRow: number;
+  /** Where the segment's probabilities begin, in floats. */
+  readonly p: number;
+};
+
+/**
+ * Prompt groups as rows of a matrix. Each prompt has its rows once; each continuation has a row for every token but its
+ * last, which predicts nothing. A head row is one whose next token is asked for: the last of a prompt, for the first
+ * token of all its continuations, and every row of a continuation.
+ */
+export type Batch = {
+  readonly tokens: readonly number[];
+  readonly positions: readonly number[];
+  readonly segments: readonly Segment[];
+  readonly headRows: readonly number[];
+  /** The tokens whose scores are asked for, and for each the head row (its index in `headRows`) that predicts it. */
+  readonly targets: readonly number[];
+  readonly targetHeads: readonly number[];
+  /** Floats of attention probabilities of one layer. */
+  readonly probabilities: number;
+  /** Longest row of probabilities. */
+  readonly longestRow: number;
+};
+
+/** Throws a UserError when a group is empty, too long for the model, or has a token outside the vocabulary. */
+export function layOutBatch(shape: ModelShape, groups: readonly PromptGroup[]): Batch {
+  if (groups.length === 0) throw new UserError('A batch has no prompt groups.', 'Give at least one group.');
+  const batch = new BatchBuilder(shape.heads);
+  for (const group of groups) {
+    checkGroup(shape, group);
+    batch.addGroup(group);
+  }
+  return batch;
+}
+
+function checkGroup(shape: ModelShape, { prompt, continuations }: PromptGroup): void {
+  checkTokens(shape, prompt, 'A prompt');
+  if (continuations.length === 0) {
+    throw new UserError('A prompt group has no continuations.', 'Give each prompt at least one continuation.');
+  }
+  for (const continuation of continuations) {
+    checkTokens(shape, continuation, 'A continuation');
+    const length = prompt.length + continuation.length;
+    if (length <= shape.context) continue;
+    throw new UserError(
+      `A sequence of ${length} tokens is longer than the model's context, ${shape.context}.`,
+      `Shorten the sequence, or make the model with \`context\` ${length} or more.`,
+    );
+  }
+}
+
+class BatchBuilder implements Batch {
+  readonly tokens: number[] = [];
+  readonly positions: number[] = [];
+  readonly segments: Segment[] = [];
+  readonly headRows: number[] = [];
+  readonly targets: number[] = [];
+  readonly targetHeads: number[] = [];
+  probabilities = 0;
+  longestRow = 0;
+  readonly #heads: number;
+
+  constructor(heads: number) {
+    this.#heads = heads;
+  }
+
+  addGroup({ prompt, continuations }: PromptGroup): void {
+    const first = this.tokens.length;
+    this.#addRows(prompt, prompt.length, 0);
+    this.#addSegment(first, prompt.length, first, 0);
+    const promptHead = this.headRows.push(this.tokens.length - 1) - 1;
+    for (const continuation of continuations) this.#addContinuation(continuation, first, prompt.length, promptHead);
+  }
+
+  #addContinuation(tokens: Int32Array, sharedRow: number, sharedRows: number, promptHead: number): void {
+    const row = this.tokens.length;
+    const rows = tokens.length - 1;
+    this.#addRows(tokens, rows, sharedRows);
+    if (rows > 0) this.#addSegment(row, rows, sharedRow, sharedRows);
+    this.targets.push(tokens[0]!);
+    this.targetHeads.push(promptHead);
+    for (let i = 0; i < rows; i++) {
+      this.targets.push(tokens[i + 1]!);
+      this.targetHeads.push(this.headRows.push(row + i) - 1);
+    }
+  }
+
+  #addRows(tokens: Int32Array, count: number, position: number): void {
+    for (let i = 0; i < count; i++) {
+      this.tokens.push(tokens[i]!);
+      this.positions.push(position + i);
+    }
+  }
+
+  #addSegment(row: number, rows: number, sharedRow: number, sharedRows: number): void {
+    const pRow = Math.ceil((sharedRows + rows) / 4) * 4;
+    this.segments.push({ row, rows, sharedRow, sharedRows, pRow, p: this.probabilities });
+    this.probabilities += this.#heads * rows * pRow;
+    this.longestRow = Math.max(this.longestRow, pRow);
+  }
+}

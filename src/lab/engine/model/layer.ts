@@ -1,0 +1,54 @@
+import { multiply } from '../kernels/matrices.js';
+import type { Model } from './model.js';
+
+/** Addresses of one layer's activations, one row per token. In inference several may be the same. */
+export type LayerBuffers = {
+  /** What comes in, [rows × width]. */
+  readonly x: number;
+  readonly normed: number;
+  readonly normScale: number;
+  /** [rows × (queries | keys | values)], queries and keys already rotated. */
+  readonly qkv: number;
+  /** Attention probabilities. */
+  readonly p: number;
+  readonly attended: number;
+  /** x + attention. */
+  readonly middle: number;
+  readonly middleNormed: number;
+  readonly middleScale: number;
+  /** [rows × (gate | up)] */
+  readonly gateUp: number;
+  readonly activated: number;
+  /** middle + feed-forward: what goes out. */
+  readonly next: number;
+};
+
+/**
+ * One transformer layer, forward, on `rows` tokens.
+ *
+ * @param positions Address of one i32 per row.
+ * @param attend Fills `attended` from `qkv`; it knows which rows see which.
+ */
+export function runLayer(
+  model: Model,
+  index: number,
+  { rows, positions, buffers }: { rows: number; positions: number; buffers: LayerBuffers },
+  attend: (index: number) => void,
+): void {
+  const { kernels, shape, widths, parameters } = model;
+  const { width, normEpsilon } = shape;
+  const layer = parameters.layers[index]!;
+  const b = buffers;
+  kernels.rmsNorm(rows, width, b.x, layer.attentionNorm.at, b.normed, b.normScale, normEpsilon);
+  multiply(kernels, layer.qkv.forward, rows, b.normed, b.qkv, 0);
+  const rotated = shape.heads + shape.kvHeads;
+  kernels.rope(rows, rotated, widths.head, b.qkv, widths.qkv, positions, model.cos, model.sin, 1);
+  attend(index);
+  if (b.middle !== b.x) kernels.copy(rows * width, b.x, b.middle);
+  multiply(kernels, layer.output.forward, rows, b.attended, b.middle, 1);
+  kernels.rmsNorm(rows, width, b.middle, layer.mlpNorm.at, b.middleNormed, b.middleScale, normEpsilon);
+  multiply(kernels, layer.gateUp.forward, rows, b.middleNormed, b.gateUp, 0);
+  kernels.swiglu(rows, shape.feedForward, b.gateUp, b.activated);
+  if (b.next !== b.middle) kernels.copy(rows * width, b.middle, b.next);
+  multiply(kernels, layer.down.forward, rows, b.activated, b.next, 1);
+}

@@ -1,0 +1,113 @@
+import type { ModelShape } from '../engine.js';
+import type { Kernels } from '../kernels/kernels.js';
+import { columnPanels, pack, rowPanels, type Panels } from '../kernels/matrices.js';
+import { offsetsOf } from '../layout.js';
+import { widthsOf } from '../model-shape.js';
+
+/** A weight matrix: panels to multiply by it (forward) and by its transpose (backward), and where its gradient is. */
+export type Matrix = { readonly forward: Panels; readonly backward: Panels; readonly gradient: number };
+
+/** A vector of norm weights. */
+export type Vector = { readonly at: number; readonly gradient: number };
+
+export type LayerParameters = {
+  readonly attentionNorm: Vector;
+  readonly qkv: Matrix;
+  readonly output: Matrix;
+  readonly mlpNorm: Vector;
+  readonly gateUp: Matrix;
+  readonly down: Matrix;
+};
+
+/**
+ * The weights on the heap, flat, with gradient and Adam moments beside them, and the packed copies that `gemm` reads.
+ *
+ * Whoever changes the weights calls `changed`; whoever multiplies calls `readyForward` or `readyBackward` first.
+ */
+export class Parameters {
+  readonly count: number;
+  readonly weights: number;
+  readonly gradient: number;
+  readonly m: number;
+  readonly v: number;
+  readonly embedding: Vector;
+  readonly layers: readonly LayerParameters[];
+  readonly finalNorm: Vector;
+  readonly head: Matrix;
+  /** Counts changes of the weights. */
+  version = 0;
+
+  readonly #kernels: Kernels;
+  #forwardVersion = -1;
+  #backwardVersion = -1;
+
+  constructor(kernels: Kernels, shape: ModelShape) {
+    const offsets = offsetsOf(shape);
+    const { heap } = kernels;
+    this.#kernels = kernels;
+    this.count = offsets.size;
+    this.weights = heap.allocate(offsets.size);
+    this.gradient = heap.allocate(offsets.size);
+    this.m = heap.allocate(offsets.size);
+    this.v = heap.allocate(offsets.size);
+    const { width, vocabulary, feedForward } = shape;
+    const { qkv, scores } = widthsOf(shape);
+    this.embedding = this.#vector(offsets.embedding);
+    this.layers = offsets.layers.map((layer) => ({
+      attentionNorm: this.#vector(layer.attentionNorm),
+      qkv: this.#matrix(layer.qkv, width, qkv),
+      output: this.#matrix(layer.output, width, width),
+      mlpNorm: this.#vector(layer.mlpNorm),
+      gateUp: this.#matrix(layer.gateUp, width, 2 * feedForward),
+      down: this.#matrix(layer.down, feedForward, width),
+    }));
+    this.finalNorm = this.#vector(offsets.finalNorm);
+    const head = this.#vector(offsets.head);
+    this.head = {
+      forward: columnPanels(kernels, width, vocabulary, head.at),
+      backward: rowPanels(kernels, vocabulary, width, head.at, scores),
+      gradient: head.gradient,
+    };
+  }
+
+  changed(): void {
+    this.version++;
+  }
+
+  readyForward(): void {
+    if (this.#forwardVersion === this.version) return;
+    this.#forwardVersion = this.version;
+    for (const { qkv, output, gateUp, down } of this.layers) {
+      pack(this.#kernels, qkv.forward);
+      pack(this.#kernels, output.forward);
+      pack(this.#kernels, gateUp.forward);
+      pack(this.#kernels, down.forward);
+    }
+    pack(this.#kernels, this.head.forward);
+  }
+
+  readyBackward(): void {
+    if (this.#backwardVersion === this.version) return;
+    this.#backwardVersion = this.version;
+    for (const { qkv, output, gateUp, down } of this.layers) {
+      pack(this.#kernels, qkv.backward);
+      pack(this.#kernels, output.backward);
+      pack(this.#kernels, gateUp.backward);
+      pack(this.#kernels, down.backward);
+    }
+    pack(this.#kernels, this.head.backward);
+  }
+
+  #vector(offset: number): Vector {
+    return { at: this.weights + offset * 4, gradient: this.gradient + offset * 4 };
+  }
+
+  #matrix(offset: number, inputs: number, outputs: number): Matrix {
+    const { at, gradient } = this.#vector(offset);
+    return {
+      forward: rowPanels(this.#kernels, inputs, outputs, at),
+      backward: columnPanels(this.#kernels, outputs, inputs, at),
+      gradient,
+    };
+  }
+}

@@ -1,0 +1,150 @@
+import { Cursor, Workspace } from '../kernels/workspace.js';
+import { productScratch } from '../kernels/matrices.js';
+import type { Batch } from './batch.js';
+import type { LayerBuffers } from './layer.js';
+import type { Model } from './model.js';
+
+/** Scores of more rows than this many floats allow are computed in pieces, and again for the backward pass. */
+const keptScores = 2 ** 21;
+
+/** How large a batch the buffers hold. */
+type Capacity = {
+  readonly rows: number;
+  readonly headRows: number;
+  readonly probabilities: number;
+  readonly longestRow: number;
+};
+
+/** Addresses of all that a training step keeps between forward and backward, and of its scratch. */
+export type TrainingBuffers = Capacity & {
+  /** Head rows whose scores are computed at a time. */
+  readonly chunk: number;
+  readonly tokens: number;
+  readonly positions: number;
+  readonly headRowIds: number;
+  readonly layers: readonly LayerBuffers[];
+  readonly headX: number;
+  readonly headNormed: number;
+  readonly headScale: number;
+  /** Log-probabilities, [chunk × scores]. */
+  readonly scores: number;
+  /** Per head row. */
+  readonly entropies: number;
+  readonly dLogprobs: number;
+  readonly dEntropies: number;
+
+  readonly dScores: number;
+  readonly dHeadNormed: number;
+  readonly dHeadX: number;
+  readonly dx: number;
+  readonly dNormed: number;
+  readonly dActivated: number;
+  readonly dGateUp: number;
+  readonly dQkv: number;
+  readonly dP: number;
+  readonly product: number;
+};
+
+/** Gives buffers for a batch: the last ones when they are large enough, else larger ones. */
+export class TrainingMemory {
+  readonly #model: Model;
+  readonly #workspace: Workspace;
+  #buffers: TrainingBuffers | null = null;
+
+  constructor(model: Model) {
+    this.#model = model;
+    this.#workspace = new Workspace(model.kernels.heap);
+  }
+
+  buffersFor(batch: Batch): TrainingBuffers {
+    const old = this.#buffers;
+    const needed = {
+      rows: batch.tokens.length,
+      headRows: batch.headRows.length,
+      probabilities: batch.probabilities,
+      longestRow: batch.longestRow,
+    };
+    if (old !== null && fits(needed, old)) return old;
+    const capacity = old === null ? needed : larger(needed, old);
+    const size = layOut(this.#model, capacity, new Cursor(0)).size;
+    const start = this.#workspace.reserve(size);
+    this.#buffers = layOut(this.#model, capacity, new Cursor(start)).buffers;
+    return this.#buffers;
+  }
+}
+
+function fits(needed: Capacity, had: Capacity): boolean {
+  return (
+    needed.rows <= had.rows &&
+    needed.headRows <= had.headRows &&
+    needed.probabilities <= had.probabilities &&
+    needed.longestRow <= had.longestRow
+  );
+}
+
+function larger(a: Capacity, b: Capacity): Capacity {
+  return {
+    rows: Math.max(a.rows, b.rows),
+    headRows: Math.max(a.headRows, b.headRows),
+    probabilities: Math.max(a.probabilities, b.probabilities),
+    longestRow: Math.max(a.longestRow, b.longestRow),
+  };
+}
+
+function layOut(model: Model, capacity: Capacity, cursor: Cursor): { buffers: TrainingBuffers; size: number } {
+  const { shape, widths } = model;
+  const { rows, headRows } = capacity;
+  const { width, feedForward } = shape;
+  const chunk = Math.min(headRows, Math.max(1, Math.floor(keptScores / widths.scores)));
+  const tables = {
+    tokens: cursor.take(rows),
+    positions: cursor.take(rows),
+    headRowIds: cursor.take(headRows),
+    entropies: cursor.take(headRows),
+    dLogprobs: cursor.take(headRows),
+    dEntropies: cursor.take(headRows),
+  };
+  const layers = layerBuffers(model, capacity, cursor);
+  const head = {
+    headX: cursor.take(headRows * width),
+    headNormed: cursor.take(headRows * width),
+    headScale: cursor.take(headRows),
+    scores: cursor.take(chunk * widths.scores),
+    dScores: cursor.take(chunk * widths.scores),
+    dHeadNormed: cursor.take(headRows * width),
+    dHeadX: cursor.take(headRows * width),
+  };
+  const scratch = {
+    dx: cursor.take(rows * width),
+    dNormed: cursor.take(rows * width),
+    dActivated: cursor.take(rows * feedForward),
+    dGateUp: cursor.take(rows * 2 * feedForward),
+    dQkv: cursor.take(rows * widths.qkv),
+    dP: cursor.take(capacity.longestRow),
+    product: cursor.take(productScratch(Math.max(2 * feedForward, widths.qkv))),
+  };
+  return { buffers: { ...capacity, chunk, ...tables, layers, ...head, ...scratch }, size: cursor.taken };
+}
+
+function layerBuffers({ shape, widths }: Model, { rows, probabilities }: Capacity, cursor: Cursor): LayerBuffers[] {
+  const { width, feedForward } = shape;
+  let x = cursor.take(rows * width);
+  return Array.from({ length: shape.layers }, () => {
+    const buffers = {
+      x,
+      normed: cursor.take(rows * width),
+      normScale: cursor.take(rows),
+      qkv: cursor.take(rows * widths.qkv),
+      p: cursor.take(probabilities),
+      attended: cursor.take(rows * width),
+      middle: cursor.take(rows * width),
+      middleNormed: cursor.take(rows * width),
+      middleScale: cursor.take(rows),
+      gateUp: cursor.take(rows * 2 * feedForward),
+      activated: cursor.take(rows * feedForward),
+      next: cursor.take(rows * width),
+    };
+    x = buffers.next;
+    return buffers;
+  });
+}
