@@ -1,0 +1,58 @@
+import { UserError } from '../../base/user-error.js';
+import type { Config, Key, Keys } from './key.js';
+import { nearest } from './nearest.js';
+
+/** What a command line says: a value for every key, and which keys it named itself. */
+export type Arguments<K extends Keys> = { readonly config: Config<K>; readonly given: ReadonlySet<string> };
+
+/**
+ * Reads `key=value` arguments (also `--key=value`); the last one for a key wins, the others have their defaults.
+ *
+ * @throws UserError for an argument without `=`, an unknown key (with the nearest known one) and a value of another type.
+ */
+export function readArguments<K extends Keys>(keys: K, argv: readonly string[]): Arguments<K> {
+  const config: Record<string, unknown> = {};
+  for (const [name, known] of Object.entries(keys)) config[name] = known.default;
+  const given = new Set<string>();
+  for (const argument of argv) {
+    const { name, value } = split(argument);
+    config[name] = readValue(name, value, knownKey(keys, name));
+    given.add(name);
+  }
+  return { config: config as Config<K>, given };
+}
+
+/** A value as the command line would write it, in the words of Python. */
+export function writeValue(value: unknown): string {
+  if (value === null || value === undefined) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  return Array.isArray(value) ? value.join(',') : String(value as string | number);
+}
+
+function split(argument: string): { name: string; value: string } {
+  const match = /^(?:--)?([^=]+)=(.*)$/s.exec(argument);
+  if (match !== null) return { name: match[1]!, value: match[2]! };
+  throw new UserError(
+    `The argument ${JSON.stringify(argument)} is not of the form key=value.`,
+    'Write for example N=64; --help lists every key.',
+  );
+}
+
+function knownKey(keys: Keys, name: string): Key<unknown> {
+  const known = Object.hasOwn(keys, name) ? keys[name] : undefined;
+  if (known !== undefined) return known;
+  const near = nearest(name, Object.keys(keys));
+  throw new UserError(
+    `There is no key \`${name}\`.`,
+    near === null ? 'Use --help to see every key.' : `Did you mean \`${near}\`? --help lists every key.`,
+  );
+}
+
+function readValue(name: string, value: string, known: Key<unknown>): unknown {
+  const read = known.type.read(value.trim());
+  if (read !== undefined) return read;
+  throw new UserError(
+    `${name}=${value} is not a value of this key.`,
+    `Give it a value of type ${known.type.name}, for example ${name}=${writeValue(known.default)}.`,
+  );
+}

@@ -1,0 +1,25 @@
+import type { ValueType } from './value-type.js';
+
+/** One thing a recipe can be told: `name=value`. */
+export type Key<T> = {
+  readonly type: ValueType<T>;
+  readonly default: T;
+  /** For `--help`: one line, units included. */
+  readonly meaning: string;
+  /** Set when the key is accepted for the source system's sake and changes nothing here: why. */
+  readonly inert?: string;
+};
+
+export type Keys = Readonly<Record<string, Key<unknown>>>;
+
+/** The values of a set of keys. */
+export type Config<K extends Keys> = { readonly [Name in keyof K]: K[Name] extends Key<infer T> ? T : never };
+
+export function key<T>(type: ValueType<T>, standard: NoInfer<T>, meaning: string): Key<T> {
+  return { type, default: standard, meaning };
+}
+
+/** A key of the source system that has no meaning on this machine. */
+export function inertKey<T>(type: ValueType<T>, standard: NoInfer<T>, why: string): Key<T> {
+  return { type, default: standard, meaning: `accepted, no effect: ${why}`, inert: why };
+}

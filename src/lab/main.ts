@@ -1,0 +1,162 @@
+/** The program `memrl`: one training process, told what to do by `key=value` arguments. */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { UserError } from '../base/user-error.js';
+import { readArguments, writeValue, type Arguments } from './config/arguments.js';
+import { commandHelp } from './config/help.js';
+import type { Config, Keys } from './config/key.js';
+import { evaluate } from './recipes/evaluate.js';
+import { evalKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
+import { sft, sftBudget } from './recipes/sft.js';
+import { writeSftData } from './recipes/sft-data.js';
+import { train, trainBudget } from './recipes/train.js';
+import { warmup, warmupBudget } from './recipes/warmup.js';
+import { keepConfig, openRunDirectory, type RunDirectory } from './run/run-directory.js';
+import type { Ending } from './run/run-recipe.js';
+import type { StopSignal, World } from './run/world.js';
+
+type Command = {
+  readonly purpose: string;
+  readonly keys: Keys;
+  /** @returns the exit code. */
+  readonly run: (argv: readonly string[]) => Promise<number>;
+};
+
+const world = processWorld();
+const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
+
+const commands: Readonly<Record<string, Command>> = {
+  train: command('Learns a secret by policy gradient on a memory game.', trainKeys, async ({ config, given }) => {
+    const directory = begin({ path: config.log_path ?? join(shared, trainName(config)), config, budget: trainBudget });
+    noteInert(trainKeys, given, config);
+    return exitCode(await train(config, directory, world));
+  }),
+  'sft-data': command('Writes the examples that memrl sft learns from.', sftDataKeys, async ({ config }) => {
+    writeSftData(config, config.output_dir ?? join(shared, 'sft_data'), world.log);
+    return 0;
+  }),
+  sft: command('Learns a secret from examples.', sftKeys, async ({ config, given }) => {
+    const name = `sft_N${config.N}_bs${config.batch_size}_lr${config.learning_rate}_${timestamp()}`;
+    const directory = begin({ path: config.log_path ?? join(shared, 'sft', name), config, budget: sftBudget });
+    noteInert(sftKeys, given, config);
+    const dataPath = config.train_data_path ?? join(shared, 'sft_data', 'train.jsonl');
+    return exitCode(await sft(config, dataPath, directory, world));
+  }),
+  warmup: command(
+    'Teaches a fresh model the format, all answers equally likely.',
+    warmupKeys,
+    async ({ config, given }) => {
+      const name = config.env_type === 'single_step' ? 'format_sft' : 'format_sft_multi_step';
+      const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: warmupBudget });
+      noteInert(warmupKeys, given, config);
+      return exitCode(await warmup(config, directory, world));
+    },
+  ),
+  eval: command(
+    'Measures what saved weights know of a secret; prints one line of JSON.',
+    evalKeys,
+    async ({ config }) => {
+      // The result is for scripts; words go to the other stream.
+      const row = await evaluate(config, (line) => process.stderr.write(`${line}\n`));
+      process.stdout.write(`${JSON.stringify(row)}\n`);
+      return 0;
+    },
+  ),
+};
+
+/** Reads the command line and does what it says. @returns the exit code. */
+async function main([name, ...argv]: readonly string[]): Promise<number> {
+  if (name === undefined || isHelp(name)) {
+    process.stdout.write(overview());
+    return name === undefined ? 2 : 0;
+  }
+  const chosen = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (chosen === undefined) {
+    throw new UserError(`There is no command \`${name}\`.`, `Use one of: ${Object.keys(commands).join(', ')}.`);
+  }
+  if (argv.some(isHelp)) {
+    process.stdout.write(commandHelp(name, chosen.purpose, chosen.keys));
+    return 0;
+  }
+  return chosen.run(argv);
+}
+
+function command<K extends Keys>(purpose: string, keys: K, run: (read: Arguments<K>) => Promise<number>): Command {
+  return { purpose, keys, run: async (argv) => run(readArguments(keys, argv)) };
+}
+
+function begin(run: { path: string; config: Config<Keys>; budget: ReadonlySet<string> }): RunDirectory {
+  const directory = openRunDirectory(run.path);
+  keepConfig(directory, { ...run.config, log_path: run.path }, run.budget);
+  world.log(`log: ${run.path}`);
+  return directory;
+}
+
+function noteInert(keys: Keys, given: ReadonlySet<string>, config: Config<Keys>): void {
+  for (const name of given) {
+    const why = keys[name]?.inert;
+    if (why !== undefined) world.log(`${name}=${writeValue(config[name])} has no effect here: ${why}`);
+  }
+}
+
+function trainName(config: Config<typeof trainKeys>): string {
+  const bins = config.reward_bins === null ? '' : `_B${config.reward_bins}`;
+  const { env_type: env, reward_type: reward, N, batch_size: batch, group_size: group, learning_rate: lr } = config;
+  return `${env}_${reward}${bins}_N${N}_bs${batch}_gs${group}_lr${lr}_${timestamp()}`;
+}
+
+/** `20261121-075322`, local time. */
+function timestamp(): string {
+  const now = new Date();
+  const two = (value: number) => String(value).padStart(2, '0');
+  const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
+  return `${day}-${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`;
+}
+
+function exitCode(ending: Ending): number {
+  if (ending.kind === 'finished') return 0;
+  return ending.signal === 'SIGINT' ? 130 : 143;
+}
+
+function overview(): string {
+  const lines = Object.entries(commands).map(([name, { purpose }]) => `  memrl ${name.padEnd(9)} ${purpose}`);
+  const usage =
+    'Arguments are key=value. `memrl train --help` lists the keys of train with types, defaults and meanings.';
+  return ['memrl: how many bits does reinforcement learning learn per episode?', '', ...lines, '', usage, ''].join(
+    '\n',
+  );
+}
+
+function isHelp(argument: string): boolean {
+  return argument === '--help' || argument === '-h' || argument === 'help';
+}
+
+/** The world as this process has it: stdout, a clock, the signals. */
+function processWorld(): World {
+  let asked: StopSignal | null = null;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => (asked ??= signal));
+  // Signals are delivered between turns of the event loop; a turn costs more than a step, so they are spaced out.
+  const turnEveryMs = 20;
+  let lastTurn = performance.now();
+  const stopAsked = async () => {
+    if (performance.now() - lastTurn >= turnEveryMs) {
+      await new Promise((resolve) => setImmediate(resolve));
+      lastTurn = performance.now();
+    }
+    return asked;
+  };
+  return { log: (line) => process.stdout.write(`${line}\n`), now: () => performance.now(), stopAsked };
+}
+
+/** Prints what went wrong, and how to mend it if it can be. @returns 2 when it can, 1 when it is our bug. */
+function report(error: unknown): 1 | 2 {
+  if (error instanceof UserError) {
+    process.stderr.write(`${error.message}\n→ ${error.fix}\n`);
+    return 2;
+  }
+  const trace = error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`This is a bug in memrl, not in your settings.\n${trace}\n`);
+  return 1;
+}
+
+process.exitCode = await main(process.argv.slice(2)).catch(report);

@@ -1,0 +1,45 @@
+import { endingId } from '../text/memory-vocabulary.js';
+import { generationPrompt, response, supervisedExample } from '../text/role-colon.js';
+import type { Game, GameSetup, Solution } from './game.js';
+import { parseGuess } from './parsing.js';
+import { singleStepPrompt, type Message } from './prompts.js';
+import { judgeGuess, type RewardRule } from './rewards.js';
+
+/** One question, one number, one reward. */
+export function singleStepGame(setup: GameSetup, rule: RewardRule): Game {
+  const { N, secret } = setup;
+  const messages = [...setup.prefix, singleStepPrompt(N)];
+  return {
+    kind: 'single_step',
+    tag: `single_step_N${N}_${rule.type}${rule.type === 'binned_log_distance' ? `_B${rule.bins}` : ''}`,
+    N,
+    secret,
+    prompt: generationPrompt(messages),
+    turns: 1,
+    request: () => [],
+    judge: (said) => {
+      const { text, complete } = response(said, endingId);
+      const guess = parseGuess(text, N);
+      const { reward, correct, distance } = judgeGuess(guess, secret, N, rule);
+      const metrics = {
+        correct: Number(correct),
+        distance,
+        reward_signal: reward,
+        success_count: Number(correct),
+        format_error: Number(guess === null),
+        parse_success: Number(complete),
+      };
+      return { reward, metrics };
+    },
+    reading: ([said]) => parseGuess(response(said ?? [], endingId).text, N),
+    solution: solution([...messages, { role: 'assistant', content: String(secret) }]),
+  };
+}
+
+function solution(messages: readonly Message[]): Solution {
+  const { tokens, weights } = supervisedExample(messages, 'last assistant message');
+  const answerWeights = weights.slice();
+  // The tail is the renderer's, not the answer's.
+  answerWeights[answerWeights.length - 1] = 0;
+  return { tokens, weights, answerWeights };
+}

@@ -1,0 +1,50 @@
+import type { Engine } from '../engine/engine.js';
+import type { Game } from '../memory/game.js';
+import { signalBits } from '../memory/secret.js';
+
+/** How much of the secret the weights hold, in bits; 0 for a uniform guess, log2 N when it is memorised. */
+export type BitsKnown = {
+  /** By the source system's count: every learnt token of the right answer, ends of messages included. */
+  readonly 'test/bits/known_raw_mean': number;
+  readonly 'test/bits/known_clamped_mean': number;
+  /** Natural log of the probability of all these tokens. */
+  readonly 'test/bits/target_logprob_mean': number;
+  /** By the answer alone: the number and its end, or the bits. */
+  readonly 'test/bits/answer_raw': number;
+  readonly 'test/bits/answer_clamped': number;
+};
+
+/**
+ * Teacher forcing: one forward pass over the right answer. One is enough, since every copy of it would score the same
+ * (the source system averages hundreds of copies).
+ */
+export async function bitsKnown(engine: Engine, game: Game): Promise<BitsKnown> {
+  const { tokens, weights, answerWeights } = game.solution;
+  const start = weights.indexOf(1);
+  const { logprobs } = await engine.forward([{ prompt: tokens.slice(0, start), continuations: [tokens.slice(start)] }]);
+  const all = weightedSum(logprobs, weights, start);
+  const raw = bits(all, game.N);
+  const answer = bits(weightedSum(logprobs, answerWeights, start), game.N);
+  return {
+    'test/bits/known_raw_mean': raw,
+    'test/bits/known_clamped_mean': clamped(raw, game.N),
+    'test/bits/target_logprob_mean': all,
+    'test/bits/answer_raw': answer,
+    'test/bits/answer_clamped': clamped(answer, game.N),
+  };
+}
+
+/** Bits gained over a uniform guess below N by giving the answer this log-probability (natural). */
+export function bits(logprob: number, N: number): number {
+  return signalBits(N) + logprob / Math.LN2;
+}
+
+function clamped(raw: number, N: number): number {
+  return Math.min(signalBits(N), Math.max(0, raw));
+}
+
+function weightedSum(logprobs: Float32Array, weights: Uint8Array, start: number): number {
+  let sum = 0;
+  for (let at = 0; at < logprobs.length; at++) if (weights[start + at] === 1) sum += logprobs[at]!;
+  return sum;
+}

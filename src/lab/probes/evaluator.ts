@@ -1,0 +1,54 @@
+import type { Engine } from '../engine/engine.js';
+import type { Game } from '../memory/game.js';
+import { rng } from '../rng.js';
+import type { Row } from '../run/metrics-file.js';
+import { bitsKnown } from './bits-known.js';
+import { greedyAnswer } from './greedy-answer.js';
+import { testRollouts, type TestSet } from './test-rollouts.js';
+
+/** What an evaluation measures. `constants` are written with every evaluation. */
+export type Examination = {
+  readonly game: Game;
+  readonly test: TestSet;
+  readonly bits: boolean;
+  readonly seed: number;
+  readonly constants: Row;
+};
+
+/**
+ * Measures the weights when asked, once per state of the weights: while they have not changed, neither has the answer.
+ *
+ * Test rollouts draw from a stream named by the number of updates, so an evaluation gives the same numbers whether it
+ * is the first since a restart or not.
+ */
+export class Evaluator {
+  readonly #engine: Engine;
+  readonly #examination: Examination;
+  #last: { updates: number; row: Row } | null = null;
+
+  constructor(engine: Engine, examination: Examination) {
+    this.#engine = engine;
+    this.#examination = examination;
+  }
+
+  /** The last measurement, if there was one. */
+  get last(): Row | null {
+    return this.#last?.row ?? null;
+  }
+
+  /** @param updates How often the weights were changed so far. */
+  async evaluate(updates: number): Promise<Row> {
+    if (this.#last?.updates === updates) return this.#last.row;
+    const row = await this.#measure(updates);
+    this.#last = { updates, row };
+    return row;
+  }
+
+  async #measure(updates: number): Promise<Row> {
+    const { game, test, bits, seed, constants } = this.#examination;
+    const known = bits ? await bitsKnown(this.#engine, game) : {};
+    const greedy = await greedyAnswer(this.#engine, game, test.maxTokens);
+    const sampled = await testRollouts(this.#engine, game, test, rng(seed, `test/${updates}`));
+    return { ...known, ...greedy, ...sampled, ...constants };
+  }
+}

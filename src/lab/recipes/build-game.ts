@@ -1,0 +1,45 @@
+import { UserError } from '../../base/user-error.js';
+import type { Game } from '../memory/game.js';
+import { multiStepGame } from '../memory/multi-step.js';
+import { standardPrefix } from '../memory/prompts.js';
+import type { RewardRule, RewardType } from '../memory/rewards.js';
+import { singleStepGame } from '../memory/single-step.js';
+import { numpyRandint } from '../numpy-random.js';
+
+/** The keys that say which game is played. */
+export type GameConfig = {
+  readonly env_type: 'single_step' | 'multi_step';
+  readonly N: number;
+  readonly reward_type: RewardType;
+  readonly reward_bins: number | null;
+  readonly fixed_secret: number | null;
+  readonly dataset_seed: number;
+  readonly use_standard_prefix: boolean;
+};
+
+/** @throws UserError when the secret is not below N, or the reward cannot be given. */
+export function buildGame(config: GameConfig): Game {
+  const { env_type: kind, N } = config;
+  const secret = config.fixed_secret ?? numpyRandint(config.dataset_seed, N);
+  if (secret >= N) {
+    throw new UserError(
+      `The secret ${secret} is not in [0, ${N}).`,
+      `Give fixed_secret a value from 0 to ${N - 1}, or a larger N.`,
+    );
+  }
+  const setup = { N, secret, prefix: config.use_standard_prefix ? standardPrefix(N, kind) : [] };
+  return kind === 'multi_step' ? multiStepGame(setup) : singleStepGame(setup, rewardRule(config));
+}
+
+/** The reward of a single-step game. @throws UserError when the number of bins does not fit its type. */
+export function rewardRule(config: Pick<GameConfig, 'reward_type' | 'reward_bins'>): RewardRule {
+  const { reward_type: type, reward_bins: bins } = config;
+  if (type !== 'binned_log_distance') return { type };
+  if (bins === null || bins < 2) {
+    throw new UserError(
+      `reward_type=binned_log_distance needs at least 2 bins, and reward_bins is ${bins ?? 'None'}.`,
+      'Set reward_bins, for example reward_bins=8.',
+    );
+  }
+  return { type, bins };
+}

@@ -1,0 +1,164 @@
+import { inertKey, key } from '../config/key.js';
+import { bool, float, int, ints, oneOf, orNone, text } from '../config/value-type.js';
+import { credits } from '../credit.js';
+import { rewardTypes } from '../memory/rewards.js';
+import { lossFns } from '../objectives/loss-fn.js';
+
+const envType = key(oneOf(['single_step', 'multi_step']), 'single_step', 'one number at once, or its bits one by one');
+const logPath = key(
+  orNone(text),
+  null,
+  'run directory; an existing run there is continued. None: one in the temp folder',
+);
+const modelName = key(text, 'tiny', 'shape of a model made from nothing: tiny or micro; other names stand for tiny');
+const seed = key(int(0), 0, 'of sampling, shuffling and initial weights');
+const N = key(int(1), 16, 'the secret is in [0, N)');
+const testBits = key(bool, true, 'measure bits known at each evaluation');
+const keep = key(orNone(int(1)), null, 'how many checkpoints to keep; None: all');
+
+const elsewhere = 'runs are watched by memrl-tui, nothing leaves this machine';
+const foreign = {
+  renderer_name: inertKey(orNone(text), null, 'the format is always role_colon'),
+  wandb_project: inertKey(orNone(text), null, elsewhere),
+  wandb_name: inertKey(orNone(text), null, elsewhere),
+  base_url: inertKey(orNone(text), null, 'the model is trained in this process'),
+  behavior_if_log_dir_exists: inertKey(text, 'resume', 'an existing run is always continued'),
+};
+const lora = {
+  lora_rank: inertKey(int(1), 1, 'all parameters of the small model are trained, without adapters'),
+};
+
+const reward = {
+  reward_type: key(oneOf(rewardTypes), 'binary', 'what a guess earns (single_step)'),
+  reward_bins: key(orNone(int()), null, 'levels of binned_log_distance, at least 2'),
+};
+
+/** `memrl train`: policy gradient on a memory game. Defaults are the source system's. */
+export const trainKeys = {
+  env_type: envType,
+  N,
+  ...reward,
+  fixed_secret: key(orNone(int(0)), null, 'the secret; None draws it from dataset_seed as NumPy would'),
+  dataset_seed: key(int(0, 2 ** 32 - 1), 0, 'draws the secret when fixed_secret is None'),
+  use_standard_prefix: key(bool, false, 'show one demonstration of the format before the question'),
+  load_checkpoint_path: key(
+    orNone(text),
+    null,
+    'weights to begin with: a run directory or a checkpoint. None: from nothing',
+  ),
+  batch_size: key(int(1), 1, 'groups a step'),
+  group_size: key(int(1), 4, 'episodes a group, at least 2'),
+  n_batches: key(int(0), 1000, 'steps; more than a finished run had continues it'),
+  learning_rate: key(float(0), 4e-5, 'of Adam (0.9, 0.95), constant'),
+  loss_fn: key(oneOf(lossFns), 'importance_sampling', 'loss of a token'),
+  clip_low_threshold: key(orNone(float(0)), null, 'lower bound of the ratio; None: 0.8 for ppo, 0 for cispo'),
+  clip_high_threshold: key(orNone(float(0)), null, 'upper bound of the ratio; None: 1.2 for ppo, 4 for cispo'),
+  beta: key(float(0), 0.05, 'pull towards the sampler (dro)'),
+  advantages: key(
+    oneOf(credits),
+    'trajectory',
+    'credit of a turn: the whole episode, its own reward, or those to come',
+  ),
+  entropy_coef: key(float(0), 0, 'bonus for each nat of entropy of each token said, in steps that update'),
+  skip_constant_groups: key(
+    bool,
+    false,
+    'groups without a difference train nothing; a step of only such is no Adam step',
+  ),
+  max_tokens: key(int(1), 8, 'longest answer of a turn'),
+  eval_every: key(int(0), 10, 'steps between evaluations, 0 for none'),
+  eval_bits: testBits,
+  test_n_batches: key(
+    orNone(int(0)),
+    null,
+    'batches of test episodes an evaluation; None: a tenth of n_batches, at least 10',
+  ),
+  log_every: key(int(1), 1, 'steps between rows of metrics.jsonl; a row holds means over the steps since the last'),
+  save_every: key(int(0), 20, 'steps between checkpoints, 0 for only the last'),
+  keep_checkpoints: keep,
+  log_path: logPath,
+  model_name: modelName,
+  seed,
+  ...lora,
+  ...foreign,
+};
+
+/** `memrl sft-data`: examples for `memrl sft`. */
+export const sftDataKeys = {
+  N,
+  fixed_secret: key(int(0), 0, 'the secret'),
+  num_train: key(int(1), 1000, 'identical lines of train.jsonl'),
+  num_test: key(int(1), 200, 'identical lines of test.jsonl'),
+  output_dir: key(orNone(text), null, 'where to write; None: in the temp folder'),
+  seed: inertKey(int(), 0, 'nothing is drawn'),
+};
+
+/** `memrl sft`: supervised learning of the secret, the reference for what a learner could know. */
+export const sftKeys = {
+  N,
+  fixed_secret: key(int(0), 0, 'the secret that evaluations ask for'),
+  ...reward,
+  train_data_path: key(orNone(text), null, 'JSON lines with messages; None: where sft-data writes by default'),
+  load_checkpoint_path: key(
+    orNone(text),
+    null,
+    'weights to begin with: a run directory or a checkpoint. None: from nothing',
+  ),
+  learning_rate: key(float(0), 2e-4, 'of Adam (0.9, 0.95), at the first step'),
+  lr_schedule: key(oneOf(['linear', 'cosine', 'constant']), 'linear', 'how the learning rate goes to its end'),
+  num_epochs: key(int(0), 1, 'passes over the data'),
+  batch_size: key(int(1), 128, 'examples a step; the loss is the mean over their tokens'),
+  eval_every: key(int(0), 1, 'steps between evaluations, 0 for none'),
+  eval_batch_size: key(int(1), 64, 'test episodes a batch'),
+  eval_n_batches: key(int(0), 10, 'batches of test episodes an evaluation'),
+  eval_max_tokens: key(int(1), 8, 'longest answer'),
+  eval_bits: testBits,
+  max_length: key(int(1), 2048, 'longer examples are cut'),
+  log_every: key(int(1), 1, 'steps between rows of metrics.jsonl'),
+  save_every: key(int(0), 0, 'steps between checkpoints, 0 for only the last'),
+  keep_checkpoints: keep,
+  log_path: logPath,
+  model_name: modelName,
+  seed,
+  ...lora,
+  ...foreign,
+};
+
+/** `memrl warmup`: teaches the format, and nothing about any secret. */
+export const warmupKeys = {
+  env_type: envType,
+  n_values: key(ints(2), [16, 64, 256, 1024, 4096], 'sizes of secret space to learn the format of'),
+  n_batches: key(orNone(int(0)), null, 'steps; None: 3000 for single_step, 400 for multi_step'),
+  batch_size: key(
+    orNone(int(1)),
+    null,
+    'answers a step, spread over n_values; None: 64 for single_step, 20 for multi_step',
+  ),
+  learning_rate: key(float(0), 2e-3, 'of Adam (0.9, 0.95), at its highest'),
+  warmup_steps: key(int(0), 20, 'steps in which the learning rate rises; then it falls linearly'),
+  check_secrets: key(orNone(ints(0)), null, 'secrets that must be near zero bits at the end, each for the N above it'),
+  eval_every: key(int(0), 500, 'steps between looks at the first N, 0 for none'),
+  log_every: key(int(1), 10, 'steps between rows of metrics.jsonl'),
+  save_every: key(int(0), 0, 'steps between checkpoints, 0 for only the last'),
+  keep_checkpoints: keep,
+  log_path: logPath,
+  model_name: modelName,
+  seed,
+  data_seed: inertKey(int(), 1337, 'seed draws everything'),
+  ...lora,
+  ...foreign,
+};
+
+/** `memrl eval`: what saved weights know. */
+export const evalKeys = {
+  load_checkpoint_path: key(orNone(text), null, 'a run directory or a checkpoint'),
+  env_type: envType,
+  N,
+  ...reward,
+  fixed_secret: trainKeys.fixed_secret,
+  dataset_seed: trainKeys.dataset_seed,
+  use_standard_prefix: trainKeys.use_standard_prefix,
+  max_tokens: trainKeys.max_tokens,
+  episodes: key(int(0), 400, 'sampled episodes'),
+  seed,
+};

@@ -1,0 +1,47 @@
+import { UserError } from '../../base/user-error.js';
+import { createEngine } from '../engine/create-engine.js';
+import type { Engine, ModelShape } from '../engine/engine.js';
+import { initialWeights } from '../engine/initial-weights.js';
+import { presets } from '../engine/model-shape.js';
+import { rng } from '../rng.js';
+import type { Resumed } from '../run/checkpoint.js';
+import { findModel, readModel } from '../run/model-files.js';
+import { memoryTokenizer } from '../text/memory-vocabulary.js';
+
+/** Where a recipe's first weights come from. `resumed` wins: its weights are loaded by whoever resumes. */
+export type ModelSource = {
+  readonly model_name: string;
+  readonly load_checkpoint_path: string | null;
+  readonly seed: number;
+  readonly resumed: Resumed | null;
+};
+
+/** An engine with the weights of a checkpoint (not its optimizer), or with random ones. */
+export async function openModel(source: ModelSource, log: (line: string) => void): Promise<Engine> {
+  const from = source.resumed?.path ?? source.load_checkpoint_path;
+  if (from === null) return freshModel(source, log);
+  const { shape, weights } = readModel(findModel(from));
+  if (shape.vocabulary < memoryTokenizer.size) {
+    throw new UserError(
+      `The model in ${from} knows ${shape.vocabulary} tokens, and the memory games need ${memoryTokenizer.size}.`,
+      'Load a model that memrl made, for example by memrl warmup.',
+    );
+  }
+  const engine = await createEngine(shape);
+  await engine.loadWeights(weights);
+  if (source.resumed === null) log(`weights from ${from} (${engine.parameterCount} parameters, ${engine.backend})`);
+  return engine;
+}
+
+async function freshModel({ model_name: name, seed }: ModelSource, log: (line: string) => void): Promise<Engine> {
+  const known = Object.hasOwn(presets, name);
+  const shape: ModelShape = presets[known ? (name as keyof typeof presets) : 'tiny'];
+  if (!known) log(`model_name=${name} is not here: \`tiny\` stands for it`);
+  const random = rng(seed, 'initial weights');
+  const engine = await createEngine(shape);
+  await engine.loadWeights(initialWeights(shape, () => random.next()));
+  log(
+    `weights from nothing (seed ${seed}, ${engine.parameterCount} parameters, ${engine.backend}): the format is not known yet`,
+  );
+  return engine;
+}

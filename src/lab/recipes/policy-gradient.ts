@@ -1,0 +1,104 @@
+import { advantages, type Credit } from '../credit.js';
+import type { Engine } from '../engine/engine.js';
+import type { Game } from '../memory/game.js';
+import type { Objective } from '../objectives/objective.js';
+import { inGroups } from '../probes/test-rollouts.js';
+import { play, type Episode } from '../rollout.js';
+import type { Rng } from '../rng.js';
+
+/** How a batch of episodes becomes one update. */
+export type Update = {
+  readonly objective: Objective;
+  readonly credit: Credit;
+  readonly entropyCoefficient: number;
+  readonly skipConstantGroups: boolean;
+  readonly learningRate: number;
+};
+
+export type Batch = { readonly groups: number; readonly groupSize: number; readonly maxTokens: number };
+
+/** What an update did. `kl…`: sums over `tokens` of sampling minus learner log-probability, and of half its square. */
+export type Updated = {
+  readonly gradientNorm: number;
+  readonly tokens: number;
+  readonly kl1: number;
+  readonly kl2: number;
+};
+
+/** One training group: its episodes and the advantage of each turn of each. */
+type Group = { readonly episodes: readonly Episode[]; readonly advantages: readonly (readonly number[])[] };
+
+/** Adam as the source system sets it. */
+export const adam = { beta1: 0.9, beta2: 0.95, epsilon: 1e-8 };
+
+/** Plays one batch: groups of episodes of the same game. */
+export async function playBatch(engine: Engine, game: Game, batch: Batch, random: Rng): Promise<Episode[][]> {
+  const manner = { episodes: batch.groups * batch.groupSize, maxTokens: batch.maxTokens, temperature: 1 };
+  return inGroups(await play(engine, game, manner, random), batch.groupSize);
+}
+
+/**
+ * One policy-gradient update on episodes just played.
+ *
+ * The loss is the sum over the tokens the model said of the objective, less the entropy bonus; neither is divided by a
+ * length. A group whose episodes all earned the same carries no signal. By default it stays in the batch, as in the
+ * source system: then Adam also steps on a zero gradient, which lets its momentum run on.
+ *
+ * @returns null when there was nothing to train on and the weights are as they were.
+ */
+export async function update(
+  engine: Engine,
+  game: Game,
+  played: readonly (readonly Episode[])[],
+  how: Update,
+): Promise<Updated | null> {
+  const groups = played.map((episodes) => ({
+    episodes,
+    advantages: advantages(
+      episodes.map(({ rewards }) => rewards),
+      how.credit,
+    ),
+  }));
+  const trained = how.skipConstantGroups ? groups.filter(differs) : groups;
+  if (trained.length === 0) return null;
+  const silent = how.entropyCoefficient === 0 && !trained.some(differs);
+  const tokens = silent ? { tokens: 0, kl1: 0, kl2: 0 } : await differentiate(engine, game, trained, how);
+  const gradientNorm = await engine.adam({ ...adam, learningRate: how.learningRate });
+  return { gradientNorm, ...tokens };
+}
+
+function differs(group: Group): boolean {
+  return group.advantages.some((turns) => turns.some((advantage) => advantage !== 0));
+}
+
+/** Forward and backward over all continuations; the prompt is computed once. */
+async function differentiate(
+  engine: Engine,
+  game: Game,
+  groups: readonly Group[],
+  how: Update,
+): Promise<Omit<Updated, 'gradientNorm'>> {
+  const episodes = groups.flatMap((group) => group.episodes);
+  const turnAdvantages = groups.flatMap((group) => group.advantages);
+  const continuations = episodes.map(({ tokens }) => Int32Array.from(tokens));
+  const { logprobs } = await engine.forward([{ prompt: game.prompt, continuations }]);
+  const dLogprob = new Float32Array(logprobs.length);
+  const dEntropy = how.entropyCoefficient === 0 ? null : new Float32Array(logprobs.length);
+  const sums = { tokens: 0, kl1: 0, kl2: 0 };
+  let at = 0;
+  episodes.forEach((episode, index) => {
+    for (let token = 0; token < episode.tokens.length; token++, at++) {
+      const turn = episode.turns[token]!;
+      if (turn < 0) continue;
+      const q = episode.logprobs[token]!;
+      const difference = q - logprobs[at]!;
+      dLogprob[at] = how.objective.slope(logprobs[at]!, q, turnAdvantages[index]![turn]!);
+      if (dEntropy !== null) dEntropy[at] = -how.entropyCoefficient;
+      sums.tokens++;
+      sums.kl1 += difference;
+      sums.kl2 += difference ** 2 / 2;
+    }
+  });
+  await engine.backward(dLogprob, dEntropy);
+  return sums;
+}

@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import { UserError } from '../../base/user-error.js';
+import type { Config } from '../config/key.js';
+import type { Engine } from '../engine/engine.js';
+import { Evaluator } from '../probes/evaluator.js';
+import { rng, shuffle } from '../rng.js';
+import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
+import type { Row } from '../run/metrics-file.js';
+import type { RunDirectory } from '../run/run-directory.js';
+import { isComplete, runRecipe, type Ending, type Recipe } from '../run/run-recipe.js';
+import type { World } from '../run/world.js';
+import type { Example } from '../text/role-colon.js';
+import { buildGame } from './build-game.js';
+import { crossEntropy } from './cross-entropy.js';
+import type { sftKeys } from './keys.js';
+import { lrMultiplier } from './learning-rate.js';
+import { openModel } from './open-model.js';
+import { adam } from './policy-gradient.js';
+import { readConversations } from './read-conversations.js';
+
+export type SftConfig = Config<typeof sftKeys>;
+
+/** Keys of `sft` that may differ from attempt to attempt. A changed number of epochs also changes the linear schedule. */
+export const sftBudget = new Set(
+  'num_epochs eval_every eval_batch_size eval_n_batches log_every save_every keep_checkpoints log_path load_checkpoint_path train_data_path wandb_project wandb_name'.split(
+    ' ',
+  ),
+);
+
+/** Supervised learning of the right answer from `dataPath`. */
+export async function sft(config: SftConfig, dataPath: string, directory: RunDirectory, world: World): Promise<Ending> {
+  const examples = readConversations(dataPath).map((example) => cut(example, config.max_length));
+  const perEpoch = Math.floor(examples.length / config.batch_size);
+  if (perEpoch === 0) {
+    throw new UserError(
+      `${dataPath} holds ${examples.length} examples, less than one batch of ${config.batch_size}.`,
+      'Set a smaller batch_size, or write more examples.',
+    );
+  }
+  const resumed = lastCheckpoint(directory);
+  const schedule = {
+    batches: perEpoch * config.num_epochs,
+    evalEvery: config.eval_every,
+    logEvery: config.log_every,
+    saveEvery: config.save_every,
+    keep: config.keep_checkpoints,
+  };
+  if (isComplete(resumed, schedule)) {
+    world.log(`already complete: ${resumed!.batch} steps are done. A larger num_epochs continues.`);
+    return { kind: 'finished' };
+  }
+  const engine = await openModel({ ...config, resumed }, world.log);
+  if (resumed !== null) await restore(engine, resumed);
+  world.log(
+    `${examples.length} examples · batches of ${config.batch_size} · ${schedule.batches} steps · learning_rate=${config.learning_rate} ${config.lr_schedule}`,
+  );
+  const recipe = new SupervisedTrainer(config, { engine, examples, steps: schedule.batches }, resumed);
+  return runRecipe({ world, directory, schedule, recipe, start: resumed?.batch ?? 0 });
+}
+
+/** What a supervised run works on. */
+type Material = { readonly engine: Engine; readonly examples: readonly Example[]; readonly steps: number };
+
+const Statistics = z.object({ steps: z.int(), nll: z.number(), tokens: z.int(), learntTokens: z.int() });
+const nothing = { steps: 0, nll: 0, tokens: 0, learntTokens: 0 };
+
+class SupervisedTrainer implements Recipe {
+  readonly engine: Engine;
+  readonly #config: SftConfig;
+  readonly #material: Material;
+  readonly #evaluator: Evaluator;
+  #statistics = { ...nothing };
+  #lastNll: number | null = null;
+  #step: number;
+
+  constructor(config: SftConfig, material: Material, resumed: Resumed | null) {
+    this.engine = material.engine;
+    this.#config = config;
+    this.#material = material;
+    const game = buildGame({ ...config, env_type: 'single_step', dataset_seed: 0, use_standard_prefix: false });
+    const test = {
+      groups: config.eval_batch_size * config.eval_n_batches,
+      groupSize: 1,
+      maxTokens: config.eval_max_tokens,
+    };
+    this.#evaluator = new Evaluator(material.engine, {
+      game,
+      test,
+      bits: config.eval_bits,
+      seed: config.seed,
+      constants: {},
+    });
+    this.#step = resumed?.batch ?? 0;
+    if (resumed !== null) this.#statistics = Statistics.parse(resumed.state);
+  }
+
+  state(): unknown {
+    return { ...this.#statistics };
+  }
+
+  progress(step: number): Row {
+    const examples = step * this.#config.batch_size;
+    return {
+      epoch: Math.floor(examples / Math.max(1, this.#perEpoch() * this.#config.batch_size)),
+      progress: step / this.#material.steps,
+      learning_rate: this.#learningRate(step),
+      'progress/examples': examples,
+      'progress/episodes': examples,
+      'optim/updates': step,
+      'optim/lr': this.#learningRate(step),
+    };
+  }
+
+  evaluate(): Promise<Row> {
+    return this.#evaluator.evaluate(this.#step);
+  }
+
+  async step(step: number): Promise<void> {
+    const batch = this.#batch(step);
+    const { nll, tokens } = await crossEntropy(this.engine, batch);
+    await this.engine.adam({ ...adam, learningRate: this.#learningRate(step) });
+    this.#step = step + 1;
+    this.#lastNll = nll;
+    this.#statistics.steps++;
+    this.#statistics.nll += nll;
+    this.#statistics.learntTokens += tokens;
+    this.#statistics.tokens += batch.reduce((sum, example) => sum + example.tokens.length, 0);
+  }
+
+  statistics(): Row {
+    const { steps, nll, tokens, learntTokens } = this.#statistics;
+    this.#statistics = { ...nothing };
+    if (steps === 0) return {};
+    return {
+      num_sequences: this.#config.batch_size,
+      num_tokens: tokens / steps,
+      num_loss_tokens: learntTokens / steps,
+      train_mean_nll: nll / steps,
+    };
+  }
+
+  words(): string {
+    const known = this.#evaluator.last?.['test/bits/answer_raw'];
+    return `nll ${this.#lastNll?.toFixed(4) ?? '–'}${typeof known === 'number' ? ` · ${known.toFixed(2)} bits known` : ''}`;
+  }
+
+  /** The order of an epoch is that epoch's own, so that a resumed run sees the same batches. */
+  #batch(step: number): Example[] {
+    const perEpoch = this.#perEpoch();
+    const epoch = Math.floor(step / perEpoch);
+    const order = shuffle([...this.#material.examples.keys()], rng(this.#config.seed, `sft/${epoch}`));
+    const from = (step % perEpoch) * this.#config.batch_size;
+    return order.slice(from, from + this.#config.batch_size).map((index) => this.#material.examples[index]!);
+  }
+
+  #perEpoch(): number {
+    return Math.floor(this.#material.examples.length / this.#config.batch_size);
+  }
+
+  #learningRate(step: number): number {
+    return this.#config.learning_rate * lrMultiplier(this.#config.lr_schedule, step, this.#material.steps);
+  }
+}
+
+function cut({ tokens, weights }: Example, length: number): Example {
+  return { tokens: tokens.slice(0, length), weights: weights.slice(0, length) };
+}

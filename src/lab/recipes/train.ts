@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import { UserError } from '../../base/user-error.js';
+import type { Config } from '../config/key.js';
+import type { Engine } from '../engine/engine.js';
+import type { Game } from '../memory/game.js';
+import { bitLength } from '../memory/secret.js';
+import { multiStepTheory, singleStepTheory } from '../memory/theory.js';
+import { objectiveOf } from '../objectives/loss-fn.js';
+import { Evaluator } from '../probes/evaluator.js';
+import { resumeRng, rng, type Rng } from '../rng.js';
+import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
+import type { Row } from '../run/metrics-file.js';
+import type { RunDirectory } from '../run/run-directory.js';
+import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '../run/run-recipe.js';
+import type { World } from '../run/world.js';
+import { emptyTally, tallyRow, tallyStep, type Tally } from '../tally.js';
+import { buildGame, rewardRule } from './build-game.js';
+import type { trainKeys } from './keys.js';
+import { openModel } from './open-model.js';
+import { playBatch, update, type Batch, type Update } from './policy-gradient.js';
+
+export type TrainConfig = Config<typeof trainKeys>;
+
+/** Keys of `train` that say how long and how often, so that a run may go on with other values of them. */
+export const trainBudget = new Set(
+  'n_batches eval_every log_every save_every keep_checkpoints test_n_batches log_path load_checkpoint_path wandb_project wandb_name'.split(
+    ' ',
+  ),
+);
+
+/** Policy gradient on a memory game, from the first step or from the last checkpoint in the directory. */
+export async function train(config: TrainConfig, directory: RunDirectory, world: World): Promise<Ending> {
+  const game = checkedGame(config);
+  const resumed = lastCheckpoint(directory);
+  const schedule = scheduleOf(config);
+  if (isComplete(resumed, schedule)) {
+    world.log(`already complete: ${resumed!.batch} steps are done. A larger n_batches continues.`);
+    return { kind: 'finished' };
+  }
+  const engine = await openModel({ ...config, resumed }, world.log);
+  if (resumed !== null) await restore(engine, resumed);
+  announce(config, game, resumed, world.log);
+  const trainer = new Trainer(config, game, engine, resumed);
+  return runRecipe({ world, directory, schedule, recipe: trainer, start: resumed?.batch ?? 0 });
+}
+
+const SavedState = z.object({
+  random: z.tuple([z.int(), z.int(), z.int(), z.int()]),
+  updates: z.int(),
+  tally: z.custom<Tally>((value) => typeof value === 'object' && value !== null),
+  optim: z.object({ tokens: z.number(), kl1: z.number(), kl2: z.number(), gradientNorm: z.number(), steps: z.int() }),
+});
+
+const noOptim = { tokens: 0, kl1: 0, kl2: 0, gradientNorm: 0, steps: 0 };
+
+/** The state of a policy-gradient run, between checkpoints and rows. */
+class Trainer implements Recipe {
+  readonly engine: Engine;
+  readonly #game: Game;
+  readonly #batch: Batch;
+  readonly #update: Update;
+  readonly #evaluator: Evaluator;
+  #random: Rng;
+  #updates = 0;
+  #tally = emptyTally();
+  #optim = { ...noOptim };
+
+  constructor(config: TrainConfig, game: Game, engine: Engine, resumed: Resumed | null) {
+    this.engine = engine;
+    this.#game = game;
+    this.#batch = { groups: config.batch_size, groupSize: config.group_size, maxTokens: config.max_tokens };
+    this.#update = updateOf(config);
+    this.#evaluator = new Evaluator(engine, { game, ...examination(config) });
+    this.#random = rng(config.seed, 'sampling');
+    if (resumed !== null) this.#restore(resumed);
+  }
+
+  state(): unknown {
+    const { state } = {
+      state: { random: this.#random.state(), updates: this.#updates, tally: this.#tally, optim: this.#optim },
+    };
+    return structuredClone(state);
+  }
+
+  progress(step: number): Row {
+    const episodes = step * this.#batch.groups * this.#batch.groupSize;
+    return { 'progress/episodes': episodes, 'optim/updates': this.#updates, 'optim/lr': this.#update.learningRate };
+  }
+
+  evaluate(): Promise<Row> {
+    return this.#evaluator.evaluate(this.#updates);
+  }
+
+  async step(): Promise<void> {
+    const groups = await playBatch(this.engine, this.#game, this.#batch, this.#random);
+    tallyStep(this.#tally, groups);
+    const updated = await update(this.engine, this.#game, groups, this.#update);
+    if (updated === null) return;
+    this.#updates++;
+    this.#optim.steps++;
+    this.#optim.tokens += updated.tokens;
+    this.#optim.kl1 += updated.kl1;
+    this.#optim.kl2 += updated.kl2;
+    this.#optim.gradientNorm += updated.gradientNorm;
+  }
+
+  statistics(): Row {
+    const { steps, tokens, kl1, kl2, gradientNorm } = this.#optim;
+    const tally = this.#tally;
+    this.#tally = emptyTally();
+    this.#optim = { ...noOptim };
+    if (tally.steps === 0) return {};
+    return {
+      'optim/entropy': -tally.logprob / tally.said,
+      ...(steps > 0 && { 'optim/grad_norm': gradientNorm / steps }),
+      ...(tokens > 0 && { 'optim/kl_sample_train_v1': kl1 / tokens, 'optim/kl_sample_train_v2': kl2 / tokens }),
+      ...tallyRow(tally, 'env/all/'),
+    };
+  }
+
+  words(): string {
+    const known = this.#evaluator.last?.['test/bits/answer_raw'];
+    const bits = known === undefined || known === null ? '' : `${known.toFixed(2)} bits known · `;
+    return `${bits}${this.#updates} updates`;
+  }
+
+  #restore({ path, state }: Resumed): void {
+    const saved = SavedState.safeParse(state);
+    if (!saved.success) {
+      throw new UserError(`The checkpoint ${path} is not one of memrl train.`, 'Choose another log_path.');
+    }
+    this.#random = resumeRng(saved.data.random);
+    this.#updates = saved.data.updates;
+    this.#tally = saved.data.tally;
+    this.#optim = saved.data.optim;
+  }
+}
+
+function checkedGame(config: TrainConfig): Game {
+  if (config.group_size < 2) {
+    throw new UserError(
+      'group_size=1 cannot learn: an advantage is the reward less its mean over the group, which is 0 in a group of one.',
+      'Set group_size to 2 or more.',
+    );
+  }
+  return buildGame(config);
+}
+
+function updateOf(config: TrainConfig): Update {
+  return {
+    objective: objectiveOf(config.loss_fn, config),
+    credit: config.advantages,
+    entropyCoefficient: config.entropy_coef,
+    skipConstantGroups: config.skip_constant_groups,
+    learningRate: config.learning_rate,
+  };
+}
+
+function examination(config: TrainConfig) {
+  const batches = config.test_n_batches ?? Math.max(10, Math.floor(config.n_batches / 10));
+  const constants =
+    config.env_type === 'multi_step'
+      ? multiStepTheory(config.N, config.advantages)
+      : singleStepTheory(config.N, rewardRule(config));
+  return {
+    test: { groups: batches * config.batch_size, groupSize: config.group_size, maxTokens: config.max_tokens },
+    bits: config.eval_bits,
+    seed: config.seed,
+    constants,
+  };
+}
+
+function scheduleOf(config: TrainConfig): Schedule {
+  return {
+    batches: config.n_batches,
+    evalEvery: config.eval_every,
+    logEvery: config.log_every,
+    saveEvery: config.save_every,
+    keep: config.keep_checkpoints,
+  };
+}
+
+function announce(config: TrainConfig, game: Game, resumed: Resumed | null, log: (line: string) => void): void {
+  const { N, n_batches: n, batch_size: batch, group_size: group } = config;
+  log(`${config.env_type} · N=${N} (${Math.log2(N).toFixed(2)} bits) · secret ${game.secret}`);
+  log(`channel: ${channel(config)} · ${n} steps × ${batch} groups × ${group} episodes`);
+  if (resumed !== null) log(`continues at step ${resumed.batch} from ${resumed.path}`);
+}
+
+function channel(config: TrainConfig): string {
+  if (config.env_type === 'multi_step')
+    return `${bitLength(config.N)} bits (1 per step), advantages=${config.advantages}`;
+  if (config.reward_type === 'binary') return 'binary (1 bit max)';
+  return config.reward_type === 'log_distance'
+    ? 'log_distance (continuous)'
+    : `binned_log_distance (B=${config.reward_bins})`;
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { UserError } from '../../base/user-error.js';
+import type { Config } from '../config/key.js';
+import type { Engine } from '../engine/engine.js';
+import { uniformBits, uniformNumbers } from '../memory/uniform-answers.js';
+import { bitUniformity, numberUniformity, type Uniformity } from '../probes/uniformity.js';
+import { resumeRng, rng, type Rng } from '../rng.js';
+import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
+import type { Row } from '../run/metrics-file.js';
+import type { RunDirectory } from '../run/run-directory.js';
+import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '../run/run-recipe.js';
+import type { World } from '../run/world.js';
+import { crossEntropy } from './cross-entropy.js';
+import type { warmupKeys } from './keys.js';
+import { riseAndFall } from './learning-rate.js';
+import { openModel } from './open-model.js';
+import { adam } from './policy-gradient.js';
+import { unevenness, uniformityLine } from './warmup-gate.js';
+
+export type WarmupConfig = Config<typeof warmupKeys>;
+
+export const warmupBudget = new Set(
+  'check_secrets eval_every log_every save_every keep_checkpoints log_path wandb_project wandb_name'.split(' '),
+);
+
+/**
+ * Teaches a fresh model to answer with a legal number, or legal bits, all equally likely; so that reinforcement
+ * learning afterwards measures the secret and not the format.
+ *
+ * @throws UserError with the figures when the result is not even enough to measure bits from.
+ */
+export async function warmup(config: WarmupConfig, directory: RunDirectory, world: World): Promise<Ending> {
+  const resumed = lastCheckpoint(directory);
+  const schedule = scheduleOf(config);
+  const engine = await openModel({ ...config, load_checkpoint_path: null, resumed }, world.log);
+  if (resumed !== null) await restore(engine, resumed);
+  world.log(
+    `${config.env_type} · N=${config.n_values.join(', ')} · ${schedule.batches} steps · learning_rate=${config.learning_rate}`,
+  );
+  const recipe = new WarmupTrainer(config, engine, schedule.batches, resumed);
+  const job = { world, directory, schedule, recipe, start: resumed?.batch ?? 0 };
+  const ending: Ending = isComplete(resumed, schedule) ? { kind: 'finished' } : await runRecipe(job);
+  if (ending.kind === 'finished') await verify(config, engine, world.log);
+  return ending;
+}
+
+class WarmupTrainer implements Recipe {
+  readonly engine: Engine;
+  readonly #config: WarmupConfig;
+  readonly #steps: number;
+  #random: Rng;
+  #done: number;
+  #nll = { sum: 0, steps: 0 };
+  #lastNll: number | null = null;
+
+  constructor(config: WarmupConfig, engine: Engine, steps: number, resumed: Resumed | null) {
+    this.engine = engine;
+    this.#config = config;
+    this.#steps = steps;
+    this.#random = rng(config.seed, 'warm-up answers');
+    this.#done = resumed?.batch ?? 0;
+    if (resumed !== null) this.#restore(resumed.state);
+  }
+
+  state(): unknown {
+    return { random: this.#random.state(), nll: { ...this.#nll } };
+  }
+
+  progress(step: number): Row {
+    return { 'optim/lr': this.#learningRate(step), 'optim/updates': step };
+  }
+
+  async evaluate(): Promise<Row> {
+    const uniformity = await measure(this.#config, this.engine, this.#config.n_values[0]!);
+    return { 'warmup/valid_rate': uniformity.validRate, 'warmup/entropy_ratio': uniformity.entropyRatio };
+  }
+
+  async step(step: number): Promise<void> {
+    const { env_type: kind, n_values: sizes } = this.#config;
+    const draw = kind === 'single_step' ? uniformNumbers : uniformBits;
+    const perSize = Math.max(1, Math.round(batchSize(this.#config) / sizes.length));
+    const examples = sizes.flatMap((N) => draw(N, perSize, this.#random));
+    const { nll } = await crossEntropy(this.engine, examples);
+    await this.engine.adam({ ...adam, learningRate: this.#learningRate(step) });
+    this.#done = step + 1;
+    this.#lastNll = nll;
+    this.#nll.sum += nll;
+    this.#nll.steps++;
+  }
+
+  statistics(): Row {
+    const { sum, steps } = this.#nll;
+    this.#nll = { sum: 0, steps: 0 };
+    return steps === 0 ? {} : { train_mean_nll: sum / steps };
+  }
+
+  words(): string {
+    return `nll ${this.#lastNll?.toFixed(4) ?? '–'} after ${this.#done} updates`;
+  }
+
+  #restore(state: unknown): void {
+    const random = z.tuple([z.int(), z.int(), z.int(), z.int()]);
+    const saved = z.object({ random, nll: z.object({ sum: z.number(), steps: z.int() }) }).parse(state);
+    this.#random = resumeRng(saved.random);
+    this.#nll = saved.nll;
+  }
+
+  #learningRate(step: number): number {
+    return this.#config.learning_rate * riseAndFall(step, this.#config.warmup_steps, this.#steps);
+  }
+}
+
+/** Measures every N, says what was found, and refuses a model whose answers are not even. */
+async function verify(config: WarmupConfig, engine: Engine, log: (line: string) => void): Promise<void> {
+  const named = config.check_secrets ?? [];
+  const problems: string[] = [];
+  for (const N of config.n_values) {
+    const uniformity = await measure(config, engine, N);
+    log(uniformityLine(uniformity));
+    problems.push(...unevenness(uniformity, named));
+  }
+  if (problems.length === 0) return;
+  throw new UserError(
+    `The warm-up is not even enough to measure bits from: ${problems.join('; ')}.`,
+    'Run it again in another log_path with more steps (n_batches) or another seed.',
+  );
+}
+
+function measure(config: WarmupConfig, engine: Engine, N: number): Promise<Uniformity> {
+  if (config.env_type === 'single_step') return numberUniformity(engine, N);
+  return bitUniformity(engine, N, config.check_secrets ?? []);
+}
+
+function scheduleOf(config: WarmupConfig): Schedule {
+  return {
+    batches: config.n_batches ?? (config.env_type === 'single_step' ? 3000 : 400),
+    evalEvery: config.eval_every,
+    logEvery: config.log_every,
+    saveEvery: config.save_every,
+    keep: config.keep_checkpoints,
+  };
+}
+
+function batchSize(config: WarmupConfig): number {
+  return config.batch_size ?? (config.env_type === 'single_step' ? 64 : 20);
+}

@@ -1,0 +1,114 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { CheckpointRow } from '../../contract/checkpoint-row.js';
+import { runFiles } from '../../contract/files.js';
+import { parseJsonLine } from '../../contract/json-line.js';
+import type { Engine } from '../engine/engine.js';
+import { readModel, readOptimizer, writeModel, writeOptimizer } from './model-files.js';
+import type { RunDirectory } from './run-directory.js';
+
+/** A point of a run to save. `batch`: training steps done. `state`: plain JSON. */
+export type Point = { readonly name: string; readonly batch: number; readonly state: unknown };
+
+/** A saved point that was found again. `path`: its directory. */
+export type Resumed = { readonly path: string; readonly batch: number; readonly state: unknown };
+
+const stateFile = 'state.json';
+const SavedState = z.looseObject({ version: z.literal(1), batch: z.int().nonnegative(), state: z.unknown() });
+
+/**
+ * Saves weights, optimizer and state under `checkpoints/<name>/`, and then tells of it in `checkpoints.jsonl`. A crash
+ * at any moment leaves either the whole checkpoint or none.
+ *
+ * @param keep How many checkpoint directories stay; older ones are removed. null keeps all.
+ * @returns the path of the checkpoint, relative to the run.
+ */
+export async function saveCheckpoint(
+  directory: RunDirectory,
+  point: Point,
+  engine: Engine,
+  keep: number | null,
+): Promise<string> {
+  const place = join(runFiles.checkpointDirectory, point.name);
+  const target = join(directory.path, place);
+  const draft = `${target}.new`;
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { recursive: true });
+  await writeModel(draft, engine);
+  await writeOptimizer(draft, engine);
+  writeFileSync(join(draft, stateFile), JSON.stringify({ version: 1, batch: point.batch, state: point.state }));
+  replaceDirectory(draft, target);
+  const row = {
+    name: point.name,
+    batch: point.batch,
+    ...(point.name === 'final' && { final: true }),
+    state_path: place,
+  };
+  const rows = join(directory.path, runFiles.checkpoints);
+  appendFileSync(rows, `${tornEnd(rows)}${JSON.stringify(row)}\n`);
+  if (keep !== null) removeOld(directory, keep);
+  return place;
+}
+
+/**
+ * The last checkpoint of a run that is there and whole, or null.
+ *
+ * Its own record says which step it is of: a crash may have replaced `final` without telling of it.
+ */
+export function lastCheckpoint(directory: RunDirectory): Resumed | null {
+  for (const row of checkpointRows(directory.path).reverse()) {
+    if (row.state_path === undefined) continue;
+    const path = join(directory.path, row.state_path);
+    const saved = SavedState.safeParse(readJson(join(path, stateFile)));
+    if (saved.success) return { path, batch: saved.data.batch, state: saved.data.state };
+  }
+  return null;
+}
+
+/** Gives the engine the weights and the optimizer of a checkpoint. */
+export async function restore(engine: Engine, resumed: Resumed): Promise<void> {
+  await engine.loadWeights(readModel(resumed.path).weights);
+  await engine.loadOptimizerState(readOptimizer(resumed.path, engine.shape));
+}
+
+/** Rows of a run's `checkpoints.jsonl`, oldest first; lines that are none are passed over. */
+export function checkpointRows(run: string): CheckpointRow[] {
+  const path = join(run, runFiles.checkpoints);
+  if (!existsSync(path)) return [];
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .map((line) => CheckpointRow.safeParse(parseJsonLine(line)))
+    .flatMap((row) => (row.success ? [row.data] : []));
+}
+
+function replaceDirectory(draft: string, target: string): void {
+  const old = `${target}.old`;
+  rmSync(old, { recursive: true, force: true });
+  if (existsSync(target)) renameSync(target, old);
+  renameSync(draft, target);
+  rmSync(old, { recursive: true, force: true });
+}
+
+function removeOld(directory: RunDirectory, keep: number): void {
+  const places = checkpointRows(directory.path).flatMap((row) => row.state_path ?? []);
+  const latestFirst = [...new Set(places.reverse())];
+  for (const place of latestFirst.slice(Math.max(1, keep))) {
+    rmSync(join(directory.path, place), { recursive: true, force: true });
+  }
+}
+
+/** A newline, if a crash left the file's last line without one. */
+function tornEnd(path: string): '' | '\n' {
+  if (!existsSync(path)) return '';
+  const text = readFileSync(path, 'utf8');
+  return text === '' || text.endsWith('\n') ? '' : '\n';
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,60 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UserError } from '../../base/user-error.js';
+import { runFiles } from '../../contract/files.js';
+
+/** Where a recipe keeps what it writes. */
+export type RunDirectory = { readonly path: string; readonly metrics: string };
+
+/** The directory of a run, made if it is not there. @throws UserError when it cannot be made. */
+export function openRunDirectory(path: string): RunDirectory {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (cause) {
+    throw new UserError(`The directory ${path} cannot be made.`, 'Choose another log_path.', { cause });
+  }
+  return { path, metrics: join(path, runFiles.metrics) };
+}
+
+/**
+ * Writes `config.json`, and refuses to go on with a run that was begun with other settings.
+ *
+ * @param budget Keys that may differ between attempts: they say how long and how often, not what.
+ */
+export function keepConfig(
+  directory: RunDirectory,
+  config: Readonly<Record<string, unknown>>,
+  budget: ReadonlySet<string>,
+): void {
+  const path = join(directory.path, runFiles.config);
+  const before = existsSync(path) ? readJson(path) : null;
+  const clash =
+    before === null ? undefined : Object.keys(config).find((key) => !budget.has(key) && differs(before, config, key));
+  if (clash !== undefined) {
+    throw new UserError(
+      `${directory.path} holds a run with ${clash}=${JSON.stringify(before?.[clash])}, and this one has ${clash}=${JSON.stringify(config[clash])}.`,
+      'Choose another log_path, or remove that directory.',
+    );
+  }
+  writeWhole(path, `${JSON.stringify(config, null, 2)}\n`);
+}
+
+/** Replaces a file in one move, so that no reader and no crash ever sees half of it. */
+export function writeWhole(path: string, content: string | Uint8Array): void {
+  const replacement = `${path}.new`;
+  writeFileSync(replacement, content);
+  renameSync(replacement, path);
+}
+
+function differs(before: Record<string, unknown>, config: Readonly<Record<string, unknown>>, key: string): boolean {
+  // A key that an older version did not know is no difference.
+  return key in before && JSON.stringify(before[key]) !== JSON.stringify(config[key]);
+}
+
+function readJson(path: string): Record<string, unknown> | null {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}

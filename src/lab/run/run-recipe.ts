@@ -1,0 +1,110 @@
+import type { Engine } from '../engine/engine.js';
+import { saveCheckpoint, type Resumed } from './checkpoint.js';
+import { appendRow, dropRowsFrom, type Row } from './metrics-file.js';
+import type { RunDirectory } from './run-directory.js';
+import type { StopSignal, World } from './world.js';
+
+/** How long, and how often what happens; in training steps. 0 means never. */
+export type Schedule = {
+  readonly batches: number;
+  readonly evalEvery: number;
+  readonly logEvery: number;
+  readonly saveEvery: number;
+  /** How many checkpoints to keep; null keeps all. */
+  readonly keep: number | null;
+};
+
+/** A training recipe, one step at a time. The loop around it decides what is due. */
+export type Recipe = {
+  readonly engine: Engine;
+  /** What a checkpoint needs beside weights and optimizer: plain JSON, and a copy. */
+  readonly state: () => unknown;
+  /** How far it is: numbers for the row of the coming step. */
+  readonly progress: (step: number) => Row;
+  /** Measures the present weights and changes nothing. */
+  readonly evaluate: () => Promise<Row>;
+  readonly step: (step: number) => Promise<void>;
+  /** Statistics of the steps since the last row, and forgets them; empty when there were none. */
+  readonly statistics: () => Row;
+  /** A few words for people on how it goes. */
+  readonly words: () => string;
+};
+
+export type Job = {
+  readonly world: World;
+  readonly directory: RunDirectory;
+  readonly schedule: Schedule;
+  readonly recipe: Recipe;
+  /** The first step to do: that of the checkpoint the recipe was restored from, or 0. */
+  readonly start: number;
+};
+
+export type Ending = { readonly kind: 'finished' } | { readonly kind: 'stopped'; readonly signal: StopSignal };
+
+/**
+ * Runs a recipe to its end, or to a signal. Rows go to `metrics.jsonl`, and hold no clock: the same settings give the
+ * same file, byte for byte, however often the run was interrupted. On a signal the present step is saved first.
+ */
+export async function runRecipe(job: Job): Promise<Ending> {
+  const { world, directory, schedule, recipe } = job;
+  dropRowsFrom(directory.metrics, job.start);
+  let said = world.now();
+  let saved = job.start;
+  for (let step = job.start; step < schedule.batches; step++) {
+    const signal = await world.stopAsked();
+    if (signal !== null) return stop(job, step, saved, signal);
+    await oneStep(job, step);
+    if (isDue(step + 1, schedule.saveEvery) && step + 1 < schedule.batches) {
+      await save(job, step + 1, recipe.state());
+      saved = step + 1;
+    }
+    if (world.now() - said >= 1000) {
+      said = world.now();
+      world.log(`step ${step + 1}/${schedule.batches} · ${recipe.words()}`);
+    }
+  }
+  await finish(job);
+  return { kind: 'finished' };
+}
+
+/** Says where a finished run stands when there is nothing left to do. */
+export function isComplete(resumed: Resumed | null, schedule: Schedule): boolean {
+  return resumed !== null && resumed.batch >= schedule.batches;
+}
+
+async function oneStep({ directory, schedule, recipe }: Job, step: number): Promise<void> {
+  const progress = recipe.progress(step);
+  const evaluation = isDue(step, schedule.evalEvery) ? await recipe.evaluate() : null;
+  await recipe.step(step);
+  if (evaluation === null && !isDue(step, schedule.logEvery)) return;
+  const head = { step, 'progress/batch': step, 'progress/done_frac': (step + 1) / schedule.batches };
+  appendRow(directory.metrics, { ...head, ...progress, ...recipe.statistics(), ...evaluation });
+}
+
+/** The last row measures the final weights; statistics are those since the row before it. */
+async function finish(job: Job): Promise<void> {
+  const { directory, schedule, recipe, world } = job;
+  const step = schedule.batches;
+  // A longer run goes on from here, and its next row must not miss what this one now reports.
+  const state = recipe.state();
+  const head = { step, 'progress/batch': step, 'progress/done_frac': 1 };
+  const evaluation = schedule.evalEvery > 0 ? await recipe.evaluate() : {};
+  appendRow(directory.metrics, { ...head, ...recipe.progress(step), ...recipe.statistics(), ...evaluation });
+  const place = await saveCheckpoint(directory, { name: 'final', batch: step, state }, recipe.engine, schedule.keep);
+  world.log(`done: ${step} steps · ${recipe.words()} · ${place}`);
+}
+
+async function stop(job: Job, step: number, saved: number, signal: StopSignal): Promise<Ending> {
+  if (step !== saved || step === 0) await save(job, step, job.recipe.state());
+  job.world.log(`${signal}: saved at step ${step}; the same command goes on from there`);
+  return { kind: 'stopped', signal };
+}
+
+async function save({ directory, recipe, schedule }: Job, batch: number, state: unknown): Promise<void> {
+  const name = String(batch).padStart(6, '0');
+  await saveCheckpoint(directory, { name, batch, state }, recipe.engine, schedule.keep);
+}
+
+function isDue(step: number, every: number): boolean {
+  return every > 0 && step % every === 0;
+}

@@ -1,0 +1,12 @@
+/** A polite request to stop, from the system. */
+export type StopSignal = 'SIGINT' | 'SIGTERM';
+
+/** What a recipe needs of the process it runs in. */
+export type World = {
+  /** One line for people; ends up in `output.log`. */
+  readonly log: (line: string) => void;
+  /** Milliseconds, monotonic. */
+  readonly now: () => number;
+  /** Lets signals arrive, at little cost when called often. @returns the signal that came, or null. */
+  readonly stopAsked: () => Promise<StopSignal | null>;
+};

@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { UserError } from '../../../src/base/user-error.js';
+import { readArguments, writeValue } from '../../../src/lab/config/arguments.js';
+import { commandHelp } from '../../../src/lab/config/help.js';
+import { inertKey, key } from '../../../src/lab/config/key.js';
+import { bool, float, int, ints, oneOf, orNone, text } from '../../../src/lab/config/value-type.js';
+import { sftKeys, trainKeys } from '../../../src/lab/recipes/keys.js';
+
+const keys = {
+  N: key(int(1), 16, 'size'),
+  learning_rate: key(float(0), 4e-5, 'rate'),
+  prefix: key(bool, false, 'show it'),
+  bins: key(orNone(int(2)), null, 'levels'),
+  sizes: key(ints(), [16, 64], 'sizes'),
+  loss: key(oneOf(['ppo', 'dro']), 'ppo', 'loss'),
+  path: key(orNone(text), null, 'where'),
+  rank: inertKey(int(), 1, 'no adapters'),
+};
+const read = (...argv: string[]) => readArguments(keys, argv).config;
+
+describe('key=value arguments', () => {
+  it('have their defaults', () => {
+    expect(read()).toEqual({
+      N: 16,
+      learning_rate: 4e-5,
+      prefix: false,
+      bins: null,
+      sizes: [16, 64],
+      loss: 'ppo',
+      path: null,
+      rank: 1,
+    });
+  });
+
+  it.each([
+    ['N=64', { N: 64 }],
+    ['--N=64', { N: 64 }],
+    ['learning_rate=3e-4', { learning_rate: 3e-4 }],
+    ['learning_rate=.5', { learning_rate: 0.5 }],
+    ['prefix=True', { prefix: true }],
+    ['prefix=false', { prefix: false }],
+    ['bins=None', { bins: null }],
+    ['bins=null', { bins: null }],
+    ['bins=8', { bins: 8 }],
+    ['sizes=(64, 256)', { sizes: [64, 256] }],
+    ['sizes=64,256', { sizes: [64, 256] }],
+    ['sizes=[64]', { sizes: [64] }],
+    ['sizes=(64,)', { sizes: [64] }],
+    ['loss=dro', { loss: 'dro' }],
+    ['path=/a=b', { path: '/a=b' }],
+  ])('%s', (argument, expected) => expect(read(argument)).toMatchObject(expected));
+
+  it('take the last of several values', () => expect(read('N=1', 'N=2').N).toBe(2));
+
+  it.each([
+    ['n=64', /no key `n`/, /Did you mean `N`/],
+    ['learning_rte=1', /no key `learning_rte`/, /Did you mean `learning_rate`/],
+    ['zzzzzz=1', /no key `zzzzzz`/, /--help/],
+    ['__proto__=1', /no key `__proto__`/, /--help/],
+    ['N=0', /N=0 is not a value/, /int ≥ 1/],
+    ['N=3.5', /N=3.5 is not/, /int ≥ 1/],
+    ['learning_rate=fast', /learning_rate=fast/, /float ≥ 0/],
+    ['learning_rate=1e999', /1e999/, /float/],
+    ['prefix=yes', /prefix=yes/, /bool/],
+    ['loss=sft', /loss=sft/, /ppo\|dro/],
+    ['sizes=1,,2', /sizes/, /tuple of int/],
+    ['N', /"N" is not of the form/, /N=64/],
+    ['=3', /not of the form/, /N=64/],
+  ])('refuse %s and say what to write', (argument, problem, fix) => {
+    try {
+      read(argument);
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toBeInstanceOf(UserError);
+      expect((error as UserError).message).toMatch(problem);
+      expect((error as UserError).fix).toMatch(fix);
+    }
+  });
+
+  it('read what is written in the words of Python', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          N: fc.integer({ min: 1 }),
+          learning_rate: fc.double({ min: 0, max: 1e6, noNaN: true }),
+          prefix: fc.boolean(),
+          bins: fc.option(fc.integer({ min: 2 })),
+          sizes: fc.array(fc.integer(), { minLength: 1 }),
+        }),
+        (values) => {
+          const argv = Object.entries(values).map(([name, value]) => `${name}=${writeValue(value)}`);
+          expect(read(...argv)).toMatchObject(values);
+        },
+      ),
+    );
+  });
+
+  it('never fail in another way than by telling the user', () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.oneof(
+            fc.string(),
+            fc.string().map((value) => `N=${value}`),
+          ),
+        ),
+        (argv) => {
+          try {
+            read(...argv);
+          } catch (error) {
+            expect(error).toBeInstanceOf(UserError);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe('the keys', () => {
+  it('have the source system’s defaults', () => {
+    const { config } = readArguments(trainKeys, []);
+    expect(config).toMatchObject({
+      env_type: 'single_step', N: 16, reward_type: 'binary', batch_size: 1, group_size: 4, n_batches: 1000,
+      learning_rate: 4e-5, max_tokens: 8, eval_every: 10, save_every: 20, loss_fn: 'importance_sampling',
+      use_standard_prefix: false, dataset_seed: 0, eval_bits: true, advantages: 'trajectory',
+      skip_constant_groups: false, lora_rank: 1,
+    }); // prettier-ignore
+    expect(readArguments(sftKeys, []).config).toMatchObject({
+      learning_rate: 2e-4,
+      lr_schedule: 'linear',
+      batch_size: 128,
+    });
+  });
+
+  it('are all in the help, with type, default and meaning', () => {
+    const help = commandHelp('train', 'Learns.', trainKeys);
+    for (const [name, { type, meaning }] of Object.entries(trainKeys)) {
+      expect(help).toMatch(new RegExp(`^  ${name}=.*`, 'm'));
+      expect(help).toContain(type.name);
+      expect(help).toContain(meaning);
+    }
+  });
+});

@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { advantages, credits } from '../../src/lab/credit.js';
+
+describe('advantages', () => {
+  it.each([
+    {
+      credit: 'trajectory' as const,
+      expected: [
+        [0.5, 0.5],
+        [-0.5, -0.5],
+      ],
+    },
+    {
+      credit: 'stepwise' as const,
+      expected: [
+        [0.5, 0],
+        [-0.5, 0],
+      ],
+    },
+    {
+      credit: 'to_go' as const,
+      expected: [
+        [0.5, 0],
+        [-0.5, 0],
+      ],
+    },
+  ])('of a group whose episodes differ in the first turn: $credit', ({ credit, expected }) => {
+    expect(
+      advantages(
+        [
+          [1, 1],
+          [0, 1],
+        ],
+        credit,
+      ),
+    ).toEqual(expected);
+  });
+
+  it('credits a turn with what comes after it when told to', () => {
+    expect(
+      advantages(
+        [
+          [0, 1],
+          [0, 0],
+        ],
+        'to_go',
+      ),
+    ).toEqual([
+      [0.5, 0.5],
+      [-0.5, -0.5],
+    ]);
+    expect(
+      advantages(
+        [
+          [1, 0],
+          [0, 1],
+        ],
+        'to_go',
+      ),
+    ).toEqual([
+      [0, -0.5],
+      [0, 0.5],
+    ]);
+  });
+
+  it('is the centred reward when there is one turn', () => {
+    for (const credit of credits) {
+      expect(advantages([[1], [0], [0], [0]], credit)).toEqual([[0.75], [-0.25], [-0.25], [-0.25]]);
+    }
+  });
+
+  it('is exactly zero in a group that agrees, and sums to zero in any', () => {
+    const group = fc
+      .integer({ min: 1, max: 6 })
+      .chain((turns) =>
+        fc.array(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: turns, maxLength: turns }), {
+          minLength: 2,
+          maxLength: 8,
+        }),
+      );
+    fc.assert(
+      fc.property(group, fc.constantFrom(...credits), (rewards, credit) => {
+        const same = advantages(
+          rewards.map(() => rewards[0]!),
+          credit,
+        );
+        expect(same.flat().every((value) => value === 0)).toBe(true);
+        const sums = advantages(rewards, credit).reduce(
+          (total, row) => total.map((sum, turn) => sum + row[turn]!),
+          rewards[0]!.map(() => 0),
+        );
+        for (const sum of sums) expect(sum).toBeCloseTo(0, 9);
+      }),
+    );
+  });
+});

@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cispo, dro, importanceSampling, ppo, type Objective } from '../../../src/lab/objectives/objective.js';
+import { objectiveOf } from '../../../src/lab/objectives/loss-fn.js';
+
+const clip = { low: 0.8, high: 1.2 };
+const all = {
+  is: importanceSampling,
+  ppo: ppo(clip),
+  cispo: cispo(clip),
+  wide: cispo({ low: 0, high: 4 }),
+  dro: dro(0.05),
+};
+
+/** Value and slope by hand: importance sampling, ppo, cispo 0.8–1.2, cispo 0–4, dro. */
+const table: [lp: number, q: number, A: number, values: number[], slopes: number[]][] = [
+  [-1, -1, 1, [-1, -1, 1, 1, 1], [-1, -1, -1, -1, -1]],
+  [-1, -1, -0.25, [0.25, 0.25, -0.25, -0.25, -0.25], [0.25, 0.25, 0.25, 0.25, 0.25]],
+  [-0.5, -1, 1, [-1.648721, -1.2, 0.6, 0.824361, 0.50625], [-1.648721, 0, -1.2, -1.648721, -0.975]],
+  [-0.5, -1, -1, [1.648721, 1.648721, -0.6, -0.824361, -0.49375], [1.648721, 1.648721, 1.2, 1.648721, 1.025]],
+  [-1.5, -1, 1, [-0.606531, -0.606531, 1.2, 0.909796, 1.50625], [-0.606531, -0.606531, -0.8, -0.606531, -1.025]],
+  [-1.5, -1, -1, [0.606531, 0.8, -1.2, -0.909796, -1.49375], [0.606531, 0, 0.8, 0.606531, 0.975]],
+  [
+    -0.9,
+    -1,
+    0.75,
+    [-0.828878, -0.828878, 0.74599, 0.74599, 0.67525],
+    [-0.828878, -0.828878, -0.828878, -0.828878, -0.745],
+  ],
+  [0, -2, 0.5, [-3.694528, -0.6, 0, 0, 0.1], [-3.694528, 0, -0.6, -2, -0.4]],
+  [-3, -1, -0.5, [0.067668, 0.4, -1.2, -0.203003, -1.4], [0.067668, 0, 0.4, 0.067668, 0.4]],
+];
+
+describe('the objectives', () => {
+  it.each(table)('at lp=%f, q=%f, A=%f', (lp, q, A, values, slopes) => {
+    Object.values(all).forEach((objective, index) => {
+      expect(objective.loss(lp, q, A)).toBeCloseTo(values[index]!, 5);
+      expect(objective.slope(lp, q, A)).toBeCloseTo(slopes[index]!, 5);
+    });
+  });
+
+  const differences = (objective: Objective, lp: number, q: number, A: number) =>
+    (objective.loss(lp + 1e-6, q, A) - objective.loss(lp - 1e-6, q, A)) / 2e-6;
+
+  it.each(['is', 'ppo', 'dro'] as const)('%s has the slope of its loss', (name) => {
+    for (const [lp, q, A] of table) expect(differences(all[name], lp, q, A)).toBeCloseTo(all[name].slope(lp, q, A), 4);
+  });
+
+  it('cispo holds its ratio fixed, so its slope is not that of its value', () => {
+    expect(differences(all.wide, -0.5, -1, 1)).not.toBeCloseTo(all.wide.slope(-0.5, -1, 1), 2);
+  });
+
+  it('are all plain policy gradient where the sampler is the learner', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: -20, max: 0, noNaN: true }),
+        fc.double({ min: -5, max: 5, noNaN: true }),
+        (lp, A) => {
+          for (const { slope } of Object.values(all)) expect(slope(lp, lp, A)).toBeCloseTo(-A, 12);
+        },
+      ),
+    );
+  });
+
+  it('have the standards of the documentation', () => {
+    const standard = { clip_low_threshold: null, clip_high_threshold: null, beta: 0.05 };
+    expect(objectiveOf('ppo', standard).slope(-0.5, -1, 1)).toBe(0);
+    expect(objectiveOf('cispo', standard).slope(0, -2, 0.5)).toBe(-2);
+    expect(objectiveOf('cispo', { ...standard, clip_high_threshold: 1.2 }).slope(0, -2, 0.5)).toBe(-0.6);
+    expect(objectiveOf('dro', standard).slope(-3, -1, -0.5)).toBeCloseTo(0.4, 12);
+    expect(objectiveOf('importance_sampling', standard).slope(0, -2, 0.5)).toBeCloseTo(-3.694528, 6);
+  });
+});

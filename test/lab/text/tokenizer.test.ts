@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { UserError } from '../../../src/base/user-error.js';
+import { multiStepGame } from '../../../src/lab/memory/multi-step.js';
+import { singleStepGame } from '../../../src/lab/memory/single-step.js';
+import { memoryTokenizer as tokenizer } from '../../../src/lab/text/memory-vocabulary.js';
+
+describe('the vocabulary of the memory games', () => {
+  it('fits the tiny model', () => expect(tokenizer.size).toBeLessThanOrEqual(32));
+
+  it('writes back exactly the text it read, for every text its tokens can make', () => {
+    const ids = fc.array(fc.nat({ max: tokenizer.size - 1 }));
+    fc.assert(
+      fc.property(ids, (sequence) => {
+        const text = tokenizer.decode(sequence);
+        expect(tokenizer.decode(tokenizer.encode(text))).toBe(text);
+      }),
+    );
+  });
+
+  it('writes every prompt and answer of both games', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100_000 }), fc.nat(), (N, pick) => {
+        const setup = { N, secret: pick % N, prefix: [] };
+        for (const game of [singleStepGame(setup, { type: 'binary' }), multiStepGame(setup)]) {
+          const text = tokenizer.decode(game.solution.tokens);
+          expect(tokenizer.encode(text)).toEqual([...game.solution.tokens]);
+        }
+      }),
+    );
+  });
+
+  it('keeps every digit a token of its own', () => {
+    expect(tokenizer.encode('1023')).toHaveLength(4);
+    expect(tokenizer.encode(' 57\n\n')).toHaveLength(3);
+  });
+
+  it('says which text it cannot write', () => {
+    expect(() => tokenizer.encode(' 5 seven')).toThrow(UserError);
+    expect(() => tokenizer.encode(' 5 seven')).toThrow(/no token for " seven" \(at character 2/);
+  });
+});
