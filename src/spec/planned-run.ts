@@ -69,7 +69,13 @@ export const PlannedRun = z.strictObject({
 export type PlannedRun = z.infer<typeof PlannedRun>;
 
 /** A block of the sweep file, for headings. */
-export const PlannedGroup = z.strictObject({ name: Name, title: z.string().nullable(), needs: z.array(Name) });
+export const PlannedGroup = z.strictObject({
+  name: Name,
+  title: z.string().nullable(),
+  needs: z.array(Name),
+  /** True when nobody asked for the group itself, but a group that is planned needs it. */
+  prerequisite: z.boolean().optional(),
+});
 export type PlannedGroup = z.infer<typeof PlannedGroup>;
 
 /** A whole sweep file, expanded. Runs are in launch order: groups in file order, then grid order. */

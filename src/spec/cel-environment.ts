@@ -1,0 +1,97 @@
+import { Environment } from '@marcbachmann/cel-js';
+
+/** A value inside an expression. CEL's integers are bigints and its doubles are numbers. */
+export type CelValue = bigint | number | string | boolean | null | readonly CelValue[];
+
+/**
+ * CEL with what people who write sweeps expect of it: integers and doubles mix (`N * 0.5`), numbers join texts
+ * (`"B" + bins`), and the usual functions exist. Integer division stays integer division, as CEL has it: `7 / 2` is 3.
+ */
+export const celEnvironment = withFunctions(
+  withMixedArithmetic(new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false })),
+);
+
+/** Names that can be called as `name(…)` or `value.name(…)`, for "Did you mean …?". */
+export const celFunctions: readonly string[] = [
+  ...new Set(celEnvironment.getDefinitions().functions.map(({ name }) => name)),
+];
+
+function withMixedArithmetic(environment: Environment): Environment {
+  const operators: Record<string, (left: number, right: number) => number> = {
+    '+': (left, right) => left + right,
+    '-': (left, right) => left - right,
+    '*': (left, right) => left * right,
+    '/': (left, right) => left / right,
+    '%': (left, right) => left % right,
+  };
+  for (const [sign, operate] of Object.entries(operators)) {
+    const mixed = (left: bigint | number, right: bigint | number) => operate(Number(left), Number(right));
+    environment.registerOperator(`int ${sign} double: double`, mixed);
+    environment.registerOperator(`double ${sign} int: double`, mixed);
+  }
+  environment.registerOperator('double % double: double', (left: number, right: number) => left % right);
+  for (const type of ['int', 'double']) {
+    environment.registerOperator(`string + ${type}: string`, join);
+    environment.registerOperator(`${type} + string: string`, join);
+  }
+  return environment;
+}
+
+function join(left: CelValue, right: CelValue): string {
+  return `${String(left)}${String(right)}`;
+}
+
+function withFunctions(environment: Environment): Environment {
+  const real: Record<string, (value: number) => number> = {
+    log2: Math.log2,
+    ln: Math.log,
+    exp: Math.exp,
+    sqrt: Math.sqrt,
+  };
+  for (const [name, compute] of Object.entries(real)) {
+    environment.registerFunction(`${name}(dyn): double`, (value: CelValue) => compute(Number(numeric(name, value))));
+  }
+  for (const [name, compute] of Object.entries({ floor: Math.floor, ceil: Math.ceil, round: Math.round })) {
+    environment.registerFunction(`${name}(dyn): int`, (value: CelValue) => whole(name, value, compute));
+  }
+  environment.registerFunction('abs(dyn): dyn', (value: CelValue) => absolute(numeric('abs', value)));
+  environment.registerFunction('pow(dyn, dyn): dyn', (base: CelValue, exponent: CelValue) =>
+    power(numeric('pow', base), numeric('pow', exponent)),
+  );
+  for (let count = 1; count <= 6; count += 1) {
+    const types = Array.from({ length: count }, () => 'dyn').join(', ');
+    environment.registerFunction(`min(${types}): dyn`, (...values: CelValue[]) => extreme('min', values));
+    environment.registerFunction(`max(${types}): dyn`, (...values: CelValue[]) => extreme('max', values));
+  }
+  return environment;
+}
+
+function numeric(name: string, value: CelValue): bigint | number {
+  if (typeof value === 'bigint' || typeof value === 'number') return value;
+  throw new Error(`\`${name}\` needs a number, and was given ${JSON.stringify(value)}`);
+}
+
+function whole(name: string, value: CelValue, compute: (value: number) => number): bigint {
+  const number = numeric(name, value);
+  if (typeof number === 'bigint') return number;
+  if (!Number.isFinite(number)) throw new Error(`\`${name}\` of ${number} is not a whole number`);
+  return BigInt(compute(number));
+}
+
+function absolute(value: bigint | number): bigint | number {
+  return value < 0 ? -value : value;
+}
+
+/** Integers stay integers as long as the result is one that every program can read exactly. */
+function power(base: bigint | number, exponent: bigint | number): bigint | number {
+  const result = Number(base) ** Number(exponent);
+  const exact = typeof base === 'bigint' && typeof exponent === 'bigint' && Number.isSafeInteger(result);
+  return exact ? BigInt(result) : result;
+}
+
+/** `min` and `max` give one of their arguments back, so an integer stays an integer. */
+function extreme(name: 'min' | 'max', values: readonly CelValue[]): bigint | number {
+  return values
+    .map((value) => numeric(name, value))
+    .reduce((best, value) => ((name === 'min' ? value < best : value > best) ? value : best));
+}

@@ -1,0 +1,282 @@
+import type { Block, ParameterRule, ParameterRules, Written } from './block.js';
+import { compileWords, WordError, type CommandWords } from './command-words.js';
+import type { Complaint, KeyPath } from './complaint.js';
+import { dependencyOrder } from './dependency-order.js';
+import { compileExpression, ExpressionError, type Expression } from './expression.js';
+import { identifierOf, toCel } from './cel-value.js';
+import type { CelValue } from './cel-environment.js';
+import { didYouMean } from './nearest.js';
+import { compileTemplate, type Template } from './template.js';
+
+/** A parameter that must be computed at each point. */
+export type Step = {
+  readonly name: string;
+  readonly identifier: string;
+  readonly rule: ParameterRule;
+  readonly when: Expression | null;
+  readonly expr: Expression | null;
+};
+
+/** One case of a block, or the block itself when it has none. */
+export type Variant = {
+  /** Axes that the case adds to the block's, in its order; a constant is an axis of one value. */
+  readonly axes: readonly Axis[];
+  /** In the order in which they can be computed. */
+  readonly steps: readonly Step[];
+  /** All parameters that may be set, in the order of the file. */
+  readonly names: readonly string[];
+};
+
+export type Axis = {
+  readonly name: string;
+  readonly identifier: string;
+  readonly values: readonly (readonly [Value: AxisValue, cel: CelValue])[];
+};
+type AxisValue = Extract<ParameterRule, { kind: 'axis' }>['values'][number];
+
+/** A block with every expression, template and macro compiled once. */
+export type CompiledBlock = {
+  readonly block: Block;
+  readonly axes: readonly Axis[];
+  readonly variants: readonly Variant[];
+  readonly when: Written<Expression> | null;
+  readonly name: Written<Template> | null;
+  readonly subgroup: Written<Template> | null;
+  readonly total: Written<Expression> | null;
+  readonly command: CommandWords;
+  readonly resumeArgs: CommandWords;
+  readonly cwd: CommandWords | null;
+  readonly env: CommandWords;
+};
+
+/** Where mistakes go; `place` is added by whoever knows the text. */
+export type Report = (mistake: {
+  keys: KeyPath | null;
+  span?: { start: number; end: number };
+  problem: string;
+  fix: string;
+}) => void;
+
+/** @returns null when something could not be compiled; all that is wrong was reported. */
+export function compileBlock(block: Block, report: Report): CompiledBlock | null {
+  let clean = true;
+  const compiler = new Compiler(block, (mistake) => {
+    clean = false;
+    report(mistake);
+  });
+  const compiled = compiler.compile();
+  return clean ? compiled : null;
+}
+
+/** Compiles the texts of one block, reporting what is wrong and going on. */
+class Compiler {
+  readonly #block: Block;
+  readonly #report: Report;
+  /** Every parameter that any case of the block may set. */
+  readonly #parameters: readonly string[];
+  readonly #identifiers: ReadonlySet<string>;
+
+  constructor(block: Block, report: Report) {
+    this.#block = block;
+    this.#report = report;
+    this.#parameters = [...new Set([block.parameters, ...block.cases].flatMap((rules) => [...rules.keys()]))];
+    this.#identifiers = new Set(this.#parameters.map(identifierOf));
+  }
+
+  compile(): CompiledBlock {
+    const block = this.#block;
+    this.#checkNames();
+    this.#checkStopRule();
+    this.#checkDone();
+    return {
+      block,
+      axes: axesOf(block.parameters),
+      variants: this.#variants(),
+      when: this.#written(block.when, (source) => this.#expression(source, block.when!.keys)),
+      name: this.#written(block.name, (source) => this.#template(source, block.name!.keys)),
+      subgroup: this.#written(block.subgroup, (source) => this.#template(source, block.subgroup!.keys)),
+      total: this.#total(),
+      command: this.#command(),
+      resumeArgs: this.#words(block.resumeArgs.content, block.resumeArgs.keys),
+      cwd: block.cwd && this.#words([block.cwd.content], block.cwd.keys.slice(0, -1), [block.cwd.keys.at(-1)!]),
+      env: this.#words(Object.values(block.env.content), block.env.keys, Object.keys(block.env.content)),
+    };
+  }
+
+  #command(): CommandWords {
+    const { command, keys } = this.#block;
+    if (command.content.length === 0) {
+      const problem = 'there is no `command`, and none to inherit.';
+      this.#report({ keys, problem, fix: 'Add `command: [python, train.py, "${args}"]`, or whatever the runs are.' });
+    }
+    return this.#words(command.content, command.keys);
+  }
+
+  #checkNames(): void {
+    const { extends: budget, parameters } = this.#block;
+    budget.content.forEach((name) => {
+      if (this.#parameters.includes(name)) return;
+      const problem = `\`${name}\` is not a parameter. ${didYouMean(name, this.#parameters)}`;
+      this.#report({ keys: budget.keys, problem, fix: 'List parameters of the sweep in `extends`.' });
+    });
+    const clash = this.#parameters.find(
+      (name, index) => this.#parameters.map(identifierOf).indexOf(identifierOf(name)) !== index,
+    );
+    if (clash === undefined) return;
+    const problem = `\`${clash}\` and another parameter are both \`${identifierOf(clash)}\` in expressions.`;
+    this.#report({ keys: parameters.get(clash)?.keys ?? this.#block.keys, problem, fix: 'Rename one of them.' });
+  }
+
+  #checkStopRule(): void {
+    const rule = this.#block.stopWhen;
+    if (rule === null) return;
+    const { keys } = rule;
+    this.#guard(keys, () => compileExpression(rule.content.when));
+    const slashed = /[A-Za-z_]\w*(?:\/[A-Za-z_]\w*)+/.exec(rule.content.when);
+    const name = slashed?.[0] ?? '';
+    if (slashed === null || name.split('/').some((part) => this.#identifiers.has(part))) return;
+    const problem = `\`${name}\` reads as a division.`;
+    const span = { start: slashed.index, end: slashed.index + name.length };
+    this.#report({ keys, span, problem, fix: `Write the metric as \`${identifierOf(name)}\`.` });
+  }
+
+  #checkDone(): void {
+    const { content, keys } = this.#block.done;
+    if ('where' in content) this.#guard([...keys, 'where'], () => compileExpression(content.where));
+  }
+
+  #variants(): Variant[] {
+    const { parameters, cases } = this.#block;
+    for (const one of cases) this.#refuseDoubleAxes(one);
+    return (cases.length === 0 ? [new Map()] : cases).map((one: ParameterRules) => {
+      const all: ParameterRules = new Map([...parameters, ...one]);
+      return { axes: axesOf(one), steps: this.#steps(all), names: [...all.keys()] };
+    });
+  }
+
+  #refuseDoubleAxes(one: ParameterRules): void {
+    for (const [name, rule] of one) {
+      const outer = this.#block.parameters.get(name);
+      if (outer?.kind !== 'axis' || outer.values.length < 2) continue;
+      const problem = `\`${name}\` is an axis of \`parameters\` and also set by this case.`;
+      this.#report({ keys: rule.keys, problem, fix: `Set \`${name}\` in one of the two places.` });
+    }
+  }
+
+  #steps(rules: ParameterRules): Step[] {
+    const steps = new Map<string, Step>();
+    for (const [name, rule] of rules) {
+      if (rule.kind === 'axis' && rule.when === null) continue;
+      steps.set(identifierOf(name), {
+        name,
+        identifier: identifierOf(name),
+        rule,
+        when: rule.when === null ? null : this.#expression(rule.when, below(rule.keys, 'when')),
+        expr: rule.kind === 'axis' ? null : this.#expression(rule.expr, below(rule.keys, 'expr')),
+      });
+    }
+    return this.#ordered(steps);
+  }
+
+  #ordered(steps: ReadonlyMap<string, Step>): Step[] {
+    const needs = [...steps].map(([identifier, step]) => {
+      // `when` of an axis may look at the axis's own value.
+      const own = (step.when?.names ?? []).filter((name) => name !== identifier || step.rule.kind === 'derived');
+      return [identifier, [...own, ...(step.expr?.names ?? [])]] as const;
+    });
+    const order = dependencyOrder(new Map(needs));
+    if (order.kind === 'order') return order.names.map((identifier) => steps.get(identifier)!);
+    const problem = `these parameters are computed from each other: ${order.ring.join(' → ')}.`;
+    this.#report({ keys: steps.get(order.ring[0]!)!.rule.keys, problem, fix: 'Give one of them a value of its own.' });
+    return [];
+  }
+
+  #total(): Written<Expression> | null {
+    const { progress } = this.#block;
+    if (progress === null) return null;
+    const keys = [...progress.keys, 'total'];
+    const expression = this.#expression(String(progress.content.total), keys);
+    return expression && { content: expression, keys };
+  }
+
+  #expression(source: string, keys: KeyPath | null): Expression | null {
+    const expression = this.#guard(keys, () => compileExpression(source));
+    if (expression !== null) this.#checkVariables(expression, keys);
+    return expression;
+  }
+
+  #template(source: string, keys: KeyPath): Template | null {
+    const template = this.#guard(keys, () => compileTemplate(source));
+    if (template !== null) this.#checkVariables(template, keys);
+    return template;
+  }
+
+  #checkVariables({ source, names }: { source: string; names: readonly string[] }, keys: KeyPath | null): void {
+    for (const name of new Set(names)) {
+      if (this.#identifiers.has(name)) continue;
+      const start = source.search(new RegExp(`\\b${name}\\b`));
+      const problem = `there is no parameter \`${name}\`. ${didYouMean(name, [...this.#identifiers])}`;
+      const fix = `Correct the name, or add \`${name}\` to \`parameters\`.`;
+      this.#report({ keys, span: { start: Math.max(0, start), end: Math.max(0, start) + name.length }, problem, fix });
+    }
+  }
+
+  #words(words: readonly string[], keys: KeyPath, indices?: readonly (string | number)[]): CommandWords {
+    try {
+      return compileWords(words, this.#parameters, this.#block.program);
+    } catch (error) {
+      if (!(error instanceof WordError)) throw error;
+      const place = [...keys, indices?.[error.index] ?? error.index];
+      this.#report({ keys: place, span: error, problem: `${error.message}`, fix: 'Correct the macro.' });
+      return { render: () => [] };
+    }
+  }
+
+  #guard<Result>(keys: KeyPath | null, work: () => Result): Result | null {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      this.#report({ keys, span: error, problem: `${error.message}.`, fix: 'Correct the expression.' });
+      return null;
+    }
+  }
+
+  #written<Compiled>(
+    text: Written<string> | null,
+    compile: (source: string) => Compiled | null,
+  ): Written<Compiled> | null {
+    const content = text && compile(text.content);
+    return text && content && { content, keys: text.keys };
+  }
+}
+
+function below(keys: KeyPath | null, key: string): KeyPath | null {
+  return keys && [...keys, key];
+}
+
+function axesOf(rules: ParameterRules): Axis[] {
+  return [...rules].flatMap(([name, rule]) =>
+    rule.kind === 'axis'
+      ? [
+          {
+            name,
+            identifier: identifierOf(name),
+            values: rule.values.map((value) => [value, toCel(value, rule.double)] as const),
+          },
+        ]
+      : [],
+  );
+}
+
+/** A mistake as a complaint about a text; without keys it is about an option, which has no place. */
+export function complaintAt(
+  placeOf: (keys: KeyPath, span?: { start: number; end: number }) => { start: number; end: number },
+): (mistake: Parameters<Report>[0]) => Complaint {
+  return ({ keys, span, problem, fix }) => ({
+    place: keys && placeOf(keys, span),
+    keys: keys ?? [],
+    problem,
+    fix,
+  });
+}

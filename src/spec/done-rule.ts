@@ -1,0 +1,42 @@
+import type { Parameters } from '../base/scalar.js';
+import type { CelValue } from './cel-environment.js';
+import { identifierOf, toCel } from './cel-value.js';
+import { compileExpression, ExpressionError, type Expression } from './expression.js';
+import type { DoneRule } from './planned-run.js';
+
+/** A rule that looks at a file. */
+type FileRule = Extract<DoneRule, { file: string }>;
+
+/** Ten thousand runs share a handful of rules. */
+const compiled = new Map<string, Expression>();
+
+/**
+ * Whether a row of the rule's file says that the run is done. `where` sees the row's fields and, where the row has no
+ * such field, the run's parameters: `name == "final" && batch >= n_batches`. A row that lacks a field does not count.
+ */
+export function holdsForRow(rule: FileRule, rows: readonly Record<string, unknown>[], parameters: Parameters): boolean {
+  const expression = compiled.get(rule.where) ?? compileExpression(rule.where);
+  compiled.set(rule.where, expression);
+  const outer = variablesOf(parameters, expression);
+  return rows.some((row) => holds(expression, { ...outer, ...variablesOf(row, expression) }));
+}
+
+function holds(expression: Expression, variables: Record<string, CelValue>): boolean {
+  try {
+    return expression.evaluate(variables) === true;
+  } catch (error) {
+    if (error instanceof ExpressionError) return false;
+    throw error;
+  }
+}
+
+function variablesOf(fields: Readonly<Record<string, unknown>>, { names }: Expression): Record<string, CelValue> {
+  const variables: Record<string, CelValue> = {};
+  for (const [key, value] of Object.entries(fields)) {
+    const identifier = identifierOf(key);
+    const simple = value === null || ['string', 'number', 'boolean'].includes(typeof value);
+    if (simple && names.includes(identifier))
+      variables[identifier] = toCel(value as string | number | boolean | null, false);
+  }
+  return variables;
+}

@@ -1,0 +1,106 @@
+import { UserError } from '../base/user-error.js';
+import { compileBlock, complaintAt, type CompiledBlock } from './compile-block.js';
+import { complaintsError, type Complaint } from './complaint.js';
+import { expandCommands } from './expand-commands.js';
+import { chooseGroups, type ChosenGroup } from './group-choice.js';
+import { evaluated, gridSize, PointError, pointsOf } from './grid.js';
+import { applyOverrides } from './overrides.js';
+import { plannedRun, rendering, type NamedPoint } from './plan-run.js';
+import type { Plan, PlannedGroup } from './planned-run.js';
+import { refuseClashes } from './run-clash.js';
+import { defaultNames } from './run-name.js';
+import type { SweepFile } from './sweep-file.js';
+
+/** What the person asks for at launch, and where it happens. */
+export type ExpandOptions = {
+  /** Absolute path of the folder that holds the sweeps. */
+  readonly runsDirectory: string;
+  /** Absolute path of the folder the person is in; `cwd` of the file starts there. */
+  readonly cwd: string;
+  /** For `${envvar:NAME}`. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** `--set`: `n_batches=500`, `A.N=[16, 64]`, `stop_when=null`. */
+  readonly set?: readonly string[];
+  /** `--sweep`: only these groups and what they need. */
+  readonly groups?: readonly string[];
+};
+
+/** More is a mistake in an axis sooner than a wish, and would take all memory. */
+const mostRuns = 200_000;
+
+/**
+ * All runs of a sweep file, complete, in launch order: groups in file order; in a group the axes in file order, the
+ * last varying fastest, and `cases` faster than the axes.
+ *
+ * @throws {UserError} When an option does not fit the file, an expression fails at a point, or two runs have one name.
+ */
+export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
+  if (file.kind === 'commands') return expandCommands(file, options);
+  const chosen = chooseGroups(applyOverrides(file.blocks, options.set ?? []), options.groups ?? []);
+  const compiled = compileAll(file, chosen);
+  refuseTooMany(file, compiled);
+  const named = compiled.map((group) => atPlace(file, () => ({ group, points: namedPoints(group) })));
+  refuseClashes(file, named);
+  const runs = named.flatMap(({ group, points }) =>
+    atPlace(file, () => points.map((point) => plannedRun({ sweep: file.name, options, group, point }))),
+  );
+  if (runs.length === 0) {
+    throw new UserError(
+      `${file.path} has no runs: its \`when\` is false at every point.`,
+      'Loosen `when`, or add values.',
+    );
+  }
+  return { sweep: file.name, description: file.description, groups: chosen.map(plannedGroup), runs };
+}
+
+type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
+
+function compileAll(file: GroupsFile, chosen: readonly ChosenGroup[]): CompiledBlock[] {
+  const complaints: Complaint[] = [];
+  const complaint = complaintAt(file.placeOf);
+  const compiled = chosen.flatMap(
+    ({ block }) => compileBlock(block, (mistake) => complaints.push(complaint(mistake))) ?? [],
+  );
+  // The file itself was checked when it was parsed; what is wrong now came with the options.
+  if (complaints.length > 0) throw complaintsError(file.path, file.text, complaints);
+  return compiled;
+}
+
+function refuseTooMany(file: GroupsFile, compiled: readonly CompiledBlock[]): void {
+  const sizes = compiled.map(gridSize);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  if (total <= mostRuns) return;
+  const largest = compiled[sizes.indexOf(Math.max(...sizes))]!;
+  throw new UserError(
+    `${file.path} would make ${total.toLocaleString('en-US')} runs; the limit is ${mostRuns.toLocaleString('en-US')}.`,
+    `Shorten an axis of group \`${largest.block.group}\`: ${largest.axes
+      .filter(({ values }) => values.length > 1)
+      .map(({ name, values }) => `${name} has ${values.length} values`)
+      .join(', ')}.`,
+  );
+}
+
+function namedPoints(group: CompiledBlock): NamedPoint[] {
+  const points = pointsOf(group);
+  const { name } = group;
+  const names = name
+    ? points.map(({ variables }) => evaluated(rendering(name.content), variables, name.keys))
+    : defaultNames(group, points);
+  return points.map((point, index) => ({ ...point, name: names[index]! }));
+}
+
+/** Gives a mistake that only shows at a point the look of all others. */
+function atPlace<Result>(file: GroupsFile, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof PointError)) throw error;
+    const { keys, span, message: problem } = error;
+    const complaint = { keys, span, problem, fix: 'Correct it, or leave such points out with `when`.' };
+    throw complaintsError(file.path, file.text, [complaintAt(file.placeOf)(complaint)]);
+  }
+}
+
+function plannedGroup({ block, prerequisite }: ChosenGroup): PlannedGroup {
+  return { name: block.group, title: block.title, needs: [...block.needs], prerequisite };
+}

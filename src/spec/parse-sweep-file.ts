@@ -1,0 +1,124 @@
+import { UserError } from '../base/user-error.js';
+import { Name } from '../base/ids.js';
+import type { Block } from './block.js';
+import { blocksOf } from './blocks.js';
+import { readCommandList } from './command-list.js';
+import { compileBlock, complaintAt } from './compile-block.js';
+import { complaintsError, type Complaint } from './complaint.js';
+import { dependencyOrder } from './dependency-order.js';
+import { didYouMean } from './nearest.js';
+import { schemaComplaints } from './schema-complaints.js';
+import type { SweepFile } from './sweep-file.js';
+import { SweepText } from './sweep-schema.js';
+import { readYaml, type YamlSource } from './yaml-source.js';
+
+/**
+ * Reads the text of a sweep file: YAML (`.yaml`, `.yml`, `.json`), else one command on each line.
+ *
+ * @param path For the default name of the sweep and for messages; this function opens nothing.
+ * @throws {UserError} With everything that can be found wrong at once, each with its line and a mark below it.
+ */
+export function parseSweepFile(text: string, path: string): SweepFile {
+  return /\.(ya?ml|json)$/i.test(path) ? parseYamlSweep(text, path) : parseCommandList(text, path);
+}
+
+function parseYamlSweep(text: string, path: string): SweepFile {
+  const source = readYaml(text, path);
+  if (!('value' in source)) throw complaintsError(path, text, source);
+  if (source.value === null) throw emptyFile(path);
+  const said = SweepText.safeParse(source.value);
+  if (!said.success) throw complaintsError(path, text, schemaComplaints(source, said.error.issues));
+  const blocks = blocksOf(said.data, source);
+  const complaints = [...inexactNumbers(source), ...complaintsAboutBlocks(blocks, source)];
+  if (complaints.length > 0) throw complaintsError(path, text, complaints);
+  return {
+    kind: 'groups',
+    path,
+    text,
+    name: said.data.name ?? nameFrom(path),
+    description: said.data.description ?? null,
+    blocks,
+    placeOf: source.placeOf,
+  };
+}
+
+function parseCommandList(text: string, path: string): SweepFile {
+  const { lines, complaints } = readCommandList(text);
+  if (complaints.length > 0) throw complaintsError(path, text, complaints);
+  if (lines.length === 0) throw emptyFile(path);
+  return { kind: 'commands', path, text, name: nameFrom(path), description: null, lines };
+}
+
+function emptyFile(path: string): UserError {
+  return new UserError(
+    `${path} is empty.`,
+    'Write at least `command: [python, train.py, "${args}"]` and `parameters:`, or one command on each line of a text file.',
+  );
+}
+
+/** The file's name without folders and ending, in characters that a folder name may have. */
+function nameFrom(path: string): string {
+  const stem = path.replace(/^.*[/\\]/, '').replace(/(?<=.)\.[^.]*$/, '');
+  const safe = stem
+    .replace(/[^A-Za-z0-9._=+,@-]+/g, '-')
+    .replace(/^[^A-Za-z0-9_]+/, '')
+    .slice(0, 100);
+  return Name.parse(safe === '' ? 'sweep' : safe);
+}
+
+/** Whole numbers beyond 2^53 change silently when they are read; a seed must not. */
+function inexactNumbers(source: YamlSource): Complaint[] {
+  const complaints: Complaint[] = [];
+  const look = (value: unknown, keys: (string | number)[]): void => {
+    if (typeof value === 'object' && value !== null) {
+      Object.entries(value).forEach(([key, inner]) => look(inner, [...keys, Array.isArray(value) ? Number(key) : key]));
+    } else if (Number.isInteger(value) && !Number.isSafeInteger(value) && !source.writtenAsDouble(keys)) {
+      const problem = 'this whole number is too large to be kept exactly.';
+      complaints.push({
+        place: source.placeOf(keys),
+        keys,
+        problem,
+        fix: 'Put it in quotes; programs get the same text.',
+      });
+    }
+  };
+  look(source.value, []);
+  return complaints;
+}
+
+function complaintsAboutBlocks(blocks: readonly Block[], source: YamlSource): Complaint[] {
+  const complaint = complaintAt(source.placeOf);
+  // What is wrong above the groups is found again in every group that inherits it.
+  const found = new Map<string, { complaint: Complaint; groups: string[] }>();
+  for (const block of blocks) {
+    compileBlock(block, (mistake) => {
+      const key = JSON.stringify(mistake);
+      const { groups } = found.get(key) ?? { groups: [] };
+      found.set(key, { complaint: complaint(mistake), groups: [...groups, block.group] });
+    });
+  }
+  const told = [...found.values()].map(({ complaint: one, groups }) =>
+    one.keys[0] === 'groups' || groups.length === blocks.length
+      ? one
+      : { ...one, problem: `${one.problem} (In group ${groups.map((group) => `\`${group}\``).join(', ')}.)` },
+  );
+  return [...told, ...complaintsAboutNeeds(blocks, source)];
+}
+
+function complaintsAboutNeeds(blocks: readonly Block[], source: YamlSource): Complaint[] {
+  const names = blocks.map(({ group }) => group);
+  const unknown = blocks.flatMap(({ group, needs, keys }) =>
+    needs.flatMap((name, index): Complaint[] => {
+      if (names.includes(name)) return [];
+      const at = [...keys, 'needs', index];
+      const others = names.filter((other) => other !== group);
+      const problem = `there is no group \`${name}\`. ${didYouMean(name, others)}`;
+      return [{ place: source.placeOf(at), keys: at, problem, fix: 'Name a group of this file in `needs`.' }];
+    }),
+  );
+  const order = dependencyOrder(new Map(blocks.map(({ group, needs }) => [group, needs])));
+  if (order.kind === 'order') return unknown;
+  const at = ['groups', order.ring[0]!, 'needs'];
+  const problem = `these groups wait for each other: ${order.ring.join(' → ')}.`;
+  return [...unknown, { place: source.placeOfKey(at), keys: at, problem, fix: 'Remove one of these `needs`.' }];
+}

@@ -1,0 +1,89 @@
+import type { RunId } from '../base/ids.js';
+import type { CelValue } from './cel-environment.js';
+import type { CompiledBlock } from './compile-block.js';
+import type { CommandWords, MacroValues } from './command-words.js';
+import type { KeyPath } from './complaint.js';
+import type { ExpandOptions } from './expand-sweep.js';
+import { evaluated, PointError, type Point } from './grid.js';
+import { identityOf } from './identity.js';
+import { joinPath } from './join-path.js';
+import type { MetricChoice, PlannedRun } from './planned-run.js';
+import type { Template } from './template.js';
+
+/** A point that has its run's name. */
+export type NamedPoint = Point & { readonly name: string };
+
+type Making = {
+  readonly sweep: string;
+  readonly options: ExpandOptions;
+  readonly group: CompiledBlock;
+  readonly point: NamedPoint;
+};
+
+/**
+ * One run, complete.
+ *
+ * @throws {PointError} When a template or a macro cannot be filled at this point.
+ */
+export function plannedRun({ sweep, options, group, point }: Making): PlannedRun {
+  const { block } = group;
+  const macros = macrosOf({ sweep, options, group, point });
+  const fill = (words: CommandWords, keys: KeyPath) => filled(words, macros, { point, keys });
+  const [program, ...rest] = fill(group.command, block.command.keys);
+  if (program === undefined)
+    throw new PointError('the command has no words.', block.command.keys, { start: 0, end: 1 });
+  const values = fill(group.env, block.env.keys);
+  const parameters = macros.parameters as PlannedRun['parameters'];
+  return {
+    id: `${sweep}/${point.name}` as RunId,
+    sweep,
+    group: block.group,
+    subgroup: group.subgroup && evaluated(rendering(group.subgroup.content), point.variables, group.subgroup.keys),
+    name: point.name,
+    parameters,
+    identity: identityOf(block.group, parameters, block.extends.content),
+    argv: [program, ...rest],
+    resumeArgs: fill(group.resumeArgs, block.resumeArgs.keys),
+    env: Object.fromEntries(Object.keys(block.env.content).map((name, index) => [name, values[index]!])),
+    cwd: joinPath(options.cwd, group.cwd && block.cwd ? fill(group.cwd, block.cwd.keys)[0]! : ''),
+    directory: macros.runDirectory,
+    needs: [...block.needs],
+    done: block.done.content,
+    stopWhen: block.stopWhen?.content ?? null,
+    resources: block.resources,
+    grace: block.grace,
+    metrics: { show: [...block.show], x: block.x, progress: progressOf(group, point) },
+  };
+}
+
+/** A template as something to evaluate. */
+export function rendering({ source, render }: Template): {
+  source: string;
+  evaluate: (variables: Readonly<Record<string, CelValue>>) => string;
+} {
+  return { source, evaluate: render };
+}
+
+function macrosOf({ sweep, options, group, point }: Making): MacroValues {
+  const sweepDirectory = joinPath(options.runsDirectory, sweep);
+  return {
+    parameters: point.parameters,
+    runDirectory: `${sweepDirectory}/${point.name}`,
+    runName: point.name,
+    sweepDirectory,
+    program: group.block.program,
+    environment: options.environment,
+  };
+}
+
+function filled(words: CommandWords, macros: MacroValues, at: { point: Point; keys: KeyPath }): string[] {
+  return evaluated({ source: '', evaluate: () => words.render(macros) }, at.point.variables, at.keys);
+}
+
+function progressOf({ block, total }: CompiledBlock, { variables }: Point): MetricChoice['progress'] {
+  if (block.progress === null || total === null) return null;
+  const value = Number(evaluated(total.content, variables, total.keys));
+  if (Number.isFinite(value) && value > 0) return { key: block.progress.content.key, total: value };
+  const problem = `the total must be a number above 0; it gives ${value}.`;
+  throw new PointError(problem, total.keys, { start: 0, end: total.content.source.length });
+}

@@ -1,0 +1,145 @@
+import { type z } from 'zod';
+import { keyText, type Complaint, type KeyPath } from './complaint.js';
+import { didYouMean } from './nearest.js';
+import { groupKeys, sweepKeys } from './sweep-schema.js';
+import type { YamlSource } from './yaml-source.js';
+
+type Issue = z.core.$ZodIssue;
+
+/** What the schema has against a file, in words for the person who wrote it. */
+export function schemaComplaints(source: YamlSource, issues: readonly Issue[]): Complaint[] {
+  const flat = issues.flatMap((issue) => unfold(issue, []));
+  const strange = new Set(
+    flat.filter(({ issue }) => issue.code === 'unrecognized_keys').map(({ keys }) => keyText(keys)),
+  );
+  return flat
+    .filter(({ issue, keys }) => issue.code !== 'custom' || !strange.has(keyText(keys)))
+    .flatMap((found) => complaintsOf(source, found));
+}
+
+type Found = { issue: Issue; keys: KeyPath };
+
+/** A union fails as a whole; if one of its forms was clearly meant, the mistake inside that form says more. */
+function unfold(issue: Issue, above: KeyPath): Found[] {
+  const keys = [...above, ...(issue.path as KeyPath)];
+  if (issue.code !== 'invalid_union') return [{ issue, keys }];
+  const meant = (issue.errors as Issue[][])
+    .filter((branch) => branch.length > 0 && branch.every((inner) => !isAboutWhole(inner)))
+    .sort((left, right) => weight(left) - weight(right))[0];
+  return meant ? meant.flatMap((inner) => unfold(inner, keys)) : [{ issue, keys }];
+}
+
+function isAboutWhole(issue: Issue): boolean {
+  return issue.path.length === 0 && ['invalid_type', 'invalid_value', 'invalid_union'].includes(issue.code);
+}
+
+function weight(issues: readonly Issue[]): number {
+  return issues.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0);
+}
+
+function complaintsOf(source: YamlSource, { issue, keys }: Found): Complaint[] {
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(source, keys, key));
+  if (issue.code === 'invalid_key') {
+    const expected = issue.issues[0]?.message ?? 'another name';
+    const problem = `\`${String(keys.at(-1))}\` cannot be a name here.`;
+    return [{ place: source.placeOfKey(keys), keys, problem, fix: `Rename it; expected ${expected}.` }];
+  }
+  return [wrongValue(source, keys, issue.message)];
+}
+
+function wrongValue(source: YamlSource, keys: KeyPath, expected: string): Complaint {
+  const found = valueAt(source.value, keys);
+  if (found === undefined) {
+    const problem = `\`${String(keys.at(-1))}\` is missing; expected ${expected}.`;
+    return { place: source.placeOfKey(keys.slice(0, -1)), keys, problem, fix: `Add \`${String(keys.at(-1))}\`.` };
+  }
+  const problem = `expected ${expected}, but found ${described(found)}.`;
+  return { place: source.placeOf(keys), keys, problem, fix: fixFor(keys, found) };
+}
+
+function fixFor(keys: KeyPath, found: unknown): string {
+  const key = keyText(keys) || 'the file';
+  if (typeof found === 'number' && !Number.isFinite(found)) return `Put the value of \`${key}\` in quotes.`;
+  if (keys.at(-1) === 'command' && typeof found === 'string') {
+    const items = found.split(/\s+/).filter((item) => item !== '');
+    return `Write \`command\` as a list: [${items.map((item) => JSON.stringify(item)).join(', ')}]`;
+  }
+  return `Change \`${key}\` to what is expected.`;
+}
+
+/** Keys of W&B's files. They would change which runs there are, so they are not passed over. */
+const foreign = new Set([
+  ...['method', 'metric', 'early_terminate', 'run_cap', 'project', 'entity', 'apiVersion', 'kind', 'controller', 'job'],
+  ...['image_uri', 'scheduler'],
+]);
+const distribution = new Set([
+  'distribution',
+  'min',
+  'max',
+  'mu',
+  'sigma',
+  'q',
+  'a',
+  'b',
+  'probabilities',
+  'parameters',
+]);
+
+function unknownKey(source: YamlSource, above: KeyPath, key: string): Complaint {
+  const keys = [...above, key];
+  const place = source.placeOfKey(keys);
+  if (above.length === 0 && foreign.has(key)) return wandbKey(source, key);
+  if (isParameter(above) && distribution.has(key)) {
+    const problem = `\`${key}\` describes a random search of W&B; a sweep here is a full grid.`;
+    return { place, keys, problem, fix: `List the values of \`${String(above.at(-1))}\`: {values: […]}.` };
+  }
+  const known = knownKeys(above);
+  const problem = `\`${key}\` is not a key of ${above.length === 0 ? 'a sweep file' : `\`${keyText(above)}\``}. ${didYouMean(key, known)}`;
+  return { place, keys, problem, fix: 'Correct the key, or remove the line.' };
+}
+
+function wandbKey(source: YamlSource, key: string): Complaint {
+  const problem = `\`${key}\` belongs to a W&B sweep file; this program runs full grids and reads its own keys only.`;
+  const fix =
+    key === 'method'
+      ? 'Remove `method` if a full grid is what you want; list the values of every parameter.'
+      : `Remove \`${key}\`.`;
+  return { place: source.placeOfKey([key]), keys: [key], problem, fix };
+}
+
+function isParameter(above: KeyPath): boolean {
+  return above.at(-2) === 'parameters' || above.at(-3) === 'cases';
+}
+
+const inner: Record<string, readonly string[]> = {
+  resources: ['gpus', 'per_gpu', 'cpus'],
+  metrics: ['show', 'x', 'progress'],
+  progress: ['key', 'total'],
+  stop_when: ['when', 'for'],
+  done: ['exit', 'file', 'where'],
+};
+
+function knownKeys(above: KeyPath): readonly string[] {
+  if (above.length === 0) return sweepKeys;
+  if (above.length === 2 && above[0] === 'groups') return groupKeys;
+  if (isParameter(above)) return ['values', 'value', 'expr', 'when'];
+  return inner[String(above.at(-1))] ?? [];
+}
+
+function valueAt(value: unknown, keys: KeyPath): unknown {
+  return keys.reduce<unknown>(
+    (inside, key) =>
+      typeof inside === 'object' && inside !== null && Object.hasOwn(inside, key)
+        ? (inside as Record<string | number, unknown>)[key]
+        : undefined,
+    value,
+  );
+}
+
+function described(found: unknown): string {
+  if (found === null) return 'nothing';
+  if (Array.isArray(found)) return found.length === 0 ? 'an empty list' : 'a list';
+  if (typeof found === 'object') return Object.keys(found).length === 0 ? 'an empty map' : 'a map';
+  if (typeof found !== 'string') return typeof found === 'number' ? `the number ${found}` : JSON.stringify(found);
+  return `the text ${JSON.stringify(found.length > 40 ? `${found.slice(0, 40)}…` : found)}`;
+}
