@@ -4,7 +4,7 @@ import { extremes } from './downsample.js';
 export type Bounds = { older: number; exact: number };
 
 /** About half a megabyte a series at most; far more points than a screen has columns. */
-const defaultBounds: Bounds = { older: 16_384, exact: 8_192 };
+export const defaultBounds: Bounds = { older: 16_384, exact: 8_192 };
 
 /**
  * The values of one metric by row, in bounded memory: the newest are exact, older ones are the lowest and the highest

@@ -1,4 +1,4 @@
-import { BoundedSeries, lowerBound } from './bounded-series.js';
+import { BoundedSeries, defaultBounds, lowerBound, type Bounds } from './bounded-series.js';
 import { type Line } from './downsample.js';
 import { FlatRowParser } from './flat-json.js';
 import { FollowedFile } from './followed-file.js';
@@ -28,10 +28,11 @@ const NEWLINE = 10;
 export class MetricLog {
   readonly #file: FollowedFile;
   readonly #listener: MetricListener | null;
+  readonly #bounds: Bounds;
   #parser = new FlatRowParser();
   /** By key id. */
   #series: BoundedSeries[] = [];
-  #steps = new BoundedSeries();
+  #steps: BoundedSeries;
   #stepId: number | null = null;
   #stepCounts = false;
   #rows = 0;
@@ -39,9 +40,12 @@ export class MetricLog {
   #version = 0;
   readonly #lines = new Map<string, { version: number; line: Line }>();
 
-  constructor(path: string, listener: MetricListener | null = null) {
+  /** @param bounds How much of each series to keep; what a person looks at needs no more than the default. */
+  constructor(path: string, listener: MetricListener | null = null, bounds = defaultBounds) {
     this.#file = new FollowedFile(path);
     this.#listener = listener;
+    this.#bounds = bounds;
+    this.#steps = new BoundedSeries(bounds);
   }
 
   /** Rows kept: those of replaced steps do not count. */
@@ -102,7 +106,7 @@ export class MetricLog {
   #forget(): void {
     this.#parser = new FlatRowParser();
     this.#series = [];
-    this.#steps = new BoundedSeries();
+    this.#steps = new BoundedSeries(this.#bounds);
     this.#stepId = null;
     this.#rows = 0;
     this.#listener?.onRestart();
@@ -116,7 +120,7 @@ export class MetricLog {
     const row = this.#rowFor(this.#stepOfRow());
     this.#rows = row + 1;
     for (let index = 0; index < count; index++) {
-      (this.#series[ids[index]!] ??= new BoundedSeries()).append(row, values[index]!);
+      (this.#series[ids[index]!] ??= new BoundedSeries(this.#bounds)).append(row, values[index]!);
     }
     if (this.#listener === null) return;
     const named = Array.from({ length: count }, (_, index) => [keys[ids[index]!]!, values[index]!] as const);

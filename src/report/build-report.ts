@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { UserError } from '../base/user-error.js';
+import { runFiles } from '../contract/files.js';
+import { MetricLog } from '../store/metric-log.js';
+import { cellsOf, type Cell } from './cells.js';
+import { grouped } from './grouped.js';
+import { readCurve } from './memory/read-curve.js';
+import { scalings } from './memory/scaling.js';
+import { summarise, type MemoryRow } from './memory/summary.js';
+import { memoryTask, type MemoryTask } from './memory/task.js';
+import { judge } from './memory/verdict.js';
+import { shownKeys } from './metrics/shown-keys.js';
+import { summariseMetrics } from './metrics/summary.js';
+import { readRuns } from './read-runs.js';
+import type { Report, Section } from './report.js';
+import type { ReportedRun } from './reported-run.js';
+import { readOutline, type SweepOutline } from './sweep-outline.js';
+
+/**
+ * Reads every run of a sweep, finished or not, and sums them up. Reads only, and takes about 15 ms a megabyte of metrics.
+ *
+ * @throws UserError when the directory is not there or holds no runs.
+ */
+export function buildReport(sweepDirectory: string): Report {
+  const directory = resolve(sweepDirectory);
+  if (!existsSync(directory)) {
+    throw new UserError(
+      `There is no sweep at ${directory}.`,
+      'Name a sweep that was launched: `memrl-tui ls` lists them.',
+    );
+  }
+  const runs = readRuns(directory);
+  if (runs.length === 0) {
+    throw new UserError(
+      `${directory} holds no runs.`,
+      'Launch the sweep first, or give its runs directory with --runs.',
+    );
+  }
+  const outline = readOutline(directory);
+  const sections = inFileOrder(
+    grouped(runs, ({ group }) => group),
+    outline,
+  ).map((members) => sectionOf(members, outline));
+  return { sweep: basename(directory), counts: countStates(runs), sections };
+}
+
+/** Groups in the order of the sweep file; those it does not know come last. */
+function inFileOrder(groups: ReportedRun[][], { groups: known }: SweepOutline): ReportedRun[][] {
+  const place = new Map(known.map(({ name }, index) => [name, index]));
+  const placeOf = ([run]: ReportedRun[]) => place.get(run!.group) ?? known.length;
+  return groups.sort((a, b) => placeOf(a) - placeOf(b));
+}
+
+function countStates(runs: readonly ReportedRun[]): Report['counts'] {
+  const counts: Report['counts'] = {};
+  for (const { state } of runs) counts[state] = (counts[state] ?? 0) + 1;
+  return counts;
+}
+
+function sectionOf(runs: ReportedRun[], outline: SweepOutline): Section {
+  const { group } = runs[0]!;
+  const inFile = outline.groups.find(({ name }) => name === group);
+  const head = { group, title: inFile?.title ?? null };
+  const cells = cellsOf(runs);
+  const tasks = cells.map(taskOf);
+  if (tasks.every((task) => task !== null)) {
+    const rows = telling(cells.map((cell, index) => memoryRow(cell, tasks[index]!))).sort(bySize);
+    return { ...head, kind: 'memory', rows, scalings: scalings(rows) };
+  }
+  const asked = inFile !== undefined && inFile.show.length > 0 ? inFile.show : outline.show;
+  return { ...head, kind: 'metrics', ...metricTable(cells, asked) };
+}
+
+/** All runs of a cell have one task; a queued run has written no settings yet, so its parameters must do. */
+function taskOf(cell: Cell): MemoryTask | null {
+  const tasks = cell.runs.map(({ config, parameters }) => memoryTask({ ...parameters, ...config }));
+  return tasks.find((task) => task !== null) ?? null;
+}
+
+/** Parameters that a memory row shows in columns of their own, or that say no more than these do. */
+const ownColumns = new Set(['N', 'n_values', 'reward_type', 'reward_bins', 'env_type', 'advantages']);
+
+function memoryRow(cell: Cell, task: MemoryTask): MemoryRow {
+  const verdicts = cell.runs.map(({ directory, parameters, config, state }) => {
+    const own = memoryTask({ ...parameters, ...config }) ?? task;
+    return judge(readCurve(join(directory, runFiles.metrics), own), { N: own.N, secret: own.secret, state });
+  });
+  const extra = Object.fromEntries(Object.entries(cell.varies).filter(([key]) => !ownColumns.has(key)));
+  return summarise({ group: cell.group, task, extra, verdicts });
+}
+
+/** Leaves out the extra parameters that follow from condition and size, such as a longer budget for a larger N. */
+function telling(rows: MemoryRow[]): MemoryRow[] {
+  const alike = grouped(rows, ({ condition, N, bins }) => JSON.stringify([condition, N, bins]));
+  const differs = (key: string) =>
+    alike.some((family) => new Set(family.map(({ extra }) => JSON.stringify(extra[key]))).size > 1);
+  const keys = Object.keys(rows[0]?.extra ?? {}).filter(differs);
+  return rows.map((row) => ({ ...row, extra: Object.fromEntries(keys.map((key) => [key, row.extra[key]])) }));
+}
+
+function bySize(a: MemoryRow, b: MemoryRow): number {
+  return a.condition.localeCompare(b.condition) || a.N - b.N || (a.bins ?? 0) - (b.bins ?? 0);
+}
+
+function metricTable(cells: Cell[], asked: readonly string[]): Pick<Section & { kind: 'metrics' }, 'keys' | 'rows'> {
+  const lasts = cells.map((cell) => cell.runs.map(({ directory }) => lastValues(join(directory, runFiles.metrics))));
+  const known = [...new Set(lasts.flat().flatMap((last) => Object.keys(last)))];
+  const keys = shownKeys(asked, known);
+  return { keys, rows: cells.map((cell, index) => summariseMetrics(cell, lasts[index]!, keys)) };
+}
+
+function lastValues(path: string): Record<string, number | null> {
+  const log = new MetricLog(path);
+  do log.refresh();
+  while (log.more);
+  return log.last();
+}

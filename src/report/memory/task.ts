@@ -1,0 +1,85 @@
+/** How the learner is told about the secret. */
+export type Condition =
+  | { kind: 'sft' }
+  | { kind: 'binary' }
+  | { kind: 'binned'; bins: number }
+  | { kind: 'log-distance' }
+  | { kind: 'dense'; credit: string };
+
+/** A memory run: one secret below N, to be learnt. */
+export type MemoryTask = {
+  condition: Condition;
+  N: number;
+  /** Null when only the program knows it. */
+  secret: number | null;
+  /** Episodes (SFT: examples) that one training step consumes. Null when the settings do not say. */
+  perStep: number | null;
+};
+
+type Settings = Readonly<Record<string, unknown>>;
+
+/** Understands a run's settings as a memory task; null when it is some other program, or the warm-up of one. */
+export function memoryTask(settings: Settings): MemoryTask | null {
+  const N = wholeNumber(settings['N']);
+  const condition = conditionOf(settings);
+  if (N === null || N < 1 || condition === null) return null;
+  return {
+    condition,
+    N,
+    secret: wholeNumber(settings['secret'] ?? settings['fixed_secret']),
+    perStep: perStep(settings, condition),
+  };
+}
+
+/** A short name of the condition for a row. Bins have a column of their own. */
+export function conditionName(condition: Condition): string {
+  switch (condition.kind) {
+    case 'sft':
+      return 'SFT';
+    case 'dense':
+      return `dense, ${condition.credit}`;
+    case 'log-distance':
+      return 'log distance';
+    case 'binary':
+    case 'binned':
+      return condition.kind;
+  }
+}
+
+function conditionOf(settings: Settings): Condition | null {
+  if ('n_values' in settings) return null;
+  if ('num_epochs' in settings || 'train_data_path' in settings) return { kind: 'sft' };
+  if (settings['env_type'] === 'multi_step')
+    return { kind: 'dense', credit: text(settings['advantages'] ?? 'trajectory') };
+  if (settings['env_type'] !== 'single_step' && !('reward_type' in settings)) return null;
+  return rewardCondition(settings);
+}
+
+function rewardCondition(settings: Settings): Condition | null {
+  const bins = wholeNumber(settings['reward_bins']);
+  switch (settings['reward_type'] ?? 'binary') {
+    case 'binary':
+      return { kind: 'binary' };
+    case 'log_distance':
+      return { kind: 'log-distance' };
+    case 'binned_log_distance':
+      return bins === null || bins < 2 ? null : { kind: 'binned', bins };
+    default:
+      return null;
+  }
+}
+
+function perStep(settings: Settings, condition: Condition): number | null {
+  const batch = wholeNumber(settings['batch_size']);
+  const group = condition.kind === 'sft' ? 1 : wholeNumber(settings['group_size']);
+  return batch === null || group === null ? null : batch * group;
+}
+
+function wholeNumber(value: unknown): number | null {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isInteger(number) ? number : null;
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

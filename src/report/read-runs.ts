@@ -1,0 +1,45 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { runFiles } from '../contract/files.js';
+import type { RunRecord } from '../contract/run-record.js';
+import { readIfThere, readRunRecord } from '../store/run-record-file.js';
+import type { ReportedRun, ReportedState } from './reported-run.js';
+
+/** All runs below a sweep's directory that hold a `run.json`, in natural order of name (N16 before N256). */
+export function readRuns(sweepDirectory: string): ReportedRun[] {
+  const names = readdirSync(sweepDirectory, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort(new Intl.Collator('en', { numeric: true }).compare);
+  return names.flatMap((name) => readRun(join(sweepDirectory, name)) ?? []);
+}
+
+function readRun(directory: string): ReportedRun | null {
+  const record = readRunRecord(directory);
+  if (record === null) return null;
+  const { name, group, parameters } = record;
+  return { name, group, directory, parameters, state: stateOf(record, directory), config: readConfig(directory) };
+}
+
+function stateOf(record: RunRecord, directory: string): ReportedState {
+  const last = record.attempts.at(-1);
+  if (last === undefined) return 'queued';
+  if (last.outcome !== null) return last.outcome.kind === 'signal' ? 'failed' : last.outcome.kind;
+  // The supervisor may have died before it could note how the run ended; the run's own shim noted it.
+  const exit = readIfThere(join(directory, runFiles.attempts, String(last.number), runFiles.exit));
+  if (exit === null) return 'running';
+  return exit === '0\n' ? 'done' : 'failed';
+}
+
+function readConfig(directory: string): Record<string, unknown> {
+  const path = join(directory, runFiles.config);
+  if (!existsSync(path)) return {};
+  try {
+    const value: unknown = JSON.parse(readIfThere(path) ?? '');
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : {};
+  } catch {
+    return {};
+  }
+}

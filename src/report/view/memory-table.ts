@@ -1,0 +1,103 @@
+import type { Scaling } from '../memory/scaling.js';
+import type { MemoryRow } from '../memory/summary.js';
+import { countText, NOTHING, shortNumber } from './number-text.js';
+import { parameterText } from './parameter-text.js';
+import type { Column } from './table.js';
+
+/** Marks that the notes below the table explain. */
+export const marks = { tie: '*', reference: '†' } as const;
+
+/** The columns of a memory table. All rows count the same thing: episodes, or examples for SFT. */
+export function memoryColumns(rows: readonly MemoryRow[]): Column[] {
+  const unit = rows.some(({ kind }) => kind === 'sft') ? 'example' : 'episode';
+  const column =
+    (align: Column['align']) =>
+    (title: string, text: (row: MemoryRow) => string, spare = 0) => ({
+      title,
+      align,
+      cells: rows.map(text),
+      spare,
+    });
+  const left = column('left');
+  const right = column('right');
+  return [
+    left('condition', conditionText),
+    right('N', ({ N }) => String(N)),
+    ...unlessEmpty(right('B', ({ bins }) => (bins === null ? '' : String(bins)))),
+    right('seeds', ({ seeds }) => String(seeds), 3),
+    right('memorised', ({ counts, seeds }) => `${counts.memorised}/${seeds}`),
+    right('stuck', ({ counts }) => zeroIsNothing(counts.stuck)),
+    right('collapsed', ({ counts }) => zeroIsNothing(counts.collapsed)),
+    right('censored', ({ counts }) => zeroIsNothing(counts.censored)),
+    ...unlessEmpty(left('not over', notOver)),
+    right(`${unit}s`, ({ episodes }) => countText(episodes?.median ?? null)),
+    right('range', rangeText, 4),
+    right('median of all', medianText, 2),
+    ...(unit === 'example' ? [right('steps', ({ steps }) => countText(steps))] : []),
+    right(`bits/${unit}`, bitsText),
+    right('ceiling', ceilingText, 1),
+    right('ratio', ratioText, 5),
+  ];
+}
+
+/** One line per fitted law: `binary: episodes ∝ N^0.76, 5 sizes, R² 0.987`. */
+export function scalingLines(scalings: readonly Scaling[]): string[] {
+  return scalings.map(({ condition, bins, extra, law, leftOut }) => {
+    const name = [condition, bins === null ? '' : `B=${bins}`, parameterText(extra)]
+      .filter((part) => part !== '')
+      .join(' ');
+    const without = leftOut.length === 0 ? '' : `; without N=${leftOut.join(', ')}, where most seeds did not memorise`;
+    return `${name}: episodes ∝ N^${law.slope.toFixed(2)} (${law.points} sizes, R² ${law.r2.toFixed(3)})${without}`;
+  });
+}
+
+function conditionText({ condition, extra }: MemoryRow): string {
+  return [condition, parameterText(extra)].filter((part) => part !== '').join(' ');
+}
+
+function notOver({ counts }: MemoryRow): string {
+  const words = {
+    running: counts.running,
+    queued: counts.queued,
+    unfinished: counts.unfinished,
+    unmeasured: counts.unmeasured,
+  };
+  return Object.entries(words)
+    .filter(([, count]) => count > 0)
+    .map(([word, count]) => `${count} ${word}`)
+    .join(', ');
+}
+
+function rangeText({ episodes }: MemoryRow): string {
+  if (episodes === null) return NOTHING;
+  const { least, most } = episodes;
+  return least === most ? countText(least) : `${countText(least)} to ${countText(most)}`;
+}
+
+function medianText({ medianOfAll, budget }: MemoryRow): string {
+  return medianOfAll === Infinity ? `> ${countText(budget)}` : countText(medianOfAll);
+}
+
+function bitsText({ bitsPerEpisode: bits }: MemoryRow): string {
+  if (bits === null) return NOTHING;
+  return bits.kind === 'below' ? `< ${shortNumber(bits.bits)}` : shortNumber(bits.bits);
+}
+
+function ceilingText({ ceiling, topRewardTies }: MemoryRow): string {
+  const mark = ceiling.kind === 'reference' ? marks.reference : topRewardTies > 1 ? marks.tie : '';
+  return shortNumber(ceiling.bits) + mark;
+}
+
+function ratioText({ ceiling, bitsPerEpisode: bits }: MemoryRow): string {
+  if (bits === null || ceiling.bits === 0) return NOTHING;
+  const ratio = shortNumber(bits.bits / ceiling.bits, 2);
+  return bits.kind === 'below' ? `< ${ratio}` : ratio;
+}
+
+function zeroIsNothing(count: number): string {
+  return count === 0 ? NOTHING : String(count);
+}
+
+function unlessEmpty(candidate: Column): Column[] {
+  return candidate.cells.every((cell) => cell === '') ? [] : [candidate];
+}
