@@ -1,0 +1,232 @@
+import { detailOf, wantedFor } from './detail.js';
+import { History } from './history.js';
+import { type FleetPort, type RunFilesPort } from './port.js';
+import { press } from './press.js';
+import { isFolded, type Scene, SceneBuilder } from './scene.js';
+import { type Situation } from './situation.js';
+import { initialUi, type Order, type UiState, type WindowOrder } from './ui-state.js';
+import { helpLines } from './view/dialogs.js';
+import { listHeight, screen } from './view/screen.js';
+import { type Line } from './view/span.js';
+import { hasEnded } from './view/tally.js';
+import { type TreeNode } from './view/tree.js';
+import { type Detail, type WindowModel } from './view/window-model.js';
+
+/** What the window needs of the world. */
+export type WindowPorts = {
+  readonly fleet: FleetPort;
+  readonly files: RunFilesPort;
+  /** Unix ms. */
+  readonly now: () => number;
+  /** The summary table as ready lines; undefined when there is none. */
+  readonly summary?: (() => readonly string[]) | undefined;
+  /** Closes the window, gives the terminal back for a while, draws everything again. */
+  readonly perform: (order: WindowOrder) => void;
+};
+
+const clockPeriod = 1000;
+const metricRuns = 64;
+const logLines = { jobs: 200, open: 3000 };
+
+/**
+ * The life of one window: takes keys and news, and gives frames.
+ *
+ * Holds no copy of the runs; a frame is computed from the fleet as it is. Knows nothing of terminals, Ink or React.
+ */
+export class Controller {
+  readonly #ports: WindowPorts;
+  readonly #scenes: SceneBuilder;
+  readonly #history: History;
+  readonly #title: string;
+  readonly #listeners = new Set<() => void>();
+  readonly #unsubscribe: () => void;
+  readonly #clock: NodeJS.Timeout;
+  #ui: UiState = initialUi;
+  #size = { width: 80, height: 24 };
+  #version = 0;
+  #hadEnded = false;
+  #table: readonly string[] | null = null;
+  #detail: { inputs: readonly unknown[]; value: Detail } | null = null;
+
+  /** `sweep`: the only sweep to show; null shows all the fleet knows. */
+  constructor(ports: WindowPorts, sweep: string | null) {
+    this.#ports = ports;
+    this.#scenes = new SceneBuilder(ports.fleet, sweep);
+    this.#title = sweep ?? 'all sweeps';
+    this.#history = new History(ports.files, () => this.#changed());
+    this.#unsubscribe = ports.fleet.subscribe(() => this.#hearFleet());
+    this.#clock = setInterval(() => this.#changed(), clockPeriod);
+    if (ports.summary !== undefined) this.#table = [];
+    this.#hearFleet();
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  /** Grows whenever a new frame would look different. */
+  readonly version = (): number => this.#version;
+
+  get size(): { width: number; height: number } {
+    return this.#size;
+  }
+
+  /** Whether every run shown has ended. */
+  get isEnded(): boolean {
+    return hasEnded(this.#scene().tally);
+  }
+
+  resize(width: number, height: number): void {
+    this.#size = { width, height };
+    this.#changed();
+  }
+
+  /** `key`: a name as `keyNames` gives it. */
+  press(key: string): void {
+    const scene = this.#scene();
+    const { ui, order } = press(this.#ui, key, this.#situation(scene));
+    if (ui.dialog.kind === 'table' && this.#ui.dialog.kind !== 'table') this.#readTable();
+    this.#ui = ui;
+    if (order !== undefined) this.#carryOut(order);
+    this.#changed();
+  }
+
+  /** The whole screen, as lines of the present size. */
+  frame(): readonly Line[] {
+    const { width, height } = this.#size;
+    return screen(this.#model(this.#scene()), width, height);
+  }
+
+  /** Ends timers and subscriptions. No frame is asked for afterwards. */
+  close(): void {
+    this.#unsubscribe();
+    this.#history.close();
+    clearInterval(this.#clock);
+  }
+
+  #changed(): void {
+    this.#version++;
+    this.#listeners.forEach((listener) => listener());
+  }
+
+  #scene(): Scene {
+    return this.#scenes.scene(this.#ui, this.#ports.now());
+  }
+
+  /** When the last run ends, the table comes up by itself, once. */
+  #hearFleet(): void {
+    const ended = this.isEnded;
+    if (ended && !this.#hadEnded && this.#ports.summary !== undefined && this.#ui.dialog.kind === 'none') {
+      this.#readTable();
+      this.#ui = { ...this.#ui, dialog: { kind: 'table', top: 0 } };
+    }
+    this.#hadEnded = ended;
+    this.#changed();
+  }
+
+  #readTable(): void {
+    try {
+      this.#table = this.#ports.summary?.() ?? null;
+    } catch (error) {
+      this.#table = [`The table could not be made: ${messageOf(error)}`];
+    }
+  }
+
+  #carryOut(order: Order): void {
+    if (!('ids' in order)) {
+      this.#ports.perform(order);
+      return;
+    }
+    const verb = order.type === 'kill' ? 'Stopping' : 'Resuming';
+    this.#note(`${verb} ${order.what} …`, 'dim');
+    this.#ports.fleet[order.type](order.ids).then(
+      ({ ok, message }) =>
+        this.#note(message ?? (ok ? `${verb} ${order.what}.` : `Refused: ${order.what}.`), ok ? 'good' : 'bad'),
+      (error: unknown) => this.#note(`${order.type} did not reach the supervisor: ${messageOf(error)}`, 'bad'),
+    );
+  }
+
+  #note(text: string, tone: 'dim' | 'good' | 'bad'): void {
+    this.#ui = { ...this.#ui, note: { text, tone } };
+    this.#changed();
+  }
+
+  #indexIn({ rows, positions }: Scene): number {
+    const known = this.#ui.selected === null ? undefined : positions.get(this.#ui.selected);
+    return known ?? Math.max(0, Math.min(this.#ui.index, rows.length - 1));
+  }
+
+  #situation(scene: Scene): Situation {
+    const index = this.#indexIn(scene);
+    const node = scene.rows[index];
+    return {
+      rows: scene.rows,
+      index,
+      groups: scene.tree.groups,
+      page: this.#page(),
+      metrics: metricsOf(scene, node),
+      metric: scene.metric,
+      isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
+      tableLength: this.#table?.length ?? null,
+      helpLength: helpLines().length,
+      logLength: node?.kind === 'run' ? this.#history.log(node.run.directory).length : 0,
+      now: this.#ports.now(),
+    };
+  }
+
+  /** Rows that the thing that moves shows at once. */
+  #page(): number {
+    const { width, height } = this.#size;
+    const { dialog, screen: shown } = this.#ui;
+    if (dialog.kind !== 'none') return Math.max(1, height - 4);
+    return shown.kind === 'open' ? Math.max(1, Math.floor(height * 0.35)) : listHeight(width, height);
+  }
+
+  #model(scene: Scene): WindowModel {
+    const index = this.#indexIn(scene);
+    const node = scene.rows[index];
+    const isOpen = this.#ui.screen.kind === 'open';
+    this.#history.want(wantedFor(node, isOpen ? logLines.open : logLines.jobs));
+    return {
+      now: this.#ports.now(),
+      title: this.#title,
+      connection: this.#ports.fleet.connection,
+      tally: scene.tally,
+      ...scene.pace,
+      groups: scene.tree.groups,
+      rows: scene.rows,
+      index,
+      isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
+      metric: scene.metric,
+      metrics: this.#ui.dialog.kind === 'metrics' ? metricsOf(scene, node) : [],
+      ui: this.#ui,
+      detail: this.#detailFor(node, scene),
+      varying: scene.varying,
+      table: this.#table,
+    };
+  }
+
+  /** The same object while nothing in it has changed, so that a chart is not drawn again. */
+  #detailFor(node: TreeNode | undefined, scene: Scene): Detail {
+    const members = node?.kind === 'run' ? node.parent.runs.length : node?.runs.length;
+    const inputs = [node?.key, members, scene.metric, this.#history.version];
+    const known = this.#detail;
+    if (known !== null && inputs.every((input, at) => input === known.inputs[at])) return known.value;
+    const value = detailOf(node, scene, this.#history);
+    this.#detail = { inputs, value };
+    return value;
+  }
+}
+
+/** Keys the selection's runs have, those the sweep shows first in front. */
+function metricsOf(scene: Scene, node: TreeNode | undefined): string[] {
+  const runs = node === undefined ? [] : node.kind === 'run' ? [node.run, ...node.parent.runs] : node.runs;
+  const keys = new Set(scene.sweeps.flatMap(({ show }) => show));
+  for (const { metrics } of runs.slice(0, metricRuns)) Object.keys(metrics).forEach((key) => keys.add(key));
+  return [...keys];
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

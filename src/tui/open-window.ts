@@ -1,0 +1,119 @@
+import { type Instance } from 'ink';
+import { UserError } from '../base/user-error.js';
+import { capabilitiesOf } from './capabilities.js';
+import { Controller } from './controller.js';
+import { Painter } from './painter.js';
+import { type FleetPort, type RunFilesPort } from './port.js';
+import { runFiles } from './run-files.js';
+import { dieBy, type Interruption, TerminalSession } from './terminal-session.js';
+import { themeFor } from './theme.js';
+import { type WindowOrder } from './ui-state.js';
+
+export type WindowOptions = {
+  readonly fleet: FleetPort;
+  /** The only sweep to show; without it all the supervisor knows. */
+  readonly sweep?: string | undefined;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stdin: NodeJS.ReadStream;
+  /** The summary table as ready lines; shown when all runs have ended and on `t`. */
+  readonly summary?: (() => readonly string[]) | undefined;
+  /** Where TERM, LANG, NO_COLOR … are read. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Draw with ASCII only. */
+  readonly ascii?: boolean | undefined;
+  /** Where histories and logs are read; the run directories themselves unless a test says otherwise. */
+  readonly files?: RunFilesPort | undefined;
+};
+
+/**
+ * Shows the control window until the person leaves it. Runs are not touched by leaving.
+ *
+ * @returns `ended` when every run shown had ended by then, else `detached`.
+ * @throws UserError when there is no terminal to draw on; whatever broke inside, after the terminal was restored.
+ */
+export async function openWindow(options: WindowOptions): Promise<Outcome> {
+  const { stdin, stdout } = options;
+  if (!stdin.isTTY || !stdout.isTTY) {
+    throw new UserError(
+      'The control window needs a terminal, and this is none.',
+      'Use --plain for one line per event.',
+    );
+  }
+  // Ink and React are half of the program's start: other verbs never load them.
+  const { mountWindow } = await import('./window.js');
+  return new Promise((resolve, reject) => {
+    const life = new WindowLife(options, { resolve, reject });
+    life.begin((parts) => mountWindow(parts, stdin, stdout));
+  });
+}
+
+type Outcome = 'detached' | 'ended';
+type Answer = { readonly resolve: (outcome: Outcome) => void; readonly reject: (error: Error) => void };
+type Mount = (parts: { controller: Controller; painter: Painter }) => Instance;
+
+/** Holds the parts of one open window together, and takes them apart once, in the right order. */
+class WindowLife {
+  readonly #stdout: NodeJS.WriteStream;
+  readonly #answer: Answer;
+  readonly #painter: Painter;
+  readonly #controller: Controller;
+  readonly #session: TerminalSession;
+  #ink: Instance | null = null;
+  #isOver = false;
+
+  constructor(options: WindowOptions, answer: Answer) {
+    this.#stdout = options.stdout;
+    this.#answer = answer;
+    const capabilities = capabilitiesOf(options.environment ?? {}, options.ascii ?? false);
+    this.#painter = new Painter(options.stdout, themeFor(capabilities));
+    const { fleet, summary, files = runFiles } = options;
+    const perform = (order: WindowOrder): void => this.#perform(order);
+    this.#controller = new Controller({ fleet, files, summary, perform, now: Date.now }, options.sweep ?? null);
+    this.#session = new TerminalSession(options.stdin, options.stdout, {
+      onInterruption: (interruption) => this.#interrupt(interruption),
+      onReturn: this.#repaint,
+    });
+  }
+
+  begin(mount: Mount): void {
+    this.#session.begin();
+    this.#stdout.on('resize', this.#repaint);
+    this.#controller.resize(this.#stdout.columns, this.#stdout.rows);
+    this.#ink = mount({ controller: this.#controller, painter: this.#painter });
+    this.#ink.waitUntilExit().catch((error: unknown) => this.#finish(() => this.#answer.reject(asError(error))));
+  }
+
+  readonly #repaint = (): void => {
+    this.#painter.forget();
+    this.#controller.resize(this.#stdout.columns, this.#stdout.rows);
+  };
+
+  #perform({ type }: WindowOrder): void {
+    if (type === 'repaint') this.#repaint();
+    else if (type === 'suspend') this.#session.suspend();
+    else this.#finish(() => this.#answer.resolve(this.#controller.isEnded ? 'ended' : 'detached'));
+  }
+
+  #interrupt(interruption: Interruption): void {
+    this.#finish(() => {
+      if (interruption.kind === 'error') this.#answer.reject(asError(interruption.error));
+      else this.#answer.resolve('detached');
+      if (interruption.kind === 'signal') dieBy(interruption.signal);
+    });
+  }
+
+  /** Ink first (it would draw on the person's own screen), then the terminal, then the answer. */
+  #finish(tell: () => void): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#stdout.off('resize', this.#repaint);
+    this.#controller.close();
+    this.#ink?.unmount();
+    this.#session.end();
+    tell();
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,122 @@
+import { type FleetPort, type RunSummary, type SweepSummary } from './port.js';
+import { type UiState } from './ui-state.js';
+import { type Pace, paceOf } from './view/pace.js';
+import { parseQuery } from './view/query.js';
+import { tally, type Tally } from './view/tally.js';
+import { type Branch, buildTree, flatten, type Tree, type TreeNode } from './view/tree.js';
+
+/** From this many runs on, groups start folded. */
+const many = 300;
+
+/** What the fleet and the person's choices come to: the rows of the list and the totals. */
+export type Scene = {
+  readonly runs: readonly RunSummary[];
+  readonly sweeps: readonly SweepSummary[];
+  readonly metric: string | null;
+  readonly tree: Tree;
+  readonly rows: readonly TreeNode[];
+  /** Position in `rows` by the key of the node. */
+  readonly positions: ReadonlyMap<string, number>;
+  readonly tally: Tally;
+  readonly pace: Pace;
+  readonly varying: ReadonlySet<string>;
+};
+
+/**
+ * Computes scenes, and only what has changed since the last: the tree once per publication of the fleet, the rows
+ * once per fold. A key that moves the selection costs nothing here, however many runs there are.
+ */
+export class SceneBuilder {
+  readonly #fleet: FleetPort;
+  readonly #sweep: string | null;
+  readonly #fleetPart = new Last<Pick<Scene, 'runs' | 'sweeps' | 'pace'>>();
+  readonly #treePart = new Last<Pick<Scene, 'metric' | 'tree' | 'tally'>>();
+  readonly #varyingPart = new Last<ReadonlySet<string>>();
+  readonly #whole = new Last<Scene>();
+
+  /** `sweep`: show this one only; null shows all. */
+  constructor(fleet: FleetPort, sweep: string | null) {
+    this.#fleet = fleet;
+    this.#sweep = sweep;
+  }
+
+  scene(ui: UiState, now: number): Scene {
+    const fleet = this.#fleetPart.value([this.#fleet.version()], () => this.#readFleet(now));
+    const metric = ui.metric ?? this.#treePart.current?.metric ?? defaultMetric(fleet.sweeps, fleet.runs);
+    const grown = this.#treePart.value([fleet, ui.filter, ui.sort, metric], () => ({
+      metric,
+      tree: buildTree(fleet.runs, fleet.sweeps, { matches: matcher(ui.filter), sort: ui.sort, metric, now }),
+      tally: tally(fleet.runs, metric),
+    }));
+    const varying = this.#varyingPart.value([fleet.runs.length, fleet.sweeps.length], () => varyingKeys(fleet.runs));
+    return this.#whole.value([grown, ui.folds], () => {
+      const rows = flatten(grown.tree, (branch) => isFolded(branch, ui, fleet.runs.length));
+      const positions = new Map(rows.map(({ key }, index) => [key, index]));
+      return { ...fleet, ...grown, rows, positions, varying };
+    });
+  }
+
+  #readFleet(now: number): Pick<Scene, 'runs' | 'sweeps' | 'pace'> {
+    const isShown = (name: string): boolean => this.#sweep === null || name === this.#sweep;
+    const runs = [...this.#fleet.runs.values()].filter(({ sweep }) => isShown(sweep));
+    return {
+      runs,
+      sweeps: [...this.#fleet.sweeps.values()].filter(({ name }) => isShown(name)),
+      pace: paceOf(runs, now),
+    };
+  }
+}
+
+export function isFolded({ key, kind }: Branch, { folds }: UiState, runs: number): boolean {
+  return folds.get(key) ?? (kind === 'group' && runs > many);
+}
+
+/** What the sweep file shows first, or else the first metric any run has written. */
+function defaultMetric(sweeps: readonly SweepSummary[], runs: readonly RunSummary[]): string | null {
+  const shown = sweeps.find(({ show }) => show.length > 0)?.show[0];
+  if (shown !== undefined) return shown;
+  for (const { metrics } of runs) for (const key in metrics) return key;
+  return null;
+}
+
+function matcher(filter: string): (run: RunSummary) => boolean {
+  const query = parseQuery(filter);
+  return 'problem' in query ? () => true : query.matches;
+}
+
+/** Parameters that do not have one value in all runs. */
+function varyingKeys(runs: readonly RunSummary[]): ReadonlySet<string> {
+  const first = new Map<string, string>();
+  const varying = new Set<string>();
+  const counts = new Map<string, number>();
+  for (const { parameters } of runs) {
+    for (const [key, value] of Object.entries(parameters)) {
+      if (varying.has(key)) continue;
+      const text = String(value);
+      if ((first.get(key) ?? text) !== text) varying.add(key);
+      first.set(key, text);
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+  }
+  for (const [key, count] of counts) if (count < runs.length) varying.add(key);
+  return varying;
+}
+
+/** Remembers the last value and what it was computed from. */
+class Last<T> {
+  #inputs: readonly unknown[] | null = null;
+  #value: T | undefined;
+
+  get current(): T | undefined {
+    return this.#value;
+  }
+
+  value(inputs: readonly unknown[], compute: () => T): T {
+    const known = this.#inputs;
+    if (known === null || inputs.some((input, index) => !Object.is(input, known[index]))) {
+      this.#value = compute();
+      this.#inputs = inputs;
+    }
+    return this.#value!;
+  }
+}

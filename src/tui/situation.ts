@@ -1,0 +1,48 @@
+import { type Command } from './command.js';
+import { type Order, type UiState } from './ui-state.js';
+import { type Branch, type TreeNode } from './view/tree.js';
+
+/** What a key press may need to know about what is on the screen. */
+export type Situation = {
+  readonly rows: readonly TreeNode[];
+  /** Position of the selection in `rows`; 0 when there are none. */
+  readonly index: number;
+  readonly groups: readonly Branch[];
+  /** Rows of the list, and lines of a text screen, that are seen at once. */
+  readonly page: number;
+  readonly metrics: readonly string[];
+  readonly metric: string | null;
+  readonly isFolded: (branch: Branch) => boolean;
+  readonly tableLength: number | null;
+  readonly helpLength: number;
+  /** Lines of the open run's log. */
+  readonly logLength: number;
+  /** Unix ms. */
+  readonly now: number;
+};
+
+export type Pressed = { readonly ui: UiState; readonly order?: Order };
+
+export function refuse(ui: UiState, why: string): Pressed {
+  return { ui: { ...ui, note: { text: why, tone: 'warn' } } };
+}
+
+const movements = ['up', 'down', 'page-up', 'page-down', 'first', 'last'] as const;
+export type Movement = (typeof movements)[number];
+
+export function isMovement(command: Command | undefined): command is Movement {
+  return (movements as readonly (Command | undefined)[]).includes(command);
+}
+
+/** How far a movement goes, in rows; the ends are far enough for any list. */
+export function distance(movement: Movement, page: number): number {
+  const distances: Record<Movement, number> = {
+    up: -1,
+    down: 1,
+    'page-up': -page,
+    'page-down': page,
+    first: -Infinity,
+    last: Infinity,
+  };
+  return distances[movement];
+}

@@ -1,0 +1,56 @@
+import { type RunId } from './port.js';
+import { type Sort } from './view/sort.js';
+
+/** What the person sees and has chosen; not what the runs do. */
+export type UiState = {
+  /** Key of the selected row; null: the first one. */
+  readonly selected: string | null;
+  /** Where the selection was last seen, for when its row goes away. */
+  readonly index: number;
+  /** First row of the list on the screen. */
+  readonly top: number;
+  /** Groups folded or unfolded by hand, by key. */
+  readonly folds: ReadonlyMap<string, boolean>;
+  readonly filter: string;
+  readonly sort: Sort;
+  /** null: what the sweep shows first. */
+  readonly metric: string | null;
+  readonly screen: Screen;
+  readonly dialog: Dialog;
+  readonly note: Note | null;
+};
+
+/** `logOffset`: lines the log is scrolled back from its end. */
+export type Screen = { readonly kind: 'jobs' } | { readonly kind: 'open'; readonly logOffset: number };
+
+/** What lies over the screen or asks in the footer. */
+export type Dialog =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'help'; readonly top: number }
+  | { readonly kind: 'table'; readonly top: number }
+  | { readonly kind: 'metrics'; readonly index: number }
+  | { readonly kind: 'filter'; readonly text: string; readonly before: string }
+  | { readonly kind: 'confirm'; readonly key: string; readonly question: string; readonly order: Order };
+
+/** A word to the person in the footer, until the next key. */
+export type Note = { readonly text: string; readonly tone: 'dim' | 'good' | 'warn' | 'bad' };
+
+/** What the window must do outside itself because of a key. */
+export type Order =
+  { readonly type: 'kill' | 'resume'; readonly ids: readonly RunId[]; readonly what: string } | WindowOrder;
+
+/** An order to the window itself. */
+export type WindowOrder = { readonly type: 'leave' | 'repaint' | 'suspend' };
+
+export const initialUi: UiState = {
+  selected: null,
+  index: 0,
+  top: 0,
+  folds: new Map(),
+  filter: '',
+  sort: 'file order',
+  metric: null,
+  screen: { kind: 'jobs' },
+  dialog: { kind: 'none' },
+  note: null,
+};

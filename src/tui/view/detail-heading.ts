@@ -1,0 +1,43 @@
+import { type RunSummary } from '../port.js';
+import { duration } from './duration.js';
+import { countsLine } from './list-row.js';
+import { runReason } from './run-reason.js';
+import { ends, fitLine, type Line, lineWidth, span } from './span.js';
+import { stateLook } from './state-look.js';
+import { elapsed } from './tally.js';
+import { type Branch, type TreeNode } from './tree.js';
+import { wrap } from './wrap.js';
+
+/** What is selected, in two or three lines: its full name, where and how long it runs, why it is as it is. */
+export function detailHeading(node: TreeNode, width: number, now: number): Line[] {
+  return node.kind === 'run' ? runHeading(node.run, width, now) : branchHeading(node, width);
+}
+
+function runHeading(run: RunSummary, width: number, now: number): Line[] {
+  const look = stateLook[run.state];
+  const time = elapsed(run, now);
+  const facts = [
+    run.state,
+    run.attempt > 1 ? `attempt ${run.attempt}` : null,
+    run.slot,
+    run.pid === null ? null : `pid ${run.pid}`,
+    time === null ? null : duration(time),
+    run.state === 'running' && run.etaSeconds !== null ? `${duration(run.etaSeconds * 1000)} left` : null,
+  ];
+  const reason = runReason(run, now);
+  const line = facts.filter((fact) => fact !== null).join(' · ');
+  return [
+    fitLine([span(`${look.glyph} `, look.tone), span(run.name, 'strong')], width),
+    fitLine([span(line, 'dim')], width),
+    ...(reason === null ? [] : wrap(reason.text, width, 2).map((text) => fitLine([span(text, reason.tone)], width))),
+  ];
+}
+
+function branchHeading(branch: Branch, width: number): Line[] {
+  const counts = countsLine(branch.tally);
+  const name = [span(branch.label, 'strong'), span(branch.title === null ? '' : `  ${branch.title}`, 'dim')];
+  const runs = `${branch.tally.total} ${branch.tally.total === 1 ? 'run' : 'runs'} · ${Math.floor(branch.tally.progress * 100)}%`;
+  return lineWidth(counts) + runs.length + 2 > width
+    ? [fitLine(name, width), fitLine(counts, width)]
+    : [fitLine(name, width), ends([span(runs, 'dim')], counts, width)];
+}

@@ -1,0 +1,53 @@
+import { eastAsianWidth } from 'get-east-asian-width';
+
+/** One glyph as the terminal shows it: a base character with its marks, one or two columns wide. */
+export type Cell = { readonly glyph: string; readonly width: 1 | 2 };
+
+/** Characters that fill one column in every terminal, one UTF-16 unit each: ASCII, Latin, arrows, lines, blocks, braille. */
+const oneColumnEach =
+  /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25f7\u2713\u2717\u2800-\u28ff]*$/;
+const mark = /^[\p{Mn}\p{Me}]$/u;
+const invisible = /^[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]$/u;
+const zeroWidthJoiner = '\u200d';
+const emojiStyle = '\ufe0f';
+/** A pile of more marks than any language uses is an attack on the lines above and below. */
+const mostMarks = 3;
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** Whether each UTF-16 unit of the text is one column: then it can be cut and measured by index. */
+export function isSimple(text: string): boolean {
+  return oneColumnEach.test(text);
+}
+
+/** Columns the text fills. */
+export function textWidth(text: string): number {
+  return isSimple(text) ? text.length : cellsOf(text).reduce((sum, cell) => sum + cell.width, 0);
+}
+
+/**
+ * The text as cells, left to right. Control characters and invisible ones are left out.
+ *
+ * Terminals disagree on joined emoji, so of a joined sequence only the first picture is kept: it looks the same everywhere.
+ */
+export function cellsOf(text: string): Cell[] {
+  if (isSimple(text)) return [...text].map((glyph) => ({ glyph, width: 1 }));
+  return [...segmenter.segment(text)].flatMap(({ segment }) => clusterCells(segment));
+}
+
+function clusterCells(cluster: string): Cell[] {
+  const cells: { glyph: string; width: 1 | 2; marks: number }[] = [];
+  for (const character of cluster) {
+    const last = cells.at(-1);
+    if (character === zeroWidthJoiner || (last !== undefined && /^\p{Emoji_Modifier}$/u.test(character))) break;
+    if (mark.test(character)) {
+      if (last === undefined) continue;
+      if (character === emojiStyle) last.width = 2;
+      else if (last.marks++ >= mostMarks) continue;
+      last.glyph += character;
+    } else if (!invisible.test(character)) {
+      cells.push({ glyph: character, width: eastAsianWidth(character.codePointAt(0)!), marks: 0 });
+    }
+  }
+  return cells.map(({ glyph, width }) => ({ glyph, width }));
+}

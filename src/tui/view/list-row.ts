@@ -1,0 +1,135 @@
+import { type RunSummary } from '../port.js';
+import { duration } from './duration.js';
+import { type ListColumns, middleWidth } from './list-columns.js';
+import { progressBar } from './progress-bar.js';
+import { runReason } from './run-reason.js';
+import { shortNumber } from './short-number.js';
+import { fit, fitLine, fitRight, type Line, lineWidth, span } from './span.js';
+import { sparkline } from './sparkline.js';
+import { stateLook, statesInOrder } from './state-look.js';
+import { elapsed, progressOf, type Tally } from './tally.js';
+import { type Branch, type RunNode } from './tree.js';
+
+/** One run: sign, name, progress or reason, last value, slot, time. `now`: Unix ms. */
+export function runRow(node: RunNode, columns: ListColumns, metric: string | null, now: number): Line {
+  const { run } = node;
+  const look = stateLook[run.state];
+  const indent = '  '.repeat(node.depth);
+  const value = metric === null ? undefined : run.metrics[metric];
+  const time = elapsed(run, now);
+  return joinColumns([
+    [span(indent), span(look.glyph, look.tone), span(fit(` ${node.label}`, columns.name - indent.length - 1))],
+    middle(run, columns, now),
+    number(value, columns.metric),
+    cell(run.slot ?? '', columns.slot),
+    time === null ? cell('', columns.time) : [span(fitRight(duration(time), columns.time), 'dim')],
+  ]);
+}
+
+/** A group or subgroup: what its runs come to. `number`: the key that jumps to it, or null. */
+export function branchRow(branch: Branch, columns: ListColumns, isFolded: boolean, number: number | null): Line {
+  const isGroup = branch.kind === 'group';
+  const lead = `${'  '.repeat(branch.depth)}${isFolded ? '▸' : '▾'} `;
+  const digit = isGroup && number !== null ? `${number} ` : '';
+  const title = branch.title === null ? '' : `  ${branch.title}`;
+  const name = [
+    span(lead, 'dim'),
+    span(digit, 'faint'),
+    span(branch.label, isGroup ? 'title' : 'strong'),
+    span(title, 'dim'),
+  ];
+  return joinColumns([
+    fitLine(name, columns.name),
+    branchMiddle(branch.tally, columns),
+    ...spreadCells(branch.tally, columns),
+  ]);
+}
+
+/** The words above the columns. */
+export function listHeading(columns: ListColumns, metric: string | null): Line {
+  const words: [string, number][] = [
+    [fit('  run', columns.name), columns.name],
+    [fit('progress', columns.bar + 1 + columns.percent), columns.bar],
+    [fitRight('left', columns.left), columns.left],
+    [fit('so far', columns.spark), columns.spark],
+    [fitRight(shortKey(metric ?? '', columns.metric), columns.metric), columns.metric],
+    [fit('slot', columns.slot), columns.slot],
+    [fitRight('time', columns.time), columns.time],
+  ];
+  const shown = words.filter(([, width]) => width > 0).map(([word]) => word);
+  return [span(shown.join(' '), 'faint')];
+}
+
+/** The end of a metric's name says the most: `env/all/test/bits_known` → `bits_known`. */
+export function shortKey(key: string, width: number): string {
+  const last = key.slice(key.lastIndexOf('/') + 1);
+  return key.length <= width ? key : last;
+}
+
+/** `●2 ✓14 ✗1`, states without runs left out. */
+export function countsLine({ counts }: Tally): Line {
+  const present = statesInOrder.filter((state) => counts[state] > 0);
+  return present.flatMap((state, index) => [
+    span(`${index > 0 ? ' ' : ''}${stateLook[state].glyph}${counts[state]}`, stateLook[state].tone),
+  ]);
+}
+
+function joinColumns(columns: readonly Line[]): Line {
+  return columns
+    .filter((column) => column.length > 0)
+    .flatMap((column, index) => (index > 0 ? [span(' '), ...column] : column));
+}
+
+function middle(run: RunSummary, columns: ListColumns, now: number): Line {
+  const width = middleWidth(columns);
+  if (width <= 0) return [];
+  const reason = runReason(run, now);
+  if (reason !== null) return [span(fit(reason.text, width), reason.tone)];
+  const isDone = run.state === 'done';
+  const percent = run.progress === null && !isDone ? '' : `${Math.floor(progressOf(run) * 100)}%`;
+  return joinColumns([
+    columns.bar > 0 ? progressBar(progressOf(run), columns.bar, isDone ? 'good' : 'busy') : [],
+    cell(percent, columns.percent, true),
+    remaining(run, columns.left),
+    columns.spark > 0 ? [span(sparkline(run.spark, columns.spark), 'spark')] : [],
+  ]);
+}
+
+/** Time left; or what is wrong with a run that goes on. */
+function remaining(run: RunSummary, width: number): Line {
+  if (width === 0) return [];
+  if (run.state === 'running' && run.health === 'nan') return [span(fitRight('NaN', width), 'bad')];
+  if (run.state === 'running' && run.health === 'stalled') return [span(fitRight('stall', width), 'warn')];
+  const text = run.state === 'running' && run.etaSeconds !== null ? duration(run.etaSeconds * 1000) : '';
+  return [span(fitRight(text, width), 'dim')];
+}
+
+function branchMiddle(tally: Tally, columns: ListColumns): Line {
+  const width = middleWidth(columns);
+  if (width <= 0) return [];
+  const counts = countsLine(tally);
+  const bar = joinColumns([
+    columns.bar > 0 ? progressBar(tally.progress, columns.bar, 'accent') : [],
+    cell(`${Math.floor(tally.progress * 100)}%`, columns.percent, true),
+  ]);
+  const room = width - lineWidth(bar) - 1;
+  return room < Math.min(8, lineWidth(counts)) ? fitLine(counts, width) : [...bar, span(' '), ...fitLine(counts, room)];
+}
+
+/** Mean and standard deviation; the deviation takes the room of slot and time. */
+function spreadCells({ metric }: Tally, columns: ListColumns): Line[] {
+  const rest = [columns.slot, columns.time].filter((size) => size > 0);
+  const width = rest.reduce((sum, size) => sum + size + 1, -1);
+  const deviation = metric === null || metric.count < 2 ? '' : `±${shortNumber(metric.deviation)}`;
+  return [number(metric?.mean, columns.metric), width > 0 ? [span(fit(deviation, width), 'dim')] : []];
+}
+
+function number(value: number | null | undefined, width: number): Line {
+  if (width === 0) return [];
+  const text = value === undefined ? '' : shortNumber(value ?? Number.NaN);
+  return [span(fitRight(text, width), text === 'NaN' ? 'bad' : 'value')];
+}
+
+function cell(text: string, width: number, isRight = false): Line {
+  return width === 0 ? [] : [span(isRight ? fitRight(text, width) : fit(text, width), 'dim')];
+}

@@ -1,0 +1,65 @@
+import { type RunSummary } from '../port.js';
+import { cleanText } from './clean-text.js';
+import { shortNumber } from './short-number.js';
+import { type Line, lineWidth, span } from './span.js';
+
+type Value = RunSummary['parameters'][string];
+
+/**
+ * The parameters several runs have in common, as many to a line as fit, at most `height` lines.
+ * Those that vary over the sweep come first and stand out; ones that differ between these runs show how many values there are.
+ */
+export function parameterLines(
+  runs: readonly RunSummary[],
+  varying: ReadonlySet<string>,
+  width: number,
+  height: number,
+): Line[] {
+  const keys = Object.keys(runs[0]?.parameters ?? {});
+  const ordered = [...keys.filter((key) => varying.has(key)), ...keys.filter((key) => !varying.has(key))];
+  const pairs = ordered.map((key): Line => {
+    const tone = varying.has(key) ? 'strong' : 'plain';
+    return [span(`${cleanText(key)} `, 'dim'), span(valueText(runs, key, width), tone)];
+  });
+  return flow(pairs, width, height);
+}
+
+/** Lays pieces out in lines, two spaces apart; the last line says how many found no room. */
+export function flow(pieces: readonly Line[], width: number, height: number): Line[] {
+  const lines: Line[] = [];
+  for (const [index, piece] of pieces.entries()) {
+    const last = lines.at(-1);
+    if (last !== undefined && lineWidth(last) + 2 + lineWidth(piece) <= width) {
+      lines[lines.length - 1] = [...last, span('  '), ...piece];
+    } else if (lines.length < height) {
+      lines.push(piece);
+    } else {
+      return [...lines.slice(0, -1), [...(last ?? []), span(`  +${pieces.length - index}`, 'faint')]];
+    }
+  }
+  return lines;
+}
+
+function valueText(runs: readonly RunSummary[], key: string, width: number): string {
+  const values = new Set(runs.map(({ parameters }) => scalarText(parameters[key])));
+  const [first] = values;
+  const text = values.size === 1 ? first! : [...values].slice(0, 12).join(' ');
+  return text.length <= Math.max(12, width - key.length - 4)
+    ? text
+    : values.size === 1
+      ? text
+      : `${values.size} values`;
+}
+
+function scalarText(value: Value | undefined): string {
+  if (value === undefined) return '–';
+  if (Array.isArray(value)) return `[${value.map((item) => scalarText(item)).join(', ')}]`;
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : shortestText(value);
+  return cleanText(String(value));
+}
+
+/** As written if that is short (`0.0001`), else rounded. */
+function shortestText(value: number): string {
+  const exact = String(value);
+  return exact.length <= 8 ? exact : shortNumber(value);
+}

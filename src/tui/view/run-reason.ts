@@ -1,0 +1,38 @@
+import { type RunSummary, type RunWord } from '../port.js';
+import { cleanText } from './clean-text.js';
+import { duration } from './duration.js';
+import { type Tone } from './span.js';
+
+type Reason = { text: string; tone: Tone };
+
+/** Why a run is not simply running or done, in a few words; null for one that is. `now`: Unix ms. */
+export function runReason(run: RunSummary, now: number): Reason | null {
+  return reasons[run.state]?.(run, run.reason === null ? null : cleanText(run.reason), now) ?? null;
+}
+
+const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: number) => Reason) | null> = {
+  queued: (_, reason) => ({ text: reason ?? 'queued', tone: 'wait' }),
+  starting: (_, reason) => ({ text: reason ?? 'starting', tone: 'busy' }),
+  running: null,
+  stopping: (run, _, now) => ({ text: `stopping${countdown(run.killAt, now)}`, tone: 'warn' }),
+  done: null,
+  failed: (run, reason) => ({ text: joined(exitWords(run), reason), tone: 'bad' }),
+  killed: (_, reason) => ({ text: joined('killed', reason), tone: 'warn' }),
+  lost: (_, reason) => ({ text: joined('lost', reason), tone: 'bad' }),
+  held: (_, reason) => ({ text: joined('held', reason), tone: 'warn' }),
+};
+
+function countdown(killAt: number | null, now: number): string {
+  return killAt === null ? '' : ` · SIGKILL in ${duration(Math.max(0, killAt - now) + 999)}`;
+}
+
+function exitWords({ exit }: RunSummary): string {
+  if (exit === null) return 'failed';
+  return exit.signal ?? (exit.code === null ? 'failed' : `exit ${exit.code}`);
+}
+
+/** Without saying the same thing twice. */
+function joined(words: string, reason: string | null): string {
+  if (reason === null || reason === '') return words;
+  return reason.toLowerCase().startsWith(words.toLowerCase()) ? reason : `${words} · ${reason}`;
+}

@@ -1,0 +1,93 @@
+import { chartStrip, detailPane } from './detail-pane.js';
+import { withDialog } from './dialogs.js';
+import { footer, keysLine, messageLine } from './footer.js';
+import { header, shortHeader } from './header.js';
+import { listPane, listRows } from './list-pane.js';
+import { openScreen } from './open-screen.js';
+import { blank, fitLine, type Line, span } from './span.js';
+import { type WindowModel } from './window-model.js';
+
+/** Below this much room there is only a list; below the least, nothing that would be of use. */
+const whole = { width: 80, height: 24 };
+const least = { width: 40, height: 10 };
+/** From this width on the selection has a pane beside the list; from this height on a curve below it. */
+const wide = 100;
+const tall = 30;
+
+/** The whole window: exactly `height` lines of `width` columns. */
+export function screen(model: WindowModel, width: number, height: number): readonly Line[] {
+  const lines = withDialog(plainScreen(model, width, height), model, width);
+  return Array.from({ length: height }, (_, row) => fitLine(lines[row] ?? [], width));
+}
+
+/** Rows of the list on a window of this size: what a page is. */
+export function listHeight(width: number, height: number): number {
+  if (width < whole.width || height < whole.height) return Math.max(1, height - 2);
+  return bodyHeight(height) - stripHeight(width, height) - 1;
+}
+
+function plainScreen(model: WindowModel, width: number, height: number): Line[] {
+  if (width < least.width || height < least.height) return tooSmall(width, height);
+  if (width < whole.width || height < whole.height) return smallScreen(model, width, height);
+  const body = bodyHeight(height);
+  const main = model.ui.screen.kind === 'open' ? openBody(model, width, body) : jobsBody(model, width, height);
+  const filled = Array.from({ length: body }, (_, row) => main[row] ?? []);
+  return [...header(model, width), blank(width), ...filled, ...footer(model, width)];
+}
+
+/** Rows between header and footer. */
+function bodyHeight(height: number): number {
+  return height - 5;
+}
+
+/** Rows of the curve below the list, on a terminal that is tall but not wide. */
+function stripHeight(width: number, height: number): number {
+  return width < wide && height >= tall ? Math.floor(bodyHeight(height) * 0.4) : 0;
+}
+
+function jobsBody(model: WindowModel, width: number, height: number): Line[] {
+  const body = bodyHeight(height);
+  const strip = stripHeight(width, height);
+  if (width < wide) {
+    const list = listPane(model, width, body - strip);
+    return strip === 0 ? list : [...padTo(list, body - strip), ...chartStrip(model, width, strip)];
+  }
+  const left = Math.max(58, Math.min(124, Math.floor(width * 0.6)));
+  const right = width - left - 3;
+  const list = listPane(model, left, body);
+  const detail = detailPane(model, right, body);
+  return Array.from({ length: body }, (_, row): Line => [
+    ...fitLine(list[row] ?? [], left),
+    span(' │ ', 'faint'),
+    ...fitLine(detail[row] ?? [], right),
+  ]);
+}
+
+function openBody(model: WindowModel, width: number, body: number): Line[] {
+  return openScreen(model, width - 2, body).map((line): Line => [span(' '), ...line]);
+}
+
+/** One line of header, the list, and one of footer. */
+function smallScreen(model: WindowModel, width: number, height: number): Line[] {
+  const { ui } = model;
+  const hasMessage = ui.note !== null || ui.dialog.kind !== 'none';
+  const main = ui.screen.kind === 'open' ? openScreen(model, width, height - 2) : listRows(model, width, height - 2);
+  return [
+    shortHeader(model, width),
+    ...padTo(main, height - 2),
+    hasMessage ? messageLine(model, width) : keysLine(model, width),
+  ];
+}
+
+function tooSmall(width: number, height: number): Line[] {
+  const words = [
+    `${width}×${height} is too small:`,
+    `${least.width}×${least.height} is the least.`,
+    'q leaves; runs go on.',
+  ];
+  return words.map((text): Line => [span(text, 'warn')]);
+}
+
+function padTo(lines: readonly Line[], height: number): Line[] {
+  return Array.from({ length: height }, (_, row) => lines[row] ?? []);
+}

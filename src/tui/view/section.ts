@@ -1,0 +1,10 @@
+import { fitLine, type Line, lineWidth, span } from './span.js';
+
+/** A heading on a thin rule, with something at the right end: `── chart ──────── s0 9.31 ──`. */
+export function sectionRule(title: string, right: Line, width: number): Line {
+  const head = [span('── ', 'faint'), span(title, 'accent'), span(' ', 'faint')];
+  const tail = right.length === 0 ? [] : [span(' '), ...right, span(' ')];
+  const rule = width - lineWidth(head) - lineWidth(tail);
+  if (rule < 0) return fitLine(head, width);
+  return [...head, span('─'.repeat(rule), 'faint'), ...tail];
+}

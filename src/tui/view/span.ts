@@ -1,0 +1,121 @@
+import { cellsOf, isSimple, textWidth } from './display-width.js';
+
+/** What a piece of text means. Only `theme.ts` knows which colour that is. */
+export const tones = [
+  'plain',
+  'strong',
+  'dim',
+  'faint',
+  'title',
+  'accent',
+  'good',
+  'bad',
+  'warn',
+  'busy',
+  'wait',
+  'value',
+  'spark',
+  'key',
+  'curve0',
+  'curve1',
+  'curve2',
+  'curve3',
+  'curve4',
+  'curve5',
+  'curve6',
+  'curve7',
+] as const;
+export type Tone = (typeof tones)[number];
+
+/** What a piece of text lies on. */
+export const grounds = ['none', 'selected', 'raised', 'alarm'] as const;
+export type Ground = (typeof grounds)[number];
+
+export type Span = { readonly text: string; readonly tone: Tone; readonly ground?: Ground };
+
+/** One row of the screen, or a part of one. */
+export type Line = readonly Span[];
+
+export function span(text: string, tone: Tone = 'plain'): Span {
+  return { text, tone };
+}
+
+/** Columns a line fills. */
+export function lineWidth(line: Line): number {
+  return line.reduce((sum, { text }) => sum + textWidth(text), 0);
+}
+
+/** The words of a line without their tones. */
+export function plainText(line: Line): string {
+  return line.map(({ text }) => text).join('');
+}
+
+/** Exactly `width` columns: cut with an ellipsis, or filled with spaces. */
+export function fit(text: string, width: number): string {
+  if (width <= 0) return '';
+  const columns = textWidth(text);
+  if (columns <= width) return text + ' '.repeat(width - columns);
+  return `${slice(text, 0, width - 1)}…`;
+}
+
+/** Like `fit`, with the spaces on the left. */
+export function fitRight(text: string, width: number): string {
+  const columns = textWidth(text);
+  return columns < width ? ' '.repeat(width - columns) + text : fit(text, width);
+}
+
+/** Exactly `width` columns of a line. */
+export function fitLine(line: Line, width: number): Line {
+  if (width <= 0) return [];
+  const columns = lineWidth(line);
+  if (columns <= width) return fill(line, width);
+  const kept = columnsOf(line, 0, width - 1);
+  const last = kept.at(-1);
+  return [...kept, last === undefined ? span('…') : { ...last, text: '…' }];
+}
+
+/** `left` and `right` at the two ends of a row of `width` columns; the left one gives way. */
+export function ends(left: Line, right: Line, width: number): Line {
+  const rightWidth = lineWidth(right);
+  if (rightWidth >= width) return fitLine(right, width);
+  return [...fitLine(left, width - rightWidth), ...right];
+}
+
+export function onGround(line: Line, ground: Ground): Line {
+  return line.map(({ text, tone }) => ({ text, tone, ground }));
+}
+
+export function blank(width: number): Line {
+  return [span(' '.repeat(Math.max(0, width)))];
+}
+
+/** The part of a line from column `from` to before column `to`; half of a wide character is a space. */
+export function columnsOf(line: Line, from: number, to: number): Line {
+  const kept: Span[] = [];
+  let column = 0;
+  for (const piece of line) {
+    const width = textWidth(piece.text);
+    if (column + width > from && column < to) {
+      kept.push({ ...piece, text: slice(piece.text, Math.max(0, from - column), Math.min(width, to - column)) });
+    }
+    column += width;
+  }
+  return fill(kept, to - from);
+}
+
+function slice(text: string, from: number, to: number): string {
+  if (isSimple(text)) return text.slice(from, to);
+  let kept = '';
+  let column = 0;
+  for (const { glyph, width } of cellsOf(text)) {
+    const [start, stop] = [Math.max(from, column), Math.min(to, column + width)];
+    if (stop > start) kept += stop - start === width ? glyph : ' ';
+    column += width;
+  }
+  return kept;
+}
+
+function fill(line: Line, width: number): Line {
+  const missing = width - lineWidth(line);
+  return missing > 0 ? [...line, span(' '.repeat(missing))] : line;
+}

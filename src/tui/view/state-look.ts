@@ -1,0 +1,45 @@
+import { type RunWord } from '../port.js';
+import { type Tone } from './span.js';
+
+/** The sign of each state. Shape and colour both tell it, so either may be missing. */
+export const stateLook: Record<RunWord, { glyph: string; tone: Tone }> = {
+  queued: { glyph: '○', tone: 'wait' },
+  starting: { glyph: '◐', tone: 'busy' },
+  running: { glyph: '●', tone: 'busy' },
+  stopping: { glyph: '◑', tone: 'warn' },
+  done: { glyph: '✓', tone: 'good' },
+  failed: { glyph: '✗', tone: 'bad' },
+  killed: { glyph: '■', tone: 'warn' },
+  lost: { glyph: '?', tone: 'bad' },
+  held: { glyph: '‖', tone: 'warn' },
+};
+
+/** What wants a person's eye first comes first. */
+export const statesByUrgency: readonly RunWord[] = [
+  'failed',
+  'lost',
+  'held',
+  'killed',
+  'stopping',
+  'running',
+  'starting',
+  'queued',
+  'done',
+];
+
+/** In the order of a run's life, for counts. */
+export const statesInOrder: readonly RunWord[] = [
+  'running',
+  'starting',
+  'stopping',
+  'queued',
+  'held',
+  'done',
+  'failed',
+  'killed',
+  'lost',
+];
+
+export function isEnded(state: RunWord): boolean {
+  return state === 'done' || state === 'failed' || state === 'killed' || state === 'lost';
+}

@@ -1,0 +1,30 @@
+import { cellsOf, textWidth } from './display-width.js';
+import { fit } from './span.js';
+
+/** The text in at most `most` lines of at most `width` columns, broken at spaces where there are any; the last one is cut. */
+export function wrap(text: string, width: number, most: number): string[] {
+  if (width <= 0 || most <= 0) return [];
+  const lines: string[] = [];
+  let rest = text;
+  while (textWidth(rest) > width && lines.length < most - 1) {
+    const head = headOf(rest, width);
+    const space = head.lastIndexOf(' ');
+    const end = space > width / 2 ? space : head.length;
+    lines.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return [...lines, textWidth(rest) > width ? fit(rest, width) : rest];
+}
+
+/** The longest beginning that fits; at least one character, so that wrapping always gets on. */
+function headOf(text: string, width: number): string {
+  let head = '';
+  let used = 0;
+  for (const cell of cellsOf(text)) {
+    if (used + cell.width > width && head !== '') break;
+    head += cell.glyph;
+    used += cell.width;
+  }
+  // Invisible characters are not cells; without them the text still begins with the same letters.
+  return text.startsWith(head) ? head : text.slice(0, Math.max(1, Math.min(width, text.length)));
+}
