@@ -1,0 +1,59 @@
+import { timeStamp } from './duration.js';
+import { finalLine, progressLine } from './progress-line.js';
+import { runEventLine, type Seen } from './run-event-line.js';
+import { hasEnded, type WatchedRun } from './watched-run.js';
+
+/** Between two lines that only tell how far all is. */
+const PROGRESS_EVERY_MS = 10_000;
+
+/** What was said so far. Holds no run summaries: the caller's may change in place. Times: Unix ms. */
+export type PlainState = {
+  readonly startedAt: number;
+  readonly seen: ReadonlyMap<string, Seen>;
+  /** When the last progress line was due; null before the first. */
+  readonly progressAt: number | null;
+};
+
+export function beginPlain(now: number): PlainState {
+  return { startedAt: now, seen: new Map(), progressAt: null };
+}
+
+/**
+ * The lines to print for what has happened since the last call: one per event, and a progress line at once and then at
+ * most every 10 seconds while something is not over. Pure: call it when the runs change, and once a second or so.
+ *
+ * @param runs All runs to tell about, by id.
+ */
+export function plainLines(
+  state: PlainState,
+  runs: ReadonlyMap<string, WatchedRun>,
+  now: number,
+): { state: PlainState; lines: string[] } {
+  const all = [...runs.values()];
+  const isFirst = state.progressAt === null;
+  // What ended before we looked is history; the first progress line counts it.
+  const told = [...runs].filter(([, run]) => !(isFirst && hasEnded(run)));
+  const events = told.flatMap(([id, run]) => runEventLine(state.seen.get(id), run, now) ?? []);
+  const isDue = isFirst || now - state.progressAt >= PROGRESS_EVERY_MS;
+  const progress = isDue && all.some((run) => !hasEnded(run)) ? [progressLine(all)] : [];
+  const stamp = timeStamp(now - state.startedAt);
+  return {
+    state: {
+      startedAt: state.startedAt,
+      seen: new Map([...runs].map(([id, { state, attempt }]) => [id, { state, attempt }])),
+      progressAt: isDue && all.length > 0 ? now : state.progressAt,
+    },
+    lines: [...events, ...progress].map((line) => `${stamp}  ${line}`),
+  };
+}
+
+/** The line that ends the output, and the exit code: 0 only if every run is done. */
+export function plainEnd(
+  state: PlainState,
+  runs: ReadonlyMap<string, WatchedRun>,
+  now: number,
+): { line: string; exitCode: 0 | 3 } {
+  const all = [...runs.values()];
+  const exitCode = all.every((run) => run.state === 'done') ? 0 : 3;
+  return { line: `${timeStamp(now - state.startedAt)}  ${finalLine(all)}`, exitCode };
+}

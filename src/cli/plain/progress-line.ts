@@ -1,0 +1,44 @@
+import { displayText } from '../../store/display-text.js';
+import { hasEnded, type WatchedRun } from './watched-run.js';
+
+/** How far all runs are, and what the waiting ones wait for: `12 of 48 done, 2 running, 34 queued · 31 % · 34 × …`. */
+export function progressLine(runs: readonly WatchedRun[]): string {
+  const share =
+    runs.reduce((sum, run) => sum + (hasEnded(run) ? 1 : (run.progress ?? 0)), 0) / Math.max(1, runs.length);
+  const parts = [countsLine(runs), `${Math.floor(share * 100)} %`, waitingWords(runs)];
+  return parts.filter((part) => part !== '').join(' · ');
+}
+
+/** The last line: `48 done, 0 failed`, and what else there is. */
+export function finalLine(runs: readonly WatchedRun[]): string {
+  const count = counter(runs);
+  const others = (['killed', 'lost', 'stopping', 'starting', 'running', 'queued', 'held'] as const)
+    .filter((state) => count(state) > 0)
+    .map((state) => `${count(state)} ${state}`);
+  return [`${count('done')} done`, `${count('failed')} failed`, ...others].join(', ');
+}
+
+function countsLine(runs: readonly WatchedRun[]): string {
+  const count = counter(runs);
+  const others = (['failed', 'killed', 'lost', 'stopping', 'starting', 'running', 'queued', 'held'] as const)
+    .filter((state) => count(state) > 0)
+    .map((state) => `${count(state)} ${state}`);
+  return [`${count('done')} of ${runs.length} done`, ...others].join(', ');
+}
+
+/** The reasons of the queued runs, the commonest first, at most three. */
+function waitingWords(runs: readonly WatchedRun[]): string {
+  const times = new Map<string, number>();
+  for (const { state, reason } of runs) {
+    if (state === 'queued' && reason !== null) times.set(reason, (times.get(reason) ?? 0) + 1);
+  }
+  const sorted = [...times].sort(([, a], [, b]) => b - a);
+  const words = sorted.slice(0, 3).map(([reason, count]) => `${count} × ${displayText(reason)}`);
+  return [...words, ...(sorted.length > 3 ? [`${sorted.length - 3} other reasons`] : [])].join('; ');
+}
+
+function counter(runs: readonly WatchedRun[]): (state: WatchedRun['state']) => number {
+  const counts = new Map<string, number>();
+  for (const { state } of runs) counts.set(state, (counts.get(state) ?? 0) + 1);
+  return (state) => counts.get(state) ?? 0;
+}

@@ -1,0 +1,49 @@
+import { displayText } from '../../store/display-text.js';
+import { durationWords } from './duration.js';
+import type { WatchedRun } from './watched-run.js';
+
+/** What plain mode remembers of a run, to see what has happened to it. */
+export type Seen = Pick<WatchedRun, 'state' | 'attempt'>;
+
+/** One line about what happened to a run since it was last seen, without a time. Null: nothing worth a line. */
+export function runEventLine(before: Seen | undefined, run: WatchedRun, now: number): string | null {
+  if (before?.state === run.state && before.attempt === run.attempt) return null;
+  switch (run.state) {
+    case 'starting':
+      return null;
+    case 'running':
+      return before?.state === 'stopping' ? null : started(run);
+    case 'queued':
+      // The first sight of a queued run is summed up with all others.
+      return before === undefined ? null : `queued   ${run.name}${because(run)}`;
+    case 'held':
+      return `held     ${run.name}${because(run)}`;
+    case 'stopping':
+      return `stopping ${run.name}${deadline(run, now)}`;
+    case 'done':
+      return `done     ${run.name}${lasted(run)}${because(run)}`;
+    case 'failed':
+      return `FAILED   ${run.name}${lasted(run)}${because(run)}`;
+    case 'killed':
+      return `killed   ${run.name}${lasted(run)}${because(run)}`;
+    case 'lost':
+      return `LOST     ${run.name}${lasted(run)}${because(run)}`;
+  }
+}
+
+function started({ name, slot, pid, attempt }: WatchedRun): string {
+  const where = [slot, pid === null ? null : `pid ${pid}`].filter((part) => part !== null).join(', ');
+  return `started  ${name}${where === '' ? '' : ` on ${where}`}${attempt > 1 ? `, attempt ${attempt}` : ''}`;
+}
+
+function lasted({ startedAt, endedAt }: WatchedRun): string {
+  return startedAt === null || endedAt === null ? '' : ` after ${durationWords(endedAt - startedAt)}`;
+}
+
+function because({ reason }: WatchedRun): string {
+  return reason === null || reason === '' ? '' : `: ${displayText(reason)}`;
+}
+
+function deadline({ killAt }: WatchedRun, now: number): string {
+  return killAt === null ? '' : `, SIGKILL in ${durationWords(killAt - now)} if it does not end`;
+}

@@ -1,0 +1,20 @@
+/** What plain mode looks at in a run; a run summary from the supervisor is one. Times: Unix ms. */
+export type WatchedRun = {
+  name: string;
+  state: 'queued' | 'starting' | 'running' | 'stopping' | 'done' | 'failed' | 'killed' | 'lost' | 'held';
+  /** Why it waits, or how it ended. */
+  reason: string | null;
+  attempt: number;
+  slot: string | null;
+  pid: number | null;
+  startedAt: number | null;
+  endedAt: number | null;
+  killAt: number | null;
+  /** 0..1 */
+  progress: number | null;
+};
+
+/** Runs that will not change again by themselves. */
+export function hasEnded({ state }: WatchedRun): boolean {
+  return state === 'done' || state === 'failed' || state === 'killed' || state === 'lost';
+}
