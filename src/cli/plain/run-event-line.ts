@@ -8,27 +8,26 @@ export type Seen = Pick<WatchedRun, 'state' | 'attempt'>;
 /** One line about what happened to a run since it was last seen, without a time. Null: nothing worth a line. */
 export function runEventLine(before: Seen | undefined, run: WatchedRun, now: number): string | null {
   if (before?.state === run.state && before.attempt === run.attempt) return null;
-  switch (run.state) {
-    case 'starting':
-      return null;
-    case 'running':
-      return before?.state === 'stopping' ? null : started(run);
-    case 'queued':
-      // The first sight of a queued run is summed up with all others.
-      return before === undefined ? null : `queued   ${run.name}${because(run)}`;
-    case 'held':
-      return `held     ${run.name}${because(run)}`;
-    case 'stopping':
-      return `stopping ${run.name}${deadline(run, now)}`;
-    case 'done':
-      return `done     ${run.name}${lasted(run)}${because(run)}`;
-    case 'failed':
-      return `FAILED   ${run.name}${lasted(run)}${because(run)}`;
-    case 'killed':
-      return `killed   ${run.name}${lasted(run)}${because(run)}`;
-    case 'lost':
-      return `LOST     ${run.name}${lasted(run)}${because(run)}`;
-  }
+  return lineOf[run.state](run, { before, now });
+}
+
+type Context = { before: Seen | undefined; now: number };
+
+const lineOf: Record<WatchedRun['state'], (run: WatchedRun, context: Context) => string | null> = {
+  starting: () => null,
+  running: (run, { before }) => (before?.state === 'stopping' ? null : started(run)),
+  // The first sight of a queued run is summed up with all others.
+  queued: (run, { before }) => (before === undefined ? null : `queued   ${run.name}${because(run)}`),
+  held: (run) => `held     ${run.name}${because(run)}`,
+  stopping: (run, { now }) => `stopping ${run.name}${deadline(run, now)}`,
+  done: (run) => ended('done    ', run),
+  failed: (run) => ended('FAILED  ', run),
+  killed: (run) => ended('killed  ', run),
+  lost: (run) => ended('LOST    ', run),
+};
+
+function ended(word: string, run: WatchedRun): string {
+  return `${word} ${run.name}${lasted(run)}${because(run)}`;
 }
 
 function started({ name, slot, pid, attempt }: WatchedRun): string {
