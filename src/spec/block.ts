@@ -21,6 +21,11 @@ export type ParameterRules = ReadonlyMap<string, ParameterRule>;
 /** A text of the file that is compiled later, and where it stands. */
 export type Written<Content> = { readonly content: Content; readonly keys: KeyPath };
 
+/** All parameters that any case of a block may set, in the order of the file. */
+export function parameterNames({ parameters, cases }: Pick<Block, 'parameters' | 'cases'>): string[] {
+  return [...new Set([parameters, ...cases].flatMap((rules) => [...rules.keys()]))];
+}
+
 /** One group with all it inherits and all defaults, not yet expanded. */
 export type Block = {
   readonly group: string;

@@ -1,4 +1,4 @@
-import type { Block, ParameterRule, ParameterRules, Written } from './block.js';
+import { parameterNames, type Block, type ParameterRule, type ParameterRules, type Written } from './block.js';
 import { compileWords, WordError, type CommandWords } from './command-words.js';
 import type { Complaint, KeyPath } from './complaint.js';
 import { dependencyOrder } from './dependency-order.js';
@@ -79,13 +79,13 @@ class Compiler {
   constructor(block: Block, report: Report) {
     this.#block = block;
     this.#report = report;
-    this.#parameters = [...new Set([block.parameters, ...block.cases].flatMap((rules) => [...rules.keys()]))];
+    this.#parameters = parameterNames(block);
     this.#identifiers = new Set(this.#parameters.map(identifierOf));
   }
 
   compile(): CompiledBlock {
     const block = this.#block;
-    this.#checkNames();
+    this.#checkIdentifiers();
     this.#checkStopRule();
     this.#checkDone();
     return {
@@ -112,13 +112,8 @@ class Compiler {
     return this.#words(command.content, command.keys);
   }
 
-  #checkNames(): void {
-    const { extends: budget, parameters } = this.#block;
-    budget.content.forEach((name) => {
-      if (this.#parameters.includes(name)) return;
-      const problem = `\`${name}\` is not a parameter. ${didYouMean(name, this.#parameters)}`;
-      this.#report({ keys: budget.keys, problem, fix: 'List parameters of the sweep in `extends`.' });
-    });
+  #checkIdentifiers(): void {
+    const { parameters } = this.#block;
     const clash = this.#parameters.find(
       (name, index) => this.#parameters.map(identifierOf).indexOf(identifierOf(name)) !== index,
     );

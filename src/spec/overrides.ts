@@ -1,6 +1,6 @@
 import { parseDocument } from 'yaml';
 import { UserError } from '../base/user-error.js';
-import type { Block } from './block.js';
+import { parameterNames, type Block } from './block.js';
 import { parameterRule, stopRule } from './blocks.js';
 import { compileExpression, ExpressionError } from './expression.js';
 import { didYouMean } from './nearest.js';
@@ -56,15 +56,13 @@ function concerns({ group, key }: Override, block: Block): boolean {
   return hasParameter(block, key) || settable.includes(key);
 }
 
-function hasParameter({ parameters, cases }: Block, key: string): boolean {
-  return parameters.has(key) || cases.some((one) => one.has(key));
+function hasParameter(block: Block, key: string): boolean {
+  return parameterNames(block).includes(key);
 }
 
 function unknownKey({ text, group, key }: Override, blocks: readonly Block[]): UserError {
   const among = blocks.filter((block) => group === null || block.group === group);
-  const known = [
-    ...new Set(among.flatMap((block) => [block.parameters, ...block.cases].flatMap((one) => [...one.keys()]))),
-  ];
+  const known = [...new Set(among.flatMap(parameterNames))];
   const place = group === null ? 'This sweep' : `Group \`${group}\``;
   return new UserError(
     `${place} has no parameter \`${key}\` to set (\`--set ${text}\`). ${didYouMean(key, [...known, ...settable])}`,

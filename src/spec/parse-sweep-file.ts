@@ -1,6 +1,6 @@
 import { UserError } from '../base/user-error.js';
 import { Name } from '../base/ids.js';
-import type { Block } from './block.js';
+import { parameterNames, type Block } from './block.js';
 import { blocksOf } from './blocks.js';
 import { readCommandList } from './command-list.js';
 import { compileBlock, complaintAt } from './compile-block.js';
@@ -102,7 +102,24 @@ function complaintsAboutBlocks(blocks: readonly Block[], source: YamlSource): Co
       ? one
       : { ...one, problem: `${one.problem} (In group ${groups.map((group) => `\`${group}\``).join(', ')}.)` },
   );
-  return [...told, ...complaintsAboutNeeds(blocks, source)];
+  return [...told, ...complaintsAboutBudget(blocks, source), ...complaintsAboutNeeds(blocks, source)];
+}
+
+/** `extends` above the groups may name parameters that only some of them have. */
+function complaintsAboutBudget(blocks: readonly Block[], source: YamlSource): Complaint[] {
+  const lists = new Map(blocks.map((block) => [JSON.stringify(block.extends.keys), block]));
+  return [...lists.values()].flatMap((block) => {
+    const { content, keys } = block.extends;
+    const among = keys.length === 1 ? blocks : [block];
+    const known = [...new Set(among.flatMap(parameterNames))];
+    return content
+      .filter((name) => !known.includes(name))
+      .map((name): Complaint => {
+        const at = [...keys, content.indexOf(name)];
+        const problem = `there is no parameter \`${name}\`. ${didYouMean(name, known)}`;
+        return { place: source.placeOf(at), keys, problem, fix: 'List parameters of the sweep in `extends`.' };
+      });
+  });
 }
 
 function complaintsAboutNeeds(blocks: readonly Block[], source: YamlSource): Complaint[] {

@@ -1,0 +1,24 @@
+import type { Plan } from '../../spec/planned-run.js';
+import type { Planned } from './planned.js';
+
+/** The plan for scripts: `--dry-run --json`. One object; runs in launch order. */
+export function planJson(planned: readonly Planned[], plan: Plan, slots: readonly string[]): object {
+  return {
+    sweep: plan.sweep,
+    slots,
+    groups: plan.groups,
+    runs: planned.map(({ run, standing }) => ({
+      name: run.name,
+      group: run.group,
+      subgroup: run.subgroup,
+      parameters: run.parameters,
+      argv: run.argv,
+      env: run.env,
+      cwd: run.cwd,
+      directory: run.directory,
+      needs: run.needs,
+      state: standing.state,
+      reason: standing.reason,
+    })),
+  };
+}
