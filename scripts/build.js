@@ -2,7 +2,7 @@
  * Builds what is shipped: the lab's kernels (AssemblyScript → WebAssembly) and one bundle per program.
  *
  * One bundle each because a cold start from node_modules costs three times as much (Ink alone is 40 files).
- * With `--kernels` only the kernels are built, where the sources and their tests look for them.
+ * With `--kernels` only the kernels are built.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
@@ -15,15 +15,16 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const kernels = join(root, 'src/lab/engine/kernels.wasm');
 
+const kernelsOnly = process.argv.includes('--kernels');
+if (!kernelsOnly) rmSync(dist, { recursive: true, force: true });
+mkdirSync(join(dist, 'bin'), { recursive: true });
 compileKernels();
-if (!process.argv.includes('--kernels')) await bundlePrograms();
+copyFileSync(kernels, join(dist, 'kernels.wasm'));
+if (!kernelsOnly) await bundlePrograms();
 
 async function bundlePrograms() {
-  rmSync(dist, { recursive: true, force: true });
-  mkdirSync(join(dist, 'bin'), { recursive: true });
   await bundle('memrl-tui', 'src/cli/main.ts');
   await bundle('memrl', 'src/lab/main.ts');
-  copyFileSync(kernels, join(dist, 'kernels.wasm'));
 }
 
 function compileKernels() {

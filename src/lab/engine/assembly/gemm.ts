@@ -36,7 +36,8 @@ export function gemm(
     let ai = a;
     let ci = c;
     for (; i >= 4; i -= 4) {
-      tile4(depth, ai, aRow, aDepth, b, bRow, ci, cRow, accumulate, half);
+      if (aRow == 4) tile4Columns(depth, ai, aDepth, b, bRow, ci, cRow, accumulate, half);
+      else tile4(depth, ai, aRow, aDepth, b, bRow, ci, cRow, accumulate, half);
       ai += aRow << 2;
       ci += cRow << 2;
     }
@@ -94,6 +95,50 @@ function tile4(
     a3 += aDepth;
     s30 = Lanes.multiplyAdd(x, b0, s30);
     s31 = Lanes.multiplyAdd(x, b1, s31);
+  }
+  put(c, s00, s01, accumulate, half);
+  put(c + cRow, s10, s11, accumulate, half);
+  put(c + cRow * 2, s20, s21, accumulate, half);
+  put(c + cRow * 3, s30, s31, accumulate, half);
+}
+
+/** `tile4` for a transposed A, whose four rows lie side by side: one address instead of four. */
+function tile4Columns(
+  depth: i32,
+  a: usize,
+  aDepth: usize,
+  b: usize,
+  bRow: usize,
+  c: usize,
+  cRow: usize,
+  accumulate: i32,
+  half: bool,
+): void {
+  let s00 = f32x4.splat(0);
+  let s01 = s00;
+  let s10 = s00;
+  let s11 = s00;
+  let s20 = s00;
+  let s21 = s00;
+  let s30 = s00;
+  let s31 = s00;
+  for (; depth > 0; depth--) {
+    const b0 = v128.load(b);
+    const b1 = v128.load(b, 16);
+    b += bRow;
+    let x = v128.load32_splat(a);
+    s00 = Lanes.multiplyAdd(x, b0, s00);
+    s01 = Lanes.multiplyAdd(x, b1, s01);
+    x = v128.load32_splat(a, 4);
+    s10 = Lanes.multiplyAdd(x, b0, s10);
+    s11 = Lanes.multiplyAdd(x, b1, s11);
+    x = v128.load32_splat(a, 8);
+    s20 = Lanes.multiplyAdd(x, b0, s20);
+    s21 = Lanes.multiplyAdd(x, b1, s21);
+    x = v128.load32_splat(a, 12);
+    s30 = Lanes.multiplyAdd(x, b0, s30);
+    s31 = Lanes.multiplyAdd(x, b1, s31);
+    a += aDepth;
   }
   put(c, s00, s01, accumulate, half);
   put(c + cRow, s10, s11, accumulate, half);
