@@ -42,7 +42,7 @@ function line(name: string, times: Times): string {
 
 async function measure(engine: Engine, { warmUp, steps }: { warmUp: number; steps: number }): Promise<Times> {
   const random = rng(1, 'bench');
-  await engine.loadWeights(initialWeights(engine.shape, random.next));
+  await engine.loadWeights(initialWeights(engine.shape, () => random.next()));
   for (let i = 0; i < warmUp; i++) await step(engine, random);
   const all: Times[] = [];
   for (let i = 0; i < steps; i++) all.push(await step(engine, random));

@@ -1,0 +1,81 @@
+import { UserError } from '../../base/user-error.js';
+import type { ModelShape, OptimizerState } from './engine.js';
+import { layout, offsetsOf, type Tensor } from './layout.js';
+import type { Safetensors, StoredTensor } from './safetensors.js';
+
+/** Prefixes of the optimizer's moments beside the weights of the same names. */
+const moments = { m: 'adam.m.', v: 'adam.v.' } as const;
+const stepKey = 'adam_step';
+
+/** Weights under Hugging Face's names and in its orientation ([out, in]), as `transformers` loads them. */
+export function weightTensors(shape: ModelShape, weights: Float32Array): Map<string, StoredTensor> {
+  return new Map(layout(shape).map((tensor) => [tensor.name, extract(tensor, weights)]));
+}
+
+/**
+ * The flat vector of weights from tensors of these names.
+ *
+ * A tied model ignores `lm_head.weight`, which some programs store all the same.
+ *
+ * @throws UserError when one is missing or has another shape.
+ */
+export function weightsFrom(shape: ModelShape, tensors: ReadonlyMap<string, StoredTensor>): Float32Array {
+  return gather(shape, tensors, '');
+}
+
+/** Weights and optimizer in one file: a run resumed from it goes on bit for bit. */
+export function checkpoint(shape: ModelShape, weights: Float32Array, optimizer: OptimizerState): Safetensors {
+  const tensors = weightTensors(shape, weights);
+  for (const [key, prefix] of Object.entries(moments)) {
+    for (const tensor of layout(shape)) tensors.set(prefix + tensor.name, extract(tensor, optimizer[key as 'm' | 'v']));
+  }
+  return { tensors, metadata: { format: 'pt', [stepKey]: String(optimizer.step) } };
+}
+
+/** The optimizer's state of a checkpoint; null when it holds weights alone. Throws a UserError when it is incomplete. */
+export function optimizerFrom(shape: ModelShape, { tensors, metadata }: Safetensors): OptimizerState | null {
+  const step = metadata[stepKey];
+  if (step === undefined) return null;
+  if (!/^\d+$/.test(step)) {
+    throw new UserError(`The checkpoint's \`${stepKey}\` is "${step}".`, 'Use an earlier checkpoint.');
+  }
+  return { step: Number(step), m: gather(shape, tensors, moments.m), v: gather(shape, tensors, moments.v) };
+}
+
+function extract({ shape, offset, strides }: Tensor, flat: Float32Array): StoredTensor {
+  const [rows, columns = 1] = shape;
+  const [rowStride, columnStride = 0] = strides;
+  const values = new Float32Array(rows * columns);
+  for (let i = 0; i < rows; i++) {
+    for (let j = 0; j < columns; j++) values[i * columns + j] = flat[offset + i * rowStride + j * columnStride]!;
+  }
+  return { shape, values };
+}
+
+function gather(shape: ModelShape, tensors: ReadonlyMap<string, StoredTensor>, prefix: string): Float32Array {
+  const flat = new Float32Array(offsetsOf(shape).size);
+  for (const tensor of layout(shape)) place(tensor, found(tensors, prefix + tensor.name, tensor), flat);
+  return flat;
+}
+
+function place({ shape, offset, strides }: Tensor, values: Float32Array, flat: Float32Array): void {
+  const [rows, columns = 1] = shape;
+  const [rowStride, columnStride = 0] = strides;
+  for (let i = 0; i < rows; i++) {
+    for (let j = 0; j < columns; j++) flat[offset + i * rowStride + j * columnStride] = values[i * columns + j]!;
+  }
+}
+
+function found(tensors: ReadonlyMap<string, StoredTensor>, name: string, { shape }: Tensor): Float32Array {
+  const stored = tensors.get(name);
+  if (stored === undefined) {
+    throw new UserError(`The checkpoint has no tensor "${name}".`, 'Use the checkpoint of a model of the same shape.');
+  }
+  if (stored.shape.join() !== shape.join()) {
+    throw new UserError(
+      `Tensor "${name}" has shape [${stored.shape.join(', ')}] in the checkpoint and [${shape.join(', ')}] in the model.`,
+      'Use the checkpoint of a model of the same shape.',
+    );
+  }
+  return stored.values;
+}
