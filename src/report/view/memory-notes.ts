@@ -29,7 +29,8 @@ export function memoryNotes(rows: readonly MemoryRow[]): string[] {
       some(({ counts }) => counts.unmeasured),
       'unmeasured: ended without an evaluation of bits.',
     ),
-    'median of all: seeds that did not memorise count as infinite. bits/…: log2 N over that median.',
+    'episodes, examples: the median over the seeds that memorised; all seeds: those that did not count as infinite.',
+    'bits/…: log2 N over the median of all seeds.',
     'ceiling: the most bits one episode can carry: log2 of the number of rewards that can be told apart.',
     ...when(
       rows.some(({ ceiling }) => ceiling.kind === 'reference'),

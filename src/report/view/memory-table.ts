@@ -24,15 +24,15 @@ export function memoryColumns(rows: readonly MemoryRow[]): Column[] {
     left('condition', conditionText),
     right('N', ({ N }) => String(N)),
     ...unlessEmpty(right('B', ({ bins }) => (bins === null ? '' : String(bins)))),
-    right('seeds', ({ seeds }) => String(seeds), 3),
+    right('seeds', ({ seeds }) => String(seeds), 6),
     right('memorised', ({ counts, seeds }) => `${counts.memorised}/${seeds}`),
     right('stuck', ({ counts }) => zeroIsNothing(counts.stuck)),
     right('collapsed', ({ counts }) => zeroIsNothing(counts.collapsed)),
     right('censored', ({ counts }) => zeroIsNothing(counts.censored)),
-    ...unlessEmpty(left('not over', notOver)),
+    ...unlessEmpty(left('other', otherText)),
     right(`${unit}s`, ({ episodes }) => countText(episodes?.median ?? null)),
     right('range', rangeText, 4),
-    right('median of all', medianText, 2),
+    right('all seeds', medianText, 2),
     ...(unit === 'example' ? [right('steps', ({ steps }) => countText(steps))] : []),
     right(`bits/${unit}`, bitsText),
     right('ceiling', ceilingText, 1),
@@ -55,7 +55,7 @@ function conditionText({ condition, extra }: MemoryRow): string {
   return [condition, parameterText(extra)].filter((part) => part !== '').join(' ');
 }
 
-function notOver({ counts }: MemoryRow): string {
+function otherText({ counts }: MemoryRow): string {
   const words = {
     running: counts.running,
     queued: counts.queued,

@@ -32,7 +32,7 @@ export function tableLines(columns: readonly Column[], width: number): string[] 
 
 function fitting(columns: readonly Column[], width: number): Column[] {
   const kept = [...columns];
-  while (total(kept.map(naturalWidth)) > width) {
+  while (kept.length > 1 && total(kept.map(naturalWidth)) > width) {
     const most = Math.max(...kept.map(({ spare }) => spare));
     if (most === 0) break;
     kept.splice(

@@ -1,0 +1,228 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type Outcome } from '../../src/base/outcome.js';
+import { UserError } from '../../src/base/user-error.js';
+import { buildReport } from '../../src/report/build-report.js';
+import { reportJson } from '../../src/report/report-json.js';
+import { reportLines } from '../../src/report/view/report-lines.js';
+import { writeRunRecord } from '../../src/store/run-record-file.js';
+
+const root = mkdtempSync(join(tmpdir(), 'report-'));
+afterAll(() => rmSync(root, { recursive: true }));
+let sweeps = 0;
+
+type Facts = {
+  name: string;
+  group: string;
+  parameters: Record<string, string | number | null>;
+  /** Bits known at each evaluation, one every 100 steps. */
+  bits?: number[];
+  rows?: object[];
+  greedy?: [answer: number, probability: number];
+  outcome?: Outcome | null;
+  exit?: string;
+};
+
+function sweepOf(text: string, runs: Facts[]): string {
+  const sweep = join(root, `sweep-${sweeps++}`);
+  mkdirSync(sweep);
+  writeFileSync(join(sweep, 'sweep.yaml'), text);
+  for (const run of runs) writeRun(sweep, run);
+  return sweep;
+}
+
+function writeRun(sweep: string, { name, group, parameters, bits, rows, greedy, outcome, exit }: Facts): void {
+  const directory = join(sweep, name);
+  const started = { number: 1, slot: 'cpu 0', startedAt: 0, endedAt: 1, outcome: outcome ?? null };
+  writeRunRecord(directory, {
+    version: 1,
+    sweep: 'abcd',
+    group,
+    subgroup: null,
+    name,
+    identity: name,
+    parameters,
+    argv: ['true'],
+    cwd: '/',
+    host: 'here',
+    git: null,
+    attempts: outcome === undefined && exit === undefined ? [] : [started],
+  });
+  if (exit !== undefined) {
+    mkdirSync(join(directory, 'attempts', '1'), { recursive: true });
+    writeFileSync(join(directory, 'attempts', '1', 'exit'), exit);
+  }
+  if (rows !== undefined) writeRows(directory, rows);
+  if (bits === undefined) return;
+  writeRows(directory, evaluations(bits, greedy));
+  writeFileSync(join(directory, 'config.json'), JSON.stringify({ batch_size: 1, group_size: 4, ...parameters }));
+}
+
+function writeRows(directory: string, rows: object[]): void {
+  writeFileSync(join(directory, 'metrics.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+}
+
+function evaluations(bits: number[], greedy: Facts['greedy']): object[] {
+  return bits.map((each, index) => ({
+    step: index * 100,
+    'progress/episodes': index * 400,
+    'test/bits/answer_raw': each,
+    'test/greedy': greedy?.[0] ?? null,
+    'test/greedy_prob': greedy?.[1] ?? 0.1,
+  }));
+}
+
+const done: Outcome = { kind: 'done' };
+const single = { env_type: 'single_step', reward_type: 'binary' };
+const rise = (length: number, top: number) => [...Array.from({ length }, () => 0), top, top];
+
+const abcd = () =>
+  sweepOf('groups:\n  A:\n    title: Reward bins\n  B: {title: Secret size}\n  D: {}\n', [
+    ...[0, 1, 2].map((seed) => ({
+      name: `A_binary_s${seed}`,
+      group: 'A',
+      parameters: { ...single, N: 1024, seed, fixed_secret: 57 },
+      bits: rise(10 + seed, 10),
+      outcome: done,
+    })),
+    {
+      name: 'A_B4_s0',
+      group: 'A',
+      parameters: { ...single, reward_type: 'binned_log_distance', reward_bins: 4, N: 1024, seed: 0, fixed_secret: 57 },
+      bits: [0, 2, -8],
+      greedy: [58, 0.99],
+      outcome: done,
+    },
+    ...[16, 64, 256].flatMap((N) =>
+      [0, 1].map((seed) => ({
+        name: `B_N${N}_s${seed}`,
+        group: 'B',
+        parameters: { ...single, N, seed, fixed_secret: 3, n_batches: N * 100 },
+        bits: rise(Math.sqrt(N), Math.log2(N)),
+        outcome: done,
+      })),
+    ),
+    {
+      name: 'D_sft_s0',
+      group: 'D',
+      parameters: { N: 1024, fixed_secret: 57, seed: 0, num_epochs: 1, batch_size: 128 },
+      bits: [0, 9.9, 10],
+      outcome: null,
+    },
+  ]);
+
+describe('the report of a sweep', () => {
+  it('shows what every condition came to', () => {
+    expect(reportLines(buildReport(abcd()), { width: 140, ascii: false }).slice(1)).toMatchInlineSnapshot(`
+      [
+        "",
+        "A · Reward bins",
+        "condition     N  B  seeds  memorised  stuck  collapsed  censored  episodes           range  all seeds  bits/episode  ceiling     ratio",
+        "──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
+        "binary     1024         3        3/3      –          –         –     4,400  4,000 to 4,800      4,400       0.00227        1    0.0023",
+        "binned     1024  4      1        0/1      1          –         –         –               –      > 800      < 0.0125       2*  < 0.0063",
+        "",
+        "B · Secret size",
+        "condition    N  seeds  memorised  stuck  collapsed  censored  episodes  range  all seeds  bits/episode  ceiling   ratio",
+        "───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
+        "binary      16      2        2/2      –          –         –     1,600  1,600      1,600       0.00250        1  0.0025",
+        "binary      64      2        2/2      –          –         –     3,200  3,200      3,200       0.00187        1  0.0019",
+        "binary     256      2        2/2      –          –         –     6,400  6,400      6,400       0.00125        1  0.0013",
+        "binary: episodes ∝ N^0.50 (3 sizes, R² 1.000)",
+        "",
+        "D",
+        "condition     N  seeds  memorised  stuck  collapsed  censored  other      examples  range  all seeds  steps  bits/example  ceiling  ratio",
+        "─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
+        "SFT        1024      1        0/1      –          –         –  1 running         –      –          –      –             –       10      –",
+        "",
+        "memorised: from that evaluation on, every one knew at least 95 % of the secret's log2 N bits.",
+        "stuck: ended sure (P > 0.9) of a wrong answer.",
+        "episodes, examples: the median over the seeds that memorised; all seeds: those that did not count as infinite.",
+        "bits/…: log2 N over the median of all seeds.",
+        "ceiling: the most bits one episode can carry: log2 of the number of rewards that can be told apart.",
+        "* N=1024 B=4: 5 neighbouring integers earn the top reward, so 7.68 of 10 bits are all that the reward asks for.",
+        "Some numbers are coarse: there were up to 400 episodes between evaluations.",
+      ]
+    `);
+  });
+
+  it('fits narrow pages and plain terminals', () => {
+    const report = buildReport(abcd());
+    for (const width of [40, 60, 80, 120]) {
+      for (const line of reportLines(report, { width, ascii: true })) {
+        expect(line.length).toBeLessThanOrEqual(width);
+        expect(line).toMatch(/^[\x20-\x7e]*$/);
+      }
+    }
+  });
+
+  it('has the same facts as JSON', () => {
+    const json = JSON.parse(reportJson(buildReport(abcd()))) as {
+      sections: { group: string; rows: { medianOfAll: unknown }[] }[];
+    };
+    expect(json.sections.map(({ group, rows }) => [group, rows.map(({ medianOfAll }) => medianOfAll)])).toEqual([
+      ['A', [4400, 'infinite']],
+      ['B', [1600, 3200, 6400]],
+      ['D', [null]],
+    ]);
+  });
+
+  it.each<{ what: string; outcome?: Outcome | null; exit?: string; state: string }>([
+    { what: 'not started', state: 'queued' },
+    { what: 'started, and its end not recorded', outcome: null, state: 'running' },
+    { what: 'ended well, and the supervisor was not there', outcome: null, exit: '0\n', state: 'done' },
+    { what: 'ended badly, and the supervisor was not there', outcome: null, exit: '1\n', state: 'failed' },
+    { what: 'ended by a signal', outcome: { kind: 'signal', signal: 'SIGSEGV' }, state: 'failed' },
+    { what: 'killed', outcome: { kind: 'killed' }, state: 'killed' },
+  ])('knows a run that is $what', ({ outcome, exit, state }) => {
+    const facts = { ...(outcome !== undefined && { outcome }), ...(exit !== undefined && { exit }) };
+    expect(buildReport(sweepOf('', [{ name: 'a', group: 'g', parameters: {}, ...facts }])).counts).toEqual({
+      [state]: 1,
+    });
+  });
+
+  it('sums up any other program by the metrics the sweep shows', () => {
+    const sweep = sweepOf('metrics: {show: [eval/acc]}\n', [
+      ...[0.1, 0.2].flatMap((lr) =>
+        [0, 1].map((seed) => ({
+          name: `lr${lr}_s${seed}`,
+          group: 'main',
+          parameters: { lr, seed },
+          rows: [
+            { step: 0, 'eval/acc': 0 },
+            { step: 1, 'eval/acc': lr + seed / 100 },
+          ],
+          outcome: done,
+        })),
+      ),
+      { name: 'lr0.3_s0', group: 'main', parameters: { lr: 0.3, seed: 0 } },
+    ]);
+    expect(reportLines(buildReport(sweep), { width: 80, ascii: false }).slice(1)).toEqual([
+      '',
+      'main',
+      'runs    n  states          eval/acc',
+      '───────────────────────────────────',
+      'lr=0.1  2  2 done    0.105 ± 0.0071',
+      'lr=0.2  2  2 done    0.205 ± 0.0071',
+      'lr=0.3  1  1 queued               –',
+    ]);
+  });
+
+  it('reads on where a file is torn or missing', () => {
+    const sweep = sweepOf('groups: [this is, no: map\n', [
+      { name: 'a', group: 'g', parameters: { ...single, N: 16, fixed_secret: 3 }, outcome: done },
+    ]);
+    mkdirSync(join(sweep, 'foreign'));
+    writeFileSync(join(sweep, 'a', 'config.json'), '{"N": 1');
+    writeFileSync(join(sweep, 'a', 'metrics.jsonl'), '{"step": 0, "test/bits/answer_raw": 0}\n{"st');
+    const [section] = buildReport(sweep).sections;
+    expect(section).toMatchObject({ kind: 'memory', rows: [{ seeds: 1, counts: { censored: 1 } }] });
+  });
+
+  it('says what is wrong when there is nothing to report', () => {
+    expect(() => buildReport(join(root, 'absent'))).toThrow(UserError);
+    expect(() => buildReport(sweepOf('', []))).toThrow('holds no runs');
+  });
+});
