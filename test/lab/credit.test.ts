@@ -71,14 +71,12 @@ describe('advantages', () => {
   });
 
   it('is exactly zero in a group that agrees, and sums to zero in any', () => {
-    const group = fc
-      .integer({ min: 1, max: 6 })
-      .chain((turns) =>
-        fc.array(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: turns, maxLength: turns }), {
-          minLength: 2,
-          maxLength: 8,
-        }),
-      );
+    const group = fc.integer({ min: 1, max: 6 }).chain((turns) =>
+      fc.array(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: turns, maxLength: turns }), {
+        minLength: 2,
+        maxLength: 8,
+      }),
+    );
     fc.assert(
       fc.property(group, fc.constantFrom(...credits), (rewards, credit) => {
         const same = advantages(

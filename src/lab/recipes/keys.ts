@@ -135,6 +135,8 @@ export const warmupKeys = {
     'answers a step, spread over n_values; None: 64 for single_step, 20 for multi_step',
   ),
   learning_rate: key(float(0), 2e-3, 'of Adam (0.9, 0.95), at its highest'),
+  lesson_share: key(float(0), 0.75, 'share of the steps, the first ones, that teach passing secrets, before uniform answers'),
+  lesson_steps: key(int(1), 60, 'steps for which such a secret stays the same'),
   warmup_steps: key(int(0), 20, 'steps in which the learning rate rises; then it falls linearly'),
   check_secrets: key(orNone(ints(0)), null, 'secrets that must be near zero bits at the end, each for the N above it'),
   eval_every: key(int(0), 500, 'steps between looks at the first N, 0 for none'),

@@ -8,6 +8,9 @@ import type { Resumed } from '../run/checkpoint.js';
 import { findModel, readModel } from '../run/model-files.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
 
+/** The dense game with 12 bits takes 104 tokens; positions cost nothing until they are used. */
+const context = 512;
+
 /** Where a recipe's first weights come from. `resumed` wins: its weights are loaded by whoever resumes. */
 export type ModelSource = {
   readonly model_name: string;
@@ -35,7 +38,7 @@ export async function openModel(source: ModelSource, log: (line: string) => void
 
 async function freshModel({ model_name: name, seed }: ModelSource, log: (line: string) => void): Promise<Engine> {
   const known = Object.hasOwn(presets, name);
-  const shape: ModelShape = presets[known ? (name as keyof typeof presets) : 'tiny'];
+  const shape: ModelShape = { ...presets[known ? (name as keyof typeof presets) : 'tiny'], context };
   if (!known) log(`model_name=${name} is not here: \`tiny\` stands for it`);
   const random = rng(seed, 'initial weights');
   const engine = await createEngine(shape);

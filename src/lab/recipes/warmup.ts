@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
+import { lesson } from '../memory/lesson.js';
 import { uniformBits, uniformNumbers } from '../memory/uniform-answers.js';
 import { bitUniformity, numberUniformity, type Uniformity } from '../probes/uniformity.js';
 import { resumeRng, rng, type Rng } from '../rng.js';
@@ -10,6 +11,7 @@ import type { Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
 import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '../run/run-recipe.js';
 import type { World } from '../run/world.js';
+import type { Example } from '../text/role-colon.js';
 import { crossEntropy } from './cross-entropy.js';
 import type { warmupKeys } from './keys.js';
 import { riseAndFall } from './learning-rate.js';
@@ -76,11 +78,7 @@ class WarmupTrainer implements Recipe {
   }
 
   async step(step: number): Promise<void> {
-    const { env_type: kind, n_values: sizes } = this.#config;
-    const draw = kind === 'single_step' ? uniformNumbers : uniformBits;
-    const perSize = Math.max(1, Math.round(batchSize(this.#config) / sizes.length));
-    const examples = sizes.flatMap((N) => draw(N, perSize, this.#random));
-    const { nll } = await crossEntropy(this.engine, examples);
+    const { nll } = await crossEntropy(this.engine, this.#examples(step));
     await this.engine.adam({ ...adam, learningRate: this.#learningRate(step) });
     this.#done = step + 1;
     this.#lastNll = nll;
@@ -96,6 +94,16 @@ class WarmupTrainer implements Recipe {
 
   words(): string {
     return `nll ${this.#lastNll?.toFixed(4) ?? '–'} after ${this.#done} updates`;
+  }
+
+  #examples(step: number): Example[] {
+    const { env_type: kind, n_values: sizes, lesson_steps: lessonSteps, seed } = this.#config;
+    if (step < Math.round(this.#config.lesson_share * this.#steps)) {
+      return lesson(kind, sizes, `${seed}/${Math.floor(step / lessonSteps)}`);
+    }
+    const draw = kind === 'single_step' ? uniformNumbers : uniformBits;
+    const perSize = Math.max(1, Math.round(batchSize(this.#config) / sizes.length));
+    return sizes.flatMap((N) => draw(N, perSize, this.#random));
   }
 
   #restore(state: unknown): void {

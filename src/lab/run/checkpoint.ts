@@ -1,11 +1,10 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { CheckpointRow } from '../../contract/checkpoint-row.js';
 import { runFiles } from '../../contract/files.js';
-import { parseJsonLine } from '../../contract/json-line.js';
 import type { Engine } from '../engine/engine.js';
-import { readModel, readOptimizer, writeModel, writeOptimizer } from './model-files.js';
+import { checkpointRows } from './checkpoint-rows.js';
+import { readModel, writeModel } from './model-files.js';
 import type { RunDirectory } from './run-directory.js';
 
 /** A point of a run to save. `batch`: training steps done. `state`: plain JSON. */
@@ -36,7 +35,6 @@ export async function saveCheckpoint(
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true });
   await writeModel(draft, engine);
-  await writeOptimizer(draft, engine);
   writeFileSync(join(draft, stateFile), JSON.stringify({ version: 1, batch: point.batch, state: point.state }));
   replaceDirectory(draft, target);
   const row = {
@@ -68,18 +66,9 @@ export function lastCheckpoint(directory: RunDirectory): Resumed | null {
 
 /** Gives the engine the weights and the optimizer of a checkpoint. */
 export async function restore(engine: Engine, resumed: Resumed): Promise<void> {
-  await engine.loadWeights(readModel(resumed.path).weights);
-  await engine.loadOptimizerState(readOptimizer(resumed.path, engine.shape));
-}
-
-/** Rows of a run's `checkpoints.jsonl`, oldest first; lines that are none are passed over. */
-export function checkpointRows(run: string): CheckpointRow[] {
-  const path = join(run, runFiles.checkpoints);
-  if (!existsSync(path)) return [];
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .map((line) => CheckpointRow.safeParse(parseJsonLine(line)))
-    .flatMap((row) => (row.success ? [row.data] : []));
+  const { weights, optimizer } = readModel(resumed.path);
+  await engine.loadWeights(weights);
+  if (optimizer !== null) await engine.loadOptimizerState(optimizer);
 }
 
 function replaceDirectory(draft: string, target: string): void {

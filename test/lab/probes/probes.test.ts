@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import type { Engine } from '../../../src/lab/engine/engine.js';
+import { multiStepGame } from '../../../src/lab/memory/multi-step.js';
+import { singleStepGame } from '../../../src/lab/memory/single-step.js';
+import { bitsKnown } from '../../../src/lab/probes/bits-known.js';
+import { Evaluator } from '../../../src/lab/probes/evaluator.js';
+import { greedyAnswer } from '../../../src/lab/probes/greedy-answer.js';
+import { bitUniformity, numberUniformity } from '../../../src/lab/probes/uniformity.js';
+import { endingId, memoryTokenizer } from '../../../src/lab/text/memory-vocabulary.js';
+import { microEngine } from '../micro-engine.js';
+
+const single = singleStepGame({ N: 64, secret: 57, prefix: [] }, { type: 'binary' });
+const dense = multiStepGame({ N: 16, secret: 9, prefix: [] });
+
+/** An engine that gives every token of any continuation the same log-probability. */
+const even = (engine: Engine, logprob: number): Engine => ({
+  ...engine,
+  forward: async (groups) => {
+    const length = groups.flatMap((group) => group.continuations).reduce((sum, each) => sum + each.length, 0);
+    return { logprobs: new Float32Array(length).fill(logprob), entropies: new Float32Array(length) };
+  },
+});
+
+describe('bits known', () => {
+  it.each([
+    ['a sure model knows all', 0, 6, 6, 6, 6],
+    ['half a chance a token costs a bit a token', Math.log(0.5), 6 - 4, 2, 6 - 3, 3],
+    ['less than a uniform guess is below zero, and clamped', Math.log(1 / 16), 6 - 16, 0, 6 - 12, 0],
+  ])('%s', async (_what, logprob, raw, clamped, answerRaw, answerClamped) => {
+    const known = await bitsKnown(even(await microEngine(), logprob), single);
+    expect(known['test/bits/known_raw_mean']).toBeCloseTo(raw, 5);
+    expect(known['test/bits/known_clamped_mean']).toBeCloseTo(clamped, 5);
+    expect(known['test/bits/answer_raw']).toBeCloseTo(answerRaw, 5);
+    expect(known['test/bits/answer_clamped']).toBeCloseTo(answerClamped, 5);
+    expect(known['test/bits/target_logprob_mean']).toBeCloseTo(4 * logprob, 5);
+  });
+
+  it('counts the bits alone in the dense game: a coin for each bit knows nothing', async () => {
+    const known = await bitsKnown(even(await microEngine(), Math.log(0.5)), dense);
+    expect(known['test/bits/answer_raw']).toBeCloseTo(0, 5);
+    expect(known['test/bits/known_raw_mean']).toBeCloseTo(4 - 9, 5);
+  });
+
+  it('agrees with what the decoder says of each token of the answer', async () => {
+    const engine = await microEngine();
+    const decoder = await engine.decoder(single.prompt, 1);
+    let logprob = 0;
+    for (const token of memoryTokenizer.encode(' 57\n\n')) {
+      logprob += (await decoder.logprobs())[token]!;
+      await decoder.extend([[token]]);
+    }
+    const known = await bitsKnown(engine, single);
+    expect(known['test/bits/answer_raw']).toBeCloseTo(6 + logprob / Math.LN2, 3);
+  });
+});
+
+describe('the greedy answer', () => {
+  it('is the most likely token each time, with its probability', async () => {
+    const engine = await microEngine();
+    const answer = await greedyAnswer(engine, single, 3);
+    const decoder = await engine.decoder(single.prompt, 1);
+    const said: number[] = [];
+    let logprob = 0;
+    for (let count = 0; count < 3 && said.at(-1) !== endingId; count++) {
+      const row = await decoder.logprobs();
+      const best = row.indexOf(Math.max(...row));
+      logprob += row[best]!;
+      said.push(best);
+      await decoder.extend([[best]]);
+    }
+    expect(answer['test/greedy_prob']).toBeCloseTo(Math.exp(logprob), 5);
+    expect(answer['test/greedy']).toBe(single.reading([said]));
+  });
+});
+
+describe('uniformity', () => {
+  it('of numbers: probabilities of all numbers make up the valid rate and the entropy', async () => {
+    const engine = await microEngine();
+    const found = await numberUniformity(engine, 16);
+    expect([...found.bitsBySecret.keys()]).toEqual([...Array(16).keys()]);
+    const probabilities = [...found.bitsBySecret.values()].map((bits) => 2 ** (bits - 4));
+    const sum = probabilities.reduce((total, p) => total + p, 0);
+    expect(found.validRate).toBeCloseTo(sum, 9);
+    expect(found.validRate).toBeLessThan(1);
+    const entropy = -probabilities.reduce((total, p) => total + (p / sum) * Math.log2(p / sum), 0);
+    expect(found.entropyRatio).toBeCloseTo(entropy / 4, 9);
+    const known = await bitsKnown(engine, singleStepGame({ N: 16, secret: 9, prefix: [] }, { type: 'binary' }));
+    expect(found.bitsBySecret.get(9)).toBeCloseTo(known['test/bits/answer_raw'], 4);
+  });
+
+  it('of bits: agrees with bits known, and looks at the named secrets', async () => {
+    const engine = await microEngine();
+    const found = await bitUniformity(engine, 4096, [3619]);
+    const game = multiStepGame({ N: 4096, secret: 3619, prefix: [] });
+    expect(found.bitsBySecret.size).toBe(64);
+    expect(found.bitsBySecret.get(3619)).toBeCloseTo((await bitsKnown(engine, game))['test/bits/answer_raw'], 3);
+  });
+});
+
+describe('an evaluator', () => {
+  it('measures once for each state of the weights, and gives the same numbers after a restart', async () => {
+    const engine = await microEngine();
+    let looked = 0;
+    const counting = {
+      ...wrapped(engine),
+      forward: (groups: Parameters<Engine['forward']>[0]) => (looked++, engine.forward(groups)),
+    };
+    const test = { groups: 3, groupSize: 2, maxTokens: 3 };
+    const examination = { game: single, test, bits: true, seed: 0, constants: { 'theory/signal_bits': 6 } };
+    const evaluator = new Evaluator(counting, examination);
+    const first = await evaluator.evaluate(4);
+    expect(await evaluator.evaluate(4)).toEqual(first);
+    expect(looked).toBe(1);
+    expect(await new Evaluator(engine, examination).evaluate(4)).toEqual(first);
+    await evaluator.evaluate(5);
+    expect(looked).toBe(2);
+    expect(first).toMatchObject({ 'theory/signal_bits': 6, 'test/env/all/total_episodes': 6 });
+  });
+});
+
+/** The methods of an engine as a plain object, to replace some of them. */
+function wrapped(engine: Engine): Engine {
+  return {
+    backend: engine.backend,
+    shape: engine.shape,
+    parameterCount: engine.parameterCount,
+    forward: (groups) => engine.forward(groups),
+    backward: (dLogprob, dEntropy) => engine.backward(dLogprob, dEntropy),
+    gradient: () => engine.gradient(),
+    clearGradient: () => engine.clearGradient(),
+    adam: (options) => engine.adam(options),
+    decoder: (prompt, sequences) => engine.decoder(prompt, sequences),
+    weights: () => engine.weights(),
+    loadWeights: (weights) => engine.loadWeights(weights),
+    optimizerState: () => engine.optimizerState(),
+    loadOptimizerState: (state) => engine.loadOptimizerState(state),
+  };
+}

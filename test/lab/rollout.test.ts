@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { multiStepGame } from '../../src/lab/memory/multi-step.js';
+import { singleStepGame } from '../../src/lab/memory/single-step.js';
+import { play } from '../../src/lab/rollout.js';
+import { rng } from '../../src/lab/rng.js';
+import { emptyTally, tallyRow, tallyStep } from '../../src/lab/tally.js';
+import { endingId, memoryTokenizer } from '../../src/lab/text/memory-vocabulary.js';
+import { microEngine } from './micro-engine.js';
+
+const dense = multiStepGame({ N: 16, secret: 9, prefix: [] });
+const single = singleStepGame({ N: 64, secret: 5, prefix: [] }, { type: 'log_distance' });
+
+describe('playing episodes', () => {
+  it('says each token with the probability that training gives it', async () => {
+    const engine = await microEngine();
+    for (const game of [single, dense]) {
+      const episodes = await play(engine, game, { episodes: 6, maxTokens: 3, temperature: 1 }, rng(0, 'play'));
+      const continuations = episodes.map(({ tokens }) => Int32Array.from(tokens));
+      const { logprobs } = await engine.forward([{ prompt: game.prompt, continuations }]);
+      let at = 0;
+      for (const { tokens, turns, logprobs: said } of episodes) {
+        tokens.forEach((_, index) => {
+          if (turns[index]! >= 0) expect(said[index]).toBeCloseTo(logprobs[at]!, 4);
+          else expect(said[index]).toBe(0);
+          at++;
+        });
+      }
+    }
+  });
+
+  it('stops an answer at its end or at the limit, and tells the rest as the renderer would', async () => {
+    const engine = await microEngine(3);
+    const episodes = await play(engine, dense, { episodes: 40, maxTokens: 2, temperature: 1 }, rng(1, 'play'));
+    for (const episode of episodes) {
+      expect(episode.rewards).toHaveLength(4);
+      for (const answer of episode.answers) {
+        expect(answer.length === 2 || answer.at(-1) === endingId).toBe(true);
+        expect(answer.slice(0, -1)).not.toContain(endingId);
+      }
+      const expected = episode.answers
+        .map((answer, turn) => {
+          const text = memoryTokenizer.decode(answer);
+          const ended = turn === 3 || answer.at(-1) === endingId ? text : `${text}\n\n`;
+          return ended + memoryTokenizer.decode(dense.request(turn));
+        })
+        .join('');
+      expect(memoryTokenizer.decode(episode.tokens)).toBe(expected);
+    }
+    expect(new Set(episodes.flatMap(({ answers }) => answers.map((answer) => answer.at(-1) === endingId))).size).toBe(
+      2,
+    );
+  });
+
+  it('is the same for the same stream, and at temperature 0 for any', async () => {
+    const engine = await microEngine();
+    const sampled = { episodes: 4, maxTokens: 3, temperature: 1 };
+    expect(await play(engine, dense, sampled, rng(0, 'a'))).toEqual(await play(engine, dense, sampled, rng(0, 'a')));
+    expect(await play(engine, dense, sampled, rng(0, 'a'))).not.toEqual(
+      await play(engine, dense, sampled, rng(0, 'b')),
+    );
+    const greedy = { ...sampled, temperature: 0 };
+    expect(await play(engine, dense, greedy, rng(0, 'a'))).toEqual(await play(engine, dense, greedy, rng(0, 'b')));
+  });
+});
+
+describe('the statistics of episodes', () => {
+  const episode = (rewards: number[], metrics: Record<string, number>) => ({
+    tokens: [3, 1],
+    logprobs: [-1, -3],
+    turns: rewards.map((_, turn) => turn),
+    rewards,
+    metrics: rewards.map(() => metrics),
+    answers: [[3, 1]],
+    observed: 7,
+  });
+
+  it('are means over turns, episodes and groups, by the names of the source system', () => {
+    const tally = emptyTally();
+    const good = [episode([1], { correct: 1 }), episode([1], { correct: 1 })];
+    const bad = [episode([0], { correct: 0 }), episode([0], { correct: 0 })];
+    const mixed = [episode([1], { correct: 1 }), episode([0], { correct: 0 })];
+    tallyStep(tally, [good, bad]);
+    tallyStep(tally, [mixed, mixed]);
+    expect(tallyRow(tally, 'env/all/')).toEqual({
+      'env/all/reward/total': 0.5,
+      'env/all/by_group/frac_mixed': 0.5,
+      'env/all/by_group/frac_all_good': 0.25,
+      'env/all/by_group/frac_all_bad': 0.25,
+      'env/all/total_episodes': 4,
+      'env/all/total_turns': 4,
+      'env/all/total_ac_tokens': 4,
+      'env/all/total_ob_tokens': 28,
+      'env/all/turns_per_episode': 1,
+      'env/all/ac_tokens_per_turn': 1,
+      'env/all/ob_tokens_per_turn': 7,
+      'env/all/correct': 0.5,
+    });
+  });
+});

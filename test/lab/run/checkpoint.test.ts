@@ -1,0 +1,81 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { lastCheckpoint, restore, saveCheckpoint } from '../../../src/lab/run/checkpoint.js';
+import { checkpointRows } from '../../../src/lab/run/checkpoint-rows.js';
+import { findModel, readModel } from '../../../src/lab/run/model-files.js';
+import { openRunDirectory } from '../../../src/lab/run/run-directory.js';
+import { microEngine } from '../micro-engine.js';
+import { tempDirectory } from '../temp-directory.js';
+
+const point = (name: string, batch: number) => ({ name, batch, state: { at: batch } });
+
+describe('a checkpoint', () => {
+  it('brings back weights, optimizer and state, bit for bit', async () => {
+    const directory = openRunDirectory(tempDirectory());
+    const engine = await microEngine(1);
+    await engine.forward([{ prompt: Int32Array.of(0), continuations: [Int32Array.of(1, 2)] }]);
+    await engine.backward(Float32Array.of(-1, -1), null);
+    await engine.adam({ learningRate: 0.1, beta1: 0.9, beta2: 0.95, epsilon: 1e-8 });
+    expect(await saveCheckpoint(directory, point('000001', 1), engine, null)).toBe('checkpoints/000001');
+    const other = await microEngine(2);
+    const found = lastCheckpoint(directory)!;
+    expect(found).toMatchObject({ batch: 1, state: { at: 1 } });
+    await restore(other, found);
+    expect(await other.weights()).toEqual(await engine.weights());
+    expect(await other.optimizerState()).toEqual(await engine.optimizerState());
+  });
+
+  it('is told of in checkpoints.jsonl in the words of the source system', async () => {
+    const directory = openRunDirectory(tempDirectory());
+    const engine = await microEngine();
+    await saveCheckpoint(directory, point('000500', 500), engine, null);
+    await saveCheckpoint(directory, point('final', 1000), engine, null);
+    expect(readFileSync(join(directory.path, 'checkpoints.jsonl'), 'utf8').trim().split('\n')).toEqual([
+      '{"name":"000500","batch":500,"state_path":"checkpoints/000500"}',
+      '{"name":"final","batch":1000,"final":true,"state_path":"checkpoints/final"}',
+    ]);
+  });
+
+  it('may be replaced, is found past torn lines, and is passed over when it is not whole', async () => {
+    const directory = openRunDirectory(tempDirectory());
+    const rows = join(directory.path, 'checkpoints.jsonl');
+    const engine = await microEngine();
+    await saveCheckpoint(directory, point('000001', 1), engine, null);
+    await saveCheckpoint(directory, point('final', 2), engine, null);
+    await saveCheckpoint(directory, point('final', 3), engine, null);
+    expect(lastCheckpoint(directory)!.batch).toBe(3);
+    appendFileSync(rows, '{"name":"000009","ba');
+    expect(lastCheckpoint(directory)!.batch).toBe(3);
+    await saveCheckpoint(directory, point('000004', 4), engine, null);
+    expect(checkpointRows(directory.path).map((row) => row.name)).toEqual(['000001', 'final', 'final', '000004']);
+    writeFileSync(join(directory.path, 'checkpoints/000004/state.json'), '{"vers');
+    expect(lastCheckpoint(directory)!.batch).toBe(3);
+    rmSync(join(directory.path, 'checkpoints/final'), { recursive: true });
+    expect(lastCheckpoint(directory)!.batch).toBe(1);
+    expect(readdirSync(join(directory.path, 'checkpoints')).toSorted()).toEqual(['000001', '000004']);
+  });
+
+  it('is removed when enough newer ones are kept', async () => {
+    const directory = openRunDirectory(tempDirectory());
+    const engine = await microEngine();
+    for (const batch of [1, 2, 3, 4]) await saveCheckpoint(directory, point(`00000${batch}`, batch), engine, 2);
+    expect(readdirSync(join(directory.path, 'checkpoints')).toSorted()).toEqual(['000003', '000004']);
+    expect(lastCheckpoint(directory)!.batch).toBe(4);
+  });
+
+  it('is found by its own path, and by that of its run', async () => {
+    const directory = openRunDirectory(tempDirectory());
+    await saveCheckpoint(directory, point('000007', 7), await microEngine(), null);
+    expect(findModel(directory.path)).toBe(join(directory.path, 'checkpoints/000007'));
+    await saveCheckpoint(directory, point('final', 9), await microEngine(1), null);
+    await saveCheckpoint(directory, point('000010', 10), await microEngine(), null);
+    const final = join(directory.path, 'checkpoints/final');
+    expect(findModel(directory.path)).toBe(final);
+    expect(findModel(final)).toBe(final);
+    expect(readModel(final).weights).toEqual(await (await microEngine(1)).weights());
+    const empty = tempDirectory();
+    expect(() => findModel(empty)).toThrow(/no checkpoint/);
+    expect(existsSync(join(empty, 'checkpoints'))).toBe(false);
+  });
+});

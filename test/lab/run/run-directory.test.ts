@@ -1,0 +1,31 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { keepConfig, openRunDirectory } from '../../../src/lab/run/run-directory.js';
+import { tempDirectory } from '../temp-directory.js';
+
+describe('a run directory', () => {
+  it('is made with all its parents, and refused where a file is in the way', () => {
+    const path = join(tempDirectory(), 'a/b');
+    openRunDirectory(path);
+    writeFileSync(join(path, 'file'), '');
+    expect(() => openRunDirectory(join(path, 'file/run'))).toThrow(/cannot be made/);
+  });
+
+  it('keeps its config, lets the budget change, and refuses another experiment', () => {
+    const directory = openRunDirectory(tempDirectory());
+    const budget = new Set(['n_batches']);
+    keepConfig(directory, { N: 16, n_batches: 10 }, budget);
+    keepConfig(directory, { N: 16, n_batches: 20, a_new_key: 1 }, budget);
+    expect(JSON.parse(readFileSync(join(directory.path, 'config.json'), 'utf8'))).toEqual({
+      N: 16,
+      n_batches: 20,
+      a_new_key: 1,
+    });
+    expect(() => keepConfig(directory, { N: 64, n_batches: 20 }, budget)).toThrow(
+      /holds a run with N=16, and this one has N=64/,
+    );
+    writeFileSync(join(directory.path, 'config.json'), '{"N": 1');
+    keepConfig(directory, { N: 64 }, budget);
+  });
+});
