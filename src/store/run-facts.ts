@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../contract/files.js';
 import { parseJsonLine } from '../contract/json-line.js';
@@ -14,6 +14,8 @@ export type DoneEvidence = { exit: 0 } | { file: string; where: string };
  * A missing directory gives facts of a run that never was. Reads only; about 50 µs a directory.
  */
 export function readRunFacts(directory: string, done: DoneEvidence): RunFacts {
+  // Most runs of a new sweep: asking first is far cheaper than failing to read four files.
+  if (!existsSync(directory)) return unknownRun;
   const record = readRunRecord(directory);
   const attempts = Math.max(lastRecorded(record), lastClaimed(directory));
   return {
@@ -26,6 +28,16 @@ export function readRunFacts(directory: string, done: DoneEvidence): RunFacts {
     doneRows: 'file' in done ? rowsOf(join(directory, done.file)) : [],
   };
 }
+
+const unknownRun: RunFacts = {
+  known: false,
+  identity: null,
+  parameters: null,
+  attempts: 0,
+  exitCode: null,
+  stoppedBy: null,
+  doneRows: [],
+};
 
 function lastRecorded(record: RunRecord | null): number {
   return Math.max(0, ...(record?.attempts ?? []).map(({ number }) => number));
@@ -54,5 +66,8 @@ function stoppedBy(record: RunRecord | null, attempt: number): string | null {
 
 function rowsOf(path: string): Record<string, unknown>[] {
   const lines = (readIfThere(path) ?? '').split('\n');
-  return lines.map(parseJsonLine).filter((row) => row !== null);
+  return lines
+    .filter((line) => line !== '')
+    .map(parseJsonLine)
+    .filter((row) => row !== null);
 }
