@@ -138,7 +138,11 @@ function macroText({ macro, start, end }: Exclude<Part, string>, values: MacroVa
   const variable = macro.replace(/^envvar:/, '');
   if (variable === macro) throw new ExpressionError(`\`${macro}\` is not passed at this point`, { start, end });
   const text = values.environment[variable];
-  if (text === undefined) throw new ExpressionError(`the environment has no variable \`${variable}\``, { start, end });
+  if (text === undefined)
+    throw new ExpressionError(`the environment has no variable \`${variable}\`; set it before the launch`, {
+      start,
+      end,
+    });
   return text;
 }
 

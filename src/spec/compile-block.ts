@@ -222,7 +222,7 @@ class Compiler {
     } catch (error) {
       if (!(error instanceof WordError)) throw error;
       const place = [...keys, indices?.[error.index] ?? error.index];
-      this.#report({ keys: place, span: error, problem: `${error.message}`, fix: 'Correct the macro.' });
+      this.#report({ keys: place, span: error, problem: sentence(error.message), fix: 'Correct the macro.' });
       return { render: () => [] };
     }
   }
@@ -232,7 +232,7 @@ class Compiler {
       return work();
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      this.#report({ keys, span: error, problem: `${error.message}.`, fix: 'Correct the expression.' });
+      this.#report({ keys, span: error, problem: sentence(error.message), fix: 'Correct the expression.' });
       return null;
     }
   }
@@ -244,6 +244,10 @@ class Compiler {
     const content = text && compile(text.content);
     return text && content && { content, keys: text.keys };
   }
+}
+
+function sentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
 function below(keys: KeyPath | null, key: string): KeyPath | null {

@@ -41,7 +41,7 @@ const widest = 100;
 /** The line of a place with a mark below it. Lines and columns count from 1, columns in characters. */
 function excerptAt(text: string, place: Place): { line: number; column: number; excerpt: string } {
   const start = Math.min(place.start, text.length);
-  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
+  const lineStart = start === 0 ? 0 : text.lastIndexOf('\n', start - 1) + 1;
   const nextLine = text.indexOf('\n', start);
   const lineEnd = nextLine < 0 ? text.length : nextLine;
   const line = text.slice(0, lineStart).split('\n').length;

@@ -125,9 +125,20 @@ function explained(source: string, error: unknown): ExpressionError {
   return new ExpressionError(inOurWords(what), span, missing);
 }
 
+const tokens: Readonly<Record<string, string>> = {
+  LPAREN: '`(`',
+  RPAREN: '`)`',
+  LBRACKET: '`[`',
+  RBRACKET: '`]`',
+  LBRACE: '`{`',
+  RBRACE: '`}`',
+  IDENTIFIER: 'a name',
+};
+
 function inOurWords(what: string): string {
   if (/token: EOF|EOF$/.test(what)) return 'the expression ends too early';
   return what
+    .replace(/\b[LR](?:PAREN|BRACKET|BRACE)\b|\bIDENTIFIER\b/g, (token) => tokens[token] ?? token)
     .replace(/^found no matching overload for '(.*)'$/, 'the arguments do not fit in $1')
     .replace(/^no such overload: /, 'these types do not go together: ')
     .replace(/dyn<(\w+)>/g, '$1')

@@ -91,7 +91,7 @@ function take(step: Step, variables: Record<string, CelValue>, values: Record<st
   const value = fromCel(result);
   if (value === null) {
     const problem = `it gives ${typeof result === 'number' || typeof result === 'bigint' ? `${result}, which is not an exact number` : 'something that is no parameter'}`;
-    throw new PointError(`${problem} ${at(variables)}.`, keys, whole);
+    throw new PointError(`${problem}${at(variables)}.`, keys, whole);
   }
   variables[step.identifier] = result;
   values[step.name] = value.value;
@@ -119,7 +119,7 @@ function isTrue(expression: Evaluates<CelValue>, variables: Record<string, CelVa
   const result = evaluated(expression, variables, keys);
   if (typeof result === 'boolean') return result;
   const whole = { start: 0, end: expression.source.length };
-  throw new PointError(`\`when\` must be true or false; it gives ${String(result)} ${at(variables)}.`, keys, whole);
+  throw new PointError(`\`when\` must be true or false; it gives ${String(result)}${at(variables)}.`, keys, whole);
 }
 
 /** @throws {PointError} With the place and the point. */
@@ -133,12 +133,13 @@ export function evaluated<Result>(
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     const why = error.missing === null ? error.message : `\`${error.missing}\` is not passed`;
-    throw new PointError(`${why} ${at(variables)}.`, keys, error);
+    throw new PointError(`${why}${at(variables)}.`, keys, error);
   }
 }
 
-/** `at N=16, seed=0`, with what fits on a line. */
+/** ` at N=16, seed=0`, with what fits on a line. */
 function at(variables: Readonly<Record<string, CelValue>>): string {
   const shown = Object.entries(variables).map(([name, value]) => `${name}=${String(value)}`);
-  return `at ${shown.slice(0, 6).join(', ')}${shown.length > 6 ? ', …' : ''}`;
+  if (shown.length === 0) return '';
+  return ` at ${shown.slice(0, 6).join(', ')}${shown.length > 6 ? ', …' : ''}`;
 }

@@ -42,7 +42,7 @@ function readOverride(text: string, blocks: readonly Block[]): Override {
 }
 
 function yamlValue(text: string, source: string): unknown {
-  const document = parseDocument(source, { prettyErrors: false, logLevel: 'silent' });
+  const document = parseDocument(source, { prettyErrors: false, logLevel: 'error' });
   const [error] = document.errors;
   if (error === undefined) return document.toJS() as unknown;
   throw new UserError(

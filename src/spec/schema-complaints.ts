@@ -38,11 +38,11 @@ function weight(issues: readonly Issue[]): number {
 }
 
 function complaintsOf(source: YamlSource, { issue, keys }: Found): Complaint[] {
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(source, keys, key));
+  if (issue.code === 'unrecognized_keys') return unknownKeys(source, keys, issue.keys);
   if (issue.code === 'invalid_key') {
     const expected = issue.issues[0]?.message ?? 'another name';
     const problem = `\`${String(keys.at(-1))}\` cannot be a name here.`;
-    return [{ place: source.placeOfKey(keys), keys, problem, fix: `Rename it; expected ${expected}.` }];
+    return [{ place: source.placeOfKey(keys), keys, problem, fix: `Rename it: ${expected}.` }];
   }
   return [wrongValue(source, keys, issue.message)];
 }
@@ -53,7 +53,10 @@ function wrongValue(source: YamlSource, keys: KeyPath, expected: string): Compla
     const problem = `\`${String(keys.at(-1))}\` is missing; expected ${expected}.`;
     return { place: source.placeOfKey(keys.slice(0, -1)), keys, problem, fix: `Add \`${String(keys.at(-1))}\`.` };
   }
-  const problem = `expected ${expected}, but found ${described(found)}.`;
+  // The message of a name is an order; all others are what is expected.
+  const problem = expected.startsWith('use ')
+    ? `${described(found)} cannot be a name: ${expected}.`
+    : `expected ${expected}, but found ${described(found)}.`;
   return { place: source.placeOf(keys), keys, problem, fix: fixFor(keys, found) };
 }
 
@@ -84,6 +87,12 @@ const distribution = new Set([
   'probabilities',
   'parameters',
 ]);
+
+function unknownKeys(source: YamlSource, above: KeyPath, keys: readonly string[]): Complaint[] {
+  // `min`, `max` and `distribution` are one mistake.
+  const random = isParameter(above) ? keys.find((key) => distribution.has(key)) : undefined;
+  return (random === undefined ? keys : [random]).map((key) => unknownKey(source, above, key));
+}
 
 function unknownKey(source: YamlSource, above: KeyPath, key: string): Complaint {
   const keys = [...above, key];

@@ -40,7 +40,7 @@ export type ParameterText = z.infer<typeof ParameterText>;
 
 const parameterName = z
   .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'a parameter name: a letter or _, then letters, digits and _ . -');
+  .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'begin with a letter or _, and go on with letters, digits and _ . -');
 const ParametersText = z.record(parameterName, ParameterText, 'a map from parameter names to values');
 
 const StopText = z.union(
@@ -127,7 +127,13 @@ export const SweepText = z.strictObject(
     ...shared,
     name: Name.optional(),
     description: text.optional(),
-    groups: z.record(Name, GroupText, 'a map from group names to groups').optional(),
+    groups: z
+      .record(
+        Name,
+        z.preprocess((group) => group ?? {}, GroupText),
+        'a map from group names to groups',
+      )
+      .optional(),
   },
   'a map of keys such as `command` and `parameters`',
 );

@@ -16,7 +16,7 @@ export type YamlSource = {
 
 /** Reads YAML 1.2 (with `<<` merges). Mistakes of syntax come as complaints, all of them; then there is no source. */
 export function readYaml(text: string, path: string): YamlSource | readonly Complaint[] {
-  const document = parseDocument(text, { prettyErrors: false, merge: true, logLevel: 'silent' });
+  const document = parseDocument(text, { prettyErrors: false, merge: true, logLevel: 'error' });
   const complaints = [...document.errors.map(syntaxComplaint), ...oddKeys(document)];
   if (complaints.length > 0) return complaints;
   const value = plainValue(document);

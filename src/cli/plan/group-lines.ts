@@ -35,7 +35,7 @@ function heading({ name, title, prerequisite }: PlannedGroup, planned: readonly 
   return [`${line.padEnd(width - count.length - 1)} ${count}`, ...more.map((text) => `${indent}${text}`)];
 }
 
-const margin = 10;
+const margin = 11;
 
 function labelled(label: string, text: string, width: number): string[] {
   const lines = wrap(text, width - margin);
@@ -66,8 +66,9 @@ function variation(planned: readonly Planned[], width: number): string[] {
       .map(({ parameters }) => valueText(parameters[name]!));
     const shown = [...new Set(values)];
     const sometimes = values.length < runs.length ? ' (or not passed)' : '';
-    const list = shown.length > 6 ? `${shown[0]} … ${shown.at(-1)} (${shown.length} values)` : shown.join(' ');
-    return `${name} ${list}${sometimes}`;
+    const list = shown.join(' ');
+    const fits = shown.length <= 8 && list.length <= width - margin - name.length - sometimes.length - 1;
+    return `${name} ${fits ? list : `${shown[0]} … (${shown.length} values)`}${sometimes}`;
   });
   return varying.flatMap((text, index) => labelled(index === 0 ? 'varies' : '', text, width));
 }
