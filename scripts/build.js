@@ -25,6 +25,7 @@ if (!kernelsOnly) await bundlePrograms();
 async function bundlePrograms() {
   await bundle('memrl-tui', 'src/cli/main.ts');
   await bundle('memrl', 'src/lab/main.ts');
+  await bundle('supervisor', 'src/supervisor/main.ts');
 }
 
 function compileKernels() {

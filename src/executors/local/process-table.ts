@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { runMarks } from '../../contract/run-marks.js';
 import { isDead, type ProcessStat, readStat } from './process-identity.js';
-import { DIRECTORY_MARK } from './run-environment.js';
 
 /** One living process at the moment of the reading. */
 export type ProcessEntry = ProcessStat & {
@@ -50,9 +50,9 @@ function entryOf(stat: ProcessStat): ProcessEntry {
 function readMark(pid: number): string | null {
   try {
     const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
-    const at = `\0${environment}`.indexOf(`\0${DIRECTORY_MARK}=`);
+    const at = `\0${environment}`.indexOf(`\0${runMarks.directory}=`);
     if (at < 0) return null;
-    const start = at + DIRECTORY_MARK.length + 1;
+    const start = at + runMarks.directory.length + 1;
     return environment.slice(start, environment.indexOf('\0', start));
   } catch {
     return null;

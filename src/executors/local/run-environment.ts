@@ -1,3 +1,5 @@
+import { runMarks } from '../../contract/run-marks.js';
+
 /** Where a run is placed, and how many cores it may use there. */
 export type Place = { gpus: readonly number[]; cpus: number };
 
@@ -12,9 +14,6 @@ const threadCaps = [
   'NUMEXPR_NUM_THREADS',
   'VECLIB_MAXIMUM_THREADS',
 ];
-
-/** Name of the variable by which a run's processes are found again. Its value is the run's directory: unique on a machine. */
-export const DIRECTORY_MARK = 'MEMRL_RUN_DIR';
 
 /**
  * The environment of one attempt.
@@ -35,9 +34,9 @@ export function runEnvironment(
     ...inherited,
     ...(place.gpus.length > 0 ? onGpus(place.gpus) : onCpu(place.cpus)),
     ...own,
-    MEMRL_RUN: marks.id,
-    [DIRECTORY_MARK]: marks.directory,
-    MEMRL_ATTEMPT: String(marks.attempt),
+    [runMarks.id]: marks.id,
+    [runMarks.directory]: marks.directory,
+    [runMarks.attempt]: String(marks.attempt),
   };
 }
 

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { UserError } from '../base/user-error.js';
+import { supervisorFiles } from '../contract/files.js';
+import { runMarks } from '../contract/run-marks.js';
+import { openSocket, socketOf } from './connection.js';
+import { Fleet } from './fleet.js';
+
+/** How to start a supervisor. Paths are absolute. */
+export type Programs = {
+  /** The Node executable. */
+  node: string;
+  /** `dist/supervisor.js`. */
+  supervisor: string;
+  /** Folder of our own programs, put at the end of the runs' PATH. */
+  bin: string;
+  /** Of the person. Runs do not get it from here but from the submit. */
+  environment: Readonly<Record<string, string | undefined>>;
+};
+
+/** A supervisor that is not up by then has a problem, ms. */
+const PATIENCE_MS = 10_000;
+const LOOK_MS = 15;
+
+/** The supervisor of this runs directory, if one is up; null otherwise. */
+export async function connect(runsDirectory: string): Promise<Fleet | null> {
+  const reopen = () => openSupervisor(runsDirectory);
+  const socket = await reopen();
+  return socket === null ? null : new Fleet(socket, reopen);
+}
+
+/**
+ * The supervisor of this runs directory, started in the background if none is up; started again if it gets lost.
+ *
+ * @throws {UserError} When it does not come up; with what it said last.
+ */
+export async function ensureSupervisor(runsDirectory: string, programs: Programs): Promise<Fleet> {
+  const reopen = () => openOrStart(runsDirectory, programs);
+  return new Fleet(await reopen(), reopen);
+}
+
+async function openSupervisor(runsDirectory: string): Promise<Socket | null> {
+  const path = socketOf(runsDirectory);
+  return path === null ? null : openSocket(path);
+}
+
+async function openOrStart(runsDirectory: string, programs: Programs): Promise<Socket> {
+  const up = await openSupervisor(runsDirectory);
+  if (up !== null) return up;
+  const log = join(runsDirectory, supervisorFiles.directory, supervisorFiles.log);
+  const child = start(runsDirectory, programs, log);
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  // Ending with 0 means that another one was faster; then that one is waited for.
+  while (performance.now() < giveUpAt && (child.exitCode ?? 0) === 0) {
+    const socket = await openSupervisor(runsDirectory);
+    if (socket !== null) return socket;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  throw new UserError(
+    `The supervisor of ${runsDirectory} did not come up.\n${lastWords(log)}`,
+    `Read ${log}; remove the cause and try again.`,
+  );
+}
+
+/** In a session of its own, so that it outlives the terminal, and writing to its log alone. */
+function start(runsDirectory: string, { node, supervisor, bin, environment }: Programs, log: string): ChildProcess {
+  mkdirSync(join(runsDirectory, supervisorFiles.directory), { recursive: true, mode: 0o700 });
+  const output = openSync(log, 'a', 0o600);
+  // Started from within a run it must not look like a part of it, or would be killed with it.
+  const marks = Object.values(runMarks) as string[];
+  const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !marks.includes(name)));
+  const stdio: ('ignore' | number)[] = ['ignore', output, output];
+  const child = spawn(node, [supervisor, '--runs', runsDirectory, '--bin', bin], { detached: true, stdio, env });
+  child.on('error', () => undefined);
+  child.unref();
+  closeSync(output);
+  return child;
+}
+
+function lastWords(log: string): string {
+  try {
+    return readFileSync(log, 'utf8').trimEnd().split('\n').slice(-5).join('\n');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,223 @@
+import type { Socket } from 'node:net';
+import type { Ack, Command, SlotWish } from '../protocol/command.js';
+import type { FleetStatus } from '../protocol/fleet-status.js';
+import { PAGE, type ClientMessage, type Plan, type ServerMessage } from '../protocol/message.js';
+import type { RunSummary, SweepSummary } from '../protocol/run-summary.js';
+import { Connection } from './connection.js';
+import { Mirror } from './mirror.js';
+
+export type { Ack, Command, SlotWish } from '../protocol/command.js';
+export type { FleetStatus } from '../protocol/fleet-status.js';
+export type { GroupSummary, RunSummary, RunWord, SweepSummary } from '../protocol/run-summary.js';
+
+type RunId = RunSummary['id'];
+
+/** Finds the supervisor again, or starts it again; null while there is none. */
+export type Reopen = () => Promise<Socket | null>;
+
+/** Pauses between attempts to reach a lost supervisor, ms; the last one is repeated. */
+const BACKOFF_MS = [50, 100, 250, 500, 1000, 2000];
+
+/**
+ * All runs of one supervisor, kept up to date, and what can be done with them.
+ *
+ * When the connection is lost, what was known stays, and is replaced as a whole once a supervisor has told everything anew.
+ */
+export class Fleet {
+  readonly #reopen: Reopen;
+  readonly #listeners = new Set<() => void>();
+  readonly #answers = new Map<number, (ack: Ack) => void>();
+  readonly #ready: Promise<void>;
+  #becomeReady!: () => void;
+  #connection: Connection | null = null;
+  #mirror = new Mirror();
+  #version = 0;
+  #requests = 0;
+  #state: 'connected' | 'reconnecting' | 'closed' = 'connected';
+  #farewell: string | null = null;
+  #retry: NodeJS.Timeout | null = null;
+
+  constructor(socket: Socket, reopen: Reopen) {
+    this.#reopen = reopen;
+    this.#ready = new Promise((resolve) => (this.#becomeReady = resolve));
+    this.#attach(socket, this.#mirror);
+  }
+
+  get sweeps(): ReadonlyMap<string, SweepSummary> {
+    return this.#mirror.sweeps;
+  }
+
+  /** In launch order within each sweep. A changed run is a new object. */
+  get runs(): ReadonlyMap<RunId, RunSummary> {
+    return this.#mirror.runs;
+  }
+
+  get status(): FleetStatus {
+    return this.#mirror.status;
+  }
+
+  get connection(): 'connected' | 'reconnecting' {
+    return this.#state === 'connected' ? 'connected' : 'reconnecting';
+  }
+
+  /** Why the supervisor said it would leave; null while it has not. */
+  get farewell(): string | null {
+    return this.#farewell;
+  }
+
+  /** Grows with every publication. */
+  version(): number {
+    return this.#version;
+  }
+
+  /** Resolves when all that the supervisor knew at first has arrived, or `close` was called. */
+  ready(): Promise<void> {
+    return this.#ready;
+  }
+
+  /** Calls back after each publication, at most about 10 times a second. Returns the end of the subscription. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Resolves when the condition holds, looking again after each publication; false when the fleet was closed before. */
+  async until(condition: (fleet: Fleet) => boolean): Promise<boolean> {
+    while (!condition(this)) {
+      if (this.#state === 'closed') return false;
+      await new Promise<void>((resolve) => {
+        const end = this.subscribe(() => {
+          end();
+          resolve();
+        });
+      });
+    }
+    return true;
+  }
+
+  /** Ends runs: politely, and after their grace by force. */
+  kill(ids: readonly RunId[]): Promise<Ack> {
+    return this.#command({ verb: 'kill', ids: [...ids] });
+  }
+
+  /** Puts ended runs back into the queue. */
+  resume(ids: readonly RunId[]): Promise<Ack> {
+    return this.#command({ verb: 'resume', ids: [...ids] });
+  }
+
+  /** Ends all runs of a sweep, and drops those that wait. */
+  stopSweep(sweep: string): Promise<Ack> {
+    return this.#command({ verb: 'stop-sweep', sweep });
+  }
+
+  forgetSweep(sweep: string): Promise<Ack> {
+    return this.#command({ verb: 'forget-sweep', sweep });
+  }
+
+  setSlots(slots: SlotWish): Promise<Ack> {
+    return this.#command({ verb: 'set-slots', slots });
+  }
+
+  /** Launches what of the plan is not done or running. `environment`: the person's, for the runs. Resolves when it is safe. */
+  submit(plan: Plan, environment: Readonly<Record<string, string>>, slots: SlotWish): Promise<Ack> {
+    return this.#request((request) => {
+      const pages = Math.max(1, Math.ceil(plan.runs.length / PAGE));
+      return Array.from({ length: pages }, (_, page): ClientMessage => {
+        const runs = plan.runs.slice(page * PAGE, (page + 1) * PAGE);
+        const part = page === 0 ? environment : {};
+        return { type: 'submit', request, plan: { ...plan, runs }, environment: part, slots, more: page < pages - 1 };
+      });
+    });
+  }
+
+  /** Detaches. The supervisor and the runs go on. */
+  close(): void {
+    this.#state = 'closed';
+    if (this.#retry !== null) clearTimeout(this.#retry);
+    this.#connection?.close();
+    this.#becomeReady();
+    this.#changed();
+  }
+
+  #command(command: Command): Promise<Ack> {
+    return this.#request((request) => [{ type: 'command', request, command }]);
+  }
+
+  #request(messages: (request: number) => ClientMessage[]): Promise<Ack> {
+    const connection = this.#connection;
+    if (connection === null) return Promise.resolve(unreachable);
+    const request = ++this.#requests;
+    return new Promise((resolve) => {
+      this.#answers.set(request, resolve);
+      for (const message of messages(request)) connection.send(message);
+    });
+  }
+
+  #attach(socket: Socket, mirror: Mirror): void {
+    this.#connection = new Connection(socket, {
+      heard: (messages) => this.#hear(messages, mirror),
+      ended: () => this.#lost(),
+    });
+  }
+
+  #hear(messages: readonly ServerMessage[], mirror: Mirror): void {
+    let changed = false;
+    for (const message of messages) {
+      if (mirror.take(message)) changed = true;
+      else this.#note(message);
+    }
+    // After a reconnection the old picture stays until the new one is whole.
+    if (mirror !== this.#mirror && !mirror.complete) return;
+    this.#mirror = mirror;
+    if (mirror.complete) this.#arrived();
+    if (changed) this.#changed();
+  }
+
+  #arrived(): void {
+    if (this.#state === 'reconnecting') this.#state = 'connected';
+    this.#becomeReady();
+  }
+
+  #note(message: ServerMessage): void {
+    if (message.type === 'bye') this.#farewell = message.reason;
+    if (message.type !== 'ack') return;
+    this.#answers.get(message.request)?.(message.ack);
+    this.#answers.delete(message.request);
+  }
+
+  #lost(): void {
+    this.#connection = null;
+    for (const answer of this.#answers.values()) answer(unreachable);
+    this.#answers.clear();
+    if (this.#state === 'closed') return;
+    this.#state = 'reconnecting';
+    this.#changed();
+    this.#retryAfter(0);
+  }
+
+  #retryAfter(failures: number): void {
+    const wait = BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)]!;
+    this.#retry = setTimeout(() => void this.#tryAgain(failures), wait);
+  }
+
+  async #tryAgain(failures: number): Promise<void> {
+    const socket = await this.#reopen().catch(() => null);
+    if (this.#state === 'closed') socket?.destroy();
+    else if (socket === null) this.#retryAfter(failures + 1);
+    else {
+      this.#farewell = null;
+      this.#attach(socket, new Mirror());
+    }
+  }
+
+  #changed(): void {
+    this.#version += 1;
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
+
+const unreachable: Ack = {
+  ok: false,
+  message: 'the supervisor was lost before it answered',
+  fix: 'Wait until it is reconnected, look whether it was done, and ask again if not.',
+};

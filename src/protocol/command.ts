@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { Name, RunId } from '../base/ids.js';
+
+/** Room the person grants; what is left out stays as it is, or is the whole machine. */
+export const SlotWish = z.object({
+  /** Runs at a time on CPU slots. */
+  slots: z.int().nonnegative().optional(),
+  gpus: z.union([z.array(z.int().nonnegative()), z.literal('none')]).optional(),
+  /** Runs that share one GPU; overrides the sweep file. */
+  perGpu: z.int().positive().optional(),
+});
+export type SlotWish = z.infer<typeof SlotWish>;
+
+/** What a client can ask for once it is connected. */
+export const Command = z.discriminatedUnion('verb', [
+  z.object({ verb: z.literal('kill'), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('resume'), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('stop-sweep'), sweep: Name }),
+  z.object({ verb: z.literal('forget-sweep'), sweep: Name }),
+  z.object({ verb: z.literal('set-slots'), slots: SlotWish }),
+]);
+export type Command = z.infer<typeof Command>;
+
+/** The answer to a request. `ok`: it is written down and will be done, whatever happens to the supervisor. */
+export const Ack = z.discriminatedUnion('ok', [
+  z.object({ ok: z.literal(true), message: z.string() }),
+  z.object({ ok: z.literal(false), message: z.string(), fix: z.string().nullable() }),
+]);
+export type Ack = z.infer<typeof Ack>;

@@ -1,0 +1,62 @@
+/**
+ * Words on the socket, one JSON object a line.
+ *
+ * A client says hello, and gets all there is in pages, then `ready`, then only what changes. Its requests carry a number
+ * and are answered with that number once they are safely written down.
+ */
+import { z } from 'zod';
+import { RunId } from '../base/ids.js';
+import { Plan } from '../spec/planned-run.js';
+import { Ack, Command, SlotWish } from './command.js';
+import { FleetStatus } from './fleet-status.js';
+import { type RunSummary, SweepSummary } from './run-summary.js';
+
+export type { Plan } from '../spec/planned-run.js';
+
+/** Raised when an older program would misread a newer one. */
+export const PROTOCOL_VERSION = 1;
+
+/** Runs in one line, so that the first screen need not wait for the last run. */
+export const PAGE = 200;
+
+const request = z.int().nonnegative();
+
+export const ClientMessage = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('hello'), version: z.int() }),
+  z.object({
+    type: z.literal('submit'),
+    request,
+    /** The first page names the sweep and its groups; all pages bring runs. */
+    plan: Plan,
+    environment: z.record(z.string(), z.string()),
+    slots: SlotWish,
+    /** Another page of the same request follows. */
+    more: z.boolean(),
+  }),
+  z.object({ type: z.literal('command'), request, command: Command }),
+]);
+export type ClientMessage = z.infer<typeof ClientMessage>;
+
+/** The changed fields of one run. */
+export type RunPatch = Partial<RunSummary> & Pick<RunSummary, 'id'>;
+
+/**
+ * Rows come by the thousand from a supervisor of the same version, so that they are objects with an id is all that is checked.
+ * People's input is checked in full on its way in.
+ */
+const row = <Row extends { id: RunId }>() =>
+  z.custom<Row>((value) => RunId.safeParse((value as Row | null)?.id).success);
+
+export const ServerMessage = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('hello'), version: z.int(), pid: z.int() }),
+  z.object({ type: z.literal('sweeps'), sweeps: z.array(SweepSummary) }),
+  z.object({ type: z.literal('runs'), seq: z.int(), runs: z.array(row<RunSummary>()) }),
+  z.object({ type: z.literal('patches'), seq: z.int(), patches: z.array(row<RunPatch>()) }),
+  z.object({ type: z.literal('removed'), seq: z.int(), ids: z.array(RunId) }),
+  z.object({ type: z.literal('status'), status: FleetStatus }),
+  /** Everything there was at hello has been sent. */
+  z.object({ type: z.literal('ready'), seq: z.int() }),
+  z.object({ type: z.literal('ack'), request, ack: Ack }),
+  z.object({ type: z.literal('bye'), reason: z.string() }),
+]);
+export type ServerMessage = z.infer<typeof ServerMessage>;

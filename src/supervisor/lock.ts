@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { supervisorFiles } from '../contract/files.js';
+import { SupervisorLock } from '../contract/supervisor-lock.js';
+import { isAlive } from '../executors/local/process-identity.js';
+
+/** `held`: another supervisor is alive. */
+export type LockResult = { kind: 'taken'; release: () => void } | { kind: 'held'; by: SupervisorLock };
+
+/**
+ * Makes this process the owner of the runs directory, or says who is.
+ *
+ * A lock whose owner is dead may be taken over, and only once: whoever does must first create a claim named after that very
+ * lock, which one of several can. A claim is a lock itself, so that of a process which died here is taken over likewise.
+ */
+export function takeLock(runsDirectory: string, own: SupervisorLock): LockResult {
+  const folder = join(runsDirectory, supervisorFiles.directory);
+  const path = join(folder, supervisorFiles.lock);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const draft = join(folder, `lock.${own.pid}.tmp`);
+  writeFileSync(draft, JSON.stringify(own), { mode: 0o600 });
+  try {
+    return create(draft, path) ? taken(path, own) : takeOver(draft, path, own);
+  } finally {
+    removeIfThere(draft);
+  }
+}
+
+/** The lock in this file; null when there is none, or it is torn or foreign. */
+export function readLock(path: string): SupervisorLock | null {
+  try {
+    return SupervisorLock.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+function takeOver(draft: string, path: string, own: SupervisorLock): LockResult {
+  const claims: string[] = [];
+  const claimOf = (lockText: string) => `${path}.${createHash('sha256').update(lockText).digest('hex').slice(0, 16)}`;
+  const stale = textOf(path);
+  if (stale === null) return takeLock(join(path, '..', '..'), own);
+  let claim = claimOf(stale);
+  const owner = readLock(path);
+  if (owner !== null && isAlive(owner)) return { kind: 'held', by: owner };
+  while (!create(draft, claim)) {
+    const rival = readLock(claim);
+    if (rival !== null && isAlive(rival)) return { kind: 'held', by: rival };
+    claims.push(claim);
+    claim = claimOf(textOf(claim) ?? '');
+  }
+  claims.push(claim);
+  // Someone may have taken over and cleared away the claims since we looked.
+  const isStillStale = textOf(path) === stale;
+  if (isStillStale) renameSync(draft, path);
+  claims.forEach(removeIfThere);
+  return isStillStale ? taken(path, own) : takeLock(join(path, '..', '..'), own);
+}
+
+/** With a link, because it is refused when the target exists, and the file has its text from the first moment. */
+function create(draft: string, path: string): boolean {
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function taken(path: string, own: SupervisorLock): LockResult {
+  const isOurs = () => readLock(path)?.pid === own.pid;
+  return { kind: 'taken', release: () => (isOurs() ? removeIfThere(path) : undefined) };
+}
+
+/** Null when there is no such file. */
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Gone is what we want.
+  }
+}

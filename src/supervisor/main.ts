@@ -1,0 +1,75 @@
+/**
+ * The supervisor as a program: `supervisor.js --runs DIRECTORY --bin FOLDER`.
+ *
+ * Started in the background by the first client; ends by itself. Killing it does no harm: runs go on, and the next one
+ * takes them up. Its stdout and stderr are `.supervisor/log`.
+ */
+import { mkdirSync, realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { UserError } from '../base/user-error.js';
+import { identityOf } from '../executors/local/process-identity.js';
+import { standing } from '../spec/standing.js';
+import { takeLock } from './lock.js';
+import { Service } from './service.js';
+import { socketAddress } from './socket-address.js';
+
+try {
+  await main();
+} catch (error) {
+  const isKnown = error instanceof UserError;
+  log(isKnown ? `${error.message}\n→ ${error.fix}` : `bug: ${error instanceof Error ? error.stack : String(error)}`);
+  process.exitCode = isKnown ? 2 : 1;
+}
+
+async function main(): Promise<void> {
+  const { runs: runsDirectory, bin } = options();
+  const socket = socketAddress(runsDirectory, {
+    runtimeDirectory: process.env['XDG_RUNTIME_DIR'],
+    temporary: tmpdir(),
+    uid: process.getuid?.() ?? 0,
+  });
+  const lock = takeLock(runsDirectory, { ...identityOf(process.pid)!, socket, version: 1 });
+  if (lock.kind === 'held') {
+    log(`process ${lock.by.pid} is the supervisor of ${runsDirectory} already`);
+    return;
+  }
+  try {
+    await serve(runsDirectory, bin, socket);
+  } finally {
+    lock.release();
+  }
+  process.exit();
+}
+
+async function serve(runsDirectory: string, bin: string, socket: string): Promise<void> {
+  const told = untilTold();
+  const service = await Service.start({ runsDirectory, bin, socket, judge: standing, log });
+  log(`process ${process.pid} looks after ${runsDirectory}`);
+  const reason = await Promise.race([told, service.untilIdle().then(() => 'nothing left to do')]);
+  await service.close(reason);
+  log(`ends: ${reason}`);
+}
+
+/** A polite signal ends the supervisor, not the runs; the terminal's end is none of its business. */
+function untilTold(): Promise<string> {
+  process.on('SIGHUP', () => undefined);
+  return new Promise((resolveReason) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolveReason(`got ${signal}`));
+  });
+}
+
+/** One name for one directory, however it was spelt: lock and socket depend on it. */
+function options(): { runs: string; bin: string } {
+  const { values } = parseArgs({ options: { runs: { type: 'string' }, bin: { type: 'string' } } });
+  if (values.runs === undefined || values.bin === undefined) {
+    throw new UserError('The supervisor is started by memrl-tui, not by hand.', 'Run `memrl-tui SWEEP.yaml`.');
+  }
+  mkdirSync(values.runs, { recursive: true });
+  return { runs: realpathSync(values.runs), bin: resolve(values.bin) };
+}
+
+function log(line: string): void {
+  process.stderr.write(`${new Date().toISOString()} ${line}\n`);
+}

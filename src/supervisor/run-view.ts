@@ -1,0 +1,77 @@
+import type { Outcome } from '../base/outcome.js';
+import type { RunSummary, RunWord } from '../protocol/run-summary.js';
+import type { Run, RunState } from '../scheduler/run-state.js';
+import { isActive } from '../scheduler/run-state.js';
+import { gpusOf, slotName } from '../scheduler/slot.js';
+import type { PlannedRun } from '../spec/planned-run.js';
+
+/** What the run's metrics say. */
+export type Vitals = Pick<RunSummary, 'progress' | 'etaSeconds' | 'metrics' | 'spark' | 'health'>;
+
+export const noVitals: Vitals = { progress: null, etaSeconds: null, metrics: {}, spark: [], health: 'ok' };
+
+/** One row for the clients. `waiting`: why it waits. */
+export function runSummary(run: Run, planned: PlannedRun, vitals: Vitals, waiting: string | null): RunSummary {
+  const { id, sweep, group, subgroup, name, directory, parameters, argv } = planned;
+  const { state } = run;
+  return {
+    ...{ id, sweep, group, subgroup, name, directory, parameters, argv },
+    ...(state.phase === 'ended' ? endOf(state) : lifeOf(state)),
+    ...{ state: wordOf(state), reason: state.phase === 'ended' ? endReason(state.outcome) : waiting },
+    attempt: run.starts,
+    ...vitals,
+    etaSeconds: state.phase === 'running' ? vitals.etaSeconds : null,
+    progress: state.phase === 'ended' && state.outcome.kind === 'done' ? 1 : vitals.progress,
+  };
+}
+
+type Life = Pick<RunSummary, 'exit' | 'slot' | 'gpus' | 'pid' | 'startedAt' | 'endedAt' | 'killAt'>;
+
+function lifeOf(state: Exclude<RunState, { phase: 'ended' }>): Life {
+  return {
+    exit: null,
+    slot: isActive(state) ? slotName(state.slot) : null,
+    gpus: isActive(state) ? [...gpusOf(state.slot)] : [],
+    pid: 'pid' in state ? state.pid : null,
+    startedAt: 'since' in state ? state.since : null,
+    endedAt: null,
+    killAt: state.phase === 'stopping' ? state.killAt : null,
+  };
+}
+
+function endOf({ outcome, since, at }: Extract<RunState, { phase: 'ended' }>): Life {
+  const exit = {
+    class: outcome.kind,
+    code: outcome.kind === 'failed' ? outcome.code : outcome.kind === 'done' && outcome.rule === undefined ? 0 : null,
+    signal: outcome.kind === 'signal' ? outcome.signal : null,
+  };
+  return { exit, slot: null, gpus: [], pid: null, startedAt: since, endedAt: at, killAt: null };
+}
+
+function wordOf(state: RunState): RunWord {
+  switch (state.phase) {
+    case 'waiting':
+      return 'queued';
+    case 'killing':
+      return 'stopping';
+    case 'ended':
+      return state.outcome.kind === 'signal' ? 'failed' : state.outcome.kind;
+    default:
+      return state.phase;
+  }
+}
+
+function endReason(outcome: Outcome): string | null {
+  switch (outcome.kind) {
+    case 'done':
+      return outcome.rule === undefined ? null : `stopped: ${outcome.rule}`;
+    case 'failed':
+      return outcome.line ?? `exit code ${outcome.code}`;
+    case 'signal':
+      return outcome.line === undefined ? outcome.signal : `${outcome.signal}: ${outcome.line}`;
+    case 'killed':
+      return null;
+    case 'lost':
+      return outcome.reason;
+  }
+}

@@ -1,0 +1,242 @@
+import { join } from 'node:path';
+import type { RunId } from '../base/ids.js';
+import { supervisorFiles } from '../contract/files.js';
+import { readGpus } from '../executors/gpu/nvidia-smi.js';
+import { LocalExecutor } from '../executors/local/local-executor.js';
+import type { SweepSummary } from '../protocol/run-summary.js';
+import type { SchedulerAction } from '../scheduler/action.js';
+import type { SchedulerEvent } from '../scheduler/event.js';
+import type { Run } from '../scheduler/run-state.js';
+import { emptyState, type SchedulerState } from '../scheduler/state.js';
+import { nextDeadline } from '../scheduler/stop.js';
+import { isSettled } from '../scheduler/waiting-reason.js';
+import type { PlannedRun } from '../spec/planned-run.js';
+import { Board } from './board.js';
+import { Desk } from './desk.js';
+import { FollowUp } from './follow-up.js';
+import { Journal } from './journal.js';
+import type { Judge } from './judgement.js';
+import { launchOrder } from './launch-order.js';
+import { Records } from './records.js';
+import { endOf, forgetting, reconcile, replay } from './recovery.js';
+import { RunBook } from './run-book.js';
+import { SocketServer } from './socket-server.js';
+import { Supervisor } from './supervisor.js';
+import { sweepSummaries } from './sweep-view.js';
+import { Watcher } from './watcher.js';
+
+export type ServiceOptions = {
+  /** Absolute. */
+  runsDirectory: string;
+  /** Folder of our own programs, put at the end of the runs' PATH. */
+  bin: string;
+  socket: string;
+  judge: Judge;
+  log: (line: string) => void;
+};
+
+/** With nothing to do and nobody there, the supervisor stays for this long, ms. */
+const LINGER_MS = 2000;
+
+/** Puts the parts together: what the scheduler decides is done here, and what happens here is told to the scheduler. */
+export class Service {
+  readonly #options: ServiceOptions;
+  readonly #state: SchedulerState = emptyState();
+  readonly #journal: Journal;
+  readonly #book: RunBook;
+  readonly #supervisor: Supervisor;
+  readonly #executor: LocalExecutor;
+  readonly #records: Records;
+  readonly #watcher: Watcher;
+  readonly #followUp: FollowUp;
+  readonly #board: Board;
+  readonly #server: SocketServer;
+  readonly #clockStart = Date.now() - performance.now();
+  #deadline: NodeJS.Timeout | null = null;
+  /** Null when they have to be put together again. */
+  #sweeps: SweepSummary[] | null = null;
+
+  private constructor(options: ServiceOptions, journal: Journal) {
+    this.#options = options;
+    this.#journal = journal;
+    this.#book = new RunBook(options.runsDirectory);
+    this.#records = new Records(options.log);
+    this.#supervisor = new Supervisor(this.#state, {
+      record: (events) => journal.append(events),
+      perform: (action) => this.#perform(action),
+      publish: (touched, event) => {
+        if (event.type === 'runs-submitted' || event.type === 'sweep-forgotten') this.#sweeps = null;
+        this.#publish(touched);
+      },
+      trouble: (cause) => this.#trouble(cause),
+    });
+    this.#executor = new LocalExecutor((id, attempt, ending) => {
+      const planned = this.#planned(id);
+      if (planned !== null) this.#supervisor.tell(endOf({ id, attempt }, planned, ending, this.#judging()));
+    });
+    this.#watcher = this.#newWatcher();
+    this.#followUp = new FollowUp(this.#records, this.#watcher);
+    this.#board = this.#newBoard();
+    this.#server = this.#newServer();
+  }
+
+  /** Takes up what the journal says, then listens. The runs directory must be locked for this process. */
+  static async start(options: ServiceOptions): Promise<Service> {
+    const folder = join(options.runsDirectory, supervisorFiles.directory);
+    const { journal, contents } = await Journal.open(join(folder, supervisorFiles.journal));
+    for (const line of contents.dropped) options.log(`journal: left out a torn line: ${line}`);
+    const service = new Service(options, journal);
+    const { lately } = replay(service.#state, contents.events);
+    const gone = service.#unreadable();
+    if (gone.length > 0) await journal.append(gone);
+    replay(service.#state, gone);
+    service.#takeUp(lately);
+    await service.#server.listen(options.socket);
+    return service;
+  }
+
+  /** Resolves when there has been nothing to do, and nobody there, for a while. */
+  async untilIdle(): Promise<void> {
+    for (let idle = 0; idle < LINGER_MS;) {
+      await new Promise((resolve) => setTimeout(resolve, LINGER_MS / 10));
+      const isBusy = !isSettled(this.#state) || !this.#supervisor.isQuiet;
+      idle = isBusy ? 0 : Math.min(idle + LINGER_MS / 10, this.#server.aloneFor);
+    }
+  }
+
+  /** Leaves. The runs go on. */
+  async close(reason: string): Promise<void> {
+    await this.#server.close(reason);
+    this.#executor.close();
+    this.#records.flush();
+    await this.#watcher.close();
+    await this.#journal.close();
+  }
+
+  /** Unix ms that never jump: a wall clock set forward must not kill a run before its time. */
+  #now(): number {
+    return Math.round(this.#clockStart + performance.now());
+  }
+
+  #judging() {
+    return { judge: this.#options.judge, now: () => this.#now() };
+  }
+
+  #newWatcher(): Watcher {
+    return new Watcher({
+      now: () => this.#now(),
+      changed: (id) => {
+        this.#board.touch([id]);
+        this.#server.publishSoon();
+      },
+      ruleMet: (id, attempt, rule) => {
+        if (this.#state.runs.get(id)?.state.phase !== 'running') return;
+        this.#supervisor.tell({ type: 'rule-met', at: this.#now(), id, attempt, rule });
+      },
+    });
+  }
+
+  #newBoard(): Board {
+    return new Board({
+      state: this.#state,
+      planned: (id) => this.#planned(id)!,
+      vitals: (id) => this.#watcher.vitals(id),
+      sweeps: () => (this.#sweeps ??= sweepSummaries(this.#state, this.#book, this.#options.runsDirectory)),
+    });
+  }
+
+  #newServer(): SocketServer {
+    const desk = new Desk({
+      state: this.#state,
+      ask: (event) => this.#supervisor.ask(event),
+      book: this.#book,
+      records: this.#records,
+      readGpus,
+      ...this.#judging(),
+    });
+    return new SocketServer(this.#board, (request, client) => desk.answer(request, client));
+  }
+
+  #takeUp(lately: readonly RunId[]): void {
+    const runs = [...this.#state.runs.values()];
+    this.#book.forgetOthers(new Set(runs.map(({ plan }) => plan)));
+    reconcile(this.#state, {
+      executor: this.#executor,
+      planned: (run) => this.#planned(run.id)!,
+      tell: (event) => this.#supervisor.tell(event),
+      ...this.#judging(),
+    });
+    this.#publish(new Set(runs.map(({ id }) => id)));
+    for (const id of lately) {
+      const run = this.#state.runs.get(id);
+      if (run !== undefined) this.#followUp.confirm(run, this.#planned(id)!);
+    }
+    this.#watcher.recall(runs.filter(({ state }) => state.phase === 'ended').map(({ id }) => this.#planned(id)!));
+  }
+
+  /** A sweep whose commands are gone cannot go on; the next submit brings it back. What has to be said for that. */
+  #unreadable(): SchedulerEvent[] {
+    return [...this.#state.sweeps].flatMap(([sweep, ids]) => {
+      try {
+        for (const id of ids) this.#planned(id);
+        return [];
+      } catch (error) {
+        this.#options.log(`sweep ${sweep} is forgotten: ${(error as Error).message}`);
+        return forgetting(this.#state, sweep, this.#now());
+      }
+    });
+  }
+
+  #perform(action: SchedulerAction): void {
+    switch (action.type) {
+      case 'launch':
+        return this.#launch(action);
+      case 'terminate':
+        return this.#executor.terminate(action.id);
+      case 'kill':
+        return this.#executor.kill(action.id);
+    }
+  }
+
+  #launch(action: Extract<SchedulerAction, { type: 'launch' }>): void {
+    const { id, attempt } = action;
+    const { plan } = this.#state.runs.get(id)!;
+    const { runs, environment } = this.#book.page(plan);
+    const start = this.#executor.start(id, launchOrder(action, runs.get(id)!, environment, this.#options.bin));
+    const at = this.#now();
+    if (start.kind === 'started') this.#supervisor.tell({ type: 'run-started', at, id, attempt, pid: start.pid });
+    else this.#supervisor.tell({ type: 'launch-failed', at, id, attempt, reason: start.reason });
+  }
+
+  #publish(touched: ReadonlySet<RunId>): void {
+    for (const id of touched) {
+      const run = this.#state.runs.get(id);
+      if (run !== undefined) this.#followUp.follow(run, this.#planned(id)!);
+    }
+    this.#board.touch(touched);
+    this.#server.publishSoon();
+    this.#armDeadline();
+  }
+
+  #armDeadline(): void {
+    if (this.#deadline !== null) clearTimeout(this.#deadline);
+    const next = nextDeadline(this.#state.runs, this.#state.stopping);
+    if (next === null) return;
+    const wait = Math.max(0, next - this.#now());
+    this.#deadline = setTimeout(() => this.#supervisor.tell({ type: 'time-passed', at: this.#now() }), wait).unref();
+  }
+
+  #trouble(cause: Error | null): void {
+    const problem = cause === null ? null : `the journal cannot be written: ${cause.message}`;
+    if (problem === this.#board.problem) return;
+    this.#board.problem = problem;
+    this.#options.log(problem ?? 'the journal can be written again');
+    this.#server.publishSoon();
+  }
+
+  /** Null for a run that is forgotten. Throws a UserError when its plan is gone. */
+  #planned(id: RunId): PlannedRun | null {
+    const run: Run | undefined = this.#state.runs.get(id);
+    return run === undefined ? null : (this.#book.page(run.plan).runs.get(id) ?? null);
+  }
+}

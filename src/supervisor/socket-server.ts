@@ -1,0 +1,147 @@
+import { chmodSync, unlinkSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { pid } from 'node:process';
+import { UserError } from '../base/user-error.js';
+import { MessageReader } from '../protocol/codec.js';
+import { type Ack } from '../protocol/command.js';
+import { ClientMessage, PROTOCOL_VERSION } from '../protocol/message.js';
+import type { Board } from './board.js';
+import { ClientLink } from './client-link.js';
+
+/** A message that wants an answer. */
+export type Request = Exclude<ClientMessage, { type: 'hello' }>;
+/** Null: more pages are to come before there is an answer. `client` is the same object for all messages of one client. */
+export type Answer = (request: Request, client: object) => Promise<Ack | null>;
+
+/** Between publications, ms. */
+const PUBLISH_MS = 100;
+/** A client that takes nothing for so long is cut off, ms. */
+const STALL_MS = 30_000;
+
+/** Listens for clients, answers them, and tells them what changes, ten times a second at most. */
+export class SocketServer {
+  readonly #server: Server;
+  readonly #links = new Map<Socket, ClientLink>();
+  readonly #board: Board;
+  readonly #answer: Answer;
+  #timer: NodeJS.Timeout | null = null;
+  #publishedAt = -Infinity;
+  #leftAt: number;
+
+  constructor(board: Board, answer: Answer) {
+    this.#board = board;
+    this.#answer = answer;
+    this.#leftAt = performance.now();
+    this.#server = createServer((socket) => this.#welcome(socket));
+  }
+
+  get clients(): number {
+    return this.#links.size;
+  }
+
+  /** How long nobody has been there, ms. */
+  get aloneFor(): number {
+    return this.#links.size > 0 ? 0 : performance.now() - this.#leftAt;
+  }
+
+  /** The path must be ours to take: whoever holds the lock may remove what a dead supervisor left there. */
+  async listen(path: string): Promise<void> {
+    try {
+      unlinkSync(path);
+    } catch {
+      // Nothing was left there.
+    }
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject).listen(path, resolve);
+    });
+    chmodSync(path, 0o600);
+  }
+
+  /** Something may have changed; soon the clients are told. */
+  publishSoon(): void {
+    if (this.#timer !== null) return;
+    const wait = Math.max(1, this.#publishedAt + PUBLISH_MS - performance.now());
+    this.#timer = setTimeout(() => this.#publish(), wait);
+  }
+
+  /** Says why to those who are there, and closes. */
+  async close(reason: string): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    for (const [socket, link] of this.#links) {
+      link.send({ type: 'bye', reason });
+      socket.end();
+      setTimeout(() => socket.destroy(), PUBLISH_MS).unref();
+    }
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #publish(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#publishedAt = performance.now();
+    this.#refresh();
+    for (const [socket, link] of this.#links) this.#flush(socket, link);
+  }
+
+  #refresh(): void {
+    const changed = this.#board.refresh();
+    for (const link of this.#links.values()) link.changed(changed);
+  }
+
+  #flush(socket: Socket, link: ClientLink): void {
+    const stalled = link.flush(performance.now());
+    if (stalled > STALL_MS) socket.destroy();
+    // A stalled client must be looked at again even if nothing happens.
+    else if (stalled > 0) this.publishSoon();
+  }
+
+  #welcome(socket: Socket): void {
+    const reader = new MessageReader(ClientMessage);
+    this.#refresh();
+    const link = new ClientLink(socket, this.#board, pid);
+    this.#links.set(socket, link);
+    socket.on('data', (chunk: Buffer) => this.#hear(socket, link, () => reader.push(chunk)));
+    socket.on('drain', () => this.#flush(socket, link));
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      this.#links.delete(socket);
+      this.#leftAt = performance.now();
+    });
+    this.#flush(socket, link);
+  }
+
+  #hear(socket: Socket, link: ClientLink, read: () => ClientMessage[]): void {
+    try {
+      for (const message of read()) this.#take(message, link, socket);
+    } catch (error) {
+      const reason = error instanceof UserError ? `${error.message} ${error.fix}` : String(error);
+      link.send({ type: 'bye', reason });
+      socket.end();
+    }
+  }
+
+  #take(message: ClientMessage, link: ClientLink, socket: Socket): void {
+    if (message.type !== 'hello') {
+      void this.#respond(message, link, socket);
+      return;
+    }
+    if (message.version === PROTOCOL_VERSION) return;
+    throw new UserError(
+      `This supervisor speaks version ${PROTOCOL_VERSION} of the protocol, the client version ${message.version}.`,
+      'Use the version of memrl-tui that started it until its runs are done.',
+    );
+  }
+
+  async #respond(request: Request, link: ClientLink, client: object): Promise<void> {
+    const ack = await this.#answer(request, client).catch(refusal);
+    if (ack === null) return;
+    link.answer(request.request, ack);
+    this.#publish();
+  }
+}
+
+/** What could not be done, as an answer. */
+function refusal(error: unknown): Ack {
+  if (error instanceof UserError) return { ok: false, message: error.message, fix: error.fix };
+  return { ok: false, message: error instanceof Error ? error.message : String(error), fix: null };
+}

@@ -1,0 +1,75 @@
+import { GroupId } from '../base/ids.js';
+import { UserError } from '../base/user-error.js';
+import type { SlotWish } from '../protocol/command.js';
+import type { SubmittedRun } from '../scheduler/event.js';
+import type { Run } from '../scheduler/run-state.js';
+import { isActive } from '../scheduler/run-state.js';
+import type { SchedulerState } from '../scheduler/state.js';
+import type { Plan, PlannedRun } from '../spec/planned-run.js';
+import { readRunFacts } from '../store/run-facts.js';
+import type { Judge } from './judgement.js';
+import type { SlotChoice } from './slot-choice.js';
+
+/** Directories looked at before other work gets a turn. */
+const AT_ONCE = 200;
+
+/** What of a plan there is left to do, for the scheduler: looks into each run's directory, which costs 50 µs a run. */
+export async function judgeRuns(
+  plan: Plan,
+  state: SchedulerState,
+  judge: Judge,
+  room: { slots: SlotChoice; wish: SlotWish },
+): Promise<SubmittedRun[]> {
+  refuseDoubles(plan);
+  const judged: SubmittedRun[] = [];
+  for (const [index, run] of plan.runs.entries()) {
+    if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+    const { gpus, per_gpu: perGpu } = run.resources;
+    judged.push({
+      id: run.id,
+      group: groupId(run.sweep, run.group),
+      need: {
+        gpus: gpus === 'auto' ? Math.min(1, room.slots.gpus.length) : gpus,
+        perGpu: room.wish.perGpu ?? perGpu,
+      },
+      graceMs: run.grace * 1000,
+      ...wishFor(run, state.runs.get(run.id), judge),
+    });
+  }
+  return judged;
+}
+
+/** The plan's groups with what they need; a run may need more than its group's heading says. */
+export function groupNeeds({ sweep, groups, runs }: Plan): { id: GroupId; needs: GroupId[] }[] {
+  const needs = new Map(groups.map(({ name, needs: needed }) => [name, new Set(needed)]));
+  for (const run of runs) {
+    const known = needs.get(run.group) ?? new Set();
+    needs.set(run.group, known);
+    run.needs.forEach((needed) => known.add(needed));
+  }
+  return [...needs].map(([name, needed]) => ({
+    id: groupId(sweep, name),
+    needs: [...needed].map((other) => groupId(sweep, other)),
+  }));
+}
+
+function wishFor(run: PlannedRun, known: Run | undefined, judge: Judge): Pick<SubmittedRun, 'wish' | 'attempts'> {
+  if (known !== undefined && isActive(known.state)) return { wish: 'run', attempts: known.attempt };
+  const facts = readRunFacts(run.directory, run.done);
+  const { state } = judge(run, facts);
+  // A program that was killed may well end with code 0; we know better than its exit file.
+  const isUnfinished = 'exit' in run.done && known?.state.phase === 'ended' && known.state.outcome.kind !== 'done';
+  return { wish: state === 'done' && !isUnfinished ? 'done' : 'run', attempts: facts.attempts };
+}
+
+function groupId(sweep: string, group: string): GroupId {
+  return GroupId.parse(`${sweep}/${group}`);
+}
+
+function refuseDoubles({ runs, sweep }: Plan): void {
+  const seen = new Set<string>();
+  for (const { id, name } of runs) {
+    if (seen.has(id)) throw new UserError(`Sweep ${sweep} has two runs called ${name}.`, 'Make `name` unique.');
+    seen.add(id);
+  }
+}

@@ -1,0 +1,96 @@
+import type { SchedulerAction } from '../scheduler/action.js';
+import type { RunId } from '../base/ids.js';
+import type { SchedulerEvent } from '../scheduler/event.js';
+import type { SchedulerState } from '../scheduler/state.js';
+import { step } from '../scheduler/step.js';
+
+/** What the supervisor needs from the world. Tests hand in arrays; the program hands in files, sockets and processes. */
+export type Ports = {
+  /** Resolves once the events would survive a crash; rejects with none of them kept. */
+  record: (events: readonly SchedulerEvent[]) => Promise<void>;
+  /** Begins the work and returns at once; how it went comes back later as an event. Must not throw. */
+  perform: (action: SchedulerAction) => void;
+  /** These runs have changed, by this event. */
+  publish: (touched: ReadonlySet<RunId>, event: SchedulerEvent) => void;
+  /** Events cannot be recorded (with the cause), or can be again (null). */
+  trouble: (cause: Error | null) => void;
+};
+
+type Post = { event: SchedulerEvent; resolve: () => void; reject: ((cause: Error) => void) | null };
+
+/** Between attempts to record when the disk refuses, ms. */
+const RETRY_MS = 1000;
+
+/**
+ * Drives the scheduler: write the event down, take the step, act.
+ *
+ * Events are taken in the order they were posted, as many at a time as have come in while the last ones were written.
+ * Nothing is acted upon that a restart would not remember: a fact that cannot be written down is tried again until it can
+ * be, and a request is refused.
+ */
+export class Supervisor {
+  readonly #state: SchedulerState;
+  readonly #ports: Ports;
+  #posts: Post[] = [];
+  #pumping = false;
+
+  constructor(state: SchedulerState, ports: Ports) {
+    this.#state = state;
+    this.#ports = ports;
+  }
+
+  get state(): SchedulerState {
+    return this.#state;
+  }
+
+  /** Whether every event so far has been acted upon. */
+  get isQuiet(): boolean {
+    return !this.#pumping && this.#posts.length === 0;
+  }
+
+  /** Something has happened. It will be recorded, sooner or later. */
+  tell(event: SchedulerEvent): void {
+    this.#add({ event, resolve: () => undefined, reject: null });
+  }
+
+  /** Someone wants something. Resolves when it has been recorded and acted upon; rejects when it could not be recorded. */
+  ask(event: SchedulerEvent): Promise<void> {
+    return new Promise((resolve, reject) => this.#add({ event, resolve, reject }));
+  }
+
+  #add(post: Post): void {
+    this.#posts.push(post);
+    if (this.#pumping) return;
+    this.#pumping = true;
+    void this.#pump();
+  }
+
+  async #pump(): Promise<void> {
+    while (this.#posts.length > 0) {
+      const batch = this.#posts;
+      this.#posts = [];
+      try {
+        await this.#ports.record(batch.map(({ event }) => event));
+        this.#ports.trouble(null);
+        batch.forEach((post) => this.#take(post));
+      } catch (error) {
+        await this.#putBack(batch, error as Error);
+      }
+    }
+    this.#pumping = false;
+  }
+
+  #take({ event, resolve }: Post): void {
+    const { actions, touched } = step(this.#state, event);
+    this.#ports.publish(touched, event);
+    actions.forEach((action) => this.#ports.perform(action));
+    resolve();
+  }
+
+  async #putBack(batch: Post[], cause: Error): Promise<void> {
+    this.#ports.trouble(cause);
+    batch.forEach(({ reject }) => reject?.(cause));
+    this.#posts.unshift(...batch.filter(({ reject }) => reject === null));
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}

@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import { runFiles } from '../contract/files.js';
+import type { PlannedRun } from '../spec/planned-run.js';
+import { compileStopRule } from '../spec/stop-rule.js';
+import { MetricLog } from '../store/metric-log.js';
+import { spark } from '../store/spark.js';
+import type { Vitals } from './run-view.js';
+
+/** A run is stalled after this much silence, and after so many times its usual pause between rows. */
+const SILENCE_MS = 60_000;
+const USUAL_PAUSES = 20;
+/** Key of our own lab and of the tinker-cookbook layout: the share that is done, 0..1. */
+const DONE_SHARE = 'progress/done_frac';
+
+/** Follows the metrics of one attempt of one run: what they say, and when its stop rule is met. Times: ms, any zero. */
+export class VitalSigns {
+  readonly #run: PlannedRun;
+  readonly #since: number;
+  readonly #log: MetricLog;
+  #ruleHolds: (row: Readonly<Record<string, number>>) => boolean;
+  #ruleMet = false;
+  #lastRow: number;
+  #rows = 0;
+  /** Where this attempt took up: a resumed run does not start at zero. */
+  #start: { at: number; progress: number } | null = null;
+
+  constructor(run: PlannedRun, since: number) {
+    this.#run = run;
+    this.#since = since;
+    this.#lastRow = since;
+    this.#ruleHolds = ruleOf(run);
+    this.#log = new MetricLog(join(run.directory, runFiles.metrics), {
+      onRow: (row) => this.#takeRow(row),
+      onRestart: () => (this.#ruleHolds = ruleOf(run)),
+    });
+  }
+
+  /** The rule that the rows so far have met, or null. */
+  get ruleMet(): string | null {
+    return this.#ruleMet ? (this.#run.stopWhen?.when ?? null) : null;
+  }
+
+  /** Reads what is new; true when something was. */
+  refresh(now: number): boolean {
+    const rows = this.#rows;
+    let changed = this.#log.refresh();
+    while (this.#log.more) changed = this.#log.refresh() || changed;
+    if (this.#rows !== rows) this.#lastRow = now;
+    return changed;
+  }
+
+  /** The health alone, for when nothing was read. */
+  healthNow(now: number): Pick<Vitals, 'health'> {
+    return { health: this.#health(this.#log.last(), now) };
+  }
+
+  vitals(now: number): Vitals {
+    const metrics = this.#log.last();
+    const progress = this.#progress(metrics);
+    if (progress !== null) this.#start ??= { at: now, progress };
+    return {
+      metrics,
+      progress,
+      etaSeconds: progress === null ? null : this.#eta(now, progress),
+      spark: this.#spark(),
+      health: this.#health(metrics, now),
+    };
+  }
+
+  #takeRow(row: Readonly<Record<string, number>>): void {
+    this.#rows += 1;
+    this.#ruleMet = this.#ruleHolds(row);
+  }
+
+  #progress(metrics: Vitals['metrics']): number | null {
+    const wanted = this.#run.metrics.progress;
+    const value = metrics[wanted?.key ?? DONE_SHARE];
+    if (value === null || value === undefined) return null;
+    return Math.min(1, Math.max(0, value / (wanted?.total ?? 1)));
+  }
+
+  #eta(now: number, progress: number): number | null {
+    const { at, progress: first } = this.#start!;
+    // Until a second reading there is only the start of the process to go by.
+    const [from, base] = progress > first ? [at, first] : [this.#since, 0];
+    const rate = (progress - base) / (now - from);
+    return rate > 0 ? Math.round((1 - progress) / rate / 1000) : null;
+  }
+
+  #spark(): (number | null)[] {
+    const keys = this.#log.keys();
+    const key = this.#run.metrics.show.find((shown) => keys.includes(shown));
+    return key === undefined ? [] : spark(this.#log.series(key).y);
+  }
+
+  /** A metric that is not a number matters where it is shown, or is a loss. */
+  #health(metrics: Vitals['metrics'], now: number): Vitals['health'] {
+    const matters = (key: string) => this.#run.metrics.show.includes(key) || /loss/i.test(key);
+    if (Object.entries(metrics).some(([key, value]) => value === null && matters(key))) return 'nan';
+    if (this.#rows < 2) return 'ok';
+    const pause = (this.#lastRow - this.#since) / this.#rows;
+    return now - this.#lastRow > Math.max(SILENCE_MS, USUAL_PAUSES * pause) ? 'stalled' : 'ok';
+  }
+}
+
+function ruleOf({ stopWhen, parameters }: PlannedRun): (row: Readonly<Record<string, number>>) => boolean {
+  return stopWhen === null ? () => false : compileStopRule(stopWhen, parameters);
+}

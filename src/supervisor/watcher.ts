@@ -1,0 +1,134 @@
+import type { FSWatcher } from 'chokidar';
+import { join } from 'node:path';
+import type { RunId } from '../base/ids.js';
+import { runFiles } from '../contract/files.js';
+import type { PlannedRun } from '../spec/planned-run.js';
+import { noVitals, type Vitals } from './run-view.js';
+import { VitalSigns } from './vital-signs.js';
+
+/** Told of what the metrics say. */
+export type WatchListener = {
+  changed: (id: RunId) => void;
+  ruleMet: (id: RunId, attempt: number, rule: string) => void;
+  now: () => number;
+};
+
+type Watch = { run: PlannedRun; attempt: number; signs: VitalSigns; path: string };
+
+/** Between looks at a file that the system reports as changed, ms. */
+const LOOK_MS = 100;
+/** Between looks at all files, for file systems that report nothing (NFS), ms. */
+const POLL_MS = 1000;
+/** Finished runs whose metrics are read in one go, in the background. */
+const PAST_AT_ONCE = 4;
+
+/** Keeps up with the metrics of all live runs, and remembers what those of ended runs said last. */
+export class Watcher {
+  readonly #listener: WatchListener;
+  readonly #live = new Map<RunId, Watch>();
+  readonly #byPath = new Map<string, Watch>();
+  readonly #vitals = new Map<RunId, Vitals>();
+  readonly #due = new Set<Watch>();
+  readonly #past: PlannedRun[] = [];
+  #look: NodeJS.Timeout | null = null;
+  #poll: NodeJS.Timeout | null = null;
+  #files: Promise<FSWatcher> | null = null;
+
+  constructor(listener: WatchListener) {
+    this.#listener = listener;
+  }
+
+  vitals(id: RunId): Vitals {
+    return this.#vitals.get(id) ?? noVitals;
+  }
+
+  /** Begins to follow an attempt that is up since `since`. */
+  watch(run: PlannedRun, attempt: number, since: number): void {
+    const path = join(run.directory, runFiles.metrics);
+    const watch = { run, attempt, path, signs: new VitalSigns(run, since) };
+    this.#live.set(run.id, watch);
+    this.#byPath.set(path, watch);
+    this.#soon(watch);
+    this.#poll ??= setInterval(() => this.#pollAll(), POLL_MS).unref();
+    void this.#fileWatcher().then((files) => this.#live.get(run.id) === watch && files.add(path));
+  }
+
+  /** The attempt has ended: reads its last rows and lets go of it. */
+  finish(run: PlannedRun): void {
+    const watch = this.#live.get(run.id);
+    if (watch === undefined) return;
+    this.#read(watch);
+    this.#live.delete(run.id);
+    this.#byPath.delete(watch.path);
+    this.#due.delete(watch);
+    void this.#files?.then((files) => files.unwatch(watch.path));
+    if (this.#live.size > 0 || this.#poll === null) return;
+    clearInterval(this.#poll);
+    this.#poll = null;
+  }
+
+  /** Reads, in the background, what runs said that ended before this supervisor was there. */
+  recall(runs: readonly PlannedRun[]): void {
+    if (runs.length > 0 && this.#past.length === 0) setImmediate(() => this.#recallSome());
+    this.#past.push(...runs);
+  }
+
+  async close(): Promise<void> {
+    this.#past.length = 0;
+    if (this.#look !== null) clearTimeout(this.#look);
+    if (this.#poll !== null) clearInterval(this.#poll);
+    await (await this.#files)?.close();
+  }
+
+  /** Loaded with the first run, so that a supervisor without runs is up at once. */
+  #fileWatcher(): Promise<FSWatcher> {
+    this.#files ??= import('chokidar').then(({ watch }) =>
+      watch([], { ignoreInitial: true })
+        .on('all', (_event, path) => this.#soon(this.#byPath.get(path)))
+        // Too many files for inotify, or a folder that went away: the poll is still there.
+        .on('error', () => undefined),
+    );
+    return this.#files;
+  }
+
+  #soon(watch: Watch | undefined): void {
+    if (watch === undefined) return;
+    this.#due.add(watch);
+    this.#look ??= setTimeout(() => {
+      this.#look = null;
+      const due = [...this.#due];
+      this.#due.clear();
+      due.forEach((each) => this.#read(each));
+    }, LOOK_MS).unref();
+  }
+
+  #pollAll(): void {
+    for (const watch of this.#live.values()) this.#read(watch);
+  }
+
+  #read(watch: Watch): void {
+    const now = this.#listener.now();
+    const { id } = watch.run;
+    const grown = watch.signs.refresh(now);
+    const old = this.#vitals.get(id);
+    // Silence is news too: it is how a stalled run is found.
+    const vitals = grown || old === undefined ? watch.signs.vitals(now) : { ...old, ...watch.signs.healthNow(now) };
+    if (!grown && old?.health === vitals.health) return;
+    this.#vitals.set(id, vitals);
+    this.#listener.changed(id);
+    const rule = watch.signs.ruleMet;
+    if (rule !== null) this.#listener.ruleMet(id, watch.attempt, rule);
+  }
+
+  #recallSome(): void {
+    for (const run of this.#past.splice(0, PAST_AT_ONCE)) {
+      if (this.#live.has(run.id) || this.#vitals.has(run.id)) continue;
+      const now = this.#listener.now();
+      const signs = new VitalSigns({ ...run, stopWhen: null }, now);
+      if (!signs.refresh(now)) continue;
+      this.#vitals.set(run.id, signs.vitals(now));
+      this.#listener.changed(run.id);
+    }
+    if (this.#past.length > 0) setImmediate(() => this.#recallSome());
+  }
+}

@@ -1,0 +1,186 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { RunId } from '../../src/base/ids.js';
+import { connect, ensureSupervisor, type Programs } from '../../src/client/ensure-supervisor.js';
+import type { Fleet, RunSummary } from '../../src/client/fleet.js';
+import { readClaim } from '../../src/executors/local/attempt-files.js';
+import { identityOf, isAlive } from '../../src/executors/local/process-identity.js';
+import { killTrees } from '../../src/executors/local/tree.js';
+import { readLock } from '../../src/supervisor/lock.js';
+import type { Plan, PlannedRun } from '../../src/spec/planned-run.js';
+
+let bundled: Promise<string> | null = null;
+
+/** The supervisor as it is shipped: one file. Built once per test file. */
+export function bundledSupervisor(): Promise<string> {
+  bundled ??= bundle();
+  return bundled;
+}
+
+async function bundle(): Promise<string> {
+  const outfile = join(mkdtempSync(join(tmpdir(), 'supervisor-')), 'supervisor.js');
+  await build({
+    entryPoints: ['src/supervisor/main.ts'],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    banner: {
+      js: "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);",
+    },
+    logLevel: 'warning',
+  });
+  return outfile;
+}
+
+/** Waits for a condition; the error names it. */
+export async function waitFor<Value>(
+  what: string,
+  condition: () => Value | Promise<Value>,
+  patienceMs = 20_000,
+): Promise<NonNullable<Value>> {
+  const end = performance.now() + patienceMs;
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    if (performance.now() > end) throw new Error(`waited in vain for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** A runs directory with a supervisor of its own; `close` ends everything that was started in it. */
+export class Testbed {
+  readonly runs = realpathSync(mkdtempSync(join(tmpdir(), 'runs-')));
+  readonly #fleets: Fleet[] = [];
+  readonly #supervisors: ChildProcess[] = [];
+
+  path(...parts: string[]): string {
+    return join(this.runs, ...parts);
+  }
+
+  /** Text of a file below the runs directory; empty when there is none. */
+  text(...parts: string[]): string {
+    return existsSync(this.path(...parts)) ? readFileSync(this.path(...parts), 'utf8') : '';
+  }
+
+  async programs(): Promise<Programs> {
+    const bin = this.path('.bin');
+    mkdirSync(bin, { recursive: true });
+    return { node: process.execPath, supervisor: await bundledSupervisor(), bin, environment: process.env };
+  }
+
+  /** Connects, and starts a supervisor if need be. */
+  async fleet(): Promise<Fleet> {
+    const fleet = await ensureSupervisor(this.runs, await this.programs());
+    this.#fleets.push(fleet);
+    await fleet.ready();
+    return fleet;
+  }
+
+  /** Connects to a supervisor that is up. */
+  async attach(): Promise<Fleet | null> {
+    const fleet = await connect(this.runs);
+    if (fleet !== null) this.#fleets.push(fleet);
+    await fleet?.ready();
+    return fleet;
+  }
+
+  /** Starts a supervisor directly. */
+  async spawnSupervisor(): Promise<ChildProcess> {
+    const { supervisor, bin } = await this.programs();
+    const child = spawn(process.execPath, [supervisor, '--runs', this.runs, '--bin', bin], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#supervisors.push(child);
+    return child;
+  }
+
+  supervisorPid(): number | null {
+    const lock = readLock(this.path('.supervisor', 'lock.json'));
+    return lock !== null && isAlive(lock) ? lock.pid : null;
+  }
+
+  /** As a power cut would, for the supervisor alone. Resolves when it is gone. */
+  async killSupervisor(): Promise<void> {
+    const pid = this.supervisorPid();
+    if (pid === null) throw new Error('there is no supervisor to kill');
+    process.kill(pid, 'SIGKILL');
+    await waitFor('the supervisor to be dead', () => identityOf(pid) === null);
+  }
+
+  plan(sweep: string, runs: Partial<PlannedRun>[], groups: { name: string; needs?: string[] }[] = []): Plan {
+    return plan(this.runs, sweep, runs, groups);
+  }
+
+  async close(): Promise<void> {
+    for (const fleet of this.#fleets) {
+      const directories = [...fleet.runs.values()].map(({ directory }) => directory);
+      fleet.close();
+      killTrees(directories.map((directory) => ({ pid: 0, startTime: null, directory })));
+    }
+    for (const child of this.#supervisors) child.kill('SIGKILL');
+    if (this.supervisorPid() !== null) await this.killSupervisor();
+    rmSync(this.runs, { recursive: true, force: true });
+  }
+}
+
+/** A plan from what matters in a test. */
+export function plan(
+  runsDirectory: string,
+  sweep: string,
+  runs: Partial<PlannedRun>[],
+  groups: { name: string; needs?: string[] }[] = [],
+): Plan {
+  const planned = runs.map((run, index): PlannedRun => {
+    const name = run.name ?? `run${index}`;
+    const group = run.group ?? 'main';
+    return {
+      id: RunId.parse(`${sweep}/${name}`),
+      ...{ sweep, group, subgroup: null, name, parameters: { index }, identity: name },
+      ...{ argv: ['true'], resumeArgs: [], env: {}, cwd: runsDirectory, directory: join(runsDirectory, sweep, name) },
+      ...{ needs: groups.find((each) => each.name === group)?.needs ?? [], done: { exit: 0 as const }, stopWhen: null },
+      resources: { gpus: 0, per_gpu: 1, cpus: 1 },
+      ...{ grace: 10, metrics: { show: [], x: 'step', progress: null } },
+      ...run,
+    };
+  });
+  const names = [...new Set([...groups.map(({ name }) => name), ...planned.map(({ group }) => group)])];
+  return {
+    sweep,
+    description: null,
+    groups: names.map((name) => ({ name, title: null, needs: groups.find((each) => each.name === name)?.needs ?? [] })),
+    runs: planned,
+  };
+}
+
+export function run(fleet: Fleet, id: string): RunSummary {
+  const found = fleet.runs.get(RunId.parse(id));
+  if (found === undefined) throw new Error(`no run ${id} in ${[...fleet.runs.keys()].join(', ')}`);
+  return found;
+}
+
+/** Waits until the run is in that state. */
+export async function untilState(fleet: Fleet, id: string, state: RunSummary['state']): Promise<RunSummary> {
+  return waitFor(`${id} to be ${state}`, () => {
+    const found = fleet.runs.get(RunId.parse(id));
+    return found?.state === state ? found : null;
+  });
+}
+
+export async function untilSettled(fleet: Fleet): Promise<void> {
+  await waitFor('everything to settle', () => fleet.status.settled && [...fleet.runs.values()].every(hasSettled));
+}
+
+function hasSettled({ state }: RunSummary): boolean {
+  return !['starting', 'running', 'stopping'].includes(state);
+}
+
+/** Pid of the shim of an attempt. */
+export function shimPid(directory: string, attempt = 1): number | null {
+  const claim = readClaim(join(directory, 'attempts', String(attempt)));
+  return claim.kind === 'begun' ? claim.identity.pid : null;
+}
