@@ -24,7 +24,7 @@ type Times = { sample: number; forward: number; backward: number; adam: number; 
  */
 export async function benchEngine(): Promise<string[]> {
   const wasm = await measure(await createEngine(presets.tiny), { warmUp: 500, steps: 3000 });
-  const loops = await measure(await createEngine(presets.tiny, { kernels: loopKernels() }), { warmUp: 20, steps: 60 });
+  const loops = await measure(await createEngine(presets.tiny, { kernels: loopKernels() }), { warmUp: 60, steps: 200 });
   const ratio = (peer: number) => `${(peer / wasm.total).toFixed(1)}×`;
   return [
     'W1 training step, 1 core     sample  forward  backward    adam     total',

@@ -1,0 +1,219 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Engine, ModelShape, PromptGroup } from '../../../src/lab/engine/engine.js';
+import { layout } from '../../../src/lab/engine/layout.js';
+import { presets } from '../../../src/lab/engine/model-shape.js';
+import {
+  backends,
+  groupsOf,
+  makeEngine,
+  maxDifference,
+  oddShape,
+  slopes,
+  tailShape,
+  trainedLooking,
+} from './models.js';
+
+const fixtures = 'test/fixtures/engine/W1';
+const floats = (file: string) => new Float32Array(new Uint8Array(readFileSync(file)).buffer);
+/** Four sequences of 10 prompt and 5 sampled tokens, log-probabilities when sampled, and one advantage each. */
+const fixture = JSON.parse(readFileSync(`${fixtures}.fix.json`, 'utf8')) as {
+  tok: number[];
+  adv: number[];
+  old: number[];
+};
+
+const shapes: { name: string; shape: ModelShape }[] = [
+  { name: 'tiny', shape: presets.tiny },
+  { name: 'grouped queries, untied head, odd vocabulary', shape: oddShape },
+  { name: 'widths with tails, tied head', shape: tailShape },
+];
+
+async function gradientOf(
+  engine: Engine,
+  groups: PromptGroup[],
+  dLogprob: Float32Array,
+  dEntropy: Float32Array | null,
+): Promise<Float32Array> {
+  await engine.clearGradient();
+  await engine.forward(groups);
+  await engine.backward(dLogprob, dEntropy);
+  return engine.gradient();
+}
+
+describe.each(backends)('the engine on %s kernels', (backend) => {
+  it('says which kernels it runs on, and how many parameters it has', async () => {
+    const engine = await makeEngine(backend, presets.tiny);
+    expect(engine.backend).toBe(backend);
+    expect(engine.parameterCount).toBe(101_184);
+  });
+
+  it("computes PyTorch's loss and whole gradient", async () => {
+    const engine = await makeEngine(backend, presets.tiny);
+    await engine.loadWeights(floats(`${fixtures}.params.bin`));
+    const groups = fixture.adv.map((_, i) => {
+      const tokens = Int32Array.from(fixture.tok.slice(15 * i, 15 * i + 15));
+      return { prompt: tokens.slice(0, 10), continuations: [tokens.slice(10)] };
+    });
+    const { logprobs } = await engine.forward(groups);
+    const gains = logprobs.map((logprob, i) => Math.exp(logprob - fixture.old[i]!) * fixture.adv[Math.floor(i / 5)]!);
+    expect(-gains.reduce((sum, gain) => sum + gain, 0)).toBeCloseTo(-9.17047, 4);
+    await engine.backward(
+      gains.map((gain) => -gain),
+      null,
+    );
+    expect(maxDifference(await engine.gradient(), floats(`${fixtures}.grad.bin`))).toBeLessThan(1e-4);
+  });
+
+  it.each(shapes)('has the derivative that finite differences show: $name', async ({ shape }) => {
+    const engine = await trainedLooking(backend, shape);
+    const groups = groupsOf(shape, [
+      [3, 4, 1, 2],
+      [1, 5],
+    ]);
+    const dLogprob = slopes(12, 11);
+    const dEntropy = slopes(12, 12);
+    const gradient = await gradientOf(engine, groups, dLogprob, dEntropy);
+    const weights = await engine.weights();
+    const loss = async (changed: Float32Array) => {
+      await engine.loadWeights(changed);
+      const { logprobs, entropies } = await engine.forward(groups);
+      return logprobs.reduce((sum, logprob, i) => sum + logprob * dLogprob[i]! + entropies[i]! * dEntropy[i]!, 0);
+    };
+    const top = gradient.reduce((most, g) => Math.max(most, Math.abs(g)), 0);
+    for (const { name, offset, shape: sizes, strides } of layout(shape)) {
+      // The largest slope of each tensor: single precision leaves little of the small ones' differences.
+      const indices = sizes.length === 2 ? sizes[0] * sizes[1] : sizes[0];
+      let at = offset;
+      for (let k = 0; k < indices; k++) {
+        const [i, j] = sizes.length === 2 ? [Math.floor(k / sizes[1]), k % sizes[1]] : [k, 0];
+        const index = offset + i * strides[0] + j * (strides[1] ?? 0);
+        if (Math.abs(gradient[index]!) > Math.abs(gradient[at]!)) at = index;
+      }
+      const step = 4e-3;
+      const up = weights.slice();
+      up[at]! += step;
+      const down = weights.slice();
+      down[at]! -= step;
+      const slope = ((await loss(up)) - (await loss(down))) / (up[at]! - down[at]!);
+      expect(Math.abs(slope - gradient[at]!), name).toBeLessThan(0.02 * Math.abs(gradient[at]!) + 1e-3 * top);
+      expect(Math.abs(gradient[at]!), name).toBeGreaterThan(0);
+    }
+  });
+
+  it.each(shapes)('scores a shared prompt as separate prompts, bit for bit: $name', async ({ shape }) => {
+    const engine = await trainedLooking(backend, shape);
+    const shared = groupsOf(shape, [
+      [4, 3, 1, 5],
+      [2, 2, 6],
+    ]);
+    const separate = shared.flatMap(({ prompt, continuations }) =>
+      continuations.map((continuation) => ({ prompt, continuations: [continuation] })),
+    );
+    expect(await engine.forward(shared)).toEqual(await engine.forward(separate));
+    const dLogprob = slopes(17, 21);
+    const dEntropy = slopes(17, 22);
+    const together = await gradientOf(engine, shared, dLogprob, dEntropy);
+    const apart = await gradientOf(engine, separate, dLogprob, dEntropy);
+    expect(maxDifference(together, apart)).toBeLessThan(1e-5 * Math.max(...apart.map(Math.abs)) + 1e-6);
+  });
+
+  it('gives the uniform distribution and its entropy when all weights are zero', async () => {
+    const engine = await makeEngine(backend, oddShape);
+    const { logprobs, entropies } = await engine.forward(groupsOf(oddShape, [[2, 3]]));
+    for (const logprob of logprobs) expect(logprob).toBeCloseTo(-Math.log(13), 6);
+    for (const entropy of entropies) expect(entropy).toBeCloseTo(Math.log(13), 6);
+  });
+
+  it('gives the same bits for the same inputs', async () => {
+    const run = async () => {
+      const engine = await trainedLooking(backend, oddShape);
+      for (let step = 0; step < 3; step++) {
+        await engine.forward(
+          groupsOf(
+            oddShape,
+            [
+              [3, 4, 2 + step],
+              [2, 5],
+            ],
+            step,
+          ),
+        );
+        await engine.backward(slopes(11 + step, step), slopes(11 + step, 50 + step));
+        await engine.adam({ learningRate: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 });
+      }
+      return engine.weights();
+    };
+    expect(await run()).toEqual(await run());
+  });
+
+  it('gives the same bits whatever batches came before', async () => {
+    const engine = await trainedLooking(backend, oddShape);
+    const groups = groupsOf(oddShape, [[3, 4, 2]]);
+    const before = await engine.forward(groups);
+    await engine.forward(
+      groupsOf(oddShape, [
+        [9, 15, 15, 1],
+        [12, 12],
+        [1, 1],
+      ]),
+    );
+    await engine.decoder(groups[0]!.prompt, 3);
+    expect(await engine.forward(groups)).toEqual(before);
+    const gradient = await gradientOf(engine, groups, slopes(6, 1), null);
+    const fresh = await trainedLooking(backend, oddShape);
+    expect(gradient).toEqual(await gradientOf(fresh, groups, slopes(6, 1), null));
+  });
+
+  it('may go back twice through one forward pass, and adds up', async () => {
+    const engine = await trainedLooking(backend, oddShape);
+    const groups = groupsOf(oddShape, [[3, 4, 2]]);
+    const once = await gradientOf(engine, groups, slopes(6, 1), slopes(6, 2));
+    await engine.backward(slopes(6, 1), slopes(6, 2));
+    expect(
+      maxDifference(
+        await engine.gradient(),
+        once.map((g) => 2 * g),
+      ),
+    ).toBeLessThan(1e-5);
+  });
+
+  it('goes back through scores that were computed in pieces, and that it did not keep', async () => {
+    // 2^21 floats of scores are kept: here 5 rows. Seven head rows are two pieces, five are one.
+    const vocabulary = 350_000;
+    const shape = { ...presets.micro, vocabulary, width: 4, heads: 1, kvHeads: 1, feedForward: 4 };
+    const engine = await trainedLooking(backend, shape);
+    const [{ prompt, continuations }] = groupsOf(shape, [[1, 7]]) as [PromptGroup];
+    const head = [{ prompt, continuations: [continuations[0]!.slice(0, 5)] }];
+    const whole = await engine.forward([{ prompt, continuations }]);
+    expect((await engine.forward(head)).logprobs).toEqual(whole.logprobs.slice(0, 5));
+    const dLogprob = slopes(5, 1);
+    const padded = new Float32Array(7);
+    padded.set(dLogprob);
+    const pieces = await gradientOf(engine, [{ prompt, continuations }], padded, padded);
+    expect(maxDifference(pieces, await gradientOf(engine, head, dLogprob, dLogprob))).toBeLessThan(1e-5);
+  });
+});
+
+describe('the two sets of kernels', () => {
+  it.each(shapes)('agree on scores, gradient and Adam step: $name', async ({ shape }) => {
+    const groups = groupsOf(shape, [
+      [5, 4, 7, 1],
+      [2, 9],
+    ]);
+    const results = [];
+    for (const backend of backends) {
+      const engine = await trainedLooking(backend, shape);
+      const { logprobs, entropies } = await engine.forward(groups);
+      await engine.backward(slopes(21, 1), slopes(21, 2));
+      const gradient = await engine.gradient();
+      const norm = await engine.adam({ learningRate: 1e-3, beta1: 0.9, beta2: 0.99, epsilon: 1e-6 });
+      results.push({ logprobs, entropies, gradient, norm });
+    }
+    const [wasm, loops] = results;
+    expect(maxDifference(wasm!.logprobs, loops!.logprobs)).toBeLessThan(2e-5);
+    expect(maxDifference(wasm!.entropies, loops!.entropies)).toBeLessThan(2e-5);
+    expect(maxDifference(wasm!.gradient, loops!.gradient)).toBeLessThan(1e-4);
+    expect(wasm!.norm / loops!.norm).toBeCloseTo(1, 5);
+  });
+});

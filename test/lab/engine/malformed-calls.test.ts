@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { UserError } from '../../../src/base/user-error.js';
+import type { Engine } from '../../../src/lab/engine/engine.js';
+import { makeEngine, oddShape, trainedLooking } from './models.js';
+
+const prompt = Int32Array.of(1, 2);
+const group = { prompt, continuations: [Int32Array.of(3, 4)] };
+const nothing = new Int32Array(0);
+const adam = { learningRate: 1, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
+
+const calls: { what: string; call: (engine: Engine) => Promise<unknown>; says: RegExp }[] = [
+  { what: 'an empty batch', call: (e) => e.forward([]), says: /no prompt groups/ },
+  { what: 'an empty prompt', call: (e) => e.forward([{ ...group, prompt: nothing }]), says: /prompt has no tokens/ },
+  { what: 'no continuations', call: (e) => e.forward([{ prompt, continuations: [] }]), says: /no continuations/ },
+  { what: 'an empty continuation', call: (e) => e.forward([{ prompt, continuations: [nothing] }]), says: /no tokens/ },
+  {
+    what: 'a token above the vocabulary',
+    call: (e) => e.forward([{ ...group, prompt: Int32Array.of(13) }]),
+    says: /contains 13/,
+  },
+  {
+    what: 'a negative token',
+    call: (e) => e.forward([{ prompt, continuations: [Int32Array.of(-1)] }]),
+    says: /contains -1/,
+  },
+  {
+    what: 'a sequence longer than the context',
+    call: (e) => e.forward([{ prompt, continuations: [new Int32Array(23)] }]),
+    says: /25 tokens .* context, 24/,
+  },
+  { what: 'backward before forward', call: (e) => e.backward(new Float32Array(2), null), says: /no forward pass/ },
+  {
+    what: 'backward after a forward that failed',
+    call: async (e) => {
+      await e.forward([group]);
+      await e.forward([]).catch(() => null);
+      await e.forward([{ prompt, continuations: [] }]).catch(() => null);
+      return e.backward(new Float32Array(3), null);
+    },
+    says: /3 numbers, .* scored 2/,
+  },
+  {
+    what: 'backward after the weights changed',
+    call: async (e) => {
+      await e.forward([group]);
+      await e.adam(adam);
+      return e.backward(new Float32Array(2), null);
+    },
+    says: /weights have changed/,
+  },
+  {
+    what: 'too few slopes of entropy',
+    call: async (e) => {
+      await e.forward([group]);
+      return e.backward(new Float32Array(2), new Float32Array(1));
+    },
+    says: /`dEntropy` has 1/,
+  },
+  { what: 'too few weights', call: (e) => e.loadWeights(new Float32Array(3)), says: /`weights` has 3 numbers/ },
+  {
+    what: 'an optimizer of another size',
+    call: async (e) => e.loadOptimizerState({ step: 1, m: await e.weights(), v: new Float32Array(1) }),
+    says: /`v` has 1/,
+  },
+  {
+    what: 'an optimizer with a broken step',
+    call: async (e) => e.loadOptimizerState({ step: 0.5, m: await e.weights(), v: await e.weights() }),
+    says: /0\.5 steps/,
+  },
+  { what: 'an empty prompt to decode', call: (e) => e.decoder(nothing, 1), says: /no tokens/ },
+  { what: 'no sequences', call: (e) => e.decoder(prompt, 0), says: /cannot have 0/ },
+  { what: 'a prompt longer than the context', call: (e) => e.decoder(new Int32Array(25), 1), says: /25 tokens/ },
+  {
+    what: 'lists for other sequences than there are',
+    call: async (e) => (await e.decoder(prompt, 2)).extend([[1]]),
+    says: /1 lists .* 2 sequences/,
+  },
+  { what: 'a strange token', call: async (e) => (await e.decoder(prompt, 1)).extend([[1.5]]), says: /contains 1\.5/ },
+  {
+    what: 'growing beyond the context',
+    call: async (e) => (await e.decoder(prompt, 1)).extend([new Array<number>(23).fill(1)]),
+    says: /25 tokens/,
+  },
+  {
+    what: 'too few numbers',
+    call: async (e) => (await e.decoder(prompt, 2)).sample([0.1], 1),
+    says: /1 uniform numbers/,
+  },
+  {
+    what: 'a number that is not below 1',
+    call: async (e) => (await e.decoder(prompt, 1)).sample([1], 1),
+    says: /1 is not in/,
+  },
+  {
+    what: 'a negative temperature',
+    call: async (e) => (await e.decoder(prompt, 1)).sample([0], -1),
+    says: /temperature -1/,
+  },
+  {
+    what: 'a decoder that a newer one replaced',
+    call: async (e) => {
+      const old = await e.decoder(prompt, 1);
+      await e.decoder(prompt, 1);
+      return old.logprobs();
+    },
+    says: /newer one/,
+  },
+  {
+    what: 'a decoder of weights that are gone',
+    call: async (e) => {
+      const old = await e.decoder(prompt, 1);
+      await e.loadWeights(await e.weights());
+      return old.extend([[1]]);
+    },
+    says: /weights have changed/,
+  },
+];
+
+describe('the engine', () => {
+  it.each(calls)('refuses $what, and says what to do', async ({ call, says }) => {
+    const error: unknown = await call(await makeEngine('loops', oddShape)).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(UserError);
+    expect((error as UserError).message).toMatch(says);
+    expect((error as UserError).fix).not.toBe('');
+  });
+
+  it('keeps its sequences when an extension is refused', async () => {
+    const engine = await trainedLooking('wasm', oddShape);
+    const decoder = await engine.decoder(prompt, 2);
+    await expect(decoder.extend([[1], [99]])).rejects.toThrow(UserError);
+    await decoder.extend([[1], [2]]);
+    const after = await decoder.logprobs();
+    const fresh = await engine.decoder(prompt, 2);
+    expect(await fresh.logprobs()).not.toEqual(after);
+    await fresh.extend([[1], [2]]);
+    expect(await fresh.logprobs()).toEqual(after);
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import type { ModelShape } from '../../../src/lab/engine/engine.js';
+import { offsetsOf } from '../../../src/lab/engine/layout.js';
+import { checkShape, presets } from '../../../src/lab/engine/model-shape.js';
+import { makeEngine, oddShape } from './models.js';
+
+describe('a model shape', () => {
+  it.each(Object.entries(presets))('the preset %s is one the engine works with', (_, shape) => {
+    expect(() => checkShape(shape)).not.toThrow();
+  });
+
+  it.each<{ change: Partial<ModelShape>; says: string }>([
+    { change: { vocabulary: 0 }, says: '`vocabulary`, 0, is not a whole number above 0' },
+    { change: { layers: 1.5 }, says: '`layers`, 1.5' },
+    { change: { context: NaN }, says: '`context`, NaN' },
+    { change: { kvHeads: 4 }, says: '`kvHeads`, 4, does not divide `heads`' },
+    { change: { width: 30 }, says: '`width`, 30, is not a multiple of 4 × `heads`' },
+    { change: { feedForward: 22 }, says: '`feedForward`, 22, is not a multiple of 4' },
+    { change: { ropeTheta: 0 }, says: '`ropeTheta`, 0' },
+    { change: { normEpsilon: -1 }, says: '`normEpsilon`, -1' },
+  ])('is refused by name: $says', async ({ change, says }) => {
+    await expect(makeEngine('wasm', { ...oddShape, ...change })).rejects.toThrow(says);
+  });
+
+  it('that no memory can hold is refused with what it would need', async () => {
+    const huge = { ...oddShape, vocabulary: 100_000_000 };
+    expect(offsetsOf(huge).size).toBeGreaterThan(2 ** 32);
+    await expect(makeEngine('wasm', huge)).rejects.toThrow(/need \d+\.\d GiB/);
+  });
+});
