@@ -1,10 +1,11 @@
 import { detailOf, wantedFor } from './detail.js';
 import { History } from './history.js';
-import { type FleetPort, type RunFilesPort } from './port.js';
+import { type Ack, type FleetPort, type RunFilesPort } from './port.js';
 import { press } from './press.js';
 import { isFolded, type Scene, SceneBuilder } from './scene.js';
 import { type Situation } from './situation.js';
 import { initialUi, type Order, type UiState, type WindowOrder } from './ui-state.js';
+import { cleanText } from './view/clean-text.js';
 import { helpLines } from './view/dialogs.js';
 import { listHeight, screen } from './view/screen.js';
 import { type Line } from './view/span.js';
@@ -141,8 +142,7 @@ export class Controller {
     const verb = order.type === 'kill' ? 'Stopping' : 'Resuming';
     this.#note(`${verb} ${order.what} …`, 'dim');
     this.#ports.fleet[order.type](order.ids).then(
-      ({ ok, message }) =>
-        this.#note(message ?? (ok ? `${verb} ${order.what}.` : `Refused: ${order.what}.`), ok ? 'good' : 'bad'),
+      (ack) => this.#note(answerText(ack), ack.ok ? 'good' : 'bad'),
       (error: unknown) => this.#note(`${order.type} did not reach the supervisor: ${messageOf(error)}`, 'bad'),
     );
   }
@@ -170,7 +170,7 @@ export class Controller {
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
       tableLength: this.#table?.length ?? null,
       helpLength: helpLines().length,
-      logLength: node?.kind === 'run' ? this.#history.log(node.run.directory).length : 0,
+      openLength: node?.kind === 'run' ? this.#history.log(node.run.directory).length : (node?.runs.length ?? 0),
       now: this.#ports.now(),
     };
   }
@@ -192,6 +192,7 @@ export class Controller {
       now: this.#ports.now(),
       title: this.#title,
       connection: this.#ports.fleet.connection,
+      status: this.#ports.fleet.status,
       tally: scene.tally,
       ...scene.pace,
       groups: scene.tree.groups,
@@ -225,6 +226,10 @@ function metricsOf(scene: Scene, node: TreeNode | undefined): string[] {
   const keys = new Set(scene.sweeps.flatMap(({ show }) => show));
   for (const { metrics } of runs.slice(0, metricRuns)) Object.keys(metrics).forEach((key) => keys.add(key));
   return [...keys];
+}
+
+function answerText(ack: Ack): string {
+  return cleanText(ack.ok || ack.fix === null ? ack.message : `${ack.message} → ${ack.fix}`);
 }
 
 function messageOf(error: unknown): string {

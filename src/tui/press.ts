@@ -51,7 +51,7 @@ const obey: Record<Command, Obey> = {
 
 /** Through the list, or through the log of an open run. */
 function travel(ui: UiState, movement: Movement, at: Situation): Pressed {
-  return ui.screen.kind === 'open' ? scrollLog(ui, ui.screen.logOffset, movement, at) : move(ui, movement, at);
+  return ui.screen.kind === 'open' ? scrollOpen(ui, ui.screen.offset, movement, at) : move(ui, movement, at);
 }
 
 function move(ui: UiState, movement: Movement, at: Situation): Pressed {
@@ -100,7 +100,7 @@ function withFold(ui: UiState, key: string, isFolded: boolean): UiState {
 function open(ui: UiState, at: Situation): Pressed {
   if (ui.screen.kind === 'open') return refuse(ui, 'It is open; Esc goes back.');
   if (at.rows.length === 0) return refuse(ui, 'There is no run to open.');
-  return { ui: { ...ui, screen: { kind: 'open', logOffset: 0 } } };
+  return { ui: { ...ui, screen: { kind: 'open', offset: 0 } } };
 }
 
 function back(ui: UiState): Pressed {
@@ -114,16 +114,19 @@ function step(ui: UiState, direction: -1 | 1, at: Situation): Pressed {
   for (let index = at.index + direction; index >= 0 && index < at.rows.length; index += direction) {
     if (at.rows[index]!.kind !== 'run') continue;
     const { ui: moved } = select(ui, index, at);
-    return { ui: { ...moved, screen: { kind: 'open', logOffset: 0 } } };
+    return { ui: { ...moved, screen: { kind: 'open', offset: 0 } } };
   }
   return refuse(ui, direction < 0 ? 'There is no run before this one.' : 'There is no run after this one.');
 }
 
-function scrollLog(ui: UiState, offset: number, movement: Movement, at: Situation): Pressed {
-  const most = Math.max(0, at.logLength - at.page);
-  const next = Math.min(most, Math.max(0, offset - distance(movement, at.page)));
-  if (next === offset) return refuse(ui, offset === 0 ? 'This is the end of the log.' : 'Nothing older is kept here.');
-  return { ui: { ...ui, screen: { kind: 'open', logOffset: next } } };
+/** The log of an open run begins at its end; the table of an open group's runs at its top. */
+function scrollOpen(ui: UiState, offset: number, movement: Movement, at: Situation): Pressed {
+  const isLog = at.rows[at.index]?.kind === 'run';
+  const way = distance(movement, at.page);
+  const most = Math.max(0, at.openLength - at.page);
+  const next = Math.min(most, Math.max(0, offset + (isLog ? -way : way)));
+  if (next === offset) return refuse(ui, way > 0 ? 'This is the end.' : 'Nothing more is kept here.');
+  return { ui: { ...ui, screen: { kind: 'open', offset: next } } };
 }
 
 function nextSort(ui: UiState): Pressed {

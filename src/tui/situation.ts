@@ -15,8 +15,8 @@ export type Situation = {
   readonly isFolded: (branch: Branch) => boolean;
   readonly tableLength: number | null;
   readonly helpLength: number;
-  /** Lines of the open run's log. */
-  readonly logLength: number;
+  /** Lines of the open run's log, or runs of the open group. */
+  readonly openLength: number;
   /** Unix ms. */
   readonly now: number;
 };

@@ -49,6 +49,8 @@ export class TerminalSession {
     this.#stdout.on('error', this.#onHangUp);
     this.#stdin.on('error', this.#onHangUp);
     this.#stdin.on('end', this.#onHangUp);
+    // Before anything is drawn: the terminal would echo a key pressed now into the picture.
+    this.#setRaw(true);
     this.#show();
   }
 
@@ -56,6 +58,7 @@ export class TerminalSession {
   end(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#setRaw(false);
     this.#hide();
     deadly.forEach((signal) => process.off(signal, this.#onDeadly));
     process.off('SIGTSTP', this.#onStop);

@@ -28,7 +28,7 @@ const foregrounds: Record<Tone, readonly [string, string, string]> = {
   busy: ['38;5;39', '36', ''],
   wait: ['38;5;245', '90', ''],
   value: ['38;5;180', '33', ''],
-  spark: ['38;5;73', '36', ''],
+  spark: ['38;5;66', '36', ''],
   key: ['1', '1', '1'],
   // Okabe and Ito's order: told apart with any colour vision.
   curve0: ['38;5;39', '36', ''],

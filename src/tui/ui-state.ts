@@ -20,8 +20,8 @@ export type UiState = {
   readonly note: Note | null;
 };
 
-/** `logOffset`: lines the log is scrolled back from its end. */
-export type Screen = { readonly kind: 'jobs' } | { readonly kind: 'open'; readonly logOffset: number };
+/** `offset`: lines the log of a run is scrolled back from its end, or the table of a group's runs on from its top. */
+export type Screen = { readonly kind: 'jobs' } | { readonly kind: 'open'; readonly offset: number };
 
 /** What lies over the screen or asks in the footer. */
 export type Dialog =

@@ -90,7 +90,7 @@ function marksOf({ low, high }: Range, most: number): Mark[] {
 function padded({ low, high }: Range): Range {
   if (low === high) return { low: low - (Math.abs(low) || 1) * 0.5, high: high + (Math.abs(high) || 1) * 0.5 };
   const air = (high - low) * 0.04;
-  return { low: low >= 0 && low < air ? 0 : low - air, high: high + air };
+  return { low: low >= 0 && low < (high - low) * 0.2 ? 0 : low - air, high: high + air };
 }
 
 function draw(canvas: BrailleCanvas, frame: Frame, { x, y }: Series, tone: Tone): void {

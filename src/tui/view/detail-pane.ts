@@ -18,19 +18,22 @@ export function detailPane(model: WindowModel, width: number, height: number): L
   const first = model.detail.charts[0];
   const lines = [
     ...heading,
-    ...(first === undefined ? [] : chartSection(first, model.detail, width, rest - logHeight)),
+    ...(first === undefined ? [] : chartSection(first, model.detail, { width, height: rest - logHeight })),
     sectionRule('parameters', [], width),
     ...parameters,
-    ...(logHeight === 0 ? [] : logSection(model.detail.log, 0, width, logHeight)),
+    ...(logHeight === 0 ? [] : logSection(model.detail.log, { offset: 0, wraps: false }, width, logHeight)),
   ];
   return [...lines, ...blankLines(height - lines.length)].slice(0, height).map((line) => fitLine(line, width));
 }
 
-/** The curve alone with its name, for when there is little room. Exactly `height` lines. */
+/** The curve with its name, for when there is little room. Exactly `height` lines. */
 export function chartStrip(model: WindowModel, width: number, height: number): Line[] {
+  const node = selectedNode(model);
   const first = model.detail.charts[0];
-  if (first === undefined) return blankLines(height);
-  return chartSection(first, model.detail, width, height).map((line) => fitLine(line, width));
+  const heading = node === undefined ? [] : detailHeading(node, width, model.now);
+  const rest = height - heading.length;
+  const below = first === undefined ? blankLines(rest) : chartSection(first, model.detail, { width, height: rest });
+  return [...heading, ...below].map((line) => fitLine(line, width));
 }
 
 function blankLines(count: number): Line[] {

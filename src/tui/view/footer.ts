@@ -1,6 +1,8 @@
 import { keyMap } from '../key-map.js';
+import { cleanText } from './clean-text.js';
+import { textWidth } from './display-width.js';
 import { ends, fitLine, type Line, lineWidth, onGround, span } from './span.js';
-import { type WindowModel } from './window-model.js';
+import { selectedNode, type WindowModel } from './window-model.js';
 
 /** Two lines: what was said last or is being asked; the keys. */
 export function footer(model: WindowModel, width: number): Line[] {
@@ -13,7 +15,7 @@ export function messageLine(model: WindowModel, width: number): Line {
   if (dialog.kind === 'confirm') return onGround(fitLine([span(` ${dialog.question}`, 'strong')], width), 'alarm');
   if (dialog.kind === 'filter') return filterPrompt(model, dialog.text, width);
   if (note !== null) return fitLine([span(` ${note.text}`, note.tone)], width);
-  return fitLine(listState(model), width);
+  return ends(listState(model), directory(model, width), width);
 }
 
 function filterPrompt(model: WindowModel, text: string, width: number): Line {
@@ -32,54 +34,86 @@ function listState({ ui, metric }: WindowModel): Line {
   return [span(` ${parts.filter((part) => part !== null).join(' · ')}`, 'faint')];
 }
 
+/** Where the selected run keeps its files, when that leaves room for the rest. */
+function directory(model: WindowModel, width: number): Line {
+  const node = selectedNode(model);
+  const path = node?.kind === 'run' ? cleanText(node.run.directory) : '';
+  return textWidth(path) > width * 0.6 ? [] : [span(`${path} `, 'faint')];
+}
+
 /** As many keys as fit, in the order of the table; `q` and `?` always. */
 export function keysLine(model: WindowModel, width: number): Line {
-  const { dialog, screen } = model.ui;
-  if (dialog.kind === 'filter')
-    return fitLine(
-      hints([
-        ['Enter', 'keep'],
-        ['Esc', 'drop'],
-        ['Ctrl-U', 'clear'],
-      ]),
-      width,
-    );
-  if (dialog.kind !== 'none')
-    return fitLine(
-      hints([
-        ['↑↓', 'move'],
-        ['Enter', 'choose'],
-        ['Esc', 'close'],
-      ]),
-      width,
-    );
-  if (screen.kind === 'open') {
-    const keys: Hint[] = [
-      ['↑↓', 'log'],
-      ['←→', 'other run'],
-      ['Esc', 'back'],
-      ['k', 'kill'],
-      ['r', 'resume'],
-      ['m', 'metric'],
-      ['q', 'detach'],
+  return fitLine(fitting(keysNow(model), width), width);
+}
+
+function keysNow({ ui, table }: WindowModel): readonly Hint[] {
+  if (ui.dialog.kind === 'confirm')
+    return [
+      [ui.dialog.key, 'yes'],
+      ['any other key', 'no'],
     ];
-    return fitLine(hints(keys), width);
-  }
+  if (ui.dialog.kind !== 'none') return dialogKeys[ui.dialog.kind];
+  if (ui.screen.kind === 'open') return openKeys;
   const bound = keyMap.flatMap(({ shown, short, command }): Hint[] =>
-    short === null || (command === 'table' && model.table === null) ? [] : [[shown, short]],
+    short === null || (command === 'table' && table === null) ? [] : [[shown, short]],
   );
-  return fitLine(fitting([['↑↓', 'move'], ['←→', 'fold'], ...bound], width), width);
+  return [['↑↓', 'move'], ['←→', 'fold'], ...bound];
 }
 
 type Hint = readonly [key: string, does: string];
+
+const textKeys: readonly Hint[] = [
+  ['↑↓', 'scroll'],
+  ['Esc', 'close'],
+];
+const dialogKeys: Record<'filter' | 'metrics' | 'help' | 'table', readonly Hint[]> = {
+  filter: [
+    ['Enter', 'keep'],
+    ['Esc', 'drop'],
+    ['Ctrl-U', 'clear'],
+  ],
+  metrics: [
+    ['↑↓', 'move'],
+    ['Enter', 'choose'],
+    ['Esc', 'close'],
+  ],
+  help: textKeys,
+  table: textKeys,
+};
+const openKeys: readonly Hint[] = [
+  ['↑↓', 'scroll'],
+  ['←→', 'other run'],
+  ['Esc', 'back'],
+  ['k', 'kill'],
+  ['r', 'resume'],
+  ['m', 'metric'],
+  ['q', 'detach'],
+];
 
 function hints(list: readonly Hint[]): Line {
   return list.flatMap(([key, does]) => [span(` ${key}`, 'key'), span(` ${does} `, 'dim')]);
 }
 
-/** Drops hints from the middle until the rest fits: the last two (`?` and `q`) lead out of everything. */
+/** What a person guesses or finds in the help, first; what leads on or out is never left out. */
+const firstToGo = [
+  'move',
+  'group',
+  'fold',
+  'kill group',
+  'sort',
+  'metric',
+  'filter',
+  'resume',
+  'open',
+  'table',
+  'kill',
+];
+
 function fitting(list: readonly Hint[], width: number): Line {
-  const line = hints(list);
-  if (lineWidth(line) <= width || list.length <= 2) return line;
-  return fitting([...list.slice(0, -3), ...list.slice(-2)], width);
+  let kept = list;
+  for (const word of firstToGo) {
+    if (lineWidth(hints(kept)) <= width) break;
+    kept = kept.filter(([, does]) => does !== word);
+  }
+  return hints(kept);
 }

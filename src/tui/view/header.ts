@@ -1,11 +1,13 @@
+import { type FleetStatus } from '../port.js';
+import { cleanText } from './clean-text.js';
 import { duration } from './duration.js';
 import { progressBar } from './progress-bar.js';
-import { ends, type Line, lineWidth, onGround, span } from './span.js';
+import { blank, ends, fitLine, type Line, lineWidth, onGround, span } from './span.js';
 import { stateLook, statesInOrder } from './state-look.js';
-import { busyCount, hasEnded } from './tally.js';
+import { hasEnded } from './tally.js';
 import { type WindowModel } from './window-model.js';
 
-/** Two lines: the sweep and its runs by state; the whole progress. */
+/** Three lines: the sweep and its runs by state; the whole progress; what keeps the supervisor from its work, if anything. */
 export function header(model: WindowModel, width: number): Line[] {
   const name: Line = [span(` ${model.title}`, 'title'), span('   ')];
   const right = rightEnd(model);
@@ -14,6 +16,7 @@ export function header(model: WindowModel, width: number): Line[] {
   return [
     ends([...name, ...(lineWidth(long) <= room ? long : counts(model, false))], right, width),
     hasEnded(model.tally) ? endedLine(model, width) : progressLine(model, width),
+    model.status.problem === null ? blank(width) : problemLine(model.status.problem, width),
   ];
 }
 
@@ -40,11 +43,23 @@ function counts({ tally }: WindowModel, isLong: boolean): Line {
 function rightEnd(model: WindowModel): Line {
   if (model.connection === 'reconnecting')
     return onGround([span(' supervisor lost · reconnecting ', 'strong')], 'alarm');
-  const busy = busyCount(model.tally);
   const end = model.endedAt ?? model.now;
-  const slots = busy === 0 ? '' : `${busy} ${busy === 1 ? 'slot' : 'slots'} busy   `;
   const time = model.startedAt === null ? 'not started' : duration(end - model.startedAt);
-  return [span(slots, 'dim'), span(`${time} `, 'plain')];
+  return [span(`${slotWords(model.status)}   `, 'dim'), span(`${time} `, 'plain')];
+}
+
+/** `2 of 4 slots busy`, `7 of 8 GPUs busy`, or both. */
+function slotWords({ cpu, gpus }: FleetStatus): string {
+  const busyGpus = gpus.filter(({ runs }) => runs > 0).length;
+  const words = [
+    gpus.length > 0 ? `${busyGpus} of ${gpus.length} GPUs` : '',
+    cpu.busy > 0 || gpus.length === 0 ? `${cpu.busy} of ${cpu.slots} slots` : '',
+  ];
+  return `${words.filter((word) => word !== '').join(', ')} busy`;
+}
+
+function problemLine(problem: string, width: number): Line {
+  return onGround(fitLine([span(` ${cleanText(problem)}`, 'strong')], width), 'alarm');
 }
 
 function progressLine({ tally, etaSeconds }: WindowModel, width: number): Line {

@@ -13,7 +13,6 @@ export type ListColumns = {
 const leastName = 18;
 /** In the order in which they are worth their room. */
 const wanted: readonly (readonly [keyof ListColumns, number])[] = [
-  ['metric', 8],
   ['percent', 4],
   ['bar', 8],
   ['time', 6],
@@ -22,16 +21,17 @@ const wanted: readonly (readonly [keyof ListColumns, number])[] = [
   ['slot', 5],
 ];
 
-/** What fits into `width` columns. The name gets most of what is over, then bar and sparkline. */
-export function listColumns(width: number): ListColumns {
-  const columns = { name: 0, bar: 0, percent: 0, left: 0, spark: 0, metric: 0, slot: 0, time: 0 };
-  let room = width - leastName;
+/** What fits into `width` columns. The name gets most of what is over, then bar and sparkline. `metric`: its heading. */
+export function listColumns(width: number, metric: string): ListColumns {
+  const metricWidth = Math.min(12, Math.max(8, metric.length));
+  const columns = { name: 0, bar: 0, percent: 0, left: 0, spark: 0, metric: metricWidth, slot: 0, time: 0 };
+  let room = width - leastName - metricWidth - 1;
   for (const [column, size] of wanted) {
     if (room < size + 1) break;
     columns[column] = size;
     room -= size + 1;
   }
-  columns.name = leastName + Math.min(room, 22);
+  columns.name = leastName + Math.min(room, 14);
   const over = room - (columns.name - leastName);
   if (columns.spark === 0) return { ...columns, name: columns.name + over };
   const toSpark = Math.min(16, over >> 1);

@@ -1,19 +1,20 @@
 import { scrollTo } from '../scroll.js';
-import { branchRow, listHeading, runRow } from './list-row.js';
+import { branchRow, listHeading, runRow, shortKey } from './list-row.js';
 import { listColumns } from './list-columns.js';
 import { fitLine, type Line, onGround, span } from './span.js';
 import { type WindowModel } from './window-model.js';
 
 /** The tree of groups and runs: a heading and `height - 1` rows, of which only those on the screen are computed. */
 export function listPane(model: WindowModel, width: number, height: number): Line[] {
-  return [fitLine(listHeading(listColumns(width), model.metric), width), ...listRows(model, width, height - 1)];
+  const heading = shortKey(model.metric ?? '');
+  return [fitLine(listHeading(listColumns(width, heading), heading), width), ...listRows(model, width, height - 1)];
 }
 
 /** The rows alone, for a small screen. */
 export function listRows(model: WindowModel, width: number, height: number): Line[] {
   const { rows, index, ui } = model;
   if (rows.length === 0) return emptyList(model, width, height);
-  const columns = listColumns(width);
+  const columns = listColumns(width, shortKey(model.metric ?? ''));
   const top = scrollTo(index, ui.top, height, rows.length);
   return rows.slice(top, top + height).map((node, offset) => {
     const line =

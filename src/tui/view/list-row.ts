@@ -1,4 +1,5 @@
 import { type RunSummary } from '../port.js';
+import { cleanText } from './clean-text.js';
 import { duration } from './duration.js';
 import { type ListColumns, middleWidth } from './list-columns.js';
 import { progressBar } from './progress-bar.js';
@@ -10,49 +11,63 @@ import { stateLook, statesInOrder } from './state-look.js';
 import { elapsed, progressOf, type Tally } from './tally.js';
 import { type Branch, type RunNode } from './tree.js';
 
+/** Columns below which a reason would be a stump. */
+const leastReason = 12;
+
 /** One run: sign, name, progress or reason, last value, slot, time. `now`: Unix ms. */
 export function runRow(node: RunNode, columns: ListColumns, metric: string | null, now: number): Line {
   const { run } = node;
   const look = stateLook[run.state];
   const indent = '  '.repeat(node.depth);
+  const name = [
+    span(indent),
+    span(look.glyph, look.tone),
+    span(fit(` ${node.label}`, columns.name - indent.length - 1)),
+  ];
   const value = metric === null ? undefined : run.metrics[metric];
   const time = elapsed(run, now);
+  const reason = runReason(run, now);
+  const isBare = time === null && value === undefined;
+  // A run that never started has nothing but its reason to show; and where there is little room, a reason comes first.
+  if (reason !== null && (isBare || middleWidth(columns) < leastReason)) {
+    return [...name, span(` ${reason.text}`, reason.tone)];
+  }
   return joinColumns([
-    [span(indent), span(look.glyph, look.tone), span(fit(` ${node.label}`, columns.name - indent.length - 1))],
+    name,
     middle(run, columns, now),
     number(value, columns.metric),
     cell(run.slot ?? '', columns.slot),
-    time === null ? cell('', columns.time) : [span(fitRight(duration(time), columns.time), 'dim')],
+    cell(time === null ? '' : duration(time), columns.time, true),
   ]);
 }
 
-/** A group or subgroup: what its runs come to. `number`: the key that jumps to it, or null. */
-export function branchRow(branch: Branch, columns: ListColumns, isFolded: boolean, number: number | null): Line {
+/** A group or subgroup: what its runs come to. `digit`: the key that jumps to it, or null. */
+export function branchRow(branch: Branch, columns: ListColumns, isFolded: boolean, digit: number | null): Line {
   const isGroup = branch.kind === 'group';
-  const lead = `${'  '.repeat(branch.depth)}${isFolded ? '▸' : '▾'} `;
-  const digit = isGroup && number !== null ? `${number} ` : '';
-  const title = branch.title === null ? '' : `  ${branch.title}`;
   const name = [
-    span(lead, 'dim'),
-    span(digit, 'faint'),
+    span(`${'  '.repeat(branch.depth)}${isFolded ? '▸' : '▾'} `, 'dim'),
+    span(digit === null ? '' : `${digit} `, 'faint'),
     span(branch.label, isGroup ? 'title' : 'strong'),
-    span(title, 'dim'),
+    span(branch.title === null ? '' : `  ${branch.title}`, 'dim'),
   ];
+  // Words say more than a bar: a long title takes its place, and the per cent stay.
+  const takesBar = columns.bar > 0 && lineWidth(name) > columns.name;
+  const nameWidth = takesBar ? columns.name + 1 + columns.bar : columns.name;
   return joinColumns([
-    fitLine(name, columns.name),
-    branchMiddle(branch.tally, columns),
+    fitLine(name, nameWidth),
+    branchMiddle(branch.tally, takesBar ? { ...columns, bar: 0 } : columns),
     ...spreadCells(branch.tally, columns),
   ]);
 }
 
 /** The words above the columns. */
-export function listHeading(columns: ListColumns, metric: string | null): Line {
+export function listHeading(columns: ListColumns, metric: string): Line {
   const words: [string, number][] = [
     [fit('  run', columns.name), columns.name],
     [fit('progress', columns.bar + 1 + columns.percent), columns.bar],
     [fitRight('left', columns.left), columns.left],
-    [fit('so far', columns.spark), columns.spark],
-    [fitRight(shortKey(metric ?? '', columns.metric), columns.metric), columns.metric],
+    [fit('trend', columns.spark), columns.spark],
+    [fitRight(metric, columns.metric), columns.metric],
     [fit('slot', columns.slot), columns.slot],
     [fitRight('time', columns.time), columns.time],
   ];
@@ -61,9 +76,8 @@ export function listHeading(columns: ListColumns, metric: string | null): Line {
 }
 
 /** The end of a metric's name says the most: `env/all/test/bits_known` → `bits_known`. */
-export function shortKey(key: string, width: number): string {
-  const last = key.slice(key.lastIndexOf('/') + 1);
-  return key.length <= width ? key : last;
+export function shortKey(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1);
 }
 
 /** `●2 ✓14 ✗1`, states without runs left out. */
@@ -85,14 +99,20 @@ function middle(run: RunSummary, columns: ListColumns, now: number): Line {
   if (width <= 0) return [];
   const reason = runReason(run, now);
   if (reason !== null) return [span(fit(reason.text, width), reason.tone)];
-  const isDone = run.state === 'done';
-  const percent = run.progress === null && !isDone ? '' : `${Math.floor(progressOf(run) * 100)}%`;
+  const spark = columns.spark > 0 ? [span(sparkline(run.spark, columns.spark), 'spark')] : [];
+  const free = width - (columns.spark > 0 ? columns.spark + 1 : 0);
+  if (run.state === 'done') return joinColumns([[span(fit(doneWords(run), free), 'dim')], spark]);
   return joinColumns([
-    columns.bar > 0 ? progressBar(progressOf(run), columns.bar, isDone ? 'good' : 'busy') : [],
-    cell(percent, columns.percent, true),
+    columns.bar > 0 ? progressBar(run.progress, columns.bar, 'busy') : [],
+    cell(run.progress === null ? '' : `${Math.floor(progressOf(run) * 100)}%`, columns.percent, true),
     remaining(run, columns.left),
-    columns.spark > 0 ? [span(sparkline(run.spark, columns.spark), 'spark')] : [],
+    spark,
   ]);
+}
+
+/** A full bar would say no more; how it came to its end may. */
+function doneWords({ reason }: RunSummary): string {
+  return reason === null ? 'done' : cleanText(reason);
 }
 
 /** Time left; or what is wrong with a run that goes on. */
@@ -120,8 +140,13 @@ function branchMiddle(tally: Tally, columns: ListColumns): Line {
 function spreadCells({ metric }: Tally, columns: ListColumns): Line[] {
   const rest = [columns.slot, columns.time].filter((size) => size > 0);
   const width = rest.reduce((sum, size) => sum + size + 1, -1);
-  const deviation = metric === null || metric.count < 2 ? '' : `±${shortNumber(metric.deviation)}`;
+  const deviation = metric === null || metric.count < 2 ? '' : `±${shortDeviation(metric.deviation)}`;
   return [number(metric?.mean, columns.metric), width > 0 ? [span(fit(deviation, width), 'dim')] : []];
+}
+
+/** Two digits that count are more than a handful of seeds can tell. */
+function shortDeviation(value: number): string {
+  return value >= 100 || value === 0 || value < 1e-3 ? shortNumber(value) : value.toPrecision(2);
 }
 
 function number(value: number | null | undefined, width: number): Line {

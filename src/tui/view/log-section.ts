@@ -2,19 +2,22 @@ import { sectionRule } from './section.js';
 import { fit, type Line, span, type Tone } from './span.js';
 import { wrap } from './wrap.js';
 
-/** The end of the log, newest line at the bottom, long lines wrapped: exactly `height` lines. `offset`: lines scrolled back. */
-export function logSection(log: readonly string[], offset: number, width: number, height: number): Line[] {
-  const right = offset > 0 ? [span(`${offset} lines below`, 'warn')] : [];
-  return [sectionRule('log', right, width), ...logLines(log, offset, width, height - 1)];
+/** How much of a log is shown. `offset`: lines scrolled back. `wraps`: whole lines, or only what fits into one row each. */
+export type LogView = { readonly offset: number; readonly wraps: boolean };
+
+/** The end of the log, newest line at the bottom: exactly `height` lines. Lines about errors are always shown whole. */
+export function logSection(log: readonly string[], view: LogView, width: number, height: number): Line[] {
+  const right = view.offset > 0 ? [span(`${view.offset} lines below`, 'warn')] : [];
+  return [sectionRule('log', right, width), ...logLines(log, view, width, height - 1)];
 }
 
-function logLines(log: readonly string[], offset: number, width: number, height: number): Line[] {
+function logLines(log: readonly string[], { offset, wraps }: LogView, width: number, height: number): Line[] {
   const last = Math.max(0, log.length - offset);
   const drawn: Line[] = [];
   for (let index = last - 1; index >= 0 && drawn.length < height; index--) {
     const text = log[index]!;
     const tone = toneOf(text);
-    const pieces = text === '' ? [''] : wrap(text, width, 3);
+    const pieces = wrap(text, width, wraps || tone === 'bad' ? 4 : 1);
     drawn.unshift(...pieces.map((piece): Line => [span(fit(piece, width), tone)]));
   }
   if (log.length === 0) drawn.push([span(fit('nothing written yet', width), 'faint')]);

@@ -1,5 +1,5 @@
 import { type RunSummary } from '../port.js';
-import { chartSection } from './chart-section.js';
+import { chartSection, sharedLegend } from './chart-section.js';
 import { detailHeading } from './detail-heading.js';
 import { elapsed } from './tally.js';
 import { duration } from './duration.js';
@@ -11,7 +11,7 @@ import { shortKey } from './list-row.js';
 import { fit, fitLine, fitRight, type Line, span } from './span.js';
 import { stateLook } from './state-look.js';
 import { type Branch } from './tree.js';
-import { type ChartData, selectedNode, selectedRuns, type WindowModel } from './window-model.js';
+import { selectedNode, selectedRuns, type WindowModel } from './window-model.js';
 
 /** The selection on the whole screen: curves above, the log of a run or the table of a group's runs below. */
 export function openScreen(model: WindowModel, width: number, height: number): Line[] {
@@ -21,12 +21,14 @@ export function openScreen(model: WindowModel, width: number, height: number): L
   const parameters = parameterLines(selectedRuns(node), model.varying, width, Math.max(1, Math.floor(height / 16)));
   const rest = height - heading.length - parameters.length;
   const lower = openLogHeight(rest);
-  const offset = model.ui.screen.kind === 'open' ? model.ui.screen.logOffset : 0;
+  const offset = model.ui.screen.kind === 'open' ? model.ui.screen.offset : 0;
   return [
     ...heading,
     ...parameters,
     ...chartGrid(model, width, rest - lower),
-    ...(node.kind === 'run' ? logSection(model.detail.log, offset, width, lower) : runTable(node, model, width, lower)),
+    ...(node.kind === 'run'
+      ? logSection(model.detail.log, { offset, wraps: true }, width, lower)
+      : runTable(node, model, { width, height: lower, top: offset })),
   ].map((line) => fitLine(line, width));
 }
 
@@ -41,7 +43,9 @@ function chartGrid(model: WindowModel, width: number, height: number): Line[] {
   const columns = Math.max(1, Math.min(charts.length, Math.floor(width / 60)));
   const gap = 2;
   const each = Math.floor((width - gap * (columns - 1)) / columns);
-  const drawn = charts.slice(0, columns).map((data: ChartData) => chartSection(data, model.detail, each, height));
+  const shown = charts.slice(0, columns);
+  const legend = sharedLegend(shown, each, height);
+  const drawn = shown.map((data) => chartSection(data, model.detail, { width: each, height, legend }));
   return Array.from({ length: height }, (_, row): Line =>
     drawn.flatMap((lines, column) => [
       ...(column > 0 ? [span(' '.repeat(gap))] : []),
@@ -50,13 +54,22 @@ function chartGrid(model: WindowModel, width: number, height: number): Line[] {
   );
 }
 
+type TableRoom = { width: number; height: number; top: number };
+
 /** One row per run of a group, with the last values of the shown metrics. */
-function runTable(branch: Branch, model: WindowModel, width: number, height: number): Line[] {
+function runTable(branch: Branch, model: WindowModel, { width, height, top }: TableRoom): Line[] {
   const nameWidth = Math.min(40, Math.max(...branch.runs.map(({ name }) => name.length)));
   const keys = model.detail.charts.map(({ metric }) => metric).slice(0, Math.floor((width - nameWidth - 12) / 12));
-  const head = `  ${fit('run', nameWidth)}  ${fitRight('time', 7)} ${keys.map((key) => fitRight(shortKey(key, 11), 11)).join(' ')}`;
-  const rows = branch.runs.slice(0, Math.max(0, height - 2)).map((run) => tableRow(run, keys, nameWidth, model.now));
-  return [sectionRule('runs', [], width), [span(head, 'faint')], ...rows];
+  const head = `  ${fit('run', nameWidth)}  ${fitRight('time', 7)} ${keys.map((key) => fitRight(shortKey(key), 11)).join(' ')}`;
+  const rows = branch.runs
+    .slice(top, top + Math.max(0, height - 2))
+    .map((run) => tableRow(run, keys, nameWidth, model.now));
+  const below = branch.runs.length - top - rows.length;
+  return [
+    sectionRule('runs', below > 0 ? [span(`${below} below`, 'faint')] : [], width),
+    [span(head, 'faint')],
+    ...rows,
+  ];
 }
 
 function tableRow(run: RunSummary, keys: readonly string[], nameWidth: number, now: number): Line {

@@ -1,4 +1,4 @@
-import { columnsOf, fitLine, type Line, lineWidth, onGround, span } from './span.js';
+import { columnsOf, fitLine, type Line, lineWidth, span } from './span.js';
 
 /** Lays a framed box over the middle of a screen of `width` columns. Lines that do not fit into it are not shown. */
 export function overlay(screen: readonly Line[], title: string, lines: readonly Line[], width: number): Line[] {
@@ -20,5 +20,6 @@ function boxOf(title: string, lines: readonly Line[], inner: number): Line[] {
     ...lines.map((line): Line => [span('│ ', 'dim'), ...fitLine(line, inner), span(' │', 'dim')]),
     [span(`╰${'─'.repeat(inner + 2)}╯`, 'dim')],
   ];
-  return box.map((line) => onGround(line, 'raised'));
+  // What stands out in the box keeps its own ground.
+  return box.map((line) => line.map((piece) => ({ ground: 'raised', ...piece })));
 }

@@ -1,7 +1,7 @@
 import { type RunSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { shortNumber } from './short-number.js';
-import { type Line, lineWidth, span } from './span.js';
+import { ends, type Line, lineWidth, span } from './span.js';
 
 type Value = RunSummary['parameters'][string];
 
@@ -26,18 +26,18 @@ export function parameterLines(
 
 /** Lays pieces out in lines, two spaces apart; the last line says how many found no room. */
 export function flow(pieces: readonly Line[], width: number, height: number): Line[] {
-  const lines: Line[] = [];
-  for (const [index, piece] of pieces.entries()) {
+  const lines: { line: Line; pieces: number }[] = [];
+  for (const piece of pieces) {
     const last = lines.at(-1);
-    if (last !== undefined && lineWidth(last) + 2 + lineWidth(piece) <= width) {
-      lines[lines.length - 1] = [...last, span('  '), ...piece];
-    } else if (lines.length < height) {
-      lines.push(piece);
-    } else {
-      return [...lines.slice(0, -1), [...(last ?? []), span(`  +${pieces.length - index}`, 'faint')]];
-    }
+    if (last === undefined || lineWidth(last.line) + 2 + lineWidth(piece) > width)
+      lines.push({ line: piece, pieces: 1 });
+    else lines[lines.length - 1] = { line: [...last.line, span('  '), ...piece], pieces: last.pieces + 1 };
   }
-  return lines;
+  const shown = lines.slice(0, height).map(({ line }) => line);
+  const hidden = lines.slice(height).reduce((sum, line) => sum + line.pieces, 0);
+  const last = shown.at(-1);
+  if (hidden === 0 || last === undefined) return shown;
+  return [...shown.slice(0, -1), ends(last, [span(` +${hidden}`, 'faint')], width)];
 }
 
 function valueText(runs: readonly RunSummary[], key: string, width: number): string {

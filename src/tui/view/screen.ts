@@ -4,7 +4,7 @@ import { footer, keysLine, messageLine } from './footer.js';
 import { header, shortHeader } from './header.js';
 import { listPane, listRows } from './list-pane.js';
 import { openScreen } from './open-screen.js';
-import { blank, fitLine, type Line, span } from './span.js';
+import { fitLine, type Line, span } from './span.js';
 import { type WindowModel } from './window-model.js';
 
 /** Below this much room there is only a list; below the least, nothing that would be of use. */
@@ -32,7 +32,7 @@ function plainScreen(model: WindowModel, width: number, height: number): Line[] 
   const body = bodyHeight(height);
   const main = model.ui.screen.kind === 'open' ? openBody(model, width, body) : jobsBody(model, width, height);
   const filled = Array.from({ length: body }, (_, row) => main[row] ?? []);
-  return [...header(model, width), blank(width), ...filled, ...footer(model, width)];
+  return [...header(model, width), ...filled, ...footer(model, width)];
 }
 
 /** Rows between header and footer. */
@@ -49,10 +49,12 @@ function jobsBody(model: WindowModel, width: number, height: number): Line[] {
   const body = bodyHeight(height);
   const strip = stripHeight(width, height);
   if (width < wide) {
-    const list = listPane(model, width, body - strip);
-    return strip === 0 ? list : [...padTo(list, body - strip), ...chartStrip(model, width, strip)];
+    if (strip === 0) return listPane(model, width, body);
+    // A short list leaves its room to the curve.
+    const rows = Math.min(body - strip, Math.max(6, model.rows.length + 2));
+    return [...padTo(listPane(model, width, rows), rows), ...chartStrip(model, width, body - rows)];
   }
-  const left = Math.max(58, Math.min(124, Math.floor(width * 0.6)));
+  const left = Math.max(58, Math.min(104, Math.floor(width * 0.6)));
   const right = width - left - 3;
   const list = listPane(model, left, body);
   const detail = detailPane(model, right, body);

@@ -1,4 +1,5 @@
-const levels = '▁▂▃▄▅▆▇█';
+/** Not the full block: rows below each other would run together. */
+const levels = '▁▂▃▄▅▆▇';
 
 /** The values as one row of blocks, `width` columns, newest at the right; a missing value is a space. */
 export function sparkline(values: readonly (number | null)[], width: number): string {
@@ -10,7 +11,7 @@ export function sparkline(values: readonly (number | null)[], width: number): st
   const drawn = Array.from({ length: columns }, (_, column) => {
     const value = values[Math.floor(((column + 1) * values.length) / columns) - 1] ?? null;
     if (value === null || !Number.isFinite(value)) return ' ';
-    return levels[range === 0 ? 3 : Math.round(((value - low) / range) * 7)];
+    return levels[range === 0 ? 3 : Math.round(((value - low) / range) * (levels.length - 1))];
   });
   return drawn.join('').padEnd(width);
 }

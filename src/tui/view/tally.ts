@@ -38,10 +38,6 @@ export function hasEnded({ counts, total }: Tally): boolean {
   return total > 0 && counts.done + counts.failed + counts.killed + counts.lost === total;
 }
 
-export function busyCount({ counts }: Tally): number {
-  return counts.running + counts.starting + counts.stopping;
-}
-
 /** Milliseconds a run has taken so far or took; null before it started. `now`: Unix ms. */
 export function elapsed(run: RunSummary, now: number): number | null {
   if (run.startedAt === null) return null;

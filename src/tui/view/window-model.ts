@@ -1,4 +1,4 @@
-import { type RunSummary } from '../port.js';
+import { type FleetStatus, type RunSummary } from '../port.js';
 import { type UiState } from '../ui-state.js';
 import { type Curve } from './chart.js';
 import { type Tally } from './tally.js';
@@ -10,6 +10,7 @@ export type WindowModel = {
   readonly now: number;
   readonly title: string;
   readonly connection: 'connected' | 'reconnecting';
+  readonly status: FleetStatus;
   /** Of all runs, filtered or not. */
   readonly tally: Tally;
   /** Unix ms of the first start and, once all runs ended, of the last end. */

@@ -1,0 +1,41 @@
+/** The program of the end-to-end tests: the window on the simulated memory sweep, or whatever the first argument names. */
+import { openWindow } from '../../src/tui/open-window.js';
+import { memorySweep } from './simulated-fleet.js';
+
+const mode = process.argv[2] ?? 'plain';
+const { fleet, files } = memorySweep();
+const shift = Date.now() - memorySweep().now;
+for (const run of fleet.runs.values()) {
+  const moved = (time: number | null) => (time === null ? null : time + shift);
+  fleet.change(run.id, {
+    startedAt: moved(run.startedAt),
+    endedAt: moved(run.endedAt),
+    killAt: moved(run.killAt),
+  });
+}
+if (mode === 'throw') setTimeout(() => failLater(), 400);
+if (mode === 'ended') {
+  for (const { id } of fleet.runs.values()) fleet.change(id, { state: 'done', progress: 1, killAt: null, slot: null });
+}
+
+function failLater(): never {
+  throw new Error('thrown by the test program');
+}
+
+try {
+  const summary = mode === 'ended' ? () => ['setting   bits/episode', 'A_B8      0.0121'] : undefined;
+  const outcome = await openWindow({
+    fleet,
+    files,
+    sweep: 'abcd',
+    stdin: process.stdin,
+    stdout: process.stdout,
+    environment: process.env,
+    summary,
+  });
+  process.stdout.write(`left: ${outcome}; asked: ${fleet.asked.join(', ') || 'nothing'}\n`);
+  process.exit(0);
+} catch (error) {
+  process.stdout.write(`failed: ${(error as Error).message}\n`);
+  process.exit(1);
+}
