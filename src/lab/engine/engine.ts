@@ -62,6 +62,8 @@ export type Decoder = {
    *
    * @param uniforms One number in [0, 1) per sequence; NaN skips that sequence (its token is -1).
    * @param temperature 0 takes the most likely token.
+   * @returns With each token the log-probability that the model itself gave it (that of temperature 1, as in
+   *   `TokenScores`); 0 for a skipped sequence.
    */
   sample(uniforms: readonly number[], temperature: number): Promise<{ tokens: Int32Array; logprobs: Float32Array }>;
   /** Log-probabilities of every next token, `[sequences × vocabulary]`, row by row; a copy. */
@@ -77,7 +79,7 @@ export type Engine = {
   forward(groups: readonly PromptGroup[]): Promise<TokenScores>;
   /**
    * Adds to the gradient: the derivative of the loss by the scores of the last `forward`, token by token.
-   * `dEntropy` may be null when the loss does not depend on entropy.
+   * `dEntropy` may be null when the loss does not depend on entropy. May be called again after one `forward`.
    */
   backward(dLogprob: Float32Array, dEntropy: Float32Array | null): Promise<void>;
   /** A copy of the gradient accumulated since the last `adam` or `clearGradient`. */
@@ -85,7 +87,10 @@ export type Engine = {
   clearGradient(): Promise<void>;
   /** One Adam step on the accumulated gradient (bias-corrected, Kingma & Ba 2015), then clears it. Gives its L2 norm. */
   adam(options: AdamOptions): Promise<number>;
-  /** A new set of sequences that all begin with `prompt`, computed once. Ends the previous decoder of this engine. */
+  /**
+   * A new set of sequences that all begin with `prompt`, computed once. Ends the previous decoder of this engine, and
+   * ends itself when the weights change. A token gets the same bits here and in `forward`, in any company.
+   */
   decoder(prompt: Int32Array, sequences: number): Promise<Decoder>;
   weights(): Promise<Float32Array>;
   loadWeights(weights: Float32Array): Promise<void>;

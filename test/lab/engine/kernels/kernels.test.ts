@@ -198,7 +198,10 @@ describe('the SIMD kernels agree with plain loops', () => {
         row.set(values);
         const room = new Float32Array(0);
         const drawn = onBoth('sample', values.length, stride, row, uniform, inverse, room).map((all) => all.at(-1)!);
-        if (inverse === Infinity) return expect(drawn).toEqual([values.indexOf(top), values.indexOf(top)]);
+        if (inverse === Infinity) {
+          expect(drawn).toEqual([values.indexOf(top), values.indexOf(top)]);
+          return;
+        }
         const weights = values.map((value) => Math.exp((value - top) * inverse));
         const goal = uniform * weights.reduce((sum, weight) => sum + weight, 0);
         for (const token of drawn) {
