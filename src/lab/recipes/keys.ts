@@ -128,14 +128,22 @@ export const sftKeys = {
 export const warmupKeys = {
   env_type: envType,
   n_values: key(ints(2), [16, 64, 256, 1024, 4096], 'sizes of secret space to learn the format of'),
-  n_batches: key(orNone(int(0)), null, 'steps; None: 3000 for single_step, 400 for multi_step'),
+  n_batches: key(orNone(int(0)), null, 'steps; None: 4000 for single_step, 600 for multi_step'),
   batch_size: key(
     orNone(int(1)),
     null,
-    'answers a step, spread over n_values; None: 64 for single_step, 20 for multi_step',
+    'answers a step, spread over n_values; None: 64 for single_step, 10 for multi_step',
   ),
-  learning_rate: key(float(0), 2e-3, 'of Adam (0.9, 0.95), at its highest'),
-  lesson_share: key(float(0), 0.75, 'share of the steps, the first ones, that teach passing secrets, before uniform answers'),
+  learning_rate: key(
+    orNone(float(0)),
+    null,
+    'of Adam (0.9, 0.95), at its highest; None: 2e-3 for single_step, 3e-3 for multi_step',
+  ),
+  lesson_share: key(
+    orNone(float(0)),
+    null,
+    'share of the steps, the first ones, that teach passing secrets; None: 0.25 for single_step, 0.75 for multi_step',
+  ),
   lesson_steps: key(int(1), 60, 'steps for which such a secret stays the same'),
   warmup_steps: key(int(0), 20, 'steps in which the learning rate rises; then it falls linearly'),
   check_secrets: key(orNone(ints(0)), null, 'secrets that must be near zero bits at the end, each for the N above it'),

@@ -3,6 +3,7 @@ import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
 import { lesson } from '../memory/lesson.js';
+import { signalBits } from '../memory/secret.js';
 import { uniformBits, uniformNumbers } from '../memory/uniform-answers.js';
 import { bitUniformity, numberUniformity, type Uniformity } from '../probes/uniformity.js';
 import { resumeRng, rng, type Rng } from '../rng.js';
@@ -37,7 +38,7 @@ export async function warmup(config: WarmupConfig, directory: RunDirectory, worl
   const engine = await openModel({ ...config, load_checkpoint_path: null, resumed }, world.log);
   if (resumed !== null) await restore(engine, resumed);
   world.log(
-    `${config.env_type} · N=${config.n_values.join(', ')} · ${schedule.batches} steps · learning_rate=${config.learning_rate}`,
+    `${config.env_type} · N=${config.n_values.join(', ')} · ${schedule.batches} steps · learning_rate=${settingsOf(config).learningRate}`,
   );
   const recipe = new WarmupTrainer(config, engine, schedule.batches, resumed);
   const job = { world, directory, schedule, recipe, start: resumed?.batch ?? 0 };
@@ -49,6 +50,7 @@ export async function warmup(config: WarmupConfig, directory: RunDirectory, worl
 class WarmupTrainer implements Recipe {
   readonly engine: Engine;
   readonly #config: WarmupConfig;
+  readonly #settings: Settings;
   readonly #steps: number;
   #random: Rng;
   #done: number;
@@ -58,6 +60,7 @@ class WarmupTrainer implements Recipe {
   constructor(config: WarmupConfig, engine: Engine, steps: number, resumed: Resumed | null) {
     this.engine = engine;
     this.#config = config;
+    this.#settings = settingsOf(config);
     this.#steps = steps;
     this.#random = rng(config.seed, 'warm-up answers');
     this.#done = resumed?.batch ?? 0;
@@ -98,12 +101,13 @@ class WarmupTrainer implements Recipe {
 
   #examples(step: number): Example[] {
     const { env_type: kind, n_values: sizes, lesson_steps: lessonSteps, seed } = this.#config;
-    if (step < Math.round(this.#config.lesson_share * this.#steps)) {
+    if (step < Math.round(this.#settings.lessonShare * this.#steps)) {
       return lesson(kind, sizes, `${seed}/${Math.floor(step / lessonSteps)}`);
     }
     const draw = kind === 'single_step' ? uniformNumbers : uniformBits;
-    const perSize = Math.max(1, Math.round(batchSize(this.#config) / sizes.length));
-    return sizes.flatMap((N) => draw(N, perSize, this.#random));
+    const bits = sizes.reduce((sum, N) => sum + signalBits(N), 0);
+    const share = (N: number) => Math.max(1, Math.round((this.#settings.batchSize * signalBits(N)) / bits));
+    return sizes.flatMap((N) => draw(N, share(N), this.#random));
   }
 
   #restore(state: unknown): void {
@@ -114,7 +118,7 @@ class WarmupTrainer implements Recipe {
   }
 
   #learningRate(step: number): number {
-    return this.#config.learning_rate * riseAndFall(step, this.#config.warmup_steps, this.#steps);
+    return this.#settings.learningRate * riseAndFall(step, this.#config.warmup_steps, this.#steps);
   }
 }
 
@@ -139,16 +143,29 @@ function measure(config: WarmupConfig, engine: Engine, N: number): Promise<Unifo
   return bitUniformity(engine, N, config.check_secrets ?? []);
 }
 
+/** What suffices for the gate with some reserve, measured for N from 16 to 4096 together. */
+const standard = {
+  single_step: { steps: 4000, batchSize: 64, learningRate: 2e-3, lessonShare: 0.25 },
+  multi_step: { steps: 600, batchSize: 10, learningRate: 3e-3, lessonShare: 0.75 },
+};
+type Settings = (typeof standard)['single_step'];
+
+function settingsOf(config: WarmupConfig): Settings {
+  const usual = standard[config.env_type];
+  return {
+    steps: config.n_batches ?? usual.steps,
+    batchSize: config.batch_size ?? usual.batchSize,
+    learningRate: config.learning_rate ?? usual.learningRate,
+    lessonShare: config.lesson_share ?? usual.lessonShare,
+  };
+}
+
 function scheduleOf(config: WarmupConfig): Schedule {
   return {
-    batches: config.n_batches ?? (config.env_type === 'single_step' ? 3000 : 400),
+    batches: settingsOf(config).steps,
     evalEvery: config.eval_every,
     logEvery: config.log_every,
     saveEvery: config.save_every,
     keep: config.keep_checkpoints,
   };
-}
-
-function batchSize(config: WarmupConfig): number {
-  return config.batch_size ?? (config.env_type === 'single_step' ? 64 : 20);
 }

@@ -1,0 +1,127 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { bundledProgram, type Program } from './program.js';
+import { resultsIn, rowsIn } from './recipes/run-in-test.js';
+import { tempDirectory } from './temp-directory.js';
+
+let memrl: Program;
+beforeAll(async () => {
+  memrl = await bundledProgram();
+});
+afterAll(() => memrl.remove());
+
+const training =
+  'train model_name=micro N=64 reward_type=log_distance max_tokens=3 entropy_coef=0.01 test_n_batches=1 eval_every=50 log_every=20 save_every=100'.split(
+    ' ',
+  );
+
+describe('the program memrl', () => {
+  it.each([
+    [[], 2, /memrl train +Learns a secret/],
+    [['--help'], 0, /memrl sft-data/],
+    [['train', '--help'], 0, /learning_rate=0.00004 +float ≥ 0 +of Adam/],
+    [['warmup', '--help'], 0, /n_values=16,64,256,1024,4096/],
+  ])('%j ends with %i and explains itself', async (argv, code, words) => {
+    expect(await memrl.run(argv)).toMatchObject({ code, stdout: expect.stringMatching(words) as string, stderr: '' });
+  });
+
+  it.each([
+    [['trian'], /no command `trian`/],
+    [['train', 'learning_rte=1'], /no key `learning_rte`.*\n→ Did you mean `learning_rate`/],
+    [['train', 'group_size=1', 'log_path=LOG'], /group_size=1 cannot learn[^]*→ Set group_size/],
+    [['sft', 'train_data_path=/nowhere', 'log_path=LOG'], /\/nowhere cannot be read[^]*→ Write it with memrl sft-data/],
+    [['eval'], /nothing to evaluate/],
+    [['train', 'log_path=/dev/null/run'], /cannot be made/],
+  ])('%j is the user’s to mend: code 2, two lines, no trace', async (argv, words) => {
+    const directory = tempDirectory();
+    const { code, stderr } = await memrl.run(argv.map((argument) => argument.replace('LOG', directory)));
+    expect(code).toBe(2);
+    expect(stderr).toMatch(words);
+    expect(stderr).not.toMatch(/ at .*\.m?js/);
+  });
+
+  it('goes from data and warm-up to training and evaluation by files alone', async () => {
+    const base = tempDirectory();
+    const at = (name: string) => join(base, name);
+    expect(
+      (await memrl.run(['sft-data', 'N=64', 'fixed_secret=42', 'num_train=256', `output_dir=${at('data')}`])).code,
+    ).toBe(0);
+    const sft = [
+      'sft',
+      'model_name=micro',
+      'N=64',
+      'fixed_secret=42',
+      'learning_rate=3e-2',
+      'num_epochs=30',
+      'eval_n_batches=0',
+    ];
+    const learnt = await memrl.run([
+      ...sft,
+      `train_data_path=${at('data/train.jsonl')}`,
+      `log_path=${at('sft')}`,
+      'lora_rank=8',
+    ]);
+    expect(learnt).toMatchObject({ code: 0, stderr: '' });
+    expect(learnt.stdout).toMatch(/lora_rank=8 has no effect here: /);
+    const trained = await memrl.run([
+      ...training,
+      'n_batches=5',
+      'fixed_secret=42',
+      `load_checkpoint_path=${at('sft')}`,
+      `log_path=${at('rl')}`,
+    ]);
+    expect(trained).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(readFileSync(at('rl/config.json'), 'utf8'))).toMatchObject({
+      N: 64,
+      log_path: at('rl'),
+      lora_rank: 1,
+    });
+    expect(rowsIn(at('rl'))[0]!['test/bits/answer_raw']).toBeGreaterThan(5);
+    const measured = await memrl.run([
+      'eval',
+      'N=64',
+      'fixed_secret=42',
+      'episodes=50',
+      'max_tokens=3',
+      `load_checkpoint_path=${at('sft')}`,
+    ]);
+    expect(JSON.parse(measured.stdout)).toMatchObject({
+      'test/greedy': 42,
+      'test/bits/answer_raw': rowsIn(at('rl'))[0]!['test/bits/answer_raw'],
+    });
+  });
+
+  it('refuses to go on with another experiment in the same directory', async () => {
+    const directory = tempDirectory();
+    await memrl.run([...training, 'n_batches=1', `log_path=${directory}`]);
+    const { code, stderr } = await memrl.run([...training, 'n_batches=2', 'seed=1', `log_path=${directory}`]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/holds a run with seed=0, and this one has seed=1/);
+  });
+
+  it('killed, interrupted and terminated on its way, it ends with the files of a run that was left alone', async () => {
+    const [straight, broken] = [tempDirectory(), tempDirectory()];
+    const argv = [...training, 'n_batches=2500'];
+    expect(await memrl.run([...argv, `log_path=${straight}`])).toMatchObject({ code: 0 });
+    for (const [signal, code] of [
+      ['SIGKILL', null],
+      ['SIGTERM', 143],
+      ['SIGINT', 130],
+    ] as const) {
+      const before = existsSync(join(broken, 'metrics.jsonl')) ? rowsIn(broken).length : 0;
+      const { child, ended } = memrl.start([...argv, `log_path=${broken}`]);
+      await vi.waitFor(() => expect(rowsIn(broken).length).toBeGreaterThan(before + 8), {
+        timeout: 20_000,
+        interval: 2,
+      });
+      child.kill(signal);
+      expect(await ended).toMatchObject(
+        code === null ? { signal } : { code, stdout: expect.stringContaining(`${signal}: saved at step`) as string },
+      );
+      expect(existsSync(join(broken, 'checkpoints/final'))).toBe(false);
+    }
+    expect(await memrl.run([...argv, `log_path=${broken}`])).toMatchObject({ code: 0 });
+    expect(resultsIn(broken)).toEqual(resultsIn(straight));
+  });
+});

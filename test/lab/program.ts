@@ -1,0 +1,47 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+/** How a process ended, and what it said. */
+export type Ended = {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+/** The program `memrl`, bundled as it is shipped, in a folder of its own. */
+export type Program = {
+  readonly start: (argv: readonly string[]) => { child: ChildProcess; ended: Promise<Ended> };
+  readonly run: (argv: readonly string[]) => Promise<Ended>;
+  readonly remove: () => void;
+};
+
+export async function bundledProgram(): Promise<Program> {
+  const directory = mkdtempSync(join(tmpdir(), 'memrl-program-'));
+  const file = join(directory, 'memrl.mjs');
+  const js = "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);";
+  await build({
+    entryPoints: ['src/lab/main.ts'],
+    outfile: file,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    banner: { js },
+  });
+  copyFileSync('src/lab/engine/kernels.wasm', join(directory, 'kernels.wasm'));
+  const start = (argv: readonly string[]) => {
+    const child = spawn(process.execPath, [file, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    const ended = new Promise<Ended>((resolve) =>
+      child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr })),
+    );
+    return { child, ended };
+  };
+  return { start, run: (argv) => start(argv).ended, remove: () => rmSync(directory, { recursive: true, force: true }) };
+}
