@@ -8,7 +8,8 @@ export const defaultBounds: Bounds = { older: 16_384, exact: 8_192 };
 
 /**
  * The values of one metric by row, in bounded memory: the newest are exact, older ones are the lowest and the highest
- * of equal stretches, so that a chart keeps every peak. A stretch doubles each time the older part is full.
+ * of equal stretches, so that a chart keeps every peak. A stretch doubles each time the older part is full. (Stretches
+ * are equal up to `older × exact / 2` points, 67 million by default; beyond, the latest of them are shorter.)
  */
 export class BoundedSeries {
   /** Row number and value of each point, `length` of them; rows rise. Read only, and only until the next change. */

@@ -1,7 +1,8 @@
+import { parseJsonLine } from '../contract/json-line.js';
 import { BoundedSeries, defaultBounds, lowerBound, type Bounds } from './bounded-series.js';
 import { type Line } from './downsample.js';
-import { FlatRowParser } from './flat-json.js';
 import { FollowedFile } from './followed-file.js';
+import { RowNumbers } from './row-numbers.js';
 import { stepKeyOf } from './step-key.js';
 
 /** The numbers of one row. `null` in the file is NaN here. */
@@ -29,7 +30,7 @@ export class MetricLog {
   readonly #file: FollowedFile;
   readonly #listener: MetricListener | null;
   readonly #bounds: Bounds;
-  #parser = new FlatRowParser();
+  #numbers = new RowNumbers();
   /** By key id. */
   #series: BoundedSeries[] = [];
   #steps: BoundedSeries;
@@ -65,7 +66,7 @@ export class MetricLog {
     if (restarted) this.#forget();
     for (let from = 0; from < bytes.length;) {
       const end = bytes.indexOf(NEWLINE, from);
-      if (this.#parser.parse(bytes, from, end)) this.#takeRow();
+      this.#takeLine(bytes.toString('utf8', from, end));
       from = end + 1;
     }
     const changed = restarted || bytes.length > 0;
@@ -75,7 +76,7 @@ export class MetricLog {
 
   /** Keys that had a number or null in some row, in the order of their first appearance. */
   keys(): string[] {
-    return this.#parser.keys.filter((_, id) => (this.#series[id]?.length ?? 0) > 0);
+    return this.#numbers.keys.filter((_, id) => (this.#series[id]?.length ?? 0) > 0);
   }
 
   /**
@@ -98,13 +99,13 @@ export class MetricLog {
     const known = this.#series.flatMap((series, id) => {
       if (series.length === 0) return [];
       const value = series.values[series.length - 1]!;
-      return [[this.#parser.keys[id]!, Number.isFinite(value) ? value : null] as const];
+      return [[this.#numbers.keys[id]!, Number.isFinite(value) ? value : null] as const];
     });
     return Object.fromEntries(known);
   }
 
   #forget(): void {
-    this.#parser = new FlatRowParser();
+    this.#numbers = new RowNumbers();
     this.#series = [];
     this.#steps = new BoundedSeries(this.#bounds);
     this.#stepId = null;
@@ -112,10 +113,16 @@ export class MetricLog {
     this.#listener?.onRestart();
   }
 
-  /** Files the row that the parser holds. */
+  #takeLine(line: string): void {
+    const row = parseJsonLine(line);
+    if (row === null) return;
+    this.#numbers.read(row);
+    if (this.#numbers.count > 0) this.#takeRow();
+  }
+
+  /** Files the row whose numbers were read last. */
   #takeRow(): void {
-    const { ids, values, count, keys } = this.#parser;
-    if (count === 0) return;
+    const { ids, values, count, keys } = this.#numbers;
     if (this.#stepId === null) this.#findStep();
     const row = this.#rowFor(this.#stepOfRow());
     this.#rows = row + 1;
@@ -128,7 +135,7 @@ export class MetricLog {
   }
 
   #findStep(): void {
-    const { ids, count, keys } = this.#parser;
+    const { ids, count, keys } = this.#numbers;
     const step = stepKeyOf(Array.from(ids.subarray(0, count), (id) => keys[id]!));
     if (step === null) return;
     this.#stepId = keys.indexOf(step.key);
@@ -137,7 +144,7 @@ export class MetricLog {
 
   /** NaN when the row has none. */
   #stepOfRow(): number {
-    const { ids, values, count } = this.#parser;
+    const { ids, values, count } = this.#numbers;
     for (let index = 0; index < count; index++) if (ids[index] === this.#stepId) return values[index]!;
     return NaN;
   }
@@ -157,8 +164,7 @@ export class MetricLog {
   #truncate(row: number): void {
     this.#rows = row;
     this.#steps.truncate(row);
-    // The array has holes, where a key only ever held text; forEach passes over them.
-    this.#series.forEach((series) => series.truncate(row));
+    for (const series of this.#series) series.truncate(row);
   }
 
   #line(key: string, xKey: string): Line {
@@ -173,7 +179,7 @@ export class MetricLog {
   }
 
   #seriesOf(key: string): BoundedSeries | null {
-    const series = this.#series[this.#parser.keys.indexOf(key)];
+    const series = this.#series[this.#numbers.keys.indexOf(key)];
     return series === undefined || series.length === 0 ? null : series;
   }
 }

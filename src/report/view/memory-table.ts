@@ -40,14 +40,15 @@ export function memoryColumns(rows: readonly MemoryRow[]): Column[] {
   ];
 }
 
-/** One line per fitted law: `binary: episodes ∝ N^0.76, 5 sizes, R² 0.987`. */
+/** One line per fitted law: `binary: episodes ∝ N^0.76 (5 sizes, R² 0.987)`. Two points say nothing of the fit. */
 export function scalingLines(scalings: readonly Scaling[]): string[] {
   return scalings.map(({ condition, bins, extra, law, leftOut }) => {
     const name = [condition, bins === null ? '' : `B=${bins}`, parameterText(extra)]
       .filter((part) => part !== '')
       .join(' ');
     const without = leftOut.length === 0 ? '' : `; without N=${leftOut.join(', ')}, where most seeds did not memorise`;
-    return `${name}: episodes ∝ N^${law.slope.toFixed(2)} (${law.points} sizes, R² ${law.r2.toFixed(3)})${without}`;
+    const fit = law.points > 2 ? `, R² ${law.r2.toFixed(3)}` : '';
+    return `${name}: episodes ∝ N^${law.slope.toFixed(2)} (${law.points} sizes${fit})${without}`;
   });
 }
 
