@@ -15,7 +15,8 @@ const allowed: Record<string, string[]> = {
   client: ['protocol', 'scheduler', 'contract'],
   tui: ['client', 'store', 'scheduler'],
   report: ['store', 'contract', 'spec'],
-  cli: ['spec', 'client', 'store', 'scheduler', 'tui', 'report'],
+  // `executors` for the inventory of GPUs alone: a dry run has no supervisor to ask.
+  cli: ['spec', 'client', 'store', 'scheduler', 'tui', 'report', 'executors'],
   lab: ['contract'],
 };
 /** Parts that may not touch the outside world at all. */
@@ -41,7 +42,7 @@ describe('the architecture', () => {
 
   it('keeps the arrows between parts pointing one way', () => {
     const crossings = imports
-      .filter(({ target }) => target.startsWith('.'))
+      .filter(({ target }) => target.startsWith('.') && !target.endsWith('.json'))
       .map(({ path, target }) => ({ path, from: partOf(path), to: partOf(normalize(join(dirname(path), target))) }))
       .filter(({ from, to }) => ![from, 'base', ...(allowed[from] ?? [])].includes(to));
     expect(crossings).toEqual([]);

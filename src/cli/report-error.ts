@@ -4,5 +4,8 @@ import { UserError } from '../base/user-error.js';
 export function reportError(error: unknown): { text: string; exitCode: 1 | 2 } {
   if (error instanceof UserError) return { text: `${error.message}\n\n→ ${error.fix}`, exitCode: 2 };
   const stack = error instanceof Error ? error.stack : String(error);
-  return { text: `This is a bug in memrl-tui, not in your sweep. Please report it with the lines below.\n${stack}`, exitCode: 1 };
+  return {
+    text: `This is a bug in memrl-tui, not in your sweep. Please report it with the lines below.\n${stack}`,
+    exitCode: 1,
+  };
 }

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { UserError } from '../base/user-error.js';
+import { expandSweep } from '../spec/expand-sweep.js';
+import { parseSweepFile } from '../spec/parse-sweep-file.js';
+import type { Plan } from '../spec/planned-run.js';
+import { standing } from '../spec/standing.js';
+import { readRunFacts } from '../store/run-facts.js';
+import { runsDirectory, type LaunchOptions } from './options.js';
+import type { Planned } from './plan/planned.js';
+
+/** A sweep file as it would run here and now. */
+export type ReadPlan = { readonly text: string; readonly plan: Plan; readonly planned: readonly Planned[] };
+
+/**
+ * Reads a sweep file, expands it, and looks up what is left to do of each run. Changes nothing.
+ *
+ * @throws {UserError} When the file cannot be read, or does not say what a sweep file says.
+ */
+export function readPlan(path: string, { runs, set, sweep }: LaunchOptions): ReadPlan {
+  const text = readSweepText(path);
+  const plan = expandSweep(parseSweepFile(text, path), {
+    runsDirectory: runsDirectory(runs),
+    cwd: process.cwd(),
+    environment: process.env,
+    ...(set === undefined ? {} : { set }),
+    ...(sweep === undefined ? {} : { groups: sweep }),
+  });
+  const planned = plan.runs.map((run) => ({ run, standing: standing(run, readRunFacts(run.directory, run.done)) }));
+  return { text, plan, planned };
+}
+
+function readSweepText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const problem = code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : String(code);
+    throw new UserError(
+      `Cannot read the sweep file ${path}: ${problem}.`,
+      'Give the path of a sweep file, for example `memrl-tui sweeps/quick.yaml`, or see `memrl-tui --help`.',
+      { cause },
+    );
+  }
+}

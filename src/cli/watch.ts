@@ -1,0 +1,85 @@
+import type { Fleet, RunSummary } from '../client/fleet.js';
+import { openWindow } from '../tui/open-window.js';
+import type { LaunchOptions } from './options.js';
+import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
+import { printReport, reportText } from './print-report.js';
+import { hasScreen, print } from './terminal.js';
+
+/** Time between two looks when nothing is published, ms: the progress line has to come even then. */
+const LOOK_MS = 1000;
+
+/**
+ * Shows a sweep until it is over or the person leaves: the window on a terminal, else a line per event.
+ *
+ * @param sweep Null for all that the supervisor knows.
+ * @returns The exit code: 0 when all is done, or the person left; 3 when some runs are not done.
+ */
+export async function watch(fleet: Fleet, sweep: string | null, options: LaunchOptions): Promise<number> {
+  await fleet.ready();
+  return hasScreen() && options.plain !== true ? showWindow(fleet, sweep, options) : tellLines(fleet, sweep, options);
+}
+
+async function showWindow(fleet: Fleet, sweep: string | null, options: LaunchOptions): Promise<number> {
+  const outcome = await openWindow({
+    fleet,
+    stdout: process.stdout,
+    stdin: process.stdin,
+    environment: process.env,
+    ascii: options.ascii,
+    ...(sweep === null ? {} : { sweep, summary: () => reportText(sweep, options, process.stdout.columns) }),
+  });
+  if (outcome === 'detached') {
+    print([`The runs go on. \`memrl-tui attach${sweep === null ? '' : ` ${sweep}`}\` shows them again.`]);
+    return 0;
+  }
+  return end(runsOf(fleet, sweep), sweep, options);
+}
+
+async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOptions): Promise<number> {
+  let said = beginPlain(Date.now());
+  const tell = () => {
+    const { state, lines } = plainLines(said, runsOf(fleet, sweep), Date.now());
+    said = state;
+    print(lines);
+  };
+  const leave = new Promise<'left'>((resolve) => process.once('SIGINT', () => resolve('left')));
+  // A reader that went away (`| head`) is not an error of the sweep's.
+  process.stdout.once('error', () => process.exit(0));
+  tell();
+  const unsubscribe = fleet.subscribe(tell);
+  const timer = setInterval(tell, LOOK_MS);
+  const how = await Promise.race([leave, fleet.until(() => isOver(fleet, sweep))]);
+  clearInterval(timer);
+  unsubscribe();
+  if (how === 'left') {
+    print([`The runs go on. \`memrl-tui attach${sweep === null ? '' : ` ${sweep}`}\` shows them again.`]);
+    return 130;
+  }
+  tell();
+  print([plainEnd(said, runsOf(fleet, sweep), Date.now()).line]);
+  return end(runsOf(fleet, sweep), sweep, options);
+}
+
+/** Nothing of the sweep runs, and what still waits cannot start by itself. */
+function isOver(fleet: Fleet, sweep: string | null): boolean {
+  if (fleet.connection !== 'connected') return false;
+  const waiting = [...runsOf(fleet, sweep).values()].filter(({ endedAt, state }) => endedAt === null || isAlive(state));
+  return waiting.length === 0 || (fleet.status.settled && !waiting.some(({ state }) => isAlive(state)));
+}
+
+function isAlive(state: RunSummary['state']): boolean {
+  return state === 'starting' || state === 'running' || state === 'stopping';
+}
+
+function end(runs: ReadonlyMap<string, RunSummary>, sweep: string | null, options: LaunchOptions): number {
+  if (sweep !== null) {
+    print(['']);
+    printReport(sweep, options);
+  }
+  return [...runs.values()].every(({ state }) => state === 'done') ? 0 : 3;
+}
+
+function runsOf(fleet: Fleet, sweep: string | null): ReadonlyMap<RunSummary['id'], RunSummary> {
+  if (sweep === null) return fleet.runs;
+  return new Map([...fleet.runs].filter(([, run]) => run.sweep === sweep));
+}
