@@ -26,7 +26,7 @@ export function readArguments<K extends Keys>(keys: K, argv: readonly string[]):
 export function writeValue(value: unknown): string {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
-  return Array.isArray(value) ? value.join(',') : String(value as string | number);
+  return Array.isArray(value) ? value.join(',') : String(value);
 }
 
 function split(argument: string): { name: string; value: string } {

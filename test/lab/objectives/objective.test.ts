@@ -32,7 +32,7 @@ const table: [lp: number, q: number, A: number, values: number[], slopes: number
 ];
 
 describe('the objectives', () => {
-  it.each(table)('at lp=%f, q=%f, A=%f', (lp, q, A, values, slopes) => {
+  it.each(table)('at lp=%f, q=%f, A=%f', (...[lp, q, A, values, slopes]) => {
     Object.values(all).forEach((objective, index) => {
       expect(objective.loss(lp, q, A)).toBeCloseTo(values[index]!, 5);
       expect(objective.slope(lp, q, A)).toBeCloseTo(slopes[index]!, 5);

@@ -26,7 +26,7 @@ describe('bits known', () => {
     ['a sure model knows all', 0, 6, 6, 6, 6],
     ['half a chance a token costs a bit a token', Math.log(0.5), 6 - 4, 2, 6 - 3, 3],
     ['less than a uniform guess is below zero, and clamped', Math.log(1 / 16), 6 - 16, 0, 6 - 12, 0],
-  ])('%s', async (_what, logprob, raw, clamped, answerRaw, answerClamped) => {
+  ])('%s', async (_what, logprob, ...[raw, clamped, answerRaw, answerClamped]) => {
     const known = await bitsKnown(even(await microEngine(), logprob), single);
     expect(known['test/bits/known_raw_mean']).toBeCloseTo(raw, 5);
     expect(known['test/bits/known_clamped_mean']).toBeCloseTo(clamped, 5);
