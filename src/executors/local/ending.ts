@@ -32,4 +32,9 @@ function fromShell(code: number): Ending {
   return signal === undefined ? { kind: 'exited', code } : { kind: 'signalled', signal };
 }
 
-const names = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+/** Some numbers have two names; the usual one comes first. */
+const names = new Map(
+  Object.entries(constants.signals)
+    .reverse()
+    .map(([name, number]) => [number, name]),
+);

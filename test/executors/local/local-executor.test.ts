@@ -1,0 +1,286 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { RunId } from '../../../src/base/ids.js';
+import { attemptDirectory, readClaim, withdraw } from '../../../src/executors/local/attempt-files.js';
+import type { Ending } from '../../../src/executors/local/ending.js';
+import { LocalExecutor } from '../../../src/executors/local/local-executor.js';
+import { runEnvironment } from '../../../src/executors/local/run-environment.js';
+import { readProcesses } from '../../../src/executors/local/process-table.js';
+import { SHIM } from '../../../src/executors/local/shim.js';
+import { treeMembers } from '../../../src/executors/local/tree.js';
+import { waitFor } from '../../supervisor/testbed.js';
+import { marked, runFolder } from './folder.js';
+
+const id = RunId.parse('s/run');
+
+function orderFor(directory: string, argv: string[], attempt = 1) {
+  const environment = runEnvironment(
+    { PATH: process.env['PATH']! },
+    {},
+    { gpus: [], cpus: 2 },
+    { id, directory, attempt },
+  );
+  return { directory, attempt, argv, cwd: directory, environment };
+}
+
+/** An executor and the endings it told of, oldest first. */
+function newExecutor() {
+  const endings: Ending[] = [];
+  const executor = new LocalExecutor((_id, _attempt, ending) => endings.push(ending));
+  const untilEnded = () => waitFor('the end of the run', () => endings.at(-1));
+  return { executor, endings, untilEnded };
+}
+
+const log = (directory: string) => readFileSync(join(directory, 'output.log'), 'utf8');
+
+describe('a run on this machine', () => {
+  it.each<{ what: string; argv: string[]; ending: Ending }>([
+    { what: 'ends well', argv: ['true'], ending: { kind: 'exited', code: 0 } },
+    { what: 'ends with a code', argv: ['sh', '-c', 'exit 7'], ending: { kind: 'exited', code: 7 } },
+    { what: 'ends with 75 itself', argv: ['sh', '-c', 'exit 75'], ending: { kind: 'exited', code: 75 } },
+    { what: 'dies of a signal', argv: ['sh', '-c', 'kill -ABRT $$'], ending: { kind: 'signalled', signal: 'SIGABRT' } },
+    {
+      what: 'ends with a code above all signals',
+      argv: ['sh', '-c', 'exit 255'],
+      ending: { kind: 'exited', code: 255 },
+    },
+    {
+      what: 'has its whole group killed',
+      argv: ['sh', '-c', 'kill -9 0'],
+      ending: { kind: 'signalled', signal: 'SIGKILL' },
+    },
+  ])('that $what', async ({ argv, ending }) => {
+    const { executor, untilEnded } = newExecutor();
+    executor.start(id, orderFor(runFolder(), argv));
+    expect(await untilEnded()).toEqual(ending);
+  });
+
+  it('writes straight to its log, with a line between attempts', async () => {
+    const directory = runFolder();
+    for (const attempt of [1, 2]) {
+      const { executor, untilEnded } = newExecutor();
+      executor.start(id, orderFor(directory, ['sh', '-c', 'echo out; echo err >&2'], attempt));
+      await untilEnded();
+    }
+    expect(log(directory)).toMatch(/^out\nerr\n\n──── attempt 2, \d{4}-.*Z ────\nout\nerr\n$/);
+  });
+
+  it('sees the environment of its slot and nothing of ours', async () => {
+    const directory = runFolder();
+    const { executor, untilEnded } = newExecutor();
+    process.env['SECRET_OF_THE_TEST'] = 'x';
+    executor.start(id, orderFor(directory, ['env']));
+    await untilEnded();
+    const lines = log(directory).split('\n');
+    expect(lines).toEqual(
+      expect.arrayContaining(['CUDA_VISIBLE_DEVICES=', 'OMP_NUM_THREADS=2', `MEMRL_RUN_DIR=${directory}`]),
+    );
+    expect(log(directory)).not.toContain('SECRET_OF_THE_TEST');
+  });
+
+  it.each<{ what: string; argv: string[]; change: (order: ReturnType<typeof orderFor>) => void; reason: RegExp }>([
+    {
+      what: 'the command is missing',
+      argv: ['no-such-command'],
+      change: () => undefined,
+      reason: /^command not found: no-such-command$/,
+    },
+    {
+      what: 'the program is missing',
+      argv: ['./train.py'],
+      change: () => undefined,
+      reason: /^command not found: .*train\.py$/,
+    },
+    { what: 'the program is a folder', argv: ['/usr'], change: () => undefined, reason: /^\/usr is not a program$/ },
+    {
+      what: 'the folder is missing',
+      argv: ['true'],
+      change: (order) => (order.cwd = '/no/such/folder'),
+      reason: /^working directory \/no\/such\/folder does not exist$/,
+    },
+    {
+      what: 'the arguments are endless',
+      argv: ['true', 'x'.repeat(200_000)],
+      change: () => undefined,
+      reason: /too long/,
+    },
+  ])('is refused with the reason, also in its log, when $what', ({ argv, change, reason }) => {
+    const order = orderFor(runFolder(), argv);
+    change(order);
+    const start = newExecutor().executor.start(id, order);
+    expect(start).toMatchObject({ kind: 'refused', reason: expect.stringMatching(reason) as string });
+    expect(log(order.directory)).toMatch(/^memrl-tui: /);
+  });
+
+  it('is refused when a file may not be executed', () => {
+    const directory = runFolder();
+    writeFileSync(join(directory, 'tool'), '');
+    chmodSync(join(directory, 'tool'), 0o644);
+    const start = newExecutor().executor.start(id, orderFor(directory, ['./tool']));
+    expect(start).toMatchObject({ kind: 'refused', reason: `${directory}/tool may not be executed` });
+  });
+
+  it('is refused when its directory cannot be made', () => {
+    const directory = runFolder();
+    writeFileSync(join(directory, 'file'), '');
+    const start = newExecutor().executor.start(id, { ...orderFor(join(directory, 'file'), ['true']), cwd: '/' });
+    expect(start).toMatchObject({ kind: 'refused', reason: expect.stringContaining('cannot write to') as string });
+  });
+});
+
+describe('ending a run', () => {
+  it('asks the whole group, and reports what the program made of it', async () => {
+    const directory = runFolder();
+    const { executor, untilEnded } = newExecutor();
+    executor.start(
+      id,
+      orderFor(directory, ['sh', '-c', 'trap "echo saved; exit 9" TERM; echo up; while :; do sleep 0.02; done']),
+    );
+    await waitFor('the program to be up', () => log(directory).includes('up'));
+    executor.terminate(id);
+    expect(await untilEnded()).toEqual({ kind: 'exited', code: 9 });
+    expect(log(directory)).toContain('saved');
+  });
+
+  it('is heard even when asked for at the very moment of the start', async () => {
+    const { executor, untilEnded } = newExecutor();
+    executor.start(id, orderFor(runFolder(), ['sleep', '60']));
+    executor.terminate(id);
+    expect(await untilEnded()).toEqual({ kind: 'signalled', signal: 'SIGTERM' });
+  });
+
+  it('reaches a stopped program', async () => {
+    const directory = runFolder();
+    const { executor, untilEnded } = newExecutor();
+    executor.start(id, orderFor(directory, ['sh', '-c', 'echo up; kill -STOP 0; sleep 60']));
+    await waitFor('the program to be up', () => log(directory).includes('up'));
+    executor.terminate(id);
+    expect(await untilEnded()).toMatchObject({ kind: 'signalled' });
+  });
+
+  it('by force takes everything along: deaf children, other sessions, orphans, the unmarked', async () => {
+    const directory = runFolder();
+    const deaf = `trap "" TERM HUP; while :; do sleep 1; done`;
+    const script = [
+      `sh -c '${deaf}' &`,
+      `setsid sh -c '${deaf}' &`,
+      `(setsid sh -c '${deaf}' > /dev/null 2>&1 &)`,
+      `setsid env -i /bin/sh -c '${deaf}' &`,
+      `echo up; wait; ${deaf}`,
+    ].join('\n');
+    const { executor, endings, untilEnded } = newExecutor();
+    executor.start(id, orderFor(directory, ['sh', '-c', `trap "" TERM; ${script}`]));
+    const members = () => treeMembers(readProcesses(), { pid: 0, startTime: null, directory });
+    await waitFor('the tree to be up', () => members().some((entry) => entry.mark() === null) && members().length >= 9);
+    executor.terminate(id);
+    executor.kill(id);
+    await untilEnded();
+    expect(endings).toHaveLength(1);
+    expect(members()).toEqual([]);
+  });
+
+  it('is not over while a child that did not listen lives on', async () => {
+    const directory = runFolder();
+    const { executor, endings, untilEnded } = newExecutor();
+    const child = `setsid sh -c 'trap "" TERM; while :; do sleep 0.1; done' & echo up; exec sleep 60`;
+    executor.start(id, orderFor(directory, ['sh', '-c', child]));
+    await waitFor('the tree to be up', () => log(directory).includes('up') && marked(directory).length >= 3);
+    executor.terminate(id);
+    await waitFor('the shim to be gone', () => existsSync(join(attemptDirectory(directory, 1), 'exit')));
+    expect(endings).toEqual([]);
+    expect(marked(directory).length).toBeGreaterThan(0);
+    executor.kill(id);
+    expect(await untilEnded()).toEqual({ kind: 'signalled', signal: 'SIGTERM' });
+    expect(marked(directory)).toEqual([]);
+  });
+
+  it('leaves a process alone that got the pid of a dead shim', () => {
+    const directory = runFolder();
+    const other = spawn('sleep', ['60'], { detached: true });
+    const stat = readFileSync(`/proc/${other.pid}/stat`, 'utf8').trim().split(' ');
+    stat[21] = '1';
+    const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    mkdirSync(attemptDirectory(directory, 1), { recursive: true });
+    writeFileSync(join(attemptDirectory(directory, 1), 'pid'), `${stat.join(' ')} ${bootId}\n`);
+    const { executor } = newExecutor();
+    expect(executor.adopt(id, directory, 1)).toMatchObject({ kind: 'ended', ending: { kind: 'unknown' } });
+    executor.kill(id);
+    executor.terminate(id);
+    expect(process.kill(other.pid!, 0)).toBe(true);
+    other.kill('SIGKILL');
+  });
+});
+
+describe('adopting an attempt of a supervisor that died', () => {
+  it('follows the living to its end, with its code', async () => {
+    const directory = runFolder();
+    const first = newExecutor();
+    const order = orderFor(directory, ['sh', '-c', 'echo up; read line < gate; exit 5']);
+    spawn('mkfifo', [join(directory, 'gate')]);
+    await waitFor('the gate', () => existsSync(join(directory, 'gate')));
+    first.executor.start(id, order);
+    await waitFor('the program to be up', () => log(directory).includes('up'));
+    first.executor.close();
+    const second = newExecutor();
+    expect(second.executor.adopt(id, directory, 1)).toMatchObject({ kind: 'alive' });
+    writeFileSync(join(directory, 'gate'), 'go\n');
+    expect(await second.untilEnded()).toEqual({ kind: 'exited', code: 5 });
+    expect(first.endings).toEqual([]);
+  });
+
+  it('can end it', async () => {
+    const directory = runFolder();
+    const first = newExecutor();
+    first.executor.start(id, orderFor(directory, ['sleep', '60']));
+    await waitFor('the claim', () => readClaim(attemptDirectory(directory, 1)).kind === 'begun');
+    first.executor.close();
+    const second = newExecutor();
+    second.executor.adopt(id, directory, 1);
+    second.executor.terminate(id);
+    expect(await second.untilEnded()).toEqual({ kind: 'signalled', signal: 'SIGTERM' });
+  });
+
+  it('reads the code of the dead', async () => {
+    const directory = runFolder();
+    const first = newExecutor();
+    first.executor.start(id, orderFor(directory, ['sh', '-c', 'exit 3']));
+    await first.untilEnded();
+    expect(newExecutor().executor.adopt(id, directory, 1)).toMatchObject({
+      kind: 'ended',
+      ending: { kind: 'exited', code: 3 },
+    });
+  });
+
+  it('makes sure that one that had not begun never will', async () => {
+    const directory = runFolder();
+    expect(newExecutor().executor.adopt(id, directory, 1)).toEqual({ kind: 'withdrawn' });
+    // The shim of the dead supervisor comes late.
+    const { executor, untilEnded } = newExecutor();
+    executor.start(id, orderFor(directory, ['touch', 'it-ran']));
+    expect(await untilEnded()).toMatchObject({ kind: 'not-begun' });
+    expect(existsSync(join(directory, 'it-ran'))).toBe(false);
+    expect(newExecutor().executor.adopt(id, directory, 1)).toEqual({ kind: 'withdrawn' });
+  });
+
+  it('takes an empty claim of a shim that is gone for one that never ran', () => {
+    const directory = runFolder();
+    mkdirSync(attemptDirectory(directory, 1), { recursive: true });
+    writeFileSync(join(attemptDirectory(directory, 1), 'pid'), '');
+    expect(newExecutor().executor.adopt(id, directory, 1)).toEqual({ kind: 'withdrawn' });
+  });
+
+  it('lets exactly one of a shim and a supervisor have an attempt', async () => {
+    for (let round = 0; round < 20; round++) {
+      const directory = runFolder();
+      const folder = attemptDirectory(directory, 1);
+      mkdirSync(folder, { recursive: true });
+      const script = `i=0; while [ $i -lt ${round * 40} ]; do i=$((i+1)); done; exec sh -c "$0" shim "$@"`;
+      const shim = spawn('sh', ['-c', script, SHIM, folder, 'touch', join(directory, 'it-ran')]);
+      const withdrawn = withdraw(folder);
+      await new Promise((resolve) => shim.once('exit', resolve));
+      expect(existsSync(join(directory, 'it-ran'))).toBe(!withdrawn);
+    }
+  });
+});

@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { SchedulerAction } from '../../src/scheduler/action.js';
+import type { SchedulerEvent } from '../../src/scheduler/event.js';
+import { emptyState, type SchedulerState } from '../../src/scheduler/state.js';
+import { step } from '../../src/scheduler/step.js';
+import { isSettled, waitingReason } from '../../src/scheduler/waiting-reason.js';
+import { id, slots, submitted } from './play.js';
+
+/** What the simulated world may do next; `pick` chooses a run. */
+type Move = { kind: string; pick: number; number: number };
+
+const moves = fc.array(
+  fc.record({
+    kind: fc.constantFrom(
+      ...['start', 'start', 'start', 'end', 'end', 'end', 'fail', 'stop', 'resume', 'time', 'slots', 'rule'],
+      ...['withdraw', 'launch-failed', 'late', 'submit'],
+    ),
+    pick: fc.nat(1000),
+    number: fc.nat(8),
+  }),
+  { minLength: 30, maxLength: 150 },
+);
+
+const sweep = submitted(
+  Array.from({ length: 14 }, (_, n) => ({
+    name: `r${n}`,
+    group: ['warmup', 'main', 'last'][n % 3]!,
+    need: { gpus: n % 4 === 0 ? 0 : n % 5 === 0 ? 2 : 1, perGpu: 1 + (n % 3) },
+  })),
+  { main: ['warmup'], last: ['main'] },
+);
+
+/** Plays a world that obeys the orders it gets; `check` sees every state. */
+function simulate(script: Move[], check: (state: SchedulerState, event: SchedulerEvent) => void) {
+  const state = emptyState();
+  const events: SchedulerEvent[] = [];
+  const actions: SchedulerAction[] = [];
+  const take = (event: SchedulerEvent) => {
+    events.push(event);
+    actions.push(...step(state, event).actions);
+    check(state, event);
+  };
+  take(slots(2, 3));
+  take(sweep);
+  let at = 1;
+  for (const move of script) {
+    const event = eventOf(state, move, (at += 500));
+    if (event !== null) take(event);
+  }
+  return { state, events, actions };
+}
+
+function eventOf(state: SchedulerState, { kind, pick, number }: Move, at: number): SchedulerEvent | null {
+  const inPhase = (...phases: string[]) => {
+    const runs = [...state.runs.values()].filter((run) => phases.includes(run.state.phase));
+    return runs[pick % Math.max(1, runs.length)] ?? null;
+  };
+  const news = (run: ReturnType<typeof inPhase>) => run && { at, id: run.id, attempt: run.attempt };
+  const any = [...state.runs.values()][pick % state.runs.size]!;
+  const starting = news(inPhase('starting'));
+  const up = news(inPhase('running', 'stopping', 'killing'));
+  const possible: Record<string, () => SchedulerEvent | null> = {
+    start: () => starting && { type: 'run-started', ...starting, pid: 1 },
+    end: () => up && { type: 'run-ended', ...up, outcome: { kind: 'done' } },
+    fail: () => up && { type: 'run-ended', ...up, outcome: { kind: 'failed', code: 1 } },
+    withdraw: () => starting && { type: 'launch-withdrawn', ...starting },
+    'launch-failed': () => starting && { type: 'launch-failed', ...starting, reason: 'no' },
+    rule: () => up && { type: 'rule-met', ...up, rule: 'x > 1' },
+    late: () => ({ type: 'run-ended', at, id: any.id, attempt: any.attempt + 1, outcome: { kind: 'done' } }),
+    stop: () => ({ type: 'stop-requested', at, ids: [any.id] }),
+    resume: () => ({ type: 'resume-requested', at, ids: [any.id] }),
+    slots: () => ({ ...slots(number % 4, number % 5), at }),
+    submit: () => ({ ...sweep, at }),
+    time: () => ({ type: 'time-passed', at: at + number * 3000 }),
+  };
+  return possible[kind]!();
+}
+
+/** Recounted from the runs themselves, without any index. */
+function expectNothingHeldTwice(state: SchedulerState): void {
+  const cpus: number[] = [];
+  const shares = new Map<number, number>();
+  for (const { state: was, need } of state.runs.values()) {
+    if (!('slot' in was)) continue;
+    if (was.slot.kind === 'cpu') cpus.push(was.slot.index);
+    else for (const gpu of was.slot.gpus) shares.set(gpu, (shares.get(gpu) ?? 0) + 1 / need.perGpu);
+  }
+  expect(new Set(cpus).size).toBe(cpus.length);
+  expect([...state.cpu.holders.keys()].sort()).toEqual(cpus.sort());
+  for (const used of shares.values()) expect(used).toBeLessThanOrEqual(1 + 1e-9);
+}
+
+describe('the scheduler, whatever happens,', () => {
+  it('gives no slot and no share of a GPU twice, and knows what is held', () => {
+    fc.assert(
+      fc.property(moves, (script) => void simulate(script, expectNothingHeldTwice)),
+      { numRuns: 150 },
+    );
+  });
+
+  it('starts no run before its groups are done', () => {
+    fc.assert(
+      fc.property(moves, (script) => {
+        const { state, actions, events } = simulate(script, () => undefined);
+        // Played again, with the groups recounted at each launch.
+        const again = emptyState();
+        for (const event of events) {
+          const before = new Map([...again.runs].map(([run, { state: was }]) => [run, was.phase]));
+          for (const action of step(again, event).actions) {
+            if (action.type !== 'launch' || before.get(action.id) === 'starting') continue;
+            const group = again.groups.get(again.runs.get(action.id)!.group)!;
+            for (const needed of group.needs) {
+              const members = [...again.runs.values()].filter((run) => run.group === needed);
+              expect(members.every(({ state: was }) => was.phase === 'ended' && was.outcome.kind === 'done')).toBe(
+                true,
+              );
+            }
+          }
+        }
+        expect(actions.length).toBeGreaterThan(0);
+        expect(state.runs.size).toBe(14);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('moves an ended run only when it is resumed or submitted again', () => {
+    fc.assert(
+      fc.property(moves, (script) => {
+        let endedBefore = new Set<string>();
+        simulate(script, (state, event) => {
+          const endedNow = new Set([...state.runs.values()].filter((r) => r.state.phase === 'ended').map((r) => r.id));
+          const revived = [...endedBefore].filter((run) => !endedNow.has(run as never));
+          if (event.type !== 'resume-requested' && event.type !== 'runs-submitted') expect(revived).toEqual([]);
+          endedBefore = endedNow;
+        });
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('never launches the same attempt twice, and orders an end only for a run that is up', () => {
+    fc.assert(
+      fc.property(moves, (script) => {
+        const { actions } = simulate(script, () => undefined);
+        const launches = actions.filter(({ type }) => type === 'launch').map((a) => `${a.id} ${a.attempt}`);
+        expect(new Set(launches).size).toBe(launches.length);
+        const kills = actions.filter(({ type }) => type === 'kill').map((a) => `${a.id} ${a.attempt}`);
+        expect(new Set(kills).size).toBe(kills.length);
+        for (const { type, id: run, attempt } of actions)
+          if (type !== 'launch') expect(launches).toContain(`${run} ${attempt}`);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('is the same after its events were written down and played again', () => {
+    fc.assert(
+      fc.property(moves, (script) => {
+        const { state, events, actions } = simulate(script, () => undefined);
+        const again = emptyState();
+        const repeated = (JSON.parse(JSON.stringify(events)) as SchedulerEvent[]).flatMap(
+          (e) => step(again, e).actions,
+        );
+        expect(again).toEqual(state);
+        expect(repeated).toEqual(actions);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('lets every run end once the world goes on long enough', () => {
+    fc.assert(
+      fc.property(moves, (script) => {
+        const { state } = simulate(script, () => undefined);
+        step(state, { ...slots(2, 3), at: 1e6 });
+        step(state, { type: 'resume-requested', at: 1e6, ids: [...state.runs.keys()] });
+        for (let at = 1e6; state.active.size > 0; at += 20_000) {
+          for (const run of [...state.active]) {
+            const { attempt, state: was } = state.runs.get(run)!;
+            if (was.phase === 'starting') step(state, { type: 'run-started', at, id: run, attempt, pid: 1 });
+            else step(state, { type: 'run-ended', at, id: run, attempt, outcome: { kind: 'done' } });
+          }
+          step(state, { type: 'resume-requested', at, ids: notDone(state) });
+        }
+        expect(isSettled(state)).toBe(true);
+        expect(
+          [...state.runs.keys()].map((run) => waitingReason(state, run)).filter((reason) => reason !== null),
+        ).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('takes an event in the same time, however many runs there are', () => {
+    const cost = (count: number) => {
+      const state = emptyState();
+      step(state, slots(2));
+      step(state, submitted(Array.from({ length: count }, (_, n) => ({ name: `r${n}` }))));
+      let looks = 0;
+      const get = state.runs.get.bind(state.runs);
+      state.runs.get = (run) => {
+        looks += 1;
+        return get(run);
+      };
+      for (let n = 0; n < 50; n++) {
+        step(state, { type: 'run-started', at: n, id: id(`r${n}`), attempt: 1, pid: 1 });
+        step(state, { type: 'run-ended', at: n, id: id(`r${n}`), attempt: 1, outcome: { kind: 'done' } });
+      }
+      return looks;
+    };
+    expect(cost(10_000)).toBe(cost(100));
+  });
+});
+
+function notDone(state: SchedulerState) {
+  return [...state.runs.values()]
+    .filter(({ state: was }) => was.phase === 'ended' && was.outcome.kind !== 'done')
+    .map(({ id: run }) => run);
+}
