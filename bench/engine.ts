@@ -6,7 +6,7 @@ import { loopKernels } from '../src/lab/engine/kernels/loop-kernels.js';
 import { presets } from '../src/lab/engine/model-shape.js';
 import { rng, type Rng } from '../src/lab/rng.js';
 
-/** Measured on one core beside the prototype of this engine; see CHANGELOG. The peer cannot be installed by npm. */
+/** PyTorch 1.13 with OpenBLAS on one quiet core of an AMD EPYC; npm cannot install it, so it is not measured again here. */
 const torchMs = 2.98;
 const budgetMs = 1.0;
 

@@ -6,7 +6,7 @@ import { loopLogSoftmax, loopLogSoftmaxBackward, loopSample } from './loop-softm
 
 /**
  * The kernels as plain loops over typed arrays: what the WebAssembly ones are tested against, and what runs where they
- * cannot. About eight times slower. Written to be read: each says in scalars what its SIMD twin says in vectors.
+ * cannot. About twenty times slower. Written to be read: each says in scalars what its SIMD twin says in vectors.
  */
 export function loopKernels(): Kernels {
   const heap = new Heap();
