@@ -19,10 +19,10 @@ function inBraces(names: readonly string[]): string {
   return `${names[0]!.slice(0, start)}{${middle.join(',')}}${end === 0 ? '' : rest[0]!.slice(-end)}`;
 }
 
-/** A number is not torn apart: `{16,1024}` instead of `1{6,024}`. */
+/** A number is not torn apart: `{16,1024}` and `{0,0.5}` instead of `1{6,024}` and `0{,.5}`. */
 function wordStart(names: readonly string[], shared: number): number {
-  const cut = (name: string) => /\d/.test(name[shared - 1] ?? '') && /\d/.test(name[shared] ?? '');
-  return names.some(cut) ? shared - /\d*$/.exec(names[0]!.slice(0, shared))![0].length : shared;
+  const cut = (name: string) => /\d/.test(name[shared - 1] ?? '') && /[\d.]/.test(name[shared] ?? '');
+  return names.some(cut) ? shared - /[\d.]*$/.exec(names[0]!.slice(0, shared))![0].length : shared;
 }
 
 function sharedStart(names: readonly string[]): number {

@@ -26,7 +26,7 @@ export function planLines(planned: readonly Planned[], plan: Plan, options: Plan
     const own = planned.filter(({ run }) => run.group === group.name);
     return own.length === 0 ? [] : ['', ...groupLines(group, own, { ...options, width, from })];
   });
-  return [
+  const lines = [
     plan.sweep,
     ...(plan.description === null ? [] : wrap(plan.description, width - 2).map((line) => `  ${line}`)),
     '',
@@ -38,6 +38,8 @@ export function planLines(planned: readonly Planned[], plan: Plan, options: Plan
     ...groups,
     ...(options.verbose ? [] : ['', 'Commands are those of the first run of each group; --verbose shows all.']),
   ];
+  // A command may hold a whole script.
+  return lines.flatMap((line) => line.split('\n'));
 }
 
 function fact(name: string, text: string, width: number): string[] {
