@@ -24,9 +24,9 @@ export function readArguments<K extends Keys>(keys: K, argv: readonly string[]):
 
 /** A value as the command line would write it, in the words of Python. */
 export function writeValue(value: unknown): string {
-  if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
-  return Array.isArray(value) ? value.join(',') : String(value);
+  if (Array.isArray(value)) return value.map(writeValue).join(',');
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : 'None';
 }
 
 function split(argument: string): { name: string; value: string } {

@@ -20,6 +20,12 @@ export type GameConfig = {
 /** @throws UserError when the secret is not below N, or the reward cannot be given. */
 export function buildGame(config: GameConfig): Game {
   const { env_type: kind, N } = config;
+  if (config.fixed_secret === null && N > 2 ** 32) {
+    throw new UserError(
+      `A secret below ${N} cannot be drawn as NumPy would, which stops at 2**32.`,
+      'Set fixed_secret.',
+    );
+  }
   const secret = config.fixed_secret ?? numpyRandint(config.dataset_seed, N);
   if (secret >= N) {
     throw new UserError(

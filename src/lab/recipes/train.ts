@@ -76,10 +76,8 @@ class Trainer implements Recipe {
   }
 
   state(): unknown {
-    const { state } = {
-      state: { random: this.#random.state(), updates: this.#updates, tally: this.#tally, optim: this.#optim },
-    };
-    return structuredClone(state);
+    const [updates, tally, optim] = [this.#updates, this.#tally, this.#optim];
+    return structuredClone({ random: this.#random.state(), updates, tally, optim });
   }
 
   progress(step: number): Row {

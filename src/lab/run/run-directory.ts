@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
+import { checkpointRows } from './checkpoint-rows.js';
 
 /** Where a recipe keeps what it writes. */
 export type RunDirectory = { readonly path: string; readonly metrics: string };
@@ -27,7 +28,8 @@ export function keepConfig(
   budget: ReadonlySet<string>,
 ): void {
   const path = join(directory.path, runFiles.config);
-  const before = existsSync(path) ? readJson(path) : null;
+  // Without a checkpoint there is nothing to go on with: whatever was tried here begins again.
+  const before = checkpointRows(directory.path).length > 0 ? readJson(path) : null;
   const clash =
     before === null ? undefined : Object.keys(config).find((key) => !budget.has(key) && differs(before, config, key));
   if (clash !== undefined) {

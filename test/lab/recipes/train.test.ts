@@ -149,7 +149,8 @@ describe('memrl train', () => {
     await trainIn(faithful, argv);
     expect(rowsIn(skipping).at(-1)).toMatchObject({ 'optim/updates': 0 });
     expect(rowsIn(faithful).at(-1)).toMatchObject({ 'optim/updates': 3 });
-    const last = (row: Record<string, number | null>) => Object.entries(row).filter(([name]) => name.startsWith('test/'));
+    const last = (row: Record<string, number | null>) =>
+      Object.entries(row).filter(([name]) => name.startsWith('test/'));
     expect(last(rowsIn(skipping)[3]!)).toEqual(last(rowsIn(skipping)[0]!));
     expect(readModel(join(skipping, 'checkpoints/final')).optimizer!.step).toBe(0);
     expect(readModel(join(faithful, 'checkpoints/final')).optimizer!.step).toBe(3);
@@ -171,6 +172,7 @@ describe('memrl train', () => {
     [['reward_type=binned_log_distance'], /at least 2 bins, and reward_bins is None/, /reward_bins=8/],
     [['reward_type=binned_log_distance', 'reward_bins=1'], /reward_bins is 1/, /reward_bins=8/],
     [['N=64', 'fixed_secret=64'], /secret 64 is not in \[0, 64\)/, /0 to 63/],
+    [['N=4294967297'], /stops at 2\*\*32/, /fixed_secret/],
     [['load_checkpoint_path=/nowhere'], /no checkpoint in \/nowhere/, /memrl warmup/],
   ])('refuses %j', async (argv, problem, fix) => {
     const failure = await trainIn(tempDirectory(), argv).then(

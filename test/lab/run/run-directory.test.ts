@@ -12,9 +12,13 @@ describe('a run directory', () => {
     expect(() => openRunDirectory(join(path, 'file/run'))).toThrow(/cannot be made/);
   });
 
-  it('keeps its config, lets the budget change, and refuses another experiment', () => {
+  it('keeps its config, lets the budget change, and refuses another experiment once there is a checkpoint', () => {
     const directory = openRunDirectory(tempDirectory());
     const budget = new Set(['n_batches']);
+    keepConfig(directory, { N: 7, n_batches: 10 }, budget);
+    writeFileSync(join(directory.path, 'checkpoints.jsonl'), '');
+    keepConfig(directory, { N: 16, n_batches: 10 }, budget);
+    writeFileSync(join(directory.path, 'checkpoints.jsonl'), '{"name":"000001","batch":1,"state_path":"x"}\n');
     keepConfig(directory, { N: 16, n_batches: 10 }, budget);
     keepConfig(directory, { N: 16, n_batches: 20, a_new_key: 1 }, budget);
     expect(JSON.parse(readFileSync(join(directory.path, 'config.json'), 'utf8'))).toEqual({
