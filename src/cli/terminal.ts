@@ -3,9 +3,9 @@ export function hasScreen(): boolean {
   return process.stdout.isTTY && process.stdin.isTTY && process.env['TERM'] !== 'dumb';
 }
 
-/** Columns to lay tables out in; 100 where the output is a file or a pipe. */
+/** Columns to lay tables out in; 140 where the output is a file or a pipe, which scrolls sideways. */
 export function outputWidth(): number {
-  return process.stdout.isTTY ? process.stdout.columns : 100;
+  return process.stdout.isTTY ? process.stdout.columns : 140;
 }
 
 export function print(lines: readonly string[]): void {

@@ -42,7 +42,13 @@ export function buildReport(sweepDirectory: string): Report {
     grouped(runs, ({ group }) => group),
     outline,
   ).map((members) => sectionOf(members, outline));
-  return { sweep: basename(directory), counts: countStates(runs), sections };
+  return { sweep: basename(directory), counts: countStates(runs), sections: answersFirst(sections) };
+}
+
+/** What the sweep was run for stands on top; warm-ups and data follow. */
+function answersFirst(sections: Section[]): Section[] {
+  const isAnswer = ({ kind }: Section) => kind === 'memory';
+  return [...sections.filter(isAnswer), ...sections.filter((section) => !isAnswer(section))];
 }
 
 /** Groups in the order of the sweep file; those it does not know come last. */

@@ -36,7 +36,9 @@ export function planLines(planned: readonly Planned[], plan: Plan, options: Plan
     ...fact('into', directory, width),
     ...fact('from', from, width),
     ...groups,
-    ...(options.verbose ? [] : ['', 'Commands are those of the first run of each group; --verbose shows all.']),
+    ...(options.verbose
+      ? []
+      : ['', ...wrap('Commands are those of the first run of each group; --verbose shows all.', width)]),
   ];
   // A command may hold a whole script.
   return lines.flatMap((line) => line.split('\n'));
