@@ -24,8 +24,12 @@ export class FollowUp {
       this.#records.started(planned, { number: attempt, slot: slotName(state.slot), startedAt: state.since });
       this.#watcher.watch(planned, attempt, state.since);
     }
-    if (state.phase !== 'ended' || this.#followed.get(id) !== attempt) return;
-    this.#followed.delete(id);
+    if (state.phase !== 'ended') return;
+    if (!this.#followed.delete(id)) {
+      // It ended before we were there, or never was up: all there can be is an old file.
+      this.#watcher.recall([planned]);
+      return;
+    }
     this.#watcher.finish(planned);
     this.#records.ended(planned, { number: attempt, endedAt: state.at, outcome: state.outcome });
   }

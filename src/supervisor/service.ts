@@ -171,7 +171,6 @@ export class Service {
       const run = this.#state.runs.get(id);
       if (run !== undefined) this.#followUp.confirm(run, this.#planned(id)!);
     }
-    this.#watcher.recall(runs.filter(({ state }) => state.phase === 'ended').map(({ id }) => this.#planned(id)!));
   }
 
   /** A sweep whose commands are gone cannot go on; the next submit brings it back. What has to be said for that. */
@@ -211,7 +210,8 @@ export class Service {
   #publish(touched: ReadonlySet<RunId>): void {
     for (const id of touched) {
       const run = this.#state.runs.get(id);
-      if (run !== undefined) this.#followUp.follow(run, this.#planned(id)!);
+      if (run === undefined) this.#watcher.forget(id);
+      else this.#followUp.follow(run, this.#planned(id)!);
     }
     this.#board.touch(touched);
     this.#server.publishSoon();

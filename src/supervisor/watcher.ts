@@ -73,6 +73,11 @@ export class Watcher {
     this.#past.push(...runs);
   }
 
+  /** The run is no longer known; another one may come under its name. */
+  forget(id: RunId): void {
+    this.#vitals.delete(id);
+  }
+
   async close(): Promise<void> {
     this.#past.length = 0;
     if (this.#look !== null) clearTimeout(this.#look);
