@@ -17,7 +17,12 @@ export type MacroValues = {
 };
 
 /** Words of a command with their macros found, so that ten thousand runs need not search again. */
-export type CommandWords = { readonly render: (values: MacroValues) => string[] };
+export type CommandWords = {
+  /** The arguments of a program: `${args}` alone in a word becomes as many words as there are parameters. */
+  readonly render: (values: MacroValues) => string[];
+  /** One text for each word, whatever it holds, for what is no list of arguments. */
+  readonly renderTexts: (values: MacroValues) => string[];
+};
 
 type Part = string | { macro: string; start: number; end: number };
 
@@ -59,7 +64,10 @@ export function compileWords(
 ): CommandWords {
   const known = [...parameters, ...Object.keys(lists), ...Object.keys(texts)];
   const compiled = words.map((word, index) => partsOf(word, (part) => refuseUnknown({ part, known, program, index })));
-  return { render: (values) => compiled.flatMap((parts) => renderWord(parts, values)) };
+  return {
+    render: (values) => compiled.flatMap((parts) => renderWord(parts, values)),
+    renderTexts: (values) => compiled.map((parts) => renderText(parts, values)),
+  };
 }
 
 /** An ExpressionError that also says which word of the list it is about. */
@@ -121,12 +129,15 @@ function refuseUnknown({ part, known, program, index }: Check): void {
 }
 
 function renderWord(parts: readonly Part[], values: MacroValues): string[] {
-  if (parts.length === 0) return [''];
   const [only] = parts;
   if (parts.length === 1 && typeof only === 'object' && Object.hasOwn(lists, only.macro)) {
     return listOf(only.macro, values);
   }
-  return [parts.map((part) => (typeof part === 'string' ? part : macroText(part, values))).join('')];
+  return [renderText(parts, values)];
+}
+
+function renderText(parts: readonly Part[], values: MacroValues): string {
+  return parts.map((part) => (typeof part === 'string' ? part : macroText(part, values))).join('');
 }
 
 /** Inside a longer word, which can only be text for a shell, a list is joined as a shell would read it. */

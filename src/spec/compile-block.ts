@@ -223,7 +223,7 @@ class Compiler {
       if (!(error instanceof WordError)) throw error;
       const place = [...keys, indices?.[error.index] ?? error.index];
       this.#report({ keys: place, span: error, problem: sentence(error.message), fix: 'Correct the macro.' });
-      return { render: () => [] };
+      return { render: () => [], renderTexts: () => [] };
     }
   }
 

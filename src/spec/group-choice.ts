@@ -23,7 +23,7 @@ export function chooseGroups(blocks: readonly Block[], asked: readonly string[])
   const needed = neededBy(blocks, wanted);
   return blocks
     .filter(({ group }) => wanted.includes(group) || needed.has(group))
-    .map((block) => ({ block, prerequisite: needed.has(block.group) && !asked.includes(block.group) }));
+    .map((block) => ({ block, prerequisite: !wanted.includes(block.group) }));
 }
 
 /** Groups that a wanted group waits for, directly or not. */

@@ -28,11 +28,12 @@ type Making = {
 export function plannedRun({ sweep, options, group, point }: Making): PlannedRun {
   const { block } = group;
   const macros = macrosOf({ sweep, options, group, point });
-  const fill = (words: CommandWords, keys: KeyPath) => filled(words, macros, { point, keys });
-  const [program, ...rest] = fill(group.command, block.command.keys);
+  const fill = (words: CommandWords['render'], keys: KeyPath) =>
+    evaluated({ source: '', evaluate: () => words(macros) }, point.variables, keys);
+  const [program, ...rest] = fill(group.command.render, block.command.keys);
   if (program === undefined)
     throw new PointError('the command has no words.', block.command.keys, { start: 0, end: 1 });
-  const values = fill(group.env, block.env.keys);
+  const values = fill(group.env.renderTexts, block.env.keys);
   const parameters = macros.parameters as PlannedRun['parameters'];
   return {
     id: `${sweep}/${point.name}` as RunId,
@@ -43,9 +44,9 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     parameters,
     identity: identityOf(block.group, parameters, block.extends.content),
     argv: [program, ...rest],
-    resumeArgs: fill(group.resumeArgs, block.resumeArgs.keys),
+    resumeArgs: fill(group.resumeArgs.render, block.resumeArgs.keys),
     env: Object.fromEntries(Object.keys(block.env.content).map((name, index) => [name, values[index]!])),
-    cwd: joinPath(options.cwd, group.cwd && block.cwd ? fill(group.cwd, block.cwd.keys)[0]! : ''),
+    cwd: joinPath(options.cwd, group.cwd && block.cwd ? fill(group.cwd.renderTexts, block.cwd.keys)[0]! : ''),
     directory: macros.runDirectory,
     needs: [...block.needs],
     done: block.done.content,
@@ -74,10 +75,6 @@ function macrosOf({ sweep, options, group, point }: Making): MacroValues {
     program: group.block.program,
     environment: options.environment,
   };
-}
-
-function filled(words: CommandWords, macros: MacroValues, at: { point: Point; keys: KeyPath }): string[] {
-  return evaluated({ source: '', evaluate: () => words.render(macros) }, at.point.variables, at.keys);
 }
 
 function progressOf({ block, total }: CompiledBlock, { variables }: Point): MetricChoice['progress'] {

@@ -77,6 +77,14 @@ describe('a macro', () => {
     expect(runs[0]!.parameters['from']).toBe('${sweep_dir}/w');
   });
 
+  it('of a list is one text in what is no list of arguments', () => {
+    const { runs } = planOf(
+      'command: [a]\nparameters: {b: 1, c: x y}\nenv: {ALL: "${args_no_hyphens}", LAST: z}\ncwd: "${args}"',
+    );
+    expect(runs[0]!.env).toEqual({ ALL: "b=1 'c=x y'", LAST: 'z' });
+    expect(runs[0]!.cwd).toBe("/home/ada/--b=1 '--c=x y'");
+  });
+
   it('of the program is what W&B runs when there is no command', () => {
     expect(planOf('program: train.py\nparameters: {env: cart}').runs[0]!.argv).toEqual([
       '/usr/bin/env',

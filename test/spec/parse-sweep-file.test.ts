@@ -315,7 +315,7 @@ describe('a sweep file', () => {
           if (!(error instanceof UserError)) throw error;
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: 800 },
     );
   });
 
@@ -355,7 +355,7 @@ describe('a sweep file', () => {
           if (!(error instanceof UserError)) throw error;
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: 800 },
     );
   });
 });
