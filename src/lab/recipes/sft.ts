@@ -136,6 +136,7 @@ class SupervisedTrainer implements Recipe {
       num_tokens: tokens / steps,
       num_loss_tokens: learntTokens / steps,
       train_mean_nll: nll / steps,
+      'optim/loss': nll / steps,
     };
   }
 

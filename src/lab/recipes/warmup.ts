@@ -92,7 +92,7 @@ class WarmupTrainer implements Recipe {
   statistics(): Row {
     const { sum, steps } = this.#nll;
     this.#nll = { sum: 0, steps: 0 };
-    return steps === 0 ? {} : { train_mean_nll: sum / steps };
+    return steps === 0 ? {} : { train_mean_nll: sum / steps, 'optim/loss': sum / steps };
   }
 
   words(): string {
