@@ -15,9 +15,12 @@ export const SubmittedRun = z.object({
   need: Need,
   /** Time between the polite signal and SIGKILL, in ms. */
   graceMs: z.number().nonnegative(),
-  /** `run`: to be started. `done`: already done by an earlier submit; kept so that groups which need it may start. */
-  wish: z.enum(['run', 'done']),
-  /** Attempts that its directory knows of. */
+  /**
+   * `run`: to be started. `done`: already done; known, so that groups which need it may start.
+   * `keep`: it was up or waiting when it was looked at, and whatever became of it since is none of this submit's business.
+   */
+  wish: z.enum(['run', 'done', 'keep']),
+  /** Attempts known when it was looked at, by its directory or by us. A later one makes the wish out of date. */
   attempts: z.int().nonnegative(),
 });
 export type SubmittedRun = z.infer<typeof SubmittedRun>;

@@ -27,11 +27,11 @@ export function forget({ state, touched }: Turn, sweep: string): void {
   state.sweeps.delete(sweep);
 }
 
-function take(turn: Turn, run: Run, plan: string, { need, graceMs, wish }: SubmittedRun): void {
-  if (isActive(run.state)) return;
-  Object.assign(run, { plan, need, graceMs });
-  if (wish === 'run') move(turn, run, { phase: 'waiting' });
-  else move(turn, run, { phase: 'ended', outcome: { kind: 'done' }, ...pastOf(run, turn.at) });
+function take(turn: Turn, run: Run, plan: string, { need, graceMs, wish, attempts }: SubmittedRun): void {
+  if (isActive(run.state) || run.attempt > attempts) return;
+  Object.assign(run, { plan, need, graceMs, attempt: attempts });
+  if (wish === 'done') move(turn, run, { phase: 'ended', outcome: { kind: 'done' }, ...pastOf(run, turn.at) });
+  else if (wish === 'run' || run.state.phase === 'waiting') move(turn, run, { phase: 'waiting' });
 }
 
 /** When a run that is found done ended: as far as it is known. */

@@ -93,8 +93,9 @@ export class Desk {
     const runs = await judgeRuns(plan, state, judge, { slots, wish });
     const key = book.add(plan, environment);
     await ask({ type: 'runs-submitted', at: now(), sweep: plan.sweep, plan: key, groups: groupNeeds(plan), runs });
-    const done = runs.filter(({ wish: wished }) => wished === 'done').length;
-    return { ok: true, message: `${runs.length - done} runs to do, ${done} done already` };
+    const count = (wished: string) => runs.filter((run) => run.wish === wished).length;
+    const underWay = count('keep') === 0 ? '' : `, ${count('keep')} under way`;
+    return { ok: true, message: `${count('run')} runs to do${underWay}, ${count('done')} done already` };
   }
 
   /** Changes the slots if they are to change; without a wish, what running sweeps use is left as it is. */

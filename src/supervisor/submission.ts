@@ -2,8 +2,7 @@ import { GroupId } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
 import type { SlotWish } from '../protocol/command.js';
 import type { SubmittedRun } from '../scheduler/event.js';
-import type { Run } from '../scheduler/run-state.js';
-import { isActive } from '../scheduler/run-state.js';
+import { isActive, type Run, type RunState } from '../scheduler/run-state.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import type { Plan, PlannedRun } from '../spec/planned-run.js';
 import { readRunFacts } from '../store/run-facts.js';
@@ -54,12 +53,18 @@ export function groupNeeds({ sweep, groups, runs }: Plan): { id: GroupId; needs:
 }
 
 function wishFor(run: PlannedRun, known: Run | undefined, judge: Judge): Pick<SubmittedRun, 'wish' | 'attempts'> {
-  if (known !== undefined && isActive(known.state)) return { wish: 'run', attempts: known.attempt };
+  // Taken before the directory is looked at, which is written to before we are told of it.
+  const { attempt, state: was } = known ?? { attempt: 0, state: null };
+  if (was !== null && isActive(was)) return { wish: 'keep', attempts: attempt };
   const facts = readRunFacts(run.directory, run.done);
-  const { state } = judge(run, facts);
-  // A program that was killed may well end with code 0; we know better than its exit file.
-  const isUnfinished = 'exit' in run.done && known?.state.phase === 'ended' && known.state.outcome.kind !== 'done';
-  return { wish: state === 'done' && !isUnfinished ? 'done' : 'run', attempts: facts.attempts };
+  const attempts = Math.max(attempt, facts.attempts);
+  if (judge(run, facts).state === 'done' && !isKnownBetter(run, was)) return { wish: 'done', attempts };
+  return { wish: was?.phase === 'waiting' ? 'keep' : 'run', attempts };
+}
+
+/** A program that was killed may well end with code 0, which its exit file then says. */
+function isKnownBetter({ done }: PlannedRun, was: RunState | null): boolean {
+  return 'exit' in done && was?.phase === 'ended' && was.outcome.kind !== 'done';
 }
 
 function groupId(sweep: string, group: string): GroupId {

@@ -1,5 +1,6 @@
-import type { SchedulerAction } from '../scheduler/action.js';
 import type { RunId } from '../base/ids.js';
+import { UserError } from '../base/user-error.js';
+import type { SchedulerAction } from '../scheduler/action.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import { step } from '../scheduler/step.js';
@@ -69,15 +70,21 @@ export class Supervisor {
     while (this.#posts.length > 0) {
       const batch = this.#posts;
       this.#posts = [];
-      try {
-        await this.#ports.record(batch.map(({ event }) => event));
-        this.#ports.trouble(null);
-        batch.forEach((post) => this.#take(post));
-      } catch (error) {
-        await this.#putBack(batch, error as Error);
-      }
+      if (await this.#isRecorded(batch)) batch.forEach((post) => this.#take(post));
+      else await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
     this.#pumping = false;
+  }
+
+  async #isRecorded(batch: Post[]): Promise<boolean> {
+    try {
+      await this.#ports.record(batch.map(({ event }) => event));
+      this.#ports.trouble(null);
+      return true;
+    } catch (error) {
+      this.#putBack(batch, error as Error);
+      return false;
+    }
   }
 
   #take({ event, resolve }: Post): void {
@@ -87,10 +94,17 @@ export class Supervisor {
     resolve();
   }
 
-  async #putBack(batch: Post[], cause: Error): Promise<void> {
+  #putBack(batch: Post[], cause: Error): void {
     this.#ports.trouble(cause);
-    batch.forEach(({ reject }) => reject?.(cause));
+    batch.forEach(({ reject }) => reject?.(unrecorded(cause)));
     this.#posts.unshift(...batch.filter(({ reject }) => reject === null));
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
+}
+
+function unrecorded(cause: Error): UserError {
+  return new UserError(
+    `It could not be written down, so it is not done: ${cause.message}.`,
+    'Free some space where the runs directory is, and ask again.',
+    { cause },
+  );
 }

@@ -71,10 +71,21 @@ function eventOf(state: SchedulerState, { kind, pick, number }: Move, at: number
     stop: () => ({ type: 'stop-requested', at, ids: [any.id] }),
     resume: () => ({ type: 'resume-requested', at, ids: [any.id] }),
     slots: () => ({ ...slots(number % 4, number % 5), at }),
-    submit: () => ({ ...sweep, at }),
+    submit: () => ({ ...again(state), at }),
     time: () => ({ type: 'time-passed', at: at + number * 3000 }),
   };
   return possible[kind]!();
+}
+
+/** The same sweep, as it looks at this moment; `keep` for what is under way. */
+function again(state: SchedulerState): typeof sweep {
+  if (sweep.type !== 'runs-submitted') return sweep;
+  const runs = sweep.runs.map((run) => {
+    const known = state.runs.get(run.id);
+    const wish = known === undefined || known.state.phase === 'ended' ? ('run' as const) : ('keep' as const);
+    return { ...run, wish, attempts: known?.attempt ?? 0 };
+  });
+  return { ...sweep, runs };
 }
 
 /** Recounted from the runs themselves, without any index. */

@@ -352,10 +352,15 @@ describe('submitting again', () => {
         started('a'),
         started('b'),
         ended('b', 'failed'),
-        submitted(['a', 'b', 'c']),
+        submitted([{ name: 'a', wish: 'keep', attempts: 1 }, { name: 'b', attempts: 1 }, 'c']),
       ],
     );
     expect(launched(actions)).toEqual(['a', 'b', 'b', 'c']);
+  });
+
+  it.each(['run', 'keep'] as const)('does not start again what ended while it was looked at (%s)', (wish) => {
+    const again = submitted([{ name: 'a', wish, attempts: wish === 'run' ? 0 : 1 }]);
+    expect(launched(play(slots(1), submitted(['a']), started('a'), ended('a'), again).actions)).toEqual(['a']);
   });
 
   it('continues the numbers that the directories know', () => {

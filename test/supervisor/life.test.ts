@@ -191,7 +191,7 @@ describe('a person', () => {
     await untilState(fleet, 's/failing', 'failed');
     const second = [...first, counted('new', 'true')];
     expect(await fleet.submit(bed.plan('s', second), environment, {})).toEqual({
-      ...{ ok: true, message: '3 runs to do, 1 done already' },
+      ...{ ok: true, message: '2 runs to do, 1 under way, 1 done already' },
     });
     await untilState(fleet, 's/new', 'done');
     await waitFor('the second attempt', () => run(fleet, 's/failing').attempt === 2);

@@ -89,12 +89,11 @@ export class Testbed {
     return fleet;
   }
 
-  /** Starts a supervisor directly. */
-  async spawnSupervisor(): Promise<ChildProcess> {
+  /** Starts a supervisor directly; `before`: shell commands to run first in its process. */
+  async spawnSupervisor(before = ':'): Promise<ChildProcess> {
     const { supervisor, bin } = await this.programs();
-    const child = spawn(process.execPath, [supervisor, '--runs', this.runs, '--bin', bin], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    const words = [process.execPath, supervisor, '--runs', this.runs, '--bin', bin];
+    const child = spawn('/bin/sh', ['-c', `${before}; exec "$@"`, 'sh', ...words], { stdio: 'ignore' });
     this.#supervisors.push(child);
     return child;
   }
