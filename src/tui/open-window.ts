@@ -49,7 +49,8 @@ export async function openWindow(options: WindowOptions): Promise<Outcome> {
 
 type Outcome = 'detached' | 'ended';
 type Answer = { readonly resolve: (outcome: Outcome) => void; readonly reject: (error: Error) => void };
-type Mount = (parts: { controller: Controller; painter: Painter }) => Instance;
+type Mount = (parts: Parts) => Instance;
+type Parts = { controller: Controller; painter: Painter; onError: (error: unknown) => void };
 
 /** Holds the parts of one open window together, and takes them apart once, in the right order. */
 class WindowLife {
@@ -79,8 +80,9 @@ class WindowLife {
     this.#session.begin();
     this.#stdout.on('resize', this.#repaint);
     this.#controller.resize(this.#stdout.columns, this.#stdout.rows);
-    this.#ink = mount({ controller: this.#controller, painter: this.#painter });
-    this.#ink.waitUntilExit().catch((error: unknown) => this.#finish(() => this.#answer.reject(asError(error))));
+    const onError = (error: unknown): void => this.#finish(() => this.#answer.reject(asError(error)));
+    this.#ink = mount({ controller: this.#controller, painter: this.#painter, onError });
+    this.#ink.waitUntilExit().catch(onError);
   }
 
   readonly #repaint = (): void => {

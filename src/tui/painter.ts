@@ -111,7 +111,12 @@ export class Painter {
     }
     let column = start;
     for (const { glyph, width } of cellsOf(text)) {
-      if (column + width > this.#width) break;
+      if (column + width > this.#width) {
+        // Half of a wide character is a space; what follows is beyond the edge.
+        this.#rowGlyphs.fill(' ', column);
+        this.#rowStyles.fill(style, column);
+        return this.#width;
+      }
       this.#rowGlyphs[column] = glyph;
       if (width === 2) this.#rowGlyphs[column + 1] = continuation;
       this.#rowStyles.fill(style, column, column + width);

@@ -2,7 +2,7 @@ import { assertNever } from '../base/assert-never.js';
 import { commandFor } from './key-map.js';
 import { distance, isMovement, type Pressed, refuse, type Situation } from './situation.js';
 import { type Dialog, type UiState } from './ui-state.js';
-import { parseQuery } from './view/query.js';
+import { finishedPart, parseQuery } from './view/query.js';
 
 type OpenDialog = Exclude<Dialog, { kind: 'none' }>;
 type Of<Kind extends OpenDialog['kind']> = Extract<OpenDialog, { kind: Kind }>;
@@ -29,7 +29,7 @@ function closed(ui: UiState): UiState {
   return { ...ui, dialog: { kind: 'none' } };
 }
 
-/** The list follows while one types; a text that is no query yet leaves it as it is. */
+/** The list follows while one types, as far as what is there makes sense. */
 function pressInFilter(ui: UiState, { text, before }: Of<'filter'>, key: string): Pressed {
   if (key === 'escape') return { ui: { ...closed(ui), filter: before } };
   if (key === 'enter') {
@@ -38,8 +38,7 @@ function pressInFilter(ui: UiState, { text, before }: Of<'filter'>, key: string)
   }
   const typed = key === 'backspace' ? [...text].slice(0, -1).join('') : key === 'ctrl-u' ? '' : text + typedText(key);
   if (typed === text) return { ui };
-  const isQuery = !('problem' in parseQuery(typed));
-  return { ui: { ...ui, filter: isQuery ? typed : ui.filter, dialog: { kind: 'filter', text: typed, before } } };
+  return { ui: { ...ui, filter: finishedPart(typed).trim(), dialog: { kind: 'filter', text: typed, before } } };
 }
 
 /** The character a key stands for; nothing for keys with a name. */

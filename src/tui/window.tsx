@@ -4,7 +4,12 @@ import { type Controller } from './controller.js';
 import { keyNames } from './key-names.js';
 import { type Painter } from './painter.js';
 
-type Props = { readonly controller: Controller; readonly painter: Painter };
+type Props = {
+  readonly controller: Controller;
+  readonly painter: Painter;
+  /** A frame could not be made. Called outside of React, where the window can be taken down. */
+  readonly onError: (error: unknown) => void;
+};
 
 /**
  * Mounts the window: Ink reads keys and owns the life of the component, the painter draws.
@@ -23,12 +28,17 @@ export function mountWindow(props: Props, stdin: NodeJS.ReadStream, stdout: Node
 }
 
 /** Paints a frame after each change. In a layout effect, so that a key's frame is on its way before anything else is done. */
-export function Window({ controller, painter }: Props): null {
+export function Window({ controller, painter, onError }: Props): null {
   const version = useSyncExternalStore(controller.subscribe, controller.version);
   useInput((input, key) => keyNames(input, key).forEach((name) => controller.press(name)));
   useLayoutEffect(() => {
-    const { width, height } = controller.size;
-    painter.paint(controller.frame(), width, height);
-  }, [controller, painter, version]);
+    try {
+      const { width, height } = controller.size;
+      painter.paint(controller.frame(), width, height);
+    } catch (error) {
+      // Ink would draw it as a picture, on an output that goes nowhere, and stay.
+      setImmediate(() => onError(error));
+    }
+  }, [controller, painter, onError, version]);
   return null;
 }

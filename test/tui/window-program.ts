@@ -1,5 +1,6 @@
 /** The program of the end-to-end tests: the window on the simulated memory sweep, or whatever the first argument names. */
 import { openWindow } from '../../src/tui/open-window.js';
+import { type RunFilesPort } from '../../src/tui/port.js';
 import { memorySweep } from './simulated-fleet.js';
 
 const mode = process.argv[2] ?? 'plain';
@@ -13,7 +14,18 @@ for (const run of fleet.runs.values()) {
     killAt: moved(run.killAt),
   });
 }
-if (mode === 'throw') setTimeout(() => failLater(), 400);
+if (mode === 'throw') setTimeout(() => failLater(), 300);
+if (mode === 'exit') setTimeout(() => process.exit(7), 300);
+const broken: RunFilesPort = {
+  ...files,
+  metrics: () => ({
+    refresh: () => true,
+    keys: () => [],
+    series: () => {
+      throw new Error('broken by the test program');
+    },
+  }),
+};
 if (mode === 'ended') {
   for (const { id } of fleet.runs.values()) fleet.change(id, { state: 'done', progress: 1, killAt: null, slot: null });
 }
@@ -26,7 +38,7 @@ try {
   const summary = mode === 'ended' ? () => ['setting   bits/episode', 'A_B8      0.0121'] : undefined;
   const outcome = await openWindow({
     fleet,
-    files,
+    files: mode === 'broken' ? broken : files,
     sweep: 'abcd',
     stdin: process.stdin,
     stdout: process.stdout,

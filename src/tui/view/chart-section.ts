@@ -45,7 +45,7 @@ function legendLines(curves: readonly Curve[], width: number, height: number): L
   const pieces = [...entries.values()].map(({ curve, last }): Line => [
     span('━ ', curve.tone),
     span(`${curve.label} `, 'plain'),
-    span(shortNumber(mean(last)), 'value'),
+    span(Number.isNaN(mean(last)) ? '' : shortNumber(mean(last)), 'value'),
   ]);
   return height === 0 ? [] : flow(pieces, width, height);
 }

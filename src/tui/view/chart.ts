@@ -131,9 +131,12 @@ function join(
   }
 }
 
+/** Maps a range to 0 … last. Stays inside whatever the numbers: a range may be too large or too small for a double. */
 function scale({ low, high }: Range, last: number): (value: number) => number {
-  const factor = high > low ? last / (high - low) : 0;
-  return (value) => Math.round((value - low) * factor);
+  return (value) => {
+    const share = (value - low) / (high - low);
+    return share > 0 ? Math.round(Math.min(1, share) * last) : 0;
+  };
 }
 
 function yLabels({ y, rows, yMarks }: Frame): Map<number, string> {

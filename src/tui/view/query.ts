@@ -2,7 +2,7 @@
  * The filter language, the same in the window and on the command line.
  *
  *   dense                 the name holds "dense" (`*` stands for anything)
- *   status:failed,lost    the state is one of these; also group: subgroup: sweep: slot: name:
+ *   status:failed,lost    the state is one of these, or begins so; also group: subgroup: sweep: slot: name:
  *   N=64  lr>=1e-4        a parameter, or else a last metric value, compared
  *   !term  -term          not
  * Terms beside each other must all hold. Quote a value with spaces: "group:two words".
@@ -28,6 +28,14 @@ export function parseQuery(text: string): Query | QueryProblem {
     tests.push(term);
   }
   return { matches: (run) => tests.every((test) => test(run)) };
+}
+
+/** What of a query that is still being typed can be used: without a last word that is no term yet. */
+export function finishedPart(text: string): string {
+  const last = /(?:"[^"]*"?|[^\s"])+$/.exec(text)?.[0] ?? '';
+  const word = last.replace(/^[!-]/, '');
+  const isUnfinished = 'problem' in parseQuery(last) || Object.keys(fields).some((field) => field.startsWith(word));
+  return isUnfinished ? text.slice(0, text.length - last.length) : text;
 }
 
 /** Splits at spaces outside double quotes; the quotes go. An open quote reaches to the end. */
@@ -65,8 +73,9 @@ function fieldHolds(field: string, wanted: string): Test | string {
   const choices = wanted.split(',').filter((choice) => choice !== '');
   if (choices.length === 0) return `${field}: wants a value, as in ${field}:${field === 'status' ? 'failed' : 'A'}.`;
   if (field === 'status' || field === 'state') {
-    const unknown = choices.find((choice) => !stateWords.includes(choice.toLowerCase()));
+    const unknown = choices.find((choice) => !stateWords.some((word) => word.startsWith(choice.toLowerCase())));
     if (unknown !== undefined) return `There is no state "${unknown}"; there are ${stateWords.join(', ')}.`;
+    return ({ state }) => choices.some((choice) => state.startsWith(choice.toLowerCase()));
   }
   const patterns = choices.map((choice) => glob(choice, 'whole'));
   return (run) => patterns.some((pattern) => pattern.test(read(run)));

@@ -10,8 +10,12 @@ export function ticks(low: number, high: number, most: number): number[] {
     .find((size) => Math.floor(high / size) - Math.ceil(low / size) + 1 <= most);
   if (step === undefined) return [];
   const first = Math.ceil(low / step - 1e-9);
-  const count = Math.floor(high / step + 1e-9) - first + 1;
-  return Array.from({ length: count }, (_, index) => Number(((first + index) * step).toPrecision(12)));
+  const count = Math.min(most, Math.floor(high / step + 1e-9) - first + 1);
+  // Rounding may lift a mark over the edge where the range is close to what a double can tell apart.
+  const slack = range * 1e-6;
+  return Array.from({ length: Math.max(0, count) }, (_, index) =>
+    Number(((first + index) * step).toPrecision(12)),
+  ).filter((mark) => mark >= low - slack && mark <= high + slack);
 }
 
 /** Labels of ticks, all with as many decimals as the step needs. */

@@ -1,11 +1,11 @@
-import { cellsOf, textWidth } from './display-width.js';
+import { cellsOf, isSimple, textWidth } from './display-width.js';
 import { fit } from './span.js';
 
 /** The text in at most `most` lines of at most `width` columns, broken at spaces where there are any; the last one is cut. */
 export function wrap(text: string, width: number, most: number): string[] {
   if (width <= 0 || most <= 0) return [];
   const lines: string[] = [];
-  let rest = text;
+  let rest = isSimple(text) ? text : visible(text);
   while (textWidth(rest) > width && lines.length < most - 1) {
     const head = headOf(rest, width);
     const space = head.lastIndexOf(' ');
@@ -25,6 +25,12 @@ function headOf(text: string, width: number): string {
     head += cell.glyph;
     used += cell.width;
   }
-  // Invisible characters are not cells; without them the text still begins with the same letters.
-  return text.startsWith(head) ? head : text.slice(0, Math.max(1, Math.min(width, text.length)));
+  return head;
+}
+
+/** The text without characters that are not drawn, so that what is cut off is what was seen. */
+function visible(text: string): string {
+  return cellsOf(text)
+    .map(({ glyph }) => glyph)
+    .join('');
 }

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { type RunSummary } from '../../../src/tui/port.js';
+import { paceOf } from '../../../src/tui/view/pace.js';
+import { sorts } from '../../../src/tui/view/sort.js';
+import { tally } from '../../../src/tui/view/tally.js';
+import { buildTree, flatten, type TreeOptions } from '../../../src/tui/view/tree.js';
+import { aRun, aSweep } from '../simulated-fleet.js';
+
+const groups = ['B', 'A'].map((name) => ({ name, title: null, needs: [] }));
+const options: TreeOptions = { matches: () => true, sort: 'file order', metric: 'bits', now: 100_000 };
+
+/** The rows as an indented list. */
+function outline(runs: readonly RunSummary[], over: Partial<TreeOptions> = {}): string[] {
+  const tree = buildTree(runs, [aSweep({ groups })], { ...options, ...over });
+  return flatten(tree, () => false).map(({ depth, label }) => '  '.repeat(depth) + label);
+}
+
+const seeds = (group: string, setting: string, ...over: Partial<RunSummary>[]) =>
+  over.map((more, seed) => aRun(`${group}_${setting}_s${seed}`, { group, subgroup: setting, ...more }));
+
+describe('the tree', () => {
+  it('has groups in the order of the file, subgroups by their first run, and says nothing twice', () => {
+    const runs = [...seeds('A', 'B8', {}, {}), ...seeds('A', 'B16', {}, {}), aRun('B_alone', { group: 'B' })];
+    expect(outline(runs)).toEqual(['B', '  B_alone', 'A', '  B8', '    s0', '    s1', '  B16', '    s0', '    s1']);
+  });
+
+  it('gives a subgroup of one run no heading, and leaves out groups without runs', () => {
+    expect(outline(seeds('A', 'B8', {}))).toEqual(['A', '  A_B8_s0']);
+  });
+
+  it('knows groups the sweep file does not (an older sweep), after the others', () => {
+    expect(outline([aRun('Z_1', { group: 'Z' }), aRun('A_1', { group: 'A' })])).toEqual(['A', '  A_1', 'Z', '  Z_1']);
+  });
+
+  it('keeps names whole where the rest would be empty', () => {
+    const runs = ['x_', 'x_1'].map((name) => aRun(name, { group: 'A', subgroup: 'x' }));
+    expect(outline(runs)).toEqual(['A', '  x', '    x_', '    x_1']);
+  });
+
+  it('tells sweeps apart when several are shown', () => {
+    const tree = buildTree([aRun('A_1', { group: 'A' })], [aSweep({ groups }), aSweep({ name: 'other' })], options);
+    expect(tree.groups.map(({ label }) => label)).toEqual(['abcd/A']);
+  });
+
+  it('shows what matches only', () => {
+    const runs = [...seeds('A', 'B8', { state: 'failed' }, {}), aRun('B_1', { group: 'B' })];
+    expect(outline(runs, { matches: ({ state }) => state === 'failed' })).toEqual(['A', '  A_B8_s0']);
+  });
+
+  it.each<{ sort: (typeof sorts)[number]; order: string[] }>([
+    { sort: 'file order', order: ['A_a', 'A_b', 'A_c', 'A_d'] },
+    { sort: 'state', order: ['A_c', 'A_b', 'A_d', 'A_a'] },
+    { sort: 'metric', order: ['A_b', 'A_c', 'A_a', 'A_d'] },
+    { sort: 'time', order: ['A_c', 'A_a', 'A_b', 'A_d'] },
+  ])('sorts runs by $sort, missing values last', ({ sort, order }) => {
+    const runs = [
+      aRun('A_a', { state: 'done', metrics: { bits: 1 }, startedAt: 0, endedAt: 20_000 }),
+      aRun('A_b', { state: 'running', metrics: { bits: 9 }, startedAt: 90_000 }),
+      aRun('A_c', { state: 'failed', metrics: { bits: 3 }, startedAt: 0, endedAt: 30_000 }),
+      aRun('A_d', { metrics: { bits: null } }),
+    ];
+    expect(outline(runs, { sort }).slice(1)).toEqual(order.map((name) => `  ${name}`));
+  });
+
+  it('moves a subgroup with its best run', () => {
+    const runs = [
+      ...seeds('A', 'low', { metrics: { bits: 1 } }, { metrics: { bits: 2 } }),
+      ...seeds('A', 'high', { metrics: { bits: 0 } }, { metrics: { bits: 8 } }),
+    ];
+    expect(outline(runs, { sort: 'metric' })).toEqual(['A', '  high', '    s1', '    s0', '  low', '    s1', '    s0']);
+  });
+});
+
+describe('the sums of a group', () => {
+  it('counts states, averages progress, and gives mean and sample deviation of the metric', () => {
+    const runs = [
+      aRun('A_a', { state: 'done', progress: 0.4, metrics: { bits: 2 } }),
+      aRun('A_b', { state: 'running', progress: 0.5, metrics: { bits: 4 } }),
+      aRun('A_c', { metrics: { bits: null } }),
+    ];
+    const sums = tally(runs, 'bits');
+    expect(sums).toMatchObject({ total: 3, counts: { done: 1, running: 1, queued: 1 }, progress: 0.5 });
+    expect(sums.metric).toEqual({ mean: 3, deviation: Math.SQRT2, count: 2 });
+    expect(tally([], 'bits')).toMatchObject({ total: 0, progress: 0, metric: null });
+  });
+});
+
+describe('the time a sweep still takes', () => {
+  const done = { state: 'done', startedAt: 0, endedAt: 40_000 } as const;
+  it.each<{ when: string; runs: Partial<RunSummary>[]; eta: number | null }>([
+    { when: 'nothing runs', runs: [done, {}], eta: null },
+    { when: 'one runs and none waits', runs: [{ state: 'running', startedAt: 0, etaSeconds: 30 }], eta: 30 },
+    {
+      when: 'the queue takes as long as the done ones took',
+      runs: [done, { state: 'running', startedAt: 60_000, etaSeconds: 0 }, {}, {}],
+      eta: 80,
+    },
+    {
+      when: 'two slots share the queue',
+      runs: [done, ...[0, 1].map(() => ({ state: 'starting' }) as const), {}, {}],
+      eta: 80,
+    },
+    { when: 'nothing tells how long a run takes', runs: [{ state: 'running', startedAt: 0 }, {}], eta: null },
+    { when: 'all have ended', runs: [done], eta: null },
+  ])('$when', ({ runs, eta }) => {
+    expect(
+      paceOf(
+        runs.map((over, index) => aRun(`A_${index}`, over)),
+        100_000,
+      ).etaSeconds,
+    ).toBe(eta);
+  });
+
+  it('knows the first start, and the last end once all have ended', () => {
+    const runs = [aRun('A_1', { ...done, startedAt: 5000 }), aRun('A_2', { ...done, endedAt: 90_000 })];
+    expect(paceOf(runs, 0)).toEqual({ startedAt: 0, endedAt: 90_000, etaSeconds: null });
+    expect(paceOf([...runs, aRun('A_3')], 0).endedAt).toBeNull();
+  });
+});
