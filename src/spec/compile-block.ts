@@ -1,61 +1,13 @@
-import { parameterNames, type Block, type ParameterRule, type ParameterRules, type Written } from './block.js';
+import { parameterNames, type Block, type ParameterRules, type Written } from './block.js';
 import { compileWords, WordError, type CommandWords } from './command-words.js';
-import type { Complaint, KeyPath } from './complaint.js';
+import type { Axis, CompiledBlock, Step, Variant } from './compiled-block.js';
+import type { KeyPath } from './complaint.js';
 import { dependencyOrder } from './dependency-order.js';
 import { compileExpression, ExpressionError, type Expression } from './expression.js';
 import { identifierOf, toCel } from './cel-value.js';
-import type { CelValue } from './cel-environment.js';
+import type { Report } from './mistake.js';
 import { didYouMean } from './nearest.js';
 import { compileTemplate, type Template } from './template.js';
-
-/** A parameter that must be computed at each point. */
-export type Step = {
-  readonly name: string;
-  readonly identifier: string;
-  readonly rule: ParameterRule;
-  readonly when: Expression | null;
-  readonly expr: Expression | null;
-};
-
-/** One case of a block, or the block itself when it has none. */
-export type Variant = {
-  /** Axes that the case adds to the block's, in its order; a constant is an axis of one value. */
-  readonly axes: readonly Axis[];
-  /** In the order in which they can be computed. */
-  readonly steps: readonly Step[];
-  /** All parameters that may be set, in the order of the file. */
-  readonly names: readonly string[];
-};
-
-export type Axis = {
-  readonly name: string;
-  readonly identifier: string;
-  readonly values: readonly (readonly [Value: AxisValue, cel: CelValue])[];
-};
-type AxisValue = Extract<ParameterRule, { kind: 'axis' }>['values'][number];
-
-/** A block with every expression, template and macro compiled once. */
-export type CompiledBlock = {
-  readonly block: Block;
-  readonly axes: readonly Axis[];
-  readonly variants: readonly Variant[];
-  readonly when: Written<Expression> | null;
-  readonly name: Written<Template> | null;
-  readonly subgroup: Written<Template> | null;
-  readonly total: Written<Expression> | null;
-  readonly command: CommandWords;
-  readonly resumeArgs: CommandWords;
-  readonly cwd: CommandWords | null;
-  readonly env: CommandWords;
-};
-
-/** Where mistakes go; `place` is added by whoever knows the text. */
-export type Report = (mistake: {
-  keys: KeyPath | null;
-  span?: { start: number; end: number };
-  problem: string;
-  fix: string;
-}) => void;
 
 /** @returns null when something could not be compiled; all that is wrong was reported. */
 export function compileBlock(block: Block, report: Report): CompiledBlock | null {
@@ -266,16 +218,4 @@ function axesOf(rules: ParameterRules): Axis[] {
         ]
       : [],
   );
-}
-
-/** A mistake as a complaint about a text; without keys it is about an option, which has no place. */
-export function complaintAt(
-  placeOf: (keys: KeyPath, span?: { start: number; end: number }) => { start: number; end: number },
-): (mistake: Parameters<Report>[0]) => Complaint {
-  return ({ keys, span, problem, fix }) => ({
-    place: keys && placeOf(keys, span),
-    keys: keys ?? [],
-    problem,
-    fix,
-  });
 }

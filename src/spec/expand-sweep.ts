@@ -1,5 +1,7 @@
 import { UserError } from '../base/user-error.js';
-import { compileBlock, complaintAt, type CompiledBlock } from './compile-block.js';
+import { compileBlock } from './compile-block.js';
+import type { CompiledBlock } from './compiled-block.js';
+import { complaintAt } from './mistake.js';
 import { complaintsError, type Complaint } from './complaint.js';
 import { expandCommands } from './expand-commands.js';
 import { chooseGroups, type ChosenGroup } from './group-choice.js';

@@ -1,7 +1,7 @@
 import type { Value } from './cel-value.js';
 import { fromCel } from './cel-value.js';
 import type { CelValue } from './cel-environment.js';
-import type { Axis, CompiledBlock, Step, Variant } from './compile-block.js';
+import type { Axis, CompiledBlock, Step, Variant } from './compiled-block.js';
 import type { KeyPath } from './complaint.js';
 import { ExpressionError } from './expression.js';
 

@@ -1,6 +1,6 @@
 import type { RunId } from '../base/ids.js';
 import type { CelValue } from './cel-environment.js';
-import type { CompiledBlock } from './compile-block.js';
+import type { CompiledBlock } from './compiled-block.js';
 import type { CommandWords, MacroValues } from './command-words.js';
 import type { KeyPath } from './complaint.js';
 import type { ExpandOptions } from './expand-sweep.js';

@@ -1,5 +1,5 @@
 import { Name } from '../base/ids.js';
-import type { CompiledBlock } from './compile-block.js';
+import type { CompiledBlock } from './compiled-block.js';
 import { complaintsError, type Complaint } from './complaint.js';
 import type { NamedPoint } from './plan-run.js';
 import { varyingNames } from './run-name.js';

@@ -1,4 +1,4 @@
-import type { CompiledBlock } from './compile-block.js';
+import type { CompiledBlock } from './compiled-block.js';
 import type { Value } from './cel-value.js';
 import type { Point } from './grid.js';
 import { fnv1a64 } from './identity.js';

@@ -1,0 +1,48 @@
+import type { Block, ParameterRule, Written } from './block.js';
+import type { CelValue } from './cel-environment.js';
+import type { Value } from './cel-value.js';
+import type { CommandWords } from './command-words.js';
+import type { Expression } from './expression.js';
+import type { Template } from './template.js';
+
+/** A parameter that must be computed at each point. */
+export type Step = {
+  readonly name: string;
+  readonly identifier: string;
+  readonly rule: ParameterRule;
+  readonly when: Expression | null;
+  readonly expr: Expression | null;
+};
+
+/** One case of a block, or the block itself when it has none. */
+export type Variant = {
+  /** Axes that the case adds to the block's, in its order. */
+  readonly axes: readonly Axis[];
+  /** In the order in which they can be computed. */
+  readonly steps: readonly Step[];
+  /** All parameters that may be set, in the order of the file. */
+  readonly names: readonly string[];
+};
+
+/** A constant is an axis of one value. */
+export type Axis = {
+  readonly name: string;
+  readonly identifier: string;
+  /** Each value as it is passed on, and as expressions see it. */
+  readonly values: readonly (readonly [Value, CelValue])[];
+};
+
+/** A block with every expression, template and macro compiled once. */
+export type CompiledBlock = {
+  readonly block: Block;
+  readonly axes: readonly Axis[];
+  readonly variants: readonly Variant[];
+  readonly when: Written<Expression> | null;
+  readonly name: Written<Template> | null;
+  readonly subgroup: Written<Template> | null;
+  readonly total: Written<Expression> | null;
+  readonly command: CommandWords;
+  readonly resumeArgs: CommandWords;
+  readonly cwd: CommandWords | null;
+  readonly env: CommandWords;
+};
