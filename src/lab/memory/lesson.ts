@@ -4,18 +4,16 @@ import { bitLength } from './secret.js';
 import { bitsExample, numberExample } from './uniform-answers.js';
 
 /**
- * A passing secret for each size of secret space, and how it is said. A warm-up begins with lessons: one secret after
- * another is learnt and given up for the next. Nothing of them is left after the uniform answers that follow, but the
- * model has become one in which a fact can be learnt: in the dense game, one that tells bit 3 from bit 7. A model warmed
- * up on uniform answers alone has no reason to, and then learns its bits together or not at all.
+ * A passing secret, and how it is said. A warm-up begins with lessons: one secret after another is learnt and given up
+ * for the next. Nothing of them is left after the uniform answers that follow, but the model has become one in which a
+ * fact can be learnt: in the dense game, one that tells bit 3 from bit 7. A model warmed up on uniform answers alone has
+ * no reason to, and then learns its bits together or not at all.
+ *
+ * @param name The same secret for the same name and N.
  */
-export function lesson(kind: 'single_step' | 'multi_step', sizes: readonly number[], name: string): Example[] {
-  return sizes.map((N) => {
-    const random = rng(N, `lesson/${name}`);
-    if (kind === 'single_step') return numberExample(N, random.below(N));
-    return bitsExample(
-      N,
-      Array.from({ length: bitLength(N) }, () => random.below(2)),
-    );
-  });
+export function lesson(kind: 'single_step' | 'multi_step', N: number, name: string): Example {
+  const random = rng(N, `lesson/${name}`);
+  if (kind === 'single_step') return numberExample(N, random.below(N));
+  const bits = Array.from({ length: bitLength(N) }, () => random.below(2));
+  return bitsExample(N, bits);
 }

@@ -128,7 +128,7 @@ export const sftKeys = {
 export const warmupKeys = {
   env_type: envType,
   n_values: key(ints(2), [16, 64, 256, 1024, 4096], 'sizes of secret space to learn the format of'),
-  n_batches: key(orNone(int(0)), null, 'steps; None: 4000 for single_step, 600 for multi_step'),
+  n_batches: key(orNone(int(0)), null, 'steps; None: 4000 for single_step, 2000 for multi_step'),
   batch_size: key(
     orNone(int(1)),
     null,
@@ -142,10 +142,10 @@ export const warmupKeys = {
   lesson_share: key(
     orNone(float(0)),
     null,
-    'share of the steps, the first ones, that teach passing secrets; None: 0.25 for single_step, 0.75 for multi_step',
+    'share of the steps, the first ones, that teach passing secrets; None: 0.25 for single_step, 0.85 for multi_step',
   ),
   lesson_steps: key(int(1), 60, 'steps for which such a secret stays the same'),
-  warmup_steps: key(int(0), 20, 'steps in which the learning rate rises; then it falls linearly'),
+  warmup_steps: key(int(0), 20, 'steps in which the learning rate rises; after them it only falls, linearly, to 0'),
   check_secrets: key(orNone(ints(0)), null, 'secrets that must be near zero bits at the end, each for the N above it'),
   eval_every: key(int(0), 500, 'steps between looks at the first N, 0 for none'),
   log_every: key(int(1), 10, 'steps between rows of metrics.jsonl'),

@@ -6,7 +6,7 @@ export function lrMultiplier(schedule: LrSchedule, step: number, steps: number):
   return schedule === 'linear' ? 1 - step / steps : (1 + Math.cos((Math.PI * step) / steps)) / 2;
 }
 
-/** Rises linearly over `rise` steps, then falls linearly to 0 at `steps`. */
+/** Rises linearly over `rise` steps, while it falls linearly to 0 at `steps`. */
 export function riseAndFall(step: number, rise: number, steps: number): number {
   return Math.min(1, (step + 1) / Math.max(1, rise)) * (1 - step / steps);
 }

@@ -40,7 +40,7 @@ export async function warmup(config: WarmupConfig, directory: RunDirectory, worl
   world.log(
     `${config.env_type} · N=${config.n_values.join(', ')} · ${schedule.batches} steps · learning_rate=${settingsOf(config).learningRate}`,
   );
-  const recipe = new WarmupTrainer(config, engine, schedule.batches, resumed);
+  const recipe = new WarmupTrainer(config, engine, resumed);
   const job = { world, directory, schedule, recipe, start: resumed?.batch ?? 0 };
   const ending: Ending = isComplete(resumed, schedule) ? { kind: 'finished' } : await runRecipe(job);
   if (ending.kind === 'finished') await verify(config, engine, world.log);
@@ -51,17 +51,15 @@ class WarmupTrainer implements Recipe {
   readonly engine: Engine;
   readonly #config: WarmupConfig;
   readonly #settings: Settings;
-  readonly #steps: number;
   #random: Rng;
   #done: number;
   #nll = { sum: 0, steps: 0 };
   #lastNll: number | null = null;
 
-  constructor(config: WarmupConfig, engine: Engine, steps: number, resumed: Resumed | null) {
+  constructor(config: WarmupConfig, engine: Engine, resumed: Resumed | null) {
     this.engine = engine;
     this.#config = config;
     this.#settings = settingsOf(config);
-    this.#steps = steps;
     this.#random = rng(config.seed, 'warm-up answers');
     this.#done = resumed?.batch ?? 0;
     if (resumed !== null) this.#restore(resumed.state);
@@ -101,8 +99,11 @@ class WarmupTrainer implements Recipe {
 
   #examples(step: number): Example[] {
     const { env_type: kind, n_values: sizes, lesson_steps: lessonSteps, seed } = this.#config;
-    if (step < Math.round(this.#settings.lessonShare * this.#steps)) {
-      return lesson(kind, sizes, `${seed}/${Math.floor(step / lessonSteps)}`);
+    if (step < this.#settings.lessons) {
+      const at = Math.floor(step / lessonSteps);
+      // Dense conversations are long: there the sizes take turns.
+      const taught = kind === 'single_step' ? sizes : [sizes[at % sizes.length]!];
+      return taught.map((N) => lesson(kind, N, `${seed}/${at}`));
     }
     const draw = kind === 'single_step' ? uniformNumbers : uniformBits;
     const bits = sizes.reduce((sum, N) => sum + signalBits(N), 0);
@@ -118,7 +119,7 @@ class WarmupTrainer implements Recipe {
   }
 
   #learningRate(step: number): number {
-    return this.#settings.learningRate * riseAndFall(step, this.#config.warmup_steps, this.#steps);
+    return this.#settings.learningRate * riseAndFall(step, this.#config.warmup_steps, this.#settings.steps);
   }
 }
 
@@ -143,20 +144,31 @@ function measure(config: WarmupConfig, engine: Engine, N: number): Promise<Unifo
   return bitUniformity(engine, N, config.check_secrets ?? []);
 }
 
-/** What suffices for the gate with some reserve, measured for N from 16 to 4096 together. */
+/**
+ * What suffices for the gate with some reserve, measured for N from 16 to 4096 together. In the dense game the uniform
+ * answers come when the learning rate is already low: at a high one they would also undo what the lessons are for.
+ */
 const standard = {
   single_step: { steps: 4000, batchSize: 64, learningRate: 2e-3, lessonShare: 0.25 },
-  multi_step: { steps: 600, batchSize: 10, learningRate: 3e-3, lessonShare: 0.75 },
+  multi_step: { steps: 2000, batchSize: 10, learningRate: 3e-3, lessonShare: 0.85 },
 };
-type Settings = (typeof standard)['single_step'];
+
+/** `lessons`: how many of the steps teach passing secrets; the uniform answers follow. */
+type Settings = {
+  readonly steps: number;
+  readonly batchSize: number;
+  readonly learningRate: number;
+  readonly lessons: number;
+};
 
 function settingsOf(config: WarmupConfig): Settings {
   const usual = standard[config.env_type];
+  const steps = config.n_batches ?? usual.steps;
   return {
-    steps: config.n_batches ?? usual.steps,
+    steps,
     batchSize: config.batch_size ?? usual.batchSize,
     learningRate: config.learning_rate ?? usual.learningRate,
-    lessonShare: config.lesson_share ?? usual.lessonShare,
+    lessons: Math.round((config.lesson_share ?? usual.lessonShare) * steps),
   };
 }
 
