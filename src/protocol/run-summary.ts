@@ -58,7 +58,13 @@ export const RunSummary = z.object({
 });
 export type RunSummary = z.infer<typeof RunSummary>;
 
-export const GroupSummary = z.object({ name: z.string(), title: z.string().nullable(), needs: z.array(z.string()) });
+export const GroupSummary = z.object({
+  name: z.string(),
+  title: z.string().nullable(),
+  needs: z.array(z.string()),
+  /** What to show of its runs, where that is not what the sweep shows. */
+  shown: z.object({ show: z.array(z.string()), x: z.string() }).optional(),
+});
 export type GroupSummary = z.infer<typeof GroupSummary>;
 
 /** One sweep the supervisor knows. Its runs come separately. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { SweepSummary } from '../protocol/run-summary.js';
+import type { GroupSummary, SweepSummary } from '../protocol/run-summary.js';
 import type { SchedulerState } from '../scheduler/state.js';
-import type { Plan } from '../spec/planned-run.js';
+import type { MetricChoice, Plan } from '../spec/planned-run.js';
 import type { RunBook } from './run-book.js';
 
 /** The sweeps as clients see them. A sweep that was submitted in parts has the groups of all parts. */
@@ -14,14 +14,29 @@ export function sweepSummaries(state: SchedulerState, book: RunBook, runsDirecto
 }
 
 function summary(name: string, plans: readonly Plan[], directory: string): SweepSummary {
-  const newest = plans.at(-1);
-  const metrics = newest?.runs[0]?.metrics;
+  const runs = plans.flatMap((plan) => plan.runs);
+  const { show, x } = commonest(runs.map(({ metrics }) => metrics));
+  const groups = new Map(plans.flatMap((plan) => plan.groups).map((group) => [group.name, group]));
+  const choices = new Map(runs.map((run) => [run.group, run.metrics]));
   return {
     name,
-    description: newest?.description ?? null,
+    description: plans.at(-1)?.description ?? null,
     directory,
-    groups: [...new Map(plans.flatMap(({ groups }) => groups).map((group) => [group.name, group])).values()],
-    show: metrics?.show ?? [],
-    x: metrics?.x ?? 'step',
+    groups: [...groups.values()].map((group): GroupSummary => {
+      const own = choices.get(group.name);
+      if (own === undefined || (own.x === x && own.show.join() === show.join())) return group;
+      return { ...group, shown: { show: own.show, x: own.x } };
+    }),
+    show,
+    x,
   };
+}
+
+/** What most runs want shown: warm-ups come first in a file, but are not what it is about. */
+function commonest(choices: readonly MetricChoice[]): Pick<MetricChoice, 'show' | 'x'> {
+  const counts = new Map<string, number>();
+  const keyOf = ({ show, x }: MetricChoice) => JSON.stringify([x, show]);
+  for (const choice of choices) counts.set(keyOf(choice), (counts.get(keyOf(choice)) ?? 0) + 1);
+  const [most] = [...counts].sort(([, a], [, b]) => b - a);
+  return choices.find((choice) => keyOf(choice) === most![0]) ?? { show: [], x: 'step' };
 }

@@ -24,13 +24,14 @@ export function wantedFor(node: TreeNode | undefined, logLines: number): Wanted 
   };
 }
 
-/** What has been read of a node. Curves are those of the chosen metric first, then of the sweep's shown ones. */
+/** What has been read of a node. Curves are those of the chosen metric first, then of those its group or the sweep shows. */
 export function detailOf(node: TreeNode | undefined, scene: Scene, history: History): Detail {
   const subjects = subjectsOf(node);
   const sweep = scene.sweeps.find(({ name }) => name === subjects[0]?.run.sweep);
-  const xKey = sweep?.x ?? 'step';
+  const group = sweep?.groups.find(({ name }) => name === subjects[0]?.run.group);
+  const { show, x: xKey } = group?.shown ?? sweep ?? { show: [], x: 'step' };
   const readers = subjects.map(({ run }) => history.reader(run.directory));
-  const keys = chartKeys(scene.metric, sweep?.show ?? [], readers);
+  const keys = chartKeys(scene.metric, show, readers);
   return {
     charts: keys.map((metric) => ({
       metric,
@@ -54,7 +55,9 @@ function chartKeys(
 ): string[] {
   const known = new Set(readers.flatMap((reader) => reader?.keys() ?? []));
   const others = show.filter((key) => known.has(key));
-  return [...new Set([...(metric === null ? [] : [metric]), ...others])].slice(0, mostCharts);
+  // A warm-up has no use for the metric of the sweep; an empty chart would hide its own.
+  const first = metric !== null && (known.has(metric) || others.length === 0) ? [metric] : [];
+  return [...new Set([...first, ...others])].slice(0, mostCharts);
 }
 
 /** A file without the sweep's x axis is drawn over its steps. */

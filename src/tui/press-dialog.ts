@@ -73,6 +73,7 @@ function pressInText(
     const top = Math.min(Math.max(0, length - page), Math.max(0, dialog.top + distance(command, page)));
     return { ui: { ...ui, dialog: { ...dialog, top } } };
   }
-  const closes = ['back', 'open', 'leave', dialog.kind].includes(command ?? '');
+  if (command === 'leave') return { ui, order: { type: 'leave' } };
+  const closes = ['back', 'open', dialog.kind].includes(command ?? '');
   return closes ? { ui: closed(ui) } : refuse(ui, 'Esc closes this.');
 }

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
+import { openTerminal } from '../../scripts/terminal.js';
+
+/** The shipped program, as `npm run build` makes it. */
+export const program = join(process.cwd(), 'dist/memrl-tui.js');
+
+export type Ended = { code: number | null; out: string; err: string };
+
+/** A folder of its own for each test, with the means to run memrl-tui in it; whatever still runs there is ended after. */
+export function workplace(): { folder: () => string } & ReturnType<typeof tools> {
+  let folder = '';
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'memrl-e2e-'));
+  });
+  afterEach(async () => {
+    endSupervisor(folder);
+    await endRuns(folder);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { folder: () => folder, ...tools(() => folder) };
+}
+
+function tools(folder: () => string) {
+  const at = (path: string) => join(folder(), path);
+  return {
+    at,
+    write: (path: string, text: string) => writeFileSync(at(path), text),
+    read: (path: string) => (existsSync(at(path)) ? readFileSync(at(path), 'utf8') : ''),
+    /** Runs to the end, without a terminal. */
+    run: (...args: string[]) => run(args, folder()),
+    /** Opens the program in a pseudo-terminal. */
+    open: (...args: string[]) =>
+      openTerminal({
+        command: process.execPath,
+        args: [program, ...args],
+        columns: 120,
+        rows: 40,
+        cwd: folder(),
+        environment: { ...process.env, TERM: 'xterm-256color', LANG: 'C.UTF-8', CI: undefined, NO_COLOR: undefined },
+      }),
+    supervisorPid: () => supervisorPid(folder()),
+  };
+}
+
+function run(args: readonly string[], cwd: string): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [program, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+    child.on('close', (code) => resolve({ code, out, err }));
+  });
+}
+
+/** Resolves once the condition holds; rejects after 20 s. For what cannot call back: files, other processes. */
+export async function eventually(condition: () => boolean, what: string): Promise<void> {
+  for (const start = Date.now(); !condition();) {
+    if (Date.now() - start > 20_000) throw new Error(`Not within 20 s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // A zombie still has its number; only the state tells.
+    return process.platform !== 'linux' || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+function supervisorPid(folder: string): number | null {
+  try {
+    const lock = JSON.parse(readFileSync(join(folder, 'runs/.supervisor/lock.json'), 'utf8')) as { pid: number };
+    return lock.pid;
+  } catch {
+    return null;
+  }
+}
+
+function endSupervisor(folder: string): void {
+  const pid = supervisorPid(folder);
+  if (pid !== null && isAlive(pid)) process.kill(pid, 'SIGKILL');
+}
+
+/** Ends the process groups of all attempts that the folder knows and that have not ended. */
+async function endRuns(folder: string): Promise<void> {
+  const { readdirSync } = await import('node:fs');
+  if (!existsSync(join(folder, 'runs'))) return;
+  const pids = readdirSync(join(folder, 'runs'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('/pid') && !existsSync(join(folder, 'runs', path.replace(/pid$/, 'exit'))))
+    .map((path) => Number.parseInt(readFileSync(join(folder, 'runs', path), 'utf8'), 10));
+  for (const pid of pids.filter((each) => each > 1 && isAlive(each))) {
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      // It ended in between.
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import packageJson from '../package.json' with { type: 'json' };
+import { keyTableMarkdown } from '../src/tui/key-map.js';
+
+const readme = readFileSync('README.md', 'utf8');
+
+describe('the README', () => {
+  it('shows the keys that the window has (`npm run keys` writes them)', () => {
+    expect(readme).toContain(`\n${keyTableMarkdown()}\n`);
+  });
+
+  it('names only files that exist', () => {
+    const files = [...readme.matchAll(/\]\(((?!https?:)[^)#]+)\)|`((?:sweeps|docs|src|test|scripts)\/[\w./-]+)`/g)];
+    const missing = files.map(([, link, path]) => (link ?? path)!).filter((path) => !existsSync(path));
+    expect(missing).toEqual([]);
+  });
+
+  it('names only scripts that package.json has', () => {
+    const named = [...readme.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name!);
+    expect(named.filter((name) => !(name in packageJson.scripts))).toEqual([]);
+  });
+
+  it('begins with the command that does it all', () => {
+    const [first] = [...readme.matchAll(/```sh\n(.*)/g)];
+    expect(first![1]).toContain('npm ci && npx memrl-tui sweeps/abcd.yaml');
+  });
+});
