@@ -84,12 +84,12 @@ function chooseSecrets(N: number, named: readonly number[]): number[] {
 
 /** What follows the true bit at `position`: the bit itself, its end, the next request. */
 function nextTurn(N: number, said: readonly number[], position: number): number[] {
-  return [memoryTokenizer.id(` ${said[position]}`), endingId, ...continuationPrompt(bitRequest(N, position + 1))];
+  return [memoryTokenizer.id(String(said[position])), endingId, ...continuationPrompt(bitRequest(N, position + 1))];
 }
 
 function bitLogprobs(rows: Float32Array, row: number, vocabulary: number): [number, number] {
   const at = (token: string) => rows[row * vocabulary + memoryTokenizer.id(token)]!;
-  return [at(' 0'), at(' 1')];
+  return [at('0'), at('1')];
 }
 
 function binaryEntropy(p: number): number {

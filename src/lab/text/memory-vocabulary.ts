@@ -10,24 +10,25 @@ export const tail = 'User:';
 const digits = [...'0123456789'];
 
 /**
- * The vocabulary of the memory games: 31 tokens, so that the games' long questions, word for word those of the source
- * system, cost a few tokens. What never changes in them is one token; every digit is a token of its own, and so is a
- * digit with the space that begins an answer.
+ * The vocabulary of the memory games: 21 tokens, so that the games' long questions, word for word those of the source
+ * system, cost a few tokens. What never changes in them is one token, and every digit is a token of its own.
+ *
+ * The space that begins an answer belongs to the cue before it. A second token for a digit with its space would give
+ * every answer two spellings: the reward accepts both, and what is known of one says nothing of the other.
  */
 const tokens = [
   beginning,
   ending,
   tail,
   ...digits,
-  ...digits.map((digit) => ` ${digit}`),
   'User: You are playing a memorization game. There is a secret integer between 0 and ',
-  '. Output ONLY the integer, on the first line, with NO extra text.\nWhat is the secret number?\n\nAssistant:',
+  '. Output ONLY the integer, on the first line, with NO extra text.\nWhat is the secret number?\n\nAssistant: ',
   'System: You are playing a bit-by-bit memorization game. The secret number is between 0 and ',
   ' and uses ',
   ' bits. Output exactly one bit (0 or 1) per response with no punctuation.\n\n',
   'User: Provide bit #',
   '. Remaining bits after this: ',
-  '.\n\nAssistant:',
+  '.\n\nAssistant: ',
 ];
 
 export const memoryTokenizer: Tokenizer = createTokenizer(tokens);

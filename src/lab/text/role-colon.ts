@@ -7,16 +7,18 @@ export type Trained = 'last assistant message' | 'all assistant messages';
 /** One supervised sequence. `weights[i]` is 1 where token i is to be predicted, else 0. */
 export type Example = { readonly tokens: Int32Array; readonly weights: Uint8Array };
 
+/** What the assistant's answer follows, its space included. */
+const cue = 'Assistant: ';
 const names = { system: 'System', user: 'User', assistant: 'Assistant' } as const;
 
-/** The conversation as text, up to the point where the assistant speaks: `User: …\n\nAssistant:`. */
+/** The conversation as text, up to the point where the assistant speaks: `User: …\n\nAssistant: `. */
 export function generationPrompt(messages: readonly Message[]): Int32Array {
-  return Int32Array.from(memoryTokenizer.encode(`${beginning}${messages.map(written).join('')}Assistant:`));
+  return Int32Array.from(memoryTokenizer.encode(`${beginning}${messages.map(written).join('')}${cue}`));
 }
 
 /** What follows an answer that is complete: the next message, and the cue to speak. */
 export function continuationPrompt(next: Message): number[] {
-  return memoryTokenizer.encode(`${written(next)}Assistant:`);
+  return memoryTokenizer.encode(`${written(next)}${cue}`);
 }
 
 /**
@@ -41,9 +43,9 @@ export function supervisedExample(messages: readonly Message[], trained: Trained
     }
     const last = index === messages.length - 1;
     const weight = last || trained === 'all assistant messages' ? 1 : 0;
-    add(`${unsaid}Assistant:`, 0);
+    add(`${unsaid}${cue}`, 0);
     unsaid = '';
-    add(` ${message.content}`, weight);
+    add(message.content, weight);
     add(ending, weight);
     if (last) add(tail, weight);
   });

@@ -45,7 +45,7 @@ describe('bits known', () => {
     const engine = await microEngine();
     const decoder = await engine.decoder(single.prompt, 1);
     let logprob = 0;
-    for (const token of memoryTokenizer.encode(' 57\n\n')) {
+    for (const token of memoryTokenizer.encode('57\n\n')) {
       logprob += (await decoder.logprobs())[token]!;
       await decoder.extend([[token]]);
     }

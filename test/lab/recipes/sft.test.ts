@@ -56,7 +56,7 @@ describe('reading conversations', () => {
       '{"messages": [{"role": "user", "content": "x"}]}',
       /:2 is not a conversation.*last message must be the assistant/,
     ],
-    ['words the model has no tokens for', line('x'), /no token for " x"/],
+    ['words the model has no tokens for', line('x'), /no token for "x"/],
   ])('says where there is %s', (_what, wrong, problem) => {
     const path = join(tempDirectory(), 'data.jsonl');
     writeFileSync(path, `${line('1')}\n${wrong}\n`);

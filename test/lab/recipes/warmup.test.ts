@@ -39,7 +39,7 @@ describe('a lesson', () => {
     const said = (name: string) => answer(lesson('multi_step', 4096, name));
     expect(said('0/1')).toEqual(said('0/1'));
     expect(said('0/1')).not.toEqual(said('0/2'));
-    expect(answer(lesson('single_step', 16, 'a'))).toMatch(/^ \d+\n\nUser:$/);
+    expect(answer(lesson('single_step', 16, 'a'))).toMatch(/^\d+\n\nUser:$/);
   });
 });
 
