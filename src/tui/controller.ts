@@ -10,7 +10,7 @@ import { helpLines } from './view/dialogs.js';
 import { listHeight, screen } from './view/screen.js';
 import { type Line } from './view/span.js';
 import { hasEnded } from './view/tally.js';
-import { type TreeNode } from './view/tree.js';
+import { type Branch, type RunNode, type TreeNode } from './view/tree.js';
 import { type Detail, type WindowModel } from './view/window-model.js';
 
 /** What the window needs of the world. */
@@ -152,9 +152,12 @@ export class Controller {
     this.#changed();
   }
 
-  #indexIn({ rows, positions }: Scene): number {
-    const known = this.#ui.selected === null ? undefined : positions.get(this.#ui.selected);
-    return known ?? Math.max(0, Math.min(this.#ui.index, rows.length - 1));
+  /** Where the selected row is now; where it was last seen if it has gone. It seldom moves, so that is looked at first. */
+  #indexIn({ rows }: Scene): number {
+    const { selected, index } = this.#ui;
+    if (selected === null || rows[index]?.key === selected) return Math.max(0, Math.min(index, rows.length - 1));
+    const found = rows.findIndex(({ key }) => key === selected);
+    return found >= 0 ? found : Math.max(0, Math.min(index, rows.length - 1));
   }
 
   #situation(scene: Scene): Situation {
@@ -164,6 +167,7 @@ export class Controller {
       rows: scene.rows,
       index,
       groups: scene.tree.groups,
+      branches: scene.tree.branches,
       page: this.#page(),
       metrics: metricsOf(scene, node),
       metric: scene.metric,
@@ -187,7 +191,7 @@ export class Controller {
     const index = this.#indexIn(scene);
     const node = scene.rows[index];
     const isOpen = this.#ui.screen.kind === 'open';
-    this.#history.want(wantedFor(node, isOpen ? logLines.open : logLines.jobs));
+    this.#history.want(wantedFor(node, scene, isOpen ? logLines.open : logLines.jobs));
     return {
       now: this.#ports.now(),
       title: this.#title,
@@ -210,7 +214,7 @@ export class Controller {
 
   /** The same object while nothing in it has changed, so that a chart is not drawn again. */
   #detailFor(node: TreeNode | undefined, scene: Scene): Detail {
-    const members = node?.kind === 'run' ? node.parent.runs.length : node?.runs.length;
+    const members = node === undefined ? 0 : (node.kind === 'run' ? parentOf(node, scene) : node)?.runs.length;
     const inputs = [node?.key, members, scene.metric, this.#history.version];
     const known = this.#detail;
     if (known !== null && inputs.every((input, at) => input === known.inputs[at])) return known.value;
@@ -220,9 +224,14 @@ export class Controller {
   }
 }
 
+function parentOf({ parent }: RunNode, { tree }: Scene): Branch | undefined {
+  return tree.branches.get(parent);
+}
+
 /** Keys the selection's runs have, those the sweep shows first in front. */
 function metricsOf(scene: Scene, node: TreeNode | undefined): string[] {
-  const runs = node === undefined ? [] : node.kind === 'run' ? [node.run, ...node.parent.runs] : node.runs;
+  const runs =
+    node === undefined ? [] : node.kind === 'run' ? [node.run, ...(parentOf(node, scene)?.runs ?? [])] : node.runs;
   const keys = new Set(scene.sweeps.flatMap(({ show }) => show));
   for (const { metrics } of runs.slice(0, metricRuns)) Object.keys(metrics).forEach((key) => keys.add(key));
   return [...keys];

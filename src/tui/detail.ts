@@ -15,10 +15,10 @@ const curveTones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'cu
 type Subject = { run: RunSummary; label: string; tone: Tone };
 
 /** What has to be read to show a node. `logLines`: how much of a run's log. */
-export function wantedFor(node: TreeNode | undefined, logLines: number): Wanted {
+export function wantedFor(node: TreeNode | undefined, scene: Scene, logLines: number): Wanted {
   const isRun = node?.kind === 'run';
   return {
-    metrics: subjectsOf(node).map(({ run }) => run.directory),
+    metrics: subjectsOf(node, scene).map(({ run }) => run.directory),
     log: isRun ? node.run.directory : null,
     logLines: isRun ? logLines : 0,
   };
@@ -26,7 +26,7 @@ export function wantedFor(node: TreeNode | undefined, logLines: number): Wanted 
 
 /** What has been read of a node. Curves are those of the chosen metric first, then of those its group or the sweep shows. */
 export function detailOf(node: TreeNode | undefined, scene: Scene, history: History): Detail {
-  const subjects = subjectsOf(node);
+  const subjects = subjectsOf(node, scene);
   const sweep = scene.sweeps.find(({ name }) => name === subjects[0]?.run.sweep);
   const group = sweep?.groups.find(({ name }) => name === subjects[0]?.run.group);
   const { show, x: xKey } = group?.shown ?? sweep ?? { show: [], x: 'step' };
@@ -67,16 +67,17 @@ function series(reader: MetricReader, metric: string, xKey: string): Series {
 }
 
 /** A run over its siblings in the background; a subgroup's runs each in its colour; a group's by subgroup when they are many. */
-function subjectsOf(node: TreeNode | undefined): Subject[] {
+function subjectsOf(node: TreeNode | undefined, { tree }: Scene): Subject[] {
   if (node === undefined) return [];
-  if (node.kind === 'run') return [...siblings(node.parent, node.run), { run: node.run, label: '', tone: 'curve0' }];
+  if (node.kind === 'run')
+    return [...siblings(tree.branches.get(node.parent), node.run), { run: node.run, label: '', tone: 'curve0' }];
   const hasSubgroups = node.children.some(({ kind }) => kind === 'subgroup');
   const subjects = hasSubgroups ? node.children.flatMap(childSubjects) : eachRun(node);
   return spread(subjects, mostCurves);
 }
 
-function siblings(parent: Branch, run: RunSummary): Subject[] {
-  if (parent.kind !== 'subgroup' || parent.runs.length > 8) return [];
+function siblings(parent: Branch | undefined, run: RunSummary): Subject[] {
+  if (parent?.kind !== 'subgroup' || parent.runs.length > 8) return [];
   return parent.runs.filter(({ id }) => id !== run.id).map((other) => ({ run: other, label: '', tone: 'faint' }));
 }
 

@@ -14,8 +14,10 @@ const begin = '\u001b[?2026h';
 const end = '\u001b[?2026l';
 /** Beyond this a slow line is behind by more than a frame; what is then skipped is made up by the next one. */
 const mostPending = 64 * 1024;
-/** The second column of a wide character. */
-const continuation = '';
+/** Codes of glyphs in a cell: a UTF-16 unit for a simple one; below, the second column of a wide one, and what is not known. */
+const continuation = 0;
+const unknown = 0xffff_ffff;
+const space = 0x20;
 
 /**
  * Draws frames by writing only the cells that changed since the last one, inside one synchronized update.
@@ -29,12 +31,13 @@ export class Painter {
   readonly #theme: Theme;
   #width = 0;
   #height = 0;
-  /** Glyph and style of each cell, row by row; an unknown cell differs from every glyph. */
-  #glyphs: (string | null)[] = [];
+  /** Glyph and style of each cell, row by row. */
+  #glyphs = new Uint32Array();
   #styles = new Uint16Array();
   /** Of the row being drawn. */
-  #rowGlyphs: string[] = [];
+  #rowGlyphs = new Uint32Array();
   #rowStyles = new Uint16Array();
+  readonly #composed = new ComposedGlyphs();
   #waiting: { lines: readonly Line[]; width: number; height: number } | null = null;
   #isWaiting = false;
 
@@ -66,9 +69,9 @@ export class Painter {
   #reset(width: number, height: number): void {
     this.#width = width;
     this.#height = height;
-    this.#glyphs = new Array<string | null>(width * height).fill(null);
+    this.#glyphs = new Uint32Array(width * height).fill(unknown);
     this.#styles = new Uint16Array(width * height);
-    this.#rowGlyphs = new Array<string>(width).fill(' ');
+    this.#rowGlyphs = new Uint32Array(width);
     this.#rowStyles = new Uint16Array(width);
   }
 
@@ -98,14 +101,14 @@ export class Painter {
       const style = styleOf(tones.indexOf(tone), grounds.indexOf(ground));
       column = this.#put(this.#theme.glyphs(text), style, column);
     }
-    this.#rowGlyphs.fill(' ', column);
+    this.#rowGlyphs.fill(space, column);
     this.#rowStyles.fill(plainStyle, column);
   }
 
   #put(text: string, style: number, start: number): number {
     if (isSimple(text)) {
       const count = Math.min(text.length, this.#width - start);
-      for (let index = 0; index < count; index++) this.#rowGlyphs[start + index] = text[index]!;
+      for (let index = 0; index < count; index++) this.#rowGlyphs[start + index] = text.charCodeAt(index);
       this.#rowStyles.fill(style, start, start + count);
       return start + count;
     }
@@ -113,11 +116,11 @@ export class Painter {
     for (const { glyph, width } of cellsOf(text)) {
       if (column + width > this.#width) {
         // Half of a wide character is a space; what follows is beyond the edge.
-        this.#rowGlyphs.fill(' ', column);
+        this.#rowGlyphs.fill(space, column);
         this.#rowStyles.fill(style, column);
         return this.#width;
       }
-      this.#rowGlyphs[column] = glyph;
+      this.#rowGlyphs[column] = isSimple(glyph) ? glyph.charCodeAt(0) : this.#composed.code(glyph);
       if (width === 2) this.#rowGlyphs[column + 1] = continuation;
       this.#rowStyles.fill(style, column, column + width);
       column += width;
@@ -129,22 +132,47 @@ export class Painter {
     const base = row * this.#width;
     let disturbed = -1;
     for (let column = 0; column < this.#width; column++) {
-      const glyph = this.#rowGlyphs[column]!;
+      const code = this.#rowGlyphs[column]!;
       const style = this.#rowStyles[column]!;
-      const same = this.#glyphs[base + column] === glyph && this.#styles[base + column] === style;
+      const same = this.#glyphs[base + column] === code && this.#styles[base + column] === style;
       if (same && column !== disturbed) continue;
-      this.#glyphs[base + column] = glyph;
+      this.#glyphs[base + column] = code;
       this.#styles[base + column] = style;
-      if (glyph === continuation) continue;
+      if (code === continuation) continue;
+      pen.moveTo(row, column);
+      pen.take(style);
+      if (code < ComposedGlyphs.first) {
+        pen.drawSimple(code);
+        continue;
+      }
       const isWide = this.#rowGlyphs[column + 1] === continuation;
-      pen.draw({ glyph, style, row, column, isWide });
+      pen.drawComposed(this.#composed.glyph(code), isWide);
       // Where terminals disagree on a glyph's width, it may have spilled into its neighbour.
-      if (!isSimple(glyph)) disturbed = column + (isWide ? 2 : 1);
+      disturbed = column + (isWide ? 2 : 1);
     }
   }
 }
 
-type Stroke = { glyph: string; style: number; row: number; column: number; isWide: boolean };
+/** Gives numbers to glyphs that are more than one UTF-16 unit of one column, so that cells are compared as numbers. */
+class ComposedGlyphs {
+  /** Above every UTF-16 unit. */
+  static readonly first = 0x1_0000;
+  readonly #glyphs: string[] = [];
+  readonly #codes = new Map<string, number>();
+
+  code(glyph: string): number {
+    const known = this.#codes.get(glyph);
+    if (known !== undefined) return known;
+    const code = ComposedGlyphs.first + this.#glyphs.length;
+    this.#glyphs.push(glyph);
+    this.#codes.set(glyph, code);
+    return code;
+  }
+
+  glyph(code: number): string {
+    return this.#glyphs[code - ComposedGlyphs.first]!;
+  }
+}
 
 /** Collects the escape codes of one frame; knows where the cursor is and which style is on. */
 class Pen {
@@ -158,16 +186,14 @@ class Pen {
     this.#theme = theme;
   }
 
-  draw({ glyph, style, row, column, isWide }: Stroke): void {
-    this.#moveTo(row, column);
-    this.#take(style);
-    if (isSimple(glyph)) {
-      this.#out += glyph;
-      this.#column++;
-      return;
-    }
+  drawSimple(unit: number): void {
+    this.#out += String.fromCharCode(unit);
+    this.#column++;
+  }
+
+  drawComposed(glyph: string, isWide: boolean): void {
     // Clear both columns first: a terminal that thinks the glyph narrow would leave the old second half.
-    if (isWide) this.#out += `  \u001b[${column + 1}G`;
+    if (isWide) this.#out += `  \u001b[${this.#column + 1}G`;
     this.#out += glyph;
     this.#row = -1;
   }
@@ -177,7 +203,7 @@ class Pen {
     return this.#out === '' || this.#style === plainStyle ? this.#out : `${this.#out}\u001b[0m`;
   }
 
-  #moveTo(row: number, column: number): void {
+  moveTo(row: number, column: number): void {
     if (row === this.#row && column === this.#column) return;
     const gap = column - this.#column;
     this.#out += row === this.#row && gap > 0 ? `\u001b[${gap}C` : `\u001b[${row + 1};${column + 1}H`;
@@ -185,7 +211,7 @@ class Pen {
     this.#column = column;
   }
 
-  #take(style: number): void {
+  take(style: number): void {
     if (style === this.#style) return;
     this.#style = style;
     const codes = this.#theme.sgr(tones[style % tones.length]!, grounds[Math.floor(style / tones.length)]!);

@@ -56,9 +56,10 @@ function kill(runs: readonly RunSummary[], what: string): { type: 'kill'; ids: R
 }
 
 /** The selected group or subgroup, or the one the selected run is in. */
-function branchAt({ rows, index }: Situation): Branch | null {
+function branchAt({ rows, index, branches }: Situation): Branch | null {
   const node = rows[index];
-  return node === undefined ? null : node.kind === 'run' ? node.parent : node;
+  if (node === undefined) return null;
+  return node.kind === 'run' ? (branches.get(node.parent) ?? null) : node;
 }
 
 function isResumable({ state }: RunSummary): boolean {

@@ -72,7 +72,7 @@ function jump(ui: UiState, at: Situation, key: string): Pressed {
   const number = key === '0' ? 10 : Number(key);
   const group = at.groups[number - 1];
   if (group === undefined) return refuse(ui, `There is no group ${number}; there are ${at.groups.length}.`);
-  return select(ui, at.rows.indexOf(group), at);
+  return select(ui, rowOf(at, group.key), at);
 }
 
 function fold(ui: UiState, at: Situation): Pressed {
@@ -80,9 +80,13 @@ function fold(ui: UiState, at: Situation): Pressed {
   if (node === undefined) return refuse(ui, 'There is nothing to fold.');
   if (node.kind === 'run' || at.isFolded(node)) {
     if (node.parent === null) return refuse(ui, 'This group is folded already; → unfolds it.');
-    return select(ui, at.rows.indexOf(node.parent), at);
+    return select(ui, rowOf(at, node.parent), at);
   }
   return { ui: withFold(ui, node.key, true) };
+}
+
+function rowOf({ rows }: Situation, key: string): number {
+  return rows.findIndex((row) => row.key === key);
 }
 
 function unfold(ui: UiState, at: Situation): Pressed {

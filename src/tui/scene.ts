@@ -15,8 +15,6 @@ export type Scene = {
   readonly metric: string | null;
   readonly tree: Tree;
   readonly rows: readonly TreeNode[];
-  /** Position in `rows` by the key of the node. */
-  readonly positions: ReadonlyMap<string, number>;
   readonly tally: Tally;
   readonly pace: Pace;
   readonly varying: ReadonlySet<string>;
@@ -30,7 +28,7 @@ export class SceneBuilder {
   readonly #fleet: FleetPort;
   readonly #sweep: string | null;
   readonly #fleetPart = new Last<Pick<Scene, 'runs' | 'sweeps' | 'pace'>>();
-  readonly #treePart = new Last<Pick<Scene, 'metric' | 'tree' | 'tally'>>();
+  readonly #treePart = new Last<Pick<Scene, 'metric' | 'tree' | 'tally'> & { of: readonly SweepSummary[] }>();
   readonly #varyingPart = new Last<ReadonlySet<string>>();
   readonly #whole = new Last<Scene>();
 
@@ -43,16 +41,23 @@ export class SceneBuilder {
   scene(ui: UiState, now: number): Scene {
     const fleet = this.#fleetPart.value([this.#fleet.version()], () => this.#readFleet(now));
     const metric = ui.metric ?? this.#treePart.current?.metric ?? defaultMetric(fleet.sweeps, fleet.runs);
-    const grown = this.#treePart.value([fleet, ui.filter, ui.sort, metric], () => ({
-      metric,
-      tree: buildTree(fleet.runs, fleet.sweeps, { matches: matcher(ui.filter), sort: ui.sort, metric, now }),
-      tally: tally(fleet.runs, metric),
-    }));
+    const grown = this.#treePart.value([fleet, ui.filter, ui.sort, metric], () => {
+      const last = this.#treePart.current;
+      const isSame = last?.metric === metric && areSame(last.of, fleet.sweeps);
+      const options = {
+        matches: matcher(ui.filter),
+        sort: ui.sort,
+        metric,
+        now,
+        previous: isSame ? last.tree : undefined,
+      };
+      const tree = buildTree(fleet.runs, fleet.sweeps, options);
+      return { metric, tree, tally: tally(fleet.runs, metric), of: fleet.sweeps };
+    });
     const varying = this.#varyingPart.value([fleet.runs.length, fleet.sweeps.length], () => varyingKeys(fleet.runs));
     return this.#whole.value([grown, ui.folds], () => {
       const rows = flatten(grown.tree, (branch) => isFolded(branch, ui, fleet.runs.length));
-      const positions = new Map(rows.map(({ key }, index) => [key, index]));
-      return { ...fleet, ...grown, rows, positions, varying };
+      return { ...fleet, ...grown, rows, varying };
     });
   }
 
@@ -69,6 +74,10 @@ export class SceneBuilder {
 
 export function isFolded({ key, kind }: Branch, { folds }: UiState, runs: number): boolean {
   return folds.get(key) ?? (kind === 'group' && runs > many);
+}
+
+function areSame(a: readonly SweepSummary[], b: readonly SweepSummary[]): boolean {
+  return a.length === b.length && a.every((sweep, index) => sweep === b[index]);
 }
 
 /** What the sweep file shows first, or else the first metric any run has written. */

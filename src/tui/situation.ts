@@ -8,6 +8,8 @@ export type Situation = {
   /** Position of the selection in `rows`; 0 when there are none. */
   readonly index: number;
   readonly groups: readonly Branch[];
+  /** Groups and subgroups by key. */
+  readonly branches: ReadonlyMap<string, Branch>;
   /** Rows of the list, and lines of a text screen, that are seen at once. */
   readonly page: number;
   readonly metrics: readonly string[];

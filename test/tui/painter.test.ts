@@ -132,8 +132,8 @@ describe('the painter', () => {
       fc.property(fc.string({ unit: 'binary', maxLength: 30 }), (wild) => {
         const target = new Target();
         new Painter(target, theme).paint([[span(wild)]], 30, 1);
-        const drawn = target.written.join('').replace(/\u001b\[[?0-9;]*[a-zA-Z]/g, ''); // eslint-disable-line no-control-regex
-        expect(drawn).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/); // eslint-disable-line no-control-regex
+        const drawn = target.written.join('').replace(/\u001b\[[?0-9;]*[a-zA-Z]/g, '');
+        expect(drawn).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
       }),
     );
   });

@@ -26,6 +26,7 @@ function situation(ui: UiState, over: Partial<Situation> = {}): Situation {
     rows,
     index: found < 0 ? Math.min(ui.index, rows.length - 1) : found,
     groups: tree.groups,
+    branches: tree.branches,
     page: 5,
     metrics: ['loss', 'reward'],
     metric: 'loss',

@@ -45,7 +45,7 @@ async function expectRestored(terminal: OpenTerminal): Promise<string[]> {
   expect(rows.join('\n')).toMatch(/(^|\s)icanon (.*\s)?echo\b/);
   const codes = [...terminal.output.matchAll(/\u001b\[\?(25|7|1049|2026)([hl])/g)].map(
     ([, mode, state]) => `${mode}${state}`,
-  ); // eslint-disable-line no-control-regex
+  );
   expect(['25', '7', '1049', '2026'].map((mode) => codes.findLast((code) => code.startsWith(mode)))).toEqual([
     '25h',
     '7h',

@@ -8,6 +8,9 @@ const dotBits = [
   [0x40, 0x80],
 ] as const;
 
+/** A place among the dots, counted from the top left. */
+export type Dot = { readonly column: number; readonly row: number };
+
 /** A drawing of 2 × 4 dots per character. A character has the tone of the last dot set in it. */
 export class BrailleCanvas {
   readonly #columns: number;
@@ -22,11 +25,22 @@ export class BrailleCanvas {
 
   /** A vertical stroke at dot column `x` from dot row `from` to `to`, both included and inside. */
   stroke(x: number, from: number, to: number, tone: Tone): void {
-    const [top, bottom] = from < to ? [from, to] : [to, from];
-    for (let y = top; y <= bottom; y++) {
+    const bottom = Math.max(from, to);
+    for (let y = Math.min(from, to); y <= bottom; y++) {
       const cell = (y >> 2) * this.#columns + (x >> 1);
       this.#bits[cell]! |= dotBits[y & 3]![x & 1]!;
       this.#tones[cell] = tone;
+    }
+  }
+
+  /** On from a point already drawn to one further right: a vertical stroke per column, so that there are no holes. */
+  line(from: Dot, to: Dot, tone: Tone): void {
+    const width = to.column - from.column;
+    let row = from.row;
+    for (let step = 1; step <= width; step++) {
+      const next = Math.round(from.row + ((to.row - from.row) * step) / width);
+      this.stroke(from.column + step, next === row ? row : row + Math.sign(next - row), next, tone);
+      row = next;
     }
   }
 

@@ -60,24 +60,22 @@ function frameOf(curves: readonly Curve[], width: number, height: number): Frame
   return { x: bounds.x, y, columns, rows, labelWidth, yMarks, xMarks: marksOf(bounds.x, Math.max(2, columns / 10)) };
 }
 
-/** Of the points that can be drawn; null when there is none. */
+/** Of the points that can be drawn; null when there is none. A tight loop: this and `draw` see every point of every curve. */
 function boundsOf(curves: readonly Curve[]): { x: Range; y: Range } | null {
-  const x = { low: Infinity, high: -Infinity };
-  const y = { low: Infinity, high: -Infinity };
+  let [left, right, bottom, top] = [Infinity, -Infinity, Infinity, -Infinity];
   for (const { series } of curves) {
-    for (let index = 0; index < series.y.length; index++) {
-      const [across, up] = [series.x[index]!, series.y[index]!];
+    const { x, y } = series;
+    for (let index = 0; index < y.length; index++) {
+      const up = y[index]!;
+      const across = x[index]!;
       if (!Number.isFinite(up) || !Number.isFinite(across)) continue;
-      stretch(x, across);
-      stretch(y, up);
+      if (across < left) left = across;
+      if (across > right) right = across;
+      if (up < bottom) bottom = up;
+      if (up > top) top = up;
     }
   }
-  return x.low > x.high ? null : { x, y };
-}
-
-function stretch(range: Range, value: number): void {
-  if (value < range.low) range.low = value;
-  if (value > range.high) range.high = value;
+  return left > right ? null : { x: { low: left, high: right }, y: { low: bottom, high: top } };
 }
 
 function marksOf({ low, high }: Range, most: number): Mark[] {
@@ -95,39 +93,25 @@ function padded({ low, high }: Range): Range {
 
 function draw(canvas: BrailleCanvas, frame: Frame, { x, y }: Series, tone: Tone): void {
   const across = scale(frame.x, frame.columns * 2 - 1);
-  const up = scale(frame.y, frame.rows * 4 - 1);
   const bottom = frame.rows * 4 - 1;
-  let previous: { column: number; row: number } | null = null;
+  const up = scale(frame.y, bottom);
+  // Column -1: there is no point before this one to join to.
+  let lastColumn = -1;
+  let lastRow = 0;
   for (let index = 0; index < y.length; index++) {
     if (!Number.isFinite(y[index]) || !Number.isFinite(x[index])) {
-      previous = null;
+      lastColumn = -1;
       continue;
     }
-    const point = { column: across(x[index]!), row: bottom - up(y[index]!) };
-    if (previous === null || previous.column > point.column) canvas.stroke(point.column, point.row, point.row, tone);
-    else join(canvas, previous, point, tone);
-    previous = point;
-  }
-}
-
-/** A line between two points, one vertical stroke per column so that it has no holes. */
-function join(
-  canvas: BrailleCanvas,
-  from: { column: number; row: number },
-  to: { column: number; row: number },
-  tone: Tone,
-): void {
-  const width = to.column - from.column;
-  if (width === 0) {
-    canvas.stroke(to.column, from.row, to.row, tone);
-    return;
-  }
-  let row = from.row;
-  for (let step = 1; step <= width; step++) {
-    const next = Math.round(from.row + ((to.row - from.row) * step) / width);
-    const start = next === row ? row : row + Math.sign(next - row);
-    canvas.stroke(from.column + step, start, next, tone);
-    row = next;
+    const column = across(x[index]!);
+    const row = bottom - up(y[index]!);
+    if (column === lastColumn || lastColumn < 0 || column < lastColumn) {
+      canvas.stroke(column, column === lastColumn ? lastRow : row, row, tone);
+    } else {
+      canvas.line({ column: lastColumn, row: lastRow }, { column, row }, tone);
+    }
+    lastColumn = column;
+    lastRow = row;
   }
 }
 

@@ -17,7 +17,11 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** Whether each UTF-16 unit of the text is one column: then it can be cut and measured by index. */
 export function isSimple(text: string): boolean {
-  return oneColumnEach.test(text);
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x20 || unit > 0x7e) return oneColumnEach.test(text);
+  }
+  return true;
 }
 
 /** Columns the text fills. */

@@ -5,7 +5,7 @@ import { type ListColumns, middleWidth } from './list-columns.js';
 import { progressBar } from './progress-bar.js';
 import { runReason } from './run-reason.js';
 import { shortNumber } from './short-number.js';
-import { fit, fitLine, fitRight, type Line, lineWidth, span } from './span.js';
+import { fit, fitLine, fitRight, type Line, lineWidth, span, type Span } from './span.js';
 import { sparkline } from './sparkline.js';
 import { stateLook, statesInOrder } from './state-look.js';
 import { elapsed, progressOf, type Tally } from './tally.js';
@@ -89,10 +89,16 @@ export function countsLine({ counts }: Tally): Line {
 }
 
 function joinColumns(columns: readonly Line[]): Line {
-  return columns
-    .filter((column) => column.length > 0)
-    .flatMap((column, index) => (index > 0 ? [span(' '), ...column] : column));
+  const joined: Span[] = [];
+  for (const column of columns) {
+    if (column.length === 0) continue;
+    if (joined.length > 0) joined.push(gap);
+    joined.push(...column);
+  }
+  return joined;
 }
+
+const gap = span(' ');
 
 function middle(run: RunSummary, columns: ListColumns, now: number): Line {
   const width = middleWidth(columns);

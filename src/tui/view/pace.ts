@@ -12,41 +12,50 @@ export type Pace = {
 };
 
 export function paceOf(runs: readonly RunSummary[], now: number): Pace {
-  const starts = runs.flatMap(({ startedAt }) => (startedAt === null ? [] : [startedAt]));
-  const hasEnded = runs.length > 0 && runs.every(({ state }) => isEnded(state));
-  const ends = runs.flatMap(({ endedAt }) => (endedAt === null ? [] : [endedAt]));
+  let [firstStart, lastEnd, ended] = [Infinity, -Infinity, 0];
+  for (const { startedAt, endedAt, state } of runs) {
+    firstStart = Math.min(firstStart, startedAt ?? Infinity);
+    lastEnd = Math.max(lastEnd, endedAt ?? -Infinity);
+    if (isEnded(state)) ended++;
+  }
+  const hasEnded = runs.length > 0 && ended === runs.length;
   return {
-    startedAt: least(starts),
-    endedAt: hasEnded && ends.length > 0 ? ends.reduce((a, b) => Math.max(a, b)) : null,
+    startedAt: finite(firstStart),
+    endedAt: hasEnded ? finite(lastEnd) : null,
     etaSeconds: hasEnded ? null : remainingSeconds(runs, now),
   };
 }
 
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
+
+/** The queue is shared by the slots now busy; but the longest of the present runs may outlast it. */
 function remainingSeconds(runs: readonly RunSummary[], now: number): number | null {
   const active = runs.filter(({ state }) => state === 'running' || state === 'starting');
   const queued = runs.filter(({ state }) => state === 'queued').length;
-  if (active.length === 0) return null;
-  const typical = mean(runs.flatMap((run) => wholeSeconds(run, now)));
-  const left = active.map((run) => run.etaSeconds ?? typical);
-  if (typical === null && (queued > 0 || left.includes(null))) return null;
-  const known = left.map((seconds) => seconds ?? 0);
-  // The queue is shared by the slots; the longest of the present runs may outlast it.
-  const shared = (known.reduce((sum, seconds) => sum + seconds, 0) + queued * (typical ?? 0)) / active.length;
-  return Math.max(shared, ...known);
+  const typical = typicalSeconds(runs, now);
+  const left = active.map((run) => run.etaSeconds ?? typical).filter((seconds) => seconds !== null);
+  if (left.length === 0 || left.length < active.length || (queued > 0 && typical === null)) return null;
+  const sum = left.reduce((total, seconds) => total + seconds, 0);
+  const longest = left.reduce((most, seconds) => Math.max(most, seconds));
+  return Math.max((sum + queued * (typical ?? 0)) / active.length, longest);
 }
 
-/** How long a run took, or is expected to take in all. */
-function wholeSeconds(run: RunSummary, now: number): number[] {
-  if (run.startedAt === null) return [];
-  if (run.state === 'done' && run.endedAt !== null) return [(run.endedAt - run.startedAt) / 1000];
-  if (run.state === 'running' && run.etaSeconds !== null) return [(now - run.startedAt) / 1000 + run.etaSeconds];
-  return [];
+/** How long a run takes on the average: those done, and those running as far as they know. */
+function typicalSeconds(runs: readonly RunSummary[], now: number): number | null {
+  let [count, sum] = [0, 0];
+  for (const run of runs) {
+    const seconds = wholeSeconds(run, now);
+    if (seconds === null) continue;
+    count++;
+    sum += seconds;
+  }
+  return count === 0 ? null : sum / count;
 }
 
-function least(values: readonly number[]): number | null {
-  return values.length === 0 ? null : values.reduce((a, b) => Math.min(a, b));
-}
-
-function mean(values: readonly number[]): number | null {
-  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+function wholeSeconds({ state, startedAt, endedAt, etaSeconds }: RunSummary, now: number): number | null {
+  if (startedAt === null) return null;
+  if (state === 'done' && endedAt !== null) return (endedAt - startedAt) / 1000;
+  return state === 'running' && etaSeconds !== null ? (now - startedAt) / 1000 + etaSeconds : null;
 }

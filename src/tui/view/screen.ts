@@ -4,7 +4,7 @@ import { footer, keysLine, messageLine } from './footer.js';
 import { header, shortHeader } from './header.js';
 import { listPane, listRows } from './list-pane.js';
 import { openScreen } from './open-screen.js';
-import { fitLine, type Line, span } from './span.js';
+import { blank, fitLine, type Line, span } from './span.js';
 import { type WindowModel } from './window-model.js';
 
 /** Below this much room there is only a list; below the least, nothing that would be of use. */
@@ -59,9 +59,9 @@ function jobsBody(model: WindowModel, width: number, height: number): Line[] {
   const list = listPane(model, left, body);
   const detail = detailPane(model, right, body);
   return Array.from({ length: body }, (_, row): Line => [
-    ...fitLine(list[row] ?? [], left),
+    ...(list[row] ?? blank(left)),
     span(' │ ', 'faint'),
-    ...fitLine(detail[row] ?? [], right),
+    ...(detail[row] ?? blank(right)),
   ]);
 }
 

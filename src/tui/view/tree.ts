@@ -7,7 +7,8 @@ export type RunNode = {
   readonly kind: 'run';
   readonly key: RunId;
   readonly depth: number;
-  readonly parent: Branch;
+  /** Key of the branch it hangs on. */
+  readonly parent: string;
   /** The name without what the heading above already says. */
   readonly label: string;
   readonly run: RunSummary;
@@ -18,20 +19,21 @@ export type Branch = {
   readonly kind: 'group' | 'subgroup';
   readonly key: string;
   readonly depth: number;
-  readonly parent: Branch | null;
+  /** Key of the group; null for a group itself. */
+  readonly parent: string | null;
   readonly label: string;
   readonly title: string | null;
   readonly runs: readonly RunSummary[];
   readonly tally: Tally;
-  readonly children: (Branch | RunNode)[];
+  readonly children: readonly TreeNode[];
 };
 
 export type TreeNode = Branch | RunNode;
 
 export type Tree = {
   readonly groups: readonly Branch[];
-  /** Of the runs shown. */
-  readonly tally: Tally;
+  /** Groups and subgroups by key. */
+  readonly branches: ReadonlyMap<string, Branch>;
 };
 
 export type TreeOptions = {
@@ -40,21 +42,25 @@ export type TreeOptions = {
   readonly metric: string | null;
   /** Unix ms. */
   readonly now: number;
+  /** A tree of the same sweeps and metric: branches in which no run has changed are taken over from it as they are. */
+  readonly previous?: Tree | undefined;
 };
 
 /** Groups in file order, subgroups in the order of their first run, runs in the chosen order. Groups left empty are not there. */
-export function buildTree(runs: Iterable<RunSummary>, sweeps: readonly SweepSummary[], options: TreeOptions): Tree {
-  const shown = [...runs].filter(options.matches);
-  const members = bucket(shown, ({ sweep, group }) => `${sweep}/${group}`);
+export function buildTree(runs: readonly RunSummary[], sweeps: readonly SweepSummary[], options: TreeOptions): Tree {
+  const branches = new Map<string, Branch>();
+  const members = bucket(runs.filter(options.matches), ({ sweep, group }) => `${sweep}/${group}`);
   const named = sweeps.flatMap((sweep) =>
     sweep.groups.map((group) => ({ ...group, key: `${sweep.name}/${group.name}` })),
   );
   const titles = new Map(named.map(({ key, title }) => [key, title]));
-  const keys = [...new Set([...named.map(({ key }) => key), ...members.keys()])].filter((key) => members.has(key));
-  const groups = keys.map((key) =>
-    groupBranch({ key, title: titles.get(key) ?? null, withSweep: sweeps.length > 1 }, members.get(key)!, options),
-  );
-  return { groups, tally: tally(shown, options.metric) };
+  const keys = [...new Set([...titles.keys(), ...members.keys()])].filter((key) => members.has(key));
+  const groups = keys.map((key) => {
+    const heading = { key, title: titles.get(key) ?? null, withSweep: sweeps.length > 1 };
+    const own = sorted(members.get(key)!, options.sort, options.metric, options.now);
+    return keep(branches, unchanged(options, key, own) ?? groupBranch(heading, own, options));
+  });
+  return { groups, branches };
 }
 
 /** The rows of the list: every node whose ancestors are unfolded. */
@@ -68,11 +74,28 @@ export function flatten(tree: Tree, isFolded: (branch: Branch) => boolean): Tree
   return rows;
 }
 
+/** The branch of the last tree, if it is of these very runs. */
+function unchanged({ previous }: TreeOptions, key: string, runs: readonly RunSummary[]): Branch | null {
+  const known = previous?.branches.get(key);
+  if (known === undefined || known.runs.length !== runs.length) return null;
+  return known.runs.every((run, index) => run === runs[index]) ? known : null;
+}
+
+/** Files a branch and what hangs on it under their keys. */
+function keep(branches: Map<string, Branch>, branch: Branch): Branch {
+  branches.set(branch.key, branch);
+  for (const child of branch.children) if (child.kind !== 'run') branches.set(child.key, child);
+  return branch;
+}
+
 type Heading = { key: string; title: string | null; withSweep: boolean };
 
-function groupBranch({ key, title, withSweep }: Heading, members: readonly RunSummary[], options: TreeOptions): Branch {
-  const runs = sorted(members, options.sort, options.metric, options.now);
-  const group: Branch = {
+function groupBranch({ key, title, withSweep }: Heading, runs: readonly RunSummary[], options: TreeOptions): Branch {
+  const children = [...bucket(runs, ({ subgroup }) => subgroup ?? '')].flatMap(([name, seeds]): TreeNode[] => {
+    if (name === '' || seeds.length === 1) return runNodes(seeds, { key, depth: 0, isSubgroup: false });
+    return [unchanged(options, `${key}/${name}`, seeds) ?? subgroupBranch(name, seeds, key, options.metric)];
+  });
+  return {
     kind: 'group',
     key,
     depth: 0,
@@ -81,38 +104,32 @@ function groupBranch({ key, title, withSweep }: Heading, members: readonly RunSu
     title: title === null ? null : cleanText(title),
     runs,
     tally: tally(runs, options.metric),
-    children: [],
+    children,
   };
-  for (const [name, seeds] of bucket(runs, ({ subgroup }) => subgroup ?? '')) {
-    if (name === '' || seeds.length === 1) group.children.push(...runNodes(seeds, group));
-    else group.children.push(subgroupBranch(name, seeds, group, options.metric));
-  }
-  return group;
 }
 
-function subgroupBranch(name: string, runs: RunSummary[], parent: Branch, metric: string | null): Branch {
-  const branch: Branch = {
+function subgroupBranch(name: string, runs: RunSummary[], parent: string, metric: string | null): Branch {
+  const key = `${parent}/${name}`;
+  return {
     kind: 'subgroup',
-    key: `${parent.key}/${name}`,
+    key,
     depth: 1,
     parent,
     label: cleanText(name),
     title: null,
     runs,
     tally: tally(runs, metric),
-    children: [],
+    children: runNodes(runs, { key, depth: 1, isSubgroup: true }),
   };
-  branch.children.push(...runNodes(runs, branch));
-  return branch;
 }
 
-function runNodes(runs: readonly RunSummary[], parent: Branch): RunNode[] {
-  const cut = parent.kind === 'subgroup' ? sharedPrefix(runs.map(({ name }) => name)) : 0;
+function runNodes(runs: readonly RunSummary[], parent: { key: string; depth: number; isSubgroup: boolean }): RunNode[] {
+  const cut = parent.isSubgroup ? sharedPrefix(runs.map(({ name }) => name)) : 0;
   return runs.map((run) => ({
     kind: 'run',
     key: run.id,
     depth: parent.depth + 1,
-    parent,
+    parent: parent.key,
     label: run.name.slice(cut),
     run,
   }));

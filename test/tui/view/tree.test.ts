@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type RunSummary } from '../../../src/tui/port.js';
 import { paceOf } from '../../../src/tui/view/pace.js';
-import { sorts } from '../../../src/tui/view/sort.js';
+import { type sorts } from '../../../src/tui/view/sort.js';
 import { tally } from '../../../src/tui/view/tally.js';
 import { buildTree, flatten, type TreeOptions } from '../../../src/tui/view/tree.js';
 import { aRun, aSweep } from '../simulated-fleet.js';
@@ -115,5 +115,27 @@ describe('the time a sweep still takes', () => {
     const runs = [aRun('A_1', { ...done, startedAt: 5000 }), aRun('A_2', { ...done, endedAt: 90_000 })];
     expect(paceOf(runs, 0)).toEqual({ startedAt: 0, endedAt: 90_000, etaSeconds: null });
     expect(paceOf([...runs, aRun('A_3')], 0).endedAt).toBeNull();
+  });
+});
+
+describe('a tree after the one before', () => {
+  const runs = [...seeds('A', 'x', {}, {}), ...seeds('A', 'y', {}, {}), aRun('B_1', { group: 'B' })];
+  const sweeps = [aSweep({ groups })];
+
+  it('takes over what has not changed, and no more', () => {
+    const previous = buildTree(runs, sweeps, options);
+    const changed = runs.map((run) => (run.name === 'A_y_s1' ? { ...run, state: 'done' as const } : run));
+    const tree = buildTree(changed, sweeps, { ...options, previous });
+    expect(tree.branches.get('abcd/B')).toBe(previous.branches.get('abcd/B'));
+    expect(tree.branches.get('abcd/A/x')).toBe(previous.branches.get('abcd/A/x'));
+    expect(tree).toEqual(buildTree(changed, sweeps, options));
+    expect(tree.branches.get('abcd/A')!.tally.counts.done).toBe(1);
+  });
+
+  it('sees runs that come, go and change places', () => {
+    const previous = buildTree(runs, sweeps, options);
+    for (const other of [runs.slice(1), [...runs, aRun('B_2', { group: 'B' })], [...runs].reverse()]) {
+      expect(buildTree(other, sweeps, { ...options, previous })).toEqual(buildTree(other, sweeps, options));
+    }
   });
 });
