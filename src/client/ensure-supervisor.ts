@@ -23,6 +23,8 @@ export type Programs = {
 /** A supervisor that is not up by then has a problem, ms. */
 const PATIENCE_MS = 10_000;
 const LOOK_MS = 15;
+/** Starting a run costs in proportion to the supervisor's memory, most of which would be room for short-lived objects. */
+const smallHeap = '--max-semi-space-size=1';
 
 /** The supervisor of this runs directory, if one is up; null otherwise. */
 export async function connect(runsDirectory: string): Promise<Fleet | null> {
@@ -72,7 +74,8 @@ function start(runsDirectory: string, { node, supervisor, bin, environment }: Pr
   const marks = Object.values(runMarks) as string[];
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !marks.includes(name)));
   const stdio: ('ignore' | number)[] = ['ignore', output, output];
-  const child = spawn(node, [supervisor, '--runs', runsDirectory, '--bin', bin], { detached: true, stdio, env });
+  const words = [smallHeap, supervisor, '--runs', runsDirectory, '--bin', bin];
+  const child = spawn(node, words, { detached: true, stdio, env });
   child.on('error', () => undefined);
   child.unref();
   closeSync(output);

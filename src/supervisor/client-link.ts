@@ -49,28 +49,31 @@ export class ClientLink {
 
   /** Sends what has changed, as far as the client keeps up. `now`: ms; gives how long it has not. */
   flush(now: number): number {
-    this.#sendCommon();
+    this.#sendSweeps();
     while (this.#pending.size > 0 && !this.#isBehind()) this.#sendPage();
-    if (!this.#ready && this.#pending.size === 0) {
-      this.#ready = true;
-      this.send({ type: 'ready', seq: ++this.#sequence });
-    }
-    if (this.#pending.size === 0) this.#answers.splice(0).forEach((answer) => this.send(answer));
+    if (this.#pending.size === 0) this.#conclude();
     this.#stalledSince = this.#isBehind() ? (this.#stalledSince ?? now) : null;
     return this.#stalledSince === null ? 0 : now - this.#stalledSince;
+  }
+
+  /** What is true of all rows together is said after them: whoever reads `settled` has the last row. */
+  #conclude(): void {
+    const status = encode({ type: 'status', status: this.#board.status() });
+    if (status !== this.#status) this.#socket.write((this.#status = status));
+    if (!this.#ready) this.send({ type: 'ready', seq: ++this.#sequence });
+    this.#ready = true;
+    this.#answers.splice(0).forEach((answer) => this.send(answer));
   }
 
   #isBehind(): boolean {
     return this.#socket.writableLength > BACKLOG;
   }
 
-  #sendCommon(): void {
-    if (this.#isBehind()) return;
+  #sendSweeps(): void {
     const sweeps = this.#board.sweeps();
-    const status = encode({ type: 'status', status: this.#board.status() });
-    if (sweeps !== this.#sweeps) this.send({ type: 'sweeps', sweeps });
+    if (sweeps === this.#sweeps || this.#isBehind()) return;
     this.#sweeps = sweeps;
-    if (status !== this.#status) this.#socket.write((this.#status = status));
+    this.send({ type: 'sweeps', sweeps });
   }
 
   #sendPage(): void {

@@ -9,6 +9,9 @@ import { type GitState, readGitState } from './git-state.js';
 export type AttemptStart = { number: number; slot: string; startedAt: number };
 export type AttemptEnd = { number: number; endedAt: number; outcome: Outcome };
 
+/** So that a short run is written once, ms. */
+const PATIENCE_MS = 500;
+
 /**
  * Keeps `run.json` of each run. Written when there is time, after the processes have been seen to: it explains a run, and
  * nothing depends on it but the next submit.
@@ -16,6 +19,7 @@ export type AttemptEnd = { number: number; endedAt: number; outcome: Outcome };
 export class Records {
   readonly #records = new Map<RunId, { run: PlannedRun; record: RunRecord }>();
   readonly #unwritten = new Set<RunId>();
+  #timer: NodeJS.Timeout | null = null;
   readonly #git = new Map<string, GitState | null>();
   readonly #log: (line: string) => void;
 
@@ -46,6 +50,8 @@ export class Records {
 
   /** Writes what is still to be written, now. */
   flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
     for (const id of this.#unwritten) this.#write(id);
     this.#unwritten.clear();
   }
@@ -74,8 +80,8 @@ export class Records {
 
   #keep(run: PlannedRun, record: RunRecord): void {
     this.#records.set(run.id, { run, record });
-    if (this.#unwritten.size === 0) setImmediate(() => this.flush());
     this.#unwritten.add(run.id);
+    this.#timer ??= setTimeout(() => this.flush(), PATIENCE_MS).unref();
   }
 
   #write(id: RunId): void {

@@ -203,7 +203,7 @@ export class Service {
     const { runs, environment } = this.#book.page(plan);
     const start = this.#executor.start(id, launchOrder(action, runs.get(id)!, environment, this.#options.bin));
     const at = this.#now();
-    if (start.kind === 'started') this.#supervisor.tell({ type: 'run-started', at, id, attempt, pid: start.pid });
+    if (start.kind === 'started') this.#supervisor.mention({ type: 'run-started', at, id, attempt, pid: start.pid });
     else this.#supervisor.tell({ type: 'launch-failed', at, id, attempt, reason: start.reason });
   }
 

@@ -22,6 +22,9 @@ type Post = { event: SchedulerEvent; resolve: () => void; reject: ((cause: Error
 /** Between attempts to record when the disk refuses, ms. */
 const RETRY_MS = 1000;
 
+/** How long a mere mention waits for company, ms. */
+const MENTION_MS = 10;
+
 /**
  * Drives the scheduler: write the event down, take the step, act.
  *
@@ -34,6 +37,7 @@ export class Supervisor {
   readonly #ports: Ports;
   #posts: Post[] = [];
   #pumping = false;
+  #mentioned: NodeJS.Timeout | null = null;
 
   constructor(state: SchedulerState, ports: Ports) {
     this.#state = state;
@@ -54,6 +58,12 @@ export class Supervisor {
     this.#add({ event, resolve: () => undefined, reject: null });
   }
 
+  /** As `tell`, for a fact that a restart would find out by itself: it may wait for another event to be recorded with. */
+  mention(event: SchedulerEvent): void {
+    this.#posts.push({ event, resolve: () => undefined, reject: null });
+    this.#mentioned ??= setTimeout(() => this.#start(), MENTION_MS);
+  }
+
   /** Someone wants something. Resolves when it has been recorded and acted upon; rejects when it could not be recorded. */
   ask(event: SchedulerEvent): Promise<void> {
     return new Promise((resolve, reject) => this.#add({ event, resolve, reject }));
@@ -61,7 +71,13 @@ export class Supervisor {
 
   #add(post: Post): void {
     this.#posts.push(post);
-    if (this.#pumping) return;
+    this.#start();
+  }
+
+  #start(): void {
+    if (this.#mentioned !== null) clearTimeout(this.#mentioned);
+    this.#mentioned = null;
+    if (this.#pumping || this.#posts.length === 0) return;
     this.#pumping = true;
     void this.#pump();
   }

@@ -19,6 +19,8 @@ type Watch = { run: PlannedRun; attempt: number; signs: VitalSigns; path: string
 const LOOK_MS = 100;
 /** Between looks at all files, for file systems that report nothing (NFS), ms. */
 const POLL_MS = 1000;
+/** Runs younger than this are polled only, ms. */
+const YOUTH_MS = 300;
 /** Finished runs whose metrics are read in one go, in the background. */
 const PAST_AT_ONCE = 4;
 
@@ -50,7 +52,8 @@ export class Watcher {
     this.#byPath.set(path, watch);
     this.#soon(watch);
     this.#poll ??= setInterval(() => this.#pollAll(), POLL_MS).unref();
-    void this.#fileWatcher().then((files) => this.#live.get(run.id) === watch && files.add(path));
+    // Half of the cost of a run that lasts a moment would be to be watched.
+    setTimeout(() => void this.#watchFile(watch), YOUTH_MS).unref();
   }
 
   /** The attempt has ended: reads its last rows and lets go of it. */
@@ -83,6 +86,12 @@ export class Watcher {
     if (this.#look !== null) clearTimeout(this.#look);
     if (this.#poll !== null) clearInterval(this.#poll);
     await (await this.#files)?.close();
+  }
+
+  async #watchFile(watch: Watch): Promise<void> {
+    if (this.#live.get(watch.run.id) !== watch) return;
+    const files = await this.#fileWatcher();
+    if (this.#live.get(watch.run.id) === watch) files.add(watch.path);
   }
 
   /** Loaded with the first run, so that a supervisor without runs is up at once. */

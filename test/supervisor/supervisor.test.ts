@@ -44,6 +44,21 @@ describe('the supervisor', () => {
     expect(world.batches).toBe(2);
   });
 
+  it('lets a mention wait for company, but not long', async () => {
+    const { world, supervisor } = newWorld();
+    await supervisor.ask(slots(1));
+    await supervisor.ask(submitted(['a', 'b']));
+    supervisor.mention(started('a'));
+    await vi.advanceTimersByTimeAsync(1);
+    expect(world.batches).toBe(2);
+    await supervisor.ask(ended('a'));
+    expect(world.batches).toBe(3);
+    supervisor.mention(started('b'));
+    await vi.advanceTimersByTimeAsync(20);
+    expect(world.batches).toBe(4);
+    expect(world.recorded.at(-1)).toEqual(started('b'));
+  });
+
   it('refuses a request that it cannot write down, and does not act on it later', async () => {
     const { world, troubles, supervisor } = newWorld();
     await supervisor.ask(slots(1));

@@ -39,28 +39,32 @@ export function startAttempt(order: AttemptOrder): Start {
 }
 
 function startIn(order: AttemptOrder, log: number): Start {
-  const { argv, cwd, environment } = order;
-  const problem = commandProblem(argv[0] ?? '', cwd, environment['PATH'] ?? '');
   separate(log, order.attempt);
-  const start = problem === null ? launch(order, log) : ({ kind: 'refused', reason: problem } as const);
+  const start = launch(order, log);
   if (start.kind === 'refused') say(log, `memrl-tui: ${start.reason}\n`);
   return start;
 }
 
-function launch({ directory, attempt, argv, cwd, environment }: AttemptOrder, log: number): Start {
+function launch(order: AttemptOrder, log: number): Start {
+  const { directory, attempt, argv, cwd, environment } = order;
   const args = ['-c', SHIM, 'memrl-shim', attemptDirectory(directory, attempt), ...argv];
   try {
     const child = spawn('/bin/sh', args, { detached: true, stdio: ['ignore', log, log], cwd, env: environment });
     // Without a listener a failed spawn would end the supervisor; the missing pid tells us all the same.
     child.on('error', () => undefined);
     child.unref();
-    if (child.pid === undefined) return { kind: 'refused', reason: 'no process could be started (out of processes?)' };
-    return { kind: 'started', child, pid: child.pid };
+    if (child.pid !== undefined) return { kind: 'started', child, pid: child.pid };
+    return { kind: 'refused', reason: problemOf(order) ?? 'no process could be started (out of processes?)' };
   } catch (error) {
     const tooBig = codeOf(error) === 'E2BIG';
     const reason = tooBig ? 'arguments and environment are too long' : `could not be started (${codeOf(error)})`;
     return { kind: 'refused', reason };
   }
+}
+
+/** Why the command of an attempt cannot be started, in words; null when nothing is wrong with it. */
+export function problemOf({ argv, cwd, environment }: AttemptOrder): string | null {
+  return commandProblem(argv[0] ?? '', cwd, environment['PATH'] ?? '');
 }
 
 /** A line between attempts, so that the log of a resumed run can be read. */

@@ -80,46 +80,34 @@ describe('a run on this machine', () => {
     expect(log(directory)).not.toContain('SECRET_OF_THE_TEST');
   });
 
-  it.each<{ what: string; argv: string[]; change: (order: ReturnType<typeof orderFor>) => void; reason: RegExp }>([
-    {
-      what: 'the command is missing',
-      argv: ['no-such-command'],
-      change: () => undefined,
-      reason: /^command not found: no-such-command$/,
-    },
-    {
-      what: 'the program is missing',
-      argv: ['./train.py'],
-      change: () => undefined,
-      reason: /^command not found: .*train\.py$/,
-    },
-    { what: 'the program is a folder', argv: ['/usr'], change: () => undefined, reason: /^\/usr is not a program$/ },
-    {
-      what: 'the folder is missing',
-      argv: ['true'],
-      change: (order) => (order.cwd = '/no/such/folder'),
-      reason: /^working directory \/no\/such\/folder does not exist$/,
-    },
-    {
-      what: 'the arguments are endless',
-      argv: ['true', 'x'.repeat(200_000)],
-      change: () => undefined,
-      reason: /too long/,
-    },
-  ])('is refused with the reason, also in its log, when $what', ({ argv, change, reason }) => {
-    const order = orderFor(runFolder(), argv);
-    change(order);
-    const start = newExecutor().executor.start(id, order);
-    expect(start).toMatchObject({ kind: 'refused', reason: expect.stringMatching(reason) as string });
-    expect(log(order.directory)).toMatch(/^memrl-tui: /);
-  });
-
-  it('is refused when a file may not be executed', () => {
+  it.each<{ what: string; argv: string[]; reason: RegExp }>([
+    { what: 'the command is missing', argv: ['no-such-command'], reason: /^command not found: no-such-command$/ },
+    { what: 'the program is missing', argv: ['./train.py'], reason: /^command not found: .*train\.py$/ },
+    { what: 'the program is a folder', argv: ['/usr'], reason: /^\/usr is not a program$/ },
+    { what: 'the program may not be executed', argv: ['./tool'], reason: /\/tool may not be executed$/ },
+  ])('says why when $what', async ({ argv, reason }) => {
     const directory = runFolder();
     writeFileSync(join(directory, 'tool'), '');
     chmodSync(join(directory, 'tool'), 0o644);
-    const start = newExecutor().executor.start(id, orderFor(directory, ['./tool']));
-    expect(start).toMatchObject({ kind: 'refused', reason: `${directory}/tool may not be executed` });
+    const { executor, untilEnded } = newExecutor();
+    executor.start(id, orderFor(directory, argv));
+    expect(await untilEnded()).toEqual({ kind: 'not-begun', reason: expect.stringMatching(reason) as string });
+    expect(log(directory)).toContain(argv[0]);
+  });
+
+  it.each<{ what: string; argv: string[]; cwd?: string; reason: RegExp }>([
+    {
+      what: 'the folder is missing',
+      argv: ['true'],
+      cwd: '/no/such',
+      reason: /^working directory \/no\/such does not exist$/,
+    },
+    { what: 'the arguments are endless', argv: ['true', 'x'.repeat(200_000)], reason: /too long/ },
+  ])('is refused with the reason, also in its log, when $what', ({ argv, cwd, reason }) => {
+    const order = orderFor(runFolder(), argv);
+    const start = newExecutor().executor.start(id, { ...order, cwd: cwd ?? order.cwd });
+    expect(start).toMatchObject({ kind: 'refused', reason: expect.stringMatching(reason) as string });
+    expect(log(order.directory)).toMatch(/^memrl-tui: /);
   });
 
   it('is refused when its directory cannot be made', () => {
