@@ -1,5 +1,5 @@
 import { cellsOf, isSimple } from './view/display-width.js';
-import { grounds, type Line, tones } from './view/span.js';
+import { type Ground, grounds, type Line, type Tone, tones } from './view/span.js';
 import { type Theme } from './theme.js';
 
 /** Where frames go: a terminal, or in tests anything that takes text. */
@@ -98,7 +98,7 @@ export class Painter {
   #layOut(line: Line): void {
     let column = 0;
     for (const { text, tone, ground = 'none' } of line) {
-      const style = styleOf(tones.indexOf(tone), grounds.indexOf(ground));
+      const style = styleOf(tone, ground);
       column = this.#put(this.#theme.glyphs(text), style, column);
     }
     this.#rowGlyphs.fill(space, column);
@@ -219,8 +219,15 @@ class Pen {
   }
 }
 
-function styleOf(tone: number, ground: number): number {
-  return ground * tones.length + tone;
+/** A tone on a ground as one number; the other way round it is remainder and quotient by the number of tones. */
+function styleOf(tone: Tone, ground: Ground): number {
+  return groundNumbers[ground] * tones.length + toneNumbers[tone];
 }
 
-const plainStyle = styleOf(tones.indexOf('plain'), grounds.indexOf('none'));
+const toneNumbers = numbered(tones);
+const groundNumbers = numbered(grounds);
+const plainStyle = styleOf('plain', 'none');
+
+function numbered<Word extends string>(words: readonly Word[]): Record<Word, number> {
+  return Object.fromEntries(words.map((word, number) => [word, number])) as Record<Word, number>;
+}

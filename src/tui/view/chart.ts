@@ -105,6 +105,7 @@ function draw(canvas: BrailleCanvas, frame: Frame, { x, y }: Series, tone: Tone)
     }
     const column = across(x[index]!);
     const row = bottom - up(y[index]!);
+    if (column === lastColumn && row === lastRow) continue;
     if (column === lastColumn || lastColumn < 0 || column < lastColumn) {
       canvas.stroke(column, column === lastColumn ? lastRow : row, row, tone);
     } else {
@@ -117,10 +118,9 @@ function draw(canvas: BrailleCanvas, frame: Frame, { x, y }: Series, tone: Tone)
 
 /** Maps a range to 0 … last. Stays inside whatever the numbers: a range may be too large or too small for a double. */
 function scale({ low, high }: Range, last: number): (value: number) => number {
-  return (value) => {
-    const share = (value - low) / (high - low);
-    return share > 0 ? Math.round(Math.min(1, share) * last) : 0;
-  };
+  const perUnit = last / (high - low);
+  if (!Number.isFinite(perUnit)) return () => 0;
+  return (value) => Math.min(last, Math.max(0, Math.round((value - low) * perUnit)));
 }
 
 function yLabels({ y, rows, yMarks }: Frame): Map<number, string> {

@@ -1,0 +1,157 @@
+/**
+ * A window on 1000 simulated runs, each updated ten times a second. Every frame carries the number of keys it shows
+ * as an invisible title, so that a driver can tell which key a frame answers.
+ *
+ *   node program.mjs painter    as shipped
+ *   node program.mjs ink        the same lines through Ink's own output
+ */
+import { render, Text, useInput } from 'ink';
+import { useSyncExternalStore } from 'react';
+import { RunId } from '../../src/base/ids.js';
+import { Controller } from '../../src/tui/controller.js';
+import { keyNames } from '../../src/tui/key-names.js';
+import { Painter } from '../../src/tui/painter.js';
+import { type FleetPort, type RunFilesPort, type RunSummary } from '../../src/tui/port.js';
+import { themeFor, toAnsi } from '../../src/tui/theme.js';
+import { mountWindow } from '../../src/tui/window.js';
+
+const COUNT = 1000;
+const UPDATES_PER_SECOND = 10;
+const started = Date.now();
+let tick = 0;
+
+/** Made once: what is measured is the window, not the making of its data. */
+const sparks = Array.from({ length: 64 }, (_, shape) =>
+  Array.from({ length: 32 }, (_value, at) => Math.exp((-3 * shape * at) / 2048) + 0.1 * Math.sin(at * shape)),
+);
+
+/** A run one update later: a new object, as the client makes of every change. */
+function updated(run: RunSummary, index: number): RunSummary {
+  const step = index * 7 + tick;
+  const loss = Math.abs(Math.sin(step / 300)) + 0.01;
+  const metrics = { loss, reward: 1 - loss };
+  return { ...run, progress: (step % 1000) / 1000, metrics, spark: sparks[(step >> 3) & 63]! };
+}
+
+function runAt(index: number): RunSummary {
+  const name = `run_N${2 ** (4 + (Math.floor(index / 3) % 5))}_${Math.floor(index / 3)}_s${index % 3}`;
+  return {
+    id: RunId.parse(`live/${name}`),
+    sweep: 'live',
+    group: `group${Math.floor(index / 40)}`,
+    subgroup: `setting ${Math.floor(index / 3)}`,
+    name,
+    directory: `/runs/live/${name}`,
+    parameters: { N: 64, seed: index % 3, learning_rate: 1e-4, batch_size: 4, reward: 'B8' },
+    argv: [],
+    state: index % 50 === 7 ? 'failed' : 'running',
+    reason: index % 50 === 7 ? 'RuntimeError: CUDA out of memory' : null,
+    attempt: 1,
+    exit: null,
+    slot: `gpu ${index % 8}`,
+    gpus: [index % 8],
+    pid: 10_000 + index,
+    startedAt: started - index * 1000,
+    endedAt: null,
+    killAt: null,
+    progress: 0,
+    etaSeconds: 600,
+    metrics: {},
+    spark: [],
+    health: 'ok',
+  };
+}
+
+const ids = Array.from({ length: COUNT }, (_, index) => runAt(index).id);
+const runs = new Map(ids.map((id, index) => [id, runAt(index)]));
+const listeners = new Set<() => void>();
+const groups = Array.from({ length: COUNT / 40 }, (_, index) => ({ name: `group${index}`, title: null, needs: [] }));
+const sweep = { name: 'live', description: null, directory: '/runs/live', groups, show: ['loss', 'reward'], x: 'step' };
+const fleet: FleetPort = {
+  sweeps: new Map([['live', sweep]]),
+  runs,
+  status: { settled: false, cpu: { slots: 0, busy: 0 }, gpus: [], problem: null },
+  connection: 'connected',
+  subscribe: (listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  },
+  version: () => tick,
+  kill: async () => ({ ok: true, message: '' }),
+  resume: async () => ({ ok: true, message: '' }),
+};
+const x = Float64Array.from({ length: 2000 }, (_, step) => step);
+const y = x.map((step) => Math.exp(-step / 500) + 0.1 * Math.sin(step));
+const files: RunFilesPort = {
+  metrics: () => ({ refresh: () => true, keys: () => ['loss', 'reward'], series: () => ({ x, y }) }),
+  logTail: (_, count) => Array.from({ length: count }, (_line, index) => `step ${tick + index} loss 0.123`),
+};
+
+let presses = 0;
+const leave = (): void => {
+  process.stdout.write('\u001b[?25h\u001b[?1049l');
+  process.exit(0);
+};
+const perform = ({ type }: { type: string }): void => {
+  if (type === 'leave') leave();
+};
+const controller = new Controller({ fleet, files, now: Date.now, perform }, 'live');
+const theme = themeFor({ colours: 256, ascii: false });
+const mark = (): string => `\u001b]2;k${presses}.\u0007`;
+process.stdout.write('\u001b[?1049h\u001b[?25l');
+
+setInterval(() => {
+  tick++;
+  ids.forEach((id, index) => runs.set(id, updated(runs.get(id)!, index)));
+  listeners.forEach((listener) => listener());
+}, 1000 / UPDATES_PER_SECOND);
+
+// Unfolded, as one looks at a sweep; the groups of one this large begin folded.
+controller.resize(process.stdout.columns, process.stdout.rows);
+for (let group = 0; group < 9; group++) {
+  controller.press('right');
+  controller.press(String(group + 2));
+}
+controller.press('home');
+
+if (process.argv[2] === 'painter') showPainted();
+else showByInk();
+
+function showPainted(): void {
+  const press = controller.press.bind(controller);
+  controller.press = (key) => {
+    presses++;
+    press(key);
+  };
+  const target = {
+    write: (text: string) => process.stdout.write(text + mark()),
+    get writableLength() {
+      return process.stdout.writableLength;
+    },
+    once: (event: 'drain', listener: () => void) => process.stdout.once(event, listener),
+  };
+  const painter = new Painter(target, theme);
+  mountWindow({ controller, painter, onError: leave }, process.stdin, process.stdout);
+}
+
+function showByInk(): void {
+  // One row less than the screen: at full height Ink clears the whole terminal for each frame.
+  controller.resize(process.stdout.columns, process.stdout.rows - 1);
+  const write = process.stdout.write.bind(process.stdout);
+  const marked = Object.assign(Object.create(process.stdout) as NodeJS.WriteStream, {
+    write: (text: string) => write(text + mark()),
+  });
+  render(<ByInk />, { stdout: marked, stdin: process.stdin, exitOnCtrlC: false, patchConsole: false });
+}
+
+function ByInk() {
+  useSyncExternalStore(controller.subscribe, controller.version);
+  useInput((input, key) =>
+    keyNames(input, key).forEach((name) => {
+      presses++;
+      controller.press(name);
+    }),
+  );
+  const lines = controller.frame().map((line) => toAnsi(line, theme));
+  return <Text wrap="truncate">{lines.join('\n')}</Text>;
+}
