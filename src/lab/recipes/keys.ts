@@ -128,7 +128,7 @@ export const sftKeys = {
 export const warmupKeys = {
   env_type: envType,
   n_values: key(ints(2), [16, 64, 256, 1024, 4096], 'sizes of secret space to learn the format of'),
-  n_batches: key(orNone(int(0)), null, 'steps; None: 4000 for single_step, 2000 for multi_step'),
+  n_batches: key(orNone(int(0)), null, 'steps; None: 4500 for single_step, 2000 for multi_step'),
   batch_size: key(
     orNone(int(1)),
     null,
@@ -142,7 +142,7 @@ export const warmupKeys = {
   lesson_share: key(
     orNone(float(0)),
     null,
-    'share of the steps, the first ones, that teach passing secrets; None: 0.25 for single_step, 0.85 for multi_step',
+    'share of the steps, the first ones, that teach passing secrets; None: 0.1 for single_step, 0.85 for multi_step',
   ),
   lesson_steps: key(int(1), 60, 'steps for which such a secret stays the same'),
   warmup_steps: key(int(0), 20, 'steps in which the learning rate rises; after them it only falls, linearly, to 0'),
