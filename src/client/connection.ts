@@ -33,6 +33,7 @@ export class Connection {
     // The cause does not matter: whatever it was, the connection is over.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => listener.ended(problem));
+    socket.resume();
     this.send({ type: 'hello', version: PROTOCOL_VERSION });
   }
 
@@ -55,14 +56,28 @@ export function socketOf(runsDirectory: string): string | null {
   }
 }
 
-/** An open socket, or null when nobody listens. */
+/** A supervisor that has not said hello by then will not, ms. */
+const PATIENCE_MS = 5000;
+
+/**
+ * A socket on which a supervisor has said hello (still to be read), or null when none does. To be connected is not enough: the
+ * system also connects to the last threads of a supervisor that was killed.
+ */
 export function openSocket(path: string): Promise<Socket | null> {
   return new Promise((resolve) => {
     const socket = connectSocket(path);
-    socket.once('connect', () => resolve(socket));
-    socket.once('error', () => {
+    const settle = (result: Socket | null) => {
+      clearTimeout(timer);
+      socket.removeAllListeners();
+      if (result !== null) return resolve(result);
+      socket.on('error', () => undefined);
       socket.destroy();
       resolve(null);
-    });
+    };
+    const timer = setTimeout(() => settle(null), PATIENCE_MS);
+    // Also comes at the end of the stream, with nothing to read.
+    socket.once('readable', () => settle(socket.readableLength > 0 ? socket : null));
+    socket.once('error', () => settle(null));
+    socket.once('close', () => settle(null));
   });
 }

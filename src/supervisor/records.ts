@@ -9,17 +9,13 @@ import { type GitState, readGitState } from './git-state.js';
 export type AttemptStart = { number: number; slot: string; startedAt: number };
 export type AttemptEnd = { number: number; endedAt: number; outcome: Outcome };
 
-/** So that a short run is written once, ms. */
-const PATIENCE_MS = 500;
-
 /**
- * Keeps `run.json` of each run. Written when there is time, after the processes have been seen to: it explains a run, and
- * nothing depends on it but the next submit.
+ * Keeps `run.json` of each run. Written when clients are about to be told, so that whoever hears of an end can read of it,
+ * and a run that lasts a moment is written once.
  */
 export class Records {
   readonly #records = new Map<RunId, { run: PlannedRun; record: RunRecord }>();
   readonly #unwritten = new Set<RunId>();
-  #timer: NodeJS.Timeout | null = null;
   readonly #git = new Map<string, GitState | null>();
   readonly #log: (line: string) => void;
 
@@ -48,10 +44,8 @@ export class Records {
     this.#keep(run, { ...record, git: this.#git.get(run.cwd) ?? record.git, attempts });
   }
 
-  /** Writes what is still to be written, now. */
+  /** Writes what is still to be written. */
   flush(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
     for (const id of this.#unwritten) this.#write(id);
     this.#unwritten.clear();
   }
@@ -81,7 +75,6 @@ export class Records {
   #keep(run: PlannedRun, record: RunRecord): void {
     this.#records.set(run.id, { run, record });
     this.#unwritten.add(run.id);
-    this.#timer ??= setTimeout(() => this.flush(), PATIENCE_MS).unref();
   }
 
   #write(id: RunId): void {

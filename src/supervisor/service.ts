@@ -20,7 +20,7 @@ import { launchOrder } from './launch-order.js';
 import { Records } from './records.js';
 import { endOf, forgetting, reconcile, replay } from './recovery.js';
 import { RunBook } from './run-book.js';
-import { SocketServer } from './socket-server.js';
+import { type Request, SocketServer } from './socket-server.js';
 import { Supervisor } from './supervisor.js';
 import { sweepSummaries } from './sweep-view.js';
 import { Watcher } from './watcher.js';
@@ -154,7 +154,8 @@ export class Service {
       readGpus,
       ...this.#judging(),
     });
-    return new SocketServer(this.#board, (request, client) => desk.answer(request, client));
+    const answer = (request: Request, client: object) => desk.answer(request, client);
+    return new SocketServer(this.#board, answer, () => this.#records.flush());
   }
 
   #takeUp(lately: readonly RunId[]): void {

@@ -24,13 +24,16 @@ export class SocketServer {
   readonly #links = new Map<Socket, ClientLink>();
   readonly #board: Board;
   readonly #answer: Answer;
+  readonly #prepare: () => void;
   #timer: NodeJS.Timeout | null = null;
   #publishedAt = -Infinity;
   #leftAt: number;
 
-  constructor(board: Board, answer: Answer) {
+  /** `prepare`: called before clients are told anything. */
+  constructor(board: Board, answer: Answer, prepare: () => void) {
     this.#board = board;
     this.#answer = answer;
+    this.#prepare = prepare;
     this.#leftAt = performance.now();
     this.#server = createServer((socket) => this.#welcome(socket));
   }
@@ -84,6 +87,7 @@ export class SocketServer {
   }
 
   #refresh(): void {
+    this.#prepare();
     const changed = this.#board.refresh();
     for (const link of this.#links.values()) link.changed(changed);
   }

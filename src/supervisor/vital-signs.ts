@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../contract/files.js';
 import type { PlannedRun } from '../spec/planned-run.js';
@@ -16,7 +17,9 @@ const DONE_SHARE = 'progress/done_frac';
 export class VitalSigns {
   readonly #run: PlannedRun;
   readonly #since: number;
+  readonly #path: string;
   readonly #log: MetricLog;
+  #stamp: string | null = null;
   #ruleHolds: (row: Readonly<Record<string, number>>) => boolean;
   #ruleMet = false;
   #lastRow: number;
@@ -29,7 +32,8 @@ export class VitalSigns {
     this.#since = since;
     this.#lastRow = since;
     this.#ruleHolds = ruleOf(run);
-    this.#log = new MetricLog(join(run.directory, runFiles.metrics), {
+    this.#path = join(run.directory, runFiles.metrics);
+    this.#log = new MetricLog(this.#path, {
       onRow: (row) => this.#takeRow(row),
       onRestart: () => (this.#ruleHolds = ruleOf(run)),
     });
@@ -40,8 +44,11 @@ export class VitalSigns {
     return this.#ruleMet ? (this.#run.stopWhen?.when ?? null) : null;
   }
 
-  /** Reads what is new; true when something was. */
+  /** Reads what is new; true when something was. A file that has not changed costs one look at its size and time. */
   refresh(now: number): boolean {
+    const stamp = stampOf(this.#path);
+    if (stamp === this.#stamp) return false;
+    this.#stamp = stamp;
     const rows = this.#rows;
     let changed = this.#log.refresh();
     while (this.#log.more) changed = this.#log.refresh() || changed;
@@ -49,9 +56,11 @@ export class VitalSigns {
     return changed;
   }
 
-  /** The health alone, for when nothing was read. */
-  healthNow(now: number): Pick<Vitals, 'health'> {
-    return { health: this.#health(this.#log.last(), now) };
+  /** Whether there has been no row for much longer than usual. */
+  isSilent(now: number): boolean {
+    if (this.#rows < 2) return false;
+    const pause = (this.#lastRow - this.#since) / this.#rows;
+    return now - this.#lastRow > Math.max(SILENCE_MS, USUAL_PAUSES * pause);
   }
 
   vitals(now: number): Vitals {
@@ -97,10 +106,14 @@ export class VitalSigns {
   #health(metrics: Vitals['metrics'], now: number): Vitals['health'] {
     const matters = (key: string) => this.#run.metrics.show.includes(key) || /loss/i.test(key);
     if (Object.entries(metrics).some(([key, value]) => value === null && matters(key))) return 'nan';
-    if (this.#rows < 2) return 'ok';
-    const pause = (this.#lastRow - this.#since) / this.#rows;
-    return now - this.#lastRow > Math.max(SILENCE_MS, USUAL_PAUSES * pause) ? 'stalled' : 'ok';
+    return this.isSilent(now) ? 'stalled' : 'ok';
   }
+}
+
+/** Differs when the file may hold something new. Null: there is none. */
+function stampOf(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? null : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
 }
 
 function ruleOf({ stopWhen, parameters }: PlannedRun): (row: Readonly<Record<string, number>>) => boolean {

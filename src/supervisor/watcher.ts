@@ -124,10 +124,10 @@ export class Watcher {
     const now = this.#listener.now();
     const { id } = watch.run;
     const grown = watch.signs.refresh(now);
-    const old = this.#vitals.get(id);
     // Silence is news too: it is how a stalled run is found.
-    const vitals = grown || old === undefined ? watch.signs.vitals(now) : { ...old, ...watch.signs.healthNow(now) };
-    if (!grown && old?.health === vitals.health) return;
+    const isNews = watch.signs.isSilent(now) !== (this.#vitals.get(id)?.health === 'stalled');
+    if (!grown && !isNews) return;
+    const vitals = watch.signs.vitals(now);
     this.#vitals.set(id, vitals);
     this.#listener.changed(id);
     const rule = watch.signs.ruleMet;
