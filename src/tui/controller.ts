@@ -1,16 +1,20 @@
 import { detailOf, wantedFor } from './detail.js';
 import { History } from './history.js';
 import { type Ack, type FleetPort, type RunFilesPort } from './port.js';
+import { Last } from './last.js';
 import { press } from './press.js';
 import { isFolded, type Scene, SceneBuilder } from './scene.js';
+import { familyOf, groupOf, metricsOf } from './selection.js';
 import { type Situation } from './situation.js';
 import { initialUi, type Order, type UiState, type WindowOrder } from './ui-state.js';
 import { cleanText } from './view/clean-text.js';
 import { helpLines } from './view/dialogs.js';
+import { boxFrame } from './view/overlay.js';
 import { listHeight, screen } from './view/screen.js';
 import { type Line } from './view/span.js';
 import { hasEnded } from './view/tally.js';
-import { type Branch, type RunNode, type TreeNode } from './view/tree.js';
+import { type TreeNode } from './view/tree.js';
+import { varyingKeys } from './view/varying-keys.js';
 import { type Detail, type WindowModel } from './view/window-model.js';
 
 /** What the window needs of the world. */
@@ -19,14 +23,13 @@ export type WindowPorts = {
   readonly files: RunFilesPort;
   /** Unix ms. */
   readonly now: () => number;
-  /** The summary table as ready lines; undefined when there is none. */
-  readonly summary?: (() => readonly string[]) | undefined;
+  /** The summary table as ready lines of at most `width` columns; undefined when there is none. */
+  readonly summary?: ((width: number) => readonly string[]) | undefined;
   /** Closes the window, gives the terminal back for a while, draws everything again. */
   readonly perform: (order: WindowOrder) => void;
 };
 
 const clockPeriod = 1000;
-const metricRuns = 64;
 const logLines = { jobs: 200, open: 3000 };
 
 /**
@@ -47,7 +50,8 @@ export class Controller {
   #version = 0;
   #hadEnded = false;
   #table: readonly string[] | null = null;
-  #detail: { inputs: readonly unknown[]; value: Detail } | null = null;
+  readonly #detail = new Last<Detail>();
+  readonly #varying = new Last<ReadonlySet<string>>();
 
   /** `sweep`: the only sweep to show; null shows all the fleet knows. */
   constructor(ports: WindowPorts, sweep: string | null) {
@@ -80,6 +84,7 @@ export class Controller {
 
   resize(width: number, height: number): void {
     this.#size = { width, height };
+    if (this.#ui.dialog.kind === 'table') this.#readTable();
     this.#changed();
   }
 
@@ -128,7 +133,7 @@ export class Controller {
 
   #readTable(): void {
     try {
-      this.#table = this.#ports.summary?.() ?? null;
+      this.#table = this.#ports.summary?.(this.#size.width - boxFrame) ?? null;
     } catch (error) {
       this.#table = [`The table could not be made: ${messageOf(error)}`];
     }
@@ -169,7 +174,7 @@ export class Controller {
       groups: scene.tree.groups,
       branches: scene.tree.branches,
       page: this.#page(),
-      metrics: metricsOf(scene, node),
+      metrics: metricsOf(node, scene),
       metric: scene.metric,
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
       tableLength: this.#table?.length ?? null,
@@ -204,37 +209,29 @@ export class Controller {
       index,
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
       metric: scene.metric,
-      metrics: this.#ui.dialog.kind === 'metrics' ? metricsOf(scene, node) : [],
+      metrics: this.#ui.dialog.kind === 'metrics' ? metricsOf(node, scene) : [],
       ui: this.#ui,
       detail: this.#detailFor(node, scene),
-      varying: scene.varying,
+      varying: this.#varyingFor(node, scene),
       table: this.#table,
     };
   }
 
+  /** What tells the runs of the selection's group apart; where nothing does, what tells those of the sweep apart. */
+  #varyingFor(node: TreeNode | undefined, scene: Scene): ReadonlySet<string> {
+    const group = groupOf(node, scene);
+    return this.#varying.value([group?.key, group?.runs.length, scene.runs.length], () => {
+      const own = varyingKeys(group?.runs ?? []);
+      return own.size > 0 ? own : varyingKeys(scene.runs);
+    });
+  }
+
   /** The same object while nothing in it has changed, so that a chart is not drawn again. */
   #detailFor(node: TreeNode | undefined, scene: Scene): Detail {
-    const members = node === undefined ? 0 : (node.kind === 'run' ? parentOf(node, scene) : node)?.runs.length;
+    const members = familyOf(node, scene).length;
     const inputs = [node?.key, members, scene.metric, this.#history.version];
-    const known = this.#detail;
-    if (known !== null && inputs.every((input, at) => input === known.inputs[at])) return known.value;
-    const value = detailOf(node, scene, this.#history);
-    this.#detail = { inputs, value };
-    return value;
+    return this.#detail.value(inputs, () => detailOf(node, scene, this.#history));
   }
-}
-
-function parentOf({ parent }: RunNode, { tree }: Scene): Branch | undefined {
-  return tree.branches.get(parent);
-}
-
-/** Keys the selection's runs have, those the sweep shows first in front. */
-function metricsOf(scene: Scene, node: TreeNode | undefined): string[] {
-  const runs =
-    node === undefined ? [] : node.kind === 'run' ? [node.run, ...(parentOf(node, scene)?.runs ?? [])] : node.runs;
-  const keys = new Set(scene.sweeps.flatMap(({ show }) => show));
-  for (const { metrics } of runs.slice(0, metricRuns)) Object.keys(metrics).forEach((key) => keys.add(key));
-  return [...keys];
 }
 
 function answerText(ack: Ack): string {

@@ -15,8 +15,8 @@ export type WindowOptions = {
   readonly sweep?: string | undefined;
   readonly stdout: NodeJS.WriteStream;
   readonly stdin: NodeJS.ReadStream;
-  /** The summary table as ready lines; shown when all runs have ended and on `t`. */
-  readonly summary?: (() => readonly string[]) | undefined;
+  /** The summary table as ready lines of at most `width` columns; shown when all runs have ended and on `t`. */
+  readonly summary?: ((width: number) => readonly string[]) | undefined;
   /** Where TERM, LANG, NO_COLOR … are read. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Draw with ASCII only. */

@@ -58,7 +58,8 @@ function pressInMetrics(ui: UiState, { index }: Of<'metrics'>, key: string, at: 
     return { ui: { ...ui, dialog: { kind: 'metrics', index: next } } };
   }
   if (command === 'open') return { ui: { ...closed(ui), metric: at.metrics[index] ?? ui.metric } };
-  if (command === 'back' || command === 'metric' || command === 'leave') return { ui: closed(ui) };
+  if (command === 'leave') return { ui, order: { type: 'leave' } };
+  if (command === 'back' || command === 'metric') return { ui: closed(ui) };
   return refuse(ui, 'Choose with ↑ ↓ and Enter; Esc keeps the metric.');
 }
 

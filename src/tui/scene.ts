@@ -1,3 +1,4 @@
+import { Last } from './last.js';
 import { type FleetPort, type RunSummary, type SweepSummary } from './port.js';
 import { type UiState } from './ui-state.js';
 import { type Pace, paceOf } from './view/pace.js';
@@ -17,7 +18,6 @@ export type Scene = {
   readonly rows: readonly TreeNode[];
   readonly tally: Tally;
   readonly pace: Pace;
-  readonly varying: ReadonlySet<string>;
 };
 
 /**
@@ -29,7 +29,6 @@ export class SceneBuilder {
   readonly #sweep: string | null;
   readonly #fleetPart = new Last<Pick<Scene, 'runs' | 'sweeps' | 'pace'>>();
   readonly #treePart = new Last<Pick<Scene, 'metric' | 'tree' | 'tally'> & { of: readonly SweepSummary[] }>();
-  readonly #varyingPart = new Last<ReadonlySet<string>>();
   readonly #whole = new Last<Scene>();
 
   /** `sweep`: show this one only; null shows all. */
@@ -54,10 +53,9 @@ export class SceneBuilder {
       const tree = buildTree(fleet.runs, fleet.sweeps, options);
       return { metric, tree, tally: tally(fleet.runs, metric), of: fleet.sweeps };
     });
-    const varying = this.#varyingPart.value([fleet.runs.length, fleet.sweeps.length], () => varyingKeys(fleet.runs));
     return this.#whole.value([grown, ui.folds], () => {
       const rows = flatten(grown.tree, (branch) => isFolded(branch, ui, fleet.runs.length));
-      return { ...fleet, ...grown, rows, varying };
+      return { ...fleet, ...grown, rows };
     });
   }
 
@@ -91,41 +89,4 @@ function defaultMetric(sweeps: readonly SweepSummary[], runs: readonly RunSummar
 function matcher(filter: string): (run: RunSummary) => boolean {
   const query = parseQuery(filter);
   return 'problem' in query ? () => true : query.matches;
-}
-
-/** Parameters that do not have one value in all runs. */
-function varyingKeys(runs: readonly RunSummary[]): ReadonlySet<string> {
-  const first = new Map<string, string>();
-  const varying = new Set<string>();
-  const counts = new Map<string, number>();
-  for (const { parameters } of runs) {
-    for (const [key, value] of Object.entries(parameters)) {
-      if (varying.has(key)) continue;
-      const text = String(value);
-      if ((first.get(key) ?? text) !== text) varying.add(key);
-      first.set(key, text);
-      counts.set(key, (counts.get(key) ?? 0) + 1);
-    }
-  }
-  for (const [key, count] of counts) if (count < runs.length) varying.add(key);
-  return varying;
-}
-
-/** Remembers the last value and what it was computed from. */
-class Last<T> {
-  #inputs: readonly unknown[] | null = null;
-  #value: T | undefined;
-
-  get current(): T | undefined {
-    return this.#value;
-  }
-
-  value(inputs: readonly unknown[], compute: () => T): T {
-    const known = this.#inputs;
-    if (known === null || inputs.some((input, index) => !Object.is(input, known[index]))) {
-      this.#value = compute();
-      this.#inputs = inputs;
-    }
-    return this.#value!;
-  }
 }

@@ -125,6 +125,25 @@ describe('the window', () => {
     expect(screenText(controller).join('\n')).toContain('bits per episode');
   });
 
+  it('asks for a table that fits, and again when the size changes under it', () => {
+    const controller = show(twoRuns(), { summary: (width) => ['─'.repeat(width)] });
+    controller.press('t');
+    for (const width of [120, 84]) {
+      controller.resize(width, 30);
+      expect(screenText(controller)).toContain(`│ ${'─'.repeat(width - 4)} │`);
+    }
+  });
+
+  it('puts what varies in the group of the selection first', () => {
+    const runs = [1, 2].map((seed) => aRun(`A_${seed}`, { parameters: { N: 64, seed } }));
+    const controller = show(
+      new SimulatedFleet([aSweep({ groups })], [...runs, aRun('B_1', { parameters: { N: 16 } })]),
+    );
+    expect(screenText(controller).join('\n')).toContain('seed 1 2  N 64');
+    controller.press('2');
+    expect(screenText(controller).join('\n')).toContain('│ N 16');
+  });
+
   it('shows why the table could not be made', () => {
     const failing = (): string[] => {
       throw new Error('no metrics');

@@ -6,7 +6,7 @@ import { type SimulatedFleet } from './simulated-fleet.js';
 /** A controller on a simulated fleet, with the clock standing still. */
 export function aController(
   { fleet, files, now }: { fleet: SimulatedFleet; files: RunFilesPort; now: number },
-  options: { sweep?: string | null; summary?: () => string[]; orders?: string[] } = {},
+  options: { sweep?: string | null; summary?: (width: number) => string[]; orders?: string[] } = {},
 ): Controller {
   const perform = ({ type }: { type: string }): void => void options.orders?.push(type);
   const ports = { fleet, files, now: () => now, summary: options.summary, perform };

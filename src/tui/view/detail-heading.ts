@@ -1,4 +1,5 @@
 import { type RunSummary } from '../port.js';
+import { cleanText } from './clean-text.js';
 import { duration } from './duration.js';
 import { countsLine } from './list-row.js';
 import { runReason } from './run-reason.js';
@@ -24,7 +25,8 @@ function runHeading(run: RunSummary, width: number, now: number): Line[] {
     time === null ? null : duration(time),
     run.state === 'running' && run.etaSeconds !== null ? `${duration(run.etaSeconds * 1000)} left` : null,
   ];
-  const reason = runReason(run, now);
+  const reason =
+    runReason(run, now) ?? (run.reason === null ? null : { text: cleanText(run.reason), tone: 'dim' as const });
   const line = facts.filter((fact) => fact !== null).join(' · ');
   return [
     fitLine([span(`${look.glyph} `, look.tone), span(run.name, 'strong')], width),

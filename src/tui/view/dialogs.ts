@@ -1,11 +1,11 @@
 import { keyMap } from '../key-map.js';
 import { scrollTo } from '../scroll.js';
 import { cleanText } from './clean-text.js';
-import { overlay } from './overlay.js';
+import { type Box, overlay } from './overlay.js';
 import { shortNumber } from './short-number.js';
 import { fit, fitRight, type Line, onGround, span } from './span.js';
 import { stateLook, statesInOrder } from './state-look.js';
-import { selectedNode, selectedRuns, type WindowModel } from './window-model.js';
+import { selectedRuns, type WindowModel } from './window-model.js';
 
 /** The screen with the open dialog over it, if there is one. */
 export function withDialog(screen: readonly Line[], model: WindowModel, width: number): readonly Line[] {
@@ -13,16 +13,23 @@ export function withDialog(screen: readonly Line[], model: WindowModel, width: n
   const page = Math.max(1, screen.length - 4);
   switch (dialog.kind) {
     case 'help':
-      return overlay(screen, 'keys', helpLines().slice(dialog.top, dialog.top + page), width);
+      return overlay(screen, part('keys', helpLines(), dialog.top, page), width);
     case 'table':
-      return overlay(screen, model.title, tableLines(model).slice(dialog.top, dialog.top + page), width);
-    case 'metrics':
-      return overlay(screen, 'metric', metricLines(model, dialog.index, Math.min(page, 20)), width);
+      return overlay(screen, part(model.title, tableLines(model), dialog.top, page), width);
+    case 'metrics': {
+      const rows = Math.min(page, 20);
+      const top = scrollTo(dialog.index, Math.max(0, dialog.index - (rows >> 1)), rows, model.metrics.length);
+      return overlay(screen, part('metric', metricLines(model, dialog.index), top, rows), width);
+    }
     case 'none':
     case 'filter':
     case 'confirm':
       return screen;
   }
+}
+
+function part(title: string, lines: readonly Line[], top: number, rows: number): Box {
+  return { title, lines: lines.slice(top, top + rows), below: Math.max(0, lines.length - top - rows) };
 }
 
 /** The table of keys and the signs of the states. */
@@ -40,15 +47,13 @@ function tableLines({ table }: WindowModel): Line[] {
 }
 
 /** The keys of metrics with the selection's last values, the chosen one marked. */
-function metricLines(model: WindowModel, index: number, page: number): Line[] {
-  const { metrics } = model;
+function metricLines({ metrics, rows, index }: WindowModel, chosen: number): Line[] {
   const width = Math.max(12, ...metrics.map(({ length }) => length));
-  const runs = selectedRuns(selectedNode(model));
-  const top = scrollTo(index, Math.max(0, index - (page >> 1)), page, metrics.length);
-  return metrics.slice(top, top + page).map((key, offset): Line => {
+  const runs = selectedRuns(rows[index]);
+  return metrics.map((key, position): Line => {
     const values = runs.map(({ metrics: last }) => last[key]).filter((value) => typeof value === 'number');
     const mean = values.length === 0 ? '' : shortNumber(values.reduce((sum, value) => sum + value, 0) / values.length);
-    const line = [span(` ${fit(key, width)} `), span(fitRight(mean, 9), 'value')];
-    return top + offset === index ? onGround(line, 'selected') : line;
+    const line = [span(` ${fit(cleanText(key), width)} `), span(fitRight(mean, 9), 'value')];
+    return position === chosen ? onGround(line, 'selected') : line;
   });
 }

@@ -23,7 +23,7 @@ const wanted: readonly (readonly [keyof ListColumns, number])[] = [
 
 /** What fits into `width` columns. The name gets most of what is over, then bar and sparkline. `metric`: its heading. */
 export function listColumns(width: number, metric: string): ListColumns {
-  const metricWidth = Math.min(12, Math.max(8, metric.length));
+  const metricWidth = Math.min(14, Math.max(8, metric.length));
   const columns = { name: 0, bar: 0, percent: 0, left: 0, spark: 0, metric: metricWidth, slot: 0, time: 0 };
   let room = width - leastName - metricWidth - 1;
   for (const [column, size] of wanted) {

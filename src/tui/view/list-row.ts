@@ -1,11 +1,12 @@
 import { type RunSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
+import { textWidth } from './display-width.js';
 import { duration } from './duration.js';
 import { type ListColumns, middleWidth } from './list-columns.js';
 import { progressBar } from './progress-bar.js';
 import { runReason } from './run-reason.js';
 import { shortNumber } from './short-number.js';
-import { fit, fitLine, fitRight, type Line, lineWidth, span, type Span } from './span.js';
+import { ends, fit, fitLine, fitRight, type Line, lineWidth, span, type Span } from './span.js';
 import { sparkline } from './sparkline.js';
 import { stateLook, statesInOrder } from './state-look.js';
 import { elapsed, progressOf, type Tally } from './tally.js';
@@ -50,14 +51,20 @@ export function branchRow(branch: Branch, columns: ListColumns, isFolded: boolea
     span(branch.label, isGroup ? 'title' : 'strong'),
     span(branch.title === null ? '' : `  ${branch.title}`, 'dim'),
   ];
-  // Words say more than a bar: a long title takes its place, and the per cent stay.
-  const takesBar = columns.bar > 0 && lineWidth(name) > columns.name;
-  const nameWidth = takesBar ? columns.name + 1 + columns.bar : columns.name;
   return joinColumns([
-    fitLine(name, nameWidth),
-    branchMiddle(branch.tally, takesBar ? { ...columns, bar: 0 } : columns),
+    ...(lineWidth(name) <= columns.name
+      ? [fitLine(name, columns.name), branchMiddle(branch.tally, columns)]
+      : [longNamed(name, branch.tally, columns)]),
     ...spreadCells(branch.tally, columns),
   ]);
+}
+
+/** Words say more than a bar: a long title takes the room up to the metric, but for the numbers. */
+function longNamed(name: Line, tally: Tally, columns: ListColumns): Line {
+  const room = columns.name + 1 + middleWidth(columns);
+  const counts = countsLine(tally);
+  const percent = columns.percent > 0 ? [span(`  ${percentOf(tally.progress)} `, 'dim')] : [span(' ')];
+  return ends(name, [...percent, ...counts], room);
 }
 
 /** The words above the columns. */
@@ -107,18 +114,19 @@ function middle(run: RunSummary, columns: ListColumns, now: number): Line {
   if (reason !== null) return [span(fit(reason.text, width), reason.tone)];
   const spark = columns.spark > 0 ? [span(sparkline(run.spark, columns.spark), 'spark')] : [];
   const free = width - (columns.spark > 0 ? columns.spark + 1 : 0);
-  if (run.state === 'done') return joinColumns([[span(fit(doneWords(run), free), 'dim')], spark]);
+  if (run.state === 'done') return joinColumns([[span(fit(doneWords(run, free), free), 'dim')], spark]);
   return joinColumns([
     columns.bar > 0 ? progressBar(run.progress, columns.bar, 'busy') : [],
-    cell(run.progress === null ? '' : `${Math.floor(progressOf(run) * 100)}%`, columns.percent, true),
+    cell(run.progress === null ? '' : percentOf(progressOf(run)), columns.percent, true),
     remaining(run, columns.left),
     spark,
   ]);
 }
 
-/** A full bar would say no more; how it came to its end may. */
-function doneWords({ reason }: RunSummary): string {
-  return reason === null ? 'done' : cleanText(reason);
+/** A full bar would say no more; how it came to its end may, where there is room for the whole of it. */
+function doneWords({ reason }: RunSummary, room: number): string {
+  const whole = reason === null ? 'done' : `done · ${cleanText(reason)}`;
+  return textWidth(whole) <= room ? whole : 'done';
 }
 
 /** Time left; or what is wrong with a run that goes on. */
@@ -136,7 +144,7 @@ function branchMiddle(tally: Tally, columns: ListColumns): Line {
   const counts = countsLine(tally);
   const bar = joinColumns([
     columns.bar > 0 ? progressBar(tally.progress, columns.bar, 'accent') : [],
-    cell(`${Math.floor(tally.progress * 100)}%`, columns.percent, true),
+    cell(percentOf(tally.progress), columns.percent, true),
   ]);
   const room = width - lineWidth(bar) - 1;
   return room < Math.min(8, lineWidth(counts)) ? fitLine(counts, width) : [...bar, span(' '), ...fitLine(counts, room)];
@@ -150,15 +158,21 @@ function spreadCells({ metric }: Tally, columns: ListColumns): Line[] {
   return [number(metric?.mean, columns.metric), width > 0 ? [span(fit(deviation, width), 'dim')] : []];
 }
 
-/** Two digits that count are more than a handful of seeds can tell. */
+/** Two digits that count are more than a handful of seeds can tell; one where it is small. */
 function shortDeviation(value: number): string {
-  return value >= 100 || value === 0 || value < 1e-3 ? shortNumber(value) : value.toPrecision(2);
+  if (value >= 100 || value === 0) return shortNumber(value);
+  if (value < 1e-3) return value.toExponential(0);
+  return value.toPrecision(value < 0.01 ? 1 : 2);
 }
 
 function number(value: number | null | undefined, width: number): Line {
   if (width === 0) return [];
   const text = value === undefined ? '' : shortNumber(value ?? Number.NaN);
   return [span(fitRight(text, width), text === 'NaN' ? 'bad' : 'value')];
+}
+
+function percentOf(fraction: number): string {
+  return `${Math.floor(fraction * 100)}%`;
 }
 
 function cell(text: string, width: number, isRight = false): Line {

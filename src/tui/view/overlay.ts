@@ -1,25 +1,37 @@
 import { columnsOf, fitLine, type Line, lineWidth, span } from './span.js';
 
-/** Lays a framed box over the middle of a screen of `width` columns. Lines that do not fit into it are not shown. */
-export function overlay(screen: readonly Line[], title: string, lines: readonly Line[], width: number): Line[] {
-  const inner = Math.max(0, Math.min(width - 4, Math.max(title.length + 2, ...lines.map(lineWidth))));
-  const box = boxOf(title, lines.slice(0, Math.max(0, screen.length - 2)), inner);
-  const top = Math.max(0, (screen.length - box.length) >> 1);
-  const left = Math.max(0, (width - inner - 4) >> 1);
+/** A framed text over a screen. `below`: lines of it that are not shown. */
+export type Box = { readonly title: string; readonly lines: readonly Line[]; readonly below: number };
+
+/** Columns of a box that are not its text. */
+export const boxFrame = 4;
+
+/** Lays a box over the middle of a screen of `width` columns. Lines that do not fit into it are not shown. */
+export function overlay(screen: readonly Line[], box: Box, width: number): Line[] {
+  const wanted = Math.max(box.title.length + 2, ...box.lines.map(lineWidth));
+  // A box that would leave only slivers of the screen beside it takes them too.
+  const inner = Math.max(0, wanted > width - 12 ? width - boxFrame : wanted);
+  const drawn = drawBox({ ...box, lines: box.lines.slice(0, Math.max(0, screen.length - 2)) }, inner);
+  const top = Math.max(0, (screen.length - drawn.length) >> 1);
+  const left = Math.max(0, (width - inner - boxFrame) >> 1);
   return screen.map((line, row) => {
-    const part = box[row - top];
+    const part = drawn[row - top];
     if (part === undefined) return line;
-    return [...columnsOf(line, 0, left), ...part, ...columnsOf(line, left + inner + 4, width)];
+    return [...columnsOf(line, 0, left), ...part, ...columnsOf(line, left + inner + boxFrame, width)];
   });
 }
 
-function boxOf(title: string, lines: readonly Line[], inner: number): Line[] {
-  const edge = '─'.repeat(Math.max(0, inner - title.length - 1));
+function drawBox({ title, lines, below }: Box, inner: number): Line[] {
+  const more = below > 0 ? ` ${below} more ↓ ` : '';
   const box: Line[] = [
-    [span('╭─ ', 'dim'), span(title, 'title'), span(` ${edge}╮`, 'dim')],
+    [span('╭─ ', 'dim'), span(title, 'title'), span(` ${rule(inner - title.length - 1)}╮`, 'dim')],
     ...lines.map((line): Line => [span('│ ', 'dim'), ...fitLine(line, inner), span(' │', 'dim')]),
-    [span(`╰${'─'.repeat(inner + 2)}╯`, 'dim')],
+    [span(`╰${rule(inner + 1 - more.length)}`, 'dim'), span(more, 'accent'), span('─╯', 'dim')],
   ];
   // What stands out in the box keeps its own ground.
   return box.map((line) => line.map((piece) => ({ ground: 'raised', ...piece })));
+}
+
+function rule(width: number): string {
+  return '─'.repeat(Math.max(0, width));
 }

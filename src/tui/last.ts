@@ -1,0 +1,18 @@
+/** Remembers the last value and what it was computed from; computes anew only when that has changed. */
+export class Last<T> {
+  #inputs: readonly unknown[] | null = null;
+  #value: T | undefined;
+
+  get current(): T | undefined {
+    return this.#value;
+  }
+
+  value(inputs: readonly unknown[], compute: () => T): T {
+    const known = this.#inputs;
+    if (known === null || inputs.some((input, index) => !Object.is(input, known[index]))) {
+      this.#value = compute();
+      this.#inputs = inputs;
+    }
+    return this.#value!;
+  }
+}

@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { History, type Wanted } from '../../src/tui/history.js';
+import { type RunFilesPort } from '../../src/tui/port.js';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Files that remember how often they were opened and read. */
+function files(): RunFilesPort & { opened: string[]; refreshed: string[]; log: string[] } {
+  const port = {
+    opened: [] as string[],
+    refreshed: [] as string[],
+    log: ['one'],
+    metrics: (directory: string) => {
+      port.opened.push(directory);
+      const series = { x: new Float64Array(), y: new Float64Array() };
+      return { refresh: () => port.refreshed.push(directory) < 3, keys: () => [], series: () => series };
+    },
+    logTail: () => [...port.log],
+  };
+  return port;
+}
+
+const wanted = (...metrics: string[]): Wanted => ({ metrics, log: metrics[0] ?? null, logLines: 10 });
+
+describe('the histories of the selection', () => {
+  it('are read a moment after the selection came to rest, and then every second', () => {
+    const port = files();
+    const history = new History(port, () => undefined);
+    history.want(wanted('a', 'b'));
+    expect(history.reader('a')).toBeUndefined();
+    vi.advanceTimersByTime(100);
+    expect(port.refreshed).toEqual(['a', 'b']);
+    expect(history.reader('a')).toBeDefined();
+    expect(history.log('a')).toEqual(['one']);
+    expect(history.log('b')).toEqual([]);
+    vi.advanceTimersByTime(1100);
+    expect(port.refreshed).toEqual(['a', 'b', 'a', 'b']);
+    history.close();
+  });
+
+  it('tell of news, and only of news', () => {
+    const port = files();
+    let news = 0;
+    const history = new History(port, () => news++);
+    history.want(wanted('a'));
+    vi.advanceTimersByTime(3500);
+    const before = news;
+    vi.advanceTimersByTime(5000);
+    expect(news).toBe(before);
+    port.log.push('two');
+    vi.advanceTimersByTime(1100);
+    expect(news).toBe(before + 1);
+    history.close();
+  });
+
+  it('are kept for the runs looked at last, and forgotten for those before', () => {
+    const port = files();
+    const history = new History(port, () => undefined);
+    for (let run = 0; run < 20; run++) {
+      history.want(wanted(`run ${run}`));
+      vi.advanceTimersByTime(100);
+    }
+    history.want(wanted('run 18'));
+    vi.advanceTimersByTime(100);
+    expect(port.opened.filter((name) => name === 'run 18')).toHaveLength(1);
+    history.want(wanted('run 0'));
+    expect(history.reader('run 0')).toBeUndefined();
+    vi.advanceTimersByTime(100);
+    expect(port.opened.filter((name) => name === 'run 0')).toHaveLength(2);
+    history.close();
+  });
+
+  it('are not read any more after closing', () => {
+    const port = files();
+    const history = new History(port, () => undefined);
+    history.want(wanted('a'));
+    history.close();
+    vi.advanceTimersByTime(5000);
+    history.want(wanted('b'));
+    vi.advanceTimersByTime(5000);
+    expect(port.refreshed).toEqual([]);
+  });
+});
