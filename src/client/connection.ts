@@ -33,6 +33,7 @@ export class Connection {
     // The cause does not matter: whatever it was, the connection is over.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => listener.ended(problem));
+    if (socket.destroyed) setImmediate(() => listener.ended(null));
     socket.resume();
     this.send({ type: 'hello', version: PROTOCOL_VERSION });
   }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { UserError } from '../base/user-error.js';
 import type { Ack, Command, SlotWish } from '../protocol/command.js';
 import type { FleetStatus } from '../protocol/fleet-status.js';
 import { PAGE, type ClientMessage, type Plan, type ServerMessage } from '../protocol/message.js';
@@ -29,17 +30,23 @@ export class Fleet {
   readonly #answers = new Map<number, (ack: Ack) => void>();
   readonly #ready: Promise<void>;
   #becomeReady!: () => void;
+  #beRefused!: (cause: Error) => void;
   #connection: Connection | null = null;
   #mirror = new Mirror();
   #version = 0;
   #requests = 0;
   #state: 'connected' | 'reconnecting' | 'closed' = 'connected';
-  #farewell: string | null = null;
+  #problem: string | null = null;
   #retry: NodeJS.Timeout | null = null;
 
   constructor(socket: Socket, reopen: Reopen) {
     this.#reopen = reopen;
-    this.#ready = new Promise((resolve) => (this.#becomeReady = resolve));
+    this.#ready = new Promise((resolve, reject) => {
+      this.#becomeReady = resolve;
+      this.#beRefused = reject;
+    });
+    // Whoever does not wait for it has nothing to be told.
+    this.#ready.catch(() => undefined);
     this.#attach(socket, this.#mirror);
   }
 
@@ -60,9 +67,9 @@ export class Fleet {
     return this.#state === 'connected' ? 'connected' : 'reconnecting';
   }
 
-  /** Why the supervisor said it would leave; null while it has not. */
-  get farewell(): string | null {
-    return this.#farewell;
+  /** Why the supervisor was lost, or cannot be reached again, in words; null while it is there, or nothing is known. */
+  get problem(): string | null {
+    return this.#problem;
   }
 
   /** Grows with every publication. */
@@ -70,7 +77,11 @@ export class Fleet {
     return this.#version;
   }
 
-  /** Resolves when all that the supervisor knew at first has arrived, or `close` was called. */
+  /**
+   * Resolves when all that the supervisor knew at first has arrived, or `close` was called.
+   *
+   * @throws {UserError} When the supervisor speaks another version of the protocol.
+   */
   ready(): Promise<void> {
     return this.#ready;
   }
@@ -156,7 +167,7 @@ export class Fleet {
   #attach(socket: Socket, mirror: Mirror): void {
     this.#connection = new Connection(socket, {
       heard: (messages) => this.#hear(messages, mirror),
-      ended: () => this.#lost(),
+      ended: (problem) => this.#lost(problem),
     });
   }
 
@@ -174,22 +185,32 @@ export class Fleet {
   }
 
   #arrived(): void {
-    if (this.#state === 'reconnecting') this.#state = 'connected';
+    if (this.#state === 'reconnecting') {
+      this.#state = 'connected';
+      this.#problem = null;
+    }
     this.#becomeReady();
   }
 
   #note(message: ServerMessage): void {
-    if (message.type === 'bye') this.#farewell = message.reason;
+    if (message.type === 'bye') this.#problem = message.reason;
+    if (message.type === 'bye' && message.kind === 'refused') this.#giveUp(message.reason);
     if (message.type !== 'ack') return;
     this.#answers.get(message.request)?.(message.ack);
     this.#answers.delete(message.request);
   }
 
-  #lost(): void {
+  #giveUp(reason: string): void {
+    this.#beRefused(new UserError(`The supervisor does not answer this program: ${reason}`, sameVersion));
+    this.close();
+  }
+
+  #lost(problem: Error | null): void {
     this.#connection = null;
     for (const answer of this.#answers.values()) answer(unreachable);
     this.#answers.clear();
     if (this.#state === 'closed') return;
+    if (problem !== null) return this.#giveUp(problem.message);
     this.#state = 'reconnecting';
     this.#changed();
     this.#retryAfter(0);
@@ -201,13 +222,13 @@ export class Fleet {
   }
 
   async #tryAgain(failures: number): Promise<void> {
-    const socket = await this.#reopen().catch(() => null);
+    const socket = await this.#reopen().catch((error: unknown) => {
+      this.#problem = error instanceof Error ? error.message : String(error);
+      return null;
+    });
     if (this.#state === 'closed') socket?.destroy();
     else if (socket === null) this.#retryAfter(failures + 1);
-    else {
-      this.#farewell = null;
-      this.#attach(socket, new Mirror());
-    }
+    else this.#attach(socket, new Mirror());
   }
 
   #changed(): void {
@@ -215,6 +236,8 @@ export class Fleet {
     for (const listener of [...this.#listeners]) listener();
   }
 }
+
+const sameVersion = 'Use the version of memrl-tui that started it until its runs are done.';
 
 const unreachable: Ack = {
   ok: false,

@@ -57,6 +57,7 @@ export const ServerMessage = z.discriminatedUnion('type', [
   /** Everything there was at hello has been sent. */
   z.object({ type: z.literal('ready'), seq: z.int() }),
   z.object({ type: z.literal('ack'), request, ack: Ack }),
-  z.object({ type: z.literal('bye'), reason: z.string() }),
+  /** The last word. `refused`: coming again is of no use. */
+  z.object({ type: z.literal('bye'), kind: z.enum(['leaving', 'refused']), reason: z.string() }),
 ]);
 export type ServerMessage = z.infer<typeof ServerMessage>;

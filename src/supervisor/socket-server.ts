@@ -71,7 +71,7 @@ export class SocketServer {
   async close(reason: string): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     for (const [socket, link] of this.#links) {
-      link.send({ type: 'bye', reason });
+      link.send({ type: 'bye', kind: 'leaving', reason });
       socket.end();
       setTimeout(() => socket.destroy(), PUBLISH_MS).unref();
     }
@@ -119,7 +119,7 @@ export class SocketServer {
       for (const message of read()) this.#take(message, link, socket);
     } catch (error) {
       const reason = error instanceof UserError ? `${error.message} ${error.fix}` : String(error);
-      link.send({ type: 'bye', reason });
+      link.send({ type: 'bye', kind: 'refused', reason });
       socket.end();
     }
   }

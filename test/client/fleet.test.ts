@@ -1,0 +1,124 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connect, ensureSupervisor } from '../../src/client/ensure-supervisor.js';
+import { encode } from '../../src/protocol/codec.js';
+import type { ServerMessage } from '../../src/protocol/message.js';
+import { waitFor } from '../supervisor/testbed.js';
+
+let runs: string;
+let server: Server | null;
+beforeEach(() => {
+  runs = mkdtempSync(join(tmpdir(), 'fleet-'));
+  server = null;
+});
+afterEach(() => {
+  server?.close();
+  rmSync(runs, { recursive: true, force: true });
+});
+
+const hello: ServerMessage = { type: 'hello', version: 1, pid: 1 };
+
+/** A supervisor that says what it is told to, to everyone who comes. */
+async function pretend(serve: (socket: Socket, visit: number) => void): Promise<void> {
+  const socket = join(runs, 's');
+  let visits = 0;
+  server = createServer((client) => {
+    client.on('error', () => undefined);
+    serve(client, ++visits);
+  });
+  await new Promise<void>((resolve) => server!.listen(socket, resolve));
+  mkdirSync(join(runs, '.supervisor'));
+  const lock = { pid: process.pid, startTime: '1', bootId: 'b', socket, version: 1 };
+  writeFileSync(join(runs, '.supervisor', 'lock.json'), JSON.stringify(lock));
+}
+
+const say = (socket: Socket, ...messages: ServerMessage[]) => socket.write(messages.map(encode).join(''));
+
+describe('reaching a supervisor', () => {
+  it('finds none where there is none', async () => {
+    expect(await connect(runs)).toBeNull();
+  });
+
+  it('finds none where nobody says hello', async () => {
+    await pretend((socket) => socket.destroy());
+    expect(await connect(runs)).toBeNull();
+  });
+
+  it('is refused with the reason when it is of another version', async () => {
+    await pretend((socket) => {
+      say(socket, hello);
+      socket.once('data', () => say(socket, { type: 'bye', kind: 'refused', reason: 'I speak version 9.' }));
+    });
+    const fleet = (await connect(runs))!;
+    await expect(fleet.ready()).rejects.toThrow('The supervisor does not answer this program: I speak version 9.');
+  });
+
+  it('is given up with the reason when it talks nonsense', async () => {
+    await pretend((socket) => {
+      say(socket, hello);
+      socket.write('{"type":"unheard-of"}\n');
+    });
+    const fleet = (await connect(runs))!;
+    await expect(fleet.ready()).rejects.toThrow('unheard-of');
+  });
+
+  it('comes again after it left, and keeps the old picture until the new one is whole', async () => {
+    const sockets: Socket[] = [];
+    await pretend((socket, visit) => {
+      sockets.push(socket);
+      say(socket, hello, { type: 'sweeps', sweeps: [sweep(`sweep${visit}`)] });
+      if (visit === 1) say(socket, { type: 'ready', seq: 1 });
+    });
+    const fleet = (await connect(runs))!;
+    await fleet.ready();
+    say(sockets[0]!, { type: 'bye', kind: 'leaving', reason: 'got SIGTERM' });
+    sockets[0]!.end();
+    await waitFor('the second visit', () => sockets.length === 2);
+    expect([fleet.connection, fleet.problem, [...fleet.sweeps.keys()]]).toEqual([
+      'reconnecting',
+      'got SIGTERM',
+      ['sweep1'],
+    ]);
+    say(sockets[1]!, { type: 'ready', seq: 1 });
+    await waitFor('the new picture', () => fleet.connection === 'connected');
+    expect([fleet.problem, [...fleet.sweeps.keys()]]).toEqual([null, ['sweep2']]);
+    fleet.close();
+  });
+
+  it('answers what was asked of a supervisor that is gone', async () => {
+    await pretend((socket, visit) => {
+      if (visit > 1) return socket.destroy();
+      say(socket, hello, { type: 'ready', seq: 1 });
+      return socket.on('data', (data) => data.includes('stop-sweep') && socket.destroy());
+    });
+    const fleet = (await connect(runs))!;
+    await fleet.ready();
+    const ack = await fleet.stopSweep('s');
+    expect(ack).toMatchObject({ ok: false, message: 'the supervisor was lost before it answered' });
+    expect(await fleet.stopSweep('s')).toMatchObject({ ok: false });
+    fleet.close();
+  });
+
+  it('says what the supervisor said when it cannot start', async () => {
+    const supervisor = join(runs, 'supervisor.js');
+    writeFileSync(supervisor, 'console.error("no room"); process.exit(2);');
+    const programs = { node: process.execPath, supervisor, bin: runs, environment: process.env };
+    await expect(ensureSupervisor(runs, programs)).rejects.toMatchObject({
+      ...{ name: 'UserError', message: expect.stringMatching(/did not come up\.\nno room/) as string },
+    });
+  });
+
+  it('says so when the program is not there at all', async () => {
+    const programs = { node: join(runs, 'node'), supervisor: 'x', bin: runs, environment: {} };
+    writeFileSync(programs.node, '');
+    chmodSync(programs.node, 0o644);
+    await expect(ensureSupervisor(runs, programs)).rejects.toThrow('did not come up');
+  });
+});
+
+function sweep(name: string) {
+  return { name, description: null, directory: '/', groups: [], show: [], x: 'step' };
+}
