@@ -174,11 +174,16 @@ export class Controller {
       groups: scene.tree.groups,
       branches: scene.tree.branches,
       page: this.#page(),
-      metrics: metricsOf(node, scene),
+      // Only the dialogs ask for these.
+      get metrics() {
+        return metricsOf(node, scene);
+      },
+      get helpLength() {
+        return helpLines().length;
+      },
       metric: scene.metric,
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
       tableLength: this.#table?.length ?? null,
-      helpLength: helpLines().length,
       openLength: node?.kind === 'run' ? this.#history.log(node.run.directory).length : (node?.runs.length ?? 0),
       now: this.#ports.now(),
     };

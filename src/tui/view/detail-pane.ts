@@ -3,13 +3,13 @@ import { detailHeading } from './detail-heading.js';
 import { logSection } from './log-section.js';
 import { parameterLines } from './parameters.js';
 import { sectionRule } from './section.js';
-import { fitLine, type Line } from './span.js';
+import { blank, fitLine, type Line } from './span.js';
 import { selectedNode, selectedRuns, type WindowModel } from './window-model.js';
 
 /** The selection: what it is, its curve, its parameters, the end of its log. Exactly `height` lines. */
 export function detailPane(model: WindowModel, width: number, height: number): Line[] {
   const node = selectedNode(model);
-  if (node === undefined) return blankLines(height);
+  if (node === undefined) return blankLines(height).map(() => blank(width));
   const heading = detailHeading(node, width, model.now);
   const parameters = parameterLines(selectedRuns(node), model.varying, width, Math.max(1, Math.floor(height / 7)));
   const rest = height - heading.length - parameters.length - 1;

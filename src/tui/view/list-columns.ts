@@ -1,5 +1,7 @@
 /** Widths of the list's columns; 0 for one there is no room for. Between two columns lies one space. */
 export type ListColumns = {
+  /** All together with the spaces between them. */
+  readonly total: number;
   readonly name: number;
   readonly bar: number;
   readonly percent: number;
@@ -12,7 +14,7 @@ export type ListColumns = {
 
 const leastName = 18;
 /** In the order in which they are worth their room. */
-const wanted: readonly (readonly [keyof ListColumns, number])[] = [
+const wanted: readonly (readonly [Exclude<keyof ListColumns, 'total'>, number])[] = [
   ['percent', 4],
   ['bar', 8],
   ['time', 6],
@@ -24,7 +26,17 @@ const wanted: readonly (readonly [keyof ListColumns, number])[] = [
 /** What fits into `width` columns. The name gets most of what is over, then bar and sparkline. `metric`: its heading. */
 export function listColumns(width: number, metric: string): ListColumns {
   const metricWidth = Math.min(14, Math.max(8, metric.length));
-  const columns = { name: 0, bar: 0, percent: 0, left: 0, spark: 0, metric: metricWidth, slot: 0, time: 0 };
+  const columns = {
+    total: width,
+    name: 0,
+    bar: 0,
+    percent: 0,
+    left: 0,
+    spark: 0,
+    metric: metricWidth,
+    slot: 0,
+    time: 0,
+  };
   let room = width - leastName - metricWidth - 1;
   for (const [column, size] of wanted) {
     if (room < size + 1) break;

@@ -21,7 +21,7 @@ export function listRows(model: WindowModel, width: number, height: number): Lin
       node.kind === 'run'
         ? runRow(node, columns, model.metric, model.now)
         : branchRow(node, columns, model.isFolded(node), node.kind === 'group' ? jumpNumber(model, node.key) : null);
-    return top + offset === index ? onGround(fitLine(line, width), 'selected') : fitLine(line, width);
+    return top + offset === index ? onGround(line, 'selected') : line;
   });
 }
 

@@ -31,7 +31,7 @@ export function runRow(node: RunNode, columns: ListColumns, metric: string | nul
   const isBare = time === null && value === undefined;
   // A run that never started has nothing but its reason to show; and where there is little room, a reason comes first.
   if (reason !== null && (isBare || middleWidth(columns) < leastReason)) {
-    return [...name, span(` ${reason.text}`, reason.tone)];
+    return [...name, span(fit(` ${reason.text}`, columns.total - columns.name), reason.tone)];
   }
   return joinColumns([
     name,

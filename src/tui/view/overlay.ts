@@ -1,4 +1,4 @@
-import { columnsOf, fitLine, type Line, lineWidth, span } from './span.js';
+import { columnsOf, fit, fitLine, type Line, lineWidth, span } from './span.js';
 
 /** A framed text over a screen. `below`: lines of it that are not shown. */
 export type Box = { readonly title: string; readonly lines: readonly Line[]; readonly below: number };
@@ -22,9 +22,10 @@ export function overlay(screen: readonly Line[], box: Box, width: number): Line[
 }
 
 function drawBox({ title, lines, below }: Box, inner: number): Line[] {
+  const name = fit(title, Math.min(title.length, inner - 2));
   const more = below > 0 ? ` ${below} more ↓ ` : '';
   const box: Line[] = [
-    [span('╭─ ', 'dim'), span(title, 'title'), span(` ${rule(inner - title.length - 1)}╮`, 'dim')],
+    [span('╭─ ', 'dim'), span(name, 'title'), span(` ${rule(inner - name.length - 1)}╮`, 'dim')],
     ...lines.map((line): Line => [span('│ ', 'dim'), ...fitLine(line, inner), span(' │', 'dim')]),
     [span(`╰${rule(inner + 1 - more.length)}`, 'dim'), span(more, 'accent'), span('─╯', 'dim')],
   ];

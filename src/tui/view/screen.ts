@@ -16,8 +16,8 @@ const tall = 30;
 
 /** The whole window: exactly `height` lines of `width` columns. */
 export function screen(model: WindowModel, width: number, height: number): readonly Line[] {
-  const lines = withDialog(plainScreen(model, width, height), model, width);
-  return Array.from({ length: height }, (_, row) => fitLine(lines[row] ?? [], width));
+  if (width < least.width || height < least.height) return tooSmall(width, height);
+  return withDialog(plainScreen(model, width, height), model, width);
 }
 
 /** Rows of the list on a window of this size: what a page is. */
@@ -27,12 +27,10 @@ export function listHeight(width: number, height: number): number {
 }
 
 function plainScreen(model: WindowModel, width: number, height: number): Line[] {
-  if (width < least.width || height < least.height) return tooSmall(width, height);
   if (width < whole.width || height < whole.height) return smallScreen(model, width, height);
   const body = bodyHeight(height);
   const main = model.ui.screen.kind === 'open' ? openBody(model, width, body) : jobsBody(model, width, height);
-  const filled = Array.from({ length: body }, (_, row) => main[row] ?? []);
-  return [...header(model, width), ...filled, ...footer(model, width)];
+  return [...header(model, width), ...padTo(main, width, body), ...footer(model, width)];
 }
 
 /** Rows between header and footer. */
@@ -52,7 +50,7 @@ function jobsBody(model: WindowModel, width: number, height: number): Line[] {
     if (strip === 0) return listPane(model, width, body);
     // A short list leaves its room to the curve.
     const rows = Math.min(body - strip, Math.max(6, model.rows.length + 2));
-    return [...padTo(listPane(model, width, rows), rows), ...chartStrip(model, width, body - rows)];
+    return [...padTo(listPane(model, width, rows), width, rows), ...chartStrip(model, width, body - rows)];
   }
   const left = Math.max(58, Math.min(104, Math.floor(width * 0.6)));
   const right = width - left - 3;
@@ -66,7 +64,7 @@ function jobsBody(model: WindowModel, width: number, height: number): Line[] {
 }
 
 function openBody(model: WindowModel, width: number, body: number): Line[] {
-  return openScreen(model, width - 2, body).map((line): Line => [span(' '), ...line]);
+  return openScreen(model, width - 2, body).map((line): Line => [span(' '), ...line, span(' ')]);
 }
 
 /** One line of header, the list, and one of footer. */
@@ -76,7 +74,7 @@ function smallScreen(model: WindowModel, width: number, height: number): Line[] 
   const main = ui.screen.kind === 'open' ? openScreen(model, width, height - 2) : listRows(model, width, height - 2);
   return [
     shortHeader(model, width),
-    ...padTo(main, height - 2),
+    ...padTo(main, width, height - 2),
     hasMessage ? messageLine(model, width) : keysLine(model, width),
   ];
 }
@@ -87,9 +85,14 @@ function tooSmall(width: number, height: number): Line[] {
     `${least.width}×${least.height} is the least.`,
     'q leaves; runs go on.',
   ];
-  return words.map((text): Line => [span(text, 'warn')]);
+  return padTo(
+    words.map((text): Line => fitLine([span(text, 'warn')], width)),
+    width,
+    height,
+  );
 }
 
-function padTo(lines: readonly Line[], height: number): Line[] {
-  return Array.from({ length: height }, (_, row) => lines[row] ?? []);
+/** Exactly `height` lines; those that are there have their width already. */
+function padTo(lines: readonly Line[], width: number, height: number): Line[] {
+  return Array.from({ length: height }, (_, row) => lines[row] ?? blank(width));
 }
