@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
+import { expandSweep } from '../src/spec/expand-sweep.js';
+import { parseSweepFile } from '../src/spec/parse-sweep-file.js';
 import { keyTableMarkdown } from '../src/tui/key-map.js';
 
 const readme = readFileSync('README.md', 'utf8');
@@ -14,6 +16,14 @@ describe('the README', () => {
     const files = [...readme.matchAll(/\]\(((?!https?:)[^)#]+)\)|`((?:sweeps|docs|src|test|scripts)\/[\w./-]+)`/g)];
     const missing = files.map(([, link, path]) => (link ?? path)!).filter((path) => !existsSync(path));
     expect(missing).toEqual([]);
+  });
+
+  it('shows a sweep file that is one', () => {
+    const [, text] = /```yaml\n([^]*?)```/.exec(readme)!;
+    const options = { runsDirectory: '/runs', cwd: '/', environment: {} };
+    const { runs } = expandSweep(parseSweepFile(text!, 'README.yaml'), options);
+    expect(runs.map(({ name }) => name).slice(0, 3)).toEqual(['prepare', 'lr0.001_s0', 'lr0.0003_s0']);
+    expect(runs[1]!.argv).toContain('--warmup=100');
   });
 
   it('names only scripts that package.json has', () => {

@@ -26,7 +26,7 @@ async function showWindow(fleet: Fleet, sweep: string | null, options: LaunchOpt
     stdin: process.stdin,
     environment: process.env,
     ascii: options.ascii,
-    ...(sweep === null ? {} : { sweep, summary: () => reportText(sweep, options, process.stdout.columns) }),
+    ...(sweep === null ? {} : { sweep, summary: (width) => reportText(sweep, options, width) }),
   });
   if (outcome === 'detached') {
     print([`The runs go on. \`memrl-tui attach${sweep === null ? '' : ` ${sweep}`}\` shows them again.`]);

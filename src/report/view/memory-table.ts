@@ -26,9 +26,9 @@ export function memoryColumns(rows: readonly MemoryRow[]): Column[] {
     ...unlessEmpty(right('B', ({ bins }) => (bins === null ? '' : String(bins)))),
     right('seeds', ({ seeds }) => String(seeds), 6),
     right('memorised', ({ counts, seeds }) => `${counts.memorised}/${seeds}`),
-    right('stuck', ({ counts }) => zeroIsNothing(counts.stuck)),
-    right('collapsed', ({ counts }) => zeroIsNothing(counts.collapsed)),
-    right('censored', ({ counts }) => zeroIsNothing(counts.censored)),
+    sparedIfNothing(right('stuck', ({ counts }) => zeroIsNothing(counts.stuck))),
+    sparedIfNothing(right('collapsed', ({ counts }) => zeroIsNothing(counts.collapsed))),
+    sparedIfNothing(right('censored', ({ counts }) => zeroIsNothing(counts.censored))),
     ...unlessEmpty(left('other', otherText)),
     right(`${unit}s`, ({ episodes }) => countText(episodes?.median ?? null)),
     right('range', rangeText, 4),
@@ -97,6 +97,11 @@ function ratioText({ ceiling, bitsPerEpisode: bits }: MemoryRow): string {
 
 function zeroIsNothing(count: number): string {
   return count === 0 ? NOTHING : String(count);
+}
+
+/** Where there is no room, a fate that befell no run need not be told. */
+function sparedIfNothing(candidate: Column): Column {
+  return candidate.cells.every((cell) => cell === NOTHING) ? { ...candidate, spare: 3 } : candidate;
 }
 
 function unlessEmpty(candidate: Column): Column[] {

@@ -1,6 +1,7 @@
 import { Cursor, Workspace } from '../kernels/workspace.js';
 import type { LayerBuffers } from './layer.js';
 import type { Model } from './model.js';
+import { RetainedTokens } from './retained-tokens.js';
 
 /** What a decoder keeps from call to call. Cache rows are [keys | values] of one token; each layer has its own. */
 export type DecoderState = {
@@ -31,12 +32,21 @@ export type DecoderBuffers = {
   readonly entropies: number;
 };
 
-/** Room for one decoder at a time; the next one takes it over. */
+/** The cache of one prompt, under one version of the weights, and what it holds of each sequence. */
+type Retained = {
+  readonly version: number;
+  readonly prompt: Int32Array;
+  readonly state: DecoderState;
+  readonly sequences: readonly RetainedTokens[];
+};
+
+/** Room for one decoder at a time; the next one takes it over, with what is still true of it. */
 export class DecodingMemory {
   readonly #model: Model;
   readonly #stateSpace: Workspace;
   readonly #bufferSpace: Workspace;
   #buffers: DecoderBuffers | null = null;
+  #retained: Retained | null = null;
   /** Counts decoders: only the newest may be used. */
   generation = 0;
 
@@ -48,13 +58,23 @@ export class DecodingMemory {
 
   /**
    * Room for `sequences` sequences up to the model's context. Memory that is never written costs only addresses.
+   *
+   * @returns `known`: whether the prompt's keys and values are there already.
    */
-  begin(promptLength: number, sequences: number): DecoderState {
+  begin(prompt: Int32Array, sequences: number): Retained & { readonly known: boolean } {
     this.generation++;
-    const lay = (cursor: Cursor) => layOutState(this.#model, promptLength, sequences, cursor);
+    const { version } = this.#model.parameters;
+    const old = this.#retained;
+    if (old?.version === version && old.sequences.length === sequences && sameTokens(old.prompt, prompt)) {
+      return { ...old, known: true };
+    }
+    const lay = (cursor: Cursor) => layOutState(this.#model, prompt.length, sequences, cursor);
     const measure = new Cursor(0);
     lay(measure);
-    return lay(new Cursor(this.#stateSpace.reserve(measure.taken)));
+    const state = lay(new Cursor(this.#stateSpace.reserve(measure.taken)));
+    const fresh = Array.from({ length: sequences }, () => new RetainedTokens());
+    this.#retained = { version, prompt: prompt.slice(), state, sequences: fresh };
+    return { ...this.#retained, known: false };
   }
 
   buffersFor(rows: number): DecoderBuffers {
@@ -64,6 +84,10 @@ export class DecodingMemory {
     this.#buffers = layOutBuffers(this.#model, rows, new Cursor(this.#bufferSpace.reserve(measure.taken)));
     return this.#buffers;
   }
+}
+
+function sameTokens(a: Int32Array, b: Int32Array): boolean {
+  return a.length === b.length && a.every((token, index) => token === b[index]);
 }
 
 function layOutState({ shape, widths }: Model, promptLength: number, sequences: number, cursor: Cursor): DecoderState {

@@ -5,10 +5,12 @@ import { checkToken, checkTokens } from './check-tokens.js';
 import type { DecoderBuffers, DecoderState, DecodingMemory } from './decoding-memory.js';
 import { runLayer } from './layer.js';
 import type { Model } from './model.js';
+import type { RetainedTokens } from './retained-tokens.js';
 
 /** New tokens of one sequence in a pass: their rows, the rows they may see first, and where their own keys go. */
 type Part = {
   readonly sequence: number;
+  readonly tokens: ArrayLike<number>;
   readonly row: number;
   readonly rows: number;
   /** Position of the first. */
@@ -24,7 +26,8 @@ type Part = {
 
 /**
  * Sequences that grow from one prompt. The prompt's keys and values are kept once; each sequence keeps its own.
- * A decoder belongs to the weights it began with, and ends when the next one takes its memory.
+ * A decoder belongs to the weights it began with, and ends when the next one takes its memory. As long as the weights
+ * stay, tokens that an earlier decoder of the prompt has seen in the same place are not computed again.
  */
 export class Decoding implements Decoder {
   readonly sequences: number;
@@ -33,6 +36,7 @@ export class Decoding implements Decoder {
   readonly #generation: number;
   readonly #version: number;
   readonly #state: DecoderState;
+  readonly #retained: readonly RetainedTokens[];
   readonly #promptLength: number;
   /** Own tokens of each sequence so far. */
   readonly #lengths: number[];
@@ -47,23 +51,30 @@ export class Decoding implements Decoder {
     this.#version = model.parameters.version;
     this.#promptLength = prompt.length;
     this.#lengths = new Array<number>(sequences).fill(0);
-    this.#state = memory.begin(prompt.length, sequences);
+    const { state, sequences: retained, known } = memory.begin(prompt, sequences);
+    this.#state = state;
+    this.#retained = retained;
     this.#generation = memory.generation;
     model.parameters.readyForward();
-    this.#readPrompt(prompt);
+    if (!known) this.#readPrompt(prompt);
+    for (let s = 0; s < sequences; s++) this.#recall(s, 0);
   }
 
   async extend(tokens: readonly (readonly number[])[]): Promise<void> {
     this.#checkAlive();
+    this.#checkExtension(tokens);
     const parts = this.#plan(tokens);
-    if (parts.length === 0) return;
-    const buffers = this.#run(parts, tokens);
-    const { kernels, widths } = this.#model;
-    parts.forEach(({ sequence, rows }, index) => {
-      this.#lengths[sequence]! += rows;
-      const stride = widths.scores * 4;
-      kernels.copy(widths.scores, buffers.scores + index * stride, this.#state.logprobs + sequence * stride);
+    const buffers = parts.length > 0 ? this.#run(parts) : null;
+    parts.forEach(({ sequence, tokens: added, ownBefore }, index) => {
+      const scores = this.#scoresAt(buffers!.scores, index);
+      this.#retained[sequence]!.replace(ownBefore, Array.from(added));
+      this.#retained[sequence]!.keep(ownBefore + added.length, scores);
+      this.#scoresAt(this.#state.logprobs, sequence).set(scores);
     });
+    tokens.forEach((added, sequence) => (this.#lengths[sequence]! += added.length));
+    for (let s = 0; s < this.sequences; s++) {
+      if (tokens[s]!.length > 0 && !parts.some(({ sequence }) => sequence === s)) this.#recall(s, this.#lengths[s]!);
+    }
   }
 
   async sample(
@@ -99,43 +110,67 @@ export class Decoding implements Decoder {
 
   #readPrompt(prompt: Int32Array): void {
     const { prompt: own, promptLayer: ownLayer } = this.#state;
-    const start = { sequence: 0, row: 0, position: 0, ownBefore: 0 };
+    const start = { sequence: 0, row: 0, position: 0, ownBefore: 0, tokens: prompt };
     const part = { ...start, rows: prompt.length, own, ownLayer, shared: own, sharedLayer: ownLayer, sharedRows: 0 };
-    const buffers = this.#run([part], [prompt]);
-    const { kernels, widths } = this.#model;
-    for (let s = 0; s < this.sequences; s++) {
-      kernels.copy(widths.scores, buffers.scores, this.#state.logprobs + s * widths.scores * 4);
-    }
+    const buffers = this.#run([part]);
+    for (const sequence of this.#retained) sequence.keep(0, this.#scoresAt(buffers.scores, 0));
   }
 
-  #plan(tokens: readonly (readonly number[])[]): Part[] {
+  /** Takes the scores after `length` own tokens from what is retained; they must be there. */
+  #recall(sequence: number, length: number): void {
+    this.#scoresAt(this.#state.logprobs, sequence).set(this.#retained[sequence]!.scoresAfter(length)!);
+  }
+
+  #scoresAt(table: number, row: number): Float32Array {
+    const { kernels, widths } = this.#model;
+    const from = table / 4 + row * widths.scores;
+    return kernels.heap.f32.subarray(from, from + widths.scores);
+  }
+
+  #checkExtension(tokens: readonly (readonly number[])[]): void {
     if (tokens.length !== this.sequences) throw wrongCount('lists of tokens', tokens.length, this.sequences);
+    tokens.forEach((added, sequence) => {
+      checkContext(this.#model, this.#promptLength + this.#lengths[sequence]! + added.length);
+      for (const token of added) checkToken(this.#model.shape, token, 'A continuation');
+    });
+  }
+
+  /** What has to be computed: of each sequence the tokens that its cache does not hold, and the last one for its scores. */
+  #plan(tokens: readonly (readonly number[])[]): Part[] {
     const parts: Part[] = [];
     const { prompt: shared, promptLayer: sharedLayer, ownLayer, ownSequence } = this.#state;
     const sharedRows = this.#promptLength;
     let row = 0;
     for (let sequence = 0; sequence < tokens.length; sequence++) {
-      const rows = tokens[sequence]!.length;
+      const unseen = this.#unseen(sequence, tokens[sequence]!);
+      const rows = unseen.length;
       if (rows === 0) continue;
-      const ownBefore = this.#lengths[sequence]!;
+      const ownBefore = this.#lengths[sequence]! + tokens[sequence]!.length - rows;
       const position = sharedRows + ownBefore;
-      checkContext(this.#model, position + rows);
-      for (const token of tokens[sequence]!) checkToken(this.#model.shape, token, 'A continuation');
       const own = this.#state.own + sequence * ownSequence * 4;
-      parts.push({ sequence, row, rows, position, shared, sharedLayer, sharedRows, own, ownLayer, ownBefore });
+      const place = { shared, sharedLayer, sharedRows, own, ownLayer, ownBefore };
+      parts.push({ sequence, tokens: unseen, row, rows, position, ...place });
       row += rows;
     }
     return parts;
   }
 
+  #unseen(sequence: number, tokens: readonly number[]): readonly number[] {
+    const retained = this.#retained[sequence]!;
+    const length = this.#lengths[sequence]!;
+    const same = retained.match(length, tokens);
+    const isWhole = same === tokens.length && retained.scoresAfter(length + same) !== undefined;
+    return isWhole ? [] : tokens.slice(Math.min(same, tokens.length - 1));
+  }
+
   /** Runs the new tokens; leaves in `scores` the log-probabilities after each part's last, part by part. */
-  #run(parts: readonly Part[], tokens: readonly ArrayLike<number>[]): DecoderBuffers {
+  #run(parts: readonly Part[]): DecoderBuffers {
     const model = this.#model;
     const { kernels, shape, parameters } = model;
     const last = parts[parts.length - 1]!;
     const rows = last.row + last.rows;
     const buffers = this.#memory.buffersFor(rows);
-    fillTables(model, buffers, parts, tokens);
+    fillTables(model, buffers, parts);
     const { layer, positions } = buffers;
     kernels.gatherRows(rows, shape.width, buffers.tokens, parameters.embedding.at, layer.x);
     const attend = (index: number) => {
@@ -160,17 +195,12 @@ export class Decoding implements Decoder {
   }
 }
 
-function fillTables(
-  { kernels }: Model,
-  buffers: DecoderBuffers,
-  parts: readonly Part[],
-  tokens: readonly ArrayLike<number>[],
-): void {
+function fillTables({ kernels }: Model, buffers: DecoderBuffers, parts: readonly Part[]): void {
   const { i32 } = kernels.heap;
   for (let p = 0; p < parts.length; p++) {
-    const { sequence, row, rows, position } = parts[p]!;
+    const { tokens, row, rows, position } = parts[p]!;
     for (let i = 0; i < rows; i++) {
-      i32[buffers.tokens / 4 + row + i] = tokens[sequence]![i]!;
+      i32[buffers.tokens / 4 + row + i] = tokens[i]!;
       i32[buffers.positions / 4 + row + i] = position + i;
     }
     i32[buffers.lastRows / 4 + p] = row + rows - 1;
