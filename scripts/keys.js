@@ -19,4 +19,7 @@ const { keyTableMarkdown } = await import(source);
 const text = readFileSync(readme, 'utf8');
 const marks = /(<!-- keys: begin[^>]*-->\n)[^]*?(<!-- keys: end -->)/;
 if (!marks.test(text)) throw new Error('README.md has lost its marks <!-- keys: begin --> and <!-- keys: end -->.');
-writeFileSync(readme, text.replace(marks, (_all, begin, end) => `${begin}\n${keyTableMarkdown()}\n\n${end}`));
+writeFileSync(
+  readme,
+  text.replace(marks, (_all, begin, end) => `${begin}\n${keyTableMarkdown()}\n\n${end}`),
+);

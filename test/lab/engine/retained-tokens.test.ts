@@ -16,7 +16,7 @@ async function engineOf(seed: number): Promise<Engine> {
 }
 
 /** Scores after each extension, as bytes. */
-async function scores(engine: Engine, prompt: number[], extensions: number[][][]): Promise<string[]> {
+async function scores(engine: Engine, prompt: readonly number[], extensions: number[][][]): Promise<string[]> {
   const decoder = await engine.decoder(Int32Array.from(prompt), 2);
   const seen = [await decoder.logprobs()];
   for (const tokens of extensions) {

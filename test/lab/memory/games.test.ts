@@ -32,7 +32,9 @@ describe('the single-step game', () => {
   const game = singleStepGame({ N: 64, secret: 42, prefix: [] }, { type: 'binned_log_distance', bins: 8 });
 
   it('asks with the cue to answer at the end', () => {
-    expect(memoryTokenizer.decode(game.prompt)).toMatch(/^<\|begin_of_text\|>User: You are[^]*number\?\n\nAssistant: $/);
+    expect(memoryTokenizer.decode(game.prompt)).toMatch(
+      /^<\|begin_of_text\|>User: You are[^]*number\?\n\nAssistant: $/,
+    );
     expect(game.tag).toBe('single_step_N64_binned_log_distance_B8');
   });
 
