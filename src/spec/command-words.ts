@@ -1,5 +1,5 @@
 import { ExpressionError } from './expression.js';
-import { didYouMean } from './nearest.js';
+import { didYouMean } from '../base/nearest.js';
 import { shellQuote } from './shell-words.js';
 import type { Value } from './cel-value.js';
 import { valueText } from './value-text.js';

@@ -6,7 +6,7 @@ import { dependencyOrder } from './dependency-order.js';
 import { compileExpression, ExpressionError, type Expression } from './expression.js';
 import { identifierOf, toCel } from './cel-value.js';
 import type { Report } from './mistake.js';
-import { didYouMean } from './nearest.js';
+import { didYouMean } from '../base/nearest.js';
 import { compileTemplate, type Template } from './template.js';
 
 /** @returns null when something could not be compiled; all that is wrong was reported. */

@@ -1,6 +1,6 @@
 import { type ASTNode, type ParseResult } from '@marcbachmann/cel-js';
 import { celEnvironment, celFunctions, type CelValue } from './cel-environment.js';
-import { didYouMean } from './nearest.js';
+import { didYouMean } from '../base/nearest.js';
 
 /** A CEL expression, checked and ready to be evaluated many times. */
 export type Expression = {

@@ -1,6 +1,6 @@
 import { UserError } from '../base/user-error.js';
 import type { Block } from './block.js';
-import { didYouMean } from './nearest.js';
+import { didYouMean } from '../base/nearest.js';
 
 /** A group that will be planned. `prerequisite`: not asked for itself, but needed by another. */
 export type ChosenGroup = { readonly block: Block; readonly prerequisite: boolean };

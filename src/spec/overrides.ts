@@ -3,7 +3,7 @@ import { UserError } from '../base/user-error.js';
 import { parameterNames, type Block } from './block.js';
 import { parameterRule, stopRule } from './blocks.js';
 import { compileExpression, ExpressionError } from './expression.js';
-import { didYouMean } from './nearest.js';
+import { didYouMean } from '../base/nearest.js';
 import { ParameterText } from './sweep-schema.js';
 
 /** One `--set`, such as `n_batches=500` or `A.N=[16, 64]`. */

@@ -7,7 +7,7 @@ import { compileBlock } from './compile-block.js';
 import { complaintAt } from './mistake.js';
 import { complaintsError, type Complaint } from './complaint.js';
 import { dependencyOrder } from './dependency-order.js';
-import { didYouMean } from './nearest.js';
+import { didYouMean } from '../base/nearest.js';
 import { schemaComplaints } from './schema-complaints.js';
 import type { SweepFile } from './sweep-file.js';
 import { SweepText } from './sweep-schema.js';

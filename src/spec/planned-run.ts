@@ -87,23 +87,5 @@ export const Plan = z.strictObject({
 });
 export type Plan = z.infer<typeof Plan>;
 
-/** What a run's directory says about its past; read by `store`, judged by `standing`. */
-export type RunFacts = {
-  /** Whether the directory exists and holds a `run.json` of ours. */
-  known: boolean;
-  /** Identity in that `run.json`, or null. A different identity under the same name is a clash. */
-  identity: string | null;
-  /** Parameters at the last attempt, to see whether the budget grew. */
-  parameters: Parameters | null;
-  /** Attempts started so far. */
-  attempts: number;
-  /** Exit code of the last attempt that has one. */
-  exitCode: number | null;
-  /** The `stop_when` rule that ended the last attempt as done, or null. */
-  stoppedBy: string | null;
-  /** Rows of the done rule's file, if it has one and the file exists. */
-  doneRows: readonly Record<string, unknown>[];
-};
-
 /** Whether a run has to be started, and why; the words of `--dry-run`. */
 export type Standing = { state: 'new' | 'resume' | 'done'; reason: string };

@@ -1,6 +1,6 @@
 import { type z } from 'zod';
 import { keyText, type Complaint, type KeyPath } from './complaint.js';
-import { didYouMean } from './nearest.js';
+import { didYouMean } from '../base/nearest.js';
 import { groupKeys, sweepKeys } from './sweep-schema.js';
 import type { YamlSource } from './yaml-source.js';
 

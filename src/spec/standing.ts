@@ -1,7 +1,8 @@
 import { UserError } from '../base/user-error.js';
+import type { RunFacts } from '../base/run-facts.js';
 import type { Parameters } from '../base/scalar.js';
 import { holdsForRow } from './done-rule.js';
-import type { DoneRule, PlannedRun, RunFacts, Standing } from './planned-run.js';
+import type { DoneRule, PlannedRun, Standing } from './planned-run.js';
 import { valueText } from './value-text.js';
 
 /**

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../contract/files.js';
 import { parseJsonLine } from '../contract/json-line.js';
-import type { RunFacts } from '../contract/run-facts.js';
+import type { RunFacts } from '../base/run-facts.js';
 import type { RunRecord } from '../contract/run-record.js';
 import { readIfThere, readRunRecord } from './run-record-file.js';
 

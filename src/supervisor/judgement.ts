@@ -1,7 +1,8 @@
+import type { RunFacts } from '../base/run-facts.js';
 import type { Outcome } from '../base/outcome.js';
 import type { Ending } from '../executors/local/ending.js';
 import { runFiles } from '../contract/files.js';
-import type { PlannedRun, RunFacts, Standing } from '../spec/planned-run.js';
+import type { PlannedRun, Standing } from '../spec/planned-run.js';
 import { failureLine } from '../store/failure-line.js';
 import { lastLines } from '../store/log-tail.js';
 import { readRunFacts } from '../store/run-facts.js';

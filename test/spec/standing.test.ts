@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PlannedRun, RunFacts } from '../../src/spec/planned-run.js';
+import type { RunFacts } from '../../src/base/run-facts.js';
+import type { PlannedRun } from '../../src/spec/planned-run.js';
 import { standing } from '../../src/spec/standing.js';
 import { noFacts, planOf, refusal } from './sweeps.js';
 

@@ -1,7 +1,8 @@
 import { UserError } from '../../src/base/user-error.js';
 import { expandSweep, type ExpandOptions } from '../../src/spec/expand-sweep.js';
 import { parseSweepFile } from '../../src/spec/parse-sweep-file.js';
-import type { Plan, RunFacts } from '../../src/spec/planned-run.js';
+import type { RunFacts } from '../../src/base/run-facts.js';
+import type { Plan } from '../../src/spec/planned-run.js';
 
 /** The plan of a text, as if the person were in `/home/ada` and runs went to `/runs`. */
 export function planOf(text: string, options: Partial<ExpandOptions> & { path?: string } = {}): Plan {

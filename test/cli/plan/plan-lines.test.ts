@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { compactNames } from '../../../src/cli/plan/compact-names.js';
 import { planJson } from '../../../src/cli/plan/plan-json.js';
 import { planLines } from '../../../src/cli/plan/plan-lines.js';
+import type { RunFacts } from '../../../src/base/run-facts.js';
 import type { Planned } from '../../../src/cli/plan/planned.js';
-import type { RunFacts } from '../../../src/spec/planned-run.js';
 import { standing } from '../../../src/spec/standing.js';
 import { noFacts, planOf } from '../../spec/sweeps.js';
 

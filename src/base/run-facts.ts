@@ -1,4 +1,4 @@
-import type { Parameters } from '../base/scalar.js';
+import type { Parameters } from './scalar.js';
 
 /** What a run's directory says about its past. Read by `store`; the sweep's planner judges from it what is left to do. */
 export type RunFacts = {

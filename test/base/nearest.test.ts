@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { didYouMean, nearest } from '../../src/spec/nearest.js';
+import { didYouMean, nearest } from '../../src/base/nearest.js';
 
 describe('the nearest word', () => {
   it.each([
