@@ -151,7 +151,7 @@ function processWorld(): World {
 /** Prints what went wrong, and how to mend it if it can be. @returns 2 when it can, 1 when it is our bug. */
 function report(error: unknown): 1 | 2 {
   if (error instanceof UserError) {
-    process.stderr.write(`${error.message}\n→ ${error.fix}\n`);
+    process.stderr.write(`${error.message}\n\n→ ${error.fix}\n`);
     return 2;
   }
   const trace = error instanceof Error ? error.stack : String(error);

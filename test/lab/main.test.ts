@@ -28,7 +28,7 @@ describe('the program memrl', () => {
 
   it.each([
     [['trian'], /no command `trian`/],
-    [['train', 'learning_rte=1'], /no key `learning_rte`.*\n→ Did you mean `learning_rate`/],
+    [['train', 'learning_rte=1'], /no key `learning_rte`.*\n\n→ Did you mean `learning_rate`/],
     [['train', 'group_size=1', 'log_path=LOG'], /group_size=1 cannot learn[^]*→ Set group_size/],
     [['sft', 'train_data_path=/nowhere', 'log_path=LOG'], /\/nowhere cannot be read[^]*→ Write it with memrl sft-data/],
     [['eval'], /nothing to evaluate/],
