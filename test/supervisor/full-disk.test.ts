@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
+import { hasProgram } from '../has-program.js';
 import { Testbed, waitFor } from './testbed.js';
 
 let bed: Testbed;
@@ -9,8 +10,10 @@ beforeEach(() => {
 });
 afterEach(() => bed.close());
 
+const canLimit = hasProgram('prlimit', 'what the supervisor does when its journal cannot grow');
+
 describe('when the journal cannot grow', () => {
-  it('the supervisor says so, does nothing it could not remember, and goes on when it can', async () => {
+  it.skipIf(!canLimit)('the supervisor says so, does nothing it could not remember, and goes on when it can', async () => {
     // A limit on the size of files acts like a full disk: first a part is taken, then nothing. (Blocks of 512 bytes.)
     await bed.spawnSupervisor('ulimit -S -f 40');
     const fleet = await waitFor('the supervisor', () => bed.attach());
