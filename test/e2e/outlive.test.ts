@@ -78,36 +78,41 @@ describe('runs', () => {
       'tree.yaml',
       `
 command: [sh, -c, 'sleep 1000 & echo $! >> \${run_dir}/children; sleep 1000']
-parameters: { n: [1, 2] }
 grace: 2
+groups:
+  a: { parameters: { n: [1, 2] } }
+  b: { parameters: { n: [3] } }
 `,
     );
-    const window = open('tree.yaml', '--slots', '2');
-    await window.waitFor((rows) => rows.some((row) => row.includes('2 running')));
+    const window = open('tree.yaml', '--slots', '3');
+    await window.waitFor((rows) => rows.some((row) => row.includes('3 running')));
     // Onto the first run: the group's row is first.
     window.write('\u001b[B');
-    await eventually(() => childrenIn(at('runs/tree')).length === 2, 'children');
+    await eventually(() => childrenIn(at('runs/tree')).length === 3, 'children');
     window.write('k');
     await window.waitFor((rows) => rows.some((row) => /again/.test(row)));
     window.write('k');
     await window.waitFor((rows) => rows.some((row) => row.includes('1 killed')));
-    expect(childrenIn(at('runs/tree')).map(isAlive)).toEqual([false, true]);
+    expect(childrenIn(at('runs/tree')).map(isAlive)).toEqual([false, true, true]);
     window.write('r');
-    await window.waitFor((rows) => rows.some((row) => row.includes('2 running')));
+    await window.waitFor((rows) => rows.some((row) => row.includes('3 running')));
     window.write('K');
     await window.waitFor((rows) => rows.some((row) => /again/.test(row)));
     window.write('K');
     await window.waitFor((rows) => rows.some((row) => row.includes('2 killed')));
-    expect(childrenIn(at('runs/tree')).some(isAlive)).toBe(false);
+    // The group of the selection, and no other.
+    await window.waitFor((rows) => rows.some((row) => row.includes('1 running')));
+    expect(childrenIn(at('runs/tree')).filter(isAlive)).toHaveLength(1);
     window.write('q');
-    expect((await window.ended()).code).toBe(3);
+    await window.ended();
+    expect((await run('status', 'tree', '--json')).out).toMatch(/"name": "b[^}]*"state": "running"/);
     window.close();
   });
 });
 
 /** Pids of the children that the runs noted, in order of run. */
 function childrenIn(sweep: string): number[] {
-  return ['tree-n1', 'tree-n2', 'n1', 'n2'].flatMap((name) => {
+  return ['a_n1', 'a_n2', 'b'].flatMap((name) => {
     try {
       return readFileSync(`${sweep}/${name}/children`, 'utf8').trim().split('\n').map(Number);
     } catch {

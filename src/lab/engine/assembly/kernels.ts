@@ -5,7 +5,7 @@
  * numbers of floats. Widths are multiples of 4 unless a kernel says otherwise. No kernel allocates or keeps state, and
  * the value of a row never depends on the other rows of the call, so a token gets the same bits in any batch.
  */
-export { add, copy, gatherRows, heapBase, scatterAddRows, sumSquares, zero } from './memory';
+export { copy, gatherRows, heapBase, scatterAddRows, sumSquares, zero } from './memory';
 export { gemm, packColumns, packRows } from './gemm';
 export { rmsNorm, rmsNormBackward } from './rms-norm';
 export { rope } from './rope';

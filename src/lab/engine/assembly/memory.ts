@@ -13,12 +13,6 @@ export function copy(count: i32, from: usize, to: usize): void {
   memory.copy(to, from, (<usize>count) << 2);
 }
 
-/** to += from. */
-export function add(count: i32, from: usize, to: usize): void {
-  const end = to + ((<usize>count) << 2);
-  for (; to < end; to += 16, from += 16) v128.store(to, f32x4.add(v128.load(to), v128.load(from)));
-}
-
 /** Σ x², in double precision between blocks of 64 so that a million small terms are not lost. */
 export function sumSquares(count: i32, at: usize): f64 {
   const end = at + ((<usize>count) << 2);

@@ -13,8 +13,6 @@ export type Kernels = {
 
   zero(count: number, at: number): void;
   copy(count: number, from: number, to: number): void;
-  /** to += from. */
-  add(count: number, from: number, to: number): void;
   sumSquares(count: number, at: number): number;
   /** to[i] = table[ids[i]]. */
   gatherRows(rows: number, width: number, ids: number, table: number, to: number): void;

@@ -29,16 +29,12 @@ export function loopKernels(): Kernels {
   };
 }
 
-type RowKernels = 'zero' | 'copy' | 'add' | 'sumSquares' | 'gatherRows' | 'scatterAddRows';
+type RowKernels = 'zero' | 'copy' | 'sumSquares' | 'gatherRows' | 'scatterAddRows';
 
 function rowLoops(heap: Heap): Pick<Kernels, RowKernels> {
   return {
     zero: (count, at) => void heap.f32.fill(0, at >>> 2, (at >>> 2) + count),
     copy: (count, from, to) => void heap.f32.copyWithin(to >>> 2, from >>> 2, (from >>> 2) + count),
-    add(count, from, to) {
-      const { f32 } = heap;
-      for (let j = 0; j < count; j++) f32[(to >>> 2) + j]! += f32[(from >>> 2) + j]!;
-    },
     sumSquares(count, at) {
       const { f32 } = heap;
       let total = 0;

@@ -221,7 +221,6 @@ describe('the SIMD kernels agree with plain loops', () => {
         const v = slopes(length, seed + 4).map(Math.abs);
         expectAgreement(onBoth('adam', length, w, g, m, v, 0.01, 0.1, 0.001, 1e-6));
         expectAgreement(onBoth('sumSquares', length, w));
-        expectAgreement(onBoth('add', length, w, g));
         expectAgreement(onBoth('copy', length, w, g));
         expectAgreement(onBoth('zero', length, w));
       }),
