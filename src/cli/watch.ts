@@ -2,6 +2,7 @@ import type { Fleet, RunSummary } from '../client/fleet.js';
 import { openWindow } from '../tui/open-window.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
+import { hasEnded } from './plain/watched-run.js';
 import { printReport, reportText } from './print-report.js';
 import { hasScreen, print } from './terminal.js';
 
@@ -29,7 +30,7 @@ async function showWindow(fleet: Fleet, sweep: string | null, options: LaunchOpt
     ...(sweep === null ? {} : { sweep, summary: (width) => reportText(sweep, options, width) }),
   });
   if (outcome === 'detached') {
-    print([`The runs go on. \`memrl-tui attach${sweep === null ? '' : ` ${sweep}`}\` shows them again.`]);
+    sayGoodbye(sweep);
     return 0;
   }
   return end(runsOf(fleet, sweep), sweep, options);
@@ -52,7 +53,7 @@ async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOpti
   clearInterval(timer);
   unsubscribe();
   if (how === 'left') {
-    print([`The runs go on. \`memrl-tui attach${sweep === null ? '' : ` ${sweep}`}\` shows them again.`]);
+    sayGoodbye(sweep);
     return 130;
   }
   tell();
@@ -63,12 +64,14 @@ async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOpti
 /** Nothing of the sweep runs, and what still waits cannot start by itself. */
 function isOver(fleet: Fleet, sweep: string | null): boolean {
   if (fleet.connection !== 'connected') return false;
-  const waiting = [...runsOf(fleet, sweep).values()].filter(({ endedAt, state }) => endedAt === null || isAlive(state));
-  return waiting.length === 0 || (fleet.status.settled && !waiting.some(({ state }) => isAlive(state)));
+  const open = [...runsOf(fleet, sweep).values()].filter((run) => !hasEnded(run));
+  return (
+    open.length === 0 || (fleet.status.settled && open.every(({ state }) => state === 'queued' || state === 'held'))
+  );
 }
 
-function isAlive(state: RunSummary['state']): boolean {
-  return state === 'starting' || state === 'running' || state === 'stopping';
+function sayGoodbye(sweep: string | null): void {
+  print([`The runs go on. \`memrl-tui attach${sweep === null ? '' : ` ${sweep}`}\` shows them again.`]);
 }
 
 function end(runs: ReadonlyMap<string, RunSummary>, sweep: string | null, options: LaunchOptions): number {

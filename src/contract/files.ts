@@ -1,5 +1,5 @@
 /**
- * Every file name the manager and the runs agree on, once. `DESIGN` rule: each file has one writer.
+ * Every file name the manager and the runs agree on, once. Each file has one writer.
  *
  *   runs/.supervisor/…                     the supervisor's own
  *   runs/<sweep>/sweep.yaml                as submitted
@@ -21,7 +21,7 @@ export const runFiles = {
   checkpointDirectory: 'checkpoints',
 } as const;
 
-export const sweepFiles = { text: 'sweep.yaml', overrides: 'overrides.json' } as const;
+export const sweepFiles = { text: 'sweep.yaml' } as const;
 
 export const supervisorFiles = {
   directory: '.supervisor',

@@ -15,7 +15,6 @@ parameters:
   n: [1, 2, 3, 4]
 name: patient
 `;
-const names = [1, 2, 3, 4].map((n) => `n${n}`);
 
 /** Pids of a run's starts, oldest first. */
 function starts(run: string): number[] {
@@ -31,7 +30,7 @@ describe('runs', () => {
   it('go on when the supervisor is killed, and the next launch loses none and starts none twice', async () => {
     write('patient.yaml', patient);
     const all = await runNames();
-    expect(all).toHaveLength(names.length);
+    expect(all).toHaveLength(4);
     expect((await run('patient.yaml', '--detach', '--slots', '2')).code).toBe(0);
     await eventually(() => all.slice(0, 2).every((name) => starts(name).length === 1), 'two runs to start');
     process.kill(supervisorPid()!, 'SIGKILL');
@@ -44,6 +43,17 @@ describe('runs', () => {
     expect(code).toBe(0);
     expect(out).toContain('4 done, 0 failed');
     for (const name of all) expect({ name, starts: starts(name).length }).toEqual({ name, starts: 1 });
+  });
+
+  it('that failed are started again by the next launch, which waits for their end', async () => {
+    write('second.yaml', "command: [sh, -c, 'sleep 0.5; test -e ok']\nparameters: { n: [1, 2, 3] }\n");
+    const first = await run('second.yaml', '--plain', '--slots', '1');
+    expect(first.code).toBe(3);
+    expect(first.out).toContain('0 done, 3 failed');
+    write('ok', '');
+    const second = await run('second.yaml', '--plain', '--slots', '1');
+    expect(second.out).toContain('3 done, 0 failed');
+    expect(second.code).toBe(0);
   });
 
   it('go on when their window is left and their terminal closed, and are shown by attach', async () => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
@@ -16,9 +16,9 @@ export function workplace(): { folder: () => string } & ReturnType<typeof tools>
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'memrl-e2e-'));
   });
-  afterEach(async () => {
+  afterEach(() => {
     endSupervisor(folder);
-    await endRuns(folder);
+    endRuns(folder);
     rmSync(folder, { recursive: true, force: true });
   });
   return { folder: () => folder, ...tools(() => folder) };
@@ -90,8 +90,7 @@ function endSupervisor(folder: string): void {
 }
 
 /** Ends the process groups of all attempts that the folder knows and that have not ended. */
-async function endRuns(folder: string): Promise<void> {
-  const { readdirSync } = await import('node:fs');
+function endRuns(folder: string): void {
   if (!existsSync(join(folder, 'runs'))) return;
   const pids = readdirSync(join(folder, 'runs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('/pid') && !existsSync(join(folder, 'runs', path.replace(/pid$/, 'exit'))))

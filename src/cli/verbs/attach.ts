@@ -1,5 +1,5 @@
-import { UserError } from '../../base/user-error.js';
 import { existsSync } from 'node:fs';
+import { UserError } from '../../base/user-error.js';
 import { ensureSupervisor } from '../../client/ensure-supervisor.js';
 import { runsDirectory, type LaunchOptions } from '../options.js';
 import { supervisorPrograms } from '../supervisor-programs.js';
