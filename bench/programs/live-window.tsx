@@ -54,6 +54,7 @@ function runAt(index: number): RunSummary {
     startedAt: started - index * 1000,
     endedAt: null,
     killAt: null,
+    ...{ retryAt: null, priority: 0, gpuMemory: null, warning: null },
     progress: 0,
     etaSeconds: 600,
     metrics: {},

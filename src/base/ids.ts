@@ -26,6 +26,28 @@ export const GroupId = z
   .brand<'GroupId'>();
 export type GroupId = z.infer<typeof GroupId>;
 
-/** Index of a GPU on this machine in PCI bus order, as `CUDA_VISIBLE_DEVICES` counts them. */
+/**
+ * Index of a GPU on this machine in PCI bus order, as `CUDA_VISIBLE_DEVICES` counts them. Instance `k` of GPU `p`, where a
+ * GPU is divided (MIG), has the index `1000 · (p + 1) + k`, so that it never clashes with a whole one.
+ */
 export const GpuIndex = z.int().nonnegative().brand<'GpuIndex'>();
 export type GpuIndex = z.infer<typeof GpuIndex>;
+
+const INSTANCES = 1000;
+
+/** `3`, or `1:0` for the first instance of GPU 1. */
+export function gpuName(index: number): string {
+  return index < INSTANCES ? String(index) : `${Math.floor(index / INSTANCES) - 1}:${index % INSTANCES}`;
+}
+
+/** The index of an instance of a divided GPU. */
+export function instanceIndex(gpu: number, instance: number): GpuIndex {
+  return GpuIndex.parse(INSTANCES * (gpu + 1) + instance);
+}
+
+/** Reads what `gpuName` writes; null for anything else. */
+export function gpuIndexOf(name: string): GpuIndex | null {
+  const [, gpu, instance] = /^(\d{1,3})(?::(\d{1,3}))?$/.exec(name) ?? [];
+  if (gpu === undefined) return null;
+  return instance === undefined ? GpuIndex.parse(Number(gpu)) : instanceIndex(Number(gpu), Number(instance));
+}

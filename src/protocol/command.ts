@@ -15,6 +15,14 @@ export type SlotWish = z.infer<typeof SlotWish>;
 export const Command = z.discriminatedUnion('verb', [
   z.object({ verb: z.literal('kill'), ids: z.array(RunId) }),
   z.object({ verb: z.literal('resume'), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('retry'), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('hold'), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('release'), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('pause'), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('continue'), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('priority'), ids: z.array(RunId), priority: z.int() }),
+  /** GPUs by index; `drained` false fills them again. */
+  z.object({ verb: z.literal('drain'), gpus: z.array(z.int().nonnegative()), drained: z.boolean() }),
   z.object({ verb: z.literal('stop-sweep'), sweep: Name }),
   z.object({ verb: z.literal('forget-sweep'), sweep: Name }),
   z.object({ verb: z.literal('set-slots'), slots: SlotWish }),

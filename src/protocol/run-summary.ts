@@ -7,6 +7,7 @@ export const RunWord = z.enum([
   'queued',
   'starting',
   'running',
+  'paused',
   'stopping',
   'done',
   'failed',
@@ -34,7 +35,7 @@ export const RunSummary = z.object({
   attempt: z.int().nonnegative(),
   exit: z
     .object({
-      class: z.enum(['done', 'failed', 'signal', 'killed', 'lost']),
+      class: z.enum(['done', 'failed', 'signal', 'oom', 'timeout', 'killed', 'lost']),
       code: z.int().nullable(),
       signal: z.string().nullable(),
     })
@@ -47,6 +48,13 @@ export const RunSummary = z.object({
   endedAt: z.number().nullable(),
   /** When SIGKILL follows, while the run is stopping. */
   killAt: z.number().nullable(),
+  /** When it is started again by itself, while it waits for that. */
+  retryAt: z.number().nullable(),
+  priority: z.int(),
+  /** MiB that its processes hold on GPUs, together; null: none, or not known. */
+  gpuMemory: z.number().nullable(),
+  /** What a person should know beside its state: processes that survived SIGKILL, GPU memory still held. */
+  warning: z.string().nullable(),
   /** 0..1 */
   progress: z.number().nullable(),
   etaSeconds: z.number().nullable(),

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Outcome } from '../base/outcome.js';
 import { runFiles } from '../contract/files.js';
 import type { RunRecord } from '../contract/run-record.js';
 import { readIfThere, readRunRecord } from '../store/run-record-file.js';
@@ -24,11 +25,17 @@ function readRun(directory: string): ReportedRun | null {
 function stateOf(record: RunRecord, directory: string): ReportedState {
   const last = record.attempts.at(-1);
   if (last === undefined) return 'queued';
-  if (last.outcome !== null) return last.outcome.kind === 'signal' ? 'failed' : last.outcome.kind;
+  if (last.outcome !== null) return wordOf(last.outcome);
   // The supervisor may have died before it could note how the run ended; the run's own shim noted it.
   const exit = readIfThere(join(directory, runFiles.attempts, String(last.number), runFiles.exit));
   if (exit === null) return 'running';
   return exit === '0\n' ? 'done' : 'failed';
+}
+
+/** The state that an ending is. */
+function wordOf(outcome: Outcome): ReportedState {
+  const { kind } = outcome;
+  return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;
 }
 
 function readConfig(directory: string): Record<string, unknown> {

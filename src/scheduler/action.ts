@@ -8,4 +8,7 @@ export type SchedulerAction =
   /** Ask politely. */
   | { type: 'terminate'; id: RunId; attempt: number }
   /** The whole tree, now. */
-  | { type: 'kill'; id: RunId; attempt: number };
+  | { type: 'kill'; id: RunId; attempt: number }
+  /** The whole tree stands still, until `continue`. */
+  | { type: 'pause'; id: RunId; attempt: number }
+  | { type: 'continue'; id: RunId; attempt: number };

@@ -1,8 +1,15 @@
 import { z } from 'zod';
-import { GpuIndex } from '../base/ids.js';
+import { GpuIndex, gpuName } from '../base/ids.js';
 
-/** What a run needs to start: `gpus` 0 is one CPU slot; otherwise so many GPUs, each shared by at most `perGpu` runs. */
-export const Need = z.object({ gpus: z.int().nonnegative(), perGpu: z.int().positive() });
+/**
+ * What a run needs to start: `gpus` 0 is one CPU slot; otherwise so many GPUs, each shared by at most `perGpu` runs.
+ * `memory`: MiB it takes on each of them; null: not declared, and what finished runs of its group took counts, if it is known.
+ */
+export const Need = z.object({
+  gpus: z.int().nonnegative(),
+  perGpu: z.int().positive(),
+  memory: z.number().positive().nullable().default(null),
+});
 export type Need = z.infer<typeof Need>;
 
 /** Room for one run. */
@@ -12,9 +19,9 @@ export const Slot = z.discriminatedUnion('kind', [
 ]);
 export type Slot = z.infer<typeof Slot>;
 
-/** `cpu 0`, `gpu 3`, `gpu 0,1`. */
+/** `cpu 0`, `gpu 3`, `gpu 0,1`, `gpu 1:0` (an instance of a divided GPU). */
 export function slotName(slot: Slot): string {
-  return slot.kind === 'cpu' ? `cpu ${slot.index}` : `gpu ${slot.gpus.join(',')}`;
+  return slot.kind === 'cpu' ? `cpu ${slot.index}` : `gpu ${slot.gpus.map(gpuName).join(',')}`;
 }
 
 /** GPUs a slot stands for; none for a CPU slot. */

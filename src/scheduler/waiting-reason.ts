@@ -33,6 +33,8 @@ const endings = {
   done: 'is done',
   failed: 'failed',
   signal: 'failed',
+  oom: 'ran out of memory',
+  timeout: 'ran out of time',
   killed: 'was killed',
   lost: 'was lost',
 } as const;

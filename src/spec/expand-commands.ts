@@ -4,7 +4,7 @@ import type { CommandLine } from './command-list.js';
 import type { ExpandOptions } from './expand-sweep.js';
 import { identityOf } from './identity.js';
 import { joinPath } from './join-path.js';
-import { MetricChoice, Resources, type Plan, type PlannedRun } from './planned-run.js';
+import { MetricChoice, Resources, RetryRule, type Plan, type PlannedRun } from './planned-run.js';
 import type { SweepFile } from './sweep-file.js';
 
 type CommandsFile = Extract<SweepFile, { kind: 'commands' }>;
@@ -27,6 +27,7 @@ export function expandCommands(file: CommandsFile, options: ExpandOptions): Plan
   return {
     sweep: file.name,
     description: file.description,
+    notify: null,
     groups: [{ name: group, title: null, needs: [], prerequisite: false }],
     runs: file.lines.map((line) => plannedLine(file, options, line, digits)),
   };
@@ -52,6 +53,11 @@ function plannedLine(file: CommandsFile, options: ExpandOptions, line: CommandLi
     stopWhen: null,
     resources: Resources.parse({}),
     grace: 10,
+    timeout: null,
+    priority: 0,
+    retry: RetryRule.parse({}),
+    objective: null,
+    earlyTerminate: null,
     metrics: MetricChoice.parse({}),
   };
 }

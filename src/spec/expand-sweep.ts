@@ -52,7 +52,7 @@ export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
       'Loosen `when`, or add values.',
     );
   }
-  return { sweep: file.name, description: file.description, groups: chosen.map(plannedGroup), runs };
+  return { sweep: file.name, description: file.description, notify: null, groups: chosen.map(plannedGroup), runs };
 }
 
 type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;

@@ -7,7 +7,7 @@ import type { ExpandOptions } from './expand-sweep.js';
 import { evaluated, PointError, type Point } from './grid.js';
 import { identityOf } from './identity.js';
 import { joinPath } from './join-path.js';
-import type { MetricChoice, PlannedRun } from './planned-run.js';
+import { RetryRule, type MetricChoice, type PlannedRun } from './planned-run.js';
 import type { Template } from './template.js';
 
 /** A point that has its run's name. */
@@ -53,6 +53,11 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     stopWhen: block.stopWhen?.content ?? null,
     resources: block.resources,
     grace: block.grace,
+    timeout: null,
+    priority: 0,
+    retry: RetryRule.parse({}),
+    objective: null,
+    earlyTerminate: null,
     metrics: { show: [...block.show], x: block.x, progress: progressOf(group, point) },
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Name, RunId } from '../base/ids.js';
+import { FailureClass } from '../base/outcome.js';
 import { Parameters } from '../base/scalar.js';
 
 /** When a run counts as done: exit code 0, or a row of a JSON-lines file in its directory for which `where` (CEL) holds. */
@@ -21,10 +22,70 @@ export const Resources = z.strictObject({
   gpus: z.union([z.int().nonnegative(), z.literal('auto')]).default('auto'),
   /** Runs that may share one GPU. */
   per_gpu: z.int().positive().default(1),
+  /** MiB a run takes on each of its GPUs; null: not declared. */
+  gpu_memory: z.number().positive().nullable().default(null),
+  /** Whether runs that share a GPU go through NVIDIA's MPS daemon; `auto`: if it is there. */
+  mps: z.enum(['auto', 'off']).default('auto'),
   /** Cores a run may use when it is on a CPU slot; thread-count variables are set to it. */
   cpus: z.int().positive().default(1),
 });
 export type Resources = z.infer<typeof Resources>;
+
+/** When a run that failed is started again by itself. `backoff`: seconds before the first retry; doubles with each. */
+export const RetryRule = z.strictObject({
+  max: z.int().nonnegative().default(0),
+  backoff: z.number().nonnegative().default(5),
+  on: z.array(FailureClass).default([...FailureClass.options]),
+});
+export type RetryRule = z.infer<typeof RetryRule>;
+
+/** The metric that says how good a run is. */
+export const Objective = z.strictObject({
+  name: z.string(),
+  goal: z.enum(['minimize', 'maximize']).default('minimize'),
+});
+export type Objective = z.infer<typeof Objective>;
+
+/**
+ * Ends runs of a group early that do worse than their siblings. An iteration is one finite value of the objective.
+ * `hyperband`: as W&B does it. `asha`: of the runs that reached a rung, the best 1/eta go on.
+ * `median`: from `min_iter` on, a run that is worse than the median of its siblings' running averages ends.
+ */
+export const EarlyTerminate = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('hyperband'),
+    min_iter: z.int().positive().optional(),
+    max_iter: z.int().positive().optional(),
+    s: z.int().positive().optional(),
+    eta: z.number().gt(1).default(3),
+    strict: z.boolean().default(true),
+  }),
+  z.strictObject({
+    type: z.literal('asha'),
+    min_iter: z.int().positive().default(1),
+    max_iter: z.int().positive().optional(),
+    eta: z.number().gt(1).default(3),
+  }),
+  z.strictObject({
+    type: z.literal('median'),
+    min_iter: z.int().positive().default(1),
+    /** Siblings that must have come as far before anyone is judged. */
+    min_runs: z.int().positive().default(3),
+  }),
+]);
+export type EarlyTerminate = z.infer<typeof EarlyTerminate>;
+
+/** Who is told of what, without anybody watching. */
+export const Notify = z.strictObject({
+  /** A program and its arguments; the message is on its stdin as JSON, and in words as the last argument. */
+  command: z.array(z.string()).nonempty().nullable().default(null),
+  /** Gets the message as a POST of JSON. */
+  webhook: z.url().nullable().default(null),
+  on: z
+    .array(z.enum(['failed', 'done', 'finished', 'stalled', 'nan', 'held']))
+    .default(['failed', 'finished', 'stalled', 'nan', 'held']),
+});
+export type Notify = z.infer<typeof Notify>;
 
 /** What to show of a run's metrics. */
 export const MetricChoice = z.strictObject({
@@ -64,6 +125,13 @@ export const PlannedRun = z.strictObject({
   resources: Resources,
   /** Seconds between the polite signal and SIGKILL. */
   grace: z.number().nonnegative(),
+  /** Seconds it may be up; null: for ever. */
+  timeout: z.number().positive().nullable().default(null),
+  /** The higher starts first. */
+  priority: z.int().default(0),
+  retry: RetryRule.default({ max: 0, backoff: 5, on: [...FailureClass.options] }),
+  objective: Objective.nullable().default(null),
+  earlyTerminate: EarlyTerminate.nullable().default(null),
   metrics: MetricChoice,
 });
 export type PlannedRun = z.infer<typeof PlannedRun>;
@@ -82,6 +150,7 @@ export type PlannedGroup = z.infer<typeof PlannedGroup>;
 export const Plan = z.strictObject({
   sweep: Name,
   description: z.string().nullable(),
+  notify: Notify.nullable().default(null),
   groups: z.array(PlannedGroup),
   runs: z.array(PlannedRun),
 });

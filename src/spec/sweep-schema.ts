@@ -64,6 +64,8 @@ const ResourcesText = z.strictObject(
   {
     gpus: z.union([z.int().nonnegative(), z.literal('auto')], '0, 1 or auto').optional(),
     per_gpu: z.int('a whole number').positive('at least 1').optional(),
+    gpu_memory: z.number('a number of MiB').positive('more than 0').optional(),
+    mps: z.enum(['auto', 'off'], 'auto or off').optional(),
     cpus: z.int('a whole number').positive('at least 1').optional(),
   } satisfies Record<keyof Resources, z.ZodType>,
   '{gpus: auto, per_gpu: 1, cpus: 1}',

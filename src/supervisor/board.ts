@@ -1,5 +1,5 @@
 import type { GroupId, RunId } from '../base/ids.js';
-import type { FleetStatus } from '../protocol/fleet-status.js';
+import type { FleetStatus, GpuStatus } from '../protocol/fleet-status.js';
 import type { RunSummary, SweepSummary } from '../protocol/run-summary.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import { isSettled, waitingReason } from '../scheduler/waiting-reason.js';
@@ -55,7 +55,11 @@ export class Board {
 
   status(): FleetStatus {
     const { state } = this.#sources;
-    const gpus = state.gpu.gpus.map((index) => ({ index, runs: state.gpu.shares.get(index)?.size ?? 0 }));
+    const gpus = state.gpu.gpus.map((index): GpuStatus => ({
+      ...{ index, name: null, uuid: null, drained: false, memoryTotal: null, memoryUsed: null, utilization: null },
+      ...{ temperature: null, power: null, foreign: [], leasedBy: null, mps: false },
+      runs: [...(state.gpu.shares.get(index)?.keys() ?? [])],
+    }));
     const cpu = { slots: state.cpu.slots, busy: state.cpu.holders.size };
     return { settled: isSettled(state), cpu, gpus, problem: this.problem };
   }

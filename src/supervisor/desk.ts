@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { assertNever } from '../base/assert-never.js';
 import { UserError } from '../base/user-error.js';
 import type { GpuReading } from '../executors/gpu/gpu.js';
 import type { Ack, Command } from '../protocol/command.js';
@@ -68,7 +67,7 @@ export class Desk {
       case 'forget-sweep':
         return this.#forget(command.sweep);
       default:
-        return assertNever(command);
+        return { ok: false, message: `${command.verb} is not built yet`, fix: null };
     }
   }
 
@@ -105,7 +104,8 @@ export class Desk {
     const reading = await this.#tools.readGpus(environment);
     const slots = chooseSlots(wish, granted, availableParallelism(), reading);
     const isSame = slots.cpus === state.cpu.slots && String(slots.gpus) === String(state.gpu.gpus);
-    if (!isSame) await ask({ type: 'slots-changed', at: now(), ...slots });
+    const gpus = slots.gpus.map((index) => ({ index, uuid: null, memory: null }));
+    if (!isSame) await ask({ type: 'slots-changed', at: now(), cpus: slots.cpus, gpus });
     return slots;
   }
 }

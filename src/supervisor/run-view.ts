@@ -19,6 +19,7 @@ export function runSummary(run: Run, planned: PlannedRun, vitals: Vitals, waitin
     ...(state.phase === 'ended' ? endOf(state) : lifeOf(state)),
     ...{ state: wordOf(state), reason: state.phase === 'ended' ? endReason(state.outcome) : waiting },
     attempt: run.starts,
+    ...{ retryAt: null, priority: 0, gpuMemory: null, warning: null },
     ...vitals,
     etaSeconds: state.phase === 'running' ? vitals.etaSeconds : null,
     progress: state.phase === 'ended' && state.outcome.kind === 'done' ? 1 : vitals.progress,
@@ -55,22 +56,37 @@ function wordOf(state: RunState): RunWord {
     case 'killing':
       return 'stopping';
     case 'ended':
-      return state.outcome.kind === 'signal' ? 'failed' : state.outcome.kind;
+      return endWord(state.outcome);
     default:
       return state.phase;
   }
+}
+
+function endWord({ kind }: Outcome): RunWord {
+  return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;
 }
 
 function endReason(outcome: Outcome): string | null {
   switch (outcome.kind) {
     case 'done':
       return outcome.rule === undefined ? null : `stopped: ${outcome.rule}`;
+    case 'killed':
+      return null;
+    default:
+      return failureReason(outcome);
+  }
+}
+
+function failureReason(outcome: Exclude<Outcome, { kind: 'done' | 'killed' }>): string {
+  switch (outcome.kind) {
     case 'failed':
       return outcome.line ?? `exit code ${outcome.code}`;
     case 'signal':
       return outcome.line === undefined ? outcome.signal : `${outcome.signal}: ${outcome.line}`;
-    case 'killed':
-      return null;
+    case 'oom':
+      return outcome.line;
+    case 'timeout':
+      return `used up its ${outcome.seconds} s`;
     case 'lost':
       return outcome.reason;
   }

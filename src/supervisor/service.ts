@@ -195,6 +195,7 @@ export class Service {
         return this.#executor.terminate(action.id);
       case 'kill':
         return this.#executor.kill(action.id);
+      default: // The scheduler does not ask for more yet.
     }
   }
 

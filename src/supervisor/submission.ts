@@ -30,8 +30,12 @@ export async function judgeRuns(
       need: {
         gpus: gpus === 'auto' ? Math.min(1, room.slots.gpus.length) : gpus,
         perGpu: room.wish.perGpu ?? perGpu,
+        memory: run.resources.gpu_memory,
       },
       graceMs: run.grace * 1000,
+      priority: run.priority,
+      timeoutMs: run.timeout === null ? null : run.timeout * 1000,
+      retry: { max: run.retry.max, backoffMs: run.retry.backoff * 1000, on: run.retry.on },
       ...wishFor(run, state.runs.get(run.id), judge),
     });
   }
@@ -39,7 +43,7 @@ export async function judgeRuns(
 }
 
 /** The plan's groups with what they need; a run may need more than its group's heading says. */
-export function groupNeeds({ sweep, groups, runs }: Plan): { id: GroupId; needs: GroupId[] }[] {
+export function groupNeeds({ sweep, groups, runs }: Plan): { id: GroupId; needs: GroupId[]; breaker: null }[] {
   const needs = new Map(groups.map(({ name, needs: needed }) => [name, new Set(needed)]));
   for (const run of runs) {
     const known = needs.get(run.group) ?? new Set();
@@ -49,6 +53,7 @@ export function groupNeeds({ sweep, groups, runs }: Plan): { id: GroupId; needs:
   return [...needs].map(([name, needed]) => ({
     id: groupId(sweep, name),
     needs: [...needed].map((other) => groupId(sweep, other)),
+    breaker: null,
   }));
 }
 

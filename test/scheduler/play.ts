@@ -1,6 +1,7 @@
 import { GpuIndex, GroupId, RunId } from '../../src/base/ids.js';
 import type { SchedulerAction } from '../../src/scheduler/action.js';
 import type { SchedulerEvent, SubmittedRun } from '../../src/scheduler/event.js';
+import type { Need } from '../../src/scheduler/slot.js';
 import { emptyState, type SchedulerState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
 
@@ -18,17 +19,27 @@ export function play(...events: SchedulerEvent[]): { state: SchedulerState; acti
 }
 
 export function slots(cpus: number, gpus = 0): SchedulerEvent {
-  return { type: 'slots-changed', at: 0, cpus, gpus: Array.from({ length: gpus }, (_, gpu) => GpuIndex.parse(gpu)) };
+  const granted = (gpu: number) => ({ index: GpuIndex.parse(gpu), uuid: `GPU-${gpu}`, memory: null });
+  return { type: 'slots-changed', at: 0, cpus, gpus: Array.from({ length: gpus }, (_, gpu) => granted(gpu)) };
 }
 
-type Sketch = Partial<Omit<SubmittedRun, 'id' | 'group'>> & { name: string; group?: string };
+type Sketch = Partial<Omit<SubmittedRun, 'id' | 'group' | 'need'>> & {
+  name: string;
+  group?: string;
+  need?: Partial<Need>;
+};
 
 /** A submit of runs in file order; `needs`: group → groups that must be done first. */
 export function submitted(runs: (Sketch | string)[], needs: Record<string, string[]> = {}): SchedulerEvent {
   const all = runs.map((run): SubmittedRun => {
-    const { name, group = 'main', ...rest } = typeof run === 'string' ? { name: run } : run;
-    const defaults = { need: { gpus: 0, perGpu: 1 }, graceMs: GRACE_MS, wish: 'run' as const, attempts: 0 };
-    return { ...defaults, ...rest, id: id(name), group: GroupId.parse(`s/${group}`) };
+    const { name, group = 'main', need, ...rest } = typeof run === 'string' ? ({ name: run } as Sketch) : run;
+    return {
+      ...{ graceMs: GRACE_MS, priority: 0, timeoutMs: null, retry: { max: 0, backoffMs: 0, on: [] } },
+      ...{ wish: 'run', attempts: 0 },
+      ...rest,
+      need: { gpus: 0, perGpu: 1, memory: null, ...need },
+      ...{ id: id(name), group: GroupId.parse(`s/${group}`) },
+    };
   });
   const groups = [...new Set([...all.map(({ group }) => group), ...Object.keys(needs).map((name) => `s/${name}`)])];
   return {
@@ -39,6 +50,7 @@ export function submitted(runs: (Sketch | string)[], needs: Record<string, strin
     groups: groups.map((group) => ({
       id: GroupId.parse(group),
       needs: (needs[group.slice(2)] ?? []).map((name) => GroupId.parse(`s/${name}`)),
+      breaker: null,
     })),
     runs: all,
   };

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
 import type { Fleet } from '../../src/client/fleet.js';
 import { readRunRecord } from '../../src/store/run-record-file.js';
+import { Resources } from '../../src/spec/planned-run.js';
 import { run, Testbed, untilSettled, untilState, waitFor } from './testbed.js';
 
 const environment = { PATH: process.env['PATH']! };
@@ -219,7 +220,7 @@ describe('a person', () => {
 describe('GPUs', () => {
   it('are found, shared as agreed, and given to their runs alone', async () => {
     const fake = { PATH: `${join(process.cwd(), 'test/fixtures')}:${process.env['PATH']}`, FAKE_GPUS: '2' };
-    const resources = { gpus: 'auto' as const, per_gpu: 1, cpus: 1 };
+    const resources = Resources.parse({ gpus: 'auto' });
     const argv = ['sh', '-c', 'echo "$CUDA_VISIBLE_DEVICES"; sleep 600'];
     const runs = Array.from({ length: 5 }, () => ({ argv, resources }));
     await fleet.submit(bed.plan('s', runs), fake, { perGpu: 2 });
@@ -227,9 +228,9 @@ describe('GPUs', () => {
     expect([0, 1, 2, 3].map((n) => run(fleet, `s/run${n}`).slot)).toEqual(['gpu 0', 'gpu 0', 'gpu 1', 'gpu 1']);
     expect(run(fleet, 's/run4').reason).toBe('waiting for a GPU (2 of 2 busy)');
     await waitFor('the log', () => bed.text('s/run3/output.log') === '1\n');
-    expect(fleet.status.gpus).toEqual([
-      { index: 0, runs: 2 },
-      { index: 1, runs: 2 },
+    expect(fleet.status.gpus.map(({ index, runs: there }) => [index, there])).toEqual([
+      [0, ['s/run0', 's/run1']],
+      [1, ['s/run2', 's/run3']],
     ]);
   });
 });

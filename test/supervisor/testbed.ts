@@ -10,7 +10,7 @@ import { readClaim } from '../../src/executors/local/attempt-files.js';
 import { identityOf, isAlive } from '../../src/executors/local/process-identity.js';
 import { killTrees } from '../../src/executors/local/tree.js';
 import { readLock } from '../../src/supervisor/lock.js';
-import type { Plan, PlannedRun } from '../../src/spec/planned-run.js';
+import { type Plan, type PlannedRun, Resources, RetryRule } from '../../src/spec/planned-run.js';
 
 let bundled: Promise<string> | null = null;
 
@@ -142,7 +142,8 @@ export function plan(
       ...{ sweep, group, subgroup: null, name, parameters: { index }, identity: name },
       ...{ argv: ['true'], resumeArgs: [], env: {}, cwd: runsDirectory, directory: join(runsDirectory, sweep, name) },
       ...{ needs: groups.find((each) => each.name === group)?.needs ?? [], done: { exit: 0 as const }, stopWhen: null },
-      resources: { gpus: 0, per_gpu: 1, cpus: 1 },
+      resources: Resources.parse({ gpus: 0 }),
+      ...{ timeout: null, priority: 0, retry: RetryRule.parse({}), objective: null, earlyTerminate: null },
       ...{ grace: 10, metrics: { show: [], x: 'step', progress: null } },
       ...run,
     };
@@ -151,6 +152,7 @@ export function plan(
   return {
     sweep,
     description: null,
+    notify: null,
     groups: names.map((name) => ({ name, title: null, needs: groups.find((each) => each.name === name)?.needs ?? [] })),
     runs: planned,
   };

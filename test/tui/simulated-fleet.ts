@@ -31,6 +31,7 @@ export function aRun(name: string, over: Partial<RunSummary> = {}): RunSummary {
     startedAt: null,
     endedAt: null,
     killAt: null,
+    ...{ retryAt: null, priority: 0, gpuMemory: null, warning: null },
     progress: null,
     etaSeconds: null,
     metrics: {},

@@ -15,7 +15,11 @@ type Context = { before: Seen | undefined; now: number };
 
 const lineOf: Record<WatchedRun['state'], (run: WatchedRun, context: Context) => string | null> = {
   starting: () => null,
-  running: (run, { before }) => (before?.state === 'stopping' ? null : started(run)),
+  running: (run, { before }) => {
+    if (before?.state === 'paused') return `goes on ${run.name}`;
+    return before?.state === 'stopping' ? null : started(run);
+  },
+  paused: (run) => `paused   ${run.name}${because(run)}`,
   // The first sight of a queued run is summed up with all others.
   queued: (run, { before }) => (before === undefined ? null : `queued   ${run.name}${because(run)}`),
   held: (run) => `held     ${run.name}${because(run)}`,

@@ -1,7 +1,7 @@
 /** What plain mode looks at in a run; a run summary from the supervisor is one. Times: Unix ms. */
 export type WatchedRun = {
   name: string;
-  state: 'queued' | 'starting' | 'running' | 'stopping' | 'done' | 'failed' | 'killed' | 'lost' | 'held';
+  state: 'queued' | 'starting' | 'running' | 'paused' | 'stopping' | 'done' | 'failed' | 'killed' | 'lost' | 'held';
   /** Why it waits, or how it ended. */
   reason: string | null;
   attempt: number;

@@ -1,5 +1,6 @@
 import { keyMap } from '../key-map.js';
 import { scrollTo } from '../scroll.js';
+import { type RunWord } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { type Box, overlay } from './overlay.js';
 import { shortNumber } from './short-number.js';
@@ -35,11 +36,15 @@ function part(title: string, lines: readonly Line[], top: number, rows: number):
 /** The table of keys and the signs of the states. */
 export function helpLines(): Line[] {
   const keys = keyMap.map(({ shown, help }): Line => [span(fit(shown, 8), 'key'), span(help, 'plain')]);
-  const signs = statesInOrder.flatMap((state): Line => [
+  const half = Math.ceil(statesInOrder.length / 2);
+  return [...keys, [], signs(statesInOrder.slice(0, half)), signs(statesInOrder.slice(half))];
+}
+
+function signs(states: readonly RunWord[]): Line {
+  return states.flatMap((state) => [
     span(`${stateLook[state].glyph} `, stateLook[state].tone),
-    span(`${state}  `, 'dim'),
+    span(fit(state, 10), 'dim'),
   ]);
-  return [...keys, [], signs];
 }
 
 function tableLines({ table }: WindowModel): Line[] {

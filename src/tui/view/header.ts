@@ -50,7 +50,7 @@ function rightEnd(model: WindowModel): Line {
 
 /** `2 of 4 slots busy`, `7 of 8 GPUs busy`, or both. */
 function slotWords({ cpu, gpus }: FleetStatus): string {
-  const busyGpus = gpus.filter(({ runs }) => runs > 0).length;
+  const busyGpus = gpus.filter(({ runs }) => runs.length > 0).length;
   const words = [
     gpus.length > 0 ? `${busyGpus} of ${gpus.length} GPUs` : '',
     cpu.busy > 0 || gpus.length === 0 ? `${cpu.busy} of ${cpu.slots} slots` : '',

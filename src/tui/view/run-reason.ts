@@ -14,6 +14,7 @@ const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: nu
   queued: (_, reason) => ({ text: reason ?? 'queued', tone: 'wait' }),
   starting: (_, reason) => ({ text: reason ?? 'starting', tone: 'busy' }),
   running: null,
+  paused: (_, reason) => ({ text: joined('paused', reason), tone: 'warn' }),
   stopping: (run, _, now) => ({ text: `stopping${countdown(run.killAt, now)}`, tone: 'warn' }),
   done: null,
   failed: (run, reason) => ({ text: joined(exitWords(run), reason), tone: 'bad' }),
@@ -28,6 +29,8 @@ function countdown(killAt: number | null, now: number): string {
 
 function exitWords({ exit }: RunSummary): string {
   if (exit === null) return 'failed';
+  if (exit.class === 'oom') return 'out of memory';
+  if (exit.class === 'timeout') return 'timeout';
   return exit.signal ?? (exit.code === null ? 'failed' : `exit ${exit.code}`);
 }
 

@@ -6,6 +6,7 @@ export const stateLook: Record<RunWord, { glyph: string; tone: Tone }> = {
   queued: { glyph: '○', tone: 'wait' },
   starting: { glyph: '◐', tone: 'busy' },
   running: { glyph: '●', tone: 'busy' },
+  paused: { glyph: '◫', tone: 'warn' },
   stopping: { glyph: '◑', tone: 'warn' },
   done: { glyph: '✓', tone: 'good' },
   failed: { glyph: '✗', tone: 'bad' },
@@ -21,6 +22,7 @@ export const statesByUrgency: readonly RunWord[] = [
   'held',
   'killed',
   'stopping',
+  'paused',
   'running',
   'starting',
   'queued',
@@ -31,6 +33,7 @@ export const statesByUrgency: readonly RunWord[] = [
 export const statesInOrder: readonly RunWord[] = [
   'running',
   'starting',
+  'paused',
   'stopping',
   'queued',
   'held',

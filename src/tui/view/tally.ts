@@ -1,5 +1,5 @@
 import { type RunSummary, type RunWord } from '../port.js';
-import { isEnded } from './state-look.js';
+import { isEnded, statesInOrder } from './state-look.js';
 
 /** Many runs in a few numbers. */
 export type Tally = {
@@ -12,7 +12,7 @@ export type Tally = {
 };
 
 export function tally(runs: readonly RunSummary[], metric: string | null): Tally {
-  const counts = { queued: 0, starting: 0, running: 0, stopping: 0, done: 0, failed: 0, killed: 0, lost: 0, held: 0 };
+  const counts = Object.fromEntries(statesInOrder.map((state) => [state, 0])) as Record<RunWord, number>;
   let progress = 0;
   const spread = new Spread();
   for (const run of runs) {
