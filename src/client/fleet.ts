@@ -111,9 +111,43 @@ export class Fleet {
     return this.#command({ verb: 'kill', ids: [...ids] });
   }
 
-  /** Puts ended runs back into the queue. */
+  /** Puts ended runs back into the queue, to go on from where they stopped. */
   resume(ids: readonly RunId[]): Promise<Ack> {
     return this.#command({ verb: 'resume', ids: [...ids] });
+  }
+
+  /** Tries failed runs again, at once; those that wait to be tried again by themselves, too. */
+  retry(ids: readonly RunId[]): Promise<Ack> {
+    return this.#command({ verb: 'retry', ids: [...ids] });
+  }
+
+  /** Keeps waiting runs from starting, until `release`. */
+  hold(ids: readonly RunId[]): Promise<Ack> {
+    return this.#command({ verb: 'hold', ids: [...ids] });
+  }
+
+  /** Lets held runs start again, whoever held them. */
+  release(ids: readonly RunId[]): Promise<Ack> {
+    return this.#command({ verb: 'release', ids: [...ids] });
+  }
+
+  /** Makes running processes stand still, until `continue`. They keep their slots and their memory. */
+  pause(ids: readonly RunId[]): Promise<Ack> {
+    return this.#command({ verb: 'pause', ids: [...ids] });
+  }
+
+  continue(ids: readonly RunId[]): Promise<Ack> {
+    return this.#command({ verb: 'continue', ids: [...ids] });
+  }
+
+  /** Runs of a higher priority start before others; those of a file have 0 unless it says otherwise. */
+  priority(ids: readonly RunId[], priority: number): Promise<Ack> {
+    return this.#command({ verb: 'priority', ids: [...ids], priority });
+  }
+
+  /** These GPUs, by index, take no new runs (`drained`), or do again. What is on them stays. */
+  drain(gpus: readonly number[], drained: boolean): Promise<Ack> {
+    return this.#command({ verb: 'drain', gpus: [...gpus], drained });
   }
 
   /** Ends all runs of a sweep, and drops those that wait. */
