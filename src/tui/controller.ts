@@ -1,3 +1,4 @@
+import { Bell } from './bell.js';
 import { detailOf, wantedFor } from './detail.js';
 import { History } from './history.js';
 import { type Ack, type FleetPort, type RunFilesPort } from './port.js';
@@ -6,7 +7,7 @@ import { press } from './press.js';
 import { isFolded, type Scene, SceneBuilder } from './scene.js';
 import { familyOf, groupOf, metricsOf } from './selection.js';
 import { type Situation } from './situation.js';
-import { initialUi, type Order, type UiState, type WindowOrder } from './ui-state.js';
+import { initialUi, type Order, type RunVerb, type UiState, type WindowOrder } from './ui-state.js';
 import { cleanText } from './view/clean-text.js';
 import { helpLines } from './view/dialogs.js';
 import { boxFrame } from './view/overlay.js';
@@ -49,6 +50,7 @@ export class Controller {
   #size = { width: 80, height: 24 };
   #version = 0;
   #hadEnded = false;
+  readonly #bell = new Bell();
   #table: readonly string[] | null = null;
   readonly #detail = new Last<Detail>();
   readonly #varying = new Last<ReadonlySet<string>>();
@@ -123,6 +125,8 @@ export class Controller {
   /** When the last run ends, the table comes up by itself, once. */
   #hearFleet(): void {
     const ended = this.isEnded;
+    if (this.#bell.hear(this.#ports.fleet.runs.values(), ended, this.#ports.now()))
+      this.#ports.perform({ type: 'ring' });
     if (ended && !this.#hadEnded && this.#ports.summary !== undefined && this.#ui.dialog.kind === 'none') {
       this.#readTable();
       this.#ui = { ...this.#ui, dialog: { kind: 'table', top: 0 } };
@@ -144,8 +148,7 @@ export class Controller {
       this.#ports.perform(order);
       return;
     }
-    const verb = order.type === 'kill' ? 'Stopping' : 'Resuming';
-    this.#note(`${verb} ${order.what} …`, 'dim');
+    this.#note(`${doing[order.type]} ${order.what} …`, 'dim');
     this.#ports.fleet[order.type](order.ids).then(
       (ack) => this.#note(answerText(ack), ack.ok ? 'good' : 'bad'),
       (error: unknown) => this.#note(`${order.type} did not reach the supervisor: ${messageOf(error)}`, 'bad'),
@@ -238,6 +241,15 @@ export class Controller {
     return this.#detail.value(inputs, () => detailOf(node, scene, this.#history));
   }
 }
+
+const doing: Record<RunVerb, string> = {
+  kill: 'Stopping',
+  resume: 'Resuming',
+  hold: 'Holding',
+  release: 'Releasing',
+  pause: 'Pausing',
+  continue: 'Continuing',
+};
 
 function answerText(ack: Ack): string {
   return cleanText(ack.ok || ack.fix === null ? ack.message : `${ack.message} → ${ack.fix}`);

@@ -50,6 +50,28 @@ export const keyMap: readonly Binding[] = [
   { command: 'resume', keys: ['r'], shown: 'r', short: 'resume', help: 'start the run again from where it stopped' },
   { command: 'resume-group', keys: ['R'], shown: 'R', short: null, help: 'resume all stopped runs of the group' },
   {
+    command: 'hold',
+    keys: ['h'],
+    shown: 'h',
+    short: 'hold',
+    help: 'hold the run back from starting; again: release it',
+  },
+  {
+    command: 'hold-group',
+    keys: ['H'],
+    shown: 'H',
+    short: null,
+    help: 'hold all waiting runs of the group; release them',
+  },
+  { command: 'pause', keys: ['p'], shown: 'p', short: 'pause', help: 'pause the run; again: let it continue' },
+  {
+    command: 'pause-group',
+    keys: ['P'],
+    shown: 'P',
+    short: null,
+    help: 'pause all running runs of the group; continue',
+  },
+  {
     command: 'filter',
     keys: ['/'],
     shown: '/',

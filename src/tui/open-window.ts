@@ -91,7 +91,8 @@ class WindowLife {
   };
 
   #perform({ type }: WindowOrder): void {
-    if (type === 'repaint') this.#repaint();
+    if (type === 'ring') this.#stdout.write('\u0007');
+    else if (type === 'repaint') this.#repaint();
     else if (type === 'suspend') this.#session.suspend();
     else this.#finish(() => this.#answer.resolve(this.#controller.isEnded ? 'ended' : 'detached'));
   }

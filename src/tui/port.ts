@@ -1,14 +1,13 @@
 import { type Fleet, type RunSummary } from '../client/fleet.js';
 
+import { type RunVerb } from './ui-state.js';
+
 export type { Ack, FleetStatus, GroupSummary, RunSummary, RunWord, SweepSummary } from '../client/fleet.js';
 
 export type RunId = RunSummary['id'];
 
 /** What the window needs of the connection to the supervisor; tests give their own. */
-export type FleetPort = Pick<
-  Fleet,
-  'sweeps' | 'runs' | 'status' | 'connection' | 'subscribe' | 'version' | 'kill' | 'resume'
->;
+export type FleetPort = Pick<Fleet, 'sweeps' | 'runs' | 'status' | 'connection' | 'subscribe' | 'version' | RunVerb>;
 
 /** One metric over a run; `x` grows, gaps are NaN in `y`. Both have the same length and are not changed afterwards. */
 export type Series = { readonly x: Float64Array; readonly y: Float64Array };

@@ -23,7 +23,7 @@ export function askKillGroup(ui: UiState, at: Situation): Pressed {
   if (branch === null) return refuse(ui, 'There is no group to kill.');
   const alive = branch.runs.filter(({ state }) => !isEnded(state) && state !== 'stopping');
   if (alive.length === 0) return refuse(ui, `Every run of ${branch.label} has ended or is stopping.`);
-  const what = `${alive.length === 1 ? '1 run' : `${alive.length} runs`} of ${branch.label}`;
+  const what = counted(alive.length, branch.label);
   const question = `Kill ${what}${ui.filter === '' ? '' : ' that the filter shows'}?  K again: yes · any other key: no`;
   return { ui: { ...ui, dialog: { kind: 'confirm', key: 'K', question, order: kill(alive, what) } } };
 }
@@ -41,9 +41,14 @@ export function resumeGroup(ui: UiState, at: Situation): Pressed {
   const branch = branchAt(at);
   if (branch === null) return refuse(ui, 'There is no group to resume.');
   const stopped = branch.runs.filter(isResumable);
-  if (stopped.length === 0) return refuse(ui, `No run of ${branch.label} has failed, been killed, lost or held.`);
-  const what = `${stopped.length === 1 ? '1 run' : `${stopped.length} runs`} of ${branch.label}`;
+  if (stopped.length === 0) return refuse(ui, `No run of ${branch.label} has failed, been killed or lost.`);
+  const what = counted(stopped.length, branch.label);
   return { ui, order: { type: 'resume', ids: stopped.map(({ id }) => id), what } };
+}
+
+/** `1 run of A`, `12 runs of A`. */
+export function counted(count: number, label: string): string {
+  return `${count === 1 ? '1 run' : `${count} runs`} of ${label}`;
 }
 
 /** `, SIGKILL in 7s` while that is known. */
@@ -56,19 +61,22 @@ function kill(runs: readonly RunSummary[], what: string): { type: 'kill'; ids: R
 }
 
 /** The selected group or subgroup, or the one the selected run is in. */
-function branchAt({ rows, index, branches }: Situation): Branch | null {
+export function branchAt({ rows, index, branches }: Situation): Branch | null {
   const node = rows[index];
   if (node === undefined) return null;
   return node.kind === 'run' ? (branches.get(node.parent) ?? null) : node;
 }
 
-function isResumable({ state }: RunSummary): boolean {
-  return state === 'failed' || state === 'killed' || state === 'lost' || state === 'held';
+/** A run that waits for its next automatic try need not wait any longer. */
+function isResumable({ state, retryAt }: RunSummary): boolean {
+  return state === 'failed' || state === 'killed' || state === 'lost' || (state === 'queued' && retryAt !== null);
 }
 
 function whyNotResumable({ name, state }: RunSummary): string {
   if (state === 'done') return `${name} is done; there is nothing to resume.`;
   if (state === 'queued') return `${name} is in the queue already.`;
+  if (state === 'held') return `${name} is held; h releases it.`;
+  if (state === 'paused') return `${name} is paused; p lets it continue.`;
   if (state === 'stopping') return `${name} is still stopping; resume it once it has ended.`;
   return `${name} is ${state}.`;
 }

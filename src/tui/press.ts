@@ -2,6 +2,7 @@ import { type Command } from './command.js';
 import { commandFor } from './key-map.js';
 import { pressInDialog } from './press-dialog.js';
 import { askKill, askKillGroup, resume, resumeGroup } from './press-order.js';
+import { toggleGroupHold, toggleGroupPause, toggleHold, togglePause } from './press-toggle.js';
 import { scrollTo } from './scroll.js';
 import { distance, type Movement, type Pressed, refuse, type Situation } from './situation.js';
 import { type UiState } from './ui-state.js';
@@ -37,6 +38,10 @@ const obey: Record<Command, Obey> = {
   'kill-group': askKillGroup,
   resume,
   'resume-group': resumeGroup,
+  hold: toggleHold,
+  'hold-group': toggleGroupHold,
+  pause: togglePause,
+  'pause-group': toggleGroupPause,
   filter: (ui) => ({
     ui: { ...ui, screen: { kind: 'jobs' }, dialog: { kind: 'filter', text: ui.filter, before: ui.filter } },
   }),

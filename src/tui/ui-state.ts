@@ -36,11 +36,13 @@ export type Dialog =
 export type Note = { readonly text: string; readonly tone: 'dim' | 'good' | 'warn' | 'bad' };
 
 /** What the window must do outside itself because of a key. */
-export type Order =
-  { readonly type: 'kill' | 'resume'; readonly ids: readonly RunId[]; readonly what: string } | WindowOrder;
+export type Order = { readonly type: RunVerb; readonly ids: readonly RunId[]; readonly what: string } | WindowOrder;
+
+/** What can be asked of runs; the same words as on the command line. */
+export type RunVerb = 'kill' | 'resume' | 'hold' | 'release' | 'pause' | 'continue';
 
 /** An order to the window itself. */
-export type WindowOrder = { readonly type: 'leave' | 'repaint' | 'suspend' };
+export type WindowOrder = { readonly type: 'leave' | 'repaint' | 'suspend' | 'ring' };
 
 export const initialUi: UiState = {
   selected: null,

@@ -84,6 +84,10 @@ describe('killing and resuming', () => {
     { when: 'K K on a group leaves out what is stopping', from: 5, keys: ['K', 'K'], order: 'kill abcd/B_a' },
     { when: 'r resumes a failed run', from: 4, keys: ['r'], order: 'resume abcd/A_y' },
     { when: 'R resumes the failed runs of a group', from: 0, keys: ['R'], order: 'resume abcd/A_y' },
+    { when: 'h holds a waiting run', from: 6, keys: ['h'], order: 'hold abcd/B_a' },
+    { when: 'p pauses a running run', from: 2, keys: ['p'], order: 'pause abcd/A_x_s0' },
+    { when: 'H holds what of a group waits', from: 5, keys: ['H'], order: 'hold abcd/B_a' },
+    { when: 'P pauses what of a group runs', from: 0, keys: ['P'], order: 'pause abcd/A_x_s0' },
     { when: 'q leaves', from: 0, keys: ['q'], order: 'leave' },
     { when: 'Ctrl-C leaves even out of a question', from: 2, keys: ['k', 'ctrl-c'], order: 'leave' },
     { when: 'Ctrl-Z suspends', from: 0, keys: ['ctrl-z'], order: 'suspend' },
@@ -91,6 +95,32 @@ describe('killing and resuming', () => {
   ])('$when', ({ from, keys, order }) => {
     const given = play(from, ...keys).order;
     expect(given && ['ids' in given ? `${given.type} ${given.ids.join(' ')}` : given.type].join()).toBe(order);
+  });
+
+  it.each([
+    ['h', 'held', 'release'],
+    ['p', 'paused', 'continue'],
+  ] as const)('%s undoes itself on a run that is %s', (key, state, order) => {
+    const run = aRun('A_z', { state });
+    const tree = buildTree([run], [aSweep({ groups })], {
+      ...{ matches: () => true, sort: 'file order', metric: null, now: NOW },
+    });
+    const rows = flatten(tree, () => false);
+    const at = situation(initialUi, { rows, index: rows.length - 1, branches: tree.branches });
+    expect(press(initialUi, key, at).order).toEqual({ type: order, ids: [run.id], what: 'A_z' });
+    expect(press(initialUi, key.toUpperCase(), at).order).toEqual({ type: order, ids: [run.id], what: '1 run of A' });
+  });
+
+  it('starts a run that waits for its next try at once, but not one that is held', () => {
+    const waiting = aRun('A_z', { state: 'queued', retryAt: NOW + 5000 });
+    const held = aRun('A_w', { state: 'held' });
+    const tree = buildTree([waiting, held], [aSweep({ groups })], {
+      ...{ matches: () => true, sort: 'file order', metric: null, now: NOW },
+    });
+    const rows = flatten(tree, () => false);
+    const pressed = (index: number) => press(initialUi, 'r', situation(initialUi, { rows, index }));
+    expect(pressed(1).order).toEqual({ type: 'resume', ids: [waiting.id], what: 'A_z' });
+    expect(pressed(2).ui.note?.text).toBe('A_w is held; h releases it.');
   });
 
   it('names the run in the question, and counts the runs of a group', () => {
@@ -113,7 +143,13 @@ describe('a key that does nothing says why', () => {
     { from: 2, keys: ['r'], note: 'A_x_s0 is running.' },
     { from: 3, keys: ['r'], note: 'A_x_s1 is done; there is nothing to resume.' },
     { from: 6, keys: ['r'], note: 'B_a is in the queue already.' },
-    { from: 5, keys: ['R'], note: 'No run of B has failed, been killed, lost or held.' },
+    { from: 5, keys: ['R'], note: 'No run of B has failed, been killed or lost.' },
+    { from: 2, keys: ['h'], note: 'A_x_s0 is running; p pauses it.' },
+    { from: 3, keys: ['h'], note: 'A_x_s1 is done; only what waits can be held.' },
+    { from: 6, keys: ['p'], note: 'B_a has not started; h holds it.' },
+    { from: 4, keys: ['p'], note: 'A_y is failed; only what runs can be paused.' },
+    { from: 0, keys: ['h'], note: 'h is for one run; H is for the group.' },
+    { from: 5, keys: ['P'], note: 'No run of B is running or paused.' },
     { from: 0, keys: ['escape'], note: 'There is nothing to go back to; q leaves the window.' },
     { from: 0, keys: ['x'], note: 'x does nothing here; ? shows the keys.' },
     { from: 2, keys: ['enter', 'enter'], note: 'It is open; Esc goes back.' },

@@ -88,13 +88,15 @@ export class SimulatedFleet implements FleetPort {
     this.#listeners.forEach((listener) => listener());
   }
 
-  async kill(ids: readonly RunSummary['id'][]): Promise<Ack> {
-    this.asked.push(`kill ${ids.join(' ')}`);
-    return this.answer;
-  }
+  kill = (ids: readonly RunSummary['id'][]) => this.#ask('kill', ids);
+  resume = (ids: readonly RunSummary['id'][]) => this.#ask('resume', ids);
+  hold = (ids: readonly RunSummary['id'][]) => this.#ask('hold', ids);
+  release = (ids: readonly RunSummary['id'][]) => this.#ask('release', ids);
+  pause = (ids: readonly RunSummary['id'][]) => this.#ask('pause', ids);
+  continue = (ids: readonly RunSummary['id'][]) => this.#ask('continue', ids);
 
-  async resume(ids: readonly RunSummary['id'][]): Promise<Ack> {
-    this.asked.push(`resume ${ids.join(' ')}`);
+  async #ask(verb: string, ids: readonly RunSummary['id'][]): Promise<Ack> {
+    this.asked.push(`${verb} ${ids.join(' ')}`);
     return this.answer;
   }
 }

@@ -100,6 +100,8 @@ const firstToGo = [
   'group',
   'fold',
   'kill group',
+  'pause',
+  'hold',
   'sort',
   'metric',
   'filter',

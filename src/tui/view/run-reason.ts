@@ -7,11 +7,14 @@ type Reason = { text: string; tone: Tone };
 
 /** Why a run is not simply running or done, in a few words; null for one that is. `now`: Unix ms. */
 export function runReason(run: RunSummary, now: number): Reason | null {
-  return reasons[run.state]?.(run, run.reason === null ? null : cleanText(run.reason), now) ?? null;
+  const reason = reasons[run.state]?.(run, run.reason === null ? null : cleanText(run.reason), now) ?? null;
+  if (run.warning === null) return reason;
+  const warning = cleanText(run.warning);
+  return reason === null ? { text: warning, tone: 'warn' } : { ...reason, text: `${reason.text} · ${warning}` };
 }
 
 const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: number) => Reason) | null> = {
-  queued: (_, reason) => ({ text: reason ?? 'queued', tone: 'wait' }),
+  queued: (run, reason, now) => ({ text: `${reason ?? 'queued'}${retryIn(run.retryAt, now)}`, tone: 'wait' }),
   starting: (_, reason) => ({ text: reason ?? 'starting', tone: 'busy' }),
   running: null,
   paused: (_, reason) => ({ text: joined('paused', reason), tone: 'warn' }),
@@ -22,6 +25,10 @@ const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: nu
   lost: (_, reason) => ({ text: joined('lost', reason), tone: 'bad' }),
   held: (_, reason) => ({ text: joined('held', reason), tone: 'warn' }),
 };
+
+function retryIn(retryAt: number | null, now: number): string {
+  return retryAt === null ? '' : ` in ${duration(Math.max(0, retryAt - now) + 999)}`;
+}
 
 function countdown(killAt: number | null, now: number): string {
   return killAt === null ? '' : ` · SIGKILL in ${duration(Math.max(0, killAt - now) + 999)}`;

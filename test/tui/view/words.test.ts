@@ -148,6 +148,19 @@ describe('the reason of a run', () => {
       'SIGSEGV',
     ],
     ['a stopping run counts down', { state: 'stopping', killAt: 8_500 }, 'stopping · SIGKILL in 8s'],
+    [
+      'a run that is tried again counts down',
+      { reason: 'exit 1, retry 2 of 3', retryAt: 8_500 },
+      'exit 1, retry 2 of 3 in 8s',
+    ],
+    ['a paused run says so', { state: 'paused' }, 'paused'],
+    ['a run out of memory', { state: 'failed', exit: { class: 'oom', code: null, signal: null } }, 'out of memory'],
+    [
+      'a warning is shown, whatever else',
+      { state: 'done', warning: '2 processes left behind' },
+      '2 processes left behind',
+    ],
+    ['a warning follows the reason', { state: 'killed', warning: 'pid 7 lives' }, 'killed · pid 7 lives'],
     ['a killed run says so', { state: 'killed' }, 'killed'],
     ['a running run needs none', { state: 'running', reason: 'x' }, undefined],
   ])('%s', (_, over, text) => {
