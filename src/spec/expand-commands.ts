@@ -4,7 +4,7 @@ import type { CommandLine } from './command-list.js';
 import type { ExpandOptions } from './expand-sweep.js';
 import { identityOf } from './identity.js';
 import { joinPath } from './join-path.js';
-import { MetricChoice, Resources, RetryRule, type Plan, type PlannedRun } from './planned-run.js';
+import { Breaker, MetricChoice, Resources, RetryRule, type Plan, type PlannedRun } from './planned-run.js';
 import type { SweepFile } from './sweep-file.js';
 
 type CommandsFile = Extract<SweepFile, { kind: 'commands' }>;
@@ -28,7 +28,7 @@ export function expandCommands(file: CommandsFile, options: ExpandOptions): Plan
     sweep: file.name,
     description: file.description,
     notify: null,
-    groups: [{ name: group, title: null, needs: [], prerequisite: false }],
+    groups: [{ name: group, title: null, needs: [], prerequisite: false, breaker: Breaker.parse({}) }],
     runs: file.lines.map((line) => plannedLine(file, options, line, digits)),
   };
 }

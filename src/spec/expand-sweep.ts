@@ -8,7 +8,7 @@ import { chooseGroups, type ChosenGroup } from './group-choice.js';
 import { evaluated, gridSize, PointError, pointsOf } from './grid.js';
 import { applyOverrides } from './overrides.js';
 import { plannedRun, rendering, type NamedPoint } from './plan-run.js';
-import type { Plan, PlannedGroup } from './planned-run.js';
+import { Breaker, type Plan, type PlannedGroup } from './planned-run.js';
 import { refuseClashes } from './run-clash.js';
 import { defaultNames } from './run-name.js';
 import type { SweepFile } from './sweep-file.js';
@@ -104,5 +104,5 @@ function atPlace<Result>(file: GroupsFile, work: () => Result): Result {
 }
 
 function plannedGroup({ block, prerequisite }: ChosenGroup): PlannedGroup {
-  return { name: block.group, title: block.title, needs: [...block.needs], prerequisite };
+  return { name: block.group, title: block.title, needs: [...block.needs], prerequisite, breaker: Breaker.parse({}) };
 }

@@ -43,6 +43,8 @@ export type RetryRule = z.infer<typeof RetryRule>;
 export const Objective = z.strictObject({
   name: z.string(),
   goal: z.enum(['minimize', 'maximize']).default('minimize'),
+  /** Good enough: once a run is there, the rest of its group need not be tried. */
+  target: z.number().optional(),
 });
 export type Objective = z.infer<typeof Objective>;
 
@@ -133,8 +135,17 @@ export const PlannedRun = z.strictObject({
   objective: Objective.nullable().default(null),
   earlyTerminate: EarlyTerminate.nullable().default(null),
   metrics: MetricChoice,
+  /** Files that must be in its directory when it starts: name and content. */
+  files: z.record(Name, z.string()).optional(),
 });
 export type PlannedRun = z.infer<typeof PlannedRun>;
+
+/** Holds a group back when `failures` of its runs in a row fail within `within` seconds of their start. */
+export const Breaker = z.strictObject({
+  failures: z.int().positive().default(3),
+  within: z.number().positive().default(10),
+});
+export type Breaker = z.infer<typeof Breaker>;
 
 /** A block of the sweep file, for headings. */
 export const PlannedGroup = z.strictObject({
@@ -143,6 +154,8 @@ export const PlannedGroup = z.strictObject({
   needs: z.array(Name),
   /** True when nobody asked for the group itself, but a group that is planned needs it. */
   prerequisite: z.boolean().optional(),
+  /** null: the group is never held back. */
+  breaker: Breaker.nullable().default({ failures: 3, within: 10 }),
 });
 export type PlannedGroup = z.infer<typeof PlannedGroup>;
 
@@ -151,6 +164,8 @@ export const Plan = z.strictObject({
   sweep: Name,
   description: z.string().nullable(),
   notify: Notify.nullable().default(null),
+  /** What the person who launches should know of the file, such as keys that mean nothing here. */
+  notes: z.array(z.string()).optional(),
   groups: z.array(PlannedGroup),
   runs: z.array(PlannedRun),
 });

@@ -1,0 +1,84 @@
+import { assertNever } from '../../base/assert-never.js';
+import type { EarlyTerminate, Objective } from '../planned-run.js';
+import { Asha } from './asha.js';
+import { Hyperband } from './hyperband.js';
+import { Median } from './median.js';
+import type { Judge, Verdict } from './verdict.js';
+
+/** Where a run is. `why`: it should end. */
+type Progress = { iterations: number; why: string | null };
+
+/**
+ * Decides which runs of one group should end early. It is told each run's values of the objective, oldest first; what it
+ * says depends on nothing else, so the same values in the same order always end the same runs.
+ *
+ * Keeps of each run what its rule needs: counts, and values at a number of iterations that grows with the logarithm of the
+ * run's length.
+ */
+export class EarlyStopping {
+  readonly #rule: EarlyTerminate;
+  readonly #sign: 1 | -1;
+  readonly #judge: Judge;
+  readonly #runs = new Map<string, Progress>();
+
+  constructor(rule: EarlyTerminate, objective: Objective) {
+    this.#rule = rule;
+    this.#sign = objective.goal === 'maximize' ? -1 : 1;
+    this.#judge = judgeOf(rule);
+  }
+
+  /**
+   * Takes in one value of a run's objective: its next iteration. A value that is not finite is none.
+   *
+   * @returns Why the run should end now, in words for a person, or null. Once it should end it always should, and what it
+   *   says after that counts no more.
+   */
+  note(run: string, value: number): string | null {
+    const progress = this.#runs.get(run) ?? { iterations: 0, why: null };
+    if (!Number.isFinite(value) || progress.why !== null) return progress.why;
+    this.#runs.set(run, progress);
+    progress.iterations += 1;
+    const verdict = this.#judge.note(run, progress.iterations, this.#sign * value);
+    if (verdict !== null) progress.why = this.#words(verdict);
+    return progress.why;
+  }
+
+  /** Finite values taken in from a run so far. */
+  iterations(run: string): number {
+    return this.#runs.get(run)?.iterations ?? 0;
+  }
+
+  /** The run begins anew: nothing that it said counts any more. */
+  forget(run: string): void {
+    this.#runs.delete(run);
+    this.#judge.forget(run);
+  }
+
+  #words({ iteration, value, bar, barIs }: Verdict): string {
+    const side = this.#sign === 1 ? 'above' : 'below';
+    const [own, other] = distinct(this.#sign * value, this.#sign * bar);
+    return `${this.#rule.type}: ${own} at iteration ${iteration} is ${side} ${other}, ${barIs}`;
+  }
+}
+
+function judgeOf(rule: EarlyTerminate): Judge {
+  switch (rule.type) {
+    case 'hyperband':
+      return new Hyperband(rule);
+    case 'asha':
+      return new Asha(rule);
+    case 'median':
+      return new Median(rule);
+    default:
+      return assertNever(rule);
+  }
+}
+
+/** Two different numbers in as few digits as show that they differ, at least three. */
+function distinct(left: number, right: number): [string, string] {
+  for (let digits = 3; digits < 17; digits += 1) {
+    const texts = [left, right].map((value) => String(Number(value.toPrecision(digits)))) as [string, string];
+    if (texts[0] !== texts[1]) return texts;
+  }
+  return [String(left), String(right)];
+}
