@@ -34,13 +34,18 @@ export class EarlyStopping {
    *   says after that counts no more.
    */
   note(run: string, value: number): string | null {
-    const progress = this.#runs.get(run) ?? { iterations: 0, why: null };
-    if (!Number.isFinite(value) || progress.why !== null) return progress.why;
-    this.#runs.set(run, progress);
-    progress.iterations += 1;
-    const verdict = this.#judge.note(run, progress.iterations, this.#sign * value);
-    if (verdict !== null) progress.why = this.#words(verdict);
-    return progress.why;
+    const before = this.#runs.get(run)?.why ?? null;
+    if (before !== null) return before;
+    const verdict = this.#take(run, value);
+    return verdict === null ? null : (this.#runs.get(run)!.why = this.#words(verdict));
+  }
+
+  /**
+   * As `note`, but no verdict is passed: for values that a run said before, and was judged by then. Those of its siblings
+   * came at other times, and all of them together would be harder on it than they were.
+   */
+  remember(run: string, value: number): void {
+    this.#take(run, value);
   }
 
   /** Finite values taken in from a run so far. */
@@ -52,6 +57,14 @@ export class EarlyStopping {
   forget(run: string): void {
     this.#runs.delete(run);
     this.#judge.forget(run);
+  }
+
+  #take(run: string, value: number): Verdict | null {
+    if (!Number.isFinite(value)) return null;
+    const progress = this.#runs.get(run) ?? { iterations: 0, why: null };
+    this.#runs.set(run, progress);
+    progress.iterations += 1;
+    return this.#judge.note(run, progress.iterations, this.#sign * value);
   }
 
   #words({ iteration, value, bar, barIs }: Verdict): string {
