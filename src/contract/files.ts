@@ -3,6 +3,7 @@
  *
  *   runs/.supervisor/…                     the supervisor's own
  *   runs/<sweep>/sweep.yaml                as submitted
+ *   runs/<sweep>/code/…                    the supervisor: differences to the commit, versions of packages
  *   runs/<sweep>/<run>/run.json            the supervisor
  *   runs/<sweep>/<run>/output.log          the run's stdout and stderr (all attempts)
  *   runs/<sweep>/<run>/attempts/<n>/pid    the shim of attempt n: claims the attempt and identifies its process
@@ -21,7 +22,7 @@ export const runFiles = {
   checkpointDirectory: 'checkpoints',
 } as const;
 
-export const sweepFiles = { text: 'sweep.yaml' } as const;
+export const sweepFiles = { text: 'sweep.yaml', code: 'code', captured: 'captured.json' } as const;
 
 export const supervisorFiles = {
   directory: '.supervisor',

@@ -2,17 +2,55 @@ import { z } from 'zod';
 import { Outcome } from '../base/outcome.js';
 import { Parameters } from '../base/scalar.js';
 
-/** One start of a run. Times: Unix ms. `slot`: `cpu 0`, `gpu 3`. */
+/**
+ * One start of a run. Times: Unix ms. `slot`: `cpu 0`, `gpu 3`. `commit`, `diff`: the code as it was then, so far as it was
+ * found out; as in the record's `git`.
+ */
 export const AttemptRecord = z.looseObject({
   number: z.int().positive(),
   slot: z.string(),
   startedAt: z.number(),
   endedAt: z.number().nullable(),
   outcome: Outcome.nullable(),
+  commit: z.string().optional(),
+  diff: z.string().nullable().optional(),
 });
 export type AttemptRecord = z.infer<typeof AttemptRecord>;
 
-/** `run.json`: what a run is and what became of it. Written by the supervisor alone; loose, so newer fields survive. */
+/** The repository that the working directory is in, at the last submit. Loose, so newer fields survive. */
+export const GitRecord = z.looseObject({
+  commit: z.string(),
+  /** Whether tracked files differ from the commit. */
+  dirty: z.boolean(),
+  /** Null: none is checked out. */
+  branch: z.string().nullable().optional(),
+  /** Address of the remote, without user and password; null: there is none. */
+  remote: z.string().nullable().optional(),
+  /**
+   * File with the differences to the commit, below the sweep's directory (`code/ab12….diff`); null: there are none.
+   * `git apply` takes it; it begins with what is not in it.
+   */
+  diff: z.string().nullable().optional(),
+});
+export type GitRecord = z.infer<typeof GitRecord>;
+
+/** The machine, as far as it may explain a result. */
+export const MachineRecord = z.looseObject({
+  os: z.string(),
+  cpu: z.string(),
+  cores: z.int(),
+  /** MiB. */
+  memory: z.number(),
+  /** Names of its GPUs. */
+  gpus: z.array(z.string()),
+  node: z.string(),
+  /** Version of memrl-tui. */
+  memrlTui: z.string(),
+  user: z.string(),
+});
+export type MachineRecord = z.infer<typeof MachineRecord>;
+
+/** `run.json`: what a run is and what became of it. Written by the supervisor alone; loose, so newer fields survive. Secrets stand as `***`. */
 export const RunRecord = z.looseObject({
   version: z.literal(1),
   sweep: z.string(),
@@ -25,7 +63,12 @@ export const RunRecord = z.looseObject({
   argv: z.array(z.string()),
   cwd: z.string(),
   host: z.string(),
-  git: z.object({ commit: z.string(), dirty: z.boolean() }).nullable(),
+  machine: MachineRecord.optional(),
+  git: GitRecord.nullable(),
+  /** File with the versions of the packages it could see, below the sweep's directory (`code/packages-ab12….json`). */
+  packages: z.string().nullable().optional(),
+  /** File with its environment, below `.supervisor`, for the owner alone (`environments/ab12….json`). */
+  environment: z.string().optional(),
   attempts: z.array(AttemptRecord),
 });
 export type RunRecord = z.infer<typeof RunRecord>;
