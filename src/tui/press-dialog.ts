@@ -1,8 +1,9 @@
 import { assertNever } from '../base/assert-never.js';
+import { readRunQuery } from '../client/run-query.js';
+import { finishedPart } from '../client/run-query-typing.js';
 import { commandFor } from './key-map.js';
 import { distance, isMovement, type Pressed, refuse, type Situation } from './situation.js';
 import { type Dialog, type UiState } from './ui-state.js';
-import { finishedPart, parseQuery } from './view/query.js';
 
 type OpenDialog = Exclude<Dialog, { kind: 'none' }>;
 type Of<Kind extends OpenDialog['kind']> = Extract<OpenDialog, { kind: Kind }>;
@@ -33,8 +34,9 @@ function closed(ui: UiState): UiState {
 function pressInFilter(ui: UiState, { text, before }: Of<'filter'>, key: string): Pressed {
   if (key === 'escape') return { ui: { ...closed(ui), filter: before } };
   if (key === 'enter') {
-    const query = parseQuery(text);
-    return 'problem' in query ? refuse(ui, query.problem) : { ui: { ...closed(ui), filter: text.trim() } };
+    const query = readRunQuery(text);
+    if (query.kind === 'problem') return refuse(ui, `${query.problem} ${query.fix}`);
+    return { ui: { ...closed(ui), filter: text.trim() } };
   }
   const typed = key === 'backspace' ? [...text].slice(0, -1).join('') : key === 'ctrl-u' ? '' : text + typedText(key);
   if (typed === text) return { ui };

@@ -1,8 +1,9 @@
+import { readRunQuery } from '../client/run-query.js';
+import { runTest } from '../client/run-query-match.js';
 import { Last } from './last.js';
 import { type FleetPort, type RunSummary, type SweepSummary } from './port.js';
 import { type UiState } from './ui-state.js';
 import { type Pace, paceOf } from './view/pace.js';
-import { parseQuery } from './view/query.js';
 import { tally, type Tally } from './view/tally.js';
 import { type Branch, buildTree, flatten, type Tree, type TreeNode } from './view/tree.js';
 
@@ -44,7 +45,7 @@ export class SceneBuilder {
       const last = this.#treePart.current;
       const isSame = last?.metric === metric && areSame(last.of, fleet.sweeps);
       const options = {
-        matches: matcher(ui.filter),
+        matches: matcher(ui.filter, now),
         sort: ui.sort,
         metric,
         now,
@@ -86,7 +87,7 @@ function defaultMetric(sweeps: readonly SweepSummary[], runs: readonly RunSummar
   return null;
 }
 
-function matcher(filter: string): (run: RunSummary) => boolean {
-  const query = parseQuery(filter);
-  return 'problem' in query ? () => true : query.matches;
+function matcher(filter: string, now: number): (run: RunSummary) => boolean {
+  const query = readRunQuery(filter);
+  return query.kind === 'problem' ? () => true : runTest(query, now);
 }

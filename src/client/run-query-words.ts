@@ -1,0 +1,49 @@
+import { gpuName } from '../base/ids.js';
+import { RunSummary, RunWord } from '../protocol/run-summary.js';
+
+/** What stands before a colon in a query. */
+export type Field = keyof typeof fields;
+
+type FieldMeaning = {
+  /** What the query says of a run; any of it may match. */
+  readonly read: (run: RunSummary) => readonly string[];
+  /** All there can be, where that is a closed list: then the beginning of a word will do, and another word is refused. */
+  readonly words: readonly string[] | null;
+  readonly example: string;
+};
+
+const classes = RunSummary.shape.exit.unwrap().shape.class.options;
+
+const meanings = {
+  status: { read: ({ state }) => [state], words: RunWord.options, example: 'failed' },
+  group: { read: ({ group }) => [group], words: null, example: 'A' },
+  subgroup: { read: ({ subgroup }) => [subgroup ?? ''], words: null, example: 'binary' },
+  sweep: { read: ({ sweep }) => [sweep], words: null, example: 'abcd' },
+  name: { read: ({ name }) => [name], words: null, example: 'A_*_s0' },
+  slot: { read: ({ slot }) => [slot ?? ''], words: null, example: '"cpu 0"' },
+  gpu: { read: ({ gpus }) => gpus.map(gpuName), words: null, example: '0' },
+  class: { read: ({ exit }) => (exit === null ? [] : [exit.class]), words: classes, example: 'oom' },
+  health: { read: ({ health }) => [health], words: RunSummary.shape.health.options, example: 'stalled' },
+} as const satisfies Record<string, FieldMeaning>;
+
+export const fields: { readonly [Name in keyof typeof meanings]: FieldMeaning } = meanings;
+
+export const fieldNames = Object.keys(fields) as Field[];
+
+/** Numbers that every run has, beside its own parameters and metrics. */
+export const factNames = ['attempt', 'age', 'priority', 'progress'] as const;
+export type Fact = (typeof factNames)[number];
+
+/** The number; null while there is none. `now`: Unix ms. Age in seconds. */
+export function factOf(run: RunSummary, fact: Fact, now: number): number | null {
+  if (fact === 'age') return run.startedAt === null ? null : (now - run.startedAt) / 1000;
+  return run[fact];
+}
+
+export function isField(word: string): word is Field {
+  return Object.hasOwn(fields, word);
+}
+
+export function isFact(word: string): word is Fact {
+  return (factNames as readonly string[]).includes(word);
+}
