@@ -1,46 +1,84 @@
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { constants, fstatSync, statSync } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { UserError } from '../base/user-error.js';
-import { SchedulerEvent } from '../scheduler/event.js';
+import type { SchedulerEvent } from '../scheduler/event.js';
+import { beginningFrom, eventLine, headerLine, type JournalContents, parseJournal, VERSION } from './journal-text.js';
 
-const header = { type: 'journal', version: 1 } as const;
+/** A journal shorter than this is not worth shortening, bytes. */
+const LONG = 4 << 20;
+/** It is shortened when it is so many times as long as it was after the last time. */
+const GROWTH = 4;
 
-/** What was found in a journal. `dropped`: lines that were torn by a crash or make no sense, cut short. */
-export type JournalContents = { events: SchedulerEvent[]; dropped: string[] };
+/** What a journal can be written anew from. */
+export type JournalSource = {
+  /** The state that all events appended so far have led to, as plain JSON. */
+  snapshot: () => unknown;
+  /** Whether the runs directory is still ours: nobody may write over the journal of another supervisor. */
+  isOurs: () => boolean;
+  log: (line: string) => void;
+};
 
 /**
  * The list of all that has happened, one event a line; the state is what `step` makes of it.
  *
  * An event counts once it is here: it would survive the power going out. Events that come while the disk is busy are
- * written together and share one sync.
+ * written together and share one sync. When it has grown long, one line takes the place of all that came before. When
+ * someone deletes, replaces or cuts the file, it is written anew: what is known here is more than what is there.
  */
 export class Journal {
-  readonly #file: FileHandle;
+  readonly #path: string;
+  #file: FileHandle;
   /** Bytes that are promised. What lies beyond them is taken back. */
   #end: number;
+  /** Bytes from which on it is long. */
+  #long = LONG;
+  #version: number;
+  #source: JournalSource | null = null;
+  /** The file is new under its name, and a power cut could still take the name away, or give it back to the old one. */
+  #isNew: boolean;
 
-  private constructor(file: FileHandle, end: number) {
+  private constructor(path: string, file: FileHandle, { end, version }: { end: number; version: number }) {
+    this.#path = path;
     this.#file = file;
     this.#end = end;
+    this.#version = end === 0 ? VERSION : version;
+    this.#isNew = end === 0;
   }
 
-  /** Opens the journal, or begins one. What a crash left half-written at its end is cut off. */
+  /**
+   * Opens the journal, or begins one. What a crash left half-written at its end is cut off.
+   *
+   * @throws {UserError} When another version wrote it, or what it goes on from is damaged. It is left as it is.
+   */
   static async open(path: string): Promise<{ journal: Journal; contents: JournalContents }> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const file = await open(path, 'a+', 0o600).then(async (handle) => {
-      await handle.close();
-      return open(path, 'r+');
-    });
-    const { end, ...contents } = parseJournal(await file.readFile(), path);
-    await file.truncate(end);
-    const journal = new Journal(file, end);
-    if (end === 0) await journal.#write(`${JSON.stringify(header)}\n`);
-    return { journal, contents };
+    const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    try {
+      const { end, version, ...contents } = parseJournal(await file.readFile(), path);
+      await file.truncate(end);
+      const journal = new Journal(path, file, { end, version });
+      if (end === 0) await journal.#write(headerLine);
+      return { journal, contents };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
   }
 
-  /** Resolves when all these events would survive a crash; rejects, with none of them kept, when the disk refuses. One call at a time. */
+  /** Says what it can be written anew from, when it is long or gone. Without it, neither is looked after. */
+  standsFor(source: JournalSource): void {
+    this.#source = source;
+  }
+
+  /**
+   * Resolves when all these events would survive a crash; rejects, with none of them kept, when the disk refuses.
+   * One call at a time.
+   */
   async append(events: readonly SchedulerEvent[]): Promise<void> {
-    await this.#write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+    if (this.#source !== null && !this.#isInPlace()) await this.#restore(this.#source);
+    else if (this.#source !== null && this.#isUnwieldy()) await this.#shorten(this.#source);
+    if (this.#version === 1) await this.#raiseVersion();
+    await this.#write(events.map(eventLine).join(''));
   }
 
   async close(): Promise<void> {
@@ -48,55 +86,84 @@ export class Journal {
   }
 
   async #write(text: string): Promise<void> {
-    const bytes = Buffer.from(text);
     try {
-      // A disk that is nearly full takes a part, and says so only by the number of bytes.
-      for (let done = 0; done < bytes.length;) {
-        const { bytesWritten } = await this.#file.write(bytes, done, bytes.length - done, this.#end + done);
-        done += bytesWritten;
-      }
+      await writeAll(this.#file, Buffer.from(text), this.#end);
       await this.#file.datasync();
-      this.#end += bytes.length;
+      if (this.#isNew) await syncFolder(this.#path);
     } catch (error) {
       await this.#file.truncate(this.#end).catch(() => undefined);
       throw error;
     }
+    this.#isNew = false;
+    this.#end += Buffer.byteLength(text);
+  }
+
+  /** Nobody but us has touched the file, and it is still what its name stands for. */
+  #isInPlace(): boolean {
+    const there = statSync(this.#path, { throwIfNoEntry: false });
+    const ours = fstatSync(this.#file.fd);
+    return there?.ino === ours.ino && there.dev === ours.dev && there.size === this.#end;
+  }
+
+  /** Too long, or its first line is damaged. */
+  #isUnwieldy(): boolean {
+    return this.#end > this.#long || this.#version === 0;
+  }
+
+  async #restore(source: JournalSource): Promise<void> {
+    if (!source.isOurs()) throw new Error('another supervisor has taken over the runs directory');
+    await this.#writeAnew(source);
+    source.log('the journal was deleted or changed by someone else; it is written anew from what is known');
+  }
+
+  /** That it cannot be done is no harm: the long one is as good. */
+  async #shorten(source: JournalSource): Promise<void> {
+    try {
+      await this.#writeAnew(source);
+    } catch (error) {
+      [this.#long, this.#version] = [this.#end * 2, this.#version || VERSION];
+      source.log(`the journal could not be shortened: ${(error as Error).message}`);
+    }
+  }
+
+  /** Until the moment of the renaming the old file is whole, and from then on the new one is. */
+  async #writeAnew(source: JournalSource): Promise<void> {
+    const bytes = Buffer.from(beginningFrom(source.snapshot()));
+    const draft = `${this.#path}.tmp`;
+    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+    const file = await open(draft, 'w+', 0o600);
+    try {
+      await writeAll(file, bytes, 0);
+      await file.sync();
+      await rename(draft, this.#path);
+    } catch (error) {
+      await file.close();
+      await unlink(draft).catch(() => undefined);
+      throw error;
+    }
+    await this.#file.close().catch(() => undefined);
+    [this.#file, this.#end, this.#version, this.#isNew] = [file, bytes.length, VERSION, true];
+    this.#long = Math.max(LONG, GROWTH * bytes.length);
+  }
+
+  /** So that an older program does not take what it cannot read for damage. One byte changes, so it is done or it is not. */
+  async #raiseVersion(): Promise<void> {
+    await writeAll(this.#file, Buffer.from(headerLine), 0);
+    await this.#file.datasync();
+    this.#version = VERSION;
   }
 }
 
-/** Reads what is whole. `end`: bytes up to the last line that makes sense. */
-export function parseJournal(bytes: Buffer, path: string): JournalContents & { end: number } {
-  const events: SchedulerEvent[] = [];
-  const dropped: string[] = [];
-  let end = 0;
-  for (let from = 0; from < bytes.length;) {
-    const newline = bytes.indexOf(10, from);
-    const to = newline < 0 ? bytes.length : newline;
-    const value = newline < 0 ? undefined : jsonOf(bytes.toString('utf8', from, to));
-    const event = from === 0 ? checkHeader(value, path) : SchedulerEvent.safeParse(value).data;
-    if (event !== undefined) end = to + 1;
-    else dropped.push(bytes.toString('utf8', from, Math.min(to, from + 200)).replaceAll('\0', '␀'));
-    if (event !== undefined && event !== null) events.push(event);
-    from = to + 1;
+async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
+  // A disk that is nearly full takes a part, and says so only by the number of bytes.
+  for (let done = 0; done < bytes.length;) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);
+    done += bytesWritten;
   }
-  return { events, dropped, end };
 }
 
-/** Null for our header, undefined for a torn one. */
-function checkHeader(value: unknown, path: string): null | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { type, version } = value as { type?: unknown; version?: unknown };
-  if (type === header.type && version === header.version) return null;
-  throw new UserError(
-    `${path} was written by another version of memrl-tui (${String(type)} ${String(version)}).`,
-    'Use the version that wrote it, or move the file away: the runs stay, their history of starts is forgotten.',
-  );
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** Makes the names in the file's folder survive a power cut. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY);
+  await folder.sync().finally(() => folder.close());
 }

@@ -123,7 +123,7 @@ describe('after kill -9 of the supervisor', () => {
     appendFileSync(bed.path('.supervisor/journal.jsonl'), '{"type":"run-ended","at":1,"id":"s/a"\0\0\0');
     const second = await bed.fleet();
     expect(run(second, 's/a').state).toBe('running');
-    expect(bed.text('.supervisor/log')).toContain('left out a torn line: {"type":"run-ended"');
+    expect(bed.text('.supervisor/log')).toContain('is torn and left out: {"type":"run-ended"');
     openGate();
     await untilState(second, 's/a', 'done');
   });

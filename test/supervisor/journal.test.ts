@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Journal, parseJournal } from '../../src/supervisor/journal.js';
+import { Journal } from '../../src/supervisor/journal.js';
+import { parseJournal } from '../../src/supervisor/journal-text.js';
 import { ended, slots, started, submitted } from '../scheduler/play.js';
 
 let folder: string;
@@ -29,7 +30,7 @@ describe('the journal', () => {
     const { journal, contents } = await Journal.open(path);
     await journal.append([slots(3)]);
     await journal.close();
-    expect(contents).toEqual({ events, dropped: [] });
+    expect(contents).toEqual({ snapshot: null, events, dropped: [] });
     expect(parseJournal(readFileSync(path), path).events).toEqual([...events, slots(3)]);
   });
 
@@ -71,8 +72,8 @@ describe('the journal', () => {
   });
 
   it('is not touched when another version wrote it', async () => {
-    writeFileSync(path, '{"type":"journal","version":2}\nwhatever\n');
+    writeFileSync(path, '{"type":"journal","version":3}\nwhatever\n');
     await expect(Journal.open(path)).rejects.toThrow('another version');
-    expect(readFileSync(path, 'utf8')).toBe('{"type":"journal","version":2}\nwhatever\n');
+    expect(readFileSync(path, 'utf8')).toBe('{"type":"journal","version":3}\nwhatever\n');
   });
 });

@@ -1,0 +1,117 @@
+/**
+ * What stands in a journal: a header, perhaps a snapshot of all that came before, then one event a line.
+ *
+ * Version 1 had no snapshots and fewer kinds of event; all it wrote still means the same.
+ */
+import { UserError } from '../base/user-error.js';
+import { SchedulerEvent } from '../scheduler/event.js';
+
+/**
+ * What was found in a journal. `snapshot`: the state before the first event, as it was written; null: nothing was.
+ * `dropped`: what was left out and why, in words, one entry a line.
+ */
+export type JournalContents = { snapshot: unknown; events: SchedulerEvent[]; dropped: string[] };
+
+/** `end`: bytes up to the last line that makes sense. `version` 0: it does not begin with a header. */
+export type JournalText = JournalContents & { end: number; version: number };
+
+export const VERSION = 2;
+const READABLE = [1, VERSION];
+/** A damaged file may have more bad lines than anyone reads. */
+const TOLD = 20;
+
+/** The first line of a journal that began with nothing. As long in every version, so that it can be raised in place. */
+export const headerLine = `${JSON.stringify({ type: 'journal', version: VERSION })}\n`;
+
+/** The line of an event. */
+export function eventLine(event: SchedulerEvent): string {
+  return `${JSON.stringify(event)}\n`;
+}
+
+/** The beginning of a journal that goes on from `state`, which stands for all events before it and is plain JSON. */
+export function beginningFrom(state: unknown): string {
+  const header = JSON.stringify({ type: 'journal', version: VERSION, snapshot: true });
+  return `${header}\n${JSON.stringify({ type: 'snapshot', state })}\n`;
+}
+
+/**
+ * Reads what is whole; a line that was torn or damaged is left out and told of, and the rest counts. Throws a UserError for
+ * what only another version can read, and where the snapshot is damaged: what it stood for must not be forgotten in silence.
+ */
+export function parseJournal(bytes: Buffer, path: string): JournalText {
+  const text: JournalText = { snapshot: null, events: [], dropped: [], end: 0, version: 0 };
+  const reading: Reading = { text, path, requests: new Set(), snapshotFollows: false };
+  let dropped = 0;
+  for (let from = 0, number = 1; from < bytes.length; number++) {
+    const newline = bytes.indexOf(10, from);
+    const to = newline < 0 ? bytes.length : newline;
+    const line = bytes.toString('utf8', from, to);
+    const fault = newline < 0 && !reading.snapshotFollows ? 'torn' : takeLine(reading, line, number);
+    if (fault === null) text.end = to + 1;
+    else if (++dropped <= TOLD) text.dropped.push(`line ${number} is ${fault} and left out: ${shown(line)}`);
+    from = to + 1;
+  }
+  if (dropped > TOLD) text.dropped.push(`${dropped - TOLD} more lines are left out`);
+  return text;
+}
+
+/** `requests`: the lines of those read so far. */
+type Reading = { text: JournalText; path: string; requests: Set<string>; snapshotFollows: boolean };
+
+/** Takes the line in, or says what is wrong with it. */
+function takeLine(reading: Reading, line: string, number: number): string | null {
+  const value = jsonOf(line);
+  if (number === 1) return takeHeader(reading, value);
+  if (reading.snapshotFollows) return takeSnapshot(reading, value);
+  const event = SchedulerEvent.safeParse(value).data;
+  if (event === undefined) return 'damaged';
+  // Facts carry the number of their attempt and may come twice; a request would be done twice.
+  const { requests, text } = reading;
+  if (event.type.endsWith('-requested') && requests.size === requests.add(line).size) return 'repeated';
+  text.events.push(event);
+  return null;
+}
+
+function takeHeader(reading: Reading, value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return 'damaged';
+  const { type, version, snapshot } = value as { type?: unknown; version?: unknown; snapshot?: unknown };
+  if (type !== 'journal' || !READABLE.includes(version as number)) {
+    const written = shown(JSON.stringify({ type, version }));
+    throw new UserError(
+      `${reading.path} was written by another version of memrl-tui: it begins with ${written}.`,
+      'Use the version that wrote it, or move the file away: the runs stay, their history of starts is forgotten.',
+    );
+  }
+  reading.text.version = version as number;
+  reading.snapshotFollows = snapshot === true;
+  return null;
+}
+
+function takeSnapshot(reading: Reading, value: unknown): null {
+  const { type, state } = (value ?? {}) as { type?: unknown; state?: unknown };
+  if (type !== 'snapshot' || typeof state !== 'object' || state === null) throw damagedSnapshot(reading.path);
+  reading.text.snapshot = state;
+  reading.snapshotFollows = false;
+  return null;
+}
+
+/** What to say where the snapshot cannot be understood. */
+export function damagedSnapshot(path: string, cause?: unknown): UserError {
+  return new UserError(
+    `Line 2 of ${path} is damaged: it stands for everything that happened before it.`,
+    'Bring the file back from a copy, or move it away: the runs stay, their history of starts is forgotten.',
+    { cause },
+  );
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function shown(line: string): string {
+  return line.slice(0, 200).replaceAll('\0', '␀');
+}
