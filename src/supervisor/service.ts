@@ -84,7 +84,7 @@ export class Service {
   static async start(options: ServiceOptions): Promise<Service> {
     const folder = join(options.runsDirectory, supervisorFiles.directory);
     const { journal, contents } = await Journal.open(join(folder, supervisorFiles.journal));
-    for (const line of contents.dropped) options.log(`journal: left out a torn line: ${line}`);
+    for (const line of contents.dropped) options.log(`journal: ${line}`);
     const service = new Service(options, journal);
     const { lately } = replay(service.#state, contents.events);
     const gone = service.#unreadable();
