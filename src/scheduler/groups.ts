@@ -1,7 +1,5 @@
 import type { GroupId } from '../base/ids.js';
-import { ReadyQueue } from './ready-queue.js';
-import type { Run } from './run-state.js';
-import type { Need } from './slot.js';
+import { requeue } from './queues.js';
 import type { Group, SchedulerState } from './state.js';
 
 /** The group of that name, made on first mention: a group may be needed before its own runs are known. */
@@ -9,14 +7,9 @@ export function groupOf(state: SchedulerState, id: GroupId): Group {
   const known = state.groups.get(id);
   if (known !== undefined) return known;
   const group: Group = {
-    id,
-    needs: [],
-    neededBy: new Set(),
-    runs: new Set(),
-    waiting: new Set(),
-    done: new Set(),
-    broken: new Set(),
-    ready: true,
+    ...{ id, needs: [], neededBy: new Set() },
+    ...{ runs: new Set(), waiting: new Set(), done: new Set(), broken: new Set() },
+    ...{ ready: true, breaker: null, quickFailures: 0, peakMemory: null },
   };
   state.groups.set(id, group);
   return group;
@@ -36,11 +29,6 @@ export function completionChanged(state: SchedulerState, group: Group): void {
   for (const id of group.neededBy) refreshReadiness(state, groupOf(state, id));
 }
 
-/** A group without runs has nothing left to do. */
-export function isComplete(group: Group): boolean {
-  return group.done.size === group.runs.size;
-}
-
 /** The first group that this one still waits for. */
 export function unmetNeed(state: SchedulerState, group: Group): Group | null {
   for (const id of group.needs) {
@@ -50,21 +38,14 @@ export function unmetNeed(state: SchedulerState, group: Group): Group | null {
   return null;
 }
 
-/** Puts a waiting run where it can be found once there is room. */
-export function enqueue(state: SchedulerState, run: Run): void {
-  const key = queueKey(run.need);
-  const queue = state.queues.get(key) ?? new ReadyQueue();
-  state.queues.set(key, queue);
-  queue.add(run.id, run.order);
-}
-
-function queueKey({ gpus, perGpu }: Need): string {
-  return gpus === 0 ? 'cpu' : `${gpus}/${perGpu}`;
+/** A group without runs has nothing left to do. */
+function isComplete(group: Group): boolean {
+  return group.done.size === group.runs.size;
 }
 
 function refreshReadiness(state: SchedulerState, group: Group): void {
   const ready = unmetNeed(state, group) === null;
   if (ready === group.ready) return;
   group.ready = ready;
-  if (ready) for (const id of group.waiting) enqueue(state, state.runs.get(id)!);
+  for (const id of group.waiting) requeue(state, state.runs.get(id)!);
 }

@@ -1,47 +1,45 @@
-import { groupOf } from './groups.js';
+import { type Demand, demandOf } from './demand.js';
 import { move } from './move.js';
-import { freeSlot, isPossible } from './placement.js';
+import { freeSlot, isPossibleNow } from './placement.js';
+import { isBefore } from './queues.js';
 import type { Run } from './run-state.js';
-import type { Slot } from './slot.js';
 import type { SchedulerState } from './state.js';
 import type { Turn } from './turn.js';
 
 /**
- * Gives free slots to waiting runs, oldest first.
+ * Gives free slots to waiting runs: the highest priority first, then the oldest.
  *
- * CPU and GPU slots are separate counters with a queue each. The first run for GPUs is never
- * overtaken by a smaller one, so it cannot starve; only a run that could not start even on an
- * empty machine is passed by.
+ * CPU and GPU slots are separate counters with a queue each. The first run for GPUs is never overtaken by one behind it
+ * that needs less, so it cannot starve; only a run that could not start even if no other run of ours were up is passed by,
+ * as keeping room for it would not help it.
  */
 export function launchWaiting(turn: Turn): void {
-  for (let next = nextLaunch(turn.state); next !== null; next = nextLaunch(turn.state)) {
-    const { run, slot } = next;
-    const resumed = run.starts > 0;
-    run.attempt += 1;
-    move(turn, run, { phase: 'starting', slot, stop: null });
-    turn.actions.push({ type: 'launch', id: run.id, attempt: run.attempt, slot, resumed });
+  for (const isOnGpu of [false, true]) {
+    for (let run = firstInLine(turn.state, isOnGpu); run !== null; run = firstInLine(turn.state, isOnGpu)) {
+      const slot = freeSlot(turn.state, demandOf(turn.state, run));
+      if (slot === null) break;
+      const resumed = run.starts > 0;
+      run.attempt += 1;
+      move(turn, run, { phase: 'starting', slot, stop: null });
+      turn.actions.push({ type: 'launch', id: run.id, attempt: run.attempt, slot, resumed });
+    }
   }
 }
 
-/** The first run of each queue, oldest first, without those that the machine could never start. */
-export function queueHeads(state: SchedulerState): Run[] {
-  const heads: Run[] = [];
+/** The run whose turn it is on the CPU slots or on the GPUs; null: none that could start now. */
+export function firstInLine(state: SchedulerState, isOnGpu: boolean): Run | null {
+  let first: Run | null = null;
+  for (const { run, demand } of queueHeads(state)) {
+    if (demand.gpus > 0 !== isOnGpu || (first !== null && isBefore(first, run))) continue;
+    if (isPossibleNow(state, demand)) first = run;
+  }
+  return first;
+}
+
+/** The first run of each queue, with what it needs. */
+export function* queueHeads(state: SchedulerState): Generator<{ run: Run; demand: Demand }> {
   for (const queue of state.queues.values()) {
-    const id = queue.peek((candidate) => {
-      const run = state.runs.get(candidate);
-      return run?.state.phase === 'waiting' && groupOf(state, run.group).ready;
-    });
-    if (id !== null) heads.push(state.runs.get(id)!);
+    const run = state.runs.get(queue.first()!)!;
+    yield { run, demand: demandOf(state, run) };
   }
-  return heads.filter((run) => isPossible(state, run.need)).sort((a, b) => a.order - b.order);
-}
-
-function nextLaunch(state: SchedulerState): { run: Run; slot: Slot } | null {
-  const heads = queueHeads(state);
-  const firsts = [heads.find(({ need }) => need.gpus === 0), heads.find(({ need }) => need.gpus > 0)];
-  for (const run of firsts) {
-    const slot = run === undefined ? null : freeSlot(state, run.need);
-    if (run !== undefined && slot !== null) return { run, slot };
-  }
-  return null;
 }

@@ -1,37 +1,53 @@
-import { completionChanged, enqueue, groupOf } from './groups.js';
-import { hold, release } from './placement.js';
+import { setDeadline } from './deadlines.js';
+import { demandOf } from './demand.js';
+import { completionChanged, groupOf } from './groups.js';
+import { occupy, vacate } from './placement.js';
+import { requeue } from './queues.js';
 import { isActive, type Run, type RunState } from './run-state.js';
-import type { Group } from './state.js';
+import type { Slot } from './slot.js';
+import type { Group, SchedulerState } from './state.js';
 import type { Turn } from './turn.js';
 
 /** Moves one run to its next state and keeps every index true. The only place where a run's state is written. */
 export function move({ state, touched }: Turn, run: Run, next: RunState): void {
   const group = groupOf(state, run.group);
-  leave(run, group);
-  if (isActive(run.state) && !isActive(next)) release(state, run.id, run.state.slot);
-  if (!isActive(run.state) && isActive(next)) hold(state, run.id, next.slot, run.need);
-  run.state = next;
-  mark(state.active, run, isActive(next));
-  mark(state.stopping, run, next.phase === 'stopping');
-  touched.add(run.id);
   const done = group.done.size;
-  enter(run, group);
-  if (next.phase === 'waiting' && group.ready) enqueue(state, run);
+  if (isActive(run.state) && slotOf(next) !== run.state.slot) vacate(state, run.id, run.state.slot);
+  run.state = next;
+  if (next.phase !== 'waiting') run.hold = null;
+  file(state, run, group);
+  touched.add(run.id);
   if (next.phase === 'waiting' || group.done.size !== done) completionChanged(state, group);
 }
 
-function leave({ id }: Run, group: Group): void {
-  group.waiting.delete(id);
-  group.done.delete(id);
-  group.broken.delete(id);
+/** Changes what a person may say of a run in any state. */
+export function amend({ state, touched }: Turn, run: Run, facts: Partial<Pick<Run, 'hold' | 'priority'>>): void {
+  Object.assign(run, facts);
+  touched.add(run.id);
+  index(state, run);
 }
 
-function enter({ id, state }: Run, group: Group): void {
-  if (state.phase === 'waiting') group.waiting.add(id);
-  if (state.phase === 'ended') (state.outcome.kind === 'done' ? group.done : group.broken).add(id);
+/** Enters a run into every index by its present state. */
+export function file(state: SchedulerState, run: Run, group: Group): void {
+  const { id, state: now } = run;
+  if (isActive(now)) occupy(state, id, now.slot, demandOf(state, run).perGpu);
+  mark(state.active, id, isActive(now));
+  mark(group.waiting, id, now.phase === 'waiting');
+  mark(group.done, id, now.phase === 'ended' && now.outcome.kind === 'done');
+  mark(group.broken, id, now.phase === 'ended' && now.outcome.kind !== 'done');
+  index(state, run);
 }
 
-function mark<Id>(set: Set<Id>, { id }: { id: Id }, belongs: boolean): void {
+function index(state: SchedulerState, run: Run): void {
+  setDeadline(state, run);
+  requeue(state, run);
+}
+
+function slotOf(next: RunState): Slot | null {
+  return isActive(next) ? next.slot : null;
+}
+
+function mark<Id>(set: Set<Id>, id: Id, belongs: boolean): void {
   if (belongs) set.add(id);
   else set.delete(id);
 }

@@ -1,36 +1,45 @@
-import type { GpuIndex, RunId } from '../base/ids.js';
-import type { Need, Slot } from './slot.js';
-import type { CpuPool, GpuPool, SchedulerState } from './state.js';
+import type { RunId } from '../base/ids.js';
+import type { Demand } from './demand.js';
+import { grantedGpus, isLargeEnough, type Machine, obstacleNow, obstacleOutside } from './gpu-room.js';
+import type { Slot } from './slot.js';
+import type { CpuPool, GpuDevice } from './state.js';
 
-type Pools = Pick<SchedulerState, 'cpu' | 'gpu'>;
-
-/** The slot with the lowest index that satisfies the need, or null while there is none. */
-export function freeSlot(pools: Pools, need: Need): Slot | null {
-  return need.gpus === 0 ? freeCpu(pools.cpu) : freeGpus(pools.gpu, need);
+/** The slot to give to a run: the lowest free CPU slot, or the first GPUs with room in order of preference; null: there is none. */
+export function freeSlot(machine: Machine, demand: Demand): Slot | null {
+  if (demand.gpus === 0) return freeCpu(machine.cpu);
+  const roomy = grantedGpus(machine).filter((device) => obstacleNow(machine, device, demand) === null);
+  const [first, ...others] = roomy.slice(0, demand.gpus).map(({ index }) => index);
+  if (first === undefined || others.length + 1 < demand.gpus) return null;
+  return { kind: 'gpu', gpus: [first, ...others] };
 }
 
-/** Whether the need could be met if no other run held anything. */
-export function isPossible({ cpu, gpu }: Pools, need: Need): boolean {
-  return need.gpus === 0 ? cpu.slots > 0 : need.gpus <= gpu.gpus.length;
+/** Whether the run could start now if no other run of ours held anything: what is worth keeping room for. */
+export function isPossibleNow(machine: Machine, demand: Demand): boolean {
+  return isPossible(machine, demand, (device) => obstacleOutside(device, demand) === null);
 }
 
-/** GPUs that have room for one more run of this need. */
-export function roomyGpus({ gpus, shares }: GpuPool, { perGpu }: Need): GpuIndex[] {
-  return gpus.filter((gpu) => usedShare(shares.get(gpu)) + 1 / perGpu <= 1 + rounding);
+/** Whether the run could start some day without anybody lifting a finger: others may leave, a drained GPU stays so. */
+export function isPossibleLater(machine: Machine, demand: Demand): boolean {
+  return isPossible(machine, demand, (device) => !device.drained && isLargeEnough(device, demand));
 }
 
-export function hold({ cpu, gpu }: Pools, id: RunId, slot: Slot, need: Need): void {
+/** A CPU slot nobody holds, whether or not it is granted: where a run that is up counts, if no better place is known. */
+export function spareCpu({ holders }: CpuPool): Slot {
+  for (let index = 0; ; index++) if (!holders.has(index)) return { kind: 'cpu', index };
+}
+
+export function occupy({ cpu, gpu }: Machine, id: RunId, slot: Slot, perGpu: number): void {
   if (slot.kind === 'cpu') {
     cpu.holders.set(slot.index, id);
     return;
   }
   for (const index of slot.gpus) {
     const holders = gpu.shares.get(index) ?? new Map<RunId, number>();
-    gpu.shares.set(index, holders.set(id, need.perGpu));
+    gpu.shares.set(index, holders.set(id, perGpu));
   }
 }
 
-export function release({ cpu, gpu }: Pools, id: RunId, slot: Slot): void {
+export function vacate({ cpu, gpu }: Machine, id: RunId, slot: Slot): void {
   if (slot.kind === 'cpu') {
     cpu.holders.delete(slot.index);
     return;
@@ -38,23 +47,10 @@ export function release({ cpu, gpu }: Pools, id: RunId, slot: Slot): void {
   for (const index of slot.gpus) gpu.shares.get(index)?.delete(id);
 }
 
-/** Twelve runs of a twelfth each do not add up to exactly one. */
-const rounding = 1e-9;
-
-function freeCpu({ slots, holders }: CpuPool): Slot | null {
-  if (holders.size >= slots) return null;
-  for (let index = 0; index < slots; index++) if (!holders.has(index)) return { kind: 'cpu', index };
-  return null;
+function isPossible(machine: Machine, { gpus }: Demand, isUsable: (device: GpuDevice) => boolean): boolean {
+  return gpus === 0 ? machine.cpu.slots > 0 : grantedGpus(machine).filter(isUsable).length >= gpus;
 }
 
-function freeGpus(pool: GpuPool, need: Need): Slot | null {
-  const [first, ...others] = roomyGpus(pool, need).slice(0, need.gpus);
-  if (first === undefined || others.length + 1 < need.gpus) return null;
-  return { kind: 'gpu', gpus: [first, ...others] };
-}
-
-function usedShare(holders: ReadonlyMap<RunId, number> | undefined): number {
-  let used = 0;
-  for (const perGpu of holders?.values() ?? []) used += 1 / perGpu;
-  return used;
+function freeCpu(pool: CpuPool): Slot | null {
+  return pool.holders.size >= pool.slots ? null : spareCpu(pool);
 }

@@ -1,30 +1,59 @@
 import type { GroupId, RunId } from '../base/ids.js';
 import type { Outcome } from '../base/outcome.js';
+import type { Retry } from './event.js';
 import type { Need, Slot } from './slot.js';
 
-/** Why a run is being ended: a person asked, or its `stop_when` held. */
-export type StopCause = { kind: 'asked' } | { kind: 'rule'; rule: string };
+/** Why a run is being ended: a person asked, its `stop_when` held, or it used up its time. */
+export type StopCause = { kind: 'asked' } | { kind: 'rule'; rule: string } | { kind: 'timeout'; seconds: number };
+
+/** Why a waiting run does not start, whatever room there is. `reason`: what the breaker saw. */
+export type Hold = { by: 'person' } | { by: 'breaker'; reason: string };
+
+/** How an attempt ended. `since`: when it was up; null: it never was. Unix ms. */
+export type Ending = { outcome: Outcome; since: number | null; at: number };
+
+/**
+ * `notBefore`: a retry waits for that moment; null: it may start as soon as there is room.
+ * `last`: the ending that an automatic retry follows, so that whoever keeps records sees that attempt's end; null otherwise.
+ * `refusal`: why its last launch was taken back; null: it was not.
+ */
+export type Waiting = { phase: 'waiting'; notBefore: number | null; last: Ending | null; refusal: string | null };
 
 /** Where a run is in its life. Each state holds the facts that exist in it, and no others. Times: Unix ms. */
 export type RunState =
-  | { phase: 'waiting' }
+  | Waiting
   | { phase: 'starting'; slot: Slot; stop: StopCause | null }
-  | { phase: 'running'; slot: Slot; pid: number; since: number }
+  /** `pausedAt`: null while it is not paused. `pausedMs`: its pauses so far, without the present one. */
+  | { phase: 'running'; slot: Slot; pid: number; since: number; pausedAt: number | null; pausedMs: number }
   | { phase: 'stopping'; slot: Slot; pid: number; since: number; stop: StopCause; killAt: number }
   | { phase: 'killing'; slot: Slot; pid: number; since: number; stop: StopCause }
-  | { phase: 'ended'; outcome: Outcome; since: number | null; at: number };
+  | ({ phase: 'ended' } & Ending);
 
 /** A state in which the run holds a slot. */
 export type ActiveState = Extract<RunState, { slot: Slot }>;
+
+/** Waits, for nothing but its turn. */
+export const inLine: Waiting = { phase: 'waiting', notBefore: null, last: null, refusal: null };
 
 export type Run = {
   readonly id: RunId;
   readonly sweep: string;
   readonly group: GroupId;
-  /** Place in the queue: the order of submission, kept when the run is resumed. */
+  /** Place in the queue among runs of its priority: the order of submission, kept when the run is resumed. */
   readonly order: number;
   need: Need;
   graceMs: number;
+  /** The higher goes first. */
+  priority: number;
+  /** Longest time it may be up, without its pauses; null: for ever. */
+  timeoutMs: number | null;
+  retry: Retry;
+  /** Automatic retries used in a row. */
+  retried: number;
+  /** It ran out of memory on a GPU that it shared, and has the next one to itself. */
+  alone: boolean;
+  /** Null unless the run waits. */
+  hold: Hold | null;
   /** File that holds the command of the next launch. */
   plan: string;
   /** Number of the last launch; a launch never reuses a number. */
@@ -36,4 +65,9 @@ export type Run = {
 
 export function isActive(state: RunState): state is ActiveState {
   return 'slot' in state;
+}
+
+/** Whether it waits for a moment, rather than for room. */
+export function isInBackoff(state: RunState): state is Waiting & { notBefore: number } {
+  return state.phase === 'waiting' && state.notBefore !== null;
 }

@@ -1,5 +1,6 @@
 import type { GpuIndex, GroupId, RunId } from '../base/ids.js';
-import type { ReadyQueue } from './ready-queue.js';
+import type { Breaker, SeenGpu } from './event.js';
+import { RunHeap } from './run-heap.js';
 import type { Run } from './run-state.js';
 
 /** A named block of a sweep: what it waits for, who waits for it, and the counts that answer both without a scan. */
@@ -14,13 +15,29 @@ export type Group = {
   readonly broken: Set<RunId>;
   /** Every group it needs is done. */
   ready: boolean;
+  /** When it stops starting runs; null: never. */
+  breaker: Breaker | null;
+  /** Failures in a row, each soon after its start. */
+  quickFailures: number;
+  /** The most that an ended run of it held on one GPU, MiB; null: not known. */
+  peakMemory: number | null;
 };
 
 /** CPU slots are numbered 0 … slots - 1; holders above that are left over from when there were more. */
 export type CpuPool = { slots: number; readonly holders: Map<number, RunId> };
 
-/** `shares`: per GPU, the runs on it and how many runs each of them agrees to share it with. */
-export type GpuPool = { gpus: readonly GpuIndex[]; readonly shares: Map<GpuIndex, Map<RunId, number>> };
+/** A GPU, as far as it is known. `memory`, `foreignMemory`: MiB. `present`: the last look found it, or there was none yet. */
+export type GpuDevice = SeenGpu & { uuid: string | null; drained: boolean; present: boolean };
+
+/**
+ * `gpus`: those that may be used, in the order in which they are preferred. `devices`: every one that was ever spoken of.
+ * `shares`: per GPU, the runs on it and how many runs each of them agrees to share it with.
+ */
+export type GpuPool = {
+  gpus: readonly GpuIndex[];
+  readonly devices: Map<GpuIndex, GpuDevice>;
+  readonly shares: Map<GpuIndex, Map<RunId, number>>;
+};
 
 /** All that the scheduler knows. Changed in place by `step` alone; everything else only reads it. */
 export type SchedulerState = {
@@ -29,12 +46,14 @@ export type SchedulerState = {
   readonly sweeps: Map<string, Set<RunId>>;
   readonly cpu: CpuPool;
   readonly gpu: GpuPool;
-  /** Waiting runs whose group is ready, by what they need. */
-  readonly queues: Map<string, ReadyQueue>;
+  /** Runs that wait for nothing but room, by what they need. */
+  readonly queues: Map<string, RunHeap>;
+  /** The queue each of them stands in. */
+  readonly queued: Map<RunId, string>;
   /** Runs that hold a slot. */
   readonly active: Set<RunId>;
-  /** Runs that were asked to end and will be killed at a known time. */
-  readonly stopping: Set<RunId>;
+  /** Runs to which something happens at a known time, soonest first: a kill, a retry, a timeout. */
+  readonly deadlines: RunHeap;
   nextOrder: number;
 };
 
@@ -45,10 +64,11 @@ export function emptyState(): SchedulerState {
     groups: new Map(),
     sweeps: new Map(),
     cpu: { slots: 0, holders: new Map() },
-    gpu: { gpus: [], shares: new Map() },
+    gpu: { gpus: [], devices: new Map(), shares: new Map() },
     queues: new Map(),
+    queued: new Map(),
     active: new Set(),
-    stopping: new Set(),
+    deadlines: new RunHeap(),
     nextOrder: 0,
   };
 }

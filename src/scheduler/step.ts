@@ -5,16 +5,22 @@
  * crash recovery can play the journal through it and get the same states. The state is changed in
  * place, and an event costs the same whether there are ten runs or ten thousand.
  */
+import { assertNever } from '../base/assert-never.js';
 import type { RunId } from '../base/ids.js';
-import type { Outcome } from '../base/outcome.js';
 import type { SchedulerAction } from './action.js';
+import { ended, ruleMet, started, withdrawn } from './attempts.js';
 import type { EventOf, SchedulerEvent } from './event.js';
+import { forget } from './forget.js';
+import { changeSlots, drain, seeGpus } from './gpu-inventory.js';
+import { hold, release, setPriority } from './hold.js';
 import { launchWaiting } from './launch.js';
-import { move } from './move.js';
-import { isActive, type Run } from './run-state.js';
+import { goOn, pause } from './pause.js';
+import { resume, tryAgain } from './retry.js';
+import type { Run } from './run-state.js';
 import type { SchedulerState } from './state.js';
-import { killOverdue, stop, verdict } from './stop.js';
-import { forget, submit } from './submit.js';
+import { stop } from './stop.js';
+import { submit } from './submit.js';
+import { passTime } from './time.js';
 import type { Turn } from './turn.js';
 
 /** What came of an event. `touched`: runs whose own state changed. */
@@ -31,8 +37,27 @@ function react(turn: Turn, event: SchedulerEvent): void {
   switch (event.type) {
     case 'slots-changed':
       return changeSlots(turn.state, event);
+    case 'gpus-seen':
+      return seeGpus(turn.state, event);
+    case 'drain-requested':
+      return drain(turn.state, event);
     case 'runs-submitted':
       return submit(turn, event);
+    case 'sweep-forgotten':
+      return forget(turn, event.sweep);
+    case 'time-passed':
+      return passTime(turn);
+    default:
+      return 'ids' in event ? obey(turn, event) : learn(turn, event);
+  }
+}
+
+/** News of one attempt. */
+function learn(
+  turn: Turn,
+  event: EventOf<'run-started' | 'run-ended' | 'launch-failed' | 'launch-withdrawn' | 'rule-met'>,
+): void {
+  switch (event.type) {
     case 'run-started':
       return started(turn, event);
     case 'run-ended':
@@ -42,70 +67,42 @@ function react(turn: Turn, event: SchedulerEvent): void {
     case 'launch-withdrawn':
       return withdrawn(turn, event);
     case 'rule-met':
-      return forAttempt(turn, event, (run) => stop(turn, run, { kind: 'rule', rule: event.rule }));
+      return ruleMet(turn, event);
     default:
-      return reactToRequest(turn, event);
+      return assertNever(event);
   }
 }
 
-function reactToRequest(turn: Turn, event: Exclude<SchedulerEvent, EventOf<'slots-changed'>>): void {
+type Request = Extract<SchedulerEvent, { ids: unknown }>;
+
+/** What a person wants done to runs: the same to each, whatever the others do. */
+function obey(turn: Turn, event: Request): void {
+  const act = orderOf(event);
+  for (const id of event.ids) {
+    const run = turn.state.runs.get(id);
+    if (run !== undefined) act(turn, run);
+  }
+}
+
+function orderOf(event: Request): (turn: Turn, run: Run) => void {
   switch (event.type) {
     case 'stop-requested':
-      return forEachKnown(turn, event.ids, (run) => stop(turn, run, { kind: 'asked' }));
+      return (turn, run) => stop(turn, run, { kind: 'asked' });
     case 'resume-requested':
-      return forEachKnown(turn, event.ids, (run) => resume(turn, run));
-    case 'time-passed':
-      return killOverdue(turn);
-    case 'sweep-forgotten':
-      return forget(turn, event.sweep);
-    default: // The rest of the policy is still to come.
-  }
-}
-
-function changeSlots(state: SchedulerState, { cpus, gpus }: EventOf<'slots-changed'>): void {
-  state.cpu.slots = cpus;
-  state.gpu.gpus = gpus.map(({ index }) => index).sort((a, b) => a - b);
-}
-
-function started(turn: Turn, event: EventOf<'run-started'>): void {
-  forAttempt(turn, event, (run) => {
-    if (run.state.phase !== 'starting') return;
-    const { slot, stop: cause } = run.state;
-    run.starts += 1;
-    move(turn, run, { phase: 'running', slot, pid: event.pid, since: event.at });
-    if (cause !== null) stop(turn, run, cause);
-  });
-}
-
-function ended(turn: Turn, event: { id: RunId; attempt: number; at: number }, outcome: Outcome): void {
-  forAttempt(turn, event, (run) => {
-    const since = 'since' in run.state ? run.state.since : null;
-    move(turn, run, { phase: 'ended', outcome: verdict(run.state, outcome), since, at: event.at });
-  });
-}
-
-function withdrawn(turn: Turn, event: EventOf<'launch-withdrawn'>): void {
-  forAttempt(turn, event, (run) => {
-    if (run.state.phase !== 'starting') return;
-    const { stop: cause } = run.state;
-    move(turn, run, { phase: 'waiting' });
-    if (cause !== null) stop(turn, run, cause);
-  });
-}
-
-function resume(turn: Turn, run: Run): void {
-  if (run.state.phase === 'ended') move(turn, run, { phase: 'waiting' });
-}
-
-/** Acts on the run if it holds a slot and the news is of its present attempt: late news of the dead is not an error. */
-function forAttempt({ state }: Turn, { id, attempt }: { id: RunId; attempt: number }, act: (run: Run) => void): void {
-  const run = state.runs.get(id);
-  if (run !== undefined && run.attempt === attempt && isActive(run.state)) act(run);
-}
-
-function forEachKnown({ state }: Turn, ids: readonly RunId[], act: (run: Run) => void): void {
-  for (const id of ids) {
-    const run = state.runs.get(id);
-    if (run !== undefined) act(run);
+      return resume;
+    case 'retry-requested':
+      return tryAgain;
+    case 'hold-requested':
+      return hold;
+    case 'release-requested':
+      return release;
+    case 'pause-requested':
+      return pause;
+    case 'continue-requested':
+      return goOn;
+    case 'priority-requested':
+      return (turn, run) => setPriority(turn, run, event.priority);
+    default:
+      return assertNever(event);
   }
 }

@@ -1,10 +1,12 @@
-import type { RunId } from '../base/ids.js';
 import type { Outcome } from '../base/outcome.js';
 import { move } from './move.js';
 import type { Run, RunState, StopCause } from './run-state.js';
 import type { Turn } from './turn.js';
 
-/** Ends a run: politely if it is up, at once if it waits, as soon as it is up if it is starting. Twice is once. */
+/**
+ * Ends a run: politely if it is up (paused or not), at once if it waits, as soon as it is up if it is starting. Twice is
+ * once; but a person's word changes what a timeout means, as what a person ended is not tried again.
+ */
 export function stop(turn: Turn, run: Run, cause: StopCause): void {
   const { at } = turn;
   const was = run.state;
@@ -13,38 +15,38 @@ export function stop(turn: Turn, run: Run, cause: StopCause): void {
       return move(turn, run, { phase: 'ended', outcome: { kind: 'killed' }, since: null, at });
     case 'starting':
       return move(turn, run, { ...was, stop: was.stop ?? cause });
-    case 'running':
-      move(turn, run, { ...was, phase: 'stopping', stop: cause, killAt: at + run.graceMs });
+    case 'running': {
+      const { slot, pid, since } = was;
+      move(turn, run, { phase: 'stopping', slot, pid, since, stop: cause, killAt: at + run.graceMs });
       turn.actions.push({ type: 'terminate', id: run.id, attempt: run.attempt });
       return;
-    default: // Already on its way out, or gone.
+    }
+    case 'ended':
+      return;
+    default: // On its way out.
+      if (was.stop.kind === 'timeout' && cause.kind === 'asked') move(turn, run, { ...was, stop: cause });
   }
 }
 
-/** Kills every run that was asked to end and used up its time. */
-export function killOverdue(turn: Turn): void {
-  for (const id of [...turn.state.stopping]) {
-    const run = turn.state.runs.get(id)!;
-    if (run.state.phase !== 'stopping' || run.state.killAt > turn.at) continue;
-    const { slot, pid, since, stop: cause } = run.state;
-    move(turn, run, { phase: 'killing', slot, pid, since, stop: cause });
-    turn.actions.push({ type: 'kill', id, attempt: run.attempt });
-  }
+/** The polite time is over. */
+export function kill(turn: Turn, run: Run, { slot, pid, since, stop: cause }: Stopping): void {
+  move(turn, run, { phase: 'killing', slot, pid, since, stop: cause });
+  turn.actions.push({ type: 'kill', id: run.id, attempt: run.attempt });
 }
+
+type Stopping = Extract<RunState, { phase: 'stopping' }>;
 
 /** What an ending means: whoever was asked to stop was stopped, however the process took it. */
 export function verdict(was: RunState, outcome: Outcome): Outcome {
   const cause = 'stop' in was ? was.stop : null;
-  if (cause === null) return outcome;
-  return cause.kind === 'rule' ? { kind: 'done', rule: cause.rule } : { kind: 'killed' };
-}
-
-/** When `time-passed` is next of use, Unix ms; null while no run is being stopped. */
-export function nextDeadline(runs: ReadonlyMap<RunId, Run>, stopping: ReadonlySet<RunId>): number | null {
-  let next: number | null = null;
-  for (const id of stopping) {
-    const was = runs.get(id)?.state;
-    if (was?.phase === 'stopping') next = Math.min(next ?? was.killAt, was.killAt);
+  switch (cause?.kind) {
+    case undefined:
+      return outcome;
+    case 'asked':
+      return { kind: 'killed' };
+    case 'rule':
+      return { kind: 'done', rule: cause.rule };
+    case 'timeout':
+      return { kind: 'timeout', seconds: cause.seconds };
   }
-  return next;
 }

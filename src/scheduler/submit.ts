@@ -1,8 +1,9 @@
 import type { RunId } from '../base/ids.js';
 import type { EventOf, SubmittedRun } from './event.js';
 import { groupOf, setNeeds } from './groups.js';
+import { liftBreaker, trustAgain } from './hold.js';
 import { move } from './move.js';
-import { isActive, type Run } from './run-state.js';
+import { inLine, isActive, type Run } from './run-state.js';
 import type { Turn } from './turn.js';
 
 type Submission = EventOf<'runs-submitted'>;
@@ -11,27 +12,32 @@ type Submission = EventOf<'runs-submitted'>;
 export function submit(turn: Turn, { sweep, plan, groups, runs }: Submission): void {
   const taken = runs.map((submitted) => ({ submitted, run: known(turn, sweep, plan, submitted) }));
   // Only now, when every group knows its runs: an empty group would look complete.
-  for (const { id, needs } of groups) setNeeds(turn.state, id, needs);
+  for (const { id, needs, breaker } of groups) {
+    setNeeds(turn.state, id, needs);
+    groupOf(turn.state, id).breaker = breaker;
+  }
   for (const { run, submitted } of taken) take(turn, run, plan, submitted);
 }
 
-/** Drops a sweep from memory. Refused by silence while one of its runs holds a slot. */
-export function forget({ state, touched }: Turn, sweep: string): void {
-  const ids = state.sweeps.get(sweep);
-  if (ids === undefined || [...ids].some((id) => state.active.has(id))) return;
-  for (const id of ids) {
-    state.groups.delete(state.runs.get(id)!.group);
-    state.runs.delete(id);
-    touched.add(id);
-  }
-  state.sweeps.delete(sweep);
+function take(turn: Turn, run: Run, plan: string, submitted: SubmittedRun): void {
+  const { need, graceMs, priority, timeoutMs, retry, wish, attempts } = submitted;
+  if (isActive(run.state) || run.attempt > attempts) return;
+  Object.assign(run, { plan, need, graceMs, priority, timeoutMs, retry, attempt: attempts });
+  if (wish === 'done') move(turn, run, { phase: 'ended', outcome: { kind: 'done' }, ...pastOf(run, turn.at) });
+  else if (run.state.phase === 'waiting') keepWaiting(turn, run);
+  else if (wish === 'run') startAnew(turn, run);
 }
 
-function take(turn: Turn, run: Run, plan: string, { need, graceMs, wish, attempts }: SubmittedRun): void {
-  if (isActive(run.state) || run.attempt > attempts) return;
-  Object.assign(run, { plan, need, graceMs, attempt: attempts });
-  if (wish === 'done') move(turn, run, { phase: 'ended', outcome: { kind: 'done' }, ...pastOf(run, turn.at) });
-  else if (wish === 'run' || run.state.phase === 'waiting') move(turn, run, { phase: 'waiting' });
+/** A person launched it again, so the breaker has had its say; where it is in its backoff stays. */
+function keepWaiting(turn: Turn, run: Run): void {
+  if (run.state.phase === 'waiting') move(turn, run, run.state);
+  liftBreaker(turn, run);
+}
+
+function startAnew(turn: Turn, run: Run): void {
+  Object.assign(run, { retried: 0, alone: false });
+  trustAgain(turn, run);
+  move(turn, run, inLine);
 }
 
 /** When a run that is found done ended: as far as it is known. */
@@ -41,17 +47,18 @@ function pastOf({ state }: Run, at: number): { since: number | null; at: number 
 
 /** The run of that id; a new one waits, but in no queue yet. */
 function known({ state }: Turn, sweep: string, plan: string, submitted: SubmittedRun): Run {
-  const { id, group, need, graceMs, attempts } = submitted;
+  const { id, group, need, graceMs, priority, timeoutMs, retry, attempts } = submitted;
   const old = state.runs.get(id);
   if (old !== undefined) return old;
-  const order = state.nextOrder++;
   const run: Run = {
-    ...{ id, sweep, group, order, need, graceMs, plan, attempt: attempts, starts: attempts },
-    state: { phase: 'waiting' },
+    ...{ id, sweep, group, order: state.nextOrder++, plan },
+    ...{ need, graceMs, priority, timeoutMs, retry },
+    ...{ retried: 0, alone: false, hold: null },
+    ...{ attempt: attempts, starts: attempts, state: inLine },
   };
-  state.runs.set(id, run);
-  groupOf(state, group).runs.add(id);
+  state.runs.set(run.id, run);
+  groupOf(state, run.group).runs.add(run.id);
   const ids = state.sweeps.get(sweep) ?? new Set<RunId>();
-  state.sweeps.set(sweep, ids.add(id));
+  state.sweeps.set(sweep, ids.add(run.id));
   return run;
 }

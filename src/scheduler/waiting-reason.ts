@@ -1,23 +1,54 @@
+import { type Outcome } from '../base/outcome.js';
 import type { RunId } from '../base/ids.js';
+import { demandOf } from './demand.js';
+import { nextDeadline } from './deadlines.js';
+import { neverReason, waitReason } from './gpu-reason.js';
 import { groupOf, unmetNeed } from './groups.js';
-import { queueHeads } from './launch.js';
-import { freeSlot, isPossible, roomyGpus } from './placement.js';
-import type { Run } from './run-state.js';
+import { firstInLine, queueHeads } from './launch.js';
+import { freeSlot, isPossibleLater } from './placement.js';
+import { isInBackoff, type Run, type Waiting } from './run-state.js';
 import type { Group, SchedulerState } from './state.js';
 
-/** Why a run waits, in words for a person; null for a run that does not wait. */
+/**
+ * Why a run waits, in words for a person; null for a run that does not wait. When a retry is due is not said:
+ * `notBefore` of its state is.
+ */
 export function waitingReason(state: SchedulerState, id: RunId): string | null {
   const run = state.runs.get(id);
   if (run?.state.phase !== 'waiting') return null;
+  if (run.hold !== null) return holdReason(run.hold);
+  if (isInBackoff(run.state)) return backoffReason(run, run.state);
   const needed = unmetNeed(state, groupOf(state, run.group));
   if (needed !== null) return needReason(state, needed);
-  if (!isPossible(state, run.need)) return impossibleReason(state, run);
-  return freeSlot(state, run.need) === null ? busyReason(state, run) : turnReason(state, run);
+  return roomReason(state, run);
 }
 
 /** Whether nothing runs and nothing that waits can start by itself. */
 export function isSettled(state: SchedulerState): boolean {
-  return state.active.size === 0 && queueHeads(state).length === 0;
+  if (state.active.size > 0 || nextDeadline(state) !== null) return false;
+  for (const { demand } of queueHeads(state)) if (isPossibleLater(state, demand)) return false;
+  return true;
+}
+
+function holdReason(hold: NonNullable<Run['hold']>): string {
+  return hold.by === 'person' ? 'held' : `held: ${hold.reason}; release them when it is mended`;
+}
+
+function backoffReason({ retry, retried }: Run, { last, refusal }: Waiting): string {
+  if (last !== null) return `${endingWords(last.outcome)}, retry ${retried} of ${retry.max}`;
+  return refusal === null ? 'about to be tried again' : `could not be started just now: ${refusal}`;
+}
+
+/** How it ended, in a few words. */
+function endingWords(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case 'failed':
+      return `failed (exit code ${outcome.code})`;
+    case 'signal':
+      return `failed (${outcome.signal})`;
+    default:
+      return endings[outcome.kind];
+  }
 }
 
 function needReason(state: SchedulerState, needed: Group): string {
@@ -39,21 +70,20 @@ const endings = {
   lost: 'was lost',
 } as const;
 
-function impossibleReason({ gpu }: SchedulerState, { need }: Run): string {
-  if (need.gpus === 0) return 'needs a CPU slot, and there are none';
-  return `needs ${need.gpus} GPU${need.gpus === 1 ? '' : 's'}, and ${gpu.gpus.length} may be used`;
+function roomReason(state: SchedulerState, run: Run): string {
+  const demand = demandOf(state, run);
+  const isOnGpu = demand.gpus > 0;
+  if (!isPossibleLater(state, demand)) {
+    return isOnGpu ? neverReason(state, demand) : 'needs a CPU slot, and there are none';
+  }
+  if (freeSlot(state, demand) !== null) return turnReason(state, isOnGpu);
+  const { holders, slots } = state.cpu;
+  return isOnGpu ? waitReason(state, demand) : `waiting for a slot (${holders.size} of ${slots} busy)`;
 }
 
-function busyReason({ cpu, gpu }: SchedulerState, { need }: Run): string {
-  if (need.gpus === 0) return `waiting for a slot (${cpu.holders.size} of ${cpu.slots} busy)`;
-  const busy = gpu.gpus.length - roomyGpus(gpu, need).length;
-  const what = need.gpus === 1 ? 'a GPU' : `${need.gpus} GPUs`;
-  return `waiting for ${what} (${busy} of ${gpu.gpus.length} busy)`;
-}
-
-function turnReason(state: SchedulerState, { need }: Run): string {
-  const head = queueHeads(state).find((other) => other.need.gpus > 0 === need.gpus > 0);
-  return head === undefined ? 'about to start' : `waiting behind ${nameOf(head.id)}`;
+function turnReason(state: SchedulerState, isOnGpu: boolean): string {
+  const first = firstInLine(state, isOnGpu);
+  return first === null ? 'about to start' : `waiting behind ${nameOf(first.id)}`;
 }
 
 /** What stands after the sweep's name in an id. */

@@ -8,7 +8,7 @@ import type { SchedulerAction } from '../scheduler/action.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import type { Run } from '../scheduler/run-state.js';
 import { emptyState, type SchedulerState } from '../scheduler/state.js';
-import { nextDeadline } from '../scheduler/stop.js';
+import { nextDeadline } from '../scheduler/deadlines.js';
 import { isSettled } from '../scheduler/waiting-reason.js';
 import type { PlannedRun } from '../spec/planned-run.js';
 import { Board } from './board.js';
@@ -222,7 +222,7 @@ export class Service {
 
   #armDeadline(): void {
     if (this.#deadline !== null) clearTimeout(this.#deadline);
-    const next = nextDeadline(this.#state.runs, this.#state.stopping);
+    const next = nextDeadline(this.#state);
     if (next === null) return;
     const wait = Math.max(0, next - this.#now());
     this.#deadline = setTimeout(() => this.#supervisor.tell({ type: 'time-passed', at: this.#now() }), wait).unref();

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { GpuIndex, GroupId, RunId } from '../base/ids.js';
+import { Breaker, Retry, SeenGpu } from './event.js';
+import { groupOf, setNeeds } from './groups.js';
+import { file } from './move.js';
+import type { Run } from './run-state.js';
+import { RunStateSchema } from './run-state-schema.js';
+import { Need } from './slot.js';
+import { emptyState, type Group, type SchedulerState } from './state.js';
+
+/** What runs of a sweep mostly have in common. */
+const Terms = z.object({
+  sweep: z.string(),
+  group: GroupId,
+  plan: z.string(),
+  need: Need,
+  graceMs: z.number(),
+  priority: z.number(),
+  timeoutMs: z.number().nullable(),
+  retry: Retry,
+});
+type Terms = z.infer<typeof Terms>;
+
+const Hold = z.discriminatedUnion('by', [
+  z.object({ by: z.literal('person') }),
+  z.object({ by: z.literal('breaker'), reason: z.string() }),
+]);
+
+const RunRecord = z.object({
+  id: RunId,
+  /** Place of its terms in the list of them. */
+  terms: z.int().nonnegative(),
+  order: z.int().nonnegative(),
+  retried: z.int().nonnegative(),
+  alone: z.boolean(),
+  hold: Hold.nullable(),
+  attempt: z.int().nonnegative(),
+  starts: z.int().nonnegative(),
+  state: RunStateSchema,
+});
+
+const GroupRecord = z.object({
+  id: GroupId,
+  needs: z.array(GroupId),
+  breaker: Breaker.nullable(),
+  quickFailures: z.int().nonnegative(),
+  peakMemory: z.number().nullable(),
+});
+
+const DeviceRecord = SeenGpu.extend({ uuid: z.string().nullable(), drained: z.boolean(), present: z.boolean() });
+
+/** All that the scheduler knows, as plain JSON: the events so far in short. Runs in order of submission. */
+export const Snapshot = z
+  .object({
+    cpus: z.int().nonnegative(),
+    gpus: z.array(GpuIndex),
+    devices: z.array(DeviceRecord),
+    groups: z.array(GroupRecord),
+    terms: z.array(Terms),
+    runs: z.array(RunRecord),
+    nextOrder: z.int().nonnegative(),
+  })
+  .refine(
+    ({ terms, runs }) => runs.every((run) => run.terms < terms.length),
+    'a run refers to terms that are not there',
+  )
+  .refine(
+    ({ gpus, devices }) => gpus.every((gpu) => devices.some(({ index }) => index === gpu)),
+    'a GPU is not described',
+  );
+export type Snapshot = z.infer<typeof Snapshot>;
+
+/** What is to be kept of a state. Shares parts with it: to be written down before the next step. */
+export function snapshotOf(state: SchedulerState): Snapshot {
+  const { cpu, gpu, groups, runs, nextOrder } = state;
+  const table = new Map<string, number>();
+  const terms: Terms[] = [];
+  const placeOf = (own: Terms): number => {
+    const key = JSON.stringify(own);
+    const place = table.get(key) ?? terms.push(own) - 1;
+    table.set(key, place);
+    return place;
+  };
+  return {
+    ...{ cpus: cpu.slots, gpus: [...gpu.gpus], devices: [...gpu.devices.values()] },
+    groups: [...groups.values()].map(groupRecord),
+    terms,
+    runs: [...runs.values()].map((run) => runRecord(run, placeOf(termsOf(run)))),
+    nextOrder,
+  };
+}
+
+/** The state that a snapshot was taken of: the same events bring it to the same actions. */
+export function restored({ cpus, gpus, devices, groups, terms, runs, nextOrder }: Snapshot): SchedulerState {
+  const state = emptyState();
+  state.cpu.slots = cpus;
+  state.gpu.gpus = gpus;
+  state.nextOrder = nextOrder;
+  for (const device of devices) state.gpu.devices.set(device.index, device);
+  for (const { id, breaker, quickFailures, peakMemory } of groups) {
+    Object.assign(groupOf(state, id), { breaker, quickFailures, peakMemory });
+  }
+  for (const { terms: place, ...own } of runs) restoreRun(state, { ...own, ...terms[place]! });
+  // Only now, when every group knows its runs: an empty group would look complete.
+  for (const { id, needs } of groups) setNeeds(state, id, needs);
+  return state;
+}
+
+function restoreRun(state: SchedulerState, run: Run): void {
+  const group = groupOf(state, run.group);
+  state.runs.set(run.id, run);
+  group.runs.add(run.id);
+  state.sweeps.set(run.sweep, (state.sweeps.get(run.sweep) ?? new Set()).add(run.id));
+  file(state, run, group);
+}
+
+function groupRecord({ id, needs, breaker, quickFailures, peakMemory }: Group): z.infer<typeof GroupRecord> {
+  return { id, needs: [...needs], breaker, quickFailures, peakMemory };
+}
+
+function runRecord(run: Run, terms: number): z.infer<typeof RunRecord> {
+  const { id, order, retried, alone, hold, attempt, starts, state } = run;
+  return { id, terms, order, retried, alone, hold, attempt, starts, state };
+}
+
+function termsOf({ sweep, group, plan, need, graceMs, priority, timeoutMs, retry }: Run): Terms {
+  return { sweep, group, plan, need, graceMs, priority, timeoutMs, retry };
+}
