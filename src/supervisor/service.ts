@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { RunId } from '../base/ids.js';
 import { supervisorFiles } from '../contract/files.js';
-import { readGpus } from '../executors/gpu/nvidia-smi.js';
+import { readGpus } from '../executors/gpu/read-gpus.js';
 import { LocalExecutor } from '../executors/local/local-executor.js';
 import type { SweepSummary } from '../protocol/run-summary.js';
 import type { SchedulerAction } from '../scheduler/action.js';

@@ -21,6 +21,12 @@ export function readProcesses(): ProcessEntry[] {
   });
 }
 
+/** One of them; null when nobody living has this pid, or there is no /proc. */
+export function readProcess(pid: number): ProcessEntry | null {
+  const stat = readStat(pid);
+  return stat === null || isDead(stat) ? null : entryOf(stat);
+}
+
 /** `ps -A -o pid=,ppid=,pgid=,stat=,lstart=`: what there is to know without /proc. The session is taken to be the group. */
 export function parsePs(text: string): ProcessStat[] {
   return text.split('\n').flatMap((line) => {

@@ -1,7 +1,10 @@
 import { runMarks } from '../../contract/run-marks.js';
 
-/** Where a run is placed, and how many cores it may use there. */
-export type Place = { gpus: readonly number[]; cpus: number };
+/**
+ * Where a run is placed, and how many cores it may use there. `devices`: the variables that show it its GPUs
+ * (`visibleDevices`) and let it share them (`MpsDaemons`); without them it is shown the GPUs by index.
+ */
+export type Place = { gpus: readonly number[]; cpus: number; devices?: Readonly<Record<string, string>> };
 
 /** What to run it as: the id and the directory mark its processes, however far they stray. */
 export type Marks = { id: string; directory: string; attempt: number };
@@ -32,7 +35,7 @@ export function runEnvironment(
 ): Record<string, string> {
   return {
     ...inherited,
-    ...(place.gpus.length > 0 ? onGpus(place.gpus) : onCpu(place.cpus)),
+    ...(place.gpus.length > 0 ? (place.devices ?? onGpus(place.gpus)) : { ...onCpu(place.cpus), ...place.devices }),
     ...own,
     [runMarks.id]: marks.id,
     [runMarks.directory]: marks.directory,

@@ -1,0 +1,29 @@
+import { isOnPath } from './ask-program.js';
+import type { GpuReading } from './gpu.js';
+import { readNvidia } from './nvidia-smi.js';
+import { readRocm } from './rocm-smi.js';
+import { allowedGpus } from './slurm-limit.js';
+
+/** A sick driver makes its tools hang for ever, ms. */
+const PATIENCE_MS = 10_000;
+
+/**
+ * The GPUs of this machine that `environment` may use, and the processes on them, as `nvidia-smi` on its PATH sees them,
+ * or else `rocm-smi`. Takes 10–200 ms; nothing where there is neither. Never rejects, and never takes much longer than
+ * `patienceMs` a call. Whoever asks again and again takes a GpuMonitor, whose readings never overlap.
+ */
+export async function readGpus(
+  environment: Readonly<NodeJS.ProcessEnv>,
+  patienceMs: number = PATIENCE_MS,
+): Promise<GpuReading> {
+  const reading = await readAll({ environment, patienceMs });
+  if (reading.kind !== 'gpus') return reading;
+  const gpus = allowedGpus(reading.gpus, environment);
+  const indexes = new Set(gpus.map(({ index }) => index));
+  return { kind: 'gpus', gpus, processes: reading.processes.filter(({ gpu }) => indexes.has(gpu)) };
+}
+
+async function readAll(asking: { environment: Readonly<NodeJS.ProcessEnv>; patienceMs: number }): Promise<GpuReading> {
+  if (isOnPath('nvidia-smi', asking.environment)) return readNvidia(asking);
+  return isOnPath('rocm-smi', asking.environment) ? readRocm(asking) : { kind: 'none' };
+}
