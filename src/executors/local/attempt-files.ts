@@ -2,14 +2,18 @@ import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeSync } fro
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
+import { isRunCgroup } from './cgroup.js';
 import { type ProcessIdentity, parseIdentity } from './process-identity.js';
 
 /**
  * Who owns an attempt. `unreadable`: someone has created the file and its line is not there (yet, or the disk was full).
- * `withdrawn`: a supervisor claimed it so that it can never start.
+ * `withdrawn`: a supervisor claimed it so that it can never start. `begun`: a shim did, and entered that cgroup, if any.
  */
 export type Claim =
-  { kind: 'none' } | { kind: 'unreadable' } | { kind: 'withdrawn' } | { kind: 'begun'; identity: ProcessIdentity };
+  | { kind: 'none' }
+  | { kind: 'unreadable' }
+  | { kind: 'withdrawn' }
+  | { kind: 'begun'; identity: ProcessIdentity; cgroup: string | null };
 
 export function attemptDirectory(runDirectory: string, attempt: number): string {
   return join(runDirectory, runFiles.attempts, String(attempt));
@@ -19,8 +23,11 @@ export function readClaim(directory: string): Claim {
   const text = readIfThere(join(directory, runFiles.pid));
   if (text === null) return { kind: 'none' };
   if (text.startsWith(withdrawal)) return { kind: 'withdrawn' };
-  const identity = text.endsWith('\n') ? parseIdentity(text.trimEnd()) : null;
-  return identity === null ? { kind: 'unreadable' } : { kind: 'begun', identity };
+  if (!text.endsWith('\n')) return { kind: 'unreadable' };
+  const [, shim = '', cgroup = ''] = /^(.*?)(?: cgroup (\/.*))?$/.exec(text.trimEnd()) ?? [];
+  const identity = parseIdentity(shim);
+  if (identity === null) return { kind: 'unreadable' };
+  return { kind: 'begun', identity, cgroup: isRunCgroup(cgroup) ? cgroup : null };
 }
 
 /**

@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
+import { join } from 'node:path';
+import { runFiles } from '../../contract/files.js';
 import { NOT_OURS } from './shim.js';
 import { readClaim, readExitCode } from './attempt-files.js';
 
@@ -6,6 +9,8 @@ import { readClaim, readExitCode } from './attempt-files.js';
 export type Ending =
   | { kind: 'exited'; code: number }
   | { kind: 'signalled'; signal: string }
+  /** The kernel killed it for want of memory. */
+  | { kind: 'out-of-memory'; reason: string }
   /** The command was never run. */
   | { kind: 'not-begun'; reason: string }
   /** Nobody can know. */
@@ -23,7 +28,14 @@ export function endingOf(
   }
   if (status?.signal) return { kind: 'signalled', signal: status.signal };
   if (typeof status?.code === 'number') return fromShell(status.code);
-  return { kind: 'unknown', reason: 'its process is gone and left no exit code' };
+  return { kind: 'unknown', reason: whyUnknown(directory) };
+}
+
+/** It was not killed by us, nor is it our child: the shim itself had no chance, or nowhere to write. */
+function whyUnknown(directory: string): string {
+  if (!existsSync(directory)) return 'its directory was deleted while it ran, and its exit code with it';
+  if (existsSync(join(directory, runFiles.exit))) return 'its exit code could not be written (is the disk full?)';
+  return 'its process is gone and left no exit code';
 }
 
 /** A shell says 128 + n for a command that died of signal n. */

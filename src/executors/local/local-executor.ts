@@ -1,14 +1,26 @@
 import type { ChildProcess } from 'node:child_process';
 import type { RunId } from '../../base/ids.js';
 import { attemptDirectory, isFromEarlierBoot, readClaim, withdraw } from './attempt-files.js';
+import { type Attempt, isOver, treeOf } from './attempt.js';
+import { oomKillsOf, removeCgroup } from './cgroup.js';
+import type { CgroupHome } from './cgroup-home.js';
 import { type Ending, endingOf } from './ending.js';
-import { identityOf, isAlive, type ProcessIdentity } from './process-identity.js';
-import { readProcesses } from './process-table.js';
+import { OomWatch } from './oom-watch.js';
+import { isAlive } from './process-identity.js';
+import { type ProcessEntry, readProcesses } from './process-table.js';
 import { type AttemptOrder, problemOf, type Start, startAttempt } from './start-attempt.js';
-import { killTrees, terminateGroup, type Tree, treeMembers } from './tree.js';
+import { continueTrees, killTrees, pauseTrees, terminateTrees, type Tree, treeMembers } from './tree.js';
 
-/** Told once for every attempt that was started or adopted here. `at`: Unix ms. */
-export type EndingListener = (id: RunId, attempt: number, ending: Ending) => void;
+/** A process that was still there when the end of its run was told. */
+export type Survivor = { pid: number; name: string };
+
+/**
+ * Told once for every attempt that was started or adopted here.
+ *
+ * `survivors`: of a run that was killed, what SIGKILL could not end; of a run that ended by itself, what it left behind,
+ * which is not touched. They may hold GPU memory. Empty: none, or the run took less than 5 s and nobody looked.
+ */
+export type EndingListener = (id: RunId, attempt: number, ending: Ending, survivors: readonly Survivor[]) => void;
 
 /** What became of an attempt that an earlier supervisor meant to start. */
 export type Found =
@@ -18,47 +30,53 @@ export type Found =
   /** It had not begun, and now never will. */
   | { kind: 'withdrawn' };
 
-type Attempt = {
-  readonly id: RunId;
-  readonly number: number;
-  readonly directory: string;
-  readonly pid: number;
-  readonly startedAt: number;
-  /** Null for one that an earlier supervisor started: nobody will tell us of its end. */
-  readonly child: ChildProcess | null;
-  /** Known at once for an adopted attempt, else from the shim's file when it is needed. */
-  identity: ProcessIdentity | null;
-  /** Someone asked it to end: it has ended when its whole tree is gone. */
-  stopped: boolean;
-  /** How its shim ended, while others of its tree live on. */
-  ending: Ending | null;
-};
+/** An order to the processes of an attempt. Those of one moment share the search for them. */
+type Verb = 'terminate' | 'kill' | 'pause' | 'continue';
 
 /** Between looks at attempts that cannot tell us of their end, ms. */
 const LOOK_MS = 100;
 /** A shim younger than this may not have started its command yet, and would swallow a polite signal, ms. */
 const YOUTH_MS = 250;
+/** A run shorter than this is not worth a search for what it left behind, ms. */
+const SHORT_MS = 5000;
+/** Between readings of what concerns all runs, ms. */
+const PULSE_MS = 5000;
+
+const carryOut: Readonly<Record<Verb, (trees: readonly Tree[]) => void>> = {
+  terminate: terminateTrees,
+  kill: killTrees,
+  pause: pauseTrees,
+  continue: continueTrees,
+};
 
 /** Starts, watches and ends runs on this machine. They do not need it to live: a new one adopts what an old one started. */
 export class LocalExecutor {
   readonly #attempts = new Map<RunId, Attempt>();
   readonly #ended: EndingListener;
-  readonly #toKill = new Set<Attempt>();
+  readonly #home: CgroupHome | null;
+  readonly #oom = new OomWatch();
+  #orders: { verb: Verb; attempt: Attempt }[] = [];
   #looking: NodeJS.Timeout | null = null;
   #lookingNow = false;
+  #pulse: NodeJS.Timeout | null = null;
 
-  constructor(ended: EndingListener) {
+  /** @param home Where each attempt gets a cgroup of its own; null: nowhere, and processes are found by what they carry. */
+  constructor(ended: EndingListener, home: CgroupHome | null = null) {
     this.#ended = ended;
+    this.#home = home;
   }
 
   start(id: RunId, order: AttemptOrder): Start {
-    const start = startAttempt(order);
-    if (start.kind === 'refused') return start;
-    const { child, pid } = start;
     const { directory, attempt: number } = order;
-    const fresh = { identity: null, stopped: false, ending: null, startedAt: performance.now() };
-    const attempt: Attempt = { id, number, directory, pid, child, ...fresh };
-    this.#attempts.set(id, attempt);
+    const cgroup = this.#home?.make(id, number) ?? null;
+    const start = startAttempt(order, cgroup);
+    if (start.kind === 'refused') {
+      if (cgroup !== null) this.#home?.remove(cgroup);
+      return start;
+    }
+    const { child, pid } = start;
+    const attempt = newAttempt({ id, number, directory, pid, cgroup }, child);
+    this.#watch(attempt);
     child.once('exit', (code, signal) => {
       const ending = endingOf(attemptDirectory(directory, number), { code, signal });
       this.#shimEnded(attempt, explained(ending, order));
@@ -78,44 +96,74 @@ export class LocalExecutor {
       case 'unreadable':
         return this.#adoptUnreadable(id, directory, number);
       case 'begun':
-        return this.#adoptBegun({ id, directory, number }, claim.identity);
+        return this.#adoptBegun({ id, directory, number }, claim);
     }
   }
 
-  /** Asks the run to end. It may take its time. */
+  /** Asks the run, and all it has started, to end. It may take its time. A paused one goes on for that. */
   terminate(id: RunId): void {
     const attempt = this.#attempts.get(id);
     if (attempt === undefined) return;
     attempt.stopped = true;
     const wait = attempt.startedAt + YOUTH_MS - performance.now();
-    if (wait > 0) setTimeout(() => this.#terminate(attempt), wait).unref();
-    else this.#terminate(attempt);
+    if (wait > 0) setTimeout(() => this.#order('terminate', attempt), wait).unref();
+    else this.#order('terminate', attempt);
     this.#look();
   }
 
-  /** Ends the run and all it has started. Requests of one moment share the search. */
+  /** Ends the run and all it has started, paused or not. What survives is told with the ending, 5 s later. */
   kill(id: RunId): void {
     const attempt = this.#attempts.get(id);
     if (attempt === undefined) return;
     attempt.stopped = true;
-    if (this.#toKill.size === 0) setImmediate(() => this.#killAsked());
-    this.#toKill.add(attempt);
+    attempt.killedAt ??= performance.now();
+    this.#order('kill', attempt);
     this.#look();
+  }
+
+  /** Makes the run and all it has started stand still, with all they hold. */
+  pause(id: RunId): void {
+    const attempt = this.#attempts.get(id);
+    if (attempt !== undefined) this.#order('pause', attempt);
+  }
+
+  /** Lets a paused run go on, whoever paused it. */
+  continue(id: RunId): void {
+    const attempt = this.#attempts.get(id);
+    if (attempt !== undefined) this.#order('continue', attempt);
   }
 
   /** Stops watching; the runs go on. */
   close(): void {
     if (this.#looking !== null) clearTimeout(this.#looking);
+    if (this.#pulse !== null) clearTimeout(this.#pulse);
     this.#attempts.clear();
+    this.#home?.close();
   }
 
-  #adoptBegun(which: Pick<Attempt, 'id' | 'directory' | 'number'>, identity: ProcessIdentity): Found {
+  #watch(attempt: Attempt): void {
+    this.#attempts.set(attempt.id, attempt);
+    this.#pulse ??= setTimeout(() => this.#beat(), PULSE_MS).unref();
+  }
+
+  #beat(): void {
+    this.#pulse = null;
+    this.#oom.look();
+    this.#home?.tidy();
+    if (this.#attempts.size > 0) this.#pulse = setTimeout(() => this.#beat(), PULSE_MS).unref();
+  }
+
+  #adoptBegun(
+    which: Pick<Attempt, 'id' | 'directory' | 'number'>,
+    { identity, cgroup }: Pick<Attempt, 'cgroup'> & { identity: NonNullable<Attempt['identity']> },
+  ): Found {
     const { pid } = identity;
+    const attempt = { ...newAttempt({ ...which, pid, cgroup }, null), identity };
     if (!isAlive(identity)) {
+      this.#isBare(attempt);
       return { kind: 'ended', pid, ending: endingOf(attemptDirectory(which.directory, which.number), null) };
     }
-    const old = { child: null, stopped: false, ending: null, startedAt: -Infinity };
-    this.#attempts.set(which.id, { ...which, pid, identity, ...old });
+    this.#watch(attempt);
     this.#look();
     return { kind: 'alive', pid };
   }
@@ -135,28 +183,53 @@ export class LocalExecutor {
     return this.adopt(id, directory, number);
   }
 
-  #terminate(attempt: Attempt): void {
-    // The pid of a child that has not been reaped cannot have gone to someone else.
-    const isOurs = attempt.child === null ? isAlive(attempt.identity!) : attempt.child.exitCode === null;
-    if (isOurs && attempt.ending === null && this.#attempts.get(attempt.id) === attempt) terminateGroup(attempt.pid);
+  #order(verb: Verb, attempt: Attempt): void {
+    if (this.#orders.length === 0) setImmediate(() => this.#carryOutOrders());
+    this.#orders.push({ verb, attempt });
   }
 
-  #killAsked(): void {
-    const attempts = [...this.#toKill];
-    this.#toKill.clear();
-    killTrees(attempts.map((attempt) => treeOf(attempt)));
+  /** In the order in which they were given; equal ones in a row together. */
+  #carryOutOrders(): void {
+    const orders = this.#orders.filter(({ attempt }) => this.#isWatched(attempt));
+    this.#orders = [];
+    while (orders.length > 0) {
+      const { verb } = orders[0]!;
+      const end = orders.findIndex((order) => order.verb !== verb);
+      const same = orders.splice(0, end < 0 ? orders.length : end);
+      carryOut[verb](same.map(({ attempt }) => treeOf(attempt)));
+    }
+  }
+
+  #isWatched(attempt: Attempt): boolean {
+    return this.#attempts.get(attempt.id) === attempt;
   }
 
   #shimEnded(attempt: Attempt, ending: Ending): void {
-    attempt.ending = ending;
-    if (!attempt.stopped) this.#finish(attempt, ending);
+    attempt.ending = this.#withCause(attempt, ending);
+    attempt.endedAt = performance.now();
+    const isShort = attempt.endedAt - attempt.startedAt < SHORT_MS;
+    if (!attempt.stopped && (this.#isBare(attempt) === true || isShort)) this.#finish(attempt, attempt.ending, []);
     else this.#lookSoon();
   }
 
-  #finish(attempt: Attempt, ending: Ending): void {
-    if (this.#attempts.get(attempt.id) !== attempt) return;
+  /** SIGKILL comes from us, from a person, or from a kernel that has run out of memory. */
+  #withCause(attempt: Attempt, ending: Ending): Ending {
+    if (ending.kind !== 'signalled' || ending.signal !== 'SIGKILL' || attempt.stopped) return ending;
+    const isCounted = attempt.cgroup !== null && oomKillsOf(attempt.cgroup) > 0;
+    if (!isCounted && !this.#oom.take()) return ending;
+    return { kind: 'out-of-memory', reason: 'killed by the kernel: out of memory' };
+  }
+
+  /** Whether nothing is left of an attempt whose shim has ended, as its cgroup says; null without one. */
+  #isBare({ cgroup }: Attempt): boolean | null {
+    if (cgroup === null) return null;
+    return this.#home?.remove(cgroup) ?? removeCgroup(cgroup);
+  }
+
+  #finish(attempt: Attempt, ending: Ending, survivors: readonly Survivor[]): void {
+    if (!this.#isWatched(attempt)) return;
     this.#attempts.delete(attempt.id);
-    this.#ended(attempt.id, attempt.number, ending);
+    this.#ended(attempt.id, attempt.number, ending, survivors);
   }
 
   /** Ends of one moment share one look. */
@@ -180,18 +253,42 @@ export class LocalExecutor {
   }
 
   #lookNow(): void {
+    this.#lookAtAdopted();
+    const leaving = [...this.#attempts.values()].filter(({ ending, killedAt }) => ending !== null || killedAt !== null);
+    const processes = leaving.length > 0 ? readProcesses() : [];
+    const now = performance.now();
+    for (const attempt of leaving) this.#lookAt(attempt, treeMembers(processes, treeOf(attempt)), now);
+    const needLooks = ({ child, ending, killedAt }: Attempt) => child === null || ending !== null || killedAt !== null;
+    if ([...this.#attempts.values()].some(needLooks)) this.#look();
+  }
+
+  #lookAtAdopted(): void {
     for (const attempt of this.#attempts.values()) {
       if (attempt.child === null && attempt.ending === null && !isAlive(attempt.identity!)) {
         this.#shimEnded(attempt, endingOf(attemptDirectory(attempt.directory, attempt.number), null));
       }
     }
-    const left = [...this.#attempts.values()].filter(({ ending }) => ending !== null);
-    const processes = left.length > 0 ? readProcesses() : [];
-    for (const attempt of left) {
-      if (treeMembers(processes, treeOf(attempt)).length === 0) this.#finish(attempt, attempt.ending!);
-    }
-    if ([...this.#attempts.values()].some(({ child, ending }) => child === null || ending !== null)) this.#look();
   }
+
+  #lookAt(attempt: Attempt, left: readonly ProcessEntry[], now: number): void {
+    if (isOver(attempt, left.length, now)) {
+      this.#isBare(attempt);
+      const ending = attempt.ending ?? { kind: 'signalled', signal: 'SIGKILL' };
+      const survivors = left.map(({ pid, name }) => ({ pid, name }));
+      this.#finish(attempt, ending, survivors);
+    } else if (attempt.killedAt !== null && left.length > 0) {
+      // What came up while the rest was being killed.
+      this.#order('kill', attempt);
+    }
+  }
+}
+
+function newAttempt(
+  which: Pick<Attempt, 'id' | 'number' | 'directory' | 'pid' | 'cgroup'>,
+  child: ChildProcess | null,
+): Attempt {
+  const startedAt = child === null ? -Infinity : performance.now();
+  return { ...which, child, startedAt, identity: null, stopped: false, killedAt: null, ending: null, endedAt: 0 };
 }
 
 /**
@@ -202,16 +299,4 @@ function explained(ending: Ending, order: AttemptOrder): Ending {
   if (ending.kind !== 'exited' || (ending.code !== 127 && ending.code !== 126)) return ending;
   const reason = problemOf(order);
   return reason === null ? ending : { kind: 'not-begun', reason };
-}
-
-function treeOf(attempt: Attempt): Tree {
-  const { pid, directory, number, child } = attempt;
-  if (attempt.identity === null) {
-    const claim = readClaim(attemptDirectory(directory, number));
-    if (claim.kind === 'begun') attempt.identity = claim.identity;
-  }
-  // Not identified yet, but our own living child: no one else has its pid.
-  const isOurs = attempt.identity === null && child?.exitCode === null;
-  const startTime = isOurs ? identityOf(pid)?.startTime : attempt.identity?.startTime;
-  return { pid, startTime: startTime ?? null, directory };
 }

@@ -13,11 +13,15 @@ export type ProcessIdentity = {
 /** Fields of /proc/PID/stat that say who a process is and whom it belongs to. */
 export type ProcessStat = {
   pid: number;
+  /** What it calls itself, at most 15 characters. */
+  name: string;
   /** One letter; Z is dead and X nearly. */
   state: string;
   parent: number;
   group: number;
   session: number;
+  /** Whether it belongs to a terminal. */
+  terminal: boolean;
   startTime: string;
 };
 
@@ -28,10 +32,11 @@ export function parseStat(text: string): ProcessStat | null {
   const end = text.lastIndexOf(')');
   const fields = text.slice(end + 2).split(' ');
   const pid = Number.parseInt(text, 10);
-  const [state, parent, group, session] = fields;
+  const [state, parent, group, session, terminal] = fields;
   const startTime = fields[19];
   if (end < 0 || !(pid > 0) || state === undefined || startTime === undefined) return null;
-  return { pid, state, parent: Number(parent), group: Number(group), session: Number(session), startTime };
+  const ids = { parent: Number(parent), group: Number(group), session: Number(session) };
+  return { pid, name: text.slice(text.indexOf('(') + 1, end), state, ...ids, terminal: terminal !== '0', startTime };
 }
 
 /** The line the shim writes; null when it is torn or not a shim's. */

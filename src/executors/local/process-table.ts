@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { basename } from 'node:path';
 import { runMarks } from '../../contract/run-marks.js';
 import { isDead, type ProcessStat, readStat } from './process-identity.js';
 
@@ -7,11 +8,15 @@ import { isDead, type ProcessStat, readStat } from './process-identity.js';
 export type ProcessEntry = ProcessStat & {
   /** Directory of the run whose mark it carries in its environment; null when it has none or may not be read. */
   mark: () => string | null;
+  /** Its environment was emptied: neither a mark nor a home in it, though it may be read. */
+  isWiped: () => boolean;
   /** Files that its stdout and stderr go to. */
   outputs: () => readonly string[];
+  /** Working directory; null when it may not be read. */
+  cwd: () => string | null;
 };
 
-/** All living processes. Linux: about 30 µs each; what is behind `mark` and `outputs` is read when first asked for. */
+/** All living processes. Linux: about 30 µs each; what is behind the functions is read when first asked for. */
 export function readProcesses(): ProcessEntry[] {
   if (!existsSync('/proc/self/stat')) return processesFromPs();
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -27,48 +32,65 @@ export function readProcess(pid: number): ProcessEntry | null {
   return stat === null || isDead(stat) ? null : entryOf(stat);
 }
 
-/** `ps -A -o pid=,ppid=,pgid=,stat=,lstart=`: what there is to know without /proc. The session is taken to be the group. */
+/** `ps -A -o` with `psColumns`: what there is to know without /proc. The session is taken to be the group. */
 export function parsePs(text: string): ProcessStat[] {
   return text.split('\n').flatMap((line) => {
-    const [, pid, parent, group, state, startTime] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.+?)\s*$/.exec(line) ?? [];
-    if (startTime === undefined || state!.startsWith('Z')) return [];
+    const [, pid, parent, group, state, tty, startTime, command] = psLine.exec(line) ?? [];
+    if (command === undefined || state!.startsWith('Z')) return [];
     const ids = { pid: Number(pid), parent: Number(parent), group: Number(group), session: Number(group) };
-    return [{ ...ids, state: state![0]!, startTime: startTime.replace(/\s+/g, ' ') }];
+    const rest = { name: basename(command), state: state![0]!, terminal: /\w/.test(tty!) };
+    return [{ ...ids, ...rest, startTime: startTime!.replace(/\s+/g, ' ') }];
   });
 }
 
+const psColumns = 'pid=,ppid=,pgid=,stat=,tty=,lstart=,comm=';
+/** The time is five words: `Mon Jan  5 10:11:12 2026`. */
+const psLine = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+((?:\S+\s+){4}\S+)\s+(.+?)\s*$/;
+
 function processesFromPs(): ProcessEntry[] {
   const options = { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' }, maxBuffer: 1 << 26 } as const;
-  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat=,lstart='], options);
-  return parsePs(stdout).map((stat) => ({ ...stat, mark: () => null, outputs: () => [] }));
+  const { stdout } = spawnSync('ps', ['-A', '-o', psColumns], options);
+  const unknown = { mark: () => null, isWiped: () => false, outputs: () => [], cwd: () => null };
+  return parsePs(stdout).map((stat) => ({ ...stat, ...unknown }));
 }
 
 function entryOf(stat: ProcessStat): ProcessEntry {
-  let mark: string | null | undefined;
-  let outputs: readonly string[] | undefined;
+  const environment = once(() => readEnvironment(stat.pid));
   return {
     ...stat,
-    mark: () => (mark === undefined ? (mark = readMark(stat.pid)) : mark),
-    outputs: () => (outputs ??= [1, 2].flatMap((fd) => readLink(`/proc/${stat.pid}/fd/${fd}`))),
+    mark: once(() => valueIn(environment(), runMarks.directory)),
+    isWiped: once(() => environment() !== null && valueIn(environment(), 'HOME') === null),
+    outputs: once(() => [1, 2].flatMap((fd) => readLink(`/proc/${stat.pid}/fd/${fd}`) ?? [])),
+    cwd: once(() => readLink(`/proc/${stat.pid}/cwd`)),
   };
 }
 
-function readMark(pid: number): string | null {
+function once<Value>(read: () => Value): () => Value {
+  let known: { value: Value } | null = null;
+  return () => (known ??= { value: read() }).value;
+}
+
+/** Null when it may not be read. */
+function readEnvironment(pid: number): string | null {
   try {
-    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
-    const at = `\0${environment}`.indexOf(`\0${runMarks.directory}=`);
-    if (at < 0) return null;
-    const start = at + runMarks.directory.length + 1;
-    return environment.slice(start, environment.indexOf('\0', start));
+    return `\0${readFileSync(`/proc/${pid}/environ`, 'utf8')}`;
   } catch {
     return null;
   }
 }
 
-function readLink(path: string): string[] {
+function valueIn(environment: string | null, name: string): string | null {
+  const at = environment?.indexOf(`\0${name}=`) ?? -1;
+  if (environment === null || at < 0) return null;
+  const start = at + name.length + 2;
+  return environment.slice(start, environment.indexOf('\0', start));
+}
+
+/** A file that was deleted goes by the name it had. */
+function readLink(path: string): string | null {
   try {
-    return [readlinkSync(path)];
+    return readlinkSync(path).replace(/ \(deleted\)$/, '');
   } catch {
-    return [];
+    return null;
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { attemptDirectory } from './attempt-files.js';
 import { commandProblem } from './find-command.js';
+import { logSeparator } from './log-separator.js';
 import { SHIM } from './shim.js';
 
 /** One start of a run, complete. */
@@ -17,49 +18,70 @@ export type AttemptOrder = {
   environment: Readonly<Record<string, string>>;
 };
 
-export type Start = { kind: 'started'; child: ChildProcess; pid: number } | { kind: 'refused'; reason: string };
+export type Start =
+  | { kind: 'started'; child: ChildProcess; pid: number }
+  /** `transient`: nothing is wrong with the run; the machine is short of something, and later it may go. */
+  | { kind: 'refused'; reason: string; transient: boolean };
+
+/** What a machine is short of now and may have again later. */
+const shortages: Readonly<Record<string, string>> = {
+  EAGAIN: 'the machine is out of processes',
+  EMFILE: 'the supervisor is out of open files',
+  ENFILE: 'the machine is out of open files',
+  ENOMEM: 'the machine is out of memory',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+};
 
 /**
  * Starts the shim in a session of its own, writing straight to `output.log`: neither the end of the terminal nor of the
  * supervisor reaches it. Returns at once. What stands in the way is told in `reason` and, if it can be, in the log.
+ *
+ * @param cgroup The attempt's own, for the shim to enter; null: none.
  */
-export function startAttempt(order: AttemptOrder): Start {
+export function startAttempt(order: AttemptOrder, cgroup: string | null): Start {
   let log: number;
   try {
     mkdirSync(attemptDirectory(order.directory, order.attempt), { recursive: true });
     log = openSync(join(order.directory, runFiles.log), 'a');
   } catch (error) {
-    return { kind: 'refused', reason: `cannot write to ${order.directory} (${codeOf(error)})` };
+    return refusal(error, `cannot write to ${order.directory}`);
   }
   try {
-    return startIn(order, log);
+    separate(log, order.attempt);
+    const start = launch(order, log, cgroup);
+    // What passes by itself is not worth a line for every time it is tried.
+    if (start.kind === 'refused' && !start.transient) say(log, `memrl-tui: ${start.reason}\n`);
+    return start;
   } finally {
     closeSync(log);
   }
 }
 
-function startIn(order: AttemptOrder, log: number): Start {
-  separate(log, order.attempt);
-  const start = launch(order, log);
-  if (start.kind === 'refused') say(log, `memrl-tui: ${start.reason}\n`);
-  return start;
-}
-
-function launch(order: AttemptOrder, log: number): Start {
+function launch(order: AttemptOrder, log: number, cgroup: string | null): Start {
   const { directory, attempt, argv, cwd, environment } = order;
-  const args = ['-c', SHIM, 'memrl-shim', attemptDirectory(directory, attempt), ...argv];
+  const args = ['-c', SHIM, 'memrl-shim', attemptDirectory(directory, attempt), cgroup ?? '', ...argv];
   try {
     const child = spawn('/bin/sh', args, { detached: true, stdio: ['ignore', log, log], cwd, env: environment });
     // Without a listener a failed spawn would end the supervisor; the missing pid tells us all the same.
     child.on('error', () => undefined);
     child.unref();
     if (child.pid !== undefined) return { kind: 'started', child, pid: child.pid };
-    return { kind: 'refused', reason: problemOf(order) ?? 'no process could be started (out of processes?)' };
+    const reason = problemOf(order);
+    // Node tells why only later. The shim can always be executed, so if the folder can be entered, it is a shortage.
+    if (reason !== null) return { kind: 'refused', reason, transient: false };
+    return { kind: 'refused', reason: 'the machine is out of processes or open files', transient: true };
   } catch (error) {
-    const tooBig = codeOf(error) === 'E2BIG';
-    const reason = tooBig ? 'arguments and environment are too long' : `could not be started (${codeOf(error)})`;
-    return { kind: 'refused', reason };
+    const tooBig = 'arguments and environment are too long for the system';
+    if (codeOf(error) === 'E2BIG') return { kind: 'refused', reason: tooBig, transient: false };
+    return refusal(error, 'could not be started');
   }
+}
+
+function refusal(error: unknown, what: string): Start {
+  const code = codeOf(error);
+  const shortage = shortages[code];
+  return { kind: 'refused', reason: `${what}: ${shortage ?? code}`, transient: shortage !== undefined };
 }
 
 /** Why the command of an attempt cannot be started, in words; null when nothing is wrong with it. */
@@ -67,10 +89,9 @@ export function problemOf({ argv, cwd, environment }: AttemptOrder): string | nu
   return commandProblem(argv[0] ?? '', cwd, environment['PATH'] ?? '');
 }
 
-/** A line between attempts, so that the log of a resumed run can be read. */
 function separate(log: number, attempt: number): void {
   if (fstatSync(log).size === 0) return;
-  say(log, `\n──── attempt ${attempt}, ${new Date().toISOString()} ────\n`);
+  say(log, `\n${logSeparator(attempt, new Date())}\n`);
 }
 
 /** The log is a courtesy: a full disk must not keep the reason from the person's screen. */

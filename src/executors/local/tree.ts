@@ -1,12 +1,13 @@
 /**
- * Finding and ending everything a run has started.
+ * Finding and signalling everything a run has started.
  *
  * A signal to the process group misses children that made a group or session of their own, and a walk over parents misses
- * orphans. So a run's tree is the union of: the shim's group and session, every descendant, every process that carries the
- * run's mark in its environment, and every process that writes to the run's log.
+ * orphans. So a run's tree is the union of: its cgroup, the shim's group and session, every descendant, every process that
+ * carries the run's mark in its environment, every process that writes to the run's log, and every stray (see `isStray`).
  */
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
+import { cgroupPids, freezeCgroup, killCgroup, thawCgroup } from './cgroup.js';
 import type { ProcessEntry } from './process-table.js';
 import { readProcesses } from './process-table.js';
 
@@ -15,6 +16,8 @@ export type Tree = {
   pid: number;
   /** Null: not known, and the pid may be anyone's. */ startTime: string | null;
   directory: string;
+  /** Absent or null: it has none of its own. */
+  cgroup?: string | null;
 };
 
 /** Rounds of looking for new members while the known ones stand still; a fork bomb is not worth more. */
@@ -23,11 +26,13 @@ const ROUNDS = 10;
 /** Living processes of the tree. */
 export function treeMembers(processes: readonly ProcessEntry[], tree: Tree): ProcessEntry[] {
   const log = join(tree.directory, runFiles.log);
+  const grouped = new Set(tree.cgroup ? cgroupPids(tree.cgroup) : []);
   const members = new Map<number, ProcessEntry>();
   const leads = isLeader(processes, tree);
   for (const entry of processes) {
     const bySession = leads && (entry.group === tree.pid || entry.session === tree.pid);
-    if (bySession || entry.mark() === tree.directory || entry.outputs().includes(log)) members.set(entry.pid, entry);
+    const byMark = entry.mark() === tree.directory || entry.outputs().includes(log);
+    if (bySession || byMark || grouped.has(entry.pid) || isStray(entry, tree)) members.set(entry.pid, entry);
   }
   addDescendants(processes, members);
   members.delete(process.pid);
@@ -40,25 +45,57 @@ export function treeMembers(processes: readonly ProcessEntry[], tree: Tree): Pro
  * fork faster than it is found. Costs a few readings of the process table, however many trees there are.
  */
 export function killTrees(trees: readonly Tree[]): void {
-  const frozen = new Set<string>();
+  for (const { cgroup } of trees) if (cgroup) killCgroup(cgroup);
+  for (const { pid } of stop(trees)) send(pid, 'SIGKILL');
+}
+
+/** Asks everything in the trees to end. What is stopped gets the signal only once it goes on, so it does. */
+export function terminateTrees(trees: readonly Tree[]): void {
+  const processes = readProcesses();
+  for (const tree of trees) {
+    const members = treeMembers(processes, tree);
+    const leads = isLeader(processes, tree) && members.some(({ group }) => group === tree.pid);
+    // The group gets it as one, before any member can react to the end of another.
+    const targets = members.filter(({ group }) => !leads || group !== tree.pid).map(({ pid }) => pid);
+    if (leads) targets.unshift(-tree.pid);
+    for (const target of targets) send(target, 'SIGTERM');
+    for (const target of targets) send(target, 'SIGCONT');
+    if (tree.cgroup) thawCgroup(tree.cgroup);
+  }
+}
+
+/** Makes the trees stand still, with all they hold: memory, files, GPU memory. */
+export function pauseTrees(trees: readonly Tree[]): void {
+  const unfrozen = trees.filter(({ cgroup }) => {
+    if (!cgroup || !freezeCgroup(cgroup)) return true;
+    // A shim that has not entered it yet is stopped by hand, too.
+    return cgroupPids(cgroup).length === 0;
+  });
+  stop(unfrozen);
+}
+
+/** Undoes `pauseTrees`, also that of an earlier supervisor. */
+export function continueTrees(trees: readonly Tree[]): void {
+  for (const { cgroup } of trees) if (cgroup) thawCgroup(cgroup);
+  const processes = readProcesses();
+  for (const tree of trees) for (const { pid } of treeMembers(processes, tree)) send(pid, 'SIGCONT');
+}
+
+/** Stops every member, and those that appear meanwhile. */
+function stop(trees: readonly Tree[]): ProcessEntry[] {
+  const stopped = new Set<string>();
   let members: ProcessEntry[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < ROUNDS && trees.length > 0; round++) {
     const processes = readProcesses();
     members = trees.flatMap((tree) => treeMembers(processes, tree));
-    const found = members.filter((entry) => !frozen.has(keyOf(entry)));
+    const found = members.filter((entry) => !stopped.has(keyOf(entry)));
     if (found.length === 0) break;
     for (const entry of found) {
-      frozen.add(keyOf(entry));
+      stopped.add(keyOf(entry));
       send(entry.pid, 'SIGSTOP');
     }
   }
-  for (const { pid } of members) send(pid, 'SIGKILL');
-}
-
-/** Asks the shim's whole group to end. A stopped process gets the signal only once it goes on. */
-export function terminateGroup(pid: number): void {
-  send(-pid, 'SIGTERM');
-  send(-pid, 'SIGCONT');
+  return members;
 }
 
 /** Group and session are the tree's as long as the shim's pid has not gone to someone else. */
@@ -66,6 +103,18 @@ function isLeader(processes: readonly ProcessEntry[], { pid, startTime }: Tree):
   if (startTime === null) return false;
   const holder = processes.find((entry) => entry.pid === pid);
   return holder === undefined || holder.startTime === startTime;
+}
+
+/**
+ * A daemon that emptied its environment, left its session, and works in the run's directory.
+ *
+ * The directory alone would be too weak: a person's shell, editor or tmux may have been started there. But what a person
+ * starts has a terminal or at least a HOME, and what was there before the run was not started by it.
+ */
+function isStray(entry: ProcessEntry, { directory, startTime }: Tree): boolean {
+  if (entry.terminal || startTime === null || Number(entry.startTime) < Number(startTime)) return false;
+  const cwd = entry.cwd();
+  return (cwd === directory || (cwd?.startsWith(`${directory}/`) ?? false)) && entry.isWiped();
 }
 
 function addDescendants(processes: readonly ProcessEntry[], members: Map<number, ProcessEntry>): void {

@@ -9,7 +9,8 @@ describe('the identity of a process', () => {
   it('is read from a stat line whatever the program calls itself', () => {
     const tail = `S 10 42 42 0 -1 4194304 ${Array.from({ length: 12 }, (_, n) => n).join(' ')} 777 1 2`;
     expect(parseStat(`42 (a) b) (c) ${tail}`)).toEqual({
-      ...{ pid: 42, state: 'S', parent: 10, group: 42, session: 42, startTime: '777' },
+      ...{ pid: 42, name: 'a) b) (c', state: 'S', parent: 10, group: 42, session: 42, terminal: false },
+      startTime: '777',
     });
   });
 
@@ -41,8 +42,20 @@ describe('the identity of a process', () => {
     expect(parseIdentity('42 lstart Sat Nov  1 08:00:00 2026')).toEqual({
       ...{ pid: 42, startTime: 'Sat Nov 1 08:00:00 2026', bootId: '' },
     });
-    expect(
-      parsePs('   42     1    42 Ss   Sat Nov  1 08:00:00 2026\n 43 42 42 Z Sat Nov  1 08:00:00 2026\n\n'),
-    ).toEqual([{ pid: 42, parent: 1, group: 42, session: 42, state: 'S', startTime: 'Sat Nov 1 08:00:00 2026' }]);
+    const rows = [
+      '   42     1    42 Ss   ??       Sat Nov  1 08:00:00 2026 /bin/sh',
+      '  900    42    42 S+   ttys001  Sat Nov  1 08:00:01 2026 /Applications/My Tool/tool',
+      '   43    42    42 Z    ??       Sat Nov  1 08:00:00 2026 (sh)',
+    ];
+    expect(parsePs(`${rows.join('\n')}\n\n`)).toEqual([
+      {
+        ...{ pid: 42, name: 'sh', parent: 1, group: 42, session: 42, state: 'S', terminal: false },
+        startTime: 'Sat Nov 1 08:00:00 2026',
+      },
+      {
+        ...{ pid: 900, name: 'tool', parent: 42, group: 42, session: 42, state: 'S', terminal: true },
+        startTime: 'Sat Nov 1 08:00:01 2026',
+      },
+    ]);
   });
 });

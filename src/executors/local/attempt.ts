@@ -1,0 +1,54 @@
+import type { ChildProcess } from 'node:child_process';
+import type { RunId } from '../../base/ids.js';
+import { attemptDirectory, readClaim } from './attempt-files.js';
+import type { Ending } from './ending.js';
+import { identityOf, type ProcessIdentity } from './process-identity.js';
+import type { Tree } from './tree.js';
+
+/** An attempt that was started or adopted here, until its end has been told. Times: `performance.now()`. */
+export type Attempt = {
+  readonly id: RunId;
+  readonly number: number;
+  readonly directory: string;
+  readonly pid: number;
+  /** Long ago for one that an earlier supervisor started. */
+  readonly startedAt: number;
+  /** Null for one that an earlier supervisor started: nobody will tell us of its end. */
+  readonly child: ChildProcess | null;
+  /** Known at once for an adopted attempt, else from the shim's file when it is needed. */
+  identity: ProcessIdentity | null;
+  /** Null: it has none. Made for it, though its shim may not have entered it yet. */
+  readonly cgroup: string | null;
+  /** Someone asked it to end: it has ended when its whole tree is gone. */
+  stopped: boolean;
+  /** When SIGKILL was sent to all of it. */
+  killedAt: number | null;
+  /** How its shim ended, while others of its tree live on, and since when. */
+  ending: Ending | null;
+  endedAt: number;
+};
+
+/** What survives SIGKILL for so long (a dead disk, another user's process) does not hold the slot for ever, ms. */
+const SURVIVAL_MS = 5000;
+/** Helpers of a program that has ended need a moment to notice, ms. */
+const PARTING_MS = 500;
+
+/** Everything the attempt has started, as a tree to signal. */
+export function treeOf(attempt: Attempt): Tree {
+  const { pid, directory, number, child } = attempt;
+  if (attempt.identity === null) {
+    const claim = readClaim(attemptDirectory(directory, number));
+    if (claim.kind === 'begun') attempt.identity = claim.identity;
+  }
+  // Not identified yet, but our own living child: no one else has its pid.
+  const isOurs = attempt.identity === null && child?.exitCode === null;
+  const startTime = isOurs ? identityOf(pid)?.startTime : attempt.identity?.startTime;
+  return { pid, startTime: startTime ?? null, directory, cgroup: attempt.cgroup };
+}
+
+/** Whether the end of an attempt can be told, with so many living processes left of it. */
+export function isOver({ ending, endedAt, stopped, killedAt }: Attempt, left: number, now: number): boolean {
+  if (left === 0) return ending !== null;
+  if (killedAt !== null) return now - killedAt > SURVIVAL_MS;
+  return ending !== null && !stopped && now - endedAt > PARTING_MS;
+}

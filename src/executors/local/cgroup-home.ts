@@ -1,0 +1,132 @@
+/**
+ * Where this supervisor's runs live in the tree of cgroups (version 2), if it may make cgroups at all.
+ *
+ * Its place is `memrl/<hash of the runs directory>/<sweep>:<run>.<attempt>` below the supervisor's own cgroup: below, so that
+ * the limits an administrator set keep holding; the own one, because moving a process takes the right to write to the
+ * closest common parent. Nothing is asked of a controller, so none has to be switched on.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import type { RunId } from '../../base/ids.js';
+import { removeCgroup } from './cgroup.js';
+
+const LONGEST_NAME = 255;
+
+export class CgroupHome {
+  readonly path: string;
+  /** Cgroups that were not empty when their attempt had ended. */
+  readonly #busy = new Set<string>();
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Makes the cgroup of an attempt, 0.05 ms. Null if that fails: the attempt then goes without. */
+  make(id: RunId, attempt: number): string | null {
+    const path = join(this.path, nameOf(id, attempt));
+    try {
+      mkdirSync(path);
+      return path;
+    } catch {
+      // One of that name with living processes in it is not this attempt's.
+      return removeCgroup(path) && isMade(path) ? path : null;
+    }
+  }
+
+  /** Removes the cgroup of an ended attempt, here or of an earlier supervisor; false while processes live in it. */
+  remove(path: string): boolean {
+    if (!removeCgroup(path)) {
+      this.#busy.add(path);
+      return false;
+    }
+    this.#busy.delete(path);
+    if (dirname(path) !== this.path) removeEmpty(dirname(path));
+    return true;
+  }
+
+  /** Tries again what could not be removed. */
+  tidy(): void {
+    for (const path of this.#busy) this.remove(path);
+  }
+
+  /** Leaves nothing behind but the cgroups of living runs. */
+  close(): void {
+    this.tidy();
+    removeEmpty(this.path);
+  }
+}
+
+/** Null where cgroups of our own cannot be made: no cgroup v2, not permitted, not Linux. Clears what dead runs left behind. */
+export function openCgroupHome(runsDirectory: string): CgroupHome | null {
+  const own = ownCgroup();
+  if (own === null) return null;
+  const hash = createHash('sha256').update(runsDirectory).digest('hex').slice(0, 12);
+  const path = join(own, 'memrl', hash);
+  try {
+    // To move a process to where it is needs the same right as to move it to a child.
+    writeFileSync(join(own, 'cgroup.procs'), String(process.pid));
+    mkdirSync(path, { recursive: true });
+    for (const left of readdirSync(path, { withFileTypes: true })) {
+      if (left.isDirectory()) removeCgroup(join(path, left.name));
+    }
+    return new CgroupHome(path);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The folder of a process's cgroup; null when it has none that can be seen from here.
+ *
+ * @param mounts Text of /proc/self/mountinfo. @param groups Text of /proc/PID/cgroup.
+ */
+export function cgroupFolder(mounts: string, groups: string): string | null {
+  const group = /^0::(\/.*)$/m.exec(groups)?.[1];
+  if (group === undefined) return null;
+  for (const line of mounts.split('\n')) {
+    const [, root, folder] = /^\d+ \d+ \S+ (\S+) (\S+) .* - cgroup2 /.exec(line) ?? [];
+    if (root === undefined || folder === undefined) continue;
+    const below = relative(unescaped(root), group);
+    if (!below.startsWith('..')) return join(unescaped(folder), below);
+  }
+  return null;
+}
+
+function ownCgroup(): string | null {
+  try {
+    return cgroupFolder(readFileSync('/proc/self/mountinfo', 'utf8'), readFileSync('/proc/self/cgroup', 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/** A space in a path is `\040` there. */
+function unescaped(path: string): string {
+  return path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}
+
+/** Runs have no `:` in their names, so no two attempts share one. */
+function nameOf(id: RunId, attempt: number): string {
+  const name = `${id.replace('/', ':')}.${attempt}`;
+  return name.length <= LONGEST_NAME ? name : createHash('sha256').update(name).digest('hex');
+}
+
+function isMade(path: string): boolean {
+  try {
+    mkdirSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The folder of a supervisor and, with the last of them, `memrl` itself. */
+function removeEmpty(home: string): void {
+  try {
+    rmdirSync(home);
+    rmdirSync(dirname(home));
+  } catch {
+    // Others are there.
+  }
+}
