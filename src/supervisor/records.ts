@@ -1,47 +1,101 @@
 import { hostname } from 'node:os';
+import { dirname } from 'node:path';
 import type { RunId } from '../base/ids.js';
 import type { Outcome } from '../base/outcome.js';
-import type { AttemptRecord, RunRecord } from '../contract/run-record.js';
-import type { PlannedRun } from '../spec/planned-run.js';
+import { type Redact, redactShapes, redactWords } from '../base/redaction.js';
+import type { Parameters, Scalar } from '../base/scalar.js';
+import type { AttemptRecord, GitRecord, RunRecord } from '../contract/run-record.js';
+import type { Plan, PlannedRun } from '../spec/planned-run.js';
 import { readRunRecord, writeRunRecord } from '../store/run-record-file.js';
-import { type GitState, readGitState } from './git-state.js';
+import { type Capture, readCapture, writeCapture } from './capture.js';
+import { codeKey, CodeReader } from './code-state.js';
+import { machineRecord } from './machine.js';
+import { redactedOutcome } from './redacted-outcome.js';
 
 export type AttemptStart = { number: number; slot: string; startedAt: number };
 export type AttemptEnd = { number: number; endedAt: number; outcome: Outcome };
 
+/** What is known of the submit a run came with. `environment`: the file in `.supervisor` that keeps it. */
+export type Origin = { redact: Redact; environment?: string };
+
+/** Who submitted, from where: the environment, the redactor made of it, and the names of the machine's GPUs. */
+export type Submitter = { environment: Readonly<Record<string, string>>; redact: Redact; gpus: readonly string[] };
+
+/** So many submits whose code is being found out, and the runs that started meanwhile. */
+type UnderWay = { captures: number; started: Set<PlannedRun> };
+
+/** Rewritten before other work gets a turn. */
+const AT_ONCE = 50;
+
 /**
  * Keeps `run.json` of each run. Written when clients are about to be told, so that whoever hears of an end can read of it,
- * and a run that lasts a moment is written once.
+ * and a run that lasts a moment is written once. What is slow to find out (the code) is added when it is known.
  */
 export class Records {
   readonly #records = new Map<RunId, { run: PlannedRun; record: RunRecord }>();
   readonly #unwritten = new Set<RunId>();
-  readonly #git = new Map<string, GitState | null>();
+  /** By the sweep's directory. */
+  readonly #captures = new Map<string, Capture>();
+  /** By the sweep's directory. */
+  readonly #underWay = new Map<string, UnderWay>();
   readonly #log: (line: string) => void;
+  readonly #originOf: (run: PlannedRun) => Origin;
 
-  constructor(log: (line: string) => void) {
+  /** @param originOf Asked at each start and end; must be quick. */
+  constructor(log: (line: string) => void, originOf: (run: PlannedRun) => Origin = () => ({ redact: redactShapes })) {
     this.#log = log;
+    this.#originOf = originOf;
   }
 
-  /** Finds out the commit of the runs' working directories, in the background. */
+  /**
+   * Finds out commit, differences and packages of a plan's runs, and keeps them in its sweep's directory. To be called at
+   * the submit, and not waited for: takes up to some seconds, never rejects.
+   */
+  async capture(plan: Plan, { environment, redact, gpus }: Submitter): Promise<void> {
+    const [first] = plan.runs;
+    if (first === undefined) return;
+    const directory = dirname(first.directory);
+    const captured: Capture = { ...this.#capturedOf(directory), machine: machineRecord(gpus) };
+    this.#captures.set(directory, captured);
+    const underWay = this.#underWay.get(directory) ?? { captures: 0, started: new Set() };
+    this.#underWay.set(directory, underWay);
+    underWay.captures += 1;
+    try {
+      const found = await new CodeReader(environment, redact).read(plan.runs);
+      for (const [key, state] of found) captured.code.set(key, state);
+      writeCapture(directory, captured);
+    } catch (error) {
+      this.#log(`the code of ${plan.sweep} could not be kept: ${(error as Error).message}`);
+    }
+    underWay.captures -= 1;
+    if (underWay.captures > 0) return;
+    this.#underWay.delete(directory);
+    await this.#complete(underWay.started, captured);
+  }
+
+  /** To be called no longer: `capture` finds out more. Goes when nobody calls it. */
   async lookUpCode(folders: ReadonlySet<string>): Promise<void> {
-    for (const folder of folders) this.#git.set(folder, await readGitState(folder));
+    void folders;
   }
 
   started(run: PlannedRun, start: AttemptStart): void {
     const old = this.#recordOf(run);
     const others = (old?.attempts ?? []).filter(({ number }) => number !== start.number);
-    this.#keep(run, { ...old, ...this.#facts(run), attempts: [...others, { ...start, endedAt: null, outcome: null }] });
+    const facts = this.#facts(run);
+    const attempt: AttemptRecord = { ...start, endedAt: null, outcome: null, ...codeOfAttempt(facts.git) };
+    this.#keep(run, { ...old, ...facts, attempts: [...others, attempt] });
+    this.#underWay.get(dirname(run.directory))?.started.add(run);
   }
 
   /** An attempt that never started is not recorded: it has no history but the reason, which the journal keeps. */
   ended(run: PlannedRun, { number, endedAt, outcome }: AttemptEnd): void {
     const record = this.#recordOf(run);
     if (record === null) return;
+    const safe = redactedOutcome(outcome, this.#originOf(run).redact);
     const attempts = record.attempts.map((attempt): AttemptRecord =>
-      attempt.number === number ? { ...attempt, endedAt, outcome } : attempt,
+      attempt.number === number ? { ...attempt, endedAt, outcome: safe } : attempt,
     );
-    this.#keep(run, { ...record, git: this.#git.get(run.cwd) ?? record.git, attempts });
+    this.#keep(run, { ...record, attempts });
   }
 
   /** Writes what is still to be written. */
@@ -52,20 +106,43 @@ export class Records {
 
   #facts(run: PlannedRun) {
     const { sweep, group, subgroup, name, identity, parameters, argv, cwd } = run;
-    const git = this.#git.get(cwd) ?? null;
+    const { redact, environment } = this.#originOf(run);
+    const { machine, code } = this.#capturedOf(dirname(run.directory));
+    const { git, packages } = code.get(codeKey(run)) ?? { git: null, packages: null };
     return {
       version: 1 as const,
-      sweep,
-      group,
-      subgroup,
-      name,
-      identity,
-      parameters,
-      argv,
-      cwd,
-      host: hostname(),
-      git,
+      ...{ sweep, group, subgroup, name, identity },
+      parameters: redactedParameters(parameters, redact),
+      argv: redactWords(argv, redact),
+      ...{ cwd, host: hostname(), machine, git, packages },
+      ...(environment === undefined ? {} : { environment }),
     };
+  }
+
+  /** Runs that began before their code was known are told of it now, whether they still run or not. */
+  async #complete(runs: ReadonlySet<PlannedRun>, { code }: Capture): Promise<void> {
+    let count = 0;
+    for (const run of runs) {
+      const record = this.#recordOf(run);
+      const state = code.get(codeKey(run));
+      const last = record?.attempts.at(-1);
+      if (record === null || last === undefined || state === undefined) continue;
+      const attempts = [...record.attempts.slice(0, -1), { ...last, ...codeOfAttempt(state.git) }];
+      this.#keep(run, { ...record, ...state, attempts });
+      this.#write(run.id);
+      this.#unwritten.delete(run.id);
+      count += 1;
+      if (count % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  #capturedOf(directory: string): Capture {
+    let known = this.#captures.get(directory);
+    if (known === undefined) {
+      known = readCapture(directory) ?? { machine: machineRecord([]), code: new Map() };
+      this.#captures.set(directory, known);
+    }
+    return known;
   }
 
   #recordOf(run: PlannedRun): RunRecord | null {
@@ -87,4 +164,17 @@ export class Records {
     }
     if (kept.record.attempts.at(-1)?.outcome) this.#records.delete(id);
   }
+}
+
+function codeOfAttempt(git: GitRecord | null): Pick<AttemptRecord, 'commit' | 'diff'> {
+  return git === null ? {} : { commit: git.commit, diff: git.diff ?? null };
+}
+
+function redactedParameters(parameters: Parameters, redact: Redact): Parameters {
+  const safe = (value: Scalar) => (typeof value === 'string' ? redact(value) : value);
+  const entries = Object.entries(parameters).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value.map(safe) : safe(value),
+  ]);
+  return Object.fromEntries(entries) as Parameters;
 }
