@@ -23,6 +23,8 @@ export type Programs = {
 /** A supervisor that is not up by then has a problem, ms. */
 const PATIENCE_MS = 10_000;
 const LOOK_MS = 15;
+/** One that gave way to another has ended well, but if nobody is there by now, the other one is gone too, ms. */
+const AGAIN_MS = 300;
 /** Starting a run costs in proportion to the supervisor's memory, most of which would be room for short-lived objects. */
 const smallHeap = '--max-semi-space-size=1';
 
@@ -52,18 +54,26 @@ async function openOrStart(runsDirectory: string, programs: Programs): Promise<S
   const up = await openSupervisor(runsDirectory);
   if (up !== null) return up;
   const log = join(runsDirectory, supervisorFiles.directory, supervisorFiles.log);
-  const child = start(runsDirectory, programs, log);
-  const giveUpAt = performance.now() + PATIENCE_MS;
-  // Ending with 0 means that another one was faster; then that one is waited for.
-  while (performance.now() < giveUpAt && (child.exitCode ?? 0) === 0) {
+  let child = start(runsDirectory, programs, log);
+  const beganAt = performance.now();
+  let againAt = beganAt + AGAIN_MS;
+  while (performance.now() < beganAt + PATIENCE_MS && (child.exitCode ?? 0) === 0) {
     const socket = await openSupervisor(runsDirectory);
     if (socket !== null) return socket;
+    if (hasEnded(child) && performance.now() > againAt) {
+      child = start(runsDirectory, programs, log);
+      againAt = performance.now() + AGAIN_MS;
+    }
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
   throw new UserError(
     `The supervisor of ${runsDirectory} did not come up.\n${lastWords(log)}`,
     `Read ${log}; remove the cause and try again.`,
   );
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 /** In a session of its own, so that it outlives the terminal, and writing to its log alone. */

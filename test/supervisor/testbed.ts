@@ -74,8 +74,8 @@ export class Testbed {
   }
 
   /** Connects, and starts a supervisor if need be. */
-  async fleet(): Promise<Fleet> {
-    const fleet = await ensureSupervisor(this.runs, await this.programs());
+  async fleet(programs?: Programs): Promise<Fleet> {
+    const fleet = await ensureSupervisor(this.runs, programs ?? (await this.programs()));
     this.#fleets.push(fleet);
     await fleet.ready();
     return fleet;
@@ -153,7 +153,9 @@ export function plan(
     sweep,
     description: null,
     notify: null,
-    groups: names.map((name) => ({ name, title: null, needs: groups.find((each) => each.name === name)?.needs ?? [] })),
+    groups: names.map((name) => {
+      return { name, title: null, needs: groups.find((each) => each.name === name)?.needs ?? [], breaker: null };
+    }),
     runs: planned,
   };
 }
