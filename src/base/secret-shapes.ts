@@ -5,8 +5,10 @@ type Shape = { pattern: RegExp; instead: string };
 
 const KEY_BLOCK = /-----BEGIN ([A-Z0-9 ]*PRIVATE KEY)-----[\s\S]*?(?:-----END \1-----|$)/g;
 /** Names that are a secret's in any program. Not `secret` or `token` alone, which are everyday words of language models. */
-const ASSIGNED =
-  /((?:api|access|private|secret)[-_]?key|client[-_]?secret|passw(?:or)?d|passphrase|(?:access|api|auth|bearer|refresh)[-_]?token)(["']?\s*[=:]\s*["']?)[^\s"',;&]{8,}/gi;
+const NAMED =
+  '((?:api|access|private|secret)[-_]?key|client[-_]?secret|passw(?:or)?d|passphrase|(?:access|api|auth|bearer|refresh)[-_]?token)';
+const ASSIGNED = new RegExp(`${NAMED}(["']?\\s*[=:]\\s*["']?)[^\\s"',;&]{8,}`, 'gi');
+const QUOTED = new RegExp(`${NAMED}(["']?\\s*[=:]\\s*)(["'])(?:(?!\\3)[^\\n]){8,}\\3`, 'gi');
 
 /** Secrets that can be told by their look, whoever holds them. */
 const shapes: readonly Shape[] = [
@@ -21,6 +23,7 @@ const shapes: readonly Shape[] = [
     instead: MASK,
   },
   { pattern: /(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?/g, instead: MASK },
+  { pattern: QUOTED, instead: `$1$2$3${MASK}$3` },
   { pattern: ASSIGNED, instead: `$1$2${MASK}` },
 ];
 
