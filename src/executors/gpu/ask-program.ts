@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 
@@ -25,34 +25,28 @@ const stuck = new Map<string, ChildProcess>();
 
 /** How long a killed program may take to be gone, ms. */
 const MERCY_MS = 500;
+/** How long output may still come after a program has ended; a daemon that it left behind may hold it open for ever, ms. */
+const DRAIN_MS = 200;
 
 /**
  * Runs a short program and gives what it printed. Never rejects, and takes no longer than `patienceMs` and a moment, even
  * where the program cannot be killed.
  */
 export async function askProgram(question: Question): Promise<Answer> {
-  const { program, args, environment, patienceMs, input } = question;
-  if (stuck.has(program)) return { kind: 'hung' };
-  return new Promise((resolve) => {
-    const options = { env: environment, encoding: 'utf8', maxBuffer: 1 << 26 } as const;
-    let patience: NodeJS.Timeout | null = null;
-    const child = execFile(program, args, options, (error, stdout, stderr) => {
-      if (patience !== null) clearTimeout(patience);
-      stuck.delete(program);
-      const late = child.killed ? ({ kind: 'hung' } as const) : null;
-      resolve(late ?? (error === null ? { kind: 'answered', stdout } : failure(error, stdout, stderr)));
-    });
-    patience = setTimeout(() => {
-      end(child);
-      patience = setTimeout(() => {
-        stuck.set(program, child);
-        resolve({ kind: 'hung' });
-      }, MERCY_MS);
-    }, patienceMs);
-    // That it has ended without reading this is told by its exit code.
-    child.stdin?.on('error', () => undefined);
-    child.stdin?.end(input ?? '');
-  });
+  if (stuck.has(question.program)) return { kind: 'hung' };
+  const child = started(question);
+  if (child instanceof Error) return { kind: 'failed', code: null, stdout: '', reason: child.message };
+  const stdout = textOf(child.stdout);
+  const stderr = textOf(child.stderr);
+  // That it has ended without reading this is told by its exit code.
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(question.input ?? '');
+  const end = await endOf(child, question);
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  if (end === 'hung') return { kind: 'hung' };
+  if (end.code === 0) return { kind: 'answered', stdout: stdout() };
+  return { kind: 'failed', code: end.code, stdout: stdout(), reason: words(stdout(), stderr(), end.problem) };
 }
 
 /** Whether such a program is on the PATH of `environment`. */
@@ -60,11 +54,49 @@ export function isOnPath(program: string, { PATH: path = '' }: Readonly<NodeJS.P
   return path.split(':').some((folder) => folder !== '' && isExecutable(join(folder, program)));
 }
 
-/** Its own children may hold its output open; nobody reads that any more. */
-function end(child: ChildProcess): void {
-  child.kill('SIGKILL');
-  child.stdout?.destroy();
-  child.stderr?.destroy();
+function started({ program, args, environment }: Question): ChildProcess | Error {
+  try {
+    return spawn(program, args, { env: environment, stdio: 'pipe' });
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+type End = { code: number | null; problem: string };
+
+function endOf(child: ChildProcess, { program, patienceMs }: Question): Promise<End | 'hung'> {
+  return new Promise((resolve) => {
+    let isLate = false;
+    let timer = setTimeout(() => {
+      isLate = true;
+      child.kill('SIGKILL');
+      timer = setTimeout(() => {
+        stuck.set(program, child);
+        resolve('hung');
+      }, MERCY_MS);
+    }, patienceMs);
+    const finish = (code: number | null, problem: string) => {
+      clearTimeout(timer);
+      stuck.delete(program);
+      resolve(isLate ? 'hung' : { code, problem });
+    };
+    child.once('error', (error) => finish(null, error.message));
+    child.once('close', (code, signal) => finish(code, signal ?? `exit code ${code}`));
+    child.once('exit', (code, signal) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => finish(code, signal ?? `exit code ${code}`), DRAIN_MS);
+    });
+  });
+}
+
+function textOf(stream: NodeJS.ReadableStream | null): () => string {
+  const chunks: Buffer[] = [];
+  stream?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString('utf8');
+}
+
+function words(stdout: string, stderr: string, problem: string): string {
+  return (stdout.trim() || stderr.trim() || problem).split('\n').slice(0, 3).join(' ');
 }
 
 function isExecutable(file: string): boolean {
@@ -74,10 +106,4 @@ function isExecutable(file: string): boolean {
   } catch {
     return false;
   }
-}
-
-function failure(error: Error & { code?: unknown }, stdout: string, stderr: string): Answer {
-  const code = typeof error.code === 'number' ? error.code : null;
-  const words = stdout.trim() || stderr.trim() || (code === null ? error.message : `exit code ${code}`);
-  return { kind: 'failed', code, stdout, reason: words.split('\n').slice(0, 3).join(' ') };
 }

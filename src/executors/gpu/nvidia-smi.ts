@@ -64,7 +64,7 @@ async function answerOf({ environment, patienceMs }: Asking, args: readonly stri
       throw new Sick(`nvidia-smi did not answer within ${patienceMs / 1000} s`);
     case 'failed':
       if (answer.code === INFO_ROM_CORRUPTED) return answer.stdout;
-      throw new Sick(answer.reason);
+      throw new Sick(`nvidia-smi failed: ${answer.reason}`);
   }
 }
 
@@ -82,7 +82,7 @@ export function parseRows(csv: string): DriverRow[] {
 export function parseApps(csv: string): DriverProcess[] {
   return csv.split('\n').flatMap((line) => {
     const [uuid, pid, memory, ...name] = line.split(',').map((cell) => cell.trim());
-    if (uuid === undefined || pid === undefined || !/^[1-9]\d*$/.test(pid)) return [];
+    if (uuid === undefined || pid === undefined || !/^[1-9]\d{0,9}$/.test(pid)) return [];
     return [{ uuid, pid: Number(pid), memory: numberOf(memory ?? ''), name: programOf(name.join(',')) }];
   });
 }

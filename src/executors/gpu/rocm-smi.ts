@@ -50,7 +50,7 @@ export function parseProcesses(json: string, text: string): GpuProcess[] {
 
 /** `PID 123 is using 2 DRM device(s):` and, on the next line, `0 1`. */
 function gpusByPid(text: string): Map<number, number[]> {
-  const found = text.matchAll(/^PID (\d+) is using [1-9]\d* DRM device\(s\):?\s*\n([\d ]+)$/gm);
+  const found = text.matchAll(/^PID (\d{1,10}) is using [1-9]\d* DRM device\(s\):?\s*\n([\d ]+)$/gm);
   return new Map([...found].map(([, pid, gpus]) => [Number(pid), gpus!.trim().split(/\s+/).map(Number)]));
 }
 
@@ -60,7 +60,7 @@ async function ask({ environment, patienceMs }: Asking, args: readonly string[])
   const answer = await askProgram({ program: 'rocm-smi', args, environment, patienceMs });
   if (answer.kind === 'answered') return { kind: 'said', text: answer.stdout };
   const late = `rocm-smi did not answer within ${patienceMs / 1000} s`;
-  return { kind: 'sick', reason: answer.kind === 'hung' ? late : answer.reason };
+  return { kind: 'sick', reason: answer.kind === 'hung' ? late : `rocm-smi failed: ${answer.reason}` };
 }
 
 function textOf(reply: Reply): string {
