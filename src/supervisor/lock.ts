@@ -5,8 +5,12 @@ import { supervisorFiles } from '../contract/files.js';
 import { SupervisorLock } from '../contract/supervisor-lock.js';
 import { isAlive } from '../executors/local/process-identity.js';
 
-/** `held`: another supervisor is alive. */
-export type LockResult = { kind: 'taken'; release: () => void } | { kind: 'held'; by: SupervisorLock };
+/**
+ * `held`: another supervisor is alive. `isOurs`: whether the lock is still ours; where someone has deleted it, it is made anew
+ * unless another supervisor was faster.
+ */
+export type LockResult =
+  { kind: 'taken'; release: () => void; isOurs: () => boolean } | { kind: 'held'; by: SupervisorLock };
 
 /**
  * Makes this process the owner of the runs directory, or says who is.
@@ -70,8 +74,15 @@ function create(draft: string, path: string): boolean {
 }
 
 function taken(path: string, own: SupervisorLock): LockResult {
-  const isOurs = () => readLock(path)?.pid === own.pid;
-  return { kind: 'taken', release: () => (isOurs() ? removeIfThere(path) : undefined) };
+  const isOurs = () => {
+    const { pid, startTime } = readLock(path) ?? {};
+    return pid === own.pid && startTime === own.startTime;
+  };
+  return {
+    kind: 'taken',
+    release: () => (isOurs() ? removeIfThere(path) : undefined),
+    isOurs: () => isOurs() || (textOf(path) === null && takeLock(join(path, '..', '..'), own).kind === 'taken'),
+  };
 }
 
 /** Null when there is no such file. */

@@ -12,7 +12,7 @@ import { UserError } from '../base/user-error.js';
 import { identityOf } from '../executors/local/process-identity.js';
 import { standing } from '../spec/standing.js';
 import { takeLock } from './lock.js';
-import { Service } from './service.js';
+import { Service, type ServiceOptions } from './service.js';
 import { socketAddress } from './socket-address.js';
 
 try {
@@ -36,17 +36,17 @@ async function main(): Promise<void> {
     return;
   }
   try {
-    await serve(runsDirectory, bin, socket);
+    await serve({ runsDirectory, bin, socket, isOurs: lock.isOurs, judge: standing, log });
   } finally {
     lock.release();
   }
   process.exit();
 }
 
-async function serve(runsDirectory: string, bin: string, socket: string): Promise<void> {
+async function serve(options: ServiceOptions): Promise<void> {
   const told = untilTold();
-  const service = await Service.start({ runsDirectory, bin, socket, judge: standing, log });
-  log(`process ${process.pid} looks after ${runsDirectory}`);
+  const service = await Service.start(options);
+  log(`process ${process.pid} looks after ${options.runsDirectory}`);
   const reason = await Promise.race([told, service.untilIdle().then(() => 'nothing left to do')]);
   await service.close(reason);
   log(`ends: ${reason}`);

@@ -98,6 +98,13 @@ export class Records {
     this.#keep(run, { ...record, attempts });
   }
 
+  /** Makes sure that an attempt is recorded, start and end: the supervisor that saw it may have died before it was. */
+  confirm(run: PlannedRun, { number, slot, startedAt, endedAt, outcome }: AttemptStart & AttemptEnd): void {
+    const known = this.#recordOf(run)?.attempts.find((attempt) => attempt.number === number);
+    if (known === undefined) this.started(run, { number, slot, startedAt });
+    if (known === undefined || known.outcome === null) this.ended(run, { number, endedAt, outcome });
+  }
+
   /** Writes what is still to be written. */
   flush(): void {
     for (const id of this.#unwritten) this.#write(id);

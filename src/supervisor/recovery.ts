@@ -1,24 +1,79 @@
 import type { RunId } from '../base/ids.js';
+import type { Outcome } from '../base/outcome.js';
 import type { Ending } from '../executors/local/ending.js';
 import type { LocalExecutor } from '../executors/local/local-executor.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
-import type { ActiveState, Run } from '../scheduler/run-state.js';
+import {
+  type ActiveState,
+  type Ending as LastEnding,
+  isActive,
+  type Run,
+  type RunState,
+} from '../scheduler/run-state.js';
+import { slotName } from '../scheduler/slot.js';
+import { restored, Snapshot } from '../scheduler/snapshot.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import { step } from '../scheduler/step.js';
 import type { PlannedRun } from '../spec/planned-run.js';
+import { damagedSnapshot, type JournalContents } from './journal-text.js';
 import { type Judge, outcomeOf } from './judgement.js';
 
-/** Ended runs whose record may not have been written when the supervisor died. */
+/** Attempts whose record may not have been written when the supervisor died. */
 const UNSURE = 200;
 
+/** One attempt from its start to its end, as the journal tells it. Unix ms. */
+export type PastAttempt = {
+  id: RunId;
+  number: number;
+  slot: string;
+  startedAt: number;
+  endedAt: number;
+  outcome: Outcome;
+};
+
+/**
+ * Brings an empty state to where the journal ends. `lately`: the attempts that ended last, oldest first.
+ *
+ * @throws {UserError} When the snapshot in it makes no sense.
+ */
+export function recover(
+  state: SchedulerState,
+  { snapshot, events }: JournalContents,
+  path: string,
+): { lately: PastAttempt[] } {
+  if (snapshot !== null) {
+    const { data, error } = Snapshot.safeParse(snapshot);
+    if (data === undefined) throw damagedSnapshot(path, error);
+    Object.assign(state, restored(data));
+  }
+  return replay(state, events);
+}
+
 /** Plays the journal. The actions are not taken: they were, or `reconcile` finds that they were not. */
-export function replay(state: SchedulerState, events: readonly SchedulerEvent[]): { lately: RunId[] } {
-  const ended: RunId[] = [];
+export function replay(state: SchedulerState, events: readonly SchedulerEvent[]): { lately: PastAttempt[] } {
+  const lately: PastAttempt[] = [];
+  const up = new Map<RunId, Pick<PastAttempt, 'number' | 'slot' | 'startedAt'>>();
   for (const event of events) {
     step(state, event);
-    if (event.type === 'run-ended') ended.push(event.id);
+    if (event.type !== 'run-started' && event.type !== 'run-ended') continue;
+    const { id, attempt: number } = event;
+    const run = state.runs.get(id);
+    if (run?.attempt !== number) continue;
+    const start = up.get(id);
+    const ending = endingOf(run.state);
+    if (isActive(run.state)) up.set(id, { number, slot: slotName(run.state.slot), startedAt: event.at });
+    else if (start?.number === number && ending !== null) {
+      lately.push({ id, ...start, endedAt: ending.at, outcome: ending.outcome });
+      up.delete(id);
+    }
   }
-  return { lately: ended.slice(-UNSURE) };
+  return { lately: lately.slice(-UNSURE) };
+}
+
+/** How the last attempt ended; null while it goes on, or when there was none. */
+function endingOf(state: RunState): LastEnding | null {
+  if (state.phase === 'ended') return state;
+  return state.phase === 'waiting' ? state.last : null;
 }
 
 export type ReconcileTools = {

@@ -8,6 +8,7 @@ import type { SchedulerAction } from '../scheduler/action.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import type { Run } from '../scheduler/run-state.js';
 import { emptyState, type SchedulerState } from '../scheduler/state.js';
+import { type Snapshot, snapshotOf } from '../scheduler/snapshot.js';
 import { nextDeadline } from '../scheduler/deadlines.js';
 import { isSettled } from '../scheduler/waiting-reason.js';
 import type { PlannedRun } from '../spec/planned-run.js';
@@ -18,7 +19,7 @@ import { Journal } from './journal.js';
 import type { Judge } from './judgement.js';
 import { launchOrder } from './launch-order.js';
 import { Records } from './records.js';
-import { endOf, forgetting, reconcile, replay } from './recovery.js';
+import { endOf, forgetting, type PastAttempt, reconcile, recover, replay } from './recovery.js';
 import { RunBook } from './run-book.js';
 import { type Request, SocketServer } from './socket-server.js';
 import { Supervisor } from './supervisor.js';
@@ -32,6 +33,8 @@ export type ServiceOptions = {
   bin: string;
   socket: string;
   judge: Judge;
+  /** Whether the runs directory is still locked for this process; sees to it, if nobody else has locked it. */
+  isOurs: () => boolean;
   log: (line: string) => void;
 };
 
@@ -83,10 +86,12 @@ export class Service {
   /** Takes up what the journal says, then listens. The runs directory must be locked for this process. */
   static async start(options: ServiceOptions): Promise<Service> {
     const folder = join(options.runsDirectory, supervisorFiles.directory);
-    const { journal, contents } = await Journal.open(join(folder, supervisorFiles.journal));
+    const path = join(folder, supervisorFiles.journal);
+    const { journal, contents } = await Journal.open(path);
     for (const line of contents.dropped) options.log(`journal: ${line}`);
     const service = new Service(options, journal);
-    const { lately } = replay(service.#state, contents.events);
+    const { lately } = recover(service.#state, contents, path);
+    journal.standsFor({ ...options, snapshot: () => service.#snapshot() });
     const gone = service.#unreadable();
     if (gone.length > 0) await journal.append(gone);
     replay(service.#state, gone);
@@ -158,7 +163,13 @@ export class Service {
     return new SocketServer(this.#board, answer, () => this.#records.flush());
   }
 
-  #takeUp(lately: readonly RunId[]): void {
+  /** What must be on disk besides is put there first: the events that tell of it will be gone. */
+  #snapshot(): Snapshot {
+    this.#records.flush();
+    return snapshotOf(this.#state);
+  }
+
+  #takeUp(lately: readonly PastAttempt[]): void {
     const runs = [...this.#state.runs.values()];
     this.#book.forgetOthers(new Set(runs.map(({ plan }) => plan)));
     reconcile(this.#state, {
@@ -167,11 +178,11 @@ export class Service {
       tell: (event) => this.#supervisor.tell(event),
       ...this.#judging(),
     });
-    this.#publish(new Set(runs.map(({ id }) => id)));
-    for (const id of lately) {
-      const run = this.#state.runs.get(id);
-      if (run !== undefined) this.#followUp.confirm(run, this.#planned(id)!);
+    for (const past of lately) {
+      const planned = this.#planned(past.id);
+      if (planned !== null) this.#records.confirm(planned, past);
     }
+    this.#publish(new Set(runs.map(({ id }) => id)));
   }
 
   /** A sweep whose commands are gone cannot go on; the next submit brings it back. What has to be said for that. */
