@@ -1,8 +1,10 @@
-import type { Block, ParameterRule, ParameterRules, Written } from './block.js';
-import type { Value } from './cel-value.js';
-import type { KeyPath } from './complaint.js';
-import { Resources, StopRule } from './planned-run.js';
-import type { GroupText, ParameterText, SweepText } from './sweep-schema.js';
+import type { Block, Method, ParameterRule, ParameterRules, Written } from './block.js';
+import { inherited, inheritedOrNone, type Layers } from './layers.js';
+import { rulesOf } from './parameter-rules.js';
+import { StopRule } from './planned-run.js';
+import { policyOf } from './policy.js';
+import type { SweepText } from './sweep-schema.js';
+import { byPath } from './wandb-file.js';
 import type { YamlSource } from './yaml-source.js';
 
 /** Group of a file that has none. */
@@ -10,20 +12,19 @@ const onlyGroup = 'runs';
 /** What W&B runs when a file names a program and no command. */
 const programCommand = ['${env}', '${interpreter}', '${program}', '${args}'];
 
+type Reading = Layers & { source: YamlSource; dialect: Block['dialect'] };
+
 /**
  * The groups of a file, each with what it inherits. A group's key replaces the inherited one; `parameters`, `env`,
  * `metrics` and `resources` are merged key by key, the inherited ones first.
  */
-export function blocksOf(sweep: SweepText, source: YamlSource): Block[] {
+export function blocksOf(sweep: SweepText, source: YamlSource, dialect: Block['dialect']): Block[] {
   const groups = Object.entries(sweep.groups ?? {});
-  if (groups.length === 0) return [blockOf(onlyGroup, { sweep, group: {}, above: [], source })];
-  return groups.map(([name, group]) => blockOf(name, { sweep, group, above: ['groups', name], source }));
+  if (groups.length === 0) return [blockOf(onlyGroup, { sweep, group: {}, above: [], source, dialect })];
+  return groups.map(([name, group]) => blockOf(name, { sweep, group, above: ['groups', name], source, dialect }));
 }
 
-type Layers = { sweep: SweepText; group: GroupText; above: KeyPath; source: YamlSource };
-type SharedKey = keyof SweepText & keyof GroupText;
-
-function blockOf(group: string, layers: Layers): Block {
+function blockOf(group: string, layers: Reading): Block {
   const own = layers.group;
   return {
     group,
@@ -34,12 +35,17 @@ function blockOf(group: string, layers: Layers): Block {
     name: ownText(layers, 'name'),
     subgroup: ownText(layers, 'subgroup'),
     ...commandOf(layers),
-    parameters: parametersOf(layers),
+    ...parametersOf(layers),
     cases: casesOf(layers),
+    include: inherited(layers, 'include') ?? { content: [], keys: layers.above },
+    exclude: inherited(layers, 'exclude') ?? { content: [], keys: layers.above },
+    method: methodOf(layers),
+    dialect: layers.dialect,
     when: inherited(layers, 'when') ?? null,
     extends: inherited(layers, 'extends') ?? { content: [], keys: layers.above },
-    ...endingOf(layers),
-    resources: Resources.parse({ ...layers.sweep.resources, ...own.resources }),
+    stopWhen: stopWhenOf(layers),
+    done: inherited(layers, 'done') ?? { content: { exit: 0 }, keys: layers.above },
+    ...policyOf(layers),
     ...metricsOf(layers),
   };
 }
@@ -47,15 +53,6 @@ function blockOf(group: string, layers: Layers): Block {
 function ownText({ group, above }: Layers, key: 'name' | 'subgroup'): Written<string> | null {
   const content = group[key];
   return content === undefined ? null : { content, keys: [...above, key] };
-}
-
-/** The group's value if it has one, else the sweep's, with the place it came from. */
-function inherited<Key extends SharedKey>(layers: Layers, key: Key): Written<NonNullable<SweepText[Key]>> | undefined {
-  const { sweep, group, above } = layers;
-  const content = group[key];
-  if (content !== undefined) return { content: content, keys: [...above, key] };
-  const outer = sweep[key];
-  return outer === undefined ? undefined : { content: outer, keys: [key] };
 }
 
 function commandOf(layers: Layers): Pick<Block, 'command' | 'program' | 'resumeArgs' | 'env' | 'cwd'> {
@@ -73,16 +70,20 @@ function commandOf(layers: Layers): Pick<Block, 'command' | 'program' | 'resumeA
   };
 }
 
-function endingOf(layers: Layers): Pick<Block, 'stopWhen' | 'done' | 'grace'> {
-  // `null` in a group switches the inherited rule off, so "not said" and "null" differ here.
-  const { group, sweep, above } = layers;
-  const said = group.stop_when !== undefined ? group.stop_when : sweep.stop_when;
-  const rule = group.stop_when !== undefined ? [...above, 'stop_when'] : ['stop_when'];
-  const keys = typeof said === 'string' ? rule : [...rule, 'when'];
+function methodOf(layers: Layers): Written<Method> {
+  const said = inherited(layers, 'method');
+  const kind = said?.content ?? 'grid';
+  const cap = inherited(layers, 'run_cap')?.content ?? null;
+  const seed = inherited(layers, 'sample_seed')?.content ?? 0;
+  return { content: kind === 'grid' ? { kind, cap } : { kind, cap, seed }, keys: said?.keys ?? layers.above };
+}
+
+function stopWhenOf(layers: Layers): Block['stopWhen'] {
+  const said = inheritedOrNone(layers, 'stop_when');
+  if (said === null) return null;
   return {
-    stopWhen: said === undefined || said === null ? null : { content: stopRule(said), keys },
-    done: inherited(layers, 'done') ?? { content: { exit: 0 }, keys: above },
-    grace: layers.group.grace ?? layers.sweep.grace ?? 10,
+    content: stopRule(said.content),
+    keys: typeof said.content === 'string' ? said.keys : [...said.keys, 'when'],
   };
 }
 
@@ -102,51 +103,26 @@ function metricsOf(layers: Layers): Pick<Block, 'show' | 'x' | 'progress'> {
   };
 }
 
-function parametersOf({ sweep, group, above, source }: Layers): ParameterRules {
-  return new Map([
-    ...rulesOf(sweep.parameters ?? {}, ['parameters'], source),
-    ...rulesOf(group.parameters ?? {}, [...above, 'parameters'], source),
-  ]);
+function parametersOf({ sweep, group, above, source, dialect }: Reading): Pick<Block, 'parameters' | 'twice'> {
+  const outer = rulesOf(sweep.parameters ?? {}, ['parameters'], source.writtenAsDouble);
+  const own = rulesOf(group.parameters ?? {}, [...above, 'parameters'], source.writtenAsDouble);
+  const all = new Map([...outer, ...own]);
+  return {
+    parameters: dialect === 'wandb' ? new Map([...all].sort(byPath)) : all,
+    twice: [...namedTwice(outer), ...namedTwice(own)],
+  };
 }
 
-function casesOf(layers: Layers): ParameterRules[] {
+function namedTwice(rules: readonly [string, ParameterRule][]): Written<string>[] {
+  const names = rules.map(([name]) => name);
+  return rules
+    .filter(([name], index) => names.indexOf(name) !== index)
+    .map(([name, rule]) => ({ content: name, keys: rule.keys! }));
+}
+
+function casesOf(layers: Reading): ParameterRules[] {
   const cases = inherited(layers, 'cases');
-  return (cases?.content ?? []).map((one, index) => new Map(rulesOf(one, [...cases!.keys, index], layers.source)));
-}
-
-function rulesOf(
-  texts: Readonly<Record<string, ParameterText>>,
-  above: KeyPath,
-  source: YamlSource,
-): [string, ParameterRule][] {
-  return Object.entries(texts).map(([name, text]) => {
-    const keys = [...above, name];
-    const written = [keys, [...keys, 'value'], ...itemKeys(keys, text)];
-    return [name, parameterRule(text, keys, written.some(source.writtenAsDouble))];
-  });
-}
-
-function itemKeys(keys: KeyPath, text: ParameterText): KeyPath[] {
-  const values = Array.isArray(text) ? text : isForm(text) ? (text.values ?? []) : [];
-  const above = Array.isArray(text) ? keys : [...keys, 'values'];
-  return values.map((_, index) => [...above, index]);
-}
-
-type ParameterForm = Exclude<ParameterText, Value | Value[]>;
-
-function isForm(text: ParameterText): text is ParameterForm {
-  return typeof text === 'object' && text !== null && !Array.isArray(text);
-}
-
-/**
- * What a parameter's text means. `double`: whether one of its values was written as a double (`1.0`), which JavaScript
- * forgets; a value with a fraction makes the whole axis double by itself.
- */
-export function parameterRule(text: ParameterText, keys: KeyPath | null, double = false): ParameterRule {
-  const form: ParameterForm = isForm(text) ? text : Array.isArray(text) ? { values: text } : { value: text };
-  const when = form.when ?? null;
-  if (form.expr !== undefined) return { kind: 'derived', keys, when, expr: form.expr };
-  const values = form.values ?? [form.value!];
-  const fraction = values.flat().some((value) => typeof value === 'number' && !Number.isInteger(value));
-  return { kind: 'axis', keys, when, values, double: double || fraction };
+  return (cases?.content ?? []).map(
+    (one, index) => new Map(rulesOf(one, [...cases!.keys, index], layers.source.writtenAsDouble)),
+  );
 }

@@ -1,12 +1,15 @@
+import { axesOf, compiledEdit } from './axis.js';
 import { parameterNames, type Block, type ParameterRules, type Written } from './block.js';
-import { compileWords, WordError, type CommandWords } from './command-words.js';
-import type { Axis, CompiledBlock, Step, Variant } from './compiled-block.js';
+import { checkBlock } from './check-block.js';
+import { compileWords, WordError, type CommandWords, type WordsContext } from './command-words.js';
+import type { CompiledBlock, Step, Variant } from './compiled-block.js';
 import type { KeyPath } from './complaint.js';
 import { dependencyOrder } from './dependency-order.js';
 import { compileExpression, ExpressionError, type Expression } from './expression.js';
-import { identifierOf, toCel } from './cel-value.js';
+import { identifierOf } from './cel-value.js';
 import type { Report } from './mistake.js';
 import { didYouMean } from '../base/nearest.js';
+import type { Nesting } from './nested-parameters.js';
 import { compileTemplate, type Template } from './template.js';
 
 /** @returns null when something could not be compiled; all that is wrong was reported. */
@@ -37,13 +40,17 @@ class Compiler {
 
   compile(): CompiledBlock {
     const block = this.#block;
-    this.#checkIdentifiers();
+    checkBlock(block, this.#report);
     this.#checkStopRule();
     this.#checkDone();
+    const variants = this.#variants();
     return {
       block,
-      axes: axesOf(block.parameters),
-      variants: this.#variants(),
+      axes: axesOf(block.parameters, this.#isGrid),
+      variants,
+      bare: block.cases.length === 0 || block.include.content.length === 0 ? variants[0]! : this.#variant(new Map()),
+      include: block.include.content.map((edit) => compiledEdit(edit, block.parameters)),
+      exclude: block.exclude.content.map((edit) => compiledEdit(edit, block.parameters)),
       when: this.#written(block.when, (source) => this.#expression(source, block.when!.keys)),
       name: this.#written(block.name, (source) => this.#template(source, block.name!.keys)),
       subgroup: this.#written(block.subgroup, (source) => this.#template(source, block.subgroup!.keys)),
@@ -52,7 +59,12 @@ class Compiler {
       resumeArgs: this.#words(block.resumeArgs.content, block.resumeArgs.keys),
       cwd: block.cwd && this.#words([block.cwd.content], block.cwd.keys.slice(0, -1), [block.cwd.keys.at(-1)!]),
       env: this.#words(Object.values(block.env.content), block.env.keys, Object.keys(block.env.content)),
+      nesting: nestingOf(block),
     };
+  }
+
+  get #isGrid(): boolean {
+    return this.#block.method.content.kind === 'grid';
   }
 
   #command(): CommandWords {
@@ -61,17 +73,11 @@ class Compiler {
       const problem = 'there is no `command`, and none to inherit.';
       this.#report({ keys, problem, fix: 'Add `command: [python, train.py, "${args}"]`, or whatever the runs are.' });
     }
-    return this.#words(command.content, command.keys);
-  }
-
-  #checkIdentifiers(): void {
-    const { parameters } = this.#block;
-    const clash = this.#parameters.find(
-      (name, index) => this.#parameters.map(identifierOf).indexOf(identifierOf(name)) !== index,
-    );
-    if (clash === undefined) return;
-    const problem = `\`${clash}\` and another parameter are both \`${identifierOf(clash)}\` in expressions.`;
-    this.#report({ keys: parameters.get(clash)?.keys ?? this.#block.keys, problem, fix: 'Rename one of them.' });
+    try {
+      return compileWords(command.content, { ...this.#context, dialect: this.#block.dialect });
+    } catch (error) {
+      return this.#wordMistake(error, command.keys);
+    }
   }
 
   #checkStopRule(): void {
@@ -93,33 +99,30 @@ class Compiler {
   }
 
   #variants(): Variant[] {
-    const { parameters, cases } = this.#block;
-    for (const one of cases) this.#refuseDoubleAxes(one);
-    return (cases.length === 0 ? [new Map()] : cases).map((one: ParameterRules) => {
-      const all: ParameterRules = new Map([...parameters, ...one]);
-      return { axes: axesOf(one), steps: this.#steps(all), names: [...all.keys()] };
-    });
+    const { cases } = this.#block;
+    return (cases.length === 0 ? [new Map()] : cases).map((one: ParameterRules) => this.#variant(one));
   }
 
-  #refuseDoubleAxes(one: ParameterRules): void {
-    for (const [name, rule] of one) {
-      const outer = this.#block.parameters.get(name);
-      if (outer?.kind !== 'axis' || outer.values.length < 2) continue;
-      const problem = `\`${name}\` is an axis of \`parameters\` and also set by this case.`;
-      this.#report({ keys: rule.keys, problem, fix: `Set \`${name}\` in one of the two places.` });
-    }
+  #variant(one: ParameterRules): Variant {
+    const all: ParameterRules = new Map([...this.#block.parameters, ...one]);
+    const included = this.#block.include.content.flatMap((edit) => Object.keys(edit));
+    return {
+      axes: axesOf(one, this.#isGrid),
+      steps: this.#steps(all),
+      names: [...new Set([...all.keys(), ...included])],
+    };
   }
 
   #steps(rules: ParameterRules): Step[] {
     const steps = new Map<string, Step>();
     for (const [name, rule] of rules) {
-      if (rule.kind === 'axis' && rule.when === null) continue;
+      if (rule.kind !== 'derived' && rule.when === null) continue;
       steps.set(identifierOf(name), {
         name,
         identifier: identifierOf(name),
         rule,
         when: rule.when === null ? null : this.#expression(rule.when, below(rule.keys, 'when')),
-        expr: rule.kind === 'axis' ? null : this.#expression(rule.expr, below(rule.keys, 'expr')),
+        expr: rule.kind !== 'derived' ? null : this.#expression(rule.expr, below(rule.keys, 'expr')),
       });
     }
     return this.#ordered(steps);
@@ -168,15 +171,23 @@ class Compiler {
     }
   }
 
+  get #context(): WordsContext {
+    return { parameters: this.#parameters, program: this.#block.program, dialect: 'own' };
+  }
+
   #words(words: readonly string[], keys: KeyPath, indices?: readonly (string | number)[]): CommandWords {
     try {
-      return compileWords(words, this.#parameters, this.#block.program);
+      return compileWords(words, this.#context);
     } catch (error) {
-      if (!(error instanceof WordError)) throw error;
-      const place = [...keys, indices?.[error.index] ?? error.index];
-      this.#report({ keys: place, span: error, problem: sentence(error.message), fix: 'Correct the macro.' });
-      return { render: () => [], renderTexts: () => [] };
+      return this.#wordMistake(error, keys, indices);
     }
+  }
+
+  #wordMistake(error: unknown, keys: KeyPath, indices?: readonly (string | number)[]): CommandWords {
+    if (!(error instanceof WordError)) throw error;
+    const place = [...keys, indices?.[error.index] ?? error.index];
+    this.#report({ keys: place, span: error, problem: sentence(error.message), fix: 'Correct the macro.' });
+    return compileWords([], this.#context);
   }
 
   #guard<Result>(keys: KeyPath | null, work: () => Result): Result | null {
@@ -206,16 +217,8 @@ function below(keys: KeyPath | null, key: string): KeyPath | null {
   return keys && [...keys, key];
 }
 
-function axesOf(rules: ParameterRules): Axis[] {
-  return [...rules].flatMap(([name, rule]) =>
-    rule.kind === 'axis'
-      ? [
-          {
-            name,
-            identifier: identifierOf(name),
-            values: rule.values.map((value) => [value, toCel(value, rule.double)] as const),
-          },
-        ]
-      : [],
-  );
+/** In our own files a nested parameter is passed on under its whole name. */
+function nestingOf({ dialect, parameters }: Block): Nesting {
+  if (dialect === 'own') return new Map();
+  return new Map([...parameters].filter(([, { path }]) => path.length > 1).map(([name, { path }]) => [name, path]));
 }

@@ -3,6 +3,7 @@ import type { CelValue } from './cel-environment.js';
 import type { Value } from './cel-value.js';
 import type { CommandWords } from './command-words.js';
 import type { Expression } from './expression.js';
+import type { Nesting } from './nested-parameters.js';
 import type { Template } from './template.js';
 
 /** A parameter that must be computed at each point. */
@@ -24,19 +25,32 @@ export type Variant = {
   readonly names: readonly string[];
 };
 
+/** A value as it is passed on, and as expressions see it. */
+export type AxisValue = readonly [Value, CelValue];
+
 /** A constant is an axis of one value. */
 export type Axis = {
   readonly name: string;
   readonly identifier: string;
-  /** Each value as it is passed on, and as expressions see it. */
-  readonly values: readonly (readonly [Value, CelValue])[];
+  readonly constant: boolean;
+  /** Empty for a parameter that is drawn from a distribution. */
+  readonly values: readonly AxisValue[];
+  /** The value at a place of the axis. @param u Between 0 and 1, both excluded. */
+  readonly draw: (u: number) => AxisValue;
 };
+
+/** An entry of `include` or `exclude`. */
+export type CompiledEdit = readonly { readonly name: string; readonly identifier: string; readonly value: AxisValue }[];
 
 /** A block with every expression, template and macro compiled once. */
 export type CompiledBlock = {
   readonly block: Block;
   readonly axes: readonly Axis[];
   readonly variants: readonly Variant[];
+  /** For the points that `include` brings in: no case, no axes. */
+  readonly bare: Variant;
+  readonly include: readonly CompiledEdit[];
+  readonly exclude: readonly CompiledEdit[];
   readonly when: Written<Expression> | null;
   readonly name: Written<Template> | null;
   readonly subgroup: Written<Template> | null;
@@ -45,4 +59,5 @@ export type CompiledBlock = {
   readonly resumeArgs: CommandWords;
   readonly cwd: CommandWords | null;
   readonly env: CommandWords;
+  readonly nesting: Nesting;
 };

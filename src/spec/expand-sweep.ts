@@ -1,4 +1,5 @@
 import { UserError } from '../base/user-error.js';
+import { mostRuns } from './axis.js';
 import { compileBlock } from './compile-block.js';
 import type { CompiledBlock } from './compiled-block.js';
 import { complaintAt } from './mistake.js';
@@ -8,8 +9,9 @@ import { chooseGroups, type ChosenGroup } from './group-choice.js';
 import { evaluated, gridSize, PointError, pointsOf } from './grid.js';
 import { applyOverrides } from './overrides.js';
 import { plannedRun, rendering, type NamedPoint } from './plan-run.js';
-import { Breaker, type Plan, type PlannedGroup } from './planned-run.js';
-import { refuseClashes } from './run-clash.js';
+import { notifyOf } from './notify.js';
+import type { Plan, PlannedGroup } from './planned-run.js';
+import { refuseClashes, type NamedGroup } from './run-clash.js';
 import { defaultNames } from './run-name.js';
 import type { SweepFile } from './sweep-file.js';
 
@@ -26,9 +28,6 @@ export type ExpandOptions = {
   /** `--sweep`: only these groups and what they need. */
   readonly groups?: readonly string[];
 };
-
-/** More is a mistake in an axis sooner than a wish, and would take all memory. */
-const mostRuns = 200_000;
 
 /**
  * All runs of a sweep file, complete, in launch order: groups in file order; in a group the axes in file order, the
@@ -52,7 +51,14 @@ export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
       'Loosen `when`, or add values.',
     );
   }
-  return { sweep: file.name, description: file.description, notify: null, groups: chosen.map(plannedGroup), runs };
+  return {
+    sweep: file.name,
+    description: file.description,
+    notify: file.notify && notifyOf(file, file.notify, options.environment),
+    ...notesOf(file, named),
+    groups: chosen.map(plannedGroup),
+    runs,
+  };
 }
 
 type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
@@ -72,13 +78,13 @@ function refuseTooMany(file: GroupsFile, compiled: readonly CompiledBlock[]): vo
   const sizes = compiled.map(gridSize);
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (total <= mostRuns) return;
-  const largest = compiled[sizes.indexOf(Math.max(...sizes))]!;
+  const { block, axes } = compiled[sizes.indexOf(Math.max(...sizes))]!;
+  const long = axes.filter(({ values }) => values.length > 1);
   throw new UserError(
     `${file.path} would make ${total.toLocaleString('en-US')} runs; the limit is ${mostRuns.toLocaleString('en-US')}.`,
-    `Shorten an axis of group \`${largest.block.group}\`: ${largest.axes
-      .filter(({ values }) => values.length > 1)
-      .map(({ name, values }) => `${name} has ${values.length} values`)
-      .join(', ')}.`,
+    block.method.content.kind === 'grid'
+      ? `Shorten an axis of group \`${block.group}\`: ${long.map(({ name, values }) => `${name} has ${values.length} values`).join(', ')}.`
+      : `Lower \`run_cap\` of group \`${block.group}\`.`,
   );
 }
 
@@ -104,5 +110,25 @@ function atPlace<Result>(file: GroupsFile, work: () => Result): Result {
 }
 
 function plannedGroup({ block, prerequisite }: ChosenGroup): PlannedGroup {
-  return { name: block.group, title: block.title, needs: [...block.needs], prerequisite, breaker: Breaker.parse({}) };
+  return { name: block.group, title: block.title, needs: [...block.needs], prerequisite, breaker: block.breaker };
+}
+
+/** What the file says without effect here, and what came out smaller than it was asked for. */
+function notesOf(file: GroupsFile, named: readonly NamedGroup[]): Pick<Plan, 'notes'> {
+  const notes = [
+    ...file.notes,
+    ...named.flatMap(({ group }) => group.command.dropped.map(droppedNote)),
+    ...named.flatMap(({ group, points }) => shortNote(group, points.length)),
+  ];
+  return notes.length === 0 ? {} : { notes };
+}
+
+function droppedNote(word: string): string {
+  return `${word} in \`command\` is no macro; the word is left out, as W&B does it.`;
+}
+
+function shortNote({ block }: CompiledBlock, count: number): string[] {
+  const { kind, cap } = block.method.content;
+  if (kind === 'grid' || cap === null || count >= cap) return [];
+  return [`Group ${block.group}: of ${cap} points that were asked for, only ${count} are different.`];
 }

@@ -1,9 +1,11 @@
 import type { Value } from './cel-value.js';
 import { fromCel } from './cel-value.js';
 import type { CelValue } from './cel-environment.js';
+import { visitDraws, visitGrid, type Combination } from './combinations.js';
 import type { Axis, CompiledBlock, Step, Variant } from './compiled-block.js';
 import type { KeyPath } from './complaint.js';
 import { ExpressionError } from './expression.js';
+import { MatrixEdits } from './matrix-edits.js';
 
 /** One point of a grid: parameters in the order of the file, and the same as variables for expressions. */
 export type Point = {
@@ -24,49 +26,44 @@ export class PointError extends Error {
   }
 }
 
-/** How many points there are before any `when`. */
-export function gridSize({ axes, variants }: CompiledBlock): number {
+/** How many points there are at most. */
+export function gridSize({ axes, variants, include, block }: CompiledBlock): number {
+  const { content: method } = block.method;
+  if (method.kind !== 'grid') return (method.cap ?? 0) + include.length;
   const size = (all: readonly Axis[]) => all.reduce((product, { values }) => product * values.length, 1);
-  return size(axes) * variants.reduce((sum, variant) => sum + size(variant.axes), 0);
+  return size(axes) * variants.reduce((sum, variant) => sum + size(variant.axes), 0) + include.length;
 }
 
 /**
- * All points: the block's axes in order, then the cases, then a case's own axes; the last varies fastest. Points that
- * differ only in a parameter that is not passed are one point.
+ * All points of a block, in the order of its method; those that `include` adds come last. Points that differ only in a
+ * parameter that is not passed are one point.
  *
  * @throws {PointError} When an expression fails at a point.
  */
 export function pointsOf(compiled: CompiledBlock): Point[] {
+  const { content: method } = compiled.block.method;
+  const edits = new MatrixEdits(compiled);
   const seen = new Set<string>();
   const points: Point[] = [];
-  const variables: Record<string, CelValue> = {};
-  const values: Record<string, Value> = {};
-  walk(compiled.axes, variables, values, () => {
-    for (const variant of compiled.variants) {
-      const before = { variables: { ...variables }, values: { ...values } };
-      walk(variant.axes, before.variables, before.values, () => {
-        const point = complete(variant, { ...before.variables }, { ...before.values });
-        if (exists(compiled, point) && isFirst(variant, point, seen)) points.push(point);
-      });
-    }
-  });
-  return points;
-}
-
-/** Sets the axes one by one, in place, and calls `visit` at each full setting. */
-function walk(
-  axes: readonly Axis[],
-  variables: Record<string, CelValue>,
-  values: Record<string, Value>,
-  visit: () => void,
-): void {
-  const [axis, ...rest] = axes;
-  if (axis === undefined) return visit();
-  for (const [value, cel] of axis.values) {
-    variables[axis.identifier] = cel;
-    values[axis.name] = value;
-    walk(rest, variables, values, visit);
+  const add = ({ variant, values, variables }: Combination): boolean => {
+    const point = complete(variant, variables, values);
+    const isNew = exists(compiled, point) && (!mayRepeat(compiled, variant) || isFirst(point, seen));
+    if (isNew) points.push(point);
+    return isNew;
+  };
+  const take = (combination: Combination): boolean => {
+    if (edits.excludes(combination)) return false;
+    edits.include(combination);
+    return add(combination);
+  };
+  if (method.kind !== 'grid') visitDraws(compiled, take);
+  else {
+    visitGrid(compiled, (combination) => {
+      if (method.cap === null || points.length < method.cap) take(combination);
+    });
   }
+  edits.own().forEach(add);
+  return points;
 }
 
 function complete(variant: Variant, variables: Record<string, CelValue>, values: Record<string, Value>): Point {
@@ -101,9 +98,12 @@ function exists({ when }: CompiledBlock, { variables }: Point): boolean {
   return when === null || isTrue(when.content, variables, when.keys);
 }
 
-/** Without a `when` on a parameter no two points can be the same, unless the file says a value twice. */
-function isFirst(variant: Variant, point: Point, seen: Set<string>): boolean {
-  if (!variant.steps.some(({ when }) => when !== null)) return true;
+/** In a grid no two points can be the same without a `when` on a parameter, unless the file says a value twice. */
+function mayRepeat({ block }: CompiledBlock, { steps }: Variant): boolean {
+  return block.dialect === 'wandb' || block.method.content.kind !== 'grid' || steps.some(({ when }) => when !== null);
+}
+
+function isFirst(point: Point, seen: Set<string>): boolean {
   const key = JSON.stringify(point.parameters);
   if (seen.has(key)) return false;
   seen.add(key);

@@ -1,10 +1,13 @@
 import { parseDocument } from 'yaml';
 import { UserError } from '../base/user-error.js';
 import { parameterNames, type Block } from './block.js';
-import { parameterRule, stopRule } from './blocks.js';
+import { stopRule } from './blocks.js';
 import { compileExpression, ExpressionError } from './expression.js';
 import { didYouMean } from '../base/nearest.js';
-import { ParameterText } from './sweep-schema.js';
+import { parameterRule } from './parameter-rules.js';
+import { ParameterText } from './parameter-schema.js';
+import { Breaker, EarlyTerminate, Objective, RetryRule } from './planned-run.js';
+import { sharedShape } from './sweep-schema.js';
 
 /** One `--set`, such as `n_batches=500` or `A.N=[16, 64]`. */
 type Override = { readonly text: string; readonly group: string | null; readonly key: string; readonly value: unknown };
@@ -27,8 +30,37 @@ export function applyOverrides(blocks: readonly Block[], sets: readonly string[]
   );
 }
 
-/** Keys of a group that can be set besides its parameters. */
-const settable = ['stop_when', 'grace'];
+/** Keys of a group that can be set besides its parameters: what each makes of a value that its schema has read. */
+const setters: Readonly<Record<string, (block: Block, value: never) => Block>> = {
+  stop_when: (block, value: Parameters<typeof stopRule>[0] | null) => ({
+    ...block,
+    stopWhen: value === null ? null : { content: stopRule(value), keys: [] },
+  }),
+  grace: (block, grace: number) => ({ ...block, grace }),
+  timeout: (block, timeout: number | null) => ({ ...block, timeout }),
+  priority: (block, priority: number) => ({ ...block, priority }),
+  retry: (block, value: object) => ({ ...block, retry: RetryRule.parse(value) }),
+  breaker: (block, value: object | false) => ({ ...block, breaker: value === false ? null : Breaker.parse(value) }),
+  metric: (block, value: { name: string; goal?: string; target?: number } | null) => ({
+    ...block,
+    objective: value && Objective.parse({ name: value.name, goal: value.goal, target: value.target }),
+  }),
+  early_terminate: (block, value: object | null) => ({
+    ...block,
+    earlyTerminate: value && { content: EarlyTerminate.parse(value), keys: ['early_terminate'] },
+  }),
+  run_cap: (block, cap: number) => ({
+    ...block,
+    method: { ...block.method, content: { ...block.method.content, cap } },
+  }),
+  sample_seed: (block, seed: number) => withSeed(block, seed),
+};
+const settable = Object.keys(setters);
+
+function withSeed(block: Block, seed: number): Block {
+  const { content, keys } = block.method;
+  return content.kind === 'grid' ? block : { ...block, method: { content: { ...content, seed }, keys } };
+}
 
 function readOverride(text: string, blocks: readonly Block[]): Override {
   const equals = text.indexOf('=');
@@ -71,20 +103,19 @@ function unknownKey({ text, group, key }: Override, blocks: readonly Block[]): U
 }
 
 function overridden(block: Block, override: Override): Block {
-  const { key } = override;
-  if (hasParameter(block, key)) return withParameter(block, override);
-  return key === 'grace' ? withGrace(block, override) : withStopRule(block, override);
+  return hasParameter(block, override.key) ? withParameter(block, override) : withSetting(block, override);
 }
 
 function withParameter(block: Block, { text, key, value }: Override): Block {
   const read = ParameterText.safeParse(value);
-  if (!read.success) {
+  if (!read.success || isNested(read.data)) {
     throw new UserError(
       `\`--set ${text}\`: a parameter cannot be that.`,
       'Give a value, a list of values, or {expr: "…"}.',
     );
   }
-  const rule = parameterRule(read.data, null);
+  const written = block.parameters.get(key) ?? block.cases.find((one) => one.has(key))?.get(key);
+  const rule = { ...parameterRule(read.data, null, () => false), path: written?.path ?? [] };
   const parameters = new Map(block.parameters);
   if (parameters.has(key) || !block.cases.some((one) => one.has(key))) parameters.set(key, rule);
   // What a case says of the parameter must give way too, or the option would do nothing there.
@@ -92,27 +123,35 @@ function withParameter(block: Block, { text, key, value }: Override): Block {
   return { ...block, parameters, cases };
 }
 
-function withGrace(block: Block, { text, value }: Override): Block {
-  if (typeof value !== 'number' || !(value >= 0)) {
-    throw new UserError(`\`--set ${text}\`: \`grace\` is a number of seconds.`, 'Write for example `--set grace=30`.');
-  }
-  return { ...block, grace: value };
+function isNested(text: ParameterText): boolean {
+  return typeof text === 'object' && text !== null && 'parameters' in text;
 }
 
-function withStopRule(block: Block, { text, value }: Override): Block {
-  if (value === null) return { ...block, stopWhen: null };
-  const isText = typeof value === 'string';
-  const wrong = isText ? mistakeIn(value) : 'it is an expression over metrics, or null';
-  if (isText && wrong === null) return { ...block, stopWhen: { content: stopRule(value), keys: [] } };
-  throw new UserError(
-    `\`--set ${text}\`: ${wrong}.`,
+function withSetting(block: Block, { text, key, value }: Override): Block {
+  const read = sharedShape[key as keyof typeof sharedShape].safeParse(value);
+  const wrong = read.success ? mistakeIn(key, read.data) : `expected ${expectation(read.error.issues)}`;
+  if (wrong === null) return setters[key]!(block, read.data as never);
+  throw new UserError(`\`--set ${text}\`: ${wrong}.`, examples[key] ?? `Write for example \`--set ${key}=3\`.`);
+}
+
+const examples: Readonly<Record<string, string>> = {
+  stop_when:
     'Write for example `--set \'stop_when="loss < 0.1"\'`, or `--set stop_when=null` to let runs go to their end.',
-  );
+  grace: 'Write for example `--set grace=30`.',
+  timeout: 'Write for example `--set timeout=2h`, or `--set timeout=null`.',
+  metric: "Write for example `--set 'metric={name: loss, goal: minimize}'`.",
+  early_terminate: "Write for example `--set 'early_terminate={type: asha, min_iter: 5}'`, or `=null` for none.",
+};
+
+function expectation(issues: readonly { message: string }[]): string {
+  return [...new Set(issues.map(({ message }) => message))].join(', ');
 }
 
-function mistakeIn(expression: string): string | null {
+/** `stop_when` is an expression, which its schema does not read. */
+function mistakeIn(key: string, value: unknown): string | null {
+  if (key !== 'stop_when' || value === null) return null;
   try {
-    compileExpression(expression);
+    compileExpression(stopRule(value as Parameters<typeof stopRule>[0]).when);
     return null;
   } catch (error) {
     if (error instanceof ExpressionError) return error.message;

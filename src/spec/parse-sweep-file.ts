@@ -11,6 +11,7 @@ import { didYouMean } from '../base/nearest.js';
 import { schemaComplaints } from './schema-complaints.js';
 import type { SweepFile } from './sweep-file.js';
 import { SweepText } from './sweep-schema.js';
+import { isWandbFile, readWandbText } from './wandb-file.js';
 import { readYaml, type YamlSource } from './yaml-source.js';
 
 /**
@@ -24,26 +25,52 @@ export function parseSweepFile(text: string, path: string): SweepFile {
 }
 
 function parseYamlSweep(text: string, path: string): SweepFile {
+  refuseLong(text, path, mostYaml);
   const source = readYaml(text, path);
   if (!('value' in source)) throw complaintsError(path, text, source);
   if (source.value === null) throw emptyFile(path);
-  const said = SweepText.safeParse(source.value);
-  if (!said.success) throw complaintsError(path, text, schemaComplaints(source, said.error.issues));
-  const blocks = blocksOf(said.data, source);
+  const { sweep, notes, dialect } = sweepTextOf(source);
+  const blocks = blocksOf(sweep, source, dialect);
   const complaints = [...inexactNumbers(source), ...complaintsAboutBlocks(blocks, source)];
   if (complaints.length > 0) throw complaintsError(path, text, complaints);
   return {
     kind: 'groups',
     path,
     text,
-    name: said.data.name ?? nameFrom(path),
-    description: said.data.description ?? null,
+    name: sweep.name ?? nameFrom(path),
+    description: sweep.description ?? null,
     blocks,
+    notify: sweep.notify ?? null,
+    notes,
     placeOf: source.placeOf,
   };
 }
 
+type Said = { sweep: SweepText; notes: readonly string[]; dialect: Block['dialect'] };
+
+function sweepTextOf(source: YamlSource): Said {
+  const isWandb = isWandbFile(source.value);
+  const said = isWandb ? readWandbText(source.value, safeName) : SweepText.safeParse(source.value);
+  if (!said.success) throw complaintsError(source.path, source.text, schemaComplaints(source, said.error.issues));
+  return 'notes' in said
+    ? { sweep: said.data, notes: said.notes, dialect: 'wandb' }
+    : { sweep: said.data, notes: [], dialect: 'own' };
+}
+
+/** Characters. Larger files are no sweeps that anyone wrote, and reading them would take minutes. */
+const mostYaml = 4_000_000;
+const mostCommands = 64_000_000;
+
+function refuseLong(text: string, path: string, most: number): void {
+  if (text.length <= most) return;
+  throw new UserError(
+    `${path} has ${text.length.toLocaleString('en-US')} characters; the limit is ${most.toLocaleString('en-US')}.`,
+    'Check that it is a sweep file. Long lists of values are better computed: {expr: "…"}.',
+  );
+}
+
 function parseCommandList(text: string, path: string): SweepFile {
+  refuseLong(text, path, mostCommands);
   const { lines, complaints } = readCommandList(text);
   if (complaints.length > 0) throw complaintsError(path, text, complaints);
   if (lines.length === 0) throw emptyFile(path);
@@ -59,8 +86,11 @@ function emptyFile(path: string): UserError {
 
 /** The file's name without folders and ending, in characters that a folder name may have. */
 function nameFrom(path: string): string {
-  const stem = path.replace(/^.*[/\\]/, '').replace(/(?<=.)\.[^.]*$/, '');
-  const safe = stem
+  return safeName(path.replace(/^.*[/\\]/, '').replace(/(?<=.)\.[^.]*$/, ''));
+}
+
+function safeName(text: string): string {
+  const safe = text
     .replace(/[^A-Za-z0-9._=+,@-]+/g, '-')
     .replace(/^[^A-Za-z0-9_]+/, '')
     .slice(0, 100);
@@ -95,7 +125,7 @@ function complaintsAboutBlocks(blocks: readonly Block[], source: YamlSource): Co
     compileBlock(block, (mistake) => {
       const key = JSON.stringify(mistake);
       const { groups } = found.get(key) ?? { groups: [] };
-      found.set(key, { complaint: complaint(mistake), groups: [...groups, block.group] });
+      found.set(key, { complaint: complaint(mistake), groups: [...new Set([...groups, block.group])] });
     });
   }
   const told = [...found.values()].map(({ complaint: one, groups }) =>

@@ -1,13 +1,15 @@
 import type { RunId } from '../base/ids.js';
+import type { Block } from './block.js';
 import type { CelValue } from './cel-environment.js';
 import type { CompiledBlock } from './compiled-block.js';
-import type { CommandWords, MacroValues } from './command-words.js';
+import type { CommandWords } from './command-words.js';
 import type { KeyPath } from './complaint.js';
 import type { ExpandOptions } from './expand-sweep.js';
 import { evaluated, PointError, type Point } from './grid.js';
 import { identityOf } from './identity.js';
 import { joinPath } from './join-path.js';
-import { RetryRule, type MetricChoice, type PlannedRun } from './planned-run.js';
+import { argsFile, parametersJson, type MacroValues } from './macros.js';
+import type { MetricChoice, PlannedRun } from './planned-run.js';
 import type { Template } from './template.js';
 
 /** A point that has its run's name. */
@@ -52,14 +54,19 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     done: block.done.content,
     stopWhen: block.stopWhen?.content ?? null,
     resources: block.resources,
-    grace: block.grace,
-    timeout: null,
-    priority: 0,
-    retry: RetryRule.parse({}),
-    objective: null,
-    earlyTerminate: null,
+    ...policyOf(block),
     metrics: { show: [...block.show], x: block.x, progress: progressOf(group, point) },
+    ...filesOf(group, macros),
   };
+}
+
+function policyOf({ grace, timeout, priority, retry, objective, earlyTerminate }: Block) {
+  return { grace, timeout, priority, retry, objective, earlyTerminate: earlyTerminate?.content ?? null };
+}
+
+function filesOf({ command, resumeArgs }: CompiledBlock, macros: MacroValues): Pick<PlannedRun, 'files'> {
+  const isWanted = [command, resumeArgs].some((words) => words.macros.has('args_json_file'));
+  return isWanted ? { files: { [argsFile]: `${parametersJson(macros)}\n` } } : {};
 }
 
 /** A template as something to evaluate. */
@@ -74,6 +81,7 @@ function macrosOf({ sweep, options, group, point }: Making): MacroValues {
   const sweepDirectory = joinPath(options.runsDirectory, sweep);
   return {
     parameters: point.parameters,
+    nesting: group.nesting,
     runDirectory: `${sweepDirectory}/${point.name}`,
     runName: point.name,
     sweepDirectory,

@@ -13,17 +13,32 @@ const longest = 120;
  * `tune_lr0.001_bs32_s0`. Values that cannot stand in a folder name are mended; a mark from the run's parameters keeps
  * names apart that mending or cutting made equal.
  */
-export function defaultNames({ block, variants }: CompiledBlock, points: readonly Point[]): string[] {
+export function defaultNames({ block, axes, variants }: CompiledBlock, points: readonly Point[]): string[] {
   // Derived parameters follow from the others, so they tell nothing apart.
   const derived = new Set(variants.flatMap(({ steps }) => steps.filter(({ expr }) => expr).map(({ name }) => name)));
+  const inCases = variants.flatMap((variant) => variant.axes);
+  const drawn = new Set([...axes, ...inCases].filter(({ values }) => values.length === 0).map(({ name }) => name));
   const varying = varyingNames(points).filter((name) => !derived.has(name));
   const short = shortNames(varying);
   const prefix = block.keys.length === 0 ? [] : [block.group];
-  const names = points.map(({ parameters }) => {
+  const isDrawn = (name: string) => drawn.has(name);
+  const names = points.map(({ parameters }): Draft => {
     const parts = varying.filter((name) => Object.hasOwn(parameters, name));
-    return [...prefix, ...parts.map((name) => joined(short.get(name)!, parameters[name]!))].join('_') || block.group;
+    const texts = parts.map((name) =>
+      joined(short.get(name)!, isDrawn(name) ? rounded(parameters[name]!) : parameters[name]!),
+    );
+    const isWhole = !parts.some((name) => isDrawn(name) && rounded(parameters[name]!) !== parameters[name]);
+    return { name: [...prefix, ...texts].join('_') || block.group, isWhole };
   });
   return keptApart(names, points);
+}
+
+/** A name, and whether it says all digits of its values. One that does not may not depend on its neighbours. */
+type Draft = { readonly name: string; readonly isWhole: boolean };
+
+/** A drawn value has 16 digits; three tell a person enough. */
+function rounded(value: Value): Value {
+  return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(3)) : value;
 }
 
 /** Parameters that do not have one and the same value at all points, in the order of the file. */
@@ -48,13 +63,14 @@ function joined(short: string, value: Value): string {
   return /^[\d.-]/.test(text) || text === '' ? `${short}${text}` : `${short}-${text}`;
 }
 
-function keptApart(names: readonly string[], points: readonly Point[]): string[] {
+function keptApart(drafts: readonly Draft[], points: readonly Point[]): string[] {
   const count = new Map<string, number>();
-  const cut = names.map((name) => name.slice(0, longest));
+  const cut = drafts.map(({ name }) => name.slice(0, longest));
   for (const name of cut) count.set(name, (count.get(name) ?? 0) + 1);
   return cut.map((name, index) => {
-    const whole = name.length === names[index]!.length;
-    if (whole && count.get(name) === 1) return name;
+    const draft = drafts[index]!;
+    const isWhole = draft.isWhole && name.length === draft.name.length;
+    if (isWhole && count.get(name) === 1) return name;
     return `${name}_${fnv1a64(JSON.stringify(points[index]!.parameters)).slice(0, 8)}`;
   });
 }

@@ -1,6 +1,8 @@
 import { type z } from 'zod';
 import { keyText, type Complaint, type KeyPath } from './complaint.js';
 import { didYouMean } from '../base/nearest.js';
+import { parameterKeys } from './parameter-schema.js';
+import { policyKeys } from './policy-schema.js';
 import { groupKeys, sweepKeys } from './sweep-schema.js';
 import type { YamlSource } from './yaml-source.js';
 
@@ -62,6 +64,9 @@ function wrongValue(source: YamlSource, keys: KeyPath, expected: string): Compla
 
 function fixFor(keys: KeyPath, found: unknown): string {
   const key = keyText(keys) || 'the file';
+  if (keys.at(-1) === 'method' && (found === 'bayes' || found === 'custom')) {
+    return 'Write `method: random` and `run_cap: 20`: every point is chosen before the first run, none from results.';
+  }
   if (typeof found === 'number' && !Number.isFinite(found)) return `Put the value of \`${key}\` in quotes.`;
   if (keys.at(-1) === 'command' && typeof found === 'string') {
     const items = found.split(/\s+/).filter((item) => item !== '');
@@ -70,50 +75,34 @@ function fixFor(keys: KeyPath, found: unknown): string {
   return `Change \`${key}\` to what is expected.`;
 }
 
-/** Keys of W&B's files. They would change which runs there are, so they are not passed over. */
-const foreign = new Set([
-  ...['method', 'metric', 'early_terminate', 'run_cap', 'project', 'entity', 'apiVersion', 'kind', 'controller', 'job'],
-  ...['image_uri', 'scheduler'],
-]);
-const distribution = new Set([
-  'distribution',
-  'min',
-  'max',
-  'mu',
-  'sigma',
-  'q',
-  'a',
-  'b',
-  'probabilities',
-  'parameters',
-]);
+/** Keys of W&B's files that have no meaning in ours. */
+const wandbOnly = new Set(['project', 'entity', 'apiVersion', 'kind', 'controller']);
+/** What W&B Launch starts; there is nothing here that could. */
+const launchKeys = new Set(['job', 'image_uri', 'scheduler']);
 
 function unknownKeys(source: YamlSource, above: KeyPath, keys: readonly string[]): Complaint[] {
-  // `min`, `max` and `distribution` are one mistake.
-  const random = isParameter(above) ? keys.find((key) => distribution.has(key)) : undefined;
-  return (random === undefined ? keys : [random]).map((key) => unknownKey(source, above, key));
+  return keys.map((key) => unknownKey(source, above, key));
 }
 
 function unknownKey(source: YamlSource, above: KeyPath, key: string): Complaint {
   const keys = [...above, key];
   const place = source.placeOfKey(keys);
-  if (above.length === 0 && foreign.has(key)) return wandbKey(source, key);
-  if (isParameter(above) && distribution.has(key)) {
-    const problem = `\`${key}\` describes a random search of W&B; a sweep here is a full grid.`;
-    return { place, keys, problem, fix: `List the values of \`${String(above.at(-1))}\`: {values: […]}.` };
+  if (above.length === 0 && launchKeys.has(key)) {
+    const problem = `\`${key}\` is for W&B Launch, which starts containers elsewhere; this program starts commands on this machine.`;
+    return {
+      place,
+      keys,
+      problem,
+      fix: `Remove \`${key}\`, and say what to run: \`command: [python, train.py, "\${args}"]\`.`,
+    };
+  }
+  if (above.length === 0 && wandbOnly.has(key)) {
+    const problem = `\`${key}\` belongs to a W&B sweep file, which has a \`method\` and no \`groups\`.`;
+    return { place, keys, problem, fix: `Remove \`${key}\`.` };
   }
   const known = knownKeys(above);
   const problem = `\`${key}\` is not a key of ${above.length === 0 ? 'a sweep file' : `\`${keyText(above)}\``}. ${didYouMean(key, known)}`;
   return { place, keys, problem, fix: 'Correct the key, or remove the line.' };
-}
-
-function wandbKey(source: YamlSource, key: string): Complaint {
-  const problem = `\`${key}\` belongs to a W&B sweep file; this program runs full grids and reads its own keys only.`;
-  const fix =
-    key === 'method'
-      ? 'Remove `method` if a full grid is what you want; list the values of every parameter.'
-      : `Remove \`${key}\`.`;
-  return { place: source.placeOfKey([key]), keys: [key], problem, fix };
 }
 
 function isParameter(above: KeyPath): boolean {
@@ -121,7 +110,8 @@ function isParameter(above: KeyPath): boolean {
 }
 
 const inner: Record<string, readonly string[]> = {
-  resources: ['gpus', 'per_gpu', 'cpus'],
+  ...policyKeys,
+  resources: ['gpus', 'per_gpu', 'gpu_memory', 'mps', 'cpus'],
   metrics: ['show', 'x', 'progress'],
   progress: ['key', 'total'],
   stop_when: ['when', 'for'],
@@ -131,7 +121,7 @@ const inner: Record<string, readonly string[]> = {
 function knownKeys(above: KeyPath): readonly string[] {
   if (above.length === 0) return sweepKeys;
   if (above.length === 2 && above[0] === 'groups') return groupKeys;
-  if (isParameter(above)) return ['values', 'value', 'expr', 'when'];
+  if (isParameter(above)) return parameterKeys;
   return inner[String(above.at(-1))] ?? [];
 }
 

@@ -2,6 +2,7 @@ import { UserError } from '../base/user-error.js';
 import type { RunFacts } from '../base/run-facts.js';
 import type { Parameters } from '../base/scalar.js';
 import { holdsForRow } from './done-rule.js';
+import { isEarlyStop } from './early-stop/rule-name.js';
 import type { DoneRule, PlannedRun, Standing } from './planned-run.js';
 import { valueText } from './value-text.js';
 
@@ -13,10 +14,15 @@ import { valueText } from './value-text.js';
 export function standing(run: PlannedRun, facts: RunFacts): Standing {
   refuseForeign(run, facts);
   if (facts.attempts === 0) return { state: 'new', reason: 'not started yet' };
-  if (facts.stoppedBy !== null && facts.stoppedBy === run.stopWhen?.when) {
+  if (facts.stoppedBy !== null && stillStands(run, facts.stoppedBy)) {
     return { state: 'done', reason: `stopped by rule ${facts.stoppedBy}, which still stands` };
   }
   return afterAttempts(run, facts);
+}
+
+/** What one's siblings did is not judged again: a run that was ended early stays so while the file says anything of it. */
+function stillStands({ stopWhen, earlyTerminate }: PlannedRun, rule: string): boolean {
+  return isEarlyStop(rule) ? earlyTerminate !== null : rule === stopWhen?.when;
 }
 
 function afterAttempts(run: PlannedRun, facts: RunFacts): Standing {
@@ -75,7 +81,10 @@ function isFinal(done: DoneRule): boolean {
 
 function unfinished({ done, stopWhen }: PlannedRun, facts: RunFacts): string {
   if (facts.stoppedBy !== null) {
-    const now = stopWhen === null ? 'which is no longer in the file' : `which is now ${stopWhen.when}`;
+    const now =
+      stopWhen === null || isEarlyStop(facts.stoppedBy)
+        ? 'which is no longer in the file'
+        : `which is now ${stopWhen.when}`;
     return `stopped by rule ${facts.stoppedBy}, ${now}`;
   }
   const attempt = `attempt ${facts.attempts}`;

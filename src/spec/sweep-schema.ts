@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { Name } from '../base/ids.js';
-import { Scalar } from '../base/scalar.js';
-import { type Resources } from './planned-run.js';
+import { condition, parameterName, ParametersText, scalar } from './parameter-schema.js';
+import type { Resources } from './planned-run.js';
+import {
+  BreakerText,
+  EarlyTerminateText,
+  GraceText,
+  MemoryText,
+  MetricText,
+  NotifyText,
+  PriorityText,
+  RetryText,
+  TimeoutText,
+} from './policy-schema.js';
 
 /**
  * What a sweep file may say, block by block, as it is written; inheritance and defaults come later.
@@ -13,35 +24,6 @@ const text = z.string('a text');
 const word = z.union([z.string(), z.number(), z.boolean()], 'a word').transform(String);
 const words = (what: string) => z.array(word, what);
 const oneOrMore = (what: string) => z.union([z.array(z.string(), what), z.string().transform((name) => [name])], what);
-
-const scalar = z.union(Scalar.options, 'a number, a text, true, false or null');
-const value = z.union([scalar, z.array(scalar)], 'a value');
-const valueList = z.array(value, 'a list of values').min(1, 'at least one value, because an empty axis makes no runs');
-const condition = z.union([z.string(), z.boolean().transform(String)], 'an expression, for example N > 16');
-
-/** `{values: […]}`, `{value: x}` or `{expr: "…"}`, each with an optional `when`. */
-const ParameterForm = z
-  .strictObject({
-    values: valueList.optional(),
-    value: value.optional(),
-    expr: z.string('an expression, for example (seed * 7) % N').optional(),
-    when: condition.optional(),
-  })
-  .refine(
-    (form) => [form.values, form.value, form.expr].filter((part) => part !== undefined).length === 1,
-    'exactly one of `values`, `value` and `expr`',
-  );
-
-export const ParameterText = z.union(
-  [scalar, valueList, ParameterForm],
-  'a value, a list of values, {values: […]}, {value: …} or {expr: "…"}',
-);
-export type ParameterText = z.infer<typeof ParameterText>;
-
-const parameterName = z
-  .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'begin with a letter or _, and go on with letters, digits and _ . -');
-const ParametersText = z.record(parameterName, ParameterText, 'a map from parameter names to values');
 
 const StopText = z.union(
   [
@@ -64,7 +46,7 @@ const ResourcesText = z.strictObject(
   {
     gpus: z.union([z.int().nonnegative(), z.literal('auto')], '0, 1 or auto').optional(),
     per_gpu: z.int('a whole number').positive('at least 1').optional(),
-    gpu_memory: z.number('a number of MiB').positive('more than 0').optional(),
+    gpu_memory: MemoryText.optional(),
     mps: z.enum(['auto', 'off'], 'auto or off').optional(),
     cpus: z.int('a whole number').positive('at least 1').optional(),
   } satisfies Record<keyof Resources, z.ZodType>,
@@ -91,6 +73,14 @@ const MetricsText = z.strictObject(
   '{show: […], x: step, progress: {key: step, total: n_batches}}',
 );
 
+const MethodText = z.enum(['grid', 'random', 'lhs', 'sobol'], 'grid, random, lhs or sobol');
+
+/** Entries of `include` and `exclude`. */
+const EditsText = z.array(
+  z.record(parameterName, scalar, 'a map from parameters to values'),
+  'a list of maps from parameters to values',
+);
+
 const commandExample = 'a list of words, for example [python, train.py, "${args}"]';
 
 /** Keys that may stand at the top of a file, for all groups, and in a group, for itself. */
@@ -101,12 +91,23 @@ const shared = {
   env: z.record(z.string(), word, 'a map from names to values').optional(),
   parameters: ParametersText.optional(),
   cases: z.array(ParametersText, 'a list of maps, each setting some parameters').min(1, 'at least one case').optional(),
+  include: EditsText.optional(),
+  exclude: EditsText.optional(),
   when: condition.optional(),
+  method: MethodText.optional(),
+  run_cap: z.int('a whole number').positive('at least 1').optional(),
+  sample_seed: z.int('a whole number').optional(),
   extends: oneOrMore('a list of parameter names').optional(),
   resume_args: words('a list of words').optional(),
   stop_when: StopText.optional(),
+  metric: MetricText.optional(),
+  early_terminate: EarlyTerminateText.optional(),
   metrics: MetricsText.optional(),
-  grace: z.number('a number of seconds').nonnegative('a number of seconds, at least 0').optional(),
+  grace: GraceText.optional(),
+  timeout: TimeoutText.optional(),
+  priority: PriorityText.optional(),
+  retry: RetryText.optional(),
+  breaker: BreakerText.optional(),
   done: DoneText.optional(),
   resources: ResourcesText.optional(),
 };
@@ -124,11 +125,13 @@ export const GroupText = z.strictObject(
 );
 export type GroupText = z.infer<typeof GroupText>;
 
+const aFile = 'a map of keys such as `command` and `parameters`';
 export const SweepText = z.strictObject(
   {
     ...shared,
     name: Name.optional(),
     description: text.optional(),
+    notify: NotifyText.optional(),
     groups: z
       .record(
         Name,
@@ -137,10 +140,26 @@ export const SweepText = z.strictObject(
       )
       .optional(),
   },
-  'a map of keys such as `command` and `parameters`',
+  aFile,
 );
 export type SweepText = z.infer<typeof SweepText>;
 
+/** A W&B sweep file: the same, with what only W&B's server reads, and a name that is no folder's. */
+export const WandbText = z.strictObject(
+  {
+    ...SweepText.omit({ groups: true }).shape,
+    name: text.optional(),
+    project: text.optional(),
+    entity: text.optional(),
+    apiVersion: z.unknown().optional(),
+    kind: z.unknown().optional(),
+    controller: z.unknown().optional(),
+  },
+  aFile,
+);
+export type WandbText = z.infer<typeof WandbText>;
+
 export const sweepKeys: readonly string[] = Object.keys(SweepText.shape);
 export const groupKeys: readonly string[] = Object.keys(GroupText.shape);
-export const sharedKeys = Object.keys(shared) as (keyof typeof shared)[];
+/** Schemas of the keys that `--set` may set besides parameters. */
+export const sharedShape = shared;

@@ -7,7 +7,7 @@ export function valueText(value: Value): string {
   return typeof value === 'string' ? value : itemText(value);
 }
 
-function itemText(value: Scalar): string {
+export function itemText(value: Scalar): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (typeof value === 'number') return numberText(value);

@@ -16,15 +16,13 @@ export type YamlSource = {
 
 /** Reads YAML 1.2 (with `<<` merges). Mistakes of syntax come as complaints, all of them; then there is no source. */
 export function readYaml(text: string, path: string): YamlSource | readonly Complaint[] {
-  const document = parseDocument(text, { prettyErrors: false, merge: true, logLevel: 'error' });
-  const complaints = [...document.errors.map(syntaxComplaint), ...oddKeys(document)];
-  if (complaints.length > 0) return complaints;
-  const value = plainValue(document);
-  if ('problem' in value) return [value];
+  const read = readDocument(text);
+  if (!('document' in read)) return read;
+  const { document, value } = read;
   return {
     path,
     text,
-    value: value.value,
+    value,
     placeOf: (keys, span) => placeOf(document, text, { keys, span }),
     placeOfKey: (keys) => placeOfKey(document, keys),
     writtenAsDouble: (keys) => {
@@ -32,6 +30,37 @@ export function readYaml(text: string, path: string): YamlSource | readonly Comp
       return isScalar(node) && typeof node.value === 'number' && /^[-+\d]*\.|\d[eE]/.test(node.source ?? '');
     },
   };
+}
+
+type Read = { document: Document; value: unknown };
+
+/** The package reads a block inside a block by a function inside a function, so depth is a matter of the stack. */
+function readDocument(text: string): Read | readonly Complaint[] {
+  try {
+    const document = parseDocument(text, { prettyErrors: false, merge: true, logLevel: 'error' });
+    const complaints = [...document.errors.map(syntaxComplaint), ...oddKeys(document)];
+    if (complaints.length > 0) return complaints;
+    const value = plainValue(document);
+    if ('problem' in value) return [value];
+    return isDeep(value.value, deepest) ? [tooDeep] : { document, value: value.value };
+  } catch (error) {
+    if (error instanceof RangeError) return [tooDeep];
+    throw error;
+  }
+}
+
+/** Levels of maps and lists; a sweep has about six. */
+const deepest = 32;
+const tooDeep: Complaint = {
+  place: { start: 0, end: 1 },
+  keys: [],
+  problem: `it is nested more than ${deepest} levels deep.`,
+  fix: 'Look for brackets or dashes that are there too often.',
+};
+
+function isDeep(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeep(inner, levels - 1));
 }
 
 function plainValue(document: Document): { value: unknown } | Complaint {

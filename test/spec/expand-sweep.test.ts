@@ -376,8 +376,16 @@ describe('--set', () => {
     { wrong: 'a map', option: 'n={a: 1}', says: 'a parameter cannot be that' },
     { wrong: 'an expression with an unknown variable', option: 'n={expr: "m + 1"}', says: 'there is no parameter `m`' },
     { wrong: 'a broken stop rule', option: 'stop_when="loss <"', says: 'the expression ends too early' },
-    { wrong: 'a stop rule that is a number', option: 'stop_when=3', says: 'it is an expression over metrics, or null' },
-    { wrong: 'a grace that is a text', option: 'grace=soon', says: '`grace` is a number of seconds' },
+    {
+      wrong: 'a stop rule that is a number',
+      option: 'stop_when=3',
+      says: 'expected an expression over metrics, {when: "…", for: 3}, or null',
+    },
+    {
+      wrong: 'a grace that is a text',
+      option: 'grace=soon',
+      says: 'expected a time: seconds, or a text such as 90s, 30m, 2h, 1d',
+    },
     { wrong: 'one value for all cases', option: 'r=1', says: 'is there twice' },
   ])('is refused: $wrong', ({ option, says }) => {
     expect(refusal(() => set(option)).message).toContain(says);
