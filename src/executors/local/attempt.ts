@@ -46,8 +46,10 @@ export function treeOf(attempt: Attempt): Tree {
   return { pid, startTime: startTime ?? null, directory, cgroup: attempt.cgroup };
 }
 
+type Standing = Pick<Attempt, 'ending' | 'endedAt' | 'stopped' | 'killedAt'>;
+
 /** Whether the end of an attempt can be told, with so many living processes left of it. */
-export function isOver({ ending, endedAt, stopped, killedAt }: Attempt, left: number, now: number): boolean {
+export function isOver({ ending, endedAt, stopped, killedAt }: Standing, left: number, now: number): boolean {
   if (left === 0) return ending !== null;
   if (killedAt !== null) return now - killedAt > SURVIVAL_MS;
   return ending !== null && !stopped && now - endedAt > PARTING_MS;

@@ -1,10 +1,10 @@
 /** What can be done with the cgroup (version 2) of an attempt: it holds every process of the run, however far it strayed. */
 import { existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, normalize } from 'node:path';
 
 /** Whether a path in a claim can be one of ours: a torn or foreign file must not make us kill a login session. */
 export function isRunCgroup(path: string): boolean {
-  return /^\/.+\/memrl\/[0-9a-f]{12}\/[^/]+$/.test(path) && !path.includes('/../');
+  return /^\/.+\/memrl\/[0-9a-f]{12}\/[^/]+$/.test(path) && normalize(path) === path;
 }
 
 /** Pids of all processes in it and below, dead ones that nobody has asked after left out. Empty when it is gone. */

@@ -1,17 +1,36 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
+import { RunId } from '../../../src/base/ids.js';
+import { killCgroup, removeCgroup } from '../../../src/executors/local/cgroup.js';
+import { type CgroupHome, openCgroupHome } from '../../../src/executors/local/cgroup-home.js';
+import type { Ending } from '../../../src/executors/local/ending.js';
+import { LocalExecutor, type Survivor } from '../../../src/executors/local/local-executor.js';
 import { readProcesses } from '../../../src/executors/local/process-table.js';
+import { runEnvironment } from '../../../src/executors/local/run-environment.js';
 import { killTrees } from '../../../src/executors/local/tree.js';
+import { waitFor } from '../../supervisor/testbed.js';
 
 const folders: string[] = [];
+const executors: LocalExecutor[] = [];
+const homes: CgroupHome[] = [];
 
-afterEach(() => {
+afterEach(async () => {
   // Whatever a failed test left running, found by its mark.
   killTrees(folders.map((directory) => ({ pid: 0, startTime: null, directory })));
+  for (const executor of executors.splice(0)) executor.close();
+  for (const home of homes.splice(0)) await waitFor('the end of all cgroups', () => isGone(home));
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
+
+/** Whatever a failed test left running, found by its cgroup. */
+function isGone(home: CgroupHome): boolean {
+  killCgroup(home.path);
+  removeCgroup(home.path);
+  home.close();
+  return !existsSync(home.path);
+}
 
 /** A run directory that is removed, with all its processes, after the test. */
 export function runFolder(): string {
@@ -25,4 +44,58 @@ export function marked(directory: string): number[] {
   return readProcesses()
     .filter((entry) => entry.mark() === directory)
     .map(({ pid }) => pid);
+}
+
+export const id = RunId.parse('s/run');
+
+export function orderFor(directory: string, argv: string[], attempt = 1) {
+  const environment = runEnvironment(
+    { PATH: process.env['PATH']!, HOME: '/' },
+    {},
+    { gpus: [], cpus: 2 },
+    { id, directory, attempt },
+  );
+  return { directory, attempt, argv, cwd: directory, environment };
+}
+
+/** An executor and the endings it told of, oldest first. */
+export function newExecutor(home: CgroupHome | null = null) {
+  const endings: Ending[] = [];
+  const survivors: Survivor[] = [];
+  const executor = new LocalExecutor((_id, _attempt, ending, left) => {
+    endings.push(ending);
+    survivors.push(...left);
+  }, home);
+  executors.push(executor);
+  const untilEnded = () => waitFor('the end of the run', () => endings.at(-1));
+  return { executor, endings, survivors, untilEnded };
+}
+
+export const log = (directory: string) => readFileSync(join(directory, 'output.log'), 'utf8');
+
+export function untilLogged(directory: string, text: string) {
+  return waitFor(`"${text}" in the log`, () => log(directory).includes(text));
+}
+
+/** A place for cgroups of runs in this directory, removed after the test with all that is in them. */
+export function newHome(directory: string): CgroupHome {
+  const home = openCgroupHome(directory);
+  if (home === null) throw new Error('cgroups cannot be made here');
+  homes.push(home);
+  return home;
+}
+
+const here = openCgroupHome(realpathSync(tmpdir()));
+here?.close();
+
+/** Both ways of knowing what belongs to a run; one where cgroups cannot be made, which is said loudly. */
+export const waysOfHolding: { how: string; home: (directory: string) => CgroupHome | null }[] = [
+  { how: 'without a cgroup', home: () => null },
+  ...(here === null ? [] : [{ how: 'in a cgroup', home: newHome }]),
+];
+
+/** Whether cgroups can be made here. Says loudly which tests are left out when not. */
+export function hasCgroups(needed: string): boolean {
+  if (here === null) console.warn(`SKIPPED, because cgroups (version 2) may not be made here: ${needed}`);
+  return here !== null;
 }

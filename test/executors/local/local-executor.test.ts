@@ -2,38 +2,13 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { RunId } from '../../../src/base/ids.js';
 import { attemptDirectory, readClaim, withdraw } from '../../../src/executors/local/attempt-files.js';
 import type { Ending } from '../../../src/executors/local/ending.js';
-import { LocalExecutor } from '../../../src/executors/local/local-executor.js';
-import { runEnvironment } from '../../../src/executors/local/run-environment.js';
 import { readProcesses } from '../../../src/executors/local/process-table.js';
 import { SHIM } from '../../../src/executors/local/shim.js';
 import { treeMembers } from '../../../src/executors/local/tree.js';
 import { waitFor } from '../../supervisor/testbed.js';
-import { marked, runFolder } from './folder.js';
-
-const id = RunId.parse('s/run');
-
-function orderFor(directory: string, argv: string[], attempt = 1) {
-  const environment = runEnvironment(
-    { PATH: process.env['PATH']! },
-    {},
-    { gpus: [], cpus: 2 },
-    { id, directory, attempt },
-  );
-  return { directory, attempt, argv, cwd: directory, environment };
-}
-
-/** An executor and the endings it told of, oldest first. */
-function newExecutor() {
-  const endings: Ending[] = [];
-  const executor = new LocalExecutor((_id, _attempt, ending) => endings.push(ending));
-  const untilEnded = () => waitFor('the end of the run', () => endings.at(-1));
-  return { executor, endings, untilEnded };
-}
-
-const log = (directory: string) => readFileSync(join(directory, 'output.log'), 'utf8');
+import { id, log, marked, newExecutor, orderFor, runFolder } from './folder.js';
 
 describe('a run on this machine', () => {
   it.each<{ what: string; argv: string[]; ending: Ending }>([
