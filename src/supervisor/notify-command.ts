@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { kill } from 'node:process';
 import { LineSplitter } from '../base/line-splitter.js';
 import type { Message } from './news.js';
 
@@ -12,6 +13,8 @@ type Surroundings = {
 
 /** A command that takes longer hangs, ms. */
 const PATIENCE_MS = 30_000;
+/** ms */
+const LAST_LINES_MS = 500;
 /** Lines of its output that are passed on. */
 const MOST_LINES = 50;
 
@@ -39,20 +42,37 @@ function run(
 ): Promise<string | null> {
   return new Promise((resolve) => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
-    const options = { env: environment, signal: limit, killSignal: 'SIGKILL' } as const;
+    // In a group of its own, so that what it starts can be ended with it.
+    const options = { env: environment, detached: true } as const;
     const child = spawn(program!, [...words, message.text], { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
-    passOn(child.stdout, heard);
-    passOn(child.stderr, heard);
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.name !== 'AbortError') return resolve(error.code === 'ENOENT' ? 'no such program' : error.message);
+    limit.addEventListener('abort', () => {
+      endGroup(child);
       resolve(signal.aborted ? 'the supervisor ended first' : `still running after ${patienceMs / 1000} s`);
     });
-    // Not `close`: something it left behind may hold its output for ever.
-    child.on('exit', (code, ended) => resolve(code === 0 ? null : `ended with ${ended ?? `code ${code}`}`));
+    passOn(child.stdout, heard);
+    passOn(child.stderr, heard);
+    child.on('error', (error: NodeJS.ErrnoException) =>
+      resolve(error.code === 'ENOENT' ? 'no such program' : error.message),
+    );
+    child.on('exit', (code, ended) => {
+      const problem = code === 0 ? null : `ended with ${ended ?? `code ${code}`}`;
+      // Its last lines may still be on their way; something it left behind may hold the other end for ever.
+      child.once('close', () => resolve(problem));
+      setTimeout(() => resolve(problem), LAST_LINES_MS).unref();
+    });
     // A command need not read what it is told.
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${JSON.stringify(message)}\n`);
   });
+}
+
+function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  try {
+    kill(-pid, 'SIGKILL');
+  } catch {
+    // It has just ended.
+  }
 }
 
 function passOn(stream: NodeJS.ReadableStream, heard: (line: string) => void): void {
