@@ -8,13 +8,19 @@ const LONGEST = 300;
 const ranks: readonly (readonly RegExp[])[] = [
   [
     // Python, also with a module path (`torch.OutOfMemoryError: …`), in an exception group (`  | ValueError: …`), of a rank.
-    /^(?:\s*[|+][\s|+-]*|\[rank\d+\]: )?(?:[A-Za-z_][\w]*\.)*(?!Warning)[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failure)(?:$|: )/,
+    /^(?:\s*[|+][\s|+-]*|\[rank\d+\]: )?(?:[A-Za-z_][\w]*\.)*(?!Warning|CalledProcessError)_?[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Failure)(?:$|: )/,
     // A Python assertion or exit without a message, and Node (`Error: …`, `TypeError [ERR_X]: …`, `Uncaught …`).
     /^(?:Uncaught (?:\w+ )?)?(?:[A-Z]\w*)?(?:Error|Exception)(?: \[[\w]+\])?: \S/,
-    /\bCUDA out of memory\b|\bCUDA error: |\bcuBLAS error\b|\bNCCL error\b|\bRESOURCE_EXHAUSTED\b/,
+    // Libraries below Python; a warning was survived.
+    /^(?!.*\b(?:WARN(?:ING)?|INFO|DEBUG)\b).*(?:\bCUDA out of memory\b|\bCUDA error: |\bcuBLAS error\b|\bNCCL error\b|\bRESOURCE_EXHAUSTED\b)/,
+    /^memory allocation of \d+ bytes failed$|: Cannot allocate memory$|^Exception in thread "[^"]*" [\w.]+/,
     /^thread '.*' panicked at |^panic: |^fatal error: |\bterminate called after throwing\b/,
     /^(?:\S*sh|env|\S+): (?:line )?(?:\d+: )?.*(?:not found|Permission denied|No such file or directory|Exec format error)$/,
     /\bNo space left on device\b|\bDisk quota exceeded\b/,
+  ],
+  [
+    // Who only reports that a program it started has failed.
+    /^(?:\[rank\d+\]: )?subprocess\.CalledProcessError: /,
   ],
   [
     /^(?:.*[\s:\]])?(?:slurmstepd: )?(?:fatal|error)(?:\[\w+\])?: \S/i,

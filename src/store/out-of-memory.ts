@@ -22,13 +22,11 @@ const sayings: readonly RegExp[] = [
   /\bOOM[ -]Killed\b|\boom-kill(?:er)?\b|\boom_kill event/i,
 ];
 
+/** What a program says of what it survived. */
+const survived = /\b(?:WARN(?:ING)?|INFO|DEBUG)\b/;
+
 /** Between the exceptions of a Python traceback that have one cause. */
 const link = /^(?:During handling of the above exception|The above exception was the direct cause)/;
-
-/** Whether a line says that memory has run out. Many that say so were survived: ask only of the line that a program died of. */
-export function saysOutOfMemory(line: string): boolean {
-  return sayings.some((saying) => saying.test(line));
-}
 
 /**
  * The line that says that memory has run out, where that is why the program failed; null where it is not.
@@ -41,4 +39,8 @@ export function outOfMemoryLine(lines: readonly string[], failure: string | null
   const cause = lines.findLastIndex((line) => saysOutOfMemory(line));
   const next = lines.slice(cause + 1).find((line) => line.trim() !== '');
   return cause >= 0 && next !== undefined && link.test(next) ? lines[cause]!.trim() : null;
+}
+
+function saysOutOfMemory(line: string): boolean {
+  return sayings.some((saying) => saying.test(line)) && !survived.test(line);
 }

@@ -159,6 +159,26 @@ Node.js v20.20.2`,
     line: 'ValueError: the cause',
   },
   {
+    what: 'what a child said rather than that it failed',
+    log: "ValueError: lr is 0\nTraceback (most recent call last):\nsubprocess.CalledProcessError: Command '['python']' returned non-zero exit status 1.",
+    line: 'ValueError: lr is 0',
+  },
+  {
+    what: 'that a child failed, if it said nothing',
+    log: "Traceback (most recent call last):\nsubprocess.CalledProcessError: Command '['false']' returned non-zero exit status 1.",
+    line: "subprocess.CalledProcessError: Command '['false']' returned non-zero exit status 1.",
+  },
+  {
+    what: 'an exception with a private name',
+    log: 'Traceback (most recent call last):\nnumpy._core._exceptions._ArrayMemoryError: Unable to allocate 7.28 TiB',
+    line: 'numpy._core._exceptions._ArrayMemoryError: Unable to allocate 7.28 TiB',
+  },
+  {
+    what: 'the cause rather than a warning that was survived',
+    log: 'WARNING: CUDA out of memory, halving the batch\nERROR: loss diverged',
+    line: 'ERROR: loss diverged',
+  },
+  {
     what: 'nothing in a healthy log',
     log: 'step 1 loss 0.5\nstep 2 error 0.1\nno errors, 0 failures\nKilled 3 enemies\ndone',
     line: null,
