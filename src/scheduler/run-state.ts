@@ -38,7 +38,8 @@ export const inLine: Waiting = { phase: 'waiting', notBefore: null, last: null, 
 export type Run = {
   readonly id: RunId;
   readonly sweep: string;
-  readonly group: GroupId;
+  /** Changes only when a file that was edited puts the run into another one. */
+  group: GroupId;
   /** Place in the queue among runs of its priority: the order of submission, kept when the run is resumed. */
   readonly order: number;
   need: Need;

@@ -1,9 +1,10 @@
-import type { RunId } from '../base/ids.js';
+import type { GroupId, RunId } from '../base/ids.js';
 import type { EventOf, SubmittedRun } from './event.js';
-import { groupOf, setNeeds } from './groups.js';
+import { completionChanged, groupOf, setNeeds } from './groups.js';
 import { liftBreaker, trustAgain } from './hold.js';
-import { move } from './move.js';
+import { file, move } from './move.js';
 import { inLine, isActive, type Run } from './run-state.js';
+import type { SchedulerState } from './state.js';
 import type { Turn } from './turn.js';
 
 type Submission = EventOf<'runs-submitted'>;
@@ -49,7 +50,7 @@ function pastOf({ state }: Run, at: number): { since: number | null; at: number 
 function known({ state }: Turn, sweep: string, plan: string, submitted: SubmittedRun): Run {
   const { id, group, need, graceMs, priority, timeoutMs, retry, attempts } = submitted;
   const old = state.runs.get(id);
-  if (old !== undefined) return old;
+  if (old !== undefined) return inGroup(state, old, group);
   const run: Run = {
     ...{ id, sweep, group, order: state.nextOrder++, plan },
     ...{ need, graceMs, priority, timeoutMs, retry },
@@ -60,5 +61,17 @@ function known({ state }: Turn, sweep: string, plan: string, submitted: Submitte
   groupOf(state, run.group).runs.add(run.id);
   const ids = state.sweeps.get(sweep) ?? new Set<RunId>();
   state.sweeps.set(sweep, ids.add(run.id));
+  return run;
+}
+
+/** The run, in the group where the file has it now. */
+function inGroup(state: SchedulerState, run: Run, group: GroupId): Run {
+  if (run.group === group) return run;
+  const old = groupOf(state, run.group);
+  for (const members of [old.runs, old.waiting, old.done, old.broken]) members.delete(run.id);
+  run.group = group;
+  groupOf(state, group).runs.add(run.id);
+  file(state, run, groupOf(state, group));
+  for (const changed of [old, groupOf(state, group)]) completionChanged(state, changed);
   return run;
 }

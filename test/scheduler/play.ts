@@ -1,7 +1,10 @@
 import { GpuIndex, GroupId, RunId } from '../../src/base/ids.js';
+import type { Outcome } from '../../src/base/outcome.js';
 import type { SchedulerAction } from '../../src/scheduler/action.js';
-import type { SchedulerEvent, SubmittedRun } from '../../src/scheduler/event.js';
+import type { Breaker, GrantedGpu, SchedulerEvent, SeenGpu, SubmittedRun } from '../../src/scheduler/event.js';
+import type { Run } from '../../src/scheduler/run-state.js';
 import type { Need } from '../../src/scheduler/slot.js';
+import { slotName } from '../../src/scheduler/slot.js';
 import { emptyState, type SchedulerState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
 
@@ -18,19 +21,54 @@ export function play(...events: SchedulerEvent[]): { state: SchedulerState; acti
   return { state, actions: events.flatMap((event) => step(state, event).actions) };
 }
 
-export function slots(cpus: number, gpus = 0): SchedulerEvent {
-  const granted = (gpu: number) => ({ index: GpuIndex.parse(gpu), uuid: `GPU-${gpu}`, memory: null });
-  return { type: 'slots-changed', at: 0, cpus, gpus: Array.from({ length: gpus }, (_, gpu) => granted(gpu)) };
+/** The run of that name after these events. */
+export function after(name: string, ...events: SchedulerEvent[]): Run {
+  return play(...events).state.runs.get(id(name))!;
 }
 
-type Sketch = Partial<Omit<SubmittedRun, 'id' | 'group' | 'need'>> & {
+export function slots(cpus: number, gpus = 0): SchedulerEvent {
+  return gpuSlots(
+    Array.from({ length: gpus }, (_, index) => ({ index })),
+    cpus,
+  );
+}
+
+/** GPUs in order of preference; their memory in MiB. */
+export function gpuSlots(gpus: { index: number; memory?: number }[], cpus = 0): SchedulerEvent {
+  const granted = gpus.map(({ index, memory = null }): GrantedGpu & object => {
+    return { index: GpuIndex.parse(index), uuid: `GPU-${index}`, memory };
+  });
+  return { type: 'slots-changed', at: 0, cpus, gpus: granted };
+}
+
+export type Seen = { index: number } & Partial<Omit<SeenGpu, 'index'>>;
+
+export function seen(...gpus: Seen[]): SchedulerEvent {
+  return {
+    ...{ type: 'gpus-seen', at: 2 },
+    gpus: gpus.map(({ index, ...rest }) => ({
+      ...{ index: GpuIndex.parse(index), memory: null, foreignMemory: 0, foreign: [], leasedBy: null },
+      ...rest,
+    })),
+  };
+}
+
+export function drained(gpu: number, isDrained = true): SchedulerEvent {
+  return { type: 'drain-requested', at: 2, gpus: [GpuIndex.parse(gpu)], drained: isDrained };
+}
+
+export type Sketch = Partial<Omit<SubmittedRun, 'id' | 'group' | 'need'>> & {
   name: string;
   group?: string;
   need?: Partial<Need>;
 };
 
 /** A submit of runs in file order; `needs`: group → groups that must be done first. */
-export function submitted(runs: (Sketch | string)[], needs: Record<string, string[]> = {}): SchedulerEvent {
+export function submitted(
+  runs: (Sketch | string)[],
+  needs: Record<string, string[]> = {},
+  breaker: Breaker | null = null,
+): SchedulerEvent {
   const all = runs.map((run): SubmittedRun => {
     const { name, group = 'main', need, ...rest } = typeof run === 'string' ? ({ name: run } as Sketch) : run;
     return {
@@ -50,7 +88,7 @@ export function submitted(runs: (Sketch | string)[], needs: Record<string, strin
     groups: groups.map((group) => ({
       id: GroupId.parse(group),
       needs: (needs[group.slice(2)] ?? []).map((name) => GroupId.parse(`s/${name}`)),
-      breaker: null,
+      breaker,
     })),
     runs: all,
   };
@@ -66,12 +104,36 @@ export function ended(name: string, kind: 'done' | 'failed' | 'lost' = 'done', a
   return { type: 'run-ended', at: 2, id: id(name), attempt, outcome };
 }
 
+/** An ending of any kind, at any time. `gpuMemory`: MiB. */
+export function endedAs(
+  name: string,
+  outcome: Outcome,
+  more: { at?: number; attempt?: number; gpuMemory?: number } = {},
+): SchedulerEvent {
+  return { type: 'run-ended', at: 2, id: id(name), attempt: 1, outcome, ...more };
+}
+
+type Request = Extract<SchedulerEvent, { ids: unknown }>['type'];
+
+/** `asked('hold', 'a')`: a person wants it, at time 3. */
+export function asked(
+  verb: Exclude<Request extends `${infer Verb}-requested` ? Verb : never, 'priority'>,
+  names: string | string[],
+  at = 3,
+): SchedulerEvent {
+  return { type: `${verb}-requested`, at, ids: [names].flat().map(id) };
+}
+
+export function prioritised(name: string, priority: number): SchedulerEvent {
+  return { type: 'priority-requested', at: 3, ids: [id(name)], priority };
+}
+
 export function stopAsked(...names: string[]): SchedulerEvent {
-  return { type: 'stop-requested', at: 2, ids: names.map(id) };
+  return asked('stop', names, 2);
 }
 
 export function resumeAsked(...names: string[]): SchedulerEvent {
-  return { type: 'resume-requested', at: 3, ids: names.map(id) };
+  return asked('resume', names);
 }
 
 export function time(at: number): SchedulerEvent {
@@ -86,4 +148,11 @@ export function short(actions: readonly SchedulerAction[]): string[] {
 /** Names of the runs launched, in order. */
 export function launched(actions: readonly SchedulerAction[]): string[] {
   return actions.filter(({ type }) => type === 'launch').map((action) => action.id.slice(2));
+}
+
+/** `a: gpu 0`: where each run was put, in order. */
+export function placements(...events: SchedulerEvent[]): string[] {
+  return play(...events).actions.flatMap((action) =>
+    action.type === 'launch' ? [`${action.id.slice(2)}: ${slotName(action.slot)}`] : [],
+  );
 }

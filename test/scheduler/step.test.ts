@@ -1,20 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import type { SchedulerEvent } from '../../src/scheduler/event.js';
-import { slotName } from '../../src/scheduler/slot.js';
 import { isSettled, waitingReason } from '../../src/scheduler/waiting-reason.js';
-import { ended, id, launched, play, resumeAsked, short, slots, started, stopAsked, submitted, time } from './play.js';
+import {
+  ended,
+  id,
+  launched,
+  placements,
+  play,
+  resumeAsked,
+  short,
+  slots,
+  started,
+  stopAsked,
+  submitted,
+  time,
+} from './play.js';
 
 const gpu = (gpus: number, perGpu = 1) => ({ need: { gpus, perGpu } });
 const ruleMet = (name: string): SchedulerEvent => ({
   ...{ type: 'rule-met', at: 2, id: id(name), attempt: 1, rule: 'loss < 1' },
 });
 const withdrawn = (name: string): SchedulerEvent => ({ type: 'launch-withdrawn', at: 2, id: id(name), attempt: 1 });
-
-function placements(...events: SchedulerEvent[]): string[] {
-  return play(...events).actions.flatMap((action) =>
-    action.type === 'launch' ? [`${action.id.slice(2)}: ${slotName(action.slot)}`] : [],
-  );
-}
 
 function outcome(name: string, ...events: SchedulerEvent[]) {
   const was = play(...events).state.runs.get(id(name))!.state;
@@ -385,5 +391,19 @@ describe('submitting again', () => {
     expect(gone.state.runs.size).toBe(0);
     const again = play(slots(1), submitted(['a']), started('a'), ended('a'), forgotten, submitted(['a']));
     expect(launched(again.actions)).toEqual(['a', 'a']);
+  });
+
+  it('puts a run into the group where the edited file has it', () => {
+    const before = submitted(['a', { name: 'b', group: 'late' }], { late: ['main'] });
+    const edited = submitted(
+      [
+        { name: 'a', group: 'first', wish: 'keep', attempts: 1 },
+        { name: 'b', group: 'late', wish: 'keep' },
+      ],
+      { late: ['first'] },
+    );
+    const { state, actions } = play(slots(2), before, started('a'), edited, ended('a'));
+    expect(launched(actions)).toEqual(['a', 'b']);
+    expect(state.groups.get(state.runs.get(id('a'))!.group)?.id).toBe('s/first');
   });
 });
