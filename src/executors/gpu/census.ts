@@ -10,7 +10,8 @@ import type { Gpu, GpuProcess } from './gpu.js';
 import type { GpuView, RunOnGpus } from './gpu-view.js';
 
 type Counted = Pick<GpuView, 'byRun' | 'foreign' | 'hidden'>;
-type Owner = { id: RunId; startTime: string | null };
+/** `tree`: of the attempt that it belongs to. */
+type Owner = { id: RunId; tree: Tree; startTime: string | null };
 
 /** Holds the memory of all that share a GPU through it, and is nobody's run. */
 const MPS_SERVER = 'nvidia-cuda-mps-server';
@@ -20,25 +21,23 @@ const RESERVED = 1024;
 export class Census {
   /** By pid, of the processes listed last. */
   #owners = new Map<number, Owner>();
+  /** Listed last, though both process and run had ended. */
+  #left = new Set<number>();
   /** MiB that no process accounted for, by GPU. */
   #excess = new Map<number, number>();
   readonly #peaks = new Map<RunId, number>();
 
   count(gpus: readonly Gpu[], processes: readonly GpuProcess[], trees: ReadonlyMap<RunId, Tree>): Counted {
-    const owners = this.#ownersOf(processes, trees);
-    this.#owners = owners;
+    this.#owners = this.#ownersOf(processes, trees);
+    const isUp = (owner: Owner | undefined) => owner !== undefined && isSameTree(trees.get(owner.id), owner.tree);
     const ours = processes.flatMap((process) => {
-      const id = owners.get(process.pid)?.id;
-      return id !== undefined && trees.has(id) ? [{ ...process, id }] : [];
+      const owner = this.#owners.get(process.pid);
+      return owner !== undefined && isUp(owner) ? [{ ...process, id: owner.id }] : [];
     });
     this.#notePeaks(ours);
-    const others = processes.filter(({ pid, name }) => name !== MPS_SERVER && !trees.has(owners.get(pid)?.id as RunId));
-    const foreign = others.map((process) => ({ ...process, name: leftName(process, owners.get(process.pid)) }));
-    return {
-      byRun: sums(ours),
-      foreign: groupedBy(foreign, ({ gpu }) => gpu),
-      hidden: this.#hidden(gpus, processes),
-    };
+    const others = processes.filter(({ pid, name }) => name !== MPS_SERVER && !isUp(this.#owners.get(pid)));
+    const foreign = groupedBy(this.#lasting(others), ({ gpu }) => gpu);
+    return { byRun: sums(ours), foreign, hidden: this.#hidden(gpus, processes) };
   }
 
   /** The most a run was seen to hold on one GPU, MiB; null: nothing was seen. It is forgotten with that. */
@@ -56,10 +55,23 @@ export class Census {
       const id = ownerOf(pid);
       const before = this.#owners.get(pid);
       const isSame = before !== undefined && (startTime === null || startTime === before.startTime);
-      if (id !== null) found.set(pid, { id, startTime });
+      if (id !== null) found.set(pid, { id, tree: trees.get(id)!, startTime });
       else if (isSame) found.set(pid, before);
     }
     return found;
+  }
+
+  /**
+   * What a run leaves behind is in the way of the next, unless it goes within a moment: a run may end while the driver is
+   * being asked.
+   */
+  #lasting(others: readonly GpuProcess[]): GpuProcess[] {
+    const before = this.#left;
+    const isLeft = ({ pid }: GpuProcess) => this.#owners.has(pid) && readProcess(pid) === null;
+    this.#left = new Set(others.filter(isLeft).map(({ pid }) => pid));
+    return others
+      .filter(({ pid }) => !this.#left.has(pid) || before.has(pid))
+      .map((process) => ({ ...process, name: nameOf(process, this.#owners.get(process.pid)) }));
   }
 
   #notePeaks(ours: readonly (GpuProcess & { id: RunId })[]): void {
@@ -105,8 +117,13 @@ function total(processes: readonly GpuProcess[]): number | null {
 }
 
 /** Of a run that has ended: `python of sweep/run`. */
-function leftName({ name }: GpuProcess, owner: Owner | undefined): string | null {
+function nameOf({ name }: GpuProcess, owner: Owner | undefined): string | null {
   return owner === undefined ? name : `${name ?? 'a process'} of ${owner.id}`;
+}
+
+/** An attempt has a shim of its own. */
+function isSameTree(now: Tree | undefined, before: Tree): boolean {
+  return now !== undefined && now.pid === before.pid && now.startTime === before.startTime;
 }
 
 function groupedBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {

@@ -92,8 +92,12 @@ describe('the GPU monitor', () => {
     expect(held.byRun.get(a)).toEqual({ memory: 1024, pids: [tree.pid] });
     expect(gpuMemoryHeld(held, [tree.pid, 1])).toEqual([{ gpu: 0, pid: tree.pid, memory: 1024, name: 'python' }]);
     trees.clear();
+    // It may have ended while the driver was asked.
+    expect((await monitor.look()).foreign.size).toBe(0);
     const left = await monitor.look();
     expect(left.byRun.size).toBe(0);
+    trees.set(a, processOf('/r/a'));
+    expect((await monitor.look()).byRun.size).toBe(0);
     expect(left.foreign.get(0)).toEqual([{ gpu: 0, pid: tree.pid, memory: 1024, name: 'python of s/a' }]);
     driver.set({ FAKE_GPUS: '1' });
     expect(gpuMemoryHeld(await monitor.look(), [tree.pid])).toEqual([]);
