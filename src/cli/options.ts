@@ -1,21 +1,25 @@
 import { resolve } from 'node:path';
+import { gpuIndexOf } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
+import { parseDuration } from '../spec/duration.js';
+
+/** What every verb takes, as typed. */
+export type CommonOptions = { runs?: string; json?: boolean };
+
+/** Room for runs, as typed. */
+export type SlotOptions = { gpus?: string; perGpu?: number; slots?: number };
 
 /** What may follow the name of a sweep file, as typed. */
-export type LaunchOptions = {
-  dryRun?: boolean;
-  json?: boolean;
-  verbose?: boolean;
-  sweep?: string[];
-  set?: string[];
-  runs?: string;
-  gpus?: string;
-  perGpu?: number;
-  slots?: number;
-  detach?: boolean;
-  plain?: boolean;
-  ascii?: boolean;
-};
+export type LaunchOptions = CommonOptions &
+  SlotOptions & {
+    dryRun?: boolean;
+    verbose?: boolean;
+    sweep?: string[];
+    set?: string[];
+    detach?: boolean;
+    plain?: boolean;
+    ascii?: boolean;
+  };
 
 /** Room for runs that the person grants; what is left out is the whole machine. */
 export type SlotWish = { slots?: number; gpus?: number[] | 'none'; perGpu?: number };
@@ -37,20 +41,49 @@ export function wholeNumber(option: string, least: number): (text: string) => nu
   };
 }
 
-export function slotWish({ slots, gpus, perGpu }: LaunchOptions): SlotWish {
+/** Reads one of some words from the command line. */
+export function oneOf<Word extends string>(option: string, words: readonly Word[]): (text: string) => Word {
+  return (text) => {
+    const word = words.find((each) => each === text);
+    if (word !== undefined) return word;
+    throw new UserError(`${option} ${text} is not known.`, `Write one of: ${words.join(', ')}.`);
+  };
+}
+
+/** Reads a length of time from the command line, in seconds. */
+export function duration(option: string): (text: string) => number {
+  return (text) => {
+    const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : parseDuration(text);
+    if (seconds !== null) return seconds;
+    throw new UserError(
+      `${option} ${text} is not a length of time.`,
+      `Write for example \`${option} 90s\`, 30m, 2h or 1d.`,
+    );
+  };
+}
+
+/** Gathers the values of an option that may be repeated. */
+export function collect(value: string, earlier: string[] | undefined): string[] {
+  return [...(earlier ?? []), value];
+}
+
+export function slotWish({ slots, gpus, perGpu }: SlotOptions): SlotWish {
   return {
     ...(slots === undefined ? {} : { slots }),
-    ...(gpus === undefined ? {} : { gpus: gpuList(gpus) }),
+    ...(gpus === undefined ? {} : { gpus: gpus === 'none' ? 'none' : gpuList('--gpus', gpus.split(',')) }),
     ...(perGpu === undefined ? {} : { perGpu }),
   };
 }
 
-function gpuList(text: string): number[] | 'none' {
-  if (text === 'none') return 'none';
-  const indexes = text.split(',').map(Number);
-  if (/^\d+(,\d+)*$/.test(text)) return indexes;
-  throw new UserError(
-    `--gpus ${text} is not a list of GPU indexes.`,
-    'Write for example `--gpus 0,1`, or `--gpus none` to run on the CPU.',
-  );
+/** GPUs in the order in which they are named: the order of preference. `1:0` is an instance of a divided GPU (MIG). */
+export function gpuList(option: string, names: readonly string[]): number[] {
+  const indexes = names.map((name) => {
+    const index = gpuIndexOf(name.trim());
+    if (index !== null) return index;
+    throw new UserError(
+      `${option} ${names.join(',')} is not a list of GPUs: "${name}" is none.`,
+      `Write for example \`${option} 0,1\`, or 1:0 for the first instance of GPU 1${option === '--gpus' ? '; `--gpus none` runs on the CPU' : ''}.`,
+    );
+  });
+  return [...new Set(indexes)];
 }

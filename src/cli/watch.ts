@@ -1,8 +1,8 @@
 import type { Fleet, RunSummary } from '../client/fleet.js';
 import { openWindow } from '../tui/open-window.js';
+import { isOver } from './is-over.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
-import { hasEnded } from './plain/watched-run.js';
 import { printReport, reportText } from './print-report.js';
 import { hasScreen, print } from './terminal.js';
 
@@ -49,7 +49,7 @@ async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOpti
   tell();
   const unsubscribe = fleet.subscribe(tell);
   const timer = setInterval(tell, LOOK_MS);
-  const how = await Promise.race([leave, fleet.until(() => isOver(fleet, sweep))]);
+  const how = await Promise.race([leave, fleet.until(() => isOver(fleet, runsOf(fleet, sweep).values()))]);
   clearInterval(timer);
   unsubscribe();
   if (how === 'left') {
@@ -59,15 +59,6 @@ async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOpti
   tell();
   print([plainEnd(said, runsOf(fleet, sweep), Date.now()).line]);
   return end(runsOf(fleet, sweep), sweep, options);
-}
-
-/** Nothing of the sweep runs, and what still waits cannot start by itself. */
-function isOver(fleet: Fleet, sweep: string | null): boolean {
-  if (fleet.connection !== 'connected') return false;
-  const open = [...runsOf(fleet, sweep).values()].filter((run) => !hasEnded(run));
-  return (
-    open.length === 0 || (fleet.status.settled && open.every(({ state }) => state === 'queued' || state === 'held'))
-  );
 }
 
 function sayGoodbye(sweep: string | null): void {

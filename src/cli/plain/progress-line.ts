@@ -12,7 +12,7 @@ export function progressLine(runs: readonly WatchedRun[]): string {
 /** The last line: `48 done, 0 failed`, and what else there is. */
 export function finalLine(runs: readonly WatchedRun[]): string {
   const count = counter(runs);
-  const others = (['killed', 'lost', 'stopping', 'starting', 'running', 'queued', 'held'] as const)
+  const others = (['killed', 'lost', 'stopping', 'starting', 'running', 'paused', 'queued', 'held'] as const)
     .filter((state) => count(state) > 0)
     .map((state) => `${count(state)} ${state}`);
   return [`${count('done')} done`, `${count('failed')} failed`, ...others].join(', ');
@@ -20,7 +20,7 @@ export function finalLine(runs: readonly WatchedRun[]): string {
 
 function countsLine(runs: readonly WatchedRun[]): string {
   const count = counter(runs);
-  const others = (['failed', 'killed', 'lost', 'stopping', 'starting', 'running', 'queued', 'held'] as const)
+  const others = (['failed', 'killed', 'lost', 'stopping', 'starting', 'running', 'paused', 'queued', 'held'] as const)
     .filter((state) => count(state) > 0)
     .map((state) => `${count(state)} ${state}`);
   return [`${count('done')} of ${runs.length} done`, ...others].join(', ');

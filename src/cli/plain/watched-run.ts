@@ -15,6 +15,6 @@ export type WatchedRun = {
 };
 
 /** Runs that will not change again by themselves. */
-export function hasEnded({ state }: WatchedRun): boolean {
+export function hasEnded({ state }: Pick<WatchedRun, 'state'>): boolean {
   return state === 'done' || state === 'failed' || state === 'killed' || state === 'lost';
 }

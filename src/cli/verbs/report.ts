@@ -6,7 +6,8 @@ import { printReport } from '../print-report.js';
 import { print } from '../terminal.js';
 
 /** `memrl-tui report SWEEP`: what a sweep came to, finished or not. */
-export async function report(sweep: string, options: LaunchOptions): Promise<number> {
+export async function report([name]: readonly string[], options: LaunchOptions): Promise<number> {
+  const sweep = name!;
   if (options.json === true) print([reportJson(buildReport(join(runsDirectory(options.runs), sweep)))]);
   else printReport(sweep, options);
   return 0;

@@ -1,44 +1,35 @@
-import { UserError } from '../../base/user-error.js';
-import { connect } from '../../client/ensure-supervisor.js';
 import type { Fleet, RunSummary, SweepSummary } from '../../client/fleet.js';
-import { runsDirectory, type LaunchOptions } from '../options.js';
+import { runStatus } from '../look/run-status.js';
+import { slotLines } from '../look/slot-lines.js';
+import { slotsStatus } from '../look/slots-status.js';
+import { knownSweeps, withFleet } from '../open-fleet.js';
+import type { CommonOptions } from '../options.js';
 import { progressLine } from '../plain/progress-line.js';
-import { print } from '../terminal.js';
+import { outputWidth, print, printJson } from '../terminal.js';
 
-/** `memrl-tui status [SWEEP]`: where each run is, by the supervisor's word. Starts nothing. */
-export async function status(sweep: string | undefined, { runs, json }: LaunchOptions): Promise<number> {
-  const directory = runsDirectory(runs);
-  const fleet = await connect(directory);
-  if (fleet === null) {
-    throw new UserError(
-      `No supervisor looks after ${directory}: either nothing is left to do there, or it was killed (its runs go on).`,
-      '`memrl-tui attach` takes the runs up again; `memrl-tui report SWEEP` reads what they came to.',
-    );
-  }
-  await fleet.ready();
-  fleet.close();
-  const sweeps = [...fleet.sweeps.values()].filter(({ name }) => sweep === undefined || name === sweep);
-  if (sweeps.length === 0) {
-    throw new UserError(
-      `There is no sweep ${sweep === undefined ? '' : `\`${sweep}\` `}here.`,
-      `Known are: ${[...fleet.sweeps.keys()].join(', ') || 'none'}.`,
-    );
-  }
-  const told = sweeps.map((summary) => sweepStatus(fleet, summary));
-  if (json === true) print([JSON.stringify(sweep === undefined ? told : told[0], null, 2)]);
-  else print(sweeps.map(({ name }) => `${name}: ${progressLine(runsOf(fleet, name))}`));
-  return 0;
+/** `memrl-tui status [SWEEP]`: how far each sweep is, and what is on the slots. `--json`: everything, of one sweep or a list. */
+export async function status([sweep]: readonly string[], options: CommonOptions): Promise<number> {
+  return withFleet(options, async (fleet) => {
+    const sweeps = knownSweeps(fleet, sweep).map((name) => fleet.sweeps.get(name)!);
+    if (options.json === true) {
+      const told = sweeps.map((summary) => sweepStatus(fleet, summary));
+      printJson(sweep === undefined ? told : told[0]);
+      return 0;
+    }
+    print(sweeps.map(({ name }) => `${name}: ${progressLine(runsOf(fleet, name))}`));
+    print(['', ...slotLines(fleet.status, outputWidth())]);
+    return 0;
+  });
 }
 
 /** The contract for scripts. Times are ISO 8601. */
 function sweepStatus(fleet: Fleet, { name, groups }: SweepSummary): object {
   const runs = runsOf(fleet, name);
-  const { cpu, gpus, problem } = fleet.status;
   return {
     sweep: name,
     state: stateOf(runs),
-    problem,
-    slots: { cpu, gpus },
+    problem: fleet.status.problem,
+    slots: slotsStatus(fleet.status),
     groups: groups.map((group) => ({
       name: group.name,
       title: group.title,
@@ -48,28 +39,18 @@ function sweepStatus(fleet: Fleet, { name, groups }: SweepSummary): object {
   };
 }
 
-function stateOf(runs: readonly RunSummary[]): 'running' | 'done' | 'ended' {
-  if (runs.every(({ state }) => state === 'done')) return 'done';
-  return runs.some(({ state }) => ['queued', 'starting', 'running', 'stopping'].includes(state)) ? 'running' : 'ended';
+/** `held`: nothing will start before a person releases it. `ended`: all have ended, and not all are done. */
+function stateOf(runs: readonly RunSummary[]): 'running' | 'held' | 'done' | 'ended' {
+  const has = (...states: RunSummary['state'][]) => runs.some(({ state }) => states.includes(state));
+  if (has('queued', 'starting', 'running', 'paused', 'stopping')) return 'running';
+  if (has('held')) return 'held';
+  return has('failed', 'killed', 'lost') ? 'ended' : 'done';
 }
 
 function countsOf(runs: readonly RunSummary[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { state } of runs) counts[state] = (counts[state] ?? 0) + 1;
   return counts;
-}
-
-function runStatus({ name, group, subgroup, state, reason, attempt, exit, pid, gpus, ...run }: RunSummary): object {
-  const { slot, progress, etaSeconds, metrics, directory } = run;
-  const times = { startedAt: isoTime(run.startedAt), endedAt: isoTime(run.endedAt) };
-  return {
-    ...{ name, group, subgroup, state, reason, attempt, exit, pid, slot, gpus },
-    ...{ ...times, progress, etaSeconds, metrics, directory },
-  };
-}
-
-function isoTime(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString();
 }
 
 function runsOf(fleet: Fleet, sweep: string): RunSummary[] {

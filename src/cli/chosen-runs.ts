@@ -1,0 +1,63 @@
+import { didYouMean } from '../base/nearest.js';
+import { UserError } from '../base/user-error.js';
+import type { RunSummary } from '../client/fleet.js';
+import { parseRunQuery } from '../client/run-query.js';
+import { checkRunQuery } from '../client/run-query-check.js';
+import { runTest } from '../client/run-query-match.js';
+
+/**
+ * The runs that the words of a command line choose, in launch order. Words that are all exact names (of a run, `sweep/run`,
+ * or a sweep) choose these; else they are one query together. No words: all runs.
+ *
+ * @param now Unix ms.
+ * @returns Perhaps none.
+ * @throws {UserError} When the query cannot be read, names what no run has, or a name is that of runs of several sweeps.
+ */
+export function matchingRuns(words: readonly string[], runs: readonly RunSummary[], now: number): RunSummary[] {
+  const named = words.map((word) => runsNamed(word, runs));
+  if (words.length > 0 && named.every((each) => each.length > 0)) {
+    const chosen = new Set(named.flat());
+    return runs.filter((run) => chosen.has(run));
+  }
+  const query = parseRunQuery(words.join(' '));
+  checkRunQuery(query, runs);
+  return runs.filter(runTest(query, now));
+}
+
+/**
+ * As `matchingRuns`, for verbs that need one at least.
+ *
+ * @throws {UserError} Also when there is none, with the nearest name.
+ */
+export function chosenRuns(words: readonly string[], runs: readonly RunSummary[], now: number): RunSummary[] {
+  const chosen = matchingRuns(words, runs, now);
+  if (chosen.length > 0) return chosen;
+  if (runs.length === 0) {
+    throw new UserError(
+      'No run is known here.',
+      'Launch a sweep: `memrl-tui sweeps/quick.yaml`, or name its folder with --runs.',
+    );
+  }
+  const [word] = words;
+  const isName = words.length === 1 && /^[\w.@+,/-]+$/.test(word!);
+  const hint = isName ? `${didYouMean(word!, namesLike(word!, runs))} ` : '';
+  throw new UserError(`No run matches \`${words.join(' ')}\`.`, `${hint}\`memrl-tui ls\` lists them all.`);
+}
+
+function runsNamed(word: string, runs: readonly RunSummary[]): RunSummary[] {
+  const byName = runs.filter(({ id, name }) => name === word || id === word);
+  if (byName.length > 1) {
+    const ids = byName.map(({ id }) => id);
+    throw new UserError(
+      `${byName.length} sweeps have a run \`${word}\`.`,
+      `Write which: ${ids.slice(0, 6).join(', ')}.`,
+    );
+  }
+  return byName.length === 1 ? byName : runs.filter(({ sweep }) => sweep === word);
+}
+
+/** What a single word may have been meant for: a run, by name or with its sweep, or a sweep. */
+function namesLike(word: string, runs: readonly RunSummary[]): string[] {
+  if (word.includes('/')) return runs.map(({ id }) => id);
+  return [...runs.map(({ name }) => name), ...new Set(runs.map(({ sweep }) => sweep))];
+}

@@ -1,0 +1,21 @@
+import { runsDirectory } from '../options.js';
+import { print } from '../terminal.js';
+import { launchOptions } from '../verb-options.js';
+import { verbs } from '../verb-table.js';
+import { candidates } from './candidates.js';
+import { typedLine } from './command-line.js';
+import { knownIn } from './known.js';
+import { forShell } from './shell-words.js';
+
+/**
+ * `memrl-tui __complete SHELL LINE`: one candidate on each line for the word at the end of the line. Says nothing where it
+ * cannot help: a message would land in the middle of what a person types.
+ */
+export async function complete(shell: string, line: string): Promise<number> {
+  const typed = typedLine(line);
+  const runsAt = typed.words.lastIndexOf('--runs');
+  const directory = runsDirectory(runsAt < 0 ? undefined : typed.words[runsAt + 1]);
+  const words = await candidates(typed, { verbs, launchOptions }, () => knownIn(directory)).catch(() => []);
+  print(forShell(shell, words, typed));
+  return 0;
+}

@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+
+/** What a verb is for; `--help` and the README list them under these headings, in this order. */
+export const headings = ['Launch', 'Look', 'Act', 'Machine'] as const;
+export type Heading = (typeof headings)[number];
+
+/** One option as commander takes it. */
+export type VerbOption = {
+  readonly flags: string;
+  readonly about: string;
+  /** Turns the text into a value, or throws a UserError. `earlier`: the value so far, where the option is repeated. */
+  readonly read?: (text: string, earlier: never) => unknown;
+  /** What its value can be, for completion. */
+  readonly words?: readonly string[];
+};
+
+/** One word of the command line. */
+export type Verb = {
+  readonly name: string;
+  /** Its arguments in commander's notation: `<sweep>`, `[query...]`; empty: none. */
+  readonly takes: string;
+  readonly heading: Heading;
+  readonly about: string;
+  readonly options: readonly VerbOption[];
+  /** Loads what it needs and does it; gives the exit code. */
+  readonly run: (words: readonly string[], options: never) => Promise<number>;
+};
+
+/** Adds a verb to the program. What it comes to is the exit code of the process. */
+export function addVerb(program: Command, { name, takes, heading, about, options, run }: Verb): void {
+  const command = program.command(takes === '' ? name : `${name} ${takes}`);
+  addOptions(command.description(about).helpGroup(`${heading}:`), options);
+  command.action(async () => {
+    process.exitCode = await run(command.args, command.opts<never>());
+  });
+}
+
+export function addOptions(command: Command, options: readonly VerbOption[]): void {
+  for (const { flags, about, read } of options) {
+    if (read === undefined) command.option(flags, about);
+    else command.option(flags, about, read as (text: string, earlier: unknown) => unknown);
+  }
+}

@@ -1,0 +1,7 @@
+import { actOnRuns, type ActOptions } from '../act/act-on-runs.js';
+import { runActs } from '../act/run-verbs.js';
+
+/** `memrl-tui kill|resume|retry|hold|release|pause|continue QUERY`. */
+export function act(verb: keyof typeof runActs, words: readonly string[], options: ActOptions): Promise<number> {
+  return actOnRuns(runActs[verb], words, options);
+}

@@ -1,0 +1,22 @@
+import { promised } from '../answer.js';
+import { withFleet } from '../open-fleet.js';
+import { gpuList, type CommonOptions } from '../options.js';
+import { slotsStatus } from '../look/slots-status.js';
+import { print, printJson } from '../terminal.js';
+
+/** `memrl-tui drain GPU…`: they take no new runs until `--undo`. What is on them stays. */
+export async function drain(words: readonly string[], options: CommonOptions & { undo?: boolean }): Promise<number> {
+  const gpus = gpuList(
+    'drain',
+    words.flatMap((word) => word.split(',')),
+  );
+  return withFleet(options, async (fleet) => {
+    const drained = options.undo !== true;
+    const message = promised(await fleet.drain(gpus, drained));
+    const isSeen = () => fleet.status.gpus.every((gpu) => !gpus.includes(gpu.index) || gpu.drained === drained);
+    await fleet.until(isSeen);
+    if (options.json === true) printJson({ message, ...slotsStatus(fleet.status) });
+    else print([message]);
+    return 0;
+  });
+}

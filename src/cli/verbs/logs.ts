@@ -1,0 +1,97 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { UserError } from '../../base/user-error.js';
+import type { Fleet, RunSummary } from '../../client/fleet.js';
+import { runFiles } from '../../contract/files.js';
+import { chosenRuns } from '../chosen-runs.js';
+import { LogPrinter, type LogOptions } from '../logs/log-printer.js';
+import { painted } from '../look/tone.js';
+import { withFleet } from '../open-fleet.js';
+import type { CommonOptions } from '../options.js';
+import { hasEnded } from '../plain/watched-run.js';
+import { hasColour, remark } from '../terminal.js';
+
+export type LogsOptions = Pick<CommonOptions, 'runs'> & {
+  follow?: boolean;
+  lines?: number;
+  grep?: string;
+  raw?: boolean;
+};
+
+/** Between two looks at the files, ms. */
+const LOOK_MS = 200;
+const DEFAULT_LINES = 50;
+
+/** `memrl-tui logs RUN|QUERY`: the end of their output; `-f`: and what comes, over all attempts, until the runs have ended. */
+export async function logs(words: readonly string[], options: LogsOptions): Promise<number> {
+  const how = logOptions(options);
+  return withFleet(options, async (fleet) => {
+    const runs = chosenRuns(words, [...fleet.runs.values()], Date.now());
+    const printers = new Map(runs.map((run) => [run.id, printerOf(run, runs, how)]));
+    for (const run of runs) {
+      if (options.follow !== true) tellSilence(run);
+      printers.get(run.id)!.printLast();
+    }
+    if (options.follow === true) await follow(fleet, printers);
+    else for (const printer of printers.values()) printer.printRest();
+    return 0;
+  });
+}
+
+function logOptions({ lines, grep, raw }: LogsOptions): LogOptions {
+  if (raw === true && process.stdout.isTTY) {
+    throw new UserError(
+      'What a run wrote may not go to a terminal as it is: it could write anywhere on it.',
+      'Leave --raw out, or send it on: `memrl-tui logs RUN --raw | less -R`.',
+    );
+  }
+  return { count: lines ?? DEFAULT_LINES, grep: grep === undefined ? null : pattern(grep), raw: raw ?? false };
+}
+
+function pattern(text: string): RegExp {
+  try {
+    return new RegExp(text, 'u');
+  } catch (cause) {
+    const reason = (cause as Error).message.replace(/^Invalid regular expression: /, '');
+    throw new UserError(
+      `--grep ${text} is no regular expression: ${reason}.`,
+      'Put a \\ before signs that mean themselves.',
+      {
+        cause,
+      },
+    );
+  }
+}
+
+function printerOf({ directory, name, id }: RunSummary, all: readonly RunSummary[], how: LogOptions): LogPrinter {
+  const names = all.map((run) => run.name);
+  const shown = names.filter((each) => each === name).length > 1 ? id : name;
+  const prefix = all.length === 1 ? '' : hasColour() ? painted(`${shown} │ `, 'dim') : `${shown} | `;
+  return new LogPrinter(directory, prefix, how, (bytes) => process.stdout.write(bytes));
+}
+
+function tellSilence({ name, directory, state }: RunSummary): void {
+  if (!existsSync(join(directory, runFiles.log))) remark(`${name} has written nothing (it is ${state}).`);
+}
+
+/** Until each of them has ended, and all it wrote is printed. */
+async function follow(fleet: Fleet, printers: ReadonlyMap<RunSummary['id'], LogPrinter>): Promise<void> {
+  const open = new Map(printers);
+  const look = () => {
+    for (const [id, printer] of open) {
+      // Asked before the file is read: what a run wrote is there once it has ended.
+      const isLast = fleet.connection === 'connected' && hasEnded(fleet.runs.get(id) ?? { state: 'lost' });
+      printer.printAdded();
+      if (!isLast) continue;
+      printer.printRest();
+      open.delete(id);
+    }
+  };
+  look();
+  const timer = setInterval(look, LOOK_MS);
+  await fleet.until(() => {
+    look();
+    return open.size === 0;
+  });
+  clearInterval(timer);
+}

@@ -1,0 +1,33 @@
+import { UserError } from '../../base/user-error.js';
+import type { Fleet, FleetStatus } from '../../client/fleet.js';
+import { slotLines } from '../look/slot-lines.js';
+import { slotsStatus } from '../look/slots-status.js';
+import { withFleet } from '../open-fleet.js';
+import { slotWish, wholeNumber, type CommonOptions, type SlotOptions, type SlotWish } from '../options.js';
+import { promised } from '../answer.js';
+import { outputWidth, print, printJson, remark } from '../terminal.js';
+
+/** `memrl-tui slots [N]`: shows where runs may go, or changes it. What runs already stays where it is. */
+export async function slots([count]: readonly string[], options: CommonOptions & SlotOptions): Promise<number> {
+  const wish = slotWish({ ...options, ...(count === undefined ? {} : { slots: wholeNumber('slots', 0)(count) }) });
+  return withFleet(options, async (fleet) => {
+    if (Object.keys(wish).length > 0) await change(fleet, wish);
+    if (options.json === true) printJson({ ...slotsStatus(fleet.status), problem: fleet.status.problem });
+    else print(slotLines(fleet.status, outputWidth()));
+    return 0;
+  });
+}
+
+async function change(fleet: Fleet, wish: SlotWish): Promise<void> {
+  remark(promised(await fleet.setSlots(wish)));
+  // The answer may come before the news.
+  const isThere = await fleet.until(() => isGranted(fleet.status, wish));
+  if (!isThere) throw new UserError('The supervisor was lost.', 'Look again: `memrl-tui slots`.');
+}
+
+function isGranted({ cpu, gpus }: FleetStatus, { slots: cpus, gpus: wanted }: SlotWish): boolean {
+  if (cpus !== undefined && cpu.slots !== cpus) return false;
+  if (wanted === undefined) return true;
+  const indexes = wanted === 'none' ? [] : wanted;
+  return String(gpus.map(({ index }) => index)) === String(indexes);
+}

@@ -1,0 +1,38 @@
+import { promised } from '../answer.js';
+import type { ActOptions } from '../act/act-on-runs.js';
+import { confirm } from '../act/confirm.js';
+import type { Fleet, RunSummary } from '../../client/fleet.js';
+import { isOver } from '../is-over.js';
+import { knownSweeps, withFleet } from '../open-fleet.js';
+import { finalLine } from '../plain/progress-line.js';
+import { hasEnded } from '../plain/watched-run.js';
+import { print, printJson } from '../terminal.js';
+
+/** `memrl-tui stop SWEEP`: ends all its runs, and drops those that wait. Exit code 2 when the person said no. */
+export async function stop([asked]: readonly string[], options: ActOptions): Promise<number> {
+  return withFleet(options, async (fleet) => {
+    const sweep = knownSweeps(fleet, asked)[0]!;
+    const open = runsOf(fleet, sweep).filter((run) => !hasEnded(run));
+    if (options.json !== true) print([`stop ${sweep}: ${finalLine(runsOf(fleet, sweep))}`]);
+    const runs = open.map(({ id }) => id);
+    if (open.length === 0 || options.dryRun === true) {
+      const would = open.length === 0 ? 'nothing to do, all its runs have ended' : `${open.length} would be stopped`;
+      tell({ sweep, runs, done: false, message: would }, options);
+      return 0;
+    }
+    if (open.length > 1 && options.yes !== true && !(await confirm('Go on?'))) return 2;
+    const message = promised(await fleet.stopSweep(sweep));
+    if (options.wait === true) await fleet.until(() => isOver(fleet, runsOf(fleet, sweep)));
+    tell({ sweep, runs, done: true, message }, options);
+    return 0;
+  });
+}
+
+function tell(answer: { sweep: string; runs: string[]; done: boolean; message: string }, { json }: ActOptions): void {
+  if (json === true) printJson({ verb: 'stop', ...answer });
+  else print([answer.message]);
+}
+
+function runsOf(fleet: Fleet, sweep: string): RunSummary[] {
+  return [...fleet.runs.values()].filter((run) => run.sweep === sweep);
+}
