@@ -57,7 +57,8 @@ function beforeAdvice(lines: readonly string[]): string | null {
   return problem === undefined || problem.trim() === '' ? null : problem;
 }
 
-function shorten(line: string): string {
+/** A line of a log without what stands around it, at a length that fits a row. */
+export function shorten(line: string): string {
   const text = line.replace(/^[\s|+-]+/, '').trim();
   return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
 }

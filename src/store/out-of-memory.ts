@@ -1,3 +1,5 @@
+import { shorten } from './failure-line.js';
+
 /** How programs say that memory has run out: of the GPU, of the process, of the machine. Any one is enough. */
 const sayings: readonly RegExp[] = [
   // PyTorch, CuPy, ROCm, Apple: `CUDA out of memory. Tried to …`, `CUDA error: out of memory`, `MPS backend out of memory`.
@@ -38,7 +40,7 @@ export function outOfMemoryLine(lines: readonly string[], failure: string | null
   // It failed while it dealt with the want of memory: the first of the linked exceptions is the cause.
   const cause = lines.findLastIndex((line) => saysOutOfMemory(line));
   const next = lines.slice(cause + 1).find((line) => line.trim() !== '');
-  return cause >= 0 && next !== undefined && link.test(next) ? lines[cause]!.trim() : null;
+  return cause >= 0 && next !== undefined && link.test(next) ? shorten(lines[cause]!) : null;
 }
 
 function saysOutOfMemory(line: string): boolean {

@@ -15,7 +15,7 @@ export class OomWatch {
     this.#before = this.#latest = count();
   }
 
-  /** To be called every few seconds. Kills are remembered until the call after the next, for an end that is told late. */
+  /** To be called every second or so. Kills are remembered until the call after the next, for an end that is told late. */
   look(): void {
     this.#before = Math.max(this.#before, this.#latest);
     this.#latest = this.#count();

@@ -7,6 +7,7 @@ import { killCgroup, removeCgroup } from '../../../src/executors/local/cgroup.js
 import { type CgroupHome, openCgroupHome } from '../../../src/executors/local/cgroup-home.js';
 import type { Ending } from '../../../src/executors/local/ending.js';
 import { LocalExecutor, type Survivor } from '../../../src/executors/local/local-executor.js';
+import { OomWatch } from '../../../src/executors/local/oom-watch.js';
 import { readProcesses } from '../../../src/executors/local/process-table.js';
 import { runEnvironment } from '../../../src/executors/local/run-environment.js';
 import { killTrees } from '../../../src/executors/local/tree.js';
@@ -58,14 +59,21 @@ export function orderFor(directory: string, argv: string[], attempt = 1) {
   return { directory, attempt, argv, cwd: directory, environment };
 }
 
+/** Another test may be out of memory at this moment. */
+const neverOutOfMemory = () => new OomWatch(() => 0);
+
 /** An executor and the endings it told of, oldest first. */
-export function newExecutor(home: CgroupHome | null = null) {
+export function newExecutor(home: CgroupHome | null = null, oom = neverOutOfMemory()) {
   const endings: Ending[] = [];
   const survivors: Survivor[] = [];
-  const executor = new LocalExecutor((_id, _attempt, ending, left) => {
-    endings.push(ending);
-    survivors.push(...left);
-  }, home);
+  const executor = new LocalExecutor(
+    (_id, _attempt, ending, left) => {
+      endings.push(ending);
+      survivors.push(...left);
+    },
+    home,
+    oom,
+  );
   executors.push(executor);
   const untilEnded = () => waitFor('the end of the run', () => endings.at(-1));
   return { executor, endings, survivors, untilEnded };
