@@ -1,17 +1,23 @@
 import type { GroupId, RunId } from '../base/ids.js';
-import type { FleetStatus, GpuStatus } from '../protocol/fleet-status.js';
+import type { FleetStatus } from '../protocol/fleet-status.js';
 import type { RunSummary, SweepSummary } from '../protocol/run-summary.js';
-import type { SchedulerState } from '../scheduler/state.js';
+import type { Run } from '../scheduler/run-state.js';
+import type { Group, SchedulerState } from '../scheduler/state.js';
 import { isSettled, waitingReason } from '../scheduler/waiting-reason.js';
 import type { PlannedRun } from '../spec/planned-run.js';
-import { runSummary, type Vitals } from './run-view.js';
+import { runSummary, type Surroundings } from './run-view.js';
 
 /** Where the rows come from. */
 export type BoardSources = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun;
-  vitals: (id: RunId) => Vitals;
+  beside: (run: PlannedRun) => Omit<Surroundings, 'waiting'>;
+  /** Why a run that has its slot is not up yet. */
+  delayOf: (id: RunId) => string | null;
   sweeps: () => SweepSummary[];
+  gpus: () => FleetStatus['gpus'];
+  /** What keeps the supervisor from its work, in words. */
+  problem: () => string | null;
 };
 
 /**
@@ -24,8 +30,6 @@ export class Board {
   readonly #stale = new Set<RunId>();
   /** By group: why its runs waited when we last looked. */
   readonly #reasons = new Map<GroupId, string | null>();
-  /** What keeps the supervisor from recording events, in words. */
-  problem: string | null = null;
 
   constructor(sources: BoardSources) {
     this.#sources = sources;
@@ -42,37 +46,48 @@ export class Board {
   /** Brings the rows up to date and names those that changed, gone ones included. */
   refresh(): RunId[] {
     this.#touchWaiting();
-    const { state, planned, vitals } = this.#sources;
+    const { state } = this.#sources;
     const changed = [...this.#stale];
     this.#stale.clear();
     for (const id of changed) {
       const run = state.runs.get(id);
       if (run === undefined) this.rows.delete(id);
-      else this.rows.set(id, runSummary(run, planned(id), vitals(id), waitingReason(state, id)));
+      else this.rows.set(id, this.#row(run));
     }
     return changed;
   }
 
   status(): FleetStatus {
-    const { state } = this.#sources;
-    const gpus = state.gpu.gpus.map((index): GpuStatus => ({
-      ...{ index, name: null, uuid: null, drained: false, memoryTotal: null, memoryUsed: null, utilization: null },
-      ...{ temperature: null, power: null, foreign: [], leasedBy: null, mps: false },
-      runs: [...(state.gpu.shares.get(index)?.keys() ?? [])],
-    }));
+    const { state, gpus, problem } = this.#sources;
     const cpu = { slots: state.cpu.slots, busy: state.cpu.holders.size };
-    return { settled: isSettled(state), cpu, gpus, problem: this.problem };
+    return { settled: isSettled(state), cpu, gpus: gpus(), problem: problem() };
+  }
+
+  #row(run: Run): RunSummary {
+    const { state, planned, beside, delayOf } = this.#sources;
+    const plan = planned(run.id);
+    const waiting = run.state.phase === 'starting' ? delayOf(run.id) : waitingReason(state, run.id);
+    return runSummary(run, plan, { ...beside(plan), waiting });
   }
 
   /** The runs of a group wait for the same thing: where that changed, all their rows did. */
   #touchWaiting(): void {
     const { state } = this.#sources;
     for (const [id, group] of state.groups) {
-      const [first] = group.waiting;
-      const reason = first === undefined ? null : waitingReason(state, first);
+      const first = firstInLine(state, group);
+      const reason = first === null ? null : waitingReason(state, first);
       if (reason === (this.#reasons.get(id) ?? null)) continue;
       this.#reasons.set(id, reason);
       this.touch(group.waiting);
     }
   }
+}
+
+/** A run of the group that waits for what the others wait for: held ones and those that are to be tried again have reasons of their own. */
+function firstInLine({ runs }: SchedulerState, { waiting }: Group): RunId | null {
+  for (const id of waiting) {
+    const run = runs.get(id)!;
+    if (run.hold === null && run.state.phase === 'waiting' && run.state.notBefore === null) return id;
+  }
+  return null;
 }

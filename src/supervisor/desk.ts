@@ -1,17 +1,19 @@
 import { availableParallelism } from 'node:os';
 import { UserError } from '../base/user-error.js';
-import type { GpuReading } from '../executors/gpu/gpu.js';
+import type { GpuView } from '../executors/gpu/gpu-view.js';
 import type { Ack, Command } from '../protocol/command.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import { isSettled } from '../scheduler/waiting-reason.js';
 import type { Plan } from '../spec/planned-run.js';
+import { drainable, drainAck } from './gpu-requests.js';
 import type { Judge } from './judgement.js';
-import type { Records } from './records.js';
-import { forgetRefusal, resumable, selectionAck, stoppable, unfinished } from './requests.js';
-import type { RunBook } from './run-book.js';
-import { chooseSlots, type SlotChoice } from './slot-choice.js';
+import { forgetRefusal, select, selectionAck, unfinished } from './requests.js';
+import { doneBy, requestedBy, type RunCommand } from './run-verbs.js';
+import type { Environment, RunBook } from './run-book.js';
+import { chooseSlots, isSameChoice, type SlotChoice } from './slot-choice.js';
 import type { Request } from './socket-server.js';
+import { mostSharing } from './sharing.js';
 import { groupNeeds, judgeRuns } from './submission.js';
 
 type Submit = Extract<Request, { type: 'submit' }>;
@@ -22,9 +24,11 @@ export type DeskTools = {
   ask: (event: SchedulerEvent) => Promise<void>;
   now: () => number;
   book: RunBook;
-  records: Records;
   judge: Judge;
-  readGpus: (environment: Readonly<Record<string, string>>) => Promise<GpuReading>;
+  /** The GPUs that are there; looked for in that environment, if one is given, from now on. */
+  inventory: (environment: Environment | null) => Promise<GpuView>;
+  /** Finds out, in the background, what the code of the runs is. */
+  capture: (plan: Plan, environment: Environment, gpus: readonly string[]) => void;
 };
 
 /** Where clients' requests are heard, checked, turned into events, and answered. */
@@ -49,32 +53,34 @@ export class Desk {
   }
 
   async #obey(command: Command): Promise<Ack> {
-    const { state, ask, now } = this.#tools;
     switch (command.verb) {
-      case 'kill':
-        return this.#stop(stoppable(state, command.ids));
       case 'stop-sweep':
-        return this.#stop(stoppable(state, unfinished(state, command.sweep)));
-      case 'resume': {
-        const selection = resumable(state, command.ids);
-        if (selection.ids.length > 0) await ask({ type: 'resume-requested', at: now(), ids: selection.ids });
-        return selectionAck(selection, 'queued again');
-      }
+        return this.#act({ verb: 'kill', ids: unfinished(this.#tools.state, command.sweep) });
       case 'set-slots': {
-        const slots = await this.#grant(command.slots, {});
+        const { slots } = await this.#grant(command.slots, null);
         return { ok: true, message: `${slots.cpus} CPU slots, ${slots.gpus.length} GPUs` };
       }
+      case 'drain':
+        return this.#drain(command.gpus, command.drained);
       case 'forget-sweep':
         return this.#forget(command.sweep);
       default:
-        return { ok: false, message: `${command.verb} is not built yet`, fix: null };
+        return this.#act(command);
     }
   }
 
-  async #stop(selection: ReturnType<typeof stoppable>): Promise<Ack> {
-    const { ask, now } = this.#tools;
-    if (selection.ids.length > 0) await ask({ type: 'stop-requested', at: now(), ids: selection.ids });
-    return selectionAck(selection, 'being stopped');
+  async #act(command: RunCommand): Promise<Ack> {
+    const { state, ask, now } = this.#tools;
+    const selection = select(state, command);
+    if (selection.ids.length > 0) await ask(requestedBy(command, selection.ids, now()));
+    return selectionAck(selection, doneBy(command));
+  }
+
+  async #drain(wanted: readonly number[], drained: boolean): Promise<Ack> {
+    const { state, ask, now } = this.#tools;
+    const gpus = drainable(state, wanted, drained);
+    if (gpus.length > 0) await ask({ type: 'drain-requested', at: now(), gpus, drained });
+    return drainAck(state, gpus, drained);
   }
 
   async #forget(sweep: string): Promise<Ack> {
@@ -86,10 +92,15 @@ export class Desk {
   }
 
   async #submit({ plan, environment, slots: wish }: Submit): Promise<Ack> {
-    const { state, ask, now, book, records, judge } = this.#tools;
-    void records.lookUpCode(new Set(plan.runs.map(({ cwd }) => cwd)));
-    const slots = await this.#grant(wish, environment);
-    const runs = await judgeRuns(plan, state, judge, { slots, wish });
+    const { state, ask, now, book, judge, capture } = this.#tools;
+    const { slots, view } = await this.#grant(wish, environment);
+    capture(
+      plan,
+      environment,
+      view.gpus.map(({ name }) => name),
+    );
+    const sharing = mostSharing(slots.gpus, view, environment);
+    const runs = await judgeRuns(plan, state, judge, { gpus: slots.gpus.length, perGpu: wish.perGpu, sharing });
     const key = book.add(plan, environment);
     await ask({ type: 'runs-submitted', at: now(), sweep: plan.sweep, plan: key, groups: groupNeeds(plan), runs });
     const count = (wished: string) => runs.filter((run) => run.wish === wished).length;
@@ -98,16 +109,22 @@ export class Desk {
   }
 
   /** Changes the slots if they are to change; without a wish, what running sweeps use is left as it is. */
-  async #grant(wish: Submit['slots'], environment: Submit['environment']): Promise<SlotChoice> {
-    const { state, ask, now } = this.#tools;
-    const granted = isSettled(state) ? null : { cpus: state.cpu.slots, gpus: [...state.gpu.gpus] };
-    const reading = await this.#tools.readGpus(environment);
-    const slots = chooseSlots(wish, granted, availableParallelism(), reading);
-    const isSame = slots.cpus === state.cpu.slots && String(slots.gpus) === String(state.gpu.gpus);
-    const gpus = slots.gpus.map((index) => ({ index, uuid: null, memory: null }));
-    if (!isSame) await ask({ type: 'slots-changed', at: now(), cpus: slots.cpus, gpus });
-    return slots;
+  async #grant(wish: Submit['slots'], environment: Environment | null): Promise<{ slots: SlotChoice; view: GpuView }> {
+    const { state, ask, now, inventory } = this.#tools;
+    const view = await inventory(environment);
+    const before = grantedNow(state);
+    const slots = chooseSlots(wish, isSettled(state) ? null : before, availableParallelism(), view);
+    if (!isSameChoice(slots, before)) await ask({ type: 'slots-changed', at: now(), ...slots });
+    return { slots, view };
   }
+}
+
+function grantedNow({ cpu, gpu }: SchedulerState): SlotChoice {
+  const gpus = gpu.gpus.map((index) => {
+    const { uuid, memory } = gpu.devices.get(index)!;
+    return { index, uuid, memory };
+  });
+  return { cpus: cpu.slots, gpus };
 }
 
 function joined(before: Submit, page: Submit): Submit {

@@ -5,12 +5,22 @@ import { runEnvironment, withProgramFolder } from '../executors/local/run-enviro
 import type { AttemptOrder } from '../executors/local/start-attempt.js';
 import type { Environment } from './run-book.js';
 
-type Launch = Extract<SchedulerAction, { type: 'launch' }>;
+export type Launch = Extract<SchedulerAction, { type: 'launch' }>;
 
-/** The complete command of one attempt. `bin`: folder of our own programs. */
-export function launchOrder(launch: Launch, run: PlannedRun, environment: Environment, bin: string): AttemptOrder {
+/** What a launch is made from, beside the run. `bin`: folder of our own programs. */
+export type LaunchSetting = {
+  /** Of the person at submit. */
+  environment: Environment;
+  /** The variables that show the run its GPUs and let it share them. */
+  devices: Readonly<Record<string, string>>;
+  bin: string;
+};
+
+/** The complete command of one attempt. */
+export function launchOrder(launch: Launch, run: PlannedRun, setting: LaunchSetting): AttemptOrder {
+  const { environment, devices, bin } = setting;
   const { id, attempt, slot, resumed } = launch;
-  const place = { gpus: gpusOf(slot), cpus: run.resources.cpus };
+  const place = { gpus: gpusOf(slot), cpus: run.resources.cpus, devices };
   const argv = [...run.argv, ...(resumed ? run.resumeArgs : [])];
   return {
     directory: run.directory,

@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { UserError } from '../base/user-error.js';
 import { identityOf } from '../executors/local/process-identity.js';
 import { standing } from '../spec/standing.js';
+import type { Surroundings } from './gpu-watch.js';
 import { takeLock } from './lock.js';
 import { Service, type ServiceOptions } from './service.js';
 import { socketAddress } from './socket-address.js';
@@ -36,7 +37,8 @@ async function main(): Promise<void> {
     return;
   }
   try {
-    await serve({ runsDirectory, bin, socket, isOurs: lock.isOurs, judge: standing, log });
+    const given = { runsDirectory, bin, socket, isOurs: lock.isOurs };
+    await serve({ ...given, judge: standing, log, surroundings: surroundings() });
   } finally {
     lock.release();
   }
@@ -58,6 +60,19 @@ function untilTold(): Promise<string> {
   return new Promise((resolveReason) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolveReason(`got ${signal}`));
   });
+}
+
+function surroundings(): Surroundings {
+  const { env } = process;
+  return {
+    environment: Object.fromEntries(
+      Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    ),
+    leaseDirectory: env['MEMRL_LEASES'] ?? '/tmp/memrl-gpus',
+    supervisor: identityOf(process.pid)!,
+    uid: process.getuid?.() ?? 0,
+    cgroups: env['MEMRL_CGROUP'] !== 'off',
+  };
 }
 
 /** One name for one directory, however it was spelt: lock and socket depend on it. */

@@ -9,7 +9,8 @@ import { supervisorFiles } from '../contract/files.js';
 import { Plan, type PlannedRun } from '../spec/planned-run.js';
 
 export type Environment = Readonly<Record<string, string>>;
-type Page = { plan: Plan; runs: ReadonlyMap<RunId, PlannedRun>; environment: Environment };
+/** One submit. */
+export type Page = { plan: Plan; runs: ReadonlyMap<RunId, PlannedRun>; environment: Environment };
 
 const Environments = z.record(z.string(), z.string());
 
@@ -62,6 +63,11 @@ export class RunBook {
     }
     for (const key of this.#pages.keys()) if (!inUse.has(key)) this.#pages.delete(key);
   }
+}
+
+/** File of the environment that belongs to a key, below `.supervisor`. */
+export function environmentFile(key: string): string {
+  return `${supervisorFiles.environments}/${key.split('/')[1]!}.json`;
 }
 
 function pageOf(plan: Plan, environment: Environment): Page {

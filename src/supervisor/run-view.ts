@@ -10,18 +10,28 @@ export type Vitals = Pick<RunSummary, 'progress' | 'etaSeconds' | 'metrics' | 's
 
 export const noVitals: Vitals = { progress: null, etaSeconds: null, metrics: {}, spark: [], health: 'ok' };
 
-/** One row for the clients. `waiting`: why it waits. */
-export function runSummary(run: Run, planned: PlannedRun, vitals: Vitals, waiting: string | null): RunSummary {
-  const { id, sweep, group, subgroup, name, directory, parameters, argv } = planned;
+/** What is known of a run beside its state. `waiting`: why it is not up, while it waits or starts. */
+export type Surroundings = Pick<RunSummary, 'argv' | 'gpuMemory' | 'warning'> & {
+  vitals: Vitals;
+  waiting: string | null;
+};
+
+/** One row for the clients. */
+export function runSummary(run: Run, planned: PlannedRun, { vitals, waiting, ...beside }: Surroundings): RunSummary {
+  const { id, sweep, group, subgroup, name, directory, parameters } = planned;
   const { state } = run;
+  const isRunning = state.phase === 'running' && state.pausedAt === null;
   return {
-    ...{ id, sweep, group, subgroup, name, directory, parameters, argv },
+    ...{ id, sweep, group, subgroup, name, directory, parameters },
+    ...beside,
     ...(state.phase === 'ended' ? endOf(state) : lifeOf(state)),
-    ...{ state: wordOf(state), reason: state.phase === 'ended' ? endReason(state.outcome) : waiting },
+    ...{ state: wordOf(run), reason: state.phase === 'ended' ? endReason(state.outcome) : waiting },
     attempt: run.starts,
-    ...{ retryAt: null, priority: 0, gpuMemory: null, warning: null },
+    ...{ retryAt: retryAtOf(run), priority: run.priority },
     ...vitals,
-    etaSeconds: state.phase === 'running' ? vitals.etaSeconds : null,
+    // Whoever stands still because it was told to is not stalled.
+    ...(vitals.health === 'stalled' && !isRunning ? { health: 'ok' as const } : {}),
+    etaSeconds: isRunning ? vitals.etaSeconds : null,
     progress: state.phase === 'ended' && state.outcome.kind === 'done' ? 1 : vitals.progress,
   };
 }
@@ -49,10 +59,17 @@ function endOf({ outcome, since, at }: Extract<RunState, { phase: 'ended' }>): L
   return { exit, slot: null, gpus: [], pid: null, startedAt: since, endedAt: at, killAt: null };
 }
 
-function wordOf(state: RunState): RunWord {
+/** A held run is not started again by itself, whatever it waited for before. */
+function retryAtOf({ state, hold }: Run): number | null {
+  return state.phase === 'waiting' && hold === null ? state.notBefore : null;
+}
+
+function wordOf({ state, hold }: Run): RunWord {
   switch (state.phase) {
     case 'waiting':
-      return 'queued';
+      return hold === null ? 'queued' : 'held';
+    case 'running':
+      return state.pausedAt === null ? 'running' : 'paused';
     case 'killing':
       return 'stopping';
     case 'ended':
@@ -66,7 +83,8 @@ function endWord({ kind }: Outcome): RunWord {
   return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;
 }
 
-function endReason(outcome: Outcome): string | null {
+/** How a run ended, where its word does not say it all. */
+export function endReason(outcome: Outcome): string | null {
   switch (outcome.kind) {
     case 'done':
       return outcome.rule === undefined ? null : `stopped: ${outcome.rule}`;

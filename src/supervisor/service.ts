@@ -1,29 +1,34 @@
 import { join } from 'node:path';
 import type { RunId } from '../base/ids.js';
 import { supervisorFiles } from '../contract/files.js';
-import { readGpus } from '../executors/gpu/read-gpus.js';
+import { openCgroupHome } from '../executors/local/cgroup-home.js';
 import { LocalExecutor } from '../executors/local/local-executor.js';
-import type { SweepSummary } from '../protocol/run-summary.js';
 import type { SchedulerAction } from '../scheduler/action.js';
-import type { SchedulerEvent } from '../scheduler/event.js';
-import type { Run } from '../scheduler/run-state.js';
-import { emptyState, type SchedulerState } from '../scheduler/state.js';
-import { type Snapshot, snapshotOf } from '../scheduler/snapshot.js';
 import { nextDeadline } from '../scheduler/deadlines.js';
+import type { SchedulerEvent } from '../scheduler/event.js';
+import { isActive, type Run } from '../scheduler/run-state.js';
+import { gpusOf } from '../scheduler/slot.js';
+import { type Snapshot, snapshotOf } from '../scheduler/snapshot.js';
+import { emptyState, type SchedulerState } from '../scheduler/state.js';
 import { isSettled } from '../scheduler/waiting-reason.js';
 import type { PlannedRun } from '../spec/planned-run.js';
-import { Board } from './board.js';
+import { DeadlineClock } from './deadline-clock.js';
 import { Desk } from './desk.js';
+import { Discretion, type Submitted } from './discretion.js';
 import { FollowUp } from './follow-up.js';
+import { GpuWatch, type Surroundings } from './gpu-watch.js';
 import { Journal } from './journal.js';
 import type { Judge } from './judgement.js';
-import { launchOrder } from './launch-order.js';
+import { Launcher } from './launcher.js';
+import { Newsroom } from './newsroom.js';
+import { Outlook } from './outlook.js';
 import { Records } from './records.js';
 import { endOf, forgetting, type PastAttempt, reconcile, recover, replay } from './recovery.js';
-import { RunBook } from './run-book.js';
-import { type Request, SocketServer } from './socket-server.js';
+import { environmentFile, RunBook } from './run-book.js';
 import { Supervisor } from './supervisor.js';
+import { survivorWords } from './survivors.js';
 import { sweepSummaries } from './sweep-view.js';
+import { Warnings } from './warnings.js';
 import { Watcher } from './watcher.js';
 
 export type ServiceOptions = {
@@ -36,6 +41,7 @@ export type ServiceOptions = {
   /** Whether the runs directory is still locked for this process; sees to it, if nobody else has locked it. */
   isOurs: () => boolean;
   log: (line: string) => void;
+  surroundings: Surroundings;
 };
 
 /** With nothing to do and nobody there, the supervisor stays for this long, ms. */
@@ -49,38 +55,39 @@ export class Service {
   readonly #book: RunBook;
   readonly #supervisor: Supervisor;
   readonly #executor: LocalExecutor;
+  readonly #gpus: GpuWatch;
+  readonly #launcher: Launcher;
   readonly #records: Records;
   readonly #watcher: Watcher;
   readonly #followUp: FollowUp;
-  readonly #board: Board;
-  readonly #server: SocketServer;
+  readonly #newsroom: Newsroom;
+  readonly #outlook: Outlook;
+  readonly #discretion = new Discretion((id) => this.#submitted(id));
+  readonly #warnings = new Warnings((id) => this.#outlook.changed([id]));
   readonly #clockStart = Date.now() - performance.now();
-  #deadline: NodeJS.Timeout | null = null;
-  /** Null when they have to be put together again. */
-  #sweeps: SweepSummary[] | null = null;
+  readonly #deadline = new DeadlineClock(
+    () => this.#now(),
+    () => this.#tell({ type: 'time-passed', at: this.#now() }),
+  );
 
   private constructor(options: ServiceOptions, journal: Journal) {
     this.#options = options;
     this.#journal = journal;
     this.#book = new RunBook(options.runsDirectory);
-    this.#records = new Records(options.log);
     this.#supervisor = new Supervisor(this.#state, {
       record: (events) => journal.append(events),
       perform: (action) => this.#perform(action),
-      publish: (touched, event) => {
-        if (event.type === 'runs-submitted' || event.type === 'sweep-forgotten') this.#sweeps = null;
-        this.#publish(touched);
-      },
-      trouble: (cause) => this.#trouble(cause),
+      publish: (touched, event) => this.#heard(touched, event),
+      trouble: (cause) => this.#outlook.trouble(cause),
     });
-    this.#executor = new LocalExecutor((id, attempt, ending) => {
-      const planned = this.#planned(id);
-      if (planned !== null) this.#supervisor.tell(endOf({ id, attempt }, planned, ending, this.#judging()));
-    });
+    this.#executor = this.#newExecutor();
+    this.#gpus = this.#newGpuWatch();
+    this.#launcher = this.#newLauncher();
+    this.#records = new Records(options.log, ({ id }) => this.#originOf(id));
     this.#watcher = this.#newWatcher();
-    this.#followUp = new FollowUp(this.#records, this.#watcher);
-    this.#board = this.#newBoard();
-    this.#server = this.#newServer();
+    this.#followUp = new FollowUp(this.#records, this.#watcher, (run, planned) => this.#began(run, planned));
+    this.#newsroom = new Newsroom({ ...options, ...this.#knowledge(), discretion: this.#discretion });
+    this.#outlook = this.#newOutlook();
   }
 
   /** Takes up what the journal says, then listens. The runs directory must be locked for this process. */
@@ -96,7 +103,7 @@ export class Service {
     if (gone.length > 0) await journal.append(gone);
     replay(service.#state, gone);
     service.#takeUp(lately);
-    await service.#server.listen(options.socket);
+    await service.#outlook.listen(options.socket);
     return service;
   }
 
@@ -105,16 +112,18 @@ export class Service {
     for (let idle = 0; idle < LINGER_MS;) {
       await new Promise((resolve) => setTimeout(resolve, LINGER_MS / 10));
       const isBusy = !isSettled(this.#state) || !this.#supervisor.isQuiet;
-      idle = isBusy ? 0 : Math.min(idle + LINGER_MS / 10, this.#server.aloneFor);
+      idle = isBusy ? 0 : Math.min(idle + LINGER_MS / 10, this.#outlook.aloneFor);
     }
   }
 
   /** Leaves. The runs go on. */
   async close(reason: string): Promise<void> {
-    await this.#server.close(reason);
+    await this.#outlook.close(reason);
+    this.#launcher.close();
     this.#executor.close();
+    this.#deadline.clear();
     this.#records.flush();
-    await this.#watcher.close();
+    await Promise.all([this.#watcher.close(), this.#gpus.close(), this.#newsroom.close()]);
     await this.#journal.close();
   }
 
@@ -123,44 +132,92 @@ export class Service {
     return Math.round(this.#clockStart + performance.now());
   }
 
+  /** Something has happened. What is said of a run goes into the journal, so no secret may be in it. */
+  #tell(event: SchedulerEvent): void {
+    this.#supervisor.tell(this.#discretion.event(event));
+  }
+
   #judging() {
-    return { judge: this.#options.judge, now: () => this.#now() };
+    return { judge: this.#options.judge, now: () => this.#now(), tell: (event: SchedulerEvent) => this.#tell(event) };
+  }
+
+  #knowledge() {
+    return { state: this.#state, book: this.#book, planned: (id: RunId) => this.#planned(id) };
+  }
+
+  #newExecutor(): LocalExecutor {
+    const { surroundings, runsDirectory } = this.#options;
+    const home = surroundings.cgroups ? openCgroupHome(runsDirectory) : null;
+    return new LocalExecutor((id, attempt, ending, survivors) => {
+      const planned = this.#planned(id);
+      if (planned === null) return;
+      const wasKilled = this.#state.runs.get(id)?.state.phase === 'killing';
+      const gpuMemory = this.#gpus.ended(id);
+      const event = endOf({ id, attempt }, planned, ending, this.#judging());
+      this.#tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
+      this.#warnings.set(id, 'processes', survivorWords(survivors, wasKilled));
+    }, home);
+  }
+
+  #newGpuWatch(): GpuWatch {
+    const tools = {
+      ...{ state: this.#state, runsDirectory: this.#options.runsDirectory, warnings: this.#warnings },
+      ...{ now: () => this.#now(), tell: (event: SchedulerEvent) => this.#tell(event) },
+      changed: (ids: Iterable<RunId>) => this.#outlook.changed(ids),
+    };
+    return new GpuWatch(tools, this.#options.surroundings);
+  }
+
+  #newLauncher(): Launcher {
+    return new Launcher({
+      ...{ state: this.#state, book: this.#book, bin: this.#options.bin },
+      ...{ executor: this.#executor, gpus: this.#gpus, now: () => this.#now() },
+      tell: (event) => this.#tell(event),
+      mention: (event) => this.#supervisor.mention(event),
+      changed: (id) => this.#outlook.changed([id]),
+    });
   }
 
   #newWatcher(): Watcher {
     return new Watcher({
       now: () => this.#now(),
-      changed: (id) => {
-        this.#board.touch([id]);
-        this.#server.publishSoon();
-      },
+      changed: (id) => this.#outlook.changed([id]),
       ruleMet: (id, attempt, rule) => {
         if (this.#state.runs.get(id)?.state.phase !== 'running') return;
-        this.#supervisor.tell({ type: 'rule-met', at: this.#now(), id, attempt, rule });
+        this.#tell({ type: 'rule-met', at: this.#now(), id, attempt, rule });
       },
+      ailing: (run, health) => this.#newsroom.ailing(run, health),
     });
   }
 
-  #newBoard(): Board {
-    return new Board({
+  #newOutlook(): Outlook {
+    const desk = this.#newDesk();
+    return new Outlook({
       state: this.#state,
       planned: (id) => this.#planned(id)!,
-      vitals: (id) => this.#watcher.vitals(id),
-      sweeps: () => (this.#sweeps ??= sweepSummaries(this.#state, this.#book, this.#options.runsDirectory)),
+      beside: (run) => ({
+        ...{ argv: this.#discretion.argv(run), vitals: this.#watcher.vitals(run.id) },
+        ...{ gpuMemory: this.#gpus.memoryOf(run.id), warning: this.#warnings.of(run.id) },
+      }),
+      delayOf: (id) => this.#launcher.delayOf(id),
+      sweeps: () => sweepSummaries(this.#state, this.#book, this.#options.runsDirectory),
+      gpus: () => this.#gpus.statuses(),
+      gpuProblem: () => this.#gpus.problem,
+      answer: (request, client) => desk.answer(request, client),
+      prepare: () => this.#records.flush(),
+      log: this.#options.log,
     });
   }
 
-  #newServer(): SocketServer {
-    const desk = new Desk({
-      state: this.#state,
-      ask: (event) => this.#supervisor.ask(event),
-      book: this.#book,
-      records: this.#records,
-      readGpus,
+  #newDesk(): Desk {
+    return new Desk({
+      ...this.#knowledge(),
       ...this.#judging(),
+      ask: (event) => this.#supervisor.ask(event),
+      inventory: (environment) => this.#gpus.inventory(environment),
+      capture: (plan, environment, gpus) =>
+        void this.#records.capture(plan, { environment, redact: this.#discretion.of(environment), gpus }),
     });
-    const answer = (request: Request, client: object) => desk.answer(request, client);
-    return new SocketServer(this.#board, answer, () => this.#records.flush());
   }
 
   /** What must be on disk besides is put there first: the events that tell of it will be gone. */
@@ -172,17 +229,23 @@ export class Service {
   #takeUp(lately: readonly PastAttempt[]): void {
     const runs = [...this.#state.runs.values()];
     this.#book.forgetOthers(new Set(runs.map(({ plan }) => plan)));
-    reconcile(this.#state, {
-      executor: this.#executor,
-      planned: (run) => this.#planned(run.id)!,
-      tell: (event) => this.#supervisor.tell(event),
-      ...this.#judging(),
-    });
+    const last = runs.at(-1);
+    if (last !== undefined) this.#gpus.lookIn(this.#book.page(last.plan).environment);
+    reconcile(this.#state, { executor: this.#executor, planned: ({ id }) => this.#planned(id)!, ...this.#judging() });
+    for (const run of runs) this.#settlePause(run);
     for (const past of lately) {
       const planned = this.#planned(past.id);
       if (planned !== null) this.#records.confirm(planned, past);
     }
-    this.#publish(new Set(runs.map(({ id }) => id)));
+    this.#newsroom.takeUp();
+    this.#changed(new Set(runs.map(({ id }) => id)));
+  }
+
+  /** The last supervisor may have died between deciding on a pause, or on its end, and doing it. */
+  #settlePause({ id, state }: Run): void {
+    if (state.phase !== 'running') return;
+    if (state.pausedAt !== null) this.#executor.pause(id);
+    else if (state.pausedMs > 0) this.#executor.continue(id);
   }
 
   /** A sweep whose commands are gone cannot go on; the next submit brings it back. What has to be said for that. */
@@ -199,57 +262,55 @@ export class Service {
   }
 
   #perform(action: SchedulerAction): void {
-    switch (action.type) {
-      case 'launch':
-        return this.#launch(action);
-      case 'terminate':
-        return this.#executor.terminate(action.id);
-      case 'kill':
-        return this.#executor.kill(action.id);
-      default: // The scheduler does not ask for more yet.
-    }
+    if (action.type === 'launch') this.#launcher.launch(action);
+    else this.#executor[action.type](action.id);
   }
 
-  #launch(action: Extract<SchedulerAction, { type: 'launch' }>): void {
-    const { id, attempt } = action;
-    const { plan } = this.#state.runs.get(id)!;
-    const { runs, environment } = this.#book.page(plan);
-    const start = this.#executor.start(id, launchOrder(action, runs.get(id)!, environment, this.#options.bin));
-    const at = this.#now();
-    if (start.kind === 'started') this.#supervisor.mention({ type: 'run-started', at, id, attempt, pid: start.pid });
-    else this.#supervisor.tell({ type: 'launch-failed', at, id, attempt, reason: start.reason });
+  #began({ id, state }: Run, { directory }: PlannedRun): void {
+    if (!isActive(state) || !('pid' in state)) return;
+    this.#gpus.started({ id, gpus: gpusOf(state.slot), pid: state.pid, directory });
   }
 
-  #publish(touched: ReadonlySet<RunId>): void {
+  #heard(touched: ReadonlySet<RunId>, event: SchedulerEvent): void {
+    this.#outlook.heard(event);
+    this.#newsroom.heard(event, touched);
+    this.#changed(touched);
+  }
+
+  #changed(touched: ReadonlySet<RunId>): void {
     for (const id of touched) {
       const run = this.#state.runs.get(id);
       if (run === undefined) this.#watcher.forget(id);
       else this.#followUp.follow(run, this.#planned(id)!);
+      if (run === undefined || run.state.phase === 'starting') this.#beginAnew(id);
     }
-    this.#board.touch(touched);
-    this.#server.publishSoon();
-    this.#armDeadline();
+    this.#gpus.follow();
+    this.#outlook.changed(touched);
+    this.#deadline.set(nextDeadline(this.#state));
   }
 
-  #armDeadline(): void {
-    if (this.#deadline !== null) clearTimeout(this.#deadline);
-    const next = nextDeadline(this.#state);
-    if (next === null) return;
-    const wait = Math.max(0, next - this.#now());
-    this.#deadline = setTimeout(() => this.#supervisor.tell({ type: 'time-passed', at: this.#now() }), wait).unref();
+  /** What was to be said of the last attempt, beside how it ended, has been said. */
+  #beginAnew(id: RunId): void {
+    this.#warnings.clear(id);
+    this.#gpus.forget(id);
   }
 
-  #trouble(cause: Error | null): void {
-    const problem = cause === null ? null : `the journal cannot be written: ${cause.message}`;
-    if (problem === this.#board.problem) return;
-    this.#board.problem = problem;
-    this.#options.log(problem ?? 'the journal can be written again');
-    this.#server.publishSoon();
+  #originOf(id: RunId) {
+    const run = this.#state.runs.get(id);
+    const redact = this.#discretion.redactOf(id);
+    return run === undefined ? { redact } : { redact, environment: environmentFile(run.plan) };
+  }
+
+  #submitted(id: RunId): ReturnType<Submitted> {
+    const run = this.#state.runs.get(id);
+    if (run === undefined) return null;
+    const { runs, environment } = this.#book.page(run.plan);
+    const planned = runs.get(id);
+    return planned === undefined ? null : { run: planned, environment };
   }
 
   /** Null for a run that is forgotten. Throws a UserError when its plan is gone. */
   #planned(id: RunId): PlannedRun | null {
-    const run: Run | undefined = this.#state.runs.get(id);
-    return run === undefined ? null : (this.#book.page(run.plan).runs.get(id) ?? null);
+    return this.#submitted(id)?.run ?? null;
   }
 }

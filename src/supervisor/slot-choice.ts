@@ -1,10 +1,12 @@
-import { GpuIndex } from '../base/ids.js';
-import type { GpuReading } from '../executors/gpu/gpu.js';
-import type { SlotWish } from '../protocol/command.js';
+import { GpuIndex, gpuName } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
+import type { Gpu } from '../executors/gpu/gpu.js';
+import type { GpuView } from '../executors/gpu/gpu-view.js';
+import type { SlotWish } from '../protocol/command.js';
+import type { GrantedGpu } from '../scheduler/event.js';
 
-/** CPU slots, and GPUs by index. */
-export type SlotChoice = { cpus: number; gpus: GpuIndex[] };
+/** CPU slots, and GPUs in the order in which they are preferred. */
+export type SlotChoice = { cpus: number; gpus: GrantedGpu[] };
 
 /**
  * The room that is granted: what the person asked for, else what is granted already, else the whole machine.
@@ -12,35 +14,53 @@ export type SlotChoice = { cpus: number; gpus: GpuIndex[] };
  * @param granted What other runs are using now; null when there are none, so that an old choice does not last for ever.
  * Throws a UserError when a GPU was asked for that is not there.
  */
-export function chooseSlots(
-  wish: SlotWish,
-  granted: SlotChoice | null,
-  cores: number,
-  reading: GpuReading,
-): SlotChoice {
-  const present = reading.kind === 'gpus' ? reading.gpus.map(({ index }) => GpuIndex.parse(index)) : [];
+export function chooseSlots(wish: SlotWish, granted: SlotChoice | null, cores: number, view: GpuView): SlotChoice {
+  const gpus = wish.gpus === undefined ? granted?.gpus : chosenGpus(wish.gpus, view);
   return {
     cpus: wish.slots ?? granted?.cpus ?? cores,
-    gpus: wish.gpus === undefined ? (granted?.gpus ?? present) : chosenGpus(wish.gpus, reading),
+    gpus: (gpus ?? usable(view).map(({ index }) => unseen(index))).map((gpu) => asSeen(gpu, view)),
   };
 }
 
-function chosenGpus(wish: NonNullable<SlotWish['gpus']>, reading: GpuReading): GpuIndex[] {
+/** Whether a choice would change nothing. */
+export function isSameChoice(a: SlotChoice, b: SlotChoice): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** GPUs that the driver lets anyone compute on. */
+function usable({ gpus }: GpuView): Gpu[] {
+  return gpus.filter(({ computeMode }) => computeMode !== 'prohibited');
+}
+
+function unseen(index: number): GrantedGpu {
+  return { index: GpuIndex.parse(index), uuid: null, memory: null };
+}
+
+function asSeen({ index, uuid, memory }: GrantedGpu, { gpus }: GpuView): GrantedGpu {
+  const seen = gpus.find((gpu) => gpu.index === index);
+  return { index, uuid: seen?.uuid ?? uuid, memory: seen?.memoryTotal ?? memory };
+}
+
+function chosenGpus(wish: NonNullable<SlotWish['gpus']>, view: GpuView): GrantedGpu[] {
   if (wish === 'none') return [];
-  const missing = wish.find((index) => !isPresent(index, reading));
-  if (missing === undefined) return [...new Set(wish)].map((index) => GpuIndex.parse(index));
+  const missing = wish.find((index) => !isPresent(index, view));
+  if (missing === undefined) return [...new Set(wish)].map(unseen);
   throw new UserError(
-    `There is no GPU ${missing} on this machine: ${inventory(reading)}.`,
+    `There is no GPU ${gpuName(missing)} on this machine: ${inventory(view)}.`,
     'Choose GPUs that are there, or `none`.',
   );
 }
 
-/** Where the driver does not answer, the person is believed. */
-function isPresent(index: number, reading: GpuReading): boolean {
-  return reading.kind === 'unknown' || (reading.kind === 'gpus' && reading.gpus.some((gpu) => gpu.index === index));
+/** Where the driver has never answered, the person is believed. */
+function isPresent(index: number, view: GpuView): boolean {
+  return view.at === null || usable(view).some((gpu) => gpu.index === index);
 }
 
-function inventory(reading: GpuReading): string {
-  if (reading.kind !== 'gpus') return 'nvidia-smi was not found';
-  return `nvidia-smi shows ${reading.gpus.map(({ index }) => index).join(', ') || 'none'}`;
+function inventory(view: GpuView): string {
+  if (view.gpus.length === 0) return 'nvidia-smi was not found';
+  return `nvidia-smi shows ${
+    usable(view)
+      .map(({ index }) => gpuName(index))
+      .join(', ') || 'none that may be used'
+  }`;
 }

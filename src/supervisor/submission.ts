@@ -1,41 +1,40 @@
 import { GroupId } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
-import type { SlotWish } from '../protocol/command.js';
-import type { SubmittedRun } from '../scheduler/event.js';
+import type { Breaker, EventOf, SubmittedRun } from '../scheduler/event.js';
+import type { Need } from '../scheduler/slot.js';
 import { isActive, type Run, type RunState } from '../scheduler/run-state.js';
 import type { SchedulerState } from '../scheduler/state.js';
-import type { Plan, PlannedRun } from '../spec/planned-run.js';
+import type { Plan, PlannedGroup, PlannedRun } from '../spec/planned-run.js';
 import { readRunFacts } from '../store/run-facts.js';
 import type { Judge } from './judgement.js';
-import type { SlotChoice } from './slot-choice.js';
+import type { Sharing } from './sharing.js';
 
 /** Directories looked at before other work gets a turn. */
 const AT_ONCE = 200;
+
+/** GPUs that are granted, runs that are to share each whatever the sweep file says, and how many may. */
+export type GpuRoom = { gpus: number; perGpu: number | undefined; sharing: Sharing };
 
 /** What of a plan there is left to do, for the scheduler: looks into each run's directory, which costs 50 µs a run. */
 export async function judgeRuns(
   plan: Plan,
   state: SchedulerState,
   judge: Judge,
-  room: { slots: SlotChoice; wish: SlotWish },
+  room: GpuRoom,
 ): Promise<SubmittedRun[]> {
   refuseDoubles(plan);
   const judged: SubmittedRun[] = [];
   for (const [index, run] of plan.runs.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
-    const { gpus, per_gpu: perGpu } = run.resources;
     judged.push({
       id: run.id,
       group: groupId(run.sweep, run.group),
-      need: {
-        gpus: gpus === 'auto' ? Math.min(1, room.slots.gpus.length) : gpus,
-        perGpu: room.wish.perGpu ?? perGpu,
-        memory: run.resources.gpu_memory,
-      },
+      need: needOf(run, room),
       graceMs: run.grace * 1000,
       priority: run.priority,
       timeoutMs: run.timeout === null ? null : run.timeout * 1000,
-      retry: { max: run.retry.max, backoffMs: run.retry.backoff * 1000, on: run.retry.on },
+      // Not 0: a retry comes after the end of what it retries, also for those who only look now and then.
+      retry: { max: run.retry.max, backoffMs: Math.max(1, run.retry.backoff * 1000), on: run.retry.on },
       ...wishFor(run, state.runs.get(run.id), judge),
     });
   }
@@ -43,7 +42,8 @@ export async function judgeRuns(
 }
 
 /** The plan's groups with what they need; a run may need more than its group's heading says. */
-export function groupNeeds({ sweep, groups, runs }: Plan): { id: GroupId; needs: GroupId[]; breaker: null }[] {
+export function groupNeeds({ sweep, groups, runs }: Plan): EventOf<'runs-submitted'>['groups'] {
+  const breakers = new Map(groups.map(({ name, breaker }) => [name, breaker]));
   const needs = new Map(groups.map(({ name, needs: needed }) => [name, new Set(needed)]));
   for (const run of runs) {
     const known = needs.get(run.group) ?? new Set();
@@ -53,8 +53,21 @@ export function groupNeeds({ sweep, groups, runs }: Plan): { id: GroupId; needs:
   return [...needs].map(([name, needed]) => ({
     id: groupId(sweep, name),
     needs: [...needed].map((other) => groupId(sweep, other)),
-    breaker: null,
+    breaker: breakerOf(breakers.get(name) ?? null),
   }));
+}
+
+function needOf({ resources }: PlannedRun, room: GpuRoom): Need {
+  const { gpus, per_gpu: perGpu, gpu_memory: memory } = resources;
+  return {
+    gpus: gpus === 'auto' ? Math.min(1, room.gpus) : gpus,
+    perGpu: Math.min(room.perGpu ?? perGpu, room.sharing({ resources })),
+    memory,
+  };
+}
+
+function breakerOf(breaker: PlannedGroup['breaker']): Breaker | null {
+  return breaker === null ? null : { failures: breaker.failures, withinMs: breaker.within * 1000 };
 }
 
 function wishFor(run: PlannedRun, known: Run | undefined, judge: Judge): Pick<SubmittedRun, 'wish' | 'attempts'> {

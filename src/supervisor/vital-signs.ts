@@ -13,35 +13,53 @@ const USUAL_PAUSES = 20;
 /** Key of our own lab and of the tinker-cookbook layout: the share that is done, 0..1. */
 const DONE_SHARE = 'progress/done_frac';
 
-/** Follows the metrics of one attempt of one run: what they say, and when its stop rule is met. Times: ms, any zero. */
+type Row = Readonly<Record<string, number>>;
+
+/** Who compares a run with its siblings. `judge` gives the rule by which it should end now, or null. */
+export type Jury = { restart: () => void; remember: (row: Row) => void; judge: (row: Row) => string | null };
+
+const noJury: Jury = { restart: () => undefined, remember: () => undefined, judge: () => null };
+
+/** Follows the metrics of one attempt of one run: what they say, and when a rule says to end it. Times: ms, any zero. */
 export class VitalSigns {
   readonly #run: PlannedRun;
   readonly #since: number;
   readonly #path: string;
   readonly #log: MetricLog;
+  readonly #jury: Jury;
+  /** What is being read was there before this attempt: it has been judged, or never will be. */
+  #isHistory: boolean;
+  #verdict: string | null = null;
   #stamp: string | null = null;
-  #ruleHolds: (row: Readonly<Record<string, number>>) => boolean;
+  #ruleHolds: (row: Row) => boolean;
   #ruleMet = false;
   #lastRow: number;
   #rows = 0;
   /** Where this attempt took up: a resumed run does not start at zero. */
   #start: { at: number; progress: number } | null = null;
 
-  constructor(run: PlannedRun, since: number) {
+  /** @param history Whether the rows of the first look are old ones, which no verdict is passed on. */
+  constructor(run: PlannedRun, since: number, jury = noJury, history = false) {
     this.#run = run;
+    this.#jury = jury;
+    this.#isHistory = history;
+    jury.restart();
     this.#since = since;
     this.#lastRow = since;
     this.#ruleHolds = ruleOf(run);
     this.#path = join(run.directory, runFiles.metrics);
     this.#log = new MetricLog(this.#path, {
       onRow: (row) => this.#takeRow(row),
-      onRestart: () => (this.#ruleHolds = ruleOf(run)),
+      onRestart: () => {
+        this.#ruleHolds = ruleOf(run);
+        jury.restart();
+      },
     });
   }
 
   /** The rule that the rows so far have met, or null. */
   get ruleMet(): string | null {
-    return this.#ruleMet ? (this.#run.stopWhen?.when ?? null) : null;
+    return this.#ruleMet ? (this.#run.stopWhen?.when ?? null) : this.#verdict;
   }
 
   /** Reads what is new; true when something was. A file that has not changed costs one look at its size and time. */
@@ -53,6 +71,7 @@ export class VitalSigns {
     let changed = this.#log.refresh();
     while (this.#log.more) changed = this.#log.refresh() || changed;
     if (this.#rows !== rows) this.#lastRow = now;
+    this.#isHistory = false;
     return changed;
   }
 
@@ -76,9 +95,11 @@ export class VitalSigns {
     };
   }
 
-  #takeRow(row: Readonly<Record<string, number>>): void {
+  #takeRow(row: Row): void {
     this.#rows += 1;
     this.#ruleMet = this.#ruleHolds(row);
+    if (this.#isHistory) this.#jury.remember(row);
+    else this.#verdict ??= this.#jury.judge(row);
   }
 
   #progress(metrics: Vitals['metrics']): number | null {
@@ -116,6 +137,6 @@ function stampOf(path: string): string | null {
   return stat === undefined ? null : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
 }
 
-function ruleOf({ stopWhen, parameters }: PlannedRun): (row: Readonly<Record<string, number>>) => boolean {
+function ruleOf({ stopWhen, parameters }: PlannedRun): (row: Row) => boolean {
   return stopWhen === null ? () => false : compileStopRule(stopWhen, parameters);
 }

@@ -3,13 +3,16 @@ import { join } from 'node:path';
 import type { RunId } from '../base/ids.js';
 import { runFiles } from '../contract/files.js';
 import type { PlannedRun } from '../spec/planned-run.js';
+import { EarlyStops } from './early-stops.js';
 import { noVitals, type Vitals } from './run-view.js';
-import { VitalSigns } from './vital-signs.js';
+import { type Jury, VitalSigns } from './vital-signs.js';
 
 /** Told of what the metrics say. */
 export type WatchListener = {
   changed: (id: RunId) => void;
   ruleMet: (id: RunId, attempt: number, rule: string) => void;
+  /** A live run has fallen silent, or has lost a number that matters. */
+  ailing: (run: PlannedRun, health: 'stalled' | 'nan') => void;
   now: () => number;
 };
 
@@ -32,12 +35,15 @@ export class Watcher {
   readonly #vitals = new Map<RunId, Vitals>();
   readonly #due = new Set<Watch>();
   readonly #past: PlannedRun[] = [];
+  readonly #earlyStops = new EarlyStops();
+  readonly #bornAt: number;
   #look: NodeJS.Timeout | null = null;
   #poll: NodeJS.Timeout | null = null;
   #files: Promise<FSWatcher> | null = null;
 
   constructor(listener: WatchListener) {
     this.#listener = listener;
+    this.#bornAt = listener.now();
   }
 
   vitals(id: RunId): Vitals {
@@ -47,7 +53,8 @@ export class Watcher {
   /** Begins to follow an attempt that is up since `since`. */
   watch(run: PlannedRun, attempt: number, since: number): void {
     const path = join(run.directory, runFiles.metrics);
-    const watch = { run, attempt, path, signs: new VitalSigns(run, since) };
+    const history = attempt > 1 || since < this.#bornAt;
+    const watch = { run, attempt, path, signs: new VitalSigns(run, since, this.#juryOf(run), history) };
     this.#live.set(run.id, watch);
     this.#byPath.set(path, watch);
     this.#soon(watch);
@@ -79,6 +86,7 @@ export class Watcher {
   /** The run is no longer known; another one may come under its name. */
   forget(id: RunId): void {
     this.#vitals.delete(id);
+    this.#earlyStops.forget(id);
   }
 
   async close(): Promise<void> {
@@ -86,6 +94,15 @@ export class Watcher {
     if (this.#look !== null) clearTimeout(this.#look);
     if (this.#poll !== null) clearInterval(this.#poll);
     await (await this.#files)?.close();
+  }
+
+  #juryOf(run: PlannedRun): Jury {
+    const stops = this.#earlyStops;
+    return {
+      restart: () => stops.restart(run),
+      remember: (row) => stops.remember(run, row),
+      judge: (row) => stops.judge(run, row),
+    };
   }
 
   async #watchFile(watch: Watch): Promise<void> {
@@ -125,11 +142,13 @@ export class Watcher {
     const { id } = watch.run;
     const grown = watch.signs.refresh(now);
     // Silence is news too: it is how a stalled run is found.
-    const isNews = watch.signs.isSilent(now) !== (this.#vitals.get(id)?.health === 'stalled');
+    const before = this.#vitals.get(id)?.health ?? 'ok';
+    const isNews = watch.signs.isSilent(now) !== (before === 'stalled');
     if (!grown && !isNews) return;
     const vitals = watch.signs.vitals(now);
     this.#vitals.set(id, vitals);
     this.#listener.changed(id);
+    if (vitals.health !== 'ok' && vitals.health !== before) this.#listener.ailing(watch.run, vitals.health);
     const rule = watch.signs.ruleMet;
     if (rule !== null) this.#listener.ruleMet(id, watch.attempt, rule);
   }
@@ -138,7 +157,7 @@ export class Watcher {
     for (const run of this.#past.splice(0, PAST_AT_ONCE)) {
       if (this.#live.has(run.id) || this.#vitals.has(run.id)) continue;
       const now = this.#listener.now();
-      const signs = new VitalSigns({ ...run, stopWhen: null }, now);
+      const signs = new VitalSigns({ ...run, stopWhen: null }, now, this.#juryOf(run), true);
       if (!signs.refresh(now)) continue;
       this.#vitals.set(run.id, signs.vitals(now));
       this.#listener.changed(run.id);

@@ -31,8 +31,11 @@ function newPair(count: number) {
   const board = new Board({
     state,
     planned: (run) => planned.get(run)!,
-    vitals: (run) => vitals.get(run) ?? noVitals,
+    beside: (run) => ({ argv: run.argv, gpuMemory: null, warning: null, vitals: vitals.get(run.id) ?? noVitals }),
+    delayOf: () => null,
     sweeps: () => sweeps,
+    gpus: () => [],
+    problem: () => null,
   });
   const line = { sent: '', held: 0, isHeld: false };
   const socket = {

@@ -70,7 +70,7 @@ export class Testbed {
   async programs(): Promise<Programs> {
     const bin = this.path('.bin');
     mkdirSync(bin, { recursive: true });
-    return { node: process.execPath, supervisor: await bundledSupervisor(), bin, environment: process.env };
+    return { node: process.execPath, supervisor: await bundledSupervisor(), bin, environment: this.#environment() };
   }
 
   /** Connects, and starts a supervisor if need be. */
@@ -93,7 +93,10 @@ export class Testbed {
   async spawnSupervisor(before = ':'): Promise<ChildProcess> {
     const { supervisor, bin } = await this.programs();
     const words = [process.execPath, supervisor, '--runs', this.runs, '--bin', bin];
-    const child = spawn('/bin/sh', ['-c', `${before}; exec "$@"`, 'sh', ...words], { stdio: 'ignore' });
+    const child = spawn('/bin/sh', ['-c', `${before}; exec "$@"`, 'sh', ...words], {
+      stdio: 'ignore',
+      env: this.#environment(),
+    });
     this.#supervisors.push(child);
     return child;
   }
@@ -109,6 +112,11 @@ export class Testbed {
     if (pid === null) throw new Error('there is no supervisor to kill');
     process.kill(pid, 'SIGKILL');
     await waitFor('the supervisor to be dead', () => identityOf(pid) === null);
+  }
+
+  /** GPUs of tests are all called the same: supervisors of other tests must not see who has taken them. */
+  #environment(): NodeJS.ProcessEnv {
+    return { MEMRL_LEASES: this.path('.leases'), ...process.env };
   }
 
   plan(sweep: string, runs: Partial<PlannedRun>[], groups: { name: string; needs?: string[] }[] = []): Plan {

@@ -1,0 +1,96 @@
+import type { RunId } from '../base/ids.js';
+import { failureClass } from '../base/outcome.js';
+import type { SchedulerEvent } from '../scheduler/event.js';
+import type { Run } from '../scheduler/run-state.js';
+import { type SchedulerState } from '../scheduler/state.js';
+import type { PlannedRun } from '../spec/planned-run.js';
+import type { News } from './news.js';
+import { endReason } from './run-view.js';
+
+/** What it is made of. `directoryOf`: of a sweep. */
+export type AnnouncementTools = {
+  state: SchedulerState;
+  planned: (id: RunId) => PlannedRun | null;
+  directoryOf: (sweep: string) => string;
+  tell: (news: News) => void;
+};
+
+/** Hears in what happens the news that a person wants to be told who is not looking. */
+export class Announcements {
+  readonly #tools: AnnouncementTools;
+  /** By sweep: runs that have not ended. */
+  readonly #unended = new Map<string, Set<RunId>>();
+
+  constructor(tools: AnnouncementTools) {
+    this.#tools = tools;
+  }
+
+  /** Takes stock of what is known already, silently. */
+  takeUp(): void {
+    for (const run of this.#tools.state.runs.values()) this.#count(run);
+  }
+
+  /** `touched`: runs that the event has changed. */
+  heard(event: SchedulerEvent, touched: ReadonlySet<RunId>): void {
+    if (event.type === 'sweep-forgotten') this.#unended.delete(event.sweep);
+    const runs = [...touched].flatMap((id) => this.#tools.state.runs.get(id) ?? []);
+    for (const run of runs) this.#count(run);
+    if (event.type !== 'run-ended' && event.type !== 'launch-failed') return;
+    const run = this.#tools.state.runs.get(event.id);
+    if (run === undefined || !touched.has(event.id)) return;
+    this.#tellEnd(run);
+    this.#tellHeld(run, runs);
+    if (this.#unended.get(run.sweep)?.size === 0) this.#tellFinished(run.sweep);
+  }
+
+  /** A live run's metrics have gone wrong. */
+  ailing({ sweep, name, group, directory }: PlannedRun, kind: 'stalled' | 'nan'): void {
+    this.#tools.tell({ kind, sweep, run: name, group, words: '', directory });
+  }
+
+  /** A run that will be tried again has not failed yet. */
+  #tellEnd({ id, state }: Run): void {
+    if (state.phase !== 'ended' || state.outcome.kind === 'killed') return;
+    const planned = this.#tools.planned(id);
+    if (planned === null) return;
+    const { sweep, name, group, directory } = planned;
+    const kind = failureClass(state.outcome) === null ? 'done' : 'failed';
+    this.#tools.tell({ kind, sweep, run: name, group, words: endReason(state.outcome) ?? '', directory });
+  }
+
+  /** The breaker holds all that waits in a group at once: that is one piece of news. */
+  #tellHeld(cause: Run, touched: readonly Run[]): void {
+    const held = touched.find(({ group, hold }) => group === cause.group && hold?.by === 'breaker');
+    if (held?.hold?.by !== 'breaker') return;
+    const { sweep } = cause;
+    const group = cause.group.slice(sweep.length + 1);
+    this.#tools.tell({
+      kind: 'held',
+      sweep,
+      group,
+      words: held.hold.reason,
+      directory: this.#tools.directoryOf(sweep),
+    });
+  }
+
+  #tellFinished(sweep: string): void {
+    const { state, directoryOf, tell } = this.#tools;
+    const counts: Record<string, number> = { done: 0, failed: 0, killed: 0, lost: 0 };
+    for (const id of state.sweeps.get(sweep) ?? []) {
+      const was = state.runs.get(id)!.state;
+      if (was.phase === 'ended') counts[wordOf(was.outcome.kind)]! += 1;
+    }
+    tell({ kind: 'finished', sweep, words: '', counts, directory: directoryOf(sweep) });
+  }
+
+  #count({ id, sweep, state }: Run): void {
+    const unended = this.#unended.get(sweep) ?? new Set();
+    this.#unended.set(sweep, unended);
+    if (state.phase === 'ended') unended.delete(id);
+    else unended.add(id);
+  }
+}
+
+function wordOf(kind: 'done' | 'failed' | 'signal' | 'oom' | 'timeout' | 'killed' | 'lost'): string {
+  return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;
+}

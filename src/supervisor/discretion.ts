@@ -1,0 +1,56 @@
+import type { RunId } from '../base/ids.js';
+import { type Redact, redactor, redactShapes, redactWords } from '../base/redaction.js';
+import { isSecretName } from '../base/secret-name.js';
+import type { SchedulerEvent } from '../scheduler/event.js';
+import type { PlannedRun } from '../spec/planned-run.js';
+import { redactedOutcome } from './redacted-outcome.js';
+import type { Environment } from './run-book.js';
+
+/** A run, and what the person's environment was when it was submitted; null: it is forgotten. */
+export type Submitted = (id: RunId) => { run: PlannedRun; environment: Environment } | null;
+
+/** What may be shown of runs whose commands and logs may hold secrets of the person's environment, or of the sweep file's. */
+export class Discretion {
+  readonly #submitted: Submitted;
+  readonly #redactors = new WeakMap<Environment, Map<string, Redact>>();
+  /** By run: a row is drawn often, its command never changes. */
+  readonly #commands = new WeakMap<PlannedRun, string[]>();
+
+  constructor(submitted: Submitted) {
+    this.#submitted = submitted;
+  }
+
+  /** The words of the command. */
+  argv(run: PlannedRun): string[] {
+    const known = this.#commands.get(run);
+    if (known !== undefined) return known;
+    const words = redactWords(run.argv, this.redactOf(run.id));
+    // Most commands hold no secret: their words need not be kept twice.
+    const shown = words.every((word, index) => word === run.argv[index]) ? run.argv : words;
+    this.#commands.set(run, shown);
+    return shown;
+  }
+
+  /** An event, with nothing in it that should not be read in the journal. */
+  event(event: SchedulerEvent): SchedulerEvent {
+    if (event.type === 'launch-failed') return { ...event, reason: this.redactOf(event.id)(event.reason) };
+    if (event.type !== 'run-ended') return event;
+    return { ...event, outcome: redactedOutcome(event.outcome, this.redactOf(event.id)) };
+  }
+
+  redactOf(id: RunId): Redact {
+    const submitted = this.#submitted(id);
+    return submitted === null ? redactShapes : this.of(submitted.environment, submitted.run.env);
+  }
+
+  /** @param extra Of the sweep file. */
+  of(environment: Environment, extra: Environment = {}): Redact {
+    const redactors = this.#redactors.get(environment) ?? new Map<string, Redact>();
+    this.#redactors.set(environment, redactors);
+    const own = Object.entries(extra).filter(([name, value]) => isSecretName(name) || value.includes('://'));
+    const key = JSON.stringify(own);
+    const redact = redactors.get(key) ?? redactor({ ...environment, ...Object.fromEntries(own) });
+    redactors.set(key, redact);
+    return redact;
+  }
+}

@@ -1,0 +1,115 @@
+import type { RunId } from '../base/ids.js';
+import type { LocalExecutor } from '../executors/local/local-executor.js';
+import type { SchedulerEvent } from '../scheduler/event.js';
+import { gpusOf } from '../scheduler/slot.js';
+import type { SchedulerState } from '../scheduler/state.js';
+import type { PlannedRun } from '../spec/planned-run.js';
+import type { GpuWatch } from './gpu-watch.js';
+import { type Launch, launchOrder } from './launch-order.js';
+import type { RunBook } from './run-book.js';
+
+/** What the launcher works with. `mention`: for a fact that a restart would find out by itself. */
+export type LaunchTools = {
+  state: SchedulerState;
+  book: RunBook;
+  /** Folder of our own programs. */
+  bin: string;
+  executor: Pick<LocalExecutor, 'start'>;
+  gpus: Pick<GpuWatch, 'claim' | 'shared' | 'devices'>;
+  tell: (event: SchedulerEvent) => void;
+  mention: (event: SchedulerEvent) => void;
+  /** The reason why a run is not up yet has changed. */
+  changed: (id: RunId) => void;
+  now: () => number;
+};
+
+type Variables = Readonly<Record<string, string>>;
+
+/** Between attempts to start a process while the system refuses, ms. */
+const RETRY_MS = 1000;
+
+/**
+ * Starts runs where the scheduler has put them.
+ *
+ * A run has its slot from the moment it is launched here. What has to be waited for, a daemon or a system that is out of
+ * processes, is waited for in that slot: to hand the slot to the next run would bring that one to the same place. A request
+ * to end the run in the meantime is met by not starting it.
+ */
+export class Launcher {
+  readonly #tools: LaunchTools;
+  readonly #delays = new Map<RunId, string>();
+  #isClosed = false;
+
+  constructor(tools: LaunchTools) {
+    this.#tools = tools;
+  }
+
+  /** Why a run that has its slot is not up yet, in words; null for all others. */
+  delayOf(id: RunId): string | null {
+    return this.#delays.get(id) ?? null;
+  }
+
+  launch(launch: Launch): void {
+    const { gpus, book, state } = this.#tools;
+    const indexes = gpusOf(launch.slot);
+    // Someone else's since we looked: the scheduler has been told, and finds another place.
+    if (!gpus.claim(indexes)) return this.#withdraw(launch);
+    const { runs } = book.page(state.runs.get(launch.id)!.plan);
+    const run = runs.get(launch.id)!;
+    if (!this.#isShared(launch, run)) return this.#start(launch, run, {});
+    this.#delay(launch.id, 'waiting for the MPS daemon of its GPU');
+    void gpus.shared(indexes[0]!).then((variables) => {
+      if (this.#isWanted(launch)) this.#start(launch, run, variables);
+    });
+  }
+
+  /** Starts nothing any more; the next supervisor takes what was waited for back to the queue. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** A process talks to one daemon, so a run on several GPUs goes without. */
+  #isShared({ id, slot }: Launch, { resources }: PlannedRun): boolean {
+    const { need, alone } = this.#tools.state.runs.get(id)!;
+    return gpusOf(slot).length === 1 && need.perGpu > 1 && !alone && resources.mps === 'auto';
+  }
+
+  #start(launch: Launch, run: PlannedRun, sharing: Variables): void {
+    const { state, book, executor, bin, gpus, mention, tell, now } = this.#tools;
+    const { id, attempt, slot } = launch;
+    const indexes = gpusOf(slot);
+    const { environment } = book.page(state.runs.get(id)!.plan);
+    const devices = { ...gpus.devices(indexes), ...sharing };
+    const start = executor.start(id, launchOrder(launch, run, { environment, devices, bin }));
+    const at = now();
+    if (start.kind === 'refused' && start.transient) {
+      this.#delay(id, `cannot be started just now, and is tried again: ${start.reason}`);
+      setTimeout(() => void (this.#isWanted(launch) && this.#start(launch, run, sharing)), RETRY_MS).unref();
+      return;
+    }
+    this.#delay(id, null);
+    if (start.kind === 'refused') return tell({ type: 'launch-failed', at, id, attempt, reason: start.reason });
+    mention({ type: 'run-started', at, id, attempt, pid: start.pid, slot });
+  }
+
+  /** Whether the run is still to be started; where it is not, the launch is taken back. */
+  #isWanted(launch: Launch): boolean {
+    const run = this.#tools.state.runs.get(launch.id);
+    if (this.#isClosed || run?.state.phase !== 'starting' || run.attempt !== launch.attempt) return false;
+    if (run.state.stop === null) return true;
+    this.#withdraw(launch);
+    return false;
+  }
+
+  #withdraw({ id, attempt }: Launch): void {
+    this.#delay(id, null);
+    this.#tools.tell({ type: 'launch-withdrawn', at: this.#tools.now(), id, attempt });
+  }
+
+  #delay(id: RunId, reason: string | null): void {
+    if (reason === (this.#delays.get(id) ?? null)) return;
+    if (reason === null) this.#delays.delete(id);
+    else this.#delays.set(id, reason);
+    this.#tools.changed(id);
+  }
+}

@@ -1,0 +1,72 @@
+import type { RunId } from '../base/ids.js';
+import type { FleetStatus } from '../protocol/fleet-status.js';
+import type { SweepSummary } from '../protocol/run-summary.js';
+import type { SchedulerEvent } from '../scheduler/event.js';
+import { Board, type BoardSources } from './board.js';
+import { type Answer, SocketServer } from './socket-server.js';
+
+export type OutlookSources = Omit<BoardSources, 'problem'> & {
+  gpus: () => FleetStatus['gpus'];
+  /** What is wrong with the GPUs, in words. */
+  gpuProblem: () => string | null;
+  answer: Answer;
+  /** Called before clients are told anything. */
+  prepare: () => void;
+  log: (line: string) => void;
+};
+
+/** What clients see, and where they come to see it. */
+export class Outlook {
+  readonly #board: Board;
+  readonly #server: SocketServer;
+  readonly #log: (line: string) => void;
+  /** Null when they have to be put together again. */
+  #sweeps: SweepSummary[] | null = null;
+  #journalProblem: string | null = null;
+
+  constructor(sources: OutlookSources) {
+    this.#log = sources.log;
+    this.#board = new Board({
+      ...sources,
+      sweeps: () => (this.#sweeps ??= sources.sweeps()),
+      problem: () => {
+        const problems = [this.#journalProblem, sources.gpuProblem()].filter((words) => words !== null);
+        return problems.length === 0 ? null : problems.join('; ');
+      },
+    });
+    this.#server = new SocketServer(this.#board, sources.answer, sources.prepare);
+  }
+
+  /** How long nobody has been there to see it, ms. */
+  get aloneFor(): number {
+    return this.#server.aloneFor;
+  }
+
+  /** Opens the door. */
+  listen(socket: string): Promise<void> {
+    return this.#server.listen(socket);
+  }
+
+  /** These rows, or what is true of all together, may have changed. */
+  changed(ids: Iterable<RunId>): void {
+    this.#board.touch(ids);
+    this.#server.publishSoon();
+  }
+
+  heard({ type }: SchedulerEvent): void {
+    if (type === 'runs-submitted' || type === 'sweep-forgotten') this.#sweeps = null;
+  }
+
+  /** Events cannot be recorded (with the cause), or can be again (null). */
+  trouble(cause: Error | null): void {
+    const problem = cause === null ? null : `the journal cannot be written: ${cause.message}`;
+    if (problem === this.#journalProblem) return;
+    this.#journalProblem = problem;
+    this.#log(problem ?? 'the journal can be written again');
+    this.#server.publishSoon();
+  }
+
+  close(reason: string): Promise<void> {
+    return this.#server.close(reason);
+  }
+}
