@@ -79,34 +79,31 @@ export class MpsDaemons {
     if (!isOnPath(PROGRAM, environment)) return none(`${PROGRAM} was not found`);
     // By uuid, which the daemon does not count anew as it does indexes.
     const visible = { [VISIBLE]: gpu.uuid };
-    if (await this.#answers({})) return { kind: 'mps', environment: { ...pipesOf(environment), ...visible } };
-    if (this.#root === null)
-      return none('the paths of the runs directory and of $XDG_RUNTIME_DIR are too long for MPS');
+    const ofAll = await this.#ask([], {}, 'get_server_list\n');
+    if (ofAll.kind === 'hung') return none(`${PROGRAM} did not answer`);
+    if (ofAll.kind === 'answered') return { kind: 'mps', environment: { ...pipesOf(environment), ...visible } };
+    if (this.#root === null) return none('no folder with a path short enough for MPS; set XDG_RUNTIME_DIR');
     const folder = join(this.#root, folderName(gpu.index));
-    const problem = privateFolderProblem(folder, uid);
-    if (problem !== null) return none(problem);
-    const places = { [PIPES]: folder, [LOGS]: folder };
-    if (!(await this.#answers(places))) {
-      const refusal = await this.#start({ ...places, ...visible });
-      if (refusal !== null) return none(refusal);
-    }
-    return { kind: 'mps', environment: { ...places, ...visible } };
+    const own = { ...placesIn(folder), ...visible };
+    const refusal = privateFolderProblem(folder, uid) ?? (await this.#start(own));
+    return refusal === null ? { kind: 'mps', environment: own } : none(refusal);
   }
 
-  /** Null when the daemon is up. */
+  /** Unless it is up already. What went wrong, in words; null: nothing. */
   async #start(own: Readonly<Record<string, string>>): Promise<string | null> {
+    if (await this.#isUp(own)) return null;
     const answer = await this.#ask(['-d'], own);
     if (answer.kind === 'hung') return `${PROGRAM} did not answer`;
-    if (await this.#answers(own)) return null;
+    if (await this.#isUp(own)) return null;
     return `${PROGRAM} failed: ${answer.kind === 'failed' ? answer.reason : 'the daemon does not answer'}`;
   }
 
   async #quit(folder: string): Promise<void> {
-    const own = { [PIPES]: folder, [LOGS]: folder };
-    if (isOnPath(PROGRAM, this.#options.environment) && (await this.#answers(own))) await this.#ask([], own, 'quit\n');
+    const own = placesIn(folder);
+    if (isOnPath(PROGRAM, this.#options.environment) && (await this.#isUp(own))) await this.#ask([], own, 'quit\n');
   }
 
-  async #answers(own: Readonly<Record<string, string>>): Promise<boolean> {
+  async #isUp(own: Readonly<Record<string, string>>): Promise<boolean> {
     return (await this.#ask([], own, 'get_server_list\n')).kind === 'answered';
   }
 
@@ -125,6 +122,10 @@ export class MpsDaemons {
 
 function none(reason: string): MpsShare {
   return { kind: 'none', reason };
+}
+
+function placesIn(folder: string): Record<string, string> {
+  return { [PIPES]: folder, [LOGS]: folder };
 }
 
 /** Where the person's own environment says that a daemon is. */
