@@ -1,0 +1,37 @@
+/** What was found. `warn`: works, but not as well as it could. `bad`: something will not work. `fix`: what to do, as an order. */
+export type Finding = { state: 'ok' | 'warn' | 'bad'; found: string; fix?: string };
+
+/** Where `doctor` looks from. */
+export type Place = {
+  /** Absolute; need not exist. */
+  runsDirectory: string;
+  environment: Readonly<Record<string, string>>;
+  /** Of the terminal on stdout; null when there is none. */
+  size: { columns: number; rows: number } | null;
+  uid: number;
+};
+
+export const topics = ['Machine', 'Terminal', 'Runs directory', 'Limits', 'Survival'] as const;
+export type Topic = (typeof topics)[number];
+
+/** One thing to look at. `look` changes nothing, and is given up after `patienceMs` (default 2 s). */
+export type Check = {
+  topic: Topic;
+  name: string;
+  patienceMs?: number;
+  look: (place: Place) => Finding | Promise<Finding>;
+};
+
+export type Checked = Finding & { topic: Topic; name: string };
+
+export function ok(found: string): Finding {
+  return { state: 'ok', found };
+}
+
+export function warn(found: string, fix: string): Finding {
+  return { state: 'warn', found, fix };
+}
+
+export function bad(found: string, fix: string): Finding {
+  return { state: 'bad', found, fix };
+}

@@ -1,0 +1,108 @@
+import { constants, type StatsFs } from 'node:fs';
+import { access, open, stat, statfs, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { textOf } from './ask.js';
+import { bad, type Check, type Finding, ok, type Place, warn } from './check.js';
+import { isRemote, type Mount, mountOf } from './mount.js';
+import { sizeText } from './size-text.js';
+
+const GIB = 2 ** 30;
+
+export const space: Check = {
+  topic: 'Runs directory',
+  name: 'Space',
+  look: async ({ runsDirectory }) => judgeSpace(await statfs(await existing(runsDirectory))),
+};
+
+export function judgeSpace({ bavail, bsize, blocks, files, ffree }: Omit<StatsFs, 'type' | 'bfree'>): Finding {
+  const free = bavail * bsize;
+  const found = `${sizeText(free)} of ${sizeText(blocks * bsize)} free`;
+  const fix = 'Delete what is no longer needed, or choose another folder with --runs.';
+  if (free < GIB / 2) return bad(found, fix);
+  // Some file systems make inodes as they go, and say 0.
+  if (files > 0 && ffree < 10_000) return warn(`${found}, but only ${ffree} more files`, fix);
+  return free < 5 * GIB ? warn(found, fix) : ok(found);
+}
+
+export const place: Check = {
+  topic: 'Runs directory',
+  name: 'Place',
+  look: async ({ runsDirectory }) => {
+    const mountinfo = await textOf('/proc/self/mountinfo');
+    const folder = await existing(runsDirectory);
+    const isThere = folder === runsDirectory;
+    const mount = mountinfo === null ? null : mountOf(folder, mountinfo);
+    const problem = await access(folder, constants.W_OK).then(
+      () => null,
+      (error: Error) => error,
+    );
+    return judgePlace({ folder: runsDirectory, isThere, mount, isWritable: problem === null });
+  },
+};
+
+type Facts = { folder: string; isThere: boolean; mount: Mount | null; isWritable: boolean };
+
+export function judgePlace({ folder, isThere, mount, isWritable }: Facts): Finding {
+  const found = `${folder}${isThere ? '' : ' (not there yet)'}${mount === null ? '' : `, on ${mount.type}`}`;
+  if (mount?.options.includes('ro')) return bad(`${found}, read-only`, 'Choose another folder with --runs.');
+  if (!isWritable)
+    return bad(`${found}: you may not write there`, 'Choose another folder with --runs, or take ownership of it.');
+  if (mount === null) return ok(found);
+  if (/^(?:tmpfs|ramfs)$/.test(mount.type)) {
+    return warn(`${found}: gone after a reboot`, 'Choose a folder on a disk with --runs.');
+  }
+  if (isRemote(mount.type)) {
+    return warn(
+      `${found}: over the network, so slower, and for one machine at a time`,
+      'Choose a folder on a local disk with --runs if you can.',
+    );
+  }
+  if (mount.options.includes('noexec')) {
+    return warn(
+      `${found}: programs in it cannot be started`,
+      'Start scripts by their interpreter: `python x.py`, not `./x.py`.',
+    );
+  }
+  return ok(found);
+}
+
+export const durability: Check = { topic: 'Runs directory', name: 'Safe writes', look: lookAtDurability };
+
+/** Bytes of a typical group of journal lines. */
+const WRITTEN = 4096;
+const SLOW_MS = 20;
+
+/** The journal is on the disk before anything is promised; how long does that take? Leaves nothing behind. */
+async function lookAtDurability({ runsDirectory }: Place): Promise<Finding> {
+  const path = join(runsDirectory, `.doctor-${process.pid}`);
+  const file = await open(path, 'wx').catch(() => null);
+  if (file === null) return ok('not tried: the folder is not there, or not writable');
+  const times: number[] = [];
+  try {
+    for (let round = 0; round < 5; round += 1) {
+      const start = performance.now();
+      await file.write(Buffer.alloc(WRITTEN));
+      await file.datasync();
+      times.push(performance.now() - start);
+    }
+  } finally {
+    await file.close();
+    await unlink(path);
+  }
+  const median = times.sort((a, b) => a - b)[2]!;
+  const found = `${median.toFixed(1)} ms until a write is on the disk`;
+  return median < SLOW_MS
+    ? ok(found)
+    : warn(found, 'Choose a folder on a faster disk with --runs: every event waits that long.');
+}
+
+/** The folder, or the nearest one above it that exists. */
+async function existing(path: string): Promise<string> {
+  for (let folder = path; ; folder = dirname(folder)) {
+    const isThere = await stat(folder).then(
+      () => true,
+      () => false,
+    );
+    if (isThere || folder === dirname(folder)) return folder;
+  }
+}

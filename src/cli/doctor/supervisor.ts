@@ -1,0 +1,80 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { probeSupervisor, type SupervisorProbe } from '../../client/supervisor-probe.js';
+import { isAlive } from '../../executors/local/process-identity.js';
+import { bad, type Check, type Finding, ok, type Place, warn } from './check.js';
+import { sizeText } from './size-text.js';
+
+export const supervisor: Check = {
+  topic: 'Runs directory',
+  name: 'Supervisor',
+  patienceMs: 6000,
+  look: async ({ runsDirectory }) => {
+    const probe = await probeSupervisor(runsDirectory);
+    return judgeSupervisor(probe, 'lock' in probe && isAlive(probe.lock));
+  },
+};
+
+/** @param isUp Whether the process that holds the lock lives. */
+export function judgeSupervisor(probe: SupervisorProbe, isUp: boolean): Finding {
+  switch (probe.kind) {
+    case 'none':
+      return ok('none is up; it starts with the first launch');
+    case 'unreadable':
+      return bad(
+        `its lock cannot be read: ${probe.reason}`,
+        'Take ownership of the folder `.supervisor`, or delete lock.json in it.',
+      );
+    case 'silent':
+      if (!isUp) return ok(`process ${probe.lock.pid} was killed; the next launch or \`attach\` takes its runs up`);
+      return bad(
+        `process ${probe.lock.pid} does not answer`,
+        `Kill it: \`kill -9 ${probe.lock.pid}\`. Its runs go on, and \`memrl-tui attach\` takes them up.`,
+      );
+    case 'answers':
+      if (probe.isOurs) return ok(`process ${probe.lock.pid} answers`);
+      return warn(
+        `process ${probe.lock.pid} is of another version of memrl-tui`,
+        `Replace it: \`kill ${probe.lock.pid}\`, then \`memrl-tui attach\`. Its runs go on.`,
+      );
+  }
+}
+
+/** Bytes. The journal is written anew when it grows; a log that large holds a complaint that repeats. */
+const LARGE = 256 * 2 ** 20;
+
+export const stateFolder: Check = { topic: 'Runs directory', name: 'State', look: lookAtState };
+
+async function lookAtState({ runsDirectory }: Place): Promise<Finding> {
+  const folder = join(runsDirectory, '.supervisor');
+  const own = await stat(folder).catch(() => null);
+  if (own === null) return ok('none yet');
+  const sizes = await Promise.all(['journal.jsonl', 'log'].map((name) => sizeOf(join(folder, name))));
+  const [journal = 0, log = 0] = sizes;
+  const found = `journal ${sizeText(journal)}, log ${sizeText(log)}`;
+  const open = await openToOthers(folder, own.mode);
+  if (open !== null)
+    return warn(`${open} can be read by others, and holds your environment`, `Run \`chmod -R go= ${folder}\`.`);
+  if (log > LARGE) return warn(found, `Read the end of ${join(folder, 'log')}, mend the cause, and empty it.`);
+  return journal > LARGE ? warn(found, 'Forget sweeps that you no longer need.') : ok(found);
+}
+
+/** The folder or file with secrets that others may read; null when there is none. */
+async function openToOthers(folder: string, mode: number): Promise<string | null> {
+  if ((mode & 0o077) === 0) return null;
+  const environments = join(folder, 'environments');
+  const facts = await stat(environments).catch(() => null);
+  if (facts === null || (facts.mode & 0o077) === 0) return null;
+  for (const name of await readdir(environments)) {
+    const file = join(environments, name);
+    if (((await stat(file)).mode & 0o077) !== 0) return file;
+  }
+  return null;
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}

@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { cgroupFolder } from '../../executors/local/cgroup-home.js';
+import { ask, textOf } from './ask.js';
+import { bad, type Check, type Finding, ok, type Place, warn } from './check.js';
+
+export const cgroups: Check = {
+  topic: 'Survival',
+  name: 'Kill',
+  look: async () => {
+    const [mounts, groups] = await Promise.all([textOf('/proc/self/mountinfo'), textOf('/proc/self/cgroup')]);
+    const folder = cgroupFolder(mounts ?? '', groups ?? '');
+    const without = 'processes that stray from a run are found by their marks';
+    if (folder === null) return ok(`no cgroup v2 here; ${without}`);
+    // To where we are already: changes nothing, and takes the right that is needed.
+    const isAllowed = await writeFile(join(folder, 'cgroup.procs'), String(process.pid)).then(
+      () => true,
+      () => false,
+    );
+    return ok(isAllowed ? 'each run in a cgroup of its own: nothing escapes' : `no cgroups of our own; ${without}`);
+  },
+};
+
+export const logout: Check = { topic: 'Survival', name: 'Logout', look: lookAtLogout };
+
+async function lookAtLogout(place: Place): Promise<Finding> {
+  if (!existsSync('/run/systemd/system')) return ok('no systemd: runs outlive it');
+  const property = ['org.freedesktop.login1', '/org/freedesktop/login1', 'org.freedesktop.login1.Manager'];
+  const answer = await ask(place, 'busctl', 'get-property', ...property, 'KillUserProcesses');
+  const user = userInfo().username;
+  return judgeLogout({
+    // root is left alone unless the administrator says otherwise.
+    killsAll: place.uid !== 0 && (answer === null ? await isConfigured() : answer.endsWith('true')),
+    lingers: existsSync(`/var/lib/systemd/linger/${user}`),
+    group: (await textOf('/proc/self/cgroup')) ?? '',
+    user,
+  });
+}
+
+type LogoutFacts = { killsAll: boolean; lingers: boolean; group: string; user: string };
+
+/** @param facts `killsAll`: logind ends all of a session. `group`: text of /proc/self/cgroup. */
+export function judgeLogout({ killsAll, lingers, group, user }: LogoutFacts): Finding {
+  const isOfManager = /\/user@\d+\.service\//.test(group);
+  if (isOfManager) {
+    if (lingers) return ok('runs outlive it: lingering is on');
+    return warn(
+      'runs end with your last session: this one belongs to your service manager',
+      `Let it stay: \`loginctl enable-linger ${user}\`.`,
+    );
+  }
+  if (!killsAll || !/\/session-[^/]*\.scope/.test(group)) return ok('runs outlive it');
+  return bad(
+    'systemd ends all of a session at logout (KillUserProcesses=yes), runs too',
+    `Run \`loginctl enable-linger ${user}\`, and launch with \`systemd-run --user --scope memrl-tui …\`.`,
+  );
+}
+
+/** What logind was told in its files; it kills nothing unless told to. */
+async function isConfigured(): Promise<boolean> {
+  const folders = ['/usr/lib/systemd/logind.conf.d', '/etc/systemd/logind.conf.d'];
+  const dropIns = await Promise.all(
+    folders.map(async (folder) => (await readdir(folder).catch(() => [])).sort().map((name) => join(folder, name))),
+  );
+  const files = ['/etc/systemd/logind.conf', ...dropIns.flat()];
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
+  const last = [...texts.join('\n').matchAll(/^\s*KillUserProcesses\s*=\s*(\w+)/gm)].at(-1);
+  return /^(?:yes|true|on|1)$/i.test(last?.[1] ?? 'no');
+}
+
+export const surroundings: Check = { topic: 'Survival', name: 'Host', look: lookAtSurroundings };
+
+/** So many dead processes that nobody has asked after fill the table some day. */
+const MANY_ZOMBIES = 50;
+
+async function lookAtSurroundings({ environment }: Place): Promise<Finding> {
+  const job = environment['SLURM_JOB_ID'];
+  const container = containerOf(environment);
+  const first = ((await textOf('/proc/1/comm')) ?? '').trim();
+  return judgeSurroundings({ job: job ?? null, container, first, zombies: await zombies() });
+}
+
+type Surroundings = { job: string | null; container: string | null; first: string; zombies: number };
+
+/** @param facts `first`: the name of process 1. */
+export function judgeSurroundings({ job, container, first, zombies: dead }: Surroundings): Finding {
+  if (job !== null) return ok(`in Slurm job ${job}: runs end with it, and resume in the next`);
+  if (container === null) return ok('no container');
+  const found = `in a container (${container}): runs end with it, and resume in the next if --runs is a volume`;
+  if (dead < MANY_ZOMBIES) return ok(found);
+  return warn(
+    `${found}; ${dead} dead processes are left over, because process 1 (${first}) does not clear them away`,
+    'Start the container with an init: `docker run --init`.',
+  );
+}
+
+function containerOf(environment: Place['environment']): string | null {
+  if (environment['KUBERNETES_SERVICE_HOST']) return 'Kubernetes';
+  if (existsSync('/run/.containerenv')) return 'podman';
+  if (existsSync('/.dockerenv')) return 'docker';
+  return environment['container'] ?? null;
+}
+
+async function zombies(): Promise<number> {
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const stats = await Promise.all(pids.map((pid) => textOf(`/proc/${pid}/stat`)));
+  return stats.filter((text) => text !== null && text.slice(text.lastIndexOf(')') + 2).startsWith('Z')).length;
+}

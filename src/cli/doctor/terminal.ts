@@ -1,0 +1,65 @@
+import { capabilitiesOf } from '../../tui/capabilities.js';
+import { ask } from './ask.js';
+import { type Check, type Finding, ok, type Place, warn } from './check.js';
+
+/** Smallest window that shows all of the control window. */
+const LEAST = { columns: 80, rows: 24 };
+
+export const terminal: Check = { topic: 'Terminal', name: 'Terminal', look: judgeTerminal };
+
+export function judgeTerminal({ environment, size }: Pick<Place, 'environment' | 'size'>): Finding {
+  const term = environment['TERM'] ?? '';
+  if (size === null) return ok('none on stdout: output is plain lines');
+  const { colours } = capabilitiesOf(environment, false);
+  const found = `${term || 'TERM is not set'}, ${size.columns}×${size.rows}, ${colours === 'none' ? 'no' : colours} colours`;
+  if (term === '' || term === 'dumb')
+    return warn(`${found}: no window can be drawn`, 'Set TERM, for example `export TERM=xterm-256color`.');
+  if (size.columns < LEAST.columns || size.rows < LEAST.rows) {
+    return warn(found, `Make it at least ${LEAST.columns}×${LEAST.rows}.`);
+  }
+  if (colours === 16) return warn(found, 'If it can show more colours, say so: `export TERM=xterm-256color`.');
+  return ok(found);
+}
+
+export const characters: Check = {
+  topic: 'Terminal',
+  name: 'Characters',
+  look: ({ environment }) => judgeCharacters(environment),
+};
+
+export function judgeCharacters(environment: Place['environment']): Finding {
+  const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || '';
+  if (!capabilitiesOf(environment, false).ascii)
+    return ok(`Unicode${locale === '' ? ' (no locale is set)' : ` (${locale})`}`);
+  if (environment['TERM'] === 'linux') return ok('ASCII: the console has no more');
+  return warn(`ASCII, because the locale is ${locale}`, 'If the terminal can do UTF-8: `export LC_ALL=C.UTF-8`.');
+}
+
+export const multiplexer: Check = { topic: 'Terminal', name: 'Multiplexer', look: lookAtMultiplexer };
+
+async function lookAtMultiplexer(place: Place): Promise<Finding> {
+  const { environment } = place;
+  if (environment['TMUX']) {
+    const [delay, inner] = await Promise.all([
+      ask(place, 'tmux', 'show-options', '-sv', 'escape-time'),
+      ask(place, 'tmux', 'show-options', '-gv', 'default-terminal'),
+    ]);
+    return judgeTmux(delay === null ? null : Number(delay), inner);
+  }
+  if (environment['STY']) return ok('screen');
+  return ok(environment['SSH_CONNECTION'] ? 'none, over ssh: runs go on when the line drops' : 'none');
+}
+
+/** @param delayMs How long tmux waits after Esc; null: not known. @param inner `default-terminal`. */
+export function judgeTmux(delayMs: number | null, inner: string | null): Finding {
+  if (delayMs !== null && delayMs >= 100) {
+    return warn(`tmux holds back Esc for ${delayMs} ms`, 'Put `set -s escape-time 10` into ~/.tmux.conf.');
+  }
+  if (inner !== null && !/256|direct/.test(inner)) {
+    return warn(
+      `tmux says it is ${inner}: 16 colours`,
+      'Put `set -g default-terminal tmux-256color` into ~/.tmux.conf.',
+    );
+  }
+  return ok(`tmux${inner === null ? '' : ` (${inner})`}`);
+}
