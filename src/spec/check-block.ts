@@ -96,7 +96,7 @@ function checkEdits(block: Block, report: Report): void {
     const { content, keys } = block[kind];
     content.forEach((entry, index) => {
       for (const name of Object.keys(entry)) {
-        const at = [...keys, index, name];
+        const at = [...keys, index];
         if (isDerived(block, name)) {
           const problem = `\`${name}\` is computed from the other parameters.`;
           report({ keys: at, problem, fix: kind === 'include' ? 'Set those.' : 'Name those, or use `when`.' });
