@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { Redact } from '../base/redaction.js';
+import { type Redact, redactor } from '../base/redaction.js';
 import type { GitRecord } from '../contract/run-record.js';
 import type { PlannedRun } from '../spec/planned-run.js';
 import { readCodeDiff } from './code-diff.js';
@@ -26,21 +26,24 @@ export function codeKey({ group, cwd, argv, env }: PlannedRun): string {
  * looked into once, however many runs share it. One after the other: this is work for the background.
  */
 export class CodeReader {
+  readonly #runs: readonly PlannedRun[];
   readonly #environment: Environment;
   readonly #redact: Redact;
   readonly #repositories = new Map<string, Repository>();
   readonly #packages = new Map<string, string | null>();
 
-  constructor(environment: Environment, redact: Redact) {
+  /** @param redact Made of the environment. What the sweep file sets for the runs is taken out as well. */
+  constructor(runs: readonly PlannedRun[], environment: Environment, redact: Redact) {
+    this.#runs = [...new Map(runs.map((run) => [codeKey(run), run])).values()].slice(0, MOST_LOOKUPS);
     this.#environment = environment;
-    this.#redact = redact;
+    const own = redactor(joined(this.#runs.map(({ env }) => env)));
+    this.#redact = (text) => redact(own(text));
   }
 
   /** By `codeKey`. Takes up to some seconds; rejects only when files cannot be written. */
-  async read(runs: readonly PlannedRun[]): Promise<Map<string, CodeState>> {
-    const distinct = [...new Map(runs.map((run) => [codeKey(run), run]))].slice(0, MOST_LOOKUPS);
+  async read(): Promise<Map<string, CodeState>> {
     const found = new Map<string, CodeState>();
-    for (const [key, run] of distinct) found.set(key, await this.#stateOf(run));
+    for (const run of this.#runs) found.set(codeKey(run), await this.#stateOf(run));
     return found;
   }
 
@@ -74,4 +77,12 @@ export class CodeReader {
     this.#packages.set(lookup.key, path);
     return path;
   }
+}
+
+/** One environment with all values, also of variables that differ from run to run. */
+function joined(environments: readonly Environment[]): Environment {
+  const entries = environments.flatMap((each, index) =>
+    Object.entries(each).map(([name, value]) => [`${index}_${name}`, value] as const),
+  );
+  return Object.fromEntries(entries);
 }

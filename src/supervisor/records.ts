@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import type { RunId } from '../base/ids.js';
 import type { Outcome } from '../base/outcome.js';
 import { type Redact, redactShapes, redactWords } from '../base/redaction.js';
-import type { Parameters, Scalar } from '../base/scalar.js';
 import type { AttemptRecord, GitRecord, RunRecord } from '../contract/run-record.js';
 import type { Plan, PlannedRun } from '../spec/planned-run.js';
 import { readRunRecord, writeRunRecord } from '../store/run-record-file.js';
@@ -11,6 +10,7 @@ import { type Capture, readCapture, writeCapture } from './capture.js';
 import { codeKey, CodeReader } from './code-state.js';
 import { machineRecord } from './machine.js';
 import { redactedOutcome } from './redacted-outcome.js';
+import { redactedParameters } from './redacted-parameters.js';
 
 export type AttemptStart = { number: number; slot: string; startedAt: number };
 export type AttemptEnd = { number: number; endedAt: number; outcome: Outcome };
@@ -61,7 +61,7 @@ export class Records {
     this.#underWay.set(directory, underWay);
     underWay.captures += 1;
     try {
-      const found = await new CodeReader(environment, redact).read(plan.runs);
+      const found = await new CodeReader(plan.runs, environment, redact).read();
       for (const [key, state] of found) captured.code.set(key, state);
       writeCapture(directory, captured);
     } catch (error) {
@@ -71,11 +71,6 @@ export class Records {
     if (underWay.captures > 0) return;
     this.#underWay.delete(directory);
     await this.#complete(underWay.started, captured);
-  }
-
-  /** To be called no longer: `capture` finds out more. Goes when nobody calls it. */
-  async lookUpCode(folders: ReadonlySet<string>): Promise<void> {
-    void folders;
   }
 
   started(run: PlannedRun, start: AttemptStart): void {
@@ -175,13 +170,4 @@ export class Records {
 
 function codeOfAttempt(git: GitRecord | null): Pick<AttemptRecord, 'commit' | 'diff'> {
   return git === null ? {} : { commit: git.commit, diff: git.diff ?? null };
-}
-
-function redactedParameters(parameters: Parameters, redact: Redact): Parameters {
-  const safe = (value: Scalar) => (typeof value === 'string' ? redact(value) : value);
-  const entries = Object.entries(parameters).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value.map(safe) : safe(value),
-  ]);
-  return Object.fromEntries(entries) as Parameters;
 }

@@ -69,7 +69,7 @@ function runs(...sketches: Partial<PlannedRun>[]): PlannedRun[] {
 }
 
 async function read(sketch: Partial<PlannedRun> = {}): Promise<CodeState> {
-  const found = await new CodeReader(environment, redact).read(runs(sketch));
+  const found = await new CodeReader(runs(sketch), environment, redact).read();
   return [...found.values()][0]!;
 }
 
@@ -171,6 +171,13 @@ describe('the diff', () => {
     expect(statSync(path('runs', 's', diff!)).mode & 0o077).toBe(0);
   });
 
+  it('masks also what the sweep file sets, which is part of the diff when it is new', async () => {
+    commit();
+    write('sweep.yaml', 'env: {MY_TOKEN: from-the-sweep-file}\n');
+    const { diff } = (await read({ env: { MY_TOKEN: 'from-the-sweep-file' } })).git!;
+    expect(kept(diff)).toContain('env: {MY_TOKEN: ***}');
+  });
+
   it('ends after a whole file where it would be too long', async () => {
     write('a.txt', 'a\n');
     write('b.txt', 'b\n');
@@ -187,8 +194,8 @@ describe('the diff', () => {
     write('a.py', '1\n');
     commit();
     write('a.py', '2\n');
-    const reader = new CodeReader(environment, redact);
-    const states = await reader.read(runs({ group: 'a' }, { group: 'b' }, { group: 'b' }));
+    const all = runs({ group: 'a' }, { group: 'b' }, { group: 'b' });
+    const states = await new CodeReader(all, environment, redact).read();
     expect(states.size).toBe(2);
     const diffs = () => readdirSync(path('runs/s/code')).filter((name) => name.endsWith('.diff'));
     await read();
