@@ -30,9 +30,9 @@ export type Surroundings = {
   /** Whether runs get cgroups of their own, where that is permitted. */
   cgroups: boolean;
   /** Between looks while runs exist, ms; left out: as the monitor does. */
-  gpuEveryMs?: number;
+  gpuEveryMs: number | undefined;
   /** For one answer of the driver, ms. */
-  gpuPatienceMs?: number;
+  gpuPatienceMs: number | undefined;
 };
 
 export type GpuWatchTools = {

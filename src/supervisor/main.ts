@@ -62,8 +62,10 @@ function untilTold(): Promise<string> {
   });
 }
 
+/** `MEMRL_…`: for tests, and for whoever knows better than the supervisor. */
 function surroundings(): Surroundings {
   const { env } = process;
+  const numberIn = (name: string) => (env[name] === undefined ? undefined : Number(env[name]));
   return {
     environment: Object.fromEntries(
       Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
@@ -72,6 +74,8 @@ function surroundings(): Surroundings {
     supervisor: identityOf(process.pid)!,
     uid: process.getuid?.() ?? 0,
     cgroups: env['MEMRL_CGROUP'] !== 'off',
+    gpuEveryMs: numberIn('MEMRL_GPU_EVERY_MS'),
+    gpuPatienceMs: numberIn('MEMRL_GPU_PATIENCE_MS'),
   };
 }
 

@@ -57,6 +57,12 @@ export class Testbed {
   readonly runs = realpathSync(mkdtempSync(join(tmpdir(), 'runs-')));
   readonly #fleets: Fleet[] = [];
   readonly #supervisors: ChildProcess[] = [];
+  readonly #given: Readonly<Record<string, string>>;
+
+  /** @param environment Of the supervisor, beside our own. */
+  constructor(environment: Readonly<Record<string, string>> = {}) {
+    this.#given = environment;
+  }
 
   path(...parts: string[]): string {
     return join(this.runs, ...parts);
@@ -116,7 +122,7 @@ export class Testbed {
 
   /** GPUs of tests are all called the same: supervisors of other tests must not see who has taken them. */
   #environment(): NodeJS.ProcessEnv {
-    return { MEMRL_LEASES: this.path('.leases'), ...process.env };
+    return { ...process.env, MEMRL_LEASES: this.path('.leases'), ...this.#given };
   }
 
   plan(sweep: string, runs: Partial<PlannedRun>[], groups: { name: string; needs?: string[] }[] = []): Plan {
