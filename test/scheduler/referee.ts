@@ -1,0 +1,137 @@
+import type { RunId } from '../../src/base/ids.js';
+import type { Run } from '../../src/scheduler/run-state.js';
+import type { Moment, TrueGpu, World } from './world.js';
+
+/**
+ * Judges what the scheduler did at one moment, from the world's own knowledge: the rules are written down a second time
+ * here, in the plainest way, and share no code with the scheduler.
+ */
+export function judge(moment: Moment, world: World): void {
+  const launches = moment.actions.filter((action) => action.type === 'launch');
+  const problems = launches.flatMap(({ id, slot }) => {
+    const run = world.state.runs.get(id)!;
+    const gpus = slot.kind === 'cpu' ? [] : slot.gpus.map((index) => world.gpus[index]!);
+    return [
+      ...untimely(moment, id),
+      ...gpus.flatMap((gpu) => [...barred(world, run, gpu), ...overfull(world, run, gpu)]),
+    ];
+  });
+  const all = [...problems, ...overCapacity(world), ...idle(world)];
+  if (all.length > 0) throw new Error(`after ${moment.event.type}: ${all.join('; ')}`);
+}
+
+/** Why the run must not have been launched at this moment, wherever. */
+function untimely({ event, before }: Moment, id: RunId): string[] {
+  const was = before.get(id);
+  if (was === undefined) return [];
+  const wrong: string[] = [];
+  const isUp = was.phase !== 'waiting' && was.phase !== 'ended';
+  if (isUp && !('id' in event && event.id === id)) wrong.push(`${id} was launched twice`);
+  if (was.isHeld && !LIFTS.includes(event.type)) wrong.push(`${id} was launched though it is held`);
+  if (isEarly(was.notBefore, event)) wrong.push(`${id} was launched before its time`);
+  return wrong;
+}
+
+function isEarly(notBefore: number | null, { type, at }: Moment['event']): boolean {
+  return notBefore !== null && !HASTENS.includes(type) && (type !== 'time-passed' || notBefore > at);
+}
+
+const LIFTS = ['release-requested', 'retry-requested', 'runs-submitted'];
+const HASTENS = ['resume-requested', 'retry-requested'];
+
+/** Why no run must have been put on the GPU just now. */
+function barred({ granted }: World, { id }: Run, gpu: TrueGpu): string[] {
+  const where = `${id} on GPU ${gpu.index}`;
+  const wrong: string[] = [];
+  if (!granted.includes(gpu.index)) wrong.push(`${where}, which is not granted`);
+  if (!gpu.isThere) wrong.push(`${where}, which is gone`);
+  if (gpu.isDrained) wrong.push(`${where}, which is drained`);
+  if (gpu.leasedBy !== null) wrong.push(`${where}, which belongs to others`);
+  return wrong;
+}
+
+/** Why this run must not have been put there, for what it takes. */
+function overfull(world: World, run: Run, { index, memory, foreign, foreignMemory }: TrueGpu): string[] {
+  const where = `${run.id} on GPU ${index}`;
+  if (memory === null || memoryOf(world, run) === null) return foreign.length > 0 ? [`${where}, which others use`] : [];
+  const sum = holders(world, index).reduce((total, other) => total + (memoryOf(world, other) ?? 0), foreignMemory);
+  return sum > memory ? [`${where}: ${sum} of ${memory} MiB`] : [];
+}
+
+function overCapacity(world: World): string[] {
+  const wrong: string[] = [];
+  for (const { index } of world.gpus) {
+    const share = holders(world, index).reduce((sum, run) => sum + 1 / perGpu(run), 0);
+    if (share > 1 + 1e-9) wrong.push(`GPU ${index} is shared ${share}`);
+  }
+  const cpus = [...world.state.runs.values()].flatMap(({ state }) =>
+    'slot' in state && state.slot.kind === 'cpu' ? [state.slot.index] : [],
+  );
+  if (new Set(cpus).size !== cpus.length) wrong.push('a CPU slot is held twice');
+  return wrong;
+}
+
+/** What could start and does not: the first in line, on CPU slots or on GPUs. */
+function idle(world: World): string[] {
+  const { runs, cpu } = world.state;
+  const inLine = [...runs.values()]
+    .filter((run) => run.state.phase === 'waiting' && run.state.notBefore === null && run.hold === null)
+    .filter((run) => needsAreDone(world, run))
+    .sort((a, b) => b.priority - a.priority || a.order - b.order);
+  const wrong: string[] = [];
+  const onCpu = inLine.find(({ need }) => need.gpus === 0);
+  const busy = [...runs.values()].filter(({ state }) => 'slot' in state && state.slot.kind === 'cpu').length;
+  if (onCpu !== undefined && busy < cpu.slots) wrong.push(`${onCpu.id} waits for a CPU slot that is free`);
+  const onGpu = inLine.find((run) => run.need.gpus > 0 && usable(world, run, []).length >= run.need.gpus);
+  if (onGpu === undefined) return wrong;
+  const free = usable(world, onGpu, [...runs.values()]);
+  if (free.length >= onGpu.need.gpus) wrong.push(`${onGpu.id} waits for GPUs that are free: ${free.join()}`);
+  return wrong;
+}
+
+/** GPUs that could take the run if only `others` were there. */
+function usable(world: World, run: Run, others: readonly Run[]): number[] {
+  return world.granted.filter((index) => {
+    const gpu = world.gpus[index]!;
+    if (!gpu.isThere || gpu.isDrained || gpu.leasedBy !== null) return false;
+    const there = others.filter((other) => isOn(other, index));
+    if (there.reduce((sum, other) => sum + 1 / perGpu(other), 1 / perGpu(run)) > 1 + 1e-9) return false;
+    return fits(world, run, gpu, there);
+  });
+}
+
+function fits(world: World, run: Run, gpu: TrueGpu, there: readonly Run[]): boolean {
+  const memory = memoryOf(world, run);
+  if (memory === null || gpu.memory === null) return gpu.foreign.length === 0;
+  const room = gpu.memory - gpu.foreignMemory;
+  // What was learned has a tenth to spare, which a run gives up where it has the GPU to itself.
+  const spare = (other: Run, least: number) => (other.need.memory === null ? Math.ceil(least * 1.1) : least);
+  const takes = (other: Run) => {
+    const least = memoryOf(world, other);
+    return least === null ? 0 : Math.max(least, Math.min(spare(other, least), room));
+  };
+  const sum = there.reduce((total, other) => total + takes(other), 0);
+  return sum + (gpu.foreign.length > 0 ? spare(run, memory) : takes(run)) <= room;
+}
+
+function needsAreDone(world: World, run: Run): boolean {
+  const needed = { 's/main': 's/warmup', 's/last': 's/main' }[run.group as string];
+  const members = [...world.state.runs.values()].filter(({ group }) => group === needed);
+  return members.every(({ state }) => state.phase === 'ended' && state.outcome.kind === 'done');
+}
+
+function memoryOf(world: World, run: Run): number | null {
+  return run.need.memory ?? world.peaks.get(run.group) ?? null;
+}
+
+function perGpu(run: Run): number {
+  return run.alone ? 1 : run.need.perGpu;
+}
+
+function holders(world: World, gpu: number): Run[] {
+  return [...world.state.runs.values()].filter((run) => isOn(run, gpu));
+}
+
+function isOn({ state }: Run, gpu: number): boolean {
+  return 'slot' in state && state.slot.kind === 'gpu' && state.slot.gpus.some((index) => (index as number) === gpu);
+}
