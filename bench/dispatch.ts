@@ -1,35 +1,52 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readLock } from '../src/supervisor/lock.js';
 import { ensureSupervisor } from '../src/client/ensure-supervisor.js';
 import type { Fleet } from '../src/client/fleet.js';
 import { bundledSupervisor, plan } from '../test/supervisor/testbed.js';
 
-const RUNS = 500;
+const FEW = 500;
+const MANY = 10_000;
 const SLOTS = 2;
+const ROUNDS = 3;
+const budget = { perRun: 3.5, flatness: 1.3, megabytes: 150 };
 
-/** Milliseconds per run of 500 × `true` on two slots, through a real supervisor with its journal. Budget: 3.5 ms a run. */
+/** Milliseconds per run of `true` on two slots, 500 and 10,000 at once, through a real supervisor with its journal; beside others. */
 export async function benchDispatch(): Promise<string[]> {
+  const few = await timed(FEW, ROUNDS);
+  const many = await timed(MANY, 1);
+  const flatness = many.perRun / few.perRun;
+  return [
+    `${FEW} × true on ${SLOTS} slots: median ${few.perRun.toFixed(2)} ms a run (${few.shown}); ${held(few.perRun, budget.perRun)}`,
+    `${MANY} × true: ${many.perRun.toFixed(2)} ms a run, ${flatness.toFixed(2)} × as long; ${held(flatness, budget.flatness)}`,
+    `the supervisor's memory: ${memory(few)} with ${ROUNDS * FEW} runs, ${memory(many)} with ${MANY}; ` +
+      held(many.peak, budget.megabytes),
+    ...[peer('parallel', FEW), peer('parallel', MANY), peer('tsp', FEW)].flat(),
+    `supervisor up and everything known after ${few.up.toFixed(0)} ms; load ${loadavg()[0]!.toFixed(1)}`,
+  ];
+}
+
+type Result = { perRun: number; shown: string; up: number; peak: number; now: number };
+
+async function timed(count: number, rounds: number): Promise<Result> {
   const runs = realpathSync(mkdtempSync(join(tmpdir(), 'dispatch-')));
-  const programs = {
+  const supervisor = await bundledSupervisor();
+  const coldStart = performance.now();
+  const fleet = await ensureSupervisor(runs, {
     node: process.execPath,
-    supervisor: await bundledSupervisor(),
+    supervisor,
     bin: runs,
     environment: process.env,
-  };
-  const coldStart = performance.now();
-  const fleet = await ensureSupervisor(runs, programs);
+  });
   await fleet.ready();
   const up = performance.now() - coldStart;
   try {
     const times: number[] = [];
-    for (const sweep of ['one', 'two', 'three']) times.push(await timeOf(fleet, runs, sweep));
-    const perRun = times.map((ms) => ms / RUNS).sort((a, b) => a - b);
-    const shown = perRun.map((ms) => ms.toFixed(2)).join(', ');
-    return [
-      `dispatch of ${RUNS} × true on ${SLOTS} slots: median ${perRun[1]!.toFixed(2)} ms a run (${shown}); budget 3.5`,
-      `supervisor up and everything known after ${up.toFixed(0)} ms`,
-    ];
+    for (let round = 0; round < rounds; round++) times.push((await timeOf(fleet, runs, `s${round}`, count)) / count);
+    const perRun = times.toSorted((a, b) => a - b)[Math.floor(rounds / 2)]!;
+    return { perRun, shown: times.map((ms) => ms.toFixed(2)).join(', '), up, ...memoryOf(runs) };
   } finally {
     fleet.close();
     rmSync(runs, { recursive: true, force: true });
@@ -37,13 +54,13 @@ export async function benchDispatch(): Promise<string[]> {
 }
 
 /** From the answer to the submit, when the first run has been launched, to the end of the last. */
-async function timeOf(fleet: Fleet, runs: string, sweep: string): Promise<number> {
+async function timeOf(fleet: Fleet, runs: string, sweep: string, count: number): Promise<number> {
   const all = plan(
     runs,
     sweep,
-    Array.from({ length: RUNS }, () => ({ argv: ['true'] })),
+    Array.from({ length: count }, () => ({ argv: ['true'] })),
   );
-  const ack = await fleet.submit(all, { PATH: process.env['PATH'] ?? '' }, { slots: SLOTS });
+  const ack = await fleet.submit(all, { PATH: process.env['PATH'] ?? '' }, { slots: SLOTS, gpus: 'none' });
   const start = performance.now();
   if (!ack.ok) throw new Error(ack.message);
   await fleet.until(({ status }) => status.settled);
@@ -51,4 +68,41 @@ async function timeOf(fleet: Fleet, runs: string, sweep: string): Promise<number
   const undone = [...fleet.runs.values()].filter(({ state }) => state !== 'done').length;
   if (undone > 0) throw new Error(`${undone} runs are not done`);
   return time;
+}
+
+/** Resident memory of the supervisor, MB; at its highest, and now. Zero where there is no /proc. */
+function memoryOf(runs: string): Pick<Result, 'peak' | 'now'> {
+  const pid = readLock(join(runs, '.supervisor', 'lock.json'))?.pid;
+  const status = spawnSync('cat', [`/proc/${pid}/status`], { encoding: 'utf8' }).stdout;
+  const megabytes = (key: string) => Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
+  return { peak: megabytes('VmHWM'), now: megabytes('VmRSS') };
+}
+
+function memory({ peak, now }: Result): string {
+  return `${now.toFixed(0)} MB (peak ${peak.toFixed(0)})`;
+}
+
+function held(value: number, limit: number): string {
+  return `budget ${limit}: ${value <= limit ? 'held' : 'MISSED'}`;
+}
+
+/** The same by another tool, with a log of what it ran; nothing where it is not installed. */
+function peer(tool: 'parallel' | 'tsp', count: number): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'peer-'));
+  const env = { ...process.env, TS_SOCKET: join(folder, 'socket'), TMPDIR: folder };
+  const script = {
+    parallel: `yes true | head -${count} | parallel -j${SLOTS} --joblog ${folder}/log`,
+    tsp: `tsp -S ${SLOTS} && for i in $(seq ${count}); do tsp true > /dev/null; done && while tsp -l | grep -qE "running|queued"; do sleep 0.01; done`,
+  }[tool];
+  try {
+    if (spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0) return [`${tool} is not installed: not compared`];
+    const start = performance.now();
+    const { status } = spawnSync('sh', ['-c', script], { env, stdio: 'ignore' });
+    const time = performance.now() - start;
+    if (status !== 0) return [`${tool} failed (${status}): not compared`];
+    return [`  ${tool}, ${count} × true on ${SLOTS} slots: ${(time / count).toFixed(2)} ms a run`];
+  } finally {
+    if (tool === 'tsp') spawnSync('tsp', ['-K'], { env });
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

@@ -22,7 +22,7 @@ export function* faults(seed: number): Generator<Fault, never> {
       continue;
     }
     const place = death % 3 === 1 ? 'journal-write' : places[below(places.length)]!;
-    const n = death % 3 === 1 ? 1 + (Math.floor(death / 9) % 40) : 1 + below(early.includes(place) ? 3 : 25);
+    const n = death % 3 === 1 ? 1 + (Math.floor(death / 9) % 12) : 1 + below(early.includes(place) ? 3 : 10);
     const moments = writes.includes(place) || place === 'any' ? ['before', 'torn', 'after'] : ['before', 'after'];
     yield {
       kind: 'at',

@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { RunId } from '../../src/base/ids.js';
 import type { Programs } from '../../src/client/ensure-supervisor.js';
 import type { Fleet } from '../../src/client/fleet.js';
+import { readProcesses } from '../../src/executors/local/process-table.js';
 import { Testbed, waitFor } from '../supervisor/testbed.js';
 import { type Fault, faults, numbers } from './fault-plan.js';
 import { type Ordained, ordained, ordealPlan, type Places, SLOTS } from './sweep.js';
@@ -26,7 +27,7 @@ export type Figure = {
 };
 
 /** A fault that has not come by then will not, ms. */
-const LONGEST_LIFE_MS = 500;
+const LONGEST_LIFE_MS = 1500;
 const LAST_PATIENCE_MS = 120_000;
 
 /** Kills the supervisor so many times, then lets everything end in peace and judges. `short`: runs that last a moment. */
@@ -120,15 +121,23 @@ class Ordeal {
       if (pid !== null && pid !== present.pid) present = { pid, bornAt: performance.now() };
       const life = this.#fault?.kind === 'time' ? this.#fault.afterMs : LONGEST_LIFE_MS;
       if (pid !== null && performance.now() > present.bornAt + life) {
-        const up = [...fleet.runs.values()].filter(({ state }) => state === 'running').length;
-        if (this.#all.every(({ kind, name }) => kind !== 'steady' || existsSync(`${this.#places.starts}/${name}`)))
-          alive = Math.min(alive, up);
+        if (this.#areSteady) alive = Math.min(alive, this.#countAlive());
         this.#byHand += kill(pid);
       }
       if (fleet.connection === 'connected') this.#meddle(fleet);
       await new Promise((wake) => setTimeout(wake, 20));
     }
     return alive;
+  }
+
+  get #areSteady(): boolean {
+    const steady = this.#all.filter(({ kind }) => kind === 'steady');
+    return steady.every(({ name }) => existsSync(`${this.#places.starts}/${name}`));
+  }
+
+  #countAlive(): number {
+    const marks = readProcesses().map((entry) => entry.mark());
+    return new Set(marks.filter((mark) => mark?.startsWith(this.#bed.runs))).size;
   }
 
   /** What a person might do meanwhile. Whether it was heard is seen later. */

@@ -21,7 +21,7 @@ const STUBBORN = 10;
 const HELD = 6;
 const FIRST = 6;
 /** Slots beyond those of the steady runs, in which all others take turns. */
-export const SLOTS = STEADY + 10;
+export const SLOTS = STEADY + 8;
 
 /** Cheap runs of all kinds, `short` of them with lives of a moment and exit codes of their own. */
 export function ordained(short: number): Ordained[] {
@@ -54,7 +54,7 @@ export function ordealPlan(runsDirectory: string, places: Places, all: readonly 
 }
 
 function scriptOf({ kind, code, name }: Ordained, file: string, { gate, starts }: Places): string {
-  const moment = 0.05 + (name.length + code) * 0.03;
+  const moment = 0.1 + ((name.length * 7 + code * 3) % 10) * 0.03;
   switch (kind) {
     case 'steady':
       return `read x < ${gate}; exit ${code}`;
