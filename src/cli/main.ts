@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { LaunchOptions } from './options.js';
 import { reportError } from './report-error.js';
-import { addOptions, addVerb } from './verb.js';
+import { addOptions, addVerb, takenBy } from './verb.js';
 import { launchOptions } from './verb-options.js';
 import { verbs } from './verb-table.js';
 
@@ -13,7 +13,7 @@ const program = new Command('memrl-tui')
   .usage('FILE [options]\n       memrl-tui VERB …')
   .enablePositionalOptions()
   .exitOverride()
-  .configureHelp({ helpWidth: 100 })
+  .configureHelp({ helpWidth: 100, subcommandTerm: (verb) => `${verb.name()} ${takenBy(verb)}` })
   .optionsGroup('Launch:')
   .argument('[file]', 'sweep file (YAML), or a text file with one command on each line')
   .action(async (file: string | undefined, options: LaunchOptions) => {

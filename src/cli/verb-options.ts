@@ -55,7 +55,17 @@ export const logOptions: readonly VerbOption[] = [
 ];
 export const drainOptions: readonly VerbOption[] = [runs, { flags: '--undo', about: 'let them take runs again' }, json];
 export const slotOptions: readonly VerbOption[] = [runs, gpus, perGpu, json];
-export const reportOptions: readonly VerbOption[] = [runs, json, ascii];
+export const reportOptions: readonly VerbOption[] = [
+  runs,
+  {
+    flags: '--would-stop <rule>',
+    about: "what a rule would have ended: 'asha eta=3 min_iter=5', 'median min_iter=10'",
+  },
+  { flags: '--metric <objective>', about: "for it: 'minimize test/loss' (default: what the sweep file says)" },
+  json,
+  ascii,
+];
+export const doctorOptions: readonly VerbOption[] = [runs, json, ascii];
 
 const formats = ['csv', 'json', 'jsonl'] as const;
 const metrics = ['last', 'all'] as const;

@@ -101,6 +101,14 @@ export const verbs: readonly Verb[] = [
     run: async (words, given) => (await import('./verbs/drain.js')).drain(words, given),
   },
   {
+    name: 'doctor',
+    takes: '',
+    heading: 'Machine',
+    about: 'look at what runs depend on here, and say how to mend it',
+    options: options.doctorOptions,
+    run: async (_words, given) => (await import('./verbs/doctor.js')).doctor(given),
+  },
+  {
     name: 'completion',
     takes: '<shell>',
     heading: 'Machine',

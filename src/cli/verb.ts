@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { queryHelp } from './query-help.js';
 
 /** What a verb is for; `--help` and the README list them under these headings, in this order. */
 export const headings = ['Launch', 'Look', 'Act', 'Machine'] as const;
@@ -30,6 +31,7 @@ export type Verb = {
 export function addVerb(program: Command, { name, takes, heading, about, options, run }: Verb): void {
   const command = program.command(takes === '' ? name : `${name} ${takes}`);
   addOptions(command.description(about).helpGroup(`${heading}:`), options);
+  if (takes.includes('query')) command.addHelpText('after', queryHelp);
   command.action(async () => {
     process.exitCode = await run(command.args, command.opts<never>());
   });
@@ -40,4 +42,14 @@ export function addOptions(command: Command, options: readonly VerbOption[]): vo
     if (read === undefined) command.option(flags, about);
     else command.option(flags, about, read as (text: string, earlier: unknown) => unknown);
   }
+}
+
+/** Its arguments as a person reads them: `<query...>`. */
+export function takenBy(command: Command): string {
+  return command.registeredArguments
+    .map((argument) => {
+      const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+      return argument.required ? `<${name}>` : `[${name}]`;
+    })
+    .join(' ');
 }

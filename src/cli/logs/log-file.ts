@@ -26,8 +26,10 @@ export class LogFile {
     try {
       if (fstatSync(descriptor).size < this.#offset) this.#restart();
       for (;;) {
-        const block = Buffer.allocUnsafe(BLOCK);
-        const length = readSync(descriptor, block, 0, BLOCK, this.#offset);
+        const missing = fstatSync(descriptor).size - this.#offset;
+        if (missing <= 0) return;
+        const block = Buffer.allocUnsafe(Math.min(missing, BLOCK));
+        const length = readSync(descriptor, block, 0, block.length, this.#offset);
         if (length === 0) return;
         this.#offset += length;
         yield* this.#lines(block.subarray(0, length));

@@ -50,9 +50,12 @@ function columnsOf(runs: readonly RunSummary[], { sweeps, now }: RunTableOptions
   return columns.filter(({ cells, spare }) => spare === 0 || cells.some((cell) => cell !== ''));
 }
 
-/** The first metric that the sweep shows; with several sweeps of different metrics, each cell says its own. */
+/** The metric that the sweep shows first, or else any; with several sweeps of different metrics, each cell says its own. */
 function metricColumn(runs: readonly RunSummary[], sweeps: RunTableOptions['sweeps']): Column[] {
-  const keyOf = ({ sweep, metrics }: RunSummary) => sweeps.get(sweep)?.show[0] ?? Object.keys(metrics)[0];
+  const keyOf = ({ sweep, metrics }: RunSummary) => {
+    const { show = [], x = 'step' } = sweeps.get(sweep) ?? {};
+    return show[0] ?? Object.keys(metrics).find((key) => key !== x && key !== 'step');
+  };
   const keys = new Set(runs.flatMap((run) => keyOf(run) ?? []));
   if (keys.size === 0) return [];
   const cells = runs.map((run) => {

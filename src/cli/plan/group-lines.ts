@@ -1,4 +1,5 @@
 import type { PlannedGroup, Standing } from '../../spec/planned-run.js';
+import { policyWords } from '../../spec/policy-words.js';
 import { varyingNames } from '../../spec/run-name.js';
 import { shellQuote } from '../../spec/shell-words.js';
 import { valueText } from '../../spec/value-text.js';
@@ -21,6 +22,7 @@ export function groupLines(group: PlannedGroup, planned: readonly Planned[], opt
     ...heading(group, planned, width),
     ...(group.needs.length === 0 ? [] : labelled('after', group.needs.join(', '), width)),
     ...(verbose ? everyRun(planned, options) : [...names(planned, width), ...variation(planned, width)]),
+    ...policy(planned, width),
     ...(verbose ? [] : standings(planned, width)),
     ...(verbose ? [] : command(planned[0]!, options)),
   ];
@@ -71,6 +73,20 @@ function variation(planned: readonly Planned[], width: number): string[] {
     return `${name} ${fits ? list : `${shown[0]} … (${shown.length} values)`}${sometimes}`;
   });
   return varying.flatMap((text, index) => labelled(index === 0 ? 'varies' : '', text, width));
+}
+
+/** How the runs are treated where that is not the usual way; what is not so for all of them says for which. */
+function policy(planned: readonly Planned[], width: number): string[] {
+  const said = grouped(
+    planned.flatMap(({ run }) => policyWords(run).map((words) => ({ words, name: run.name }))),
+    ({ words }) => words,
+  );
+  const facts = [...said].map(([words, members]) => {
+    if (members.length === planned.length) return words;
+    const names = members.map(({ name }) => name);
+    return `${words} (${compactNames(names, width - margin - words.length - 3)})`;
+  });
+  return facts.length === 0 ? [] : labelled('policy', facts.join('; '), width);
 }
 
 /** What is skipped or resumed, and why; new runs need no explanation. */

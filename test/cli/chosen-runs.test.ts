@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { RunId } from '../../src/base/ids.js';
+import type { UserError } from '../../src/base/user-error.js';
+import { chosenRuns, matchingRuns } from '../../src/cli/chosen-runs.js';
+import { aRun } from '../tui/simulated-fleet.js';
+
+const other = (name: string) => aRun(name, { id: RunId.parse(`other/${name}`), sweep: 'other' });
+const runs = [
+  aRun('A_s0', { state: 'done', parameters: { lr: 0.1 } }),
+  aRun('A_s1', { state: 'failed', parameters: { lr: 0.2 } }),
+  aRun('lr=0.1_s2', { group: 'B' }),
+  aRun('both', { group: 'B' }),
+  other('both'),
+];
+
+function names(...words: string[]): string {
+  return matchingRuns(words, runs, 0)
+    .map(({ id }) => id)
+    .join(' ');
+}
+
+function refusal(...words: string[]): UserError {
+  try {
+    chosenRuns(words, runs, 0);
+  } catch (error) {
+    return error as UserError;
+  }
+  throw new Error('it was accepted');
+}
+
+describe('the words of a command line', () => {
+  it.each<[string[], string]>([
+    [[], 'abcd/A_s0 abcd/A_s1 abcd/lr=0.1_s2 abcd/both other/both'],
+    [['A_s0'], 'abcd/A_s0'],
+    [['A_s1', 'A_s0'], 'abcd/A_s0 abcd/A_s1'],
+    [['abcd/A_s1'], 'abcd/A_s1'],
+    [['other/both', 'A_s0'], 'abcd/A_s0 other/both'],
+    [['lr=0.1_s2'], 'abcd/lr=0.1_s2'],
+    [['other'], 'other/both'],
+    [['other', 'A_s0'], 'abcd/A_s0 other/both'],
+    [['A_'], 'abcd/A_s0 abcd/A_s1'],
+    [['A_', 'status:done'], 'abcd/A_s0'],
+    [['A_', 'or', 'sweep:other'], 'abcd/A_s0 abcd/A_s1 other/both'],
+    [['A_s0 or A_s1'], 'abcd/A_s0 abcd/A_s1'],
+    [['A_s0', 'status:failed'], ''],
+    [['status:running'], ''],
+  ])('%j choose %j', (words, ids) => {
+    expect(names(...words)).toBe(ids);
+  });
+
+  it.each<[string[], string, string]>([
+    [['both'], '2 sweeps have a run `both`.', 'abcd/both, other/both'],
+    [['A_s9'], 'No run matches `A_s9`.', 'Did you mean `A_s0`?'],
+    [['othr'], 'No run matches `othr`.', 'Did you mean `other`?'],
+    [['other/bth'], 'No run matches `other/bth`.', 'Did you mean `other/both`?'],
+    [['status:running'], 'No run matches `status:running`.', 'memrl-tui ls'],
+    [['lt=0.1'], 'No run has a parameter or a metric `lt`.', 'Did you mean `lr`?'],
+    [['status:'], 'cannot be read, at character 8', 'status:failed'],
+  ])('%j are refused', (words, problem, fix) => {
+    const { message, fix: said } = refusal(...words);
+    expect({ message, said }).toEqual({
+      message: expect.stringContaining(problem) as string,
+      said: expect.stringContaining(fix) as string,
+    });
+  });
+
+  it('are no use where nothing was launched, and that is said', () => {
+    expect(() => chosenRuns(['x=1'], [], 0)).toThrow('No run is known here.');
+  });
+});
