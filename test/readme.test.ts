@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
+import { verbTableMarkdown } from '../src/cli/verb-table.js';
 import { expandSweep } from '../src/spec/expand-sweep.js';
 import { parseSweepFile } from '../src/spec/parse-sweep-file.js';
 import { keyTableMarkdown } from '../src/tui/key-map.js';
@@ -8,8 +9,9 @@ import { keyTableMarkdown } from '../src/tui/key-map.js';
 const readme = readFileSync('README.md', 'utf8');
 
 describe('the README', () => {
-  it('shows the keys that the window has (`npm run keys` writes them)', () => {
+  it('shows the keys that the window has, and the verbs of the command line (`npm run tables` writes them)', () => {
     expect(readme).toContain(`\n${keyTableMarkdown()}\n`);
+    expect(readme).toContain(`\n${verbTableMarkdown()}\n`);
   });
 
   it('names only files that exist', () => {

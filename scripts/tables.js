@@ -1,0 +1,36 @@
+/** `npm run tables`: writes the tables of verbs and keys into the README, from the tables the programs themselves use. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const readme = join(root, 'README.md');
+
+const { keyTableMarkdown } = await load('src/tui/key-map.ts');
+const { verbTableMarkdown } = await load('src/cli/verb-table.ts');
+let text = readFileSync(readme, 'utf8');
+for (const [name, table] of [
+  ['keys', keyTableMarkdown()],
+  ['verbs', verbTableMarkdown()],
+]) {
+  const marks = new RegExp(`(<!-- ${name}: begin[^>]*-->\\n)[^]*?(<!-- ${name}: end -->)`);
+  if (!marks.test(text))
+    throw new Error(`README.md has lost its marks <!-- ${name}: begin --> and <!-- ${name}: end -->.`);
+  text = text.replace(marks, (_all, begin, end) => `${begin}\n${table}\n\n${end}`);
+}
+writeFileSync(readme, text);
+
+/** The exports of one module; what it would load only when a verb is called stays away. */
+async function load(entry) {
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    write: false,
+    external: ['./verbs/*'],
+  });
+  return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
+}
