@@ -79,6 +79,7 @@ function plainValue(document: Document): { value: unknown } | Complaint {
 function syntaxComplaint(error: YAMLError): Complaint {
   const [start, end] = error.pos;
   const place = { start, end: Math.max(end, start + 1) };
+  if (/call stack/.test(error.message)) return { ...tooDeep, place };
   if (error.code === 'DUPLICATE_KEY') {
     return {
       place,
