@@ -1,0 +1,272 @@
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { RunId } from '../../src/base/ids.js';
+import type { Fleet } from '../../src/client/fleet.js';
+import { EarlyTerminate, Notify, type PlannedRun, RetryRule } from '../../src/spec/planned-run.js';
+import { readRunRecord } from '../../src/store/run-record-file.js';
+import { run, Testbed, untilSettled, untilState, waitFor } from './testbed.js';
+
+const environment = { PATH: process.env['PATH']! };
+const forever = ['sleep', '600'];
+const id = (name: string) => RunId.parse(`s/${name}`);
+const sh = (script: string) => ['sh', '-c', script];
+
+let bed: Testbed;
+let fleet: Fleet;
+beforeAll(async () => {
+  bed = new Testbed();
+  fleet = await bed.fleet();
+});
+afterAll(() => bed.close());
+// One supervisor for all: what a test leaves is stopped and forgotten.
+afterEach(async () => {
+  await fleet.release([...fleet.runs.keys()]);
+  await fleet.stopSweep('s');
+  await untilSettled(fleet);
+  await waitFor('the sweep to be forgotten', async () => (await fleet.forgetSweep('s')).ok || !fleet.sweeps.has('s'));
+  for (const name of readdirSync(bed.runs)) if (!name.startsWith('.')) rmSync(bed.path(name), { recursive: true });
+});
+
+const submit = (runs: Partial<PlannedRun>[], slots: number) =>
+  fleet.submit(bed.plan('s', runs), environment, { slots });
+
+/** A program that fails so often, and is then done; each attempt leaves a line. */
+const failing = (name: string, times: number, how = 'exit 3') =>
+  sh(`echo x >> ${bed.path(name)}; [ $(wc -l < ${bed.path(name)}) -gt ${times} ] || { ${how}; }`);
+const starts = (name: string) => bed.text(name).length / 2;
+
+describe('holding and releasing', () => {
+  it('keeps a waiting run from starting, and lets it start; twice is once', async () => {
+    await submit([{ argv: forever }, { argv: forever }, { argv: forever }], 1);
+    await untilState(fleet, 's/run0', 'running');
+    expect(await fleet.hold([id('run1'), id('run0')])).toEqual({
+      ...{ ok: true, message: '1 run held; 1 not: s/run0 is running; pause it instead' },
+    });
+    expect(run(fleet, 's/run1')).toMatchObject({ state: 'held', reason: 'held' });
+    expect(await fleet.hold([id('run1')])).toMatchObject({ ok: false, message: 's/run1 is held already' });
+    expect(await fleet.resume([id('run1')])).toMatchObject({ ok: false, message: 's/run1 is held; release it' });
+    await fleet.kill([id('run0')]);
+    await untilState(fleet, 's/run2', 'running');
+    expect(run(fleet, 's/run1').state).toBe('held');
+    expect(await fleet.release([id('run1')])).toEqual({ ok: true, message: '1 run released' });
+    expect(await fleet.release([id('run1')])).toMatchObject({ ok: false, message: 's/run1 is not held' });
+    await fleet.kill([id('run2')]);
+    await untilState(fleet, 's/run1', 'running');
+    expect(await fleet.hold([id('run2')])).toMatchObject({ ok: false, message: 's/run2 has ended' });
+  });
+});
+
+describe('pausing and continuing', () => {
+  /** Counts as fast as it can, in a child of its own session, until nobody lets it. */
+  const counter = (file: string) => sh(`setsid sh -c 'while :; do echo >> ${file}; sleep 0.01; done' & wait`);
+  const size = (file: string) => bed.text(file).length;
+
+  it('makes all processes of a run stand still and go on, also those that left its session', async () => {
+    await submit([{ argv: counter(bed.path('count')) }, { argv: forever }], 1);
+    await waitFor('it to count', () => size('count') > 5);
+    expect(await fleet.pause([id('run0'), id('run1')])).toEqual({
+      ...{ ok: true, message: '1 run paused; 1 not: s/run1 is not running; hold it instead' },
+    });
+    expect(run(fleet, 's/run0')).toMatchObject({ state: 'paused', slot: 'cpu 0', etaSeconds: null });
+    expect(await fleet.pause([id('run0')])).toMatchObject({ ok: false, message: 's/run0 is paused already' });
+    expect(await fleet.resume([id('run0')])).toMatchObject({ ok: false, message: 's/run0 is paused; continue it' });
+    let still = -1;
+    await waitFor('the counter to stand still', async () => {
+      const before = size('count');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      still = size('count');
+      return still === before;
+    });
+    expect(run(fleet, 's/run1').reason).toBe('waiting for a slot (1 of 1 busy)');
+    expect(await fleet.continue([id('run0')])).toEqual({ ok: true, message: '1 run going on' });
+    expect(await fleet.continue([id('run0')])).toMatchObject({ ok: false, message: 's/run0 is not paused' });
+    await waitFor('it to count on', () => size('count') > still);
+    expect(run(fleet, 's/run0')).toMatchObject({ state: 'running', attempt: 1 });
+  });
+
+  it('does not keep a paused run from being stopped, nor its supervisor’s death from knowing of it', async () => {
+    await submit([{ argv: counter(bed.path('count')) }], 1);
+    await waitFor('it to count', () => size('count') > 5);
+    await fleet.pause([id('run0')]);
+    await bed.killSupervisor();
+    await waitFor('another supervisor', () => fleet.connection === 'reconnecting');
+    await waitFor('the connection', () => fleet.connection === 'connected');
+    expect(run(fleet, 's/run0').state).toBe('paused');
+    await fleet.kill([id('run0')]);
+    await untilState(fleet, 's/run0', 'killed');
+  });
+});
+
+describe('retries', () => {
+  it('start a crashed run again after its backoff, until it is done', async () => {
+    const retry = RetryRule.parse({ max: 3, backoff: 0.3 });
+    await submit([{ argv: failing('crash', 2), retry }], 1);
+    const waiting = await waitFor('the backoff', () =>
+      run(fleet, 's/run0').retryAt === null ? null : run(fleet, 's/run0'),
+    );
+    expect(waiting).toMatchObject({ state: 'queued', reason: 'failed (exit code 3), retry 1 of 3', attempt: 1 });
+    expect(await untilState(fleet, 's/run0', 'done')).toMatchObject({ attempt: 3, retryAt: null, exit: { code: 0 } });
+    const record = readRunRecord(bed.path('s/run0'))!;
+    expect(record.attempts.map(({ number, outcome }) => [number, outcome])).toEqual([
+      [1, { kind: 'failed', code: 3 }],
+      [2, { kind: 'failed', code: 3 }],
+      [3, { kind: 'done' }],
+    ]);
+    expect(record.attempts.every(({ endedAt }) => endedAt !== null)).toBe(true);
+    expect(starts('crash')).toBe(3);
+  });
+
+  it('without a backoff record each attempt all the same', async () => {
+    const retry = RetryRule.parse({ max: 2, backoff: 0 });
+    await submit([{ name: 'now', argv: failing('now', 2, 'kill -SEGV $$'), retry }], 1);
+    await untilState(fleet, 's/now', 'done');
+    const outcomes = readRunRecord(bed.path('s/now'))!.attempts.map(({ outcome }) => outcome?.kind);
+    expect(outcomes).toEqual(['signal', 'signal', 'done']);
+  });
+
+  it('end with the class of the last failure, and only where they were asked for', async () => {
+    const memory = 'echo "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB" >&2; exit 1';
+    const on = (...classes: RetryRule['on']) => RetryRule.parse({ max: 1, backoff: 0, on: classes });
+    await submit(
+      [
+        { name: 'oom', argv: failing('oom', 9, memory), retry: on('oom') },
+        { name: 'crash', argv: failing('crash', 9), retry: on('oom') },
+        { name: 'signal', argv: failing('signal', 9, 'kill -KILL $$'), retry: on('signal') },
+      ],
+      3,
+    );
+    expect(await untilState(fleet, 's/oom', 'failed')).toMatchObject({ attempt: 2, exit: { class: 'oom' } });
+    expect(run(fleet, 's/oom').reason).toContain('CUDA out of memory');
+    expect(await untilState(fleet, 's/crash', 'failed')).toMatchObject({
+      attempt: 1,
+      exit: { class: 'failed', code: 3 },
+    });
+    expect(await untilState(fleet, 's/signal', 'failed')).toMatchObject({ attempt: 2, exit: { signal: 'SIGKILL' } });
+  });
+
+  it('can be had at once, and can be called off', async () => {
+    const retry = RetryRule.parse({ max: 1, backoff: 600 });
+    await submit(
+      [
+        { name: 'a', argv: failing('a', 1), retry },
+        { name: 'b', argv: failing('b', 1), retry },
+      ],
+      2,
+    );
+    await waitFor('both to wait', () => run(fleet, 's/a').retryAt !== null && run(fleet, 's/b').retryAt !== null);
+    expect(await fleet.retry([id('a')])).toEqual({ ok: true, message: '1 run queued again' });
+    expect(await fleet.kill([id('b')])).toEqual({ ok: true, message: '1 run being stopped' });
+    await untilState(fleet, 's/a', 'done');
+    expect(run(fleet, 's/b')).toMatchObject({ state: 'killed', attempt: 1 });
+    expect(await fleet.retry([id('b'), id('a')])).toMatchObject({
+      ...{ ok: false, message: 's/b was killed; resume it' },
+    });
+  });
+});
+
+describe('a timeout', () => {
+  it('ends a run that is up too long, with its class and its seconds', async () => {
+    await submit([{ argv: forever, timeout: 0.5 }], 1);
+    expect(await untilState(fleet, 's/run0', 'failed')).toMatchObject({
+      ...{ exit: { class: 'timeout' }, reason: 'used up its 0.5 s' },
+    });
+  });
+});
+
+describe('the circuit breaker', () => {
+  it('holds what is left of a group after failures in a row, and says so, until it is released', async () => {
+    const mended = bed.path('mended');
+    const runs = Array.from({ length: 6 }, () => ({ argv: sh(`test -e ${mended}`) }));
+    const plan = bed.plan('s', runs);
+    const groups = plan.groups.map((group) => ({ ...group, breaker: { failures: 2, within: 10 } }));
+    await fleet.submit({ ...plan, groups }, environment, { slots: 1 });
+    expect(await untilState(fleet, 's/run5', 'held')).toMatchObject({
+      reason: 'held: 2 runs in a row failed within 10 s of starting; release them when it is mended',
+    });
+    await waitFor('quiet', () => fleet.status.settled);
+    expect([...fleet.runs.values()].map(({ state }) => state)).toEqual([
+      ...['failed', 'failed', 'held', 'held', 'held', 'held'],
+    ]);
+    writeFileSync(mended, '');
+    expect(await fleet.release([...fleet.runs.keys()])).toMatchObject({ ok: true });
+    await waitFor('four done', () => [...fleet.runs.values()].filter(({ state }) => state === 'done').length === 4);
+  });
+});
+
+describe('priorities', () => {
+  it('decide who starts first, and can be changed while a run waits', async () => {
+    const order = bed.path('order');
+    const named = (name: string, priority: number) => ({ name, priority, argv: sh(`echo ${name} >> ${order}`) });
+    const until = sh(`until test -e ${bed.path('go')}; do sleep 0.02; done`);
+    await submit(
+      [{ name: 'first', priority: 9, argv: until }, named('low', -1), named('a', 0), named('b', 0), named('high', 2)],
+      1,
+    );
+    await untilState(fleet, 's/first', 'running');
+    expect(run(fleet, 's/high').priority).toBe(2);
+    expect(await fleet.priority([id('b')], 5)).toEqual({ ok: true, message: '1 run given priority 5' });
+    expect(await fleet.priority([id('b')], 5)).toMatchObject({ ok: false, message: 's/b has that priority already' });
+    writeFileSync(bed.path('go'), '');
+    await untilSettled(fleet);
+    expect(bed.text('order')).toBe('b\nhigh\na\nlow\n');
+  });
+});
+
+describe('early termination', () => {
+  const rule = EarlyTerminate.parse({ type: 'asha', min_iter: 3, max_iter: 3, eta: 2 });
+  const objective = { name: 'test/loss', goal: 'minimize' as const };
+
+  /** Writes rows of a loss until it is told to end. */
+  const learner = (name: string, loss: number, more: Partial<PlannedRun> = {}): Partial<PlannedRun> => {
+    const directory = bed.path('s', name);
+    const row = `{\\"step\\": $i, \\"test/loss\\": ${loss}}`;
+    const script = `cd ${directory}; i=0; while :; do i=$((i+1)); echo "${row}" >> metrics.jsonl; sleep 0.05; done`;
+    return { name, directory, argv: sh(script), objective, earlyTerminate: rule, grace: 1, ...more };
+  };
+  const rows = (name: string) => run(fleet, `s/${name}`).metrics['step'] ?? 0;
+
+  it('ends the runs that do worse than their siblings, as done, and says which and why', async () => {
+    await submit([learner('good', 0.1), learner('worse', 0.5), learner('best', 0.05)], 1);
+    await waitFor('the first to be judged', () => rows('good') > 4);
+    expect(run(fleet, 's/good').state).toBe('running');
+    await fleet.setSlots({ slots: 3 });
+    const ended = await untilState(fleet, 's/worse', 'done');
+    expect(ended.reason).toMatch(
+      /^stopped: early_terminate: asha: 0.5 at iteration 3 is above 0[.]\d+, the best half of [23] runs$/,
+    );
+    await waitFor('the best to be judged', () => rows('best') > 4);
+    expect(run(fleet, 's/best').state).toBe('running');
+    expect(readRunRecord(bed.path('s/worse'))!.attempts[0]!.outcome).toMatchObject({
+      ...{ kind: 'done', rule: expect.stringMatching(/^early_terminate: asha/) as string },
+    });
+  });
+
+  it('goes on after the supervisor’s death: who was judged is not judged again, and what they said counts', async () => {
+    await submit([learner('best', 0.05), learner('first', 0.2, { priority: 1 }), learner('bad', 0.9)], 1);
+    await waitFor('the first to be judged, alone', () => rows('first') > 4);
+    await fleet.setSlots({ slots: 2 });
+    await waitFor('the best to be judged', () => rows('best') > 4);
+    await fleet.hold([id('bad')]);
+    await bed.killSupervisor();
+    await waitFor('another supervisor', () => fleet.connection === 'reconnecting');
+    await waitFor('the connection', () => fleet.connection === 'connected');
+    const before = [rows('best'), rows('first')] as const;
+    await waitFor('both to go on', () => rows('best') > before[0] + 3 && rows('first') > before[1] + 3);
+    expect([run(fleet, 's/best').state, run(fleet, 's/first').state]).toEqual(['running', 'running']);
+    await fleet.setSlots({ slots: 3 });
+    await fleet.release([id('bad')]);
+    expect((await untilState(fleet, 's/bad', 'done')).reason).toMatch(/is above 0.05, the best half of 3 runs$/);
+  });
+});
+
+describe('news', () => {
+  it('of failures and of the end go to the command that the sweep file names', async () => {
+    const notify = Notify.parse({ command: ['sh', '-c', `echo "$0" >> ${bed.path('news')}`] });
+    const retry = RetryRule.parse({ max: 1, backoff: 0 });
+    const plan = bed.plan('s', [{ name: 'good' }, { name: 'bad', argv: failing('bad', 9), retry }]);
+    await fleet.submit({ ...plan, notify }, environment, { slots: 1 });
+    await untilSettled(fleet);
+    await waitFor('the news', () => bed.text('news').split('\n').length === 3);
+    expect(bed.text('news')).toBe('s: bad failed — exit code 3\ns: finished — 1 done, 1 failed\n');
+  });
+});
