@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, fstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, closeSync, constants, fstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { attemptDirectory } from './attempt-files.js';
 import { commandProblem } from './find-command.js';
@@ -45,7 +45,7 @@ export function startAttempt(order: AttemptOrder, cgroup: string | null): Start 
     mkdirSync(attemptDirectory(order.directory, order.attempt), { recursive: true });
     log = openSync(join(order.directory, runFiles.log), 'a');
   } catch (error) {
-    return refusal(error, `cannot write to ${order.directory}`);
+    return refusal(readOnly(order.directory) ?? error, `cannot write to ${order.directory}`);
   }
   try {
     separate(log, order.attempt);
@@ -55,6 +55,17 @@ export function startAttempt(order: AttemptOrder, cgroup: string | null): Start 
     return start;
   } finally {
     closeSync(log);
+  }
+}
+
+/** Node takes a folder on a read-only disk for one that is missing. */
+function readOnly(path: string): unknown {
+  try {
+    accessSync(path, constants.W_OK);
+    return null;
+  } catch (error) {
+    const isMissing = codeOf(error) === 'ENOENT' && dirname(path) !== path;
+    return isMissing ? readOnly(dirname(path)) : error;
   }
 }
 

@@ -111,7 +111,7 @@ function isLeader(processes: readonly ProcessEntry[], { pid, startTime }: Tree):
  * The directory alone would be too weak: a person's shell, editor or tmux may have been started there. But what a person
  * starts has a terminal or at least a HOME, and what was there before the run was not started by it.
  */
-function isStray(entry: ProcessEntry, { directory, startTime }: Tree): boolean {
+export function isStray(entry: ProcessEntry, { directory, startTime }: Tree): boolean {
   if (entry.terminal || startTime === null || Number(entry.startTime) < Number(startTime)) return false;
   const cwd = entry.cwd();
   return (cwd === directory || (cwd?.startsWith(`${directory}/`) ?? false)) && entry.isWiped();
