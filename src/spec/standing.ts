@@ -15,7 +15,8 @@ export function standing(run: PlannedRun, facts: RunFacts): Standing {
   refuseForeign(run, facts);
   if (facts.attempts === 0) return { state: 'new', reason: 'not started yet' };
   if (facts.stoppedBy !== null && stillStands(run, facts.stoppedBy)) {
-    return { state: 'done', reason: `stopped by rule ${facts.stoppedBy}, which still stands` };
+    const rule = isEarlyStop(facts.stoppedBy) ? 'early_terminate' : facts.stoppedBy;
+    return { state: 'done', reason: `stopped by rule ${rule}, which still stands` };
   }
   return afterAttempts(run, facts);
 }

@@ -54,6 +54,18 @@ describe('where a run stands', () => {
       is: 'resume: attempt 1 ended with exit code 0, but there is no final checkpoint',
     },
     {
+      when: 'it was ended early and the file still ends runs early',
+      rest: 'metric: {name: loss}\nearly_terminate: {type: median}',
+      facts: { exitCode: 143, stoppedBy: 'early_terminate: asha: 2 at iteration 1 is above 1' },
+      is: 'done: stopped by rule early_terminate, which still stands',
+    },
+    {
+      when: 'it was ended early, and nothing ends runs early any more',
+      rest: 'stop_when: "x > 1"',
+      facts: { exitCode: 0, stoppedBy: 'early_terminate: asha: 2 is above 1' },
+      is: 'resume: stopped by rule early_terminate: asha: 2 is above 1, which is no longer in the file',
+    },
+    {
       when: 'a rule stopped it and stands',
       rest: 'stop_when: "x > 1"',
       facts: { stoppedBy: 'x > 1' },

@@ -90,8 +90,15 @@ function judgeOf(rule: EarlyTerminate): Judge {
 /** Two different numbers in as few digits as show that they differ, at least three. */
 function distinct(left: number, right: number): [string, string] {
   for (let digits = 3; digits < 17; digits += 1) {
-    const texts = [left, right].map((value) => String(Number(value.toPrecision(digits)))) as [string, string];
+    const texts = [left, right].map((value) => shortText(value, digits)) as [string, string];
     if (texts[0] !== texts[1]) return texts;
   }
   return [String(left), String(right)];
+}
+
+/** `0.4`, `123000`, `2.72e11`. */
+function shortText(value: number, digits: number): string {
+  const rounded = Number(value.toPrecision(digits));
+  const size = Math.abs(rounded);
+  return size < 1e6 && (size >= 1e-4 || size === 0) ? String(rounded) : rounded.toExponential().replace('e+', 'e');
 }

@@ -180,6 +180,8 @@ describe('early stopping', () => {
     const stopping = new EarlyStopping(rule({ type: 'asha' }), loss);
     stopping.note('a', 1.00001);
     expect(stopping.note('b', 1.00002)).toContain('1.00002 at iteration 1 is above 1.00001');
+    expect(stopping.note('c', 2.7182e11)).toContain('2.72e11 at iteration 1 is above 1,');
+    expect(stopping.note('d', 1.000013)).toContain('1.000013 at iteration 1 is above 1.00001,');
   });
 });
 
