@@ -31,5 +31,6 @@ export function launchOrder(launch: Launch, run: PlannedRun, setting: LaunchSett
       runEnvironment(environment, run.env, place, { id, directory: run.directory, attempt }),
       bin,
     ),
+    ...(run.files === undefined ? {} : { files: run.files }),
   };
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, closeSync, constants, fstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { accessSync, closeSync, constants, fstatSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { attemptDirectory } from './attempt-files.js';
@@ -16,6 +16,8 @@ export type AttemptOrder = {
   cwd: string;
   /** The whole of it: nothing is inherited from the supervisor. */
   environment: Readonly<Record<string, string>>;
+  /** Files that must be in the run's directory when it starts: name and content. */
+  files?: Readonly<Record<string, string>>;
 };
 
 export type Start =
@@ -43,6 +45,7 @@ export function startAttempt(order: AttemptOrder, cgroup: string | null): Start 
   let log: number;
   try {
     mkdirSync(attemptDirectory(order.directory, order.attempt), { recursive: true });
+    for (const [name, text] of Object.entries(order.files ?? {})) writeFileSync(join(order.directory, name), text);
     log = openSync(join(order.directory, runFiles.log), 'a');
   } catch (error) {
     return refusal(readOnly(order.directory) ?? error, `cannot write to ${order.directory}`);
