@@ -37,7 +37,9 @@ export function outcomeOf(run: PlannedRun, ending: Ending, judge: Judge): Outcom
 
 function judgedDone(run: PlannedRun, judge: Judge): Outcome {
   if ('exit' in run.done) return { kind: 'done' };
-  const { state, reason } = judge(run, readRunFacts(run.directory, run.done));
+  // Its record may not have been written yet, and tell the parameters of the attempt before.
+  const facts = { ...readRunFacts(run.directory, run.done), parameters: run.parameters };
+  const { state, reason } = judge(run, facts);
   return state === 'done' ? { kind: 'done' } : { kind: 'failed', code: 0, line: reason };
 }
 
