@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 import { runFiles } from '../../contract/files.js';
+import { cgroupPids } from '../local/cgroup.js';
 import { type ProcessEntry, readProcess } from '../local/process-table.js';
-import type { Tree } from '../local/tree.js';
+import { isStray, type Tree } from '../local/tree.js';
 
 /** Looks a process up by its pid; null when it does not live here (any more). */
 export type LookUp = (pid: number) => ProcessEntry | null;
@@ -18,9 +19,11 @@ export function ownership(
   trees: ReadonlyMap<RunId, Tree>,
   lookUp: LookUp = readProcess,
 ): (pid: number) => RunId | null {
-  const byPid = new Map([...trees].map(([id, tree]) => [tree.pid, { id, tree }]));
-  const byDirectory = new Map([...trees].map(([id, { directory }]) => [directory, id]));
-  const byLog = new Map([...trees].map(([id, { directory }]) => [join(directory, runFiles.log), id]));
+  const all = [...trees].map(([id, tree]) => ({ id, tree }));
+  const byPid = new Map(all.map((run) => [run.tree.pid, run]));
+  const byDirectory = new Map(all.map(({ id, tree }) => [tree.directory, id]));
+  const byLog = new Map(all.map(({ id, tree }) => [join(tree.directory, runFiles.log), id]));
+  const byCgroup = once(() => pidsInCgroups(all));
 
   /** A shim's pid counts as long as it has not gone to someone else. */
   const ledBy = (pid: number): RunId | null => {
@@ -29,18 +32,39 @@ export function ownership(
     const holder = lookUp(pid);
     return holder === null || holder.startTime === led.tree.startTime ? led.id : null;
   };
-  const ownerOf = (entry: ProcessEntry): RunId | null => {
-    const lead = ledBy(entry.pid) ?? ledBy(entry.group) ?? ledBy(entry.session);
-    const log = () => entry.outputs().find((file) => byLog.has(file));
-    return lead ?? byDirectory.get(entry.mark() ?? '') ?? byLog.get(log() ?? '') ?? null;
+  const byWhatItCarries = (entry: ProcessEntry): RunId | null => {
+    const log = entry.outputs().find((file) => byLog.has(file));
+    return byDirectory.get(entry.mark() ?? '') ?? byLog.get(log ?? '') ?? null;
   };
-  return (pid) => {
-    let entry = lookUp(pid);
-    for (let generation = 0; entry !== null && entry.pid > 1 && generation < GENERATIONS; generation++) {
-      const owner = ownerOf(entry);
+  const ownerOf = (entry: ProcessEntry): RunId | null => {
+    const led = ledBy(entry.pid) ?? ledBy(entry.group) ?? ledBy(entry.session);
+    return led ?? byWhatItCarries(entry) ?? byCgroup().get(entry.pid) ?? null;
+  };
+  const firstOwner = (entry: ProcessEntry): RunId | null => {
+    let ancestor: ProcessEntry | null = entry;
+    for (let generation = 0; ancestor !== null && ancestor.pid > 1 && generation < GENERATIONS; generation++) {
+      const owner = ownerOf(ancestor);
       if (owner !== null) return owner;
-      entry = lookUp(entry.parent);
+      ancestor = lookUp(ancestor.parent);
     }
     return null;
   };
+  return (pid) => {
+    const entry = lookUp(pid);
+    if (entry === null) return null;
+    return firstOwner(entry) ?? all.find(({ tree }) => isStray(entry, tree))?.id ?? null;
+  };
+}
+
+function pidsInCgroups(runs: readonly { id: RunId; tree: Tree }[]): Map<number, RunId> {
+  return new Map(
+    runs.flatMap(({ id, tree }) =>
+      (tree.cgroup ? cgroupPids(tree.cgroup) : []).map((pid): [number, RunId] => [pid, id]),
+    ),
+  );
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | null = null;
+  return () => (made ??= { value: make() }).value;
 }

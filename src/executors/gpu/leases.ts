@@ -6,17 +6,8 @@
  * making `uuid.N+1`, which only one can. What is over stays over, and the highest is never removed, only marked as given
  * back: so whoever has made a file, and then finds it the highest, is the one.
  */
-import {
-  chmodSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, linkSync, lstatSync, mkdirSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive, type ProcessIdentity } from '../local/process-identity.js';
 import { isLive, type Lease, readLease, type WrittenLease } from './lease-file.js';
@@ -50,30 +41,29 @@ const ROUNDS = 1000;
  *     leases.release(gpu.uuid)                    // when its last run has ended
  *     leases.others()                             // at each look: for `toSeen`
  *
- * Where the folder cannot be used, every GPU can be taken and `problem` says why: leases are an agreement, not a lock.
+ * Where the folder cannot be used, every GPU can be taken, `problem` says why, and it is tried again at each look: leases
+ * are an agreement, not a lock.
  */
 export class GpuLeases {
   readonly #options: LeaseOptions;
-  /** Number of our lease, by GPU uuid. */
-  readonly #held = new Map<string, { number: number; lease: Lease }>();
-  #drafts = 0;
+  /** By GPU uuid. `number` null: it could not be written. */
+  readonly #held = new Map<string, { number: number | null; lease: Lease }>();
   #problem: string | null;
 
   constructor(options: LeaseOptions) {
     this.#options = options;
-    this.#problem = folderProblem(options.directory, options.uid);
+    this.#problem = inTheWay(folderProblem(options));
     if (this.#problem === null) this.#clearDrafts();
   }
 
-  /** Why leases are not kept, in words; null when they are. */
+  /** Why others cannot know what is used here, in words; null when they can. */
   get problem(): string | null {
     return this.#problem;
   }
 
   /** Takes the GPU, unless another living supervisor, or a run of it, has it. Again is the same as once. */
   take(uuid: string): Taking {
-    if (this.#problem !== null || this.#held.has(uuid)) return 'taken';
-    return this.#take(uuid, []);
+    return this.#held.has(uuid) ? 'taken' : this.#take(uuid, []);
   }
 
   /** Notes a run on the GPU: should this supervisor die, the lease lives as long as the run does. */
@@ -92,31 +82,47 @@ export class GpuLeases {
     this.#held.delete(uuid);
   }
 
-  /** Runs directories of other supervisors that have taken GPUs, by GPU uuid. Also keeps our own leases from being cleared away as old. */
+  /** Runs directories of other supervisors that have taken GPUs, by GPU uuid. Our own leases are renewed on the way. */
   others(): Map<string, string> {
-    if (this.#problem !== null) return new Map();
-    for (const uuid of this.#held.keys()) this.#keepFresh(uuid);
-    const uuids = new Set(this.#files().map(({ uuid }) => uuid));
+    for (const uuid of [...this.#held.keys()]) this.#renew(uuid);
+    if (folderProblem(this.#options) !== null) return new Map();
     return new Map(
-      [...uuids].flatMap((uuid): [string, string][] => {
-        const written = this.#top(uuid).written;
-        return written !== null && isLive(written) && !this.#isOurs(written)
-          ? [[uuid, written.lease.runsDirectory]]
-          : [];
+      [...this.#uuids()].flatMap((uuid): [string, string][] => {
+        const { written } = this.#top(uuid);
+        const isOthers = written !== null && isLive(written) && !this.#isOurs(written);
+        return isOthers ? [[uuid, written.lease.runsDirectory]] : [];
       }),
     );
   }
 
   #take(uuid: string, runs: readonly ProcessIdentity[]): Taking {
-    for (let round = 0; round < ROUNDS; round++) {
-      const { number: last, written } = this.#top(uuid);
-      const isOurs = written !== null && this.#isOurs(written);
-      if (written !== null && isLive(written) && !isOurs) return { heldBy: written.lease.runsDirectory };
-      if (last === HIGHEST) return this.#giveUp(`${this.#pathOf(uuid, last)} is in the way`);
-      const inherited = isOurs ? written.lease.runs : [];
-      if (this.#make(uuid, last + 1, this.#newLease(uuid, [...inherited, ...runs])) !== 'late') return 'taken';
+    const problem = folderProblem(this.#options);
+    if (problem !== null) return this.#takeUntold(uuid, runs, problem);
+    try {
+      for (let round = 0; round < ROUNDS; round++) {
+        const taking = this.#tryToTake(uuid, runs);
+        if (taking !== 'late') return taking;
+      }
+      return this.#takeUntold(uuid, runs, `too many want ${uuid} at once`);
+    } catch (error) {
+      return this.#takeUntold(uuid, runs, (error as Error).message);
     }
-    return this.#giveUp(`too many want ${uuid} at once`);
+  }
+
+  /** `late`: someone else was first, and may be gone again. Throws when the file cannot be made. */
+  #tryToTake(uuid: string, runs: readonly ProcessIdentity[]): Taking | 'late' {
+    const { number: last, written } = this.#top(uuid);
+    const isOurs = written !== null && this.#isOurs(written);
+    if (written !== null && isLive(written) && !isOurs) return { heldBy: written.lease.runsDirectory };
+    if (last === HIGHEST) return this.#takeUntold(uuid, runs, `${this.#pathOf(uuid, last)} cannot be followed`);
+    const inherited = isOurs ? written.lease.runs : [];
+    return this.#make(uuid, last + 1, this.#newLease(uuid, [...inherited, ...runs])) ? 'taken' : 'late';
+  }
+
+  #takeUntold(uuid: string, runs: readonly ProcessIdentity[], problem: string): 'taken' {
+    this.#problem = inTheWay(problem);
+    this.#held.set(uuid, { number: null, lease: this.#newLease(uuid, runs) });
+    return 'taken';
   }
 
   #newLease(uuid: string, runs: readonly ProcessIdentity[]): Lease {
@@ -124,70 +130,68 @@ export class GpuLeases {
     return { version: 1, uuid, supervisor, runsDirectory, runs: runs.filter(isAlive), isReturned: false };
   }
 
-  /** `late`: someone else was first. `refused`: the file cannot be made. */
-  #make(uuid: string, number: number, lease: Lease): 'first' | 'late' | 'refused' {
+  /** False when someone else was first. Throws when the file cannot be made. */
+  #make(uuid: string, number: number, lease: Lease): boolean {
     const path = this.#pathOf(uuid, number);
+    const draft = this.#draft(lease);
     try {
-      const draft = this.#draft(lease);
-      const isNew = linked(draft, path);
+      if (!linked(draft, path)) return false;
+    } finally {
       removeIfThere(draft);
-      if (!isNew) return 'late';
-    } catch (error) {
-      this.#giveUp((error as Error).message);
-      return 'refused';
     }
     // Who looked long ago may have got a number that was cleared away since.
     if (this.#top(uuid).number !== number) {
       removeIfThere(path);
-      return 'late';
+      return false;
     }
     this.#held.set(uuid, { number, lease });
-    for (const file of this.#files()) if (file.uuid === uuid && file.number < number) removeIfThere(file.path);
-    return 'first';
+    this.#problem = null;
+    for (const older of this.#numbersOf(uuid)) if (older < number) removeIfThere(this.#pathOf(uuid, older));
+    return true;
   }
 
-  /** Nobody else writes to our own file, and nobody takes it over while we live. */
+  /** Only over our own: what was cleared away may have been taken by another, under the same number. */
   #rewrite(uuid: string, lease: Lease): void {
-    const held = this.#held.get(uuid)!;
-    this.#held.set(uuid, { ...held, lease });
+    const { number } = this.#held.get(uuid)!;
+    this.#held.set(uuid, { number, lease });
+    if (number === null || !this.#isOurTop(uuid, number)) return;
     try {
-      renameSync(this.#draft(lease), this.#pathOf(uuid, held.number));
+      renameSync(this.#draft(lease), this.#pathOf(uuid, number));
+      this.#problem = null;
     } catch (error) {
-      this.#giveUp((error as Error).message);
+      this.#problem = inTheWay((error as Error).message);
     }
   }
 
-  /** What is not touched for days is cleared away from /tmp. */
-  #keepFresh(uuid: string): void {
+  /** What is not written for days is cleared away from /tmp; and what could not be written may be possible now. */
+  #renew(uuid: string): void {
     const { number, lease } = this.#held.get(uuid)!;
-    const now = Date.now() / 1000;
-    try {
-      utimesSync(this.#pathOf(uuid, number), now, now);
-    } catch {
-      this.#held.delete(uuid);
-      this.#take(uuid, lease.runs);
-    }
+    if (number !== null && this.#isOurTop(uuid, number)) return this.#rewrite(uuid, lease);
+    const taking = this.#take(uuid, lease.runs);
+    if (taking !== 'taken') this.#problem = inTheWay(`${taking.heldBy} has taken ${uuid} meanwhile`);
   }
 
-  #giveUp(reason: string): 'taken' {
-    this.#problem = `GPUs are used without telling others: ${reason}`;
-    return 'taken';
+  #isOurTop(uuid: string, number: number): boolean {
+    const top = this.#top(uuid);
+    return top.number === number && top.written !== null && this.#isOurs(top.written);
   }
 
   #top(uuid: string): Top {
-    const numbers = this.#files().flatMap((file) => (file.uuid === uuid ? [file.number] : []));
-    const number = Math.max(0, ...numbers);
+    const number = Math.max(0, ...this.#numbersOf(uuid));
     const written = number === 0 ? null : readLease(this.#pathOf(uuid, number));
     return { number, written: written?.lease.uuid === uuid ? written : null };
   }
 
-  #files(): { uuid: string; number: number; path: string }[] {
-    const { directory } = this.#options;
-    return namesIn(directory).flatMap((name) => {
-      const [, uuid, number] = /^(.+)\.([1-9]\d{0,8})$/.exec(name) ?? [];
-      if (uuid === undefined || name.startsWith(DRAFT)) return [];
-      return [{ uuid: decoded(uuid), number: Number(number), path: join(directory, name) }];
-    });
+  #numbersOf(uuid: string): number[] {
+    const start = `${encodeURIComponent(uuid)}.`;
+    const own = namesIn(this.#options.directory).filter((name) => name.startsWith(start));
+    return own.flatMap((name) => (NUMBER.test(name.slice(start.length)) ? [Number(name.slice(start.length))] : []));
+  }
+
+  /** Of all GPUs that anyone has ever taken. */
+  #uuids(): Set<string> {
+    const names = namesIn(this.#options.directory).filter((name) => !name.startsWith(DRAFT));
+    return new Set(names.map((name) => decoded(name.slice(0, Math.max(0, name.lastIndexOf('.'))))));
   }
 
   #isOurs({ lease, uid }: WrittenLease): boolean {
@@ -200,35 +204,42 @@ export class GpuLeases {
 
   /** A new file of our own: `wx` follows no link and opens nothing that is there. */
   #draft(lease: Lease): string {
-    const path = join(this.#options.directory, `${DRAFT}${process.pid}.${++this.#drafts}`);
-    removeIfThere(path);
+    const path = join(this.#options.directory, `${DRAFT}${process.pid}.${randomBytes(8).toString('hex')}`);
     writeFileSync(path, JSON.stringify(lease), { flag: 'wx', mode: 0o644 });
     chmodSync(path, 0o644);
     return path;
   }
 
-  /** Of our processes that died while they wrote. */
+  /** Of processes that died while they wrote. */
   #clearDrafts(): void {
     for (const name of namesIn(this.#options.directory)) {
-      const pid = /^draft\.(\d+)\./.exec(name)?.[1];
-      if (pid !== undefined && !isThere(Number(pid))) removeIfThere(join(this.#options.directory, name));
+      if (name.startsWith(DRAFT) && isOld(join(this.#options.directory, name))) {
+        removeIfThere(join(this.#options.directory, name));
+      }
     }
   }
 }
 
+const NUMBER = /^[1-9]\d{0,8}$/;
 const DRAFT = 'draft.';
+/** It takes a moment to write one, ms. */
+const DRAFT_MS = 60_000;
 
-/** Makes the folder for all. What stands in the way, in words; null: nothing. */
-function folderProblem(directory: string, uid: number): string | null {
+/** Makes the folder for all. What is wrong with it; null: nothing. */
+function folderProblem({ directory, uid }: LeaseOptions): string | null {
   try {
     if (mkdirSync(directory, { recursive: true }) !== undefined) chmodSync(directory, 0o1777);
     const stat = lstatSync(directory);
-    if (!stat.isDirectory()) return `GPUs are used without telling others: ${directory} is not a folder`;
+    if (!stat.isDirectory()) return `${directory} is not a folder`;
     const isSafe = stat.uid === uid || (stat.mode & 0o1000) !== 0;
-    return isSafe ? null : `GPUs are used without telling others: anyone may remove files from ${directory}`;
+    return isSafe ? null : `anyone may remove files from ${directory}`;
   } catch (error) {
-    return `GPUs are used without telling others: ${(error as Error).message}`;
+    return (error as Error).message;
   }
+}
+
+function inTheWay(problem: string | null): string | null {
+  return problem === null ? null : `other users of this machine are not told which GPUs are used here: ${problem}`;
 }
 
 /** False when there is something of that name. */
@@ -258,12 +269,11 @@ function decoded(name: string): string {
   }
 }
 
-function isThere(pid: number): boolean {
+function isOld(path: string): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return lstatSync(path).mtimeMs < Date.now() - DRAFT_MS;
+  } catch {
+    return false;
   }
 }
 

@@ -34,10 +34,11 @@ describe('the run that a process on a GPU belongs to', () => {
       who: 'an orphan that writes to the log',
       script: '(setsid env -i sleep 60 >>output.log & echo $! >>pids); sleep 60',
     },
+    { who: 'a daemon that emptied its environment', script: '(setsid env -i sleep 60 & echo $! >>pids); sleep 60' },
   ])('is found for $who', async ({ script }) => {
     const { tree, pids } = await start(script, 1);
     const other = await start('sleep 60 & echo $! >>pids; wait', 1);
-    await waitFor('its own session', () => pids.every((pid) => identityOf(pid) !== null));
+    await waitFor('its program', () => readFileSync(`/proc/${pids[0]}/cmdline`, 'utf8').startsWith('sleep'));
     const ownerOf = ownership(
       new Map([
         [a, tree],
@@ -47,6 +48,17 @@ describe('the run that a process on a GPU belongs to', () => {
     expect(ownerOf(pids[0]!)).toBe(a);
     expect(ownerOf(other.pids[0]!)).toBe(b);
     expect(ownerOf(tree.pid)).toBe(a);
+  });
+
+  it('is found by its cgroup, where runs have one', async () => {
+    const { tree, pids } = await start('env -u MEMRL_RUN_DIR setsid sleep 60 & echo $! >>pids; wait', 1);
+    await waitFor('its program', () => readFileSync(`/proc/${pids[0]}/cmdline`, 'utf8').startsWith('sleep'));
+    const cgroup = runFolder();
+    const moved = { ...tree, startTime: '1', directory: '/elsewhere', cgroup };
+    expect(ownership(new Map([[a, moved]]))(pids[0]!)).toBeNull();
+    // What the kernel would list there.
+    writeFileSync(join(cgroup, 'cgroup.procs'), `${pids[0]}\n`);
+    expect(ownership(new Map([[a, moved]]))(pids[0]!)).toBe(a);
   });
 
   it('is nobody for strangers, for the dead, and for who got the pid of a shim later', async () => {
