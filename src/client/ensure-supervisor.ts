@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { supervisorFiles } from '../contract/files.js';
 import { runMarks } from '../contract/run-marks.js';
@@ -78,8 +78,7 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
 
 /** In a session of its own, so that it outlives the terminal, and writing to its log alone. */
 function start(runsDirectory: string, { node, supervisor, bin, environment }: Programs, log: string): ChildProcess {
-  mkdirSync(join(runsDirectory, supervisorFiles.directory), { recursive: true, mode: 0o700 });
-  const output = openSync(log, 'a', 0o600);
+  const output = openLog(log);
   // Started from within a run it must not look like a part of it, or would be killed with it.
   const marks = Object.values(runMarks) as string[];
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !marks.includes(name)));
@@ -90,6 +89,19 @@ function start(runsDirectory: string, { node, supervisor, bin, environment }: Pr
   child.unref();
   closeSync(output);
   return child;
+}
+
+function openLog(log: string): number {
+  try {
+    mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
+    return openSync(log, 'a', 0o600);
+  } catch (error) {
+    throw new UserError(
+      `Nothing can be written for the supervisor: ${(error as Error).message}.`,
+      'Get the right, or the room, to write there; or choose another runs directory with `--runs DIR`.',
+      { cause: error },
+    );
+  }
 }
 
 function lastWords(log: string): string {

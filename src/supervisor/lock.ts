@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { supervisorFiles } from '../contract/files.js';
 import { SupervisorLock } from '../contract/supervisor-lock.js';
 import { isAlive } from '../executors/local/process-identity.js';
 
-/**
- * `held`: another supervisor is alive. `isOurs`: whether the lock is still ours; where someone has deleted it, it is made anew
- * unless another supervisor was faster.
- */
+/** `retaken`: someone had deleted it, and it is made anew. `lost`: it belongs to another supervisor now. */
+export type LockState = 'ours' | 'retaken' | 'lost';
+
+/** `held`: another supervisor is alive. `look`: what has become of the lock; sees to it that it is there. */
 export type LockResult =
-  { kind: 'taken'; release: () => void; isOurs: () => boolean } | { kind: 'held'; by: SupervisorLock };
+  { kind: 'taken'; release: () => void; look: () => LockState } | { kind: 'held'; by: SupervisorLock };
 
 /**
  * Makes this process the owner of the runs directory, or says who is.
@@ -19,8 +19,8 @@ export type LockResult =
  * lock, which one of several can. A claim is a lock itself, so that of a process which died here is taken over likewise.
  */
 export function takeLock(runsDirectory: string, own: SupervisorLock): LockResult {
-  const folder = join(runsDirectory, supervisorFiles.directory);
-  const path = join(folder, supervisorFiles.lock);
+  const path = lockPath(runsDirectory);
+  const folder = dirname(path);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const draft = join(folder, `lock.${own.pid}.tmp`);
   writeFileSync(draft, JSON.stringify(own), { mode: 0o600 });
@@ -29,6 +29,10 @@ export function takeLock(runsDirectory: string, own: SupervisorLock): LockResult
   } finally {
     removeIfThere(draft);
   }
+}
+
+export function lockPath(runsDirectory: string): string {
+  return join(runsDirectory, supervisorFiles.directory, supervisorFiles.lock);
 }
 
 /** The lock in this file; null when there is none, or it is torn or foreign. */
@@ -78,11 +82,11 @@ function taken(path: string, own: SupervisorLock): LockResult {
     const { pid, startTime } = readLock(path) ?? {};
     return pid === own.pid && startTime === own.startTime;
   };
-  return {
-    kind: 'taken',
-    release: () => (isOurs() ? removeIfThere(path) : undefined),
-    isOurs: () => isOurs() || (textOf(path) === null && takeLock(join(path, '..', '..'), own).kind === 'taken'),
+  const look = (): LockState => {
+    if (isOurs()) return 'ours';
+    return textOf(path) === null && takeLock(join(path, '..', '..'), own).kind === 'taken' ? 'retaken' : 'lost';
   };
+  return { kind: 'taken', release: () => (isOurs() ? removeIfThere(path) : undefined), look };
 }
 
 /** Null when there is no such file. */

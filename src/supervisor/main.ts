@@ -12,13 +12,16 @@ import { UserError } from '../base/user-error.js';
 import { identityOf } from '../executors/local/process-identity.js';
 import { standing } from '../spec/standing.js';
 import type { Surroundings } from './gpu-watch.js';
-import { takeLock } from './lock.js';
+import { lockPath, type LockState, readLock, takeLock } from './lock.js';
+import { isAnswered } from './presence.js';
 import { Service, type ServiceOptions } from './service.js';
+import { startProblem } from './start-problem.js';
 import { socketAddress } from './socket-address.js';
 
 try {
   await main();
-} catch (error) {
+} catch (cause) {
+  const error = startProblem(cause);
   const isKnown = error instanceof UserError;
   log(isKnown ? `${error.message}\n→ ${error.fix}` : `bug: ${error instanceof Error ? error.stack : String(error)}`);
   process.exitCode = isKnown ? 2 : 1;
@@ -31,27 +34,56 @@ async function main(): Promise<void> {
     temporary: tmpdir(),
     uid: process.getuid?.() ?? 0,
   });
+  if (readLock(lockPath(runsDirectory)) === null && (await isAnswered(socket))) {
+    log(`a supervisor of ${runsDirectory} is there already, though someone has deleted its lock`);
+    return;
+  }
   const lock = takeLock(runsDirectory, { ...identityOf(process.pid)!, socket, version: 1 });
   if (lock.kind === 'held') {
     log(`process ${lock.by.pid} is the supervisor of ${runsDirectory} already`);
     return;
   }
+  const isOurs = () => lock.look() !== 'lost';
+  const given = { runsDirectory, bin, socket, isOurs, judge: standing, log, surroundings: surroundings() };
   try {
-    const given = { runsDirectory, bin, socket, isOurs: lock.isOurs };
-    await serve({ ...given, judge: standing, log, surroundings: surroundings() });
+    await serve(given, lock.look);
   } finally {
     lock.release();
   }
   process.exit();
 }
 
-async function serve(options: ServiceOptions): Promise<void> {
+async function serve(options: ServiceOptions, look: () => LockState): Promise<void> {
   const told = untilTold();
   const service = await Service.start(options);
   log(`process ${process.pid} looks after ${options.runsDirectory}`);
-  const reason = await Promise.race([told, service.untilIdle().then(() => 'nothing left to do')]);
+  const idle = service.untilIdle().then(() => 'nothing left to do');
+  const reason = await Promise.race([told, idle, untilReplaced(look, () => service.wake())]);
   await service.close(reason);
   log(`ends: ${reason}`);
+}
+
+/** Between looks at the lock, ms. */
+const LOOK_MS = 1000;
+
+/** Resolves when another supervisor has the lock. `retaken`: called when the lock, and perhaps more, had been deleted. */
+async function untilReplaced(look: () => LockState, retaken: () => void): Promise<string> {
+  for (;;) {
+    await new Promise((resolveWait) => setTimeout(resolveWait, LOOK_MS));
+    const state = stateOf(look);
+    if (state === 'lost') return 'another supervisor has taken over the runs directory';
+    if (state === 'retaken') log('someone had deleted the lock; it is made anew');
+    if (state === 'retaken') retaken();
+  }
+}
+
+/** Where the lock cannot be made anew (a full disk), nobody else can have it either. */
+function stateOf(look: () => LockState): LockState {
+  try {
+    return look();
+  } catch {
+    return 'ours';
+  }
 }
 
 /** A polite signal ends the supervisor, not the runs; the terminal's end is none of its business. */

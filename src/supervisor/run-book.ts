@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+} from 'node:fs';
 import { unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -29,10 +39,7 @@ export class RunBook {
     const folder = join(runsDirectory, supervisorFiles.directory);
     this.#plans = join(folder, 'plans');
     this.#environments = join(folder, supervisorFiles.environments);
-    for (const path of [this.#plans, this.#environments]) {
-      mkdirSync(path, { recursive: true, mode: 0o700 });
-      chmodSync(path, 0o700);
-    }
+    this.#makeFolders();
   }
 
   /** Keeps a plan, safely on disk, and gives the key under which it is found again. */
@@ -42,6 +49,24 @@ export class RunBook {
     const key = `${planName}/${environmentName}`;
     this.#pages.set(key, pageOf(plan, environment));
     return key;
+  }
+
+  /** Writes again what someone has deleted, as far as it is known here. */
+  secure(): void {
+    this.#makeFolders();
+    for (const [key, { plan, environment }] of this.#pages) {
+      const [planName, environmentName] = key.split('/');
+      if (!isKept(this.#plans, planName!)) keep(this.#plans, JSON.stringify(plan), planName);
+      if (isKept(this.#environments, environmentName!)) continue;
+      keep(this.#environments, JSON.stringify(environment), environmentName);
+    }
+  }
+
+  #makeFolders(): void {
+    for (const path of [this.#plans, this.#environments]) {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      chmodSync(path, 0o700);
+    }
   }
 
   /** Throws a UserError when the files of that key are gone. */
@@ -74,9 +99,9 @@ function pageOf(plan: Plan, environment: Environment): Page {
   return { plan, runs: new Map(plan.runs.map((run) => [run.id, run])), environment };
 }
 
-/** Writes the text under the name of its hash, and gives the name. */
-function keep(folder: string, text: string): string {
-  const name = createHash('sha256').update(text).digest('hex').slice(0, 16);
+/** Writes the text under the name of its hash, unless it has one already, and gives the name. */
+function keep(folder: string, text: string, known?: string): string {
+  const name = known ?? createHash('sha256').update(text).digest('hex').slice(0, 16);
   const path = join(folder, `${name}.json`);
   const file = openSync(`${path}.tmp`, 'w', 0o600);
   try {
@@ -87,6 +112,10 @@ function keep(folder: string, text: string): string {
   }
   renameSync(`${path}.tmp`, path);
   return name;
+}
+
+function isKept(folder: string, name: string): boolean {
+  return existsSync(join(folder, `${name}.json`));
 }
 
 function load(folder: string, name: string): unknown {

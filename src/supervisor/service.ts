@@ -116,6 +116,11 @@ export class Service {
     }
   }
 
+  /** Something may be wrong with the files: the journal looks to itself with the next event. */
+  wake(): void {
+    this.#supervisor.tell({ type: 'time-passed', at: this.#now() });
+  }
+
   /** Leaves. The runs go on. */
   async close(reason: string): Promise<void> {
     await this.#outlook.close(reason);
@@ -222,6 +227,7 @@ export class Service {
 
   /** What must be on disk besides is put there first: the events that tell of it will be gone. */
   #snapshot(): Snapshot {
+    this.#book.secure();
     this.#records.flush();
     return snapshotOf(this.#state);
   }

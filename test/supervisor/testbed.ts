@@ -137,7 +137,7 @@ export class Testbed {
     }
     for (const child of this.#supervisors) child.kill('SIGKILL');
     if (this.supervisorPid() !== null) await this.killSupervisor();
-    rmSync(this.runs, { recursive: true, force: true });
+    rmSync(this.runs, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
