@@ -212,7 +212,7 @@ function changedStructure(text: string, draw: Draw): string {
 /** Changes one node somewhere below: the deeper, the more often. */
 function changedNode(node: unknown, draw: Draw): unknown {
   if (typeof node !== 'object' || node === null || draw() < 0.1) return structuredClone(pick(values, draw));
-  const entries = Object.entries(node);
+  const entries: [string, unknown][] = Object.entries(node);
   const index = Math.floor(draw() * entries.length);
   const kind = draw();
   if (entries.length === 0 || kind < 0.12) entries.push([pick(keys, draw), structuredClone(pick(values, draw))]);
