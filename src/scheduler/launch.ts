@@ -1,4 +1,4 @@
-import { type Demand, demandOf } from './demand.js';
+import { demandOf } from './demand.js';
 import { move } from './move.js';
 import { freeSlot, isPossibleNow } from './placement.js';
 import { isBefore } from './queues.js';
@@ -29,17 +29,16 @@ export function launchWaiting(turn: Turn): void {
 /** The run whose turn it is on the CPU slots or on the GPUs; null: none that could start now. */
 export function firstInLine(state: SchedulerState, isOnGpu: boolean): Run | null {
   let first: Run | null = null;
-  for (const { run, demand } of queueHeads(state)) {
-    if (demand.gpus > 0 !== isOnGpu || (first !== null && isBefore(first, run))) continue;
-    if (isPossibleNow(state, demand)) first = run;
+  for (const run of queueHeads(state)) {
+    if (run.need.gpus > 0 !== isOnGpu || (first !== null && isBefore(first, run))) continue;
+    if (isPossibleNow(state, demandOf(state, run))) first = run;
   }
   return first;
 }
 
-/** The first run of each queue, with what it needs. */
-export function* queueHeads(state: SchedulerState): Generator<{ run: Run; demand: Demand }> {
-  for (const queue of state.queues.values()) {
-    const run = state.runs.get(queue.first()!)!;
-    yield { run, demand: demandOf(state, run) };
-  }
+/** The first run of each queue. */
+export function queueHeads({ queues, runs }: SchedulerState): Run[] {
+  const heads: Run[] = [];
+  for (const queue of queues.values()) heads.push(runs.get(queue.first()!)!);
+  return heads;
 }

@@ -26,8 +26,7 @@ export function waitingReason(state: SchedulerState, id: RunId): string | null {
 /** Whether nothing runs and nothing that waits can start by itself. */
 export function isSettled(state: SchedulerState): boolean {
   if (state.active.size > 0 || nextDeadline(state) !== null) return false;
-  for (const { demand } of queueHeads(state)) if (isPossibleLater(state, demand)) return false;
-  return true;
+  return !queueHeads(state).some((run) => isPossibleLater(state, demandOf(state, run)));
 }
 
 function holdReason(hold: NonNullable<Run['hold']>): string {

@@ -7,17 +7,27 @@ import type { Moment, TrueGpu, World } from './world.js';
  * here, in the plainest way, and share no code with the scheduler.
  */
 export function judge(moment: Moment, world: World): void {
+  const scene = sceneOf(world);
   const launches = moment.actions.filter((action) => action.type === 'launch');
   const problems = launches.flatMap(({ id, slot }) => {
     const run = world.state.runs.get(id)!;
     const gpus = slot.kind === 'cpu' ? [] : slot.gpus.map((index) => world.gpus[index]!);
     return [
       ...untimely(moment, id),
-      ...gpus.flatMap((gpu) => [...barred(world, run, gpu), ...overfull(world, run, gpu)]),
+      ...gpus.flatMap((gpu) => [...barred(world, run, gpu), ...overfull(scene, run, gpu)]),
     ];
   });
-  const all = [...problems, ...overCapacity(world), ...idle(world)];
+  const all = [...problems, ...overCapacity(scene), ...idle(scene)];
   if (all.length > 0) throw new Error(`after ${moment.event.type}: ${all.join('; ')}`);
+}
+
+/** The world, with what is asked of it often: the runs that hold a slot, and the groups that are not done. */
+type Scene = { world: World; up: Run[]; undone: Set<string> };
+
+function sceneOf(world: World): Scene {
+  const runs = [...world.state.runs.values()];
+  const undone = runs.filter(({ state }) => state.phase !== 'ended' || state.outcome.kind !== 'done');
+  return { world, up: runs.filter(({ state }) => 'slot' in state), undone: new Set(undone.map(({ group }) => group)) };
 }
 
 /** Why the run must not have been launched at this moment, wherever. */
@@ -51,40 +61,38 @@ function barred({ granted }: World, { id }: Run, gpu: TrueGpu): string[] {
 }
 
 /** Why this run must not have been put there, for what it takes. */
-function overfull(world: World, run: Run, { index, memory, foreign, foreignMemory }: TrueGpu): string[] {
+function overfull({ world, up }: Scene, run: Run, { index, memory, foreign, foreignMemory }: TrueGpu): string[] {
   const where = `${run.id} on GPU ${index}`;
   if (memory === null || memoryOf(world, run) === null) return foreign.length > 0 ? [`${where}, which others use`] : [];
-  const sum = holders(world, index).reduce((total, other) => total + (memoryOf(world, other) ?? 0), foreignMemory);
+  const sum = holders(up, index).reduce((total, other) => total + (memoryOf(world, other) ?? 0), foreignMemory);
   return sum > memory ? [`${where}: ${sum} of ${memory} MiB`] : [];
 }
 
-function overCapacity(world: World): string[] {
+function overCapacity({ world, up }: Scene): string[] {
   const wrong: string[] = [];
   for (const { index } of world.gpus) {
-    const share = holders(world, index).reduce((sum, run) => sum + 1 / perGpu(run), 0);
+    const share = holders(up, index).reduce((sum, run) => sum + 1 / perGpu(run), 0);
     if (share > 1 + 1e-9) wrong.push(`GPU ${index} is shared ${share}`);
   }
-  const cpus = [...world.state.runs.values()].flatMap(({ state }) =>
-    'slot' in state && state.slot.kind === 'cpu' ? [state.slot.index] : [],
-  );
+  const cpus = up.flatMap(({ state }) => ('slot' in state && state.slot.kind === 'cpu' ? [state.slot.index] : []));
   if (new Set(cpus).size !== cpus.length) wrong.push('a CPU slot is held twice');
   return wrong;
 }
 
 /** What could start and does not: the first in line, on CPU slots or on GPUs. */
-function idle(world: World): string[] {
+function idle({ world, up, undone }: Scene): string[] {
   const { runs, cpu } = world.state;
   const inLine = [...runs.values()]
     .filter((run) => run.state.phase === 'waiting' && run.state.notBefore === null && run.hold === null)
-    .filter((run) => needsAreDone(world, run))
+    .filter(({ group }) => !undone.has(NEEDS[group] ?? ''))
     .sort((a, b) => b.priority - a.priority || a.order - b.order);
   const wrong: string[] = [];
   const onCpu = inLine.find(({ need }) => need.gpus === 0);
-  const busy = [...runs.values()].filter(({ state }) => 'slot' in state && state.slot.kind === 'cpu').length;
+  const busy = up.filter(({ state }) => 'slot' in state && state.slot.kind === 'cpu').length;
   if (onCpu !== undefined && busy < cpu.slots) wrong.push(`${onCpu.id} waits for a CPU slot that is free`);
   const onGpu = inLine.find((run) => run.need.gpus > 0 && usable(world, run, []).length >= run.need.gpus);
   if (onGpu === undefined) return wrong;
-  const free = usable(world, onGpu, [...runs.values()]);
+  const free = usable(world, onGpu, up);
   if (free.length >= onGpu.need.gpus) wrong.push(`${onGpu.id} waits for GPUs that are free: ${free.join()}`);
   return wrong;
 }
@@ -114,11 +122,7 @@ function fits(world: World, run: Run, gpu: TrueGpu, there: readonly Run[]): bool
   return sum + (gpu.foreign.length > 0 ? spare(run, memory) : takes(run)) <= room;
 }
 
-function needsAreDone(world: World, run: Run): boolean {
-  const needed = { 's/main': 's/warmup', 's/last': 's/main' }[run.group as string];
-  const members = [...world.state.runs.values()].filter(({ group }) => group === needed);
-  return members.every(({ state }) => state.phase === 'ended' && state.outcome.kind === 'done');
-}
+const NEEDS: Record<string, string> = { 's/main': 's/warmup', 's/last': 's/main' };
 
 function memoryOf(world: World, run: Run): number | null {
   return run.need.memory ?? world.peaks.get(run.group) ?? null;
@@ -128,8 +132,8 @@ function perGpu(run: Run): number {
   return run.alone ? 1 : run.need.perGpu;
 }
 
-function holders(world: World, gpu: number): Run[] {
-  return [...world.state.runs.values()].filter((run) => isOn(run, gpu));
+function holders(up: readonly Run[], gpu: number): Run[] {
+  return up.filter((run) => isOn(run, gpu));
 }
 
 function isOn({ state }: Run, gpu: number): boolean {

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { nextDeadline } from '../../src/scheduler/deadlines.js';
 import type { SchedulerAction } from '../../src/scheduler/action.js';
 import type { SchedulerEvent } from '../../src/scheduler/event.js';
 import { emptyState, type SchedulerState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
 import { isSettled, waitingReason } from '../../src/scheduler/waiting-reason.js';
-import { id, slots, submitted } from './play.js';
+import { slots, submitted } from './play.js';
 
 /** What the simulated world may do next; `pick` chooses a run. */
 type Move = { kind: string; pick: number; number: number };
@@ -204,24 +205,35 @@ describe('the scheduler, whatever happens,', () => {
     );
   });
 
-  it('takes an event in the same time, however many runs there are', () => {
+  it.each([
+    { what: 'CPU slots', need: { gpus: 0 } },
+    { what: 'shared GPUs, with retries, timeouts and breakers', need: { gpus: 1, perGpu: 3 } },
+  ])('looks at as many runs for an event, however many there are: $what', ({ need }) => {
     const cost = (count: number) => {
       const state = emptyState();
-      step(state, slots(2));
-      step(state, submitted(Array.from({ length: count }, (_, n) => ({ name: `r${n}` }))));
+      step(state, slots(2, 2));
+      const retry = { max: 1, backoffMs: 1000, on: ['crash' as const] };
+      const runs = Array.from({ length: count }, (_, n) => ({ name: `r${n}`, need, retry, timeoutMs: 60_000 }));
+      step(state, submitted(runs, {}, { failures: 3, withinMs: 10 }));
       let looks = 0;
       const get = state.runs.get.bind(state.runs);
       state.runs.get = (run) => {
         looks += 1;
         return get(run);
       };
-      for (let n = 0; n < 50; n++) {
-        step(state, { type: 'run-started', at: n, id: id(`r${n}`), attempt: 1, pid: 1 });
-        step(state, { type: 'run-ended', at: n, id: id(`r${n}`), attempt: 1, outcome: { kind: 'done' } });
+      for (let at = 100; at < 10_000; at += 100) {
+        const [first] = state.active;
+        const run = get(first!)!;
+        const outcome = at % 500 === 0 ? ({ kind: 'failed', code: 1 } as const) : ({ kind: 'done' } as const);
+        step(state, { type: 'run-started', at, id: run.id, attempt: run.attempt, pid: 1 });
+        step(state, { type: 'run-ended', at: at + 50, id: run.id, attempt: run.attempt, outcome, gpuMemory: at });
+        step(state, { type: 'time-passed', at: at + 60 });
+        nextDeadline(state);
+        waitingReason(state, run.id);
       }
       return looks;
     };
-    expect(cost(10_000)).toBe(cost(100));
+    expect(cost(10_000)).toBe(cost(200));
   });
 });
 

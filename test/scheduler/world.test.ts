@@ -44,7 +44,7 @@ describe('eight GPUs, whatever happens to them,', () => {
         const known = new Set(made);
         expect(world.actions.filter(({ id, attempt }) => !known.has(`${id} ${attempt}`))).toEqual([]);
       }),
-      { numRuns: 30 },
+      { numRuns: 15 },
     );
   });
 
@@ -93,7 +93,7 @@ describe('eight GPUs, whatever happens to them,', () => {
         expect(repeated).toEqual(world.actions.slice(actions));
         expect(snapshotOf(state)).toEqual(snapshotOf(world.state));
       }),
-      { numRuns: 30 },
+      { numRuns: 15 },
     );
   });
 });
