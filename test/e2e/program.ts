@@ -32,6 +32,8 @@ function tools(folder: () => string) {
     read: (path: string) => (existsSync(at(path)) ? readFileSync(at(path), 'utf8') : ''),
     /** Runs to the end, without a terminal. */
     run: (...args: string[]) => run(args, folder()),
+    /** Starts it without a terminal, and leaves the rest to the test. */
+    start: (...args: string[]) => start(args, folder()),
     /** Opens the program in a pseudo-terminal. */
     open: (...args: string[]) =>
       openTerminal({
@@ -48,13 +50,17 @@ function tools(folder: () => string) {
 
 function run(args: readonly string[], cwd: string): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [program, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = start(args, cwd);
     let out = '';
     let err = '';
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
     child.on('close', (code) => resolve({ code, out, err }));
   });
+}
+
+function start(args: readonly string[], cwd: string) {
+  return spawn(process.execPath, [program, ...args], { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 /** Resolves once the condition holds; rejects after 20 s. For what cannot call back: files, other processes. */

@@ -15,6 +15,7 @@ export const space: Check = {
 };
 
 export function judgeSpace({ bavail, bsize, blocks, files, ffree }: Omit<StatsFs, 'type' | 'bfree'>): Finding {
+  if (blocks === 0) return ok('the file system does not say');
   const free = bavail * bsize;
   const found = `${sizeText(free)} of ${sizeText(blocks * bsize)} free`;
   const fix = 'Delete what is no longer needed, or choose another folder with --runs.';

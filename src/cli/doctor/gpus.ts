@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { gpuName } from '../../base/ids.js';
 import { readGpus } from '../../executors/gpu/read-gpus.js';
 import type { GpuReading } from '../../executors/gpu/gpu.js';
 import { isOnPath } from '../../executors/gpu/ask-program.js';
@@ -30,6 +31,11 @@ export function judgeGpus(reading: GpuReading, tookMs: number): Finding {
       'the driver is there, but no GPU for us',
       'Check CUDA_VISIBLE_DEVICES, or the `--gpus` of the container.',
     );
+  }
+  const shut = reading.gpus.filter(({ computeMode }) => computeMode === 'prohibited');
+  if (shut.length > 0) {
+    const indexes = shut.map(({ index }) => gpuName(index)).join(', ');
+    return bad(`nobody may compute on GPU ${indexes}`, `Open it: \`sudo nvidia-smi -i ${indexes} -c DEFAULT\`.`);
   }
   const found = `${namesOf(reading.gpus)}; answers in ${(tookMs / 1000).toFixed(2)} s`;
   if (tookMs < SLOW_MS) return ok(found);

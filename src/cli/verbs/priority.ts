@@ -7,7 +7,7 @@ export async function priority([text, ...words]: readonly string[], options: Act
   if (!/^[+-]?\d{1,9}$/.test(text!)) {
     throw new UserError(
       `\`${text}\` is not a priority.`,
-      'Write a whole number before the runs, for example `memrl-tui priority 10 group:A`; below 0: after `--`.',
+      'Write a whole number before the runs, for example `memrl-tui priority 10 group:A`.',
     );
   }
   return actOnRuns(priorityAct(Number(text)), words, options);
