@@ -14,8 +14,9 @@ export function nestedParameters(parameters: Readonly<Record<string, Value>>, ne
   for (const [name, value] of Object.entries(parameters)) {
     const path = nesting.get(name) ?? [name];
     const inner = path.slice(0, -1).reduce((tree, part) => {
-      // A list cannot be there: two parameters of one name are refused before.
-      return (tree[part] ??= {}) as Record<string, Value | Tree>;
+      if (!Object.hasOwn(tree, part)) tree[part] = {};
+      // A value cannot be there: two parameters of one name are refused before.
+      return tree[part] as Record<string, Value | Tree>;
     }, root);
     inner[path.at(-1)!] = value;
   }

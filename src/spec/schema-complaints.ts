@@ -122,7 +122,8 @@ function knownKeys(above: KeyPath): readonly string[] {
   if (above.length === 0) return sweepKeys;
   if (above.length === 2 && above[0] === 'groups') return groupKeys;
   if (isParameter(above)) return parameterKeys;
-  return inner[String(above.at(-1))] ?? [];
+  const last = String(above.at(-1));
+  return Object.hasOwn(inner, last) ? inner[last]! : [];
 }
 
 function valueAt(value: unknown, keys: KeyPath): unknown {

@@ -153,6 +153,7 @@ describe('a rule on the command line', () => {
   it.each<{ text: string; says: string }>([
     { text: 'ahsa', says: '`ahsa` is no rule that ends runs early. Did you mean `asha`?' },
     { text: '', says: 'Known: `hyperband`, `asha`, `median`' },
+    { text: 'constructor x=1', says: '`constructor` is no rule' },
     { text: 'asha min_itre=3', says: 'asha has no `min_itre`. Did you mean `min_iter`?' },
     { text: 'asha min_iter', says: '`min_iter` does not say a number' },
     { text: 'asha min_iter=x', says: '`min_iter=x` does not say a number' },

@@ -104,6 +104,18 @@ describe('a W&B sweep file', () => {
     expect(run!.argv).toEqual(['sh', '-c', 'echo ${HOME}']);
   });
 
+  it('may have parameters called like what every object has', () => {
+    const nested = 'constructor: {parameters: {toString: {value: 1}}}, valueOf: {value: 2}';
+    const [run] = wandb(`method: grid\nparameters: {${nested}}`).runs;
+    expect(run!.argv.slice(3)).toEqual(["--constructor={'toString': 1}", '--valueOf=2']);
+  });
+
+  it('does not take a value for a map: a parameter is one or the other', () => {
+    const both = 'a: {value: 1}, a.b: {value: 2}';
+    const [run] = wandb(`method: grid\nparameters: {${both}}`).runs;
+    expect(run!.argv.slice(3)).toEqual(['--a=1', '--a.b=2']);
+  });
+
   it('may have our keys too', () => {
     const text = 'method: grid\nretry: 2\nresources: {gpus: 1}\nparameters: {a: [1, 2]}\ncommand: [x, "${run_name}"]';
     expect(wandb(text).runs[0]).toMatchObject({ retry: { max: 2 }, argv: ['x', 'a1'] });

@@ -18,7 +18,7 @@ const example = "Write for example 'asha eta=3 min_iter=5', 'median min_iter=10'
  */
 export function parseRule(text: string): EarlyTerminate {
   const [type = '', ...words] = text.trim().split(/[\s,]+/);
-  const known = numbers[type];
+  const known = Object.hasOwn(numbers, type) ? numbers[type] : undefined;
   if (known === undefined) {
     throw new UserError(
       `\`${type}\` is no rule that ends runs early. ${didYouMean(type, Object.keys(numbers))}`,
