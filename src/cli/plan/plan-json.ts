@@ -6,6 +6,7 @@ export function planJson(planned: readonly Planned[], plan: Plan, slots: readonl
   return {
     sweep: plan.sweep,
     slots,
+    notes: plan.notes ?? [],
     groups: plan.groups,
     runs: planned.map(({ run, standing }) => ({
       name: run.name,

@@ -35,6 +35,7 @@ export function planLines(planned: readonly Planned[], plan: Plan, options: Plan
     ...fact('slots', slotsText(options.slots), width),
     ...fact('into', directory, width),
     ...fact('from', from, width),
+    ...(plan.notes ?? []).flatMap((note) => fact('note', note, width)),
     ...groups,
     ...(options.verbose
       ? []
