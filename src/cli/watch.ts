@@ -44,8 +44,6 @@ async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOpti
     print(lines);
   };
   const leave = new Promise<'left'>((resolve) => process.once('SIGINT', () => resolve('left')));
-  // A reader that went away (`| head`) is not an error of the sweep's.
-  process.stdout.once('error', () => process.exit(0));
   tell();
   const unsubscribe = fleet.subscribe(tell);
   const timer = setInterval(tell, LOOK_MS);

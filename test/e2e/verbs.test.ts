@@ -162,7 +162,7 @@ describe('looking', () => {
 });
 
 describe('acting', () => {
-  it('holds and releases, pauses and continues, kills and resumes, by query', async () => {
+  it('holds and releases, pauses and continues, kills and resumes, by query', { timeout: 90_000 }, async () => {
     await launch('--slots', '2');
     await eventuallyStates({ a_n1: 'running', a_n2: 'running' });
     expect((await run('hold', 'status:queued')).out).toBe('hold 2 runs: {a_n3,b}\n2 runs held\n');
@@ -220,7 +220,7 @@ describe('acting', () => {
 });
 
 describe('a refusal', () => {
-  it('comes with what to do, and exit code 2', async () => {
+  it('comes with what to do, and exit code 2', { timeout: 90_000 }, async () => {
     await launch('--slots', '1');
     await eventuallyStates({ a_n1: 'running' });
     const refused: [string[], RegExp][] = [

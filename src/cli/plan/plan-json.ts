@@ -1,4 +1,5 @@
 import type { Plan } from '../../spec/planned-run.js';
+import { policyWords } from '../../spec/policy-words.js';
 import type { Planned } from './planned.js';
 
 /** The plan for scripts: `--dry-run --json`. One object; runs in launch order. */
@@ -18,6 +19,7 @@ export function planJson(planned: readonly Planned[], plan: Plan, slots: readonl
       cwd: run.cwd,
       directory: run.directory,
       needs: run.needs,
+      policy: policyWords(run),
       state: standing.state,
       reason: standing.reason,
     })),

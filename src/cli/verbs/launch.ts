@@ -16,6 +16,8 @@ import { watch } from '../watch.js';
 
 /** `memrl-tui FILE`: starts what of a sweep is not done yet, and shows it. Gives the exit code. */
 export async function launch(file: string, options: LaunchOptions): Promise<number> {
+  // Refused at once, also where there is nothing left to do.
+  slotWish(options);
   const read = readPlan(file, options);
   if (options.dryRun === true) return showPlan(read, options);
   if (options.json === true) {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
@@ -71,7 +71,8 @@ function printerOf({ directory, name, id }: RunSummary, all: readonly RunSummary
 }
 
 function tellSilence({ name, directory, state }: RunSummary): void {
-  if (!existsSync(join(directory, runFiles.log))) remark(`${name} has written nothing (it is ${state}).`);
+  const size = statSync(join(directory, runFiles.log), { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) remark(`${name} has written nothing (it is ${state}).`);
 }
 
 /** Until each of them has ended, and all it wrote is printed. */

@@ -42,6 +42,26 @@ const planned: Planned[] = plan.runs.map((run) => {
 const options = { width: 80, verbose: false, slots: ['cpu 0', 'cpu 1'] };
 
 describe('the plan of a sweep', () => {
+  it('says how runs are treated where that is not the usual way, and which where not all are', () => {
+    const odd = planOf(`
+name: odd
+command: [true, "\${n}"]
+timeout: 2h
+parameters: { n: [1, 2, 3] }
+groups:
+  first: { priority: 5, retry: 2 }
+  then: { needs: first }
+`);
+    const all = odd.runs.map((run) => ({ run, standing: standing(run, noFacts) }));
+    all[4] = { ...all[4]!, run: { ...all[4]!.run, priority: -1 } };
+    const lines = planLines(all, odd, options);
+    expect(lines).toContain('  policy   priority 5; 2 retries; at most 2h');
+    expect(lines).toContain(`  policy   at most 2h; priority -1 (${all[4].run.name})`);
+    expect(planJson(all, odd, [])).toMatchObject({
+      runs: [{ policy: ['priority 5', '2 retries', 'at most 2h'] }, {}, {}, {}, {}, {}],
+    });
+  });
+
   it('tells groups, counts, names, what varies, commands, and what is skipped or resumed and why', () => {
     expect(planLines(planned, plan, options).join('\n')).toMatchInlineSnapshot(`
       "tune
