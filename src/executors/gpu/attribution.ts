@@ -5,9 +5,6 @@ import { cgroupPids } from '../local/cgroup.js';
 import { type ProcessEntry, readProcess } from '../local/process-table.js';
 import { isStray, type Tree } from '../local/tree.js';
 
-/** Looks a process up by its pid; null when it does not live here (any more). */
-export type LookUp = (pid: number) => ProcessEntry | null;
-
 /** Nobody nests deeper, and a pid that was reused meanwhile could make a circle. */
 const GENERATIONS = 100;
 
@@ -15,10 +12,8 @@ const GENERATIONS = 100;
  * Tells which run a process belongs to: the same as `treeMembers`, but from the process upwards. Few processes are on GPUs,
  * and to read the whole table every few seconds would cost more than all else.
  */
-export function ownership(
-  trees: ReadonlyMap<RunId, Tree>,
-  lookUp: LookUp = readProcess,
-): (pid: number) => RunId | null {
+export function ownership(trees: ReadonlyMap<RunId, Tree>): (pid: number) => RunId | null {
+  const lookUp = rememberingLookUp();
   const all = [...trees].map(([id, tree]) => ({ id, tree }));
   const byPid = new Map(all.map((run) => [run.tree.pid, run]));
   const byDirectory = new Map(all.map(({ id, tree }) => [tree.directory, id]));
@@ -53,6 +48,18 @@ export function ownership(
     const entry = lookUp(pid);
     if (entry === null) return null;
     return firstOwner(entry) ?? all.find(({ tree }) => isStray(entry, tree))?.id ?? null;
+  };
+}
+
+/** Strangers often have the same ancestors. */
+function rememberingLookUp(): (pid: number) => ProcessEntry | null {
+  const seen = new Map<number, ProcessEntry | null>();
+  return (pid) => {
+    const known = seen.get(pid);
+    if (known !== undefined) return known;
+    const entry = readProcess(pid);
+    seen.set(pid, entry);
+    return entry;
   };
 }
 

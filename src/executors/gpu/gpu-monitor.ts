@@ -4,6 +4,7 @@ import { Census } from './census.js';
 import type { Gpu, GpuReading } from './gpu.js';
 import { type GpuView, nothingKnown } from './gpu-view.js';
 import { readGpus } from './read-gpus.js';
+import { allowedGpus } from './slurm-limit.js';
 
 export type GpuMonitorOptions = {
   /** Whose PATH has the driver's tools. */
@@ -102,7 +103,8 @@ export class GpuMonitor {
   }
 
   #judge(reading: GpuReading): GpuView {
-    const known = this.#view.gpus;
+    // What Slurm keeps from this environment is not missing.
+    const known = allowedGpus(this.#view.gpus, this.#options.environment);
     if (reading.kind === 'unknown') return this.#sick(reading.reason);
     if (reading.kind === 'none' && known.length > 0) return this.#sick('the driver’s tools are not there any more');
     if (reading.kind === 'none') return { ...nothingKnown, at: this.#now() };

@@ -145,6 +145,14 @@ describe('the GPU monitor', () => {
     expect(await monitor.look()).toMatchObject({ gpus: [{ index: 0 }], problem: null });
   });
 
+  it('does not take GPUs that Slurm keeps to itself for missing', async () => {
+    const { driver, monitor } = setUp();
+    driver.set({ FAKE_GPUS: '3' });
+    await monitor.look();
+    Object.assign(driver.environment, { SLURM_JOB_ID: '7', CUDA_VISIBLE_DEVICES: '1' });
+    expect(await monitor.look()).toMatchObject({ gpus: [{ index: 1 }], problem: null });
+  });
+
   it('does not take a driver whose tools are being exchanged for a machine without GPUs', async () => {
     const { driver, monitor } = setUp();
     driver.set({ FAKE_GPUS: '2' });
