@@ -7,7 +7,7 @@ import { learnMemory } from './learned-memory.js';
 import { move } from './move.js';
 import { freeSlot, spareCpu } from './placement.js';
 import { isRetried, retryLater } from './retry.js';
-import { inLine, isActive, type Run } from './run-state.js';
+import { isActive, type Run } from './run-state.js';
 import { makeRoom, takeBack } from './take-back.js';
 import { stop, verdict } from './stop.js';
 import type { Slot } from './slot.js';
@@ -49,11 +49,11 @@ export function ended(turn: Turn, event: News & { gpuMemory?: number | undefined
 }
 
 /** A launch was not made after all; its number stays used. */
-export function withdrawn(turn: Turn, { id, attempt, reason, retryAt }: EventOf<'launch-withdrawn'>): void {
+export function withdrawn(turn: Turn, { id, attempt }: EventOf<'launch-withdrawn'>): void {
   const run = turn.state.runs.get(id);
   if (run?.state.phase === 'waiting') run.attempt = Math.max(run.attempt, attempt);
   if (run?.state.phase !== 'starting' || run.attempt !== attempt) return;
-  takeBack(turn, run, { ...inLine, notBefore: retryAt ?? null, refusal: reason ?? null });
+  takeBack(turn, run);
 }
 
 /** A rule of the run itself wants it to end. */

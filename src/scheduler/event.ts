@@ -93,18 +93,8 @@ export const SchedulerEvent = z.discriminatedUnion('type', [
     gpuMemory: z.number().nonnegative().optional(),
   }),
   z.object({ type: z.literal('launch-failed'), at, id, attempt, reason: z.string() }),
-  /**
-   * The launch was not made, and its attempt can no longer start: the supervisor died between deciding on it and making it,
-   * or it could not be made just now. `retryAt`: before that it is not tried again. `reason`: what stood in the way.
-   */
-  z.object({
-    type: z.literal('launch-withdrawn'),
-    at,
-    id,
-    attempt,
-    reason: z.string().optional(),
-    retryAt: z.number().optional(),
-  }),
+  /** The launch was not made, and its attempt can no longer start: the supervisor died between deciding on it and making it, or could not. */
+  z.object({ type: z.literal('launch-withdrawn'), at, id, attempt }),
   z.object({ type: z.literal('rule-met'), at, id, attempt, rule: z.string() }),
   z.object({ type: z.literal('stop-requested'), at, ids: z.array(RunId) }),
   /** What was stopped goes on. */

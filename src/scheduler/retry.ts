@@ -28,11 +28,11 @@ export function resume(turn: Turn, run: Run): void {
   else if (isInBackoff(run.state)) move(turn, run, { ...run.state, notBefore: null });
 }
 
-/** What failed is tried again at once, with all its automatic retries before it. */
+/** What failed is tried again at once, with all its automatic retries before it; the breaker does not keep it back. */
 export function tryAgain(turn: Turn, run: Run): void {
   const { state } = run;
   if (state.phase === 'ended' && failureClass(state.outcome) !== null) requeueByHand(turn, run);
-  if (!isInBackoff(state)) return;
+  if (state.phase !== 'waiting') return;
   run.retried = 0;
   move(turn, run, { ...state, notBefore: null });
   liftBreaker(turn, run);

@@ -13,11 +13,10 @@ export type Hold = { by: 'person' } | { by: 'breaker'; reason: string };
 export type Ending = { outcome: Outcome; since: number | null; at: number };
 
 /**
- * `notBefore`: a retry waits for that moment; null: it may start as soon as there is room.
+ * `notBefore`: an automatic retry waits for that moment; null: it may start as soon as there is room.
  * `last`: the ending that an automatic retry follows, so that whoever keeps records sees that attempt's end; null otherwise.
- * `refusal`: why its last launch was taken back; null: it was not.
  */
-export type Waiting = { phase: 'waiting'; notBefore: number | null; last: Ending | null; refusal: string | null };
+export type Waiting = { phase: 'waiting'; notBefore: number | null; last: Ending | null };
 
 /** Where a run is in its life. Each state holds the facts that exist in it, and no others. Times: Unix ms. */
 export type RunState =
@@ -33,7 +32,7 @@ export type RunState =
 export type ActiveState = Extract<RunState, { slot: Slot }>;
 
 /** Waits, for nothing but its turn. */
-export const inLine: Waiting = { phase: 'waiting', notBefore: null, last: null, refusal: null };
+export const inLine: Waiting = { phase: 'waiting', notBefore: null, last: null };
 
 export type Run = {
   readonly id: RunId;
@@ -69,6 +68,6 @@ export function isActive(state: RunState): state is ActiveState {
 }
 
 /** Whether it waits for a moment, rather than for room. */
-export function isInBackoff(state: RunState): state is Waiting & { notBefore: number } {
-  return state.phase === 'waiting' && state.notBefore !== null;
+export function isInBackoff(state: RunState): state is Waiting & { notBefore: number; last: Ending } {
+  return state.phase === 'waiting' && state.notBefore !== null && state.last !== null;
 }

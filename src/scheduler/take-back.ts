@@ -3,15 +3,15 @@ import { demandOf } from './demand.js';
 import { hasShare } from './gpu-room.js';
 import { move } from './move.js';
 import { spareCpu } from './placement.js';
-import { inLine, isActive, type Run, type Waiting } from './run-state.js';
+import { inLine, isActive, type Run } from './run-state.js';
 import { type Slot, slotName } from './slot.js';
 import { stop } from './stop.js';
 import type { Turn } from './turn.js';
 
 /** Puts a starting run back to where it waits; one that was to be stopped has ended. */
-export function takeBack(turn: Turn, run: Run, waiting: Waiting): void {
+export function takeBack(turn: Turn, run: Run): void {
   const cause = run.state.phase === 'starting' ? run.state.stop : null;
-  move(turn, run, waiting);
+  move(turn, run, inLine);
   if (cause !== null) stop(turn, run, cause);
 }
 
@@ -47,5 +47,5 @@ function clearGpu(turn: Turn, run: Run, gpu: GpuIndex): void {
 
 function undo(turn: Turn, run: Run): void {
   run.attempt -= 1;
-  takeBack(turn, run, inLine);
+  takeBack(turn, run);
 }

@@ -6,7 +6,7 @@ import { neverReason, waitReason } from './gpu-reason.js';
 import { groupOf, unmetNeed } from './groups.js';
 import { firstInLine, queueHeads } from './launch.js';
 import { freeSlot, isPossibleLater } from './placement.js';
-import { isInBackoff, type Run, type Waiting } from './run-state.js';
+import { type Ending, isInBackoff, type Run } from './run-state.js';
 import type { Group, SchedulerState } from './state.js';
 
 /**
@@ -17,7 +17,7 @@ export function waitingReason(state: SchedulerState, id: RunId): string | null {
   const run = state.runs.get(id);
   if (run?.state.phase !== 'waiting') return null;
   if (run.hold !== null) return holdReason(run.hold);
-  if (isInBackoff(run.state)) return backoffReason(run, run.state);
+  if (isInBackoff(run.state)) return backoffReason(run, run.state.last);
   const needed = unmetNeed(state, groupOf(state, run.group));
   if (needed !== null) return needReason(state, needed);
   return roomReason(state, run);
@@ -33,9 +33,8 @@ function holdReason(hold: NonNullable<Run['hold']>): string {
   return hold.by === 'person' ? 'held' : `held: ${hold.reason}; release them when it is mended`;
 }
 
-function backoffReason({ retry, retried }: Run, { last, refusal }: Waiting): string {
-  if (last !== null) return `${endingWords(last.outcome)}, retry ${retried} of ${retry.max}`;
-  return refusal === null ? 'about to be tried again' : `could not be started just now: ${refusal}`;
+function backoffReason({ retry, retried }: Run, last: Ending): string {
+  return `${endingWords(last.outcome)}, retry ${retried} of ${retry.max}`;
 }
 
 /** How it ended, in a few words. */

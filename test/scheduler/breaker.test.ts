@@ -99,6 +99,7 @@ describe('the circuit breaker', () => {
     const { state, actions } = play(...events);
     expect(launched(actions)).toEqual(['a', 'b', 'c', 'b']);
     expect(waitingReason(state, id('a'))).toBe(HELD);
+    expect(launched(play(...tripped, asked('retry', 'e')).actions)).toEqual(['a', 'b', 'c', 'e']);
   });
 
   it('does nothing where there is none', () => {

@@ -44,7 +44,7 @@ describe('a run that is to be retried', () => {
     const { state } = play(...crashed);
     expect(waitingReason(state, id('a'))).toBe('failed (exit code 1), retry 1 of 2');
     expect(state.runs.get(id('a'))!.state).toEqual({
-      ...{ phase: 'waiting', notBefore: 5100, refusal: null },
+      ...{ phase: 'waiting', notBefore: 5100 },
       last: { outcome: crash, since: 1, at: 100 },
     });
     expect(nextDeadline(state)).toBe(5100);
@@ -169,26 +169,5 @@ describe('going on before the backoff is over', () => {
     expect(after('a', ...events).state.phase).toBe('ended');
     const resumed = after('a', ...events, resumeAsked('a'), started('a', 3), endedAs('a', crash, { attempt: 3 }));
     expect(resumed.state).toMatchObject({ phase: 'waiting', notBefore: 7 });
-  });
-});
-
-describe('a launch that could not be made just now', () => {
-  const withdrawn: SchedulerEvent = {
-    ...{ type: 'launch-withdrawn', at: 10, id: id('a'), attempt: 1 },
-    ...{ reason: 'too many processes', retryAt: 1010 },
-  };
-
-  it('is made again when it is time, under a new number, as if for the first time', () => {
-    const { state, actions } = play(slots(1), submitted(['a']), withdrawn);
-    expect(launched(actions)).toEqual(['a']);
-    expect(waitingReason(state, id('a'))).toBe('could not be started just now: too many processes');
-    expect(play(slots(1), submitted(['a']), withdrawn, time(1010)).actions).toMatchObject([
-      { attempt: 1, resumed: false },
-      { attempt: 2, resumed: false },
-    ]);
-  });
-
-  it('uses up no retry', () => {
-    expect(after('a', slots(1), submitted([{ name: 'a', ...retry(2, 5, 'crash') }]), withdrawn).retried).toBe(0);
   });
 });

@@ -160,7 +160,7 @@ export class World {
     this.#withRun(['starting'], ({ id, attempt }) => {
       const at = this.#at;
       if (this.#roll(2) === 0) this.take({ type: 'launch-failed', at, id, attempt, reason: 'no' });
-      else this.take({ type: 'launch-withdrawn', at, id, attempt, reason: 'busy', retryAt: at + 1000 });
+      else this.take({ type: 'launch-withdrawn', at, id, attempt });
     });
   }
 
