@@ -16,23 +16,41 @@ export type Surroundings = Pick<RunSummary, 'argv' | 'gpuMemory' | 'warning'> & 
   waiting: string | null;
 };
 
-/** One row for the clients. */
-export function runSummary(run: Run, planned: PlannedRun, { vitals, waiting, ...beside }: Surroundings): RunSummary {
-  const { id, sweep, group, subgroup, name, directory, parameters } = planned;
+/** One row for the clients. Every field by its name: spreading ten objects into one takes twenty times as long. */
+export function runSummary(run: Run, planned: PlannedRun, beside: Surroundings): RunSummary {
   const { state } = run;
+  const { vitals } = beside;
+  const life = state.phase === 'ended' ? endOf(state) : lifeOf(state);
   const isRunning = state.phase === 'running' && state.pausedAt === null;
   return {
-    ...{ id, sweep, group, subgroup, name, directory, parameters },
-    ...beside,
-    ...(state.phase === 'ended' ? endOf(state) : lifeOf(state)),
-    ...{ state: wordOf(run), reason: state.phase === 'ended' ? endReason(state.outcome) : waiting },
+    id: planned.id,
+    sweep: planned.sweep,
+    group: planned.group,
+    subgroup: planned.subgroup,
+    name: planned.name,
+    directory: planned.directory,
+    parameters: planned.parameters,
+    argv: beside.argv,
+    state: wordOf(run),
+    reason: state.phase === 'ended' ? endReason(state.outcome) : beside.waiting,
     attempt: run.starts,
-    ...{ retryAt: retryAtOf(run), priority: run.priority },
-    ...vitals,
-    // Whoever stands still because it was told to is not stalled.
-    ...(vitals.health === 'stalled' && !isRunning ? { health: 'ok' as const } : {}),
-    etaSeconds: isRunning ? vitals.etaSeconds : null,
+    exit: life.exit,
+    slot: life.slot,
+    gpus: life.gpus,
+    pid: life.pid,
+    startedAt: life.startedAt,
+    endedAt: life.endedAt,
+    killAt: life.killAt,
+    retryAt: retryAtOf(run),
+    priority: run.priority,
+    gpuMemory: beside.gpuMemory,
+    warning: beside.warning,
     progress: state.phase === 'ended' && state.outcome.kind === 'done' ? 1 : vitals.progress,
+    etaSeconds: isRunning ? vitals.etaSeconds : null,
+    metrics: vitals.metrics,
+    spark: vitals.spark,
+    // Whoever stands still because it was told to is not stalled.
+    health: vitals.health === 'stalled' && !isRunning ? 'ok' : vitals.health,
   };
 }
 

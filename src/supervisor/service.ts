@@ -201,8 +201,10 @@ export class Service {
       state: this.#state,
       planned: (id) => this.#planned(id)!,
       beside: (run) => ({
-        ...{ argv: this.#discretion.argv(run), vitals: this.#watcher.vitals(run.id) },
-        ...{ gpuMemory: this.#gpus.memoryOf(run.id), warning: this.#warnings.of(run.id) },
+        argv: this.#discretion.argv(run),
+        vitals: this.#watcher.vitals(run.id),
+        gpuMemory: this.#gpus.memoryOf(run.id),
+        warning: this.#warnings.of(run.id),
       }),
       delayOf: (id) => this.#launcher.delayOf(id),
       sweeps: () => sweepSummaries(this.#state, this.#book, this.#options.runsDirectory),
