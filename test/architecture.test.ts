@@ -15,8 +15,9 @@ const allowed: Record<string, string[]> = {
   client: ['protocol', 'scheduler', 'contract'],
   tui: ['client', 'store', 'scheduler'],
   report: ['store', 'contract', 'spec'],
-  // `executors` for the inventory of GPUs alone: a dry run has no supervisor to ask.
-  cli: ['spec', 'client', 'store', 'scheduler', 'tui', 'report', 'executors'],
+  // `executors` for the inventory of GPUs alone: a dry run has no supervisor to ask. `contract` for the names of the files
+  // in a run directory: `logs`, `export` and `doctor` read them.
+  cli: ['spec', 'client', 'store', 'scheduler', 'tui', 'report', 'executors', 'contract'],
   lab: ['contract'],
 };
 /** Parts that may not touch the outside world at all. */

@@ -18,6 +18,7 @@ import { mountWindow } from '../../src/tui/window.js';
 const COUNT = 1000;
 const UPDATES_PER_SECOND = 10;
 const started = Date.now();
+const agree = async () => ({ ok: true, message: '' }) as const;
 let tick = 0;
 
 /** Made once: what is measured is the window, not the making of its data. */
@@ -78,8 +79,7 @@ const fleet: FleetPort = {
     return () => void listeners.delete(listener);
   },
   version: () => tick,
-  kill: async () => ({ ok: true, message: '' }),
-  resume: async () => ({ ok: true, message: '' }),
+  ...{ kill: agree, resume: agree, hold: agree, release: agree, pause: agree, continue: agree },
 };
 const x = Float64Array.from({ length: 2000 }, (_, step) => step);
 const y = x.map((step) => Math.exp(-step / 500) + 0.1 * Math.sin(step));
