@@ -27,7 +27,8 @@ describe.runIf(hasProgram('setsid', 'pausing a run')).each(waysOfHolding)('a pau
     return waitFor('the run to stand still', () => {
       if (tree.cgroup) return readFileSync(join(tree.cgroup, 'cgroup.events'), 'utf8').includes('frozen 1');
       const members = treeMembers(readProcesses(), tree);
-      return members.length >= 4 && members.every(({ state }) => state === 'T');
+      // The shim and the two that count; what they were just waiting for may have ended.
+      return members.length >= 3 && members.every(({ state }) => state === 'T');
     });
   }
 
