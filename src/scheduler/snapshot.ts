@@ -114,7 +114,7 @@ function restoreRun(state: SchedulerState, run: Run): void {
   file(state, run, group);
 }
 
-/** Written out: putting it together from parts costs twenty times as much, ten thousand times. */
+/** Written out: putting it together from parts costs several times as much, ten thousand times over. */
 function runOf(own: z.infer<typeof RunRecord>, terms: Terms): Run {
   return {
     id: own.id,

@@ -51,7 +51,7 @@ function known({ state }: Turn, sweep: string, plan: string, submitted: Submitte
   const { id, group, need, graceMs, priority, timeoutMs, retry, attempts } = submitted;
   const old = state.runs.get(id);
   if (old !== undefined) return inGroup(state, old, group);
-  // Written out: putting it together from parts costs twenty times as much, ten thousand times.
+  // Written out: putting it together from parts costs several times as much, ten thousand times over.
   const run: Run = {
     id,
     sweep,

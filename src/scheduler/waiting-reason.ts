@@ -41,9 +41,9 @@ function backoffReason({ retry, retried }: Run, last: Ending): string {
 function endingWords(outcome: Outcome): string {
   switch (outcome.kind) {
     case 'failed':
-      return `failed (exit code ${outcome.code})`;
+      return outcome.line ?? `failed (exit code ${outcome.code})`;
     case 'signal':
-      return `failed (${outcome.signal})`;
+      return outcome.line ?? `failed (${outcome.signal})`;
     default:
       return endings[outcome.kind];
   }

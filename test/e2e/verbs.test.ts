@@ -184,7 +184,7 @@ describe('acting', () => {
     expect(killed).toMatchObject({ verb: 'kill', runs: ['patient/a_n1'], unfitting: [], done: true });
     // The one of the higher priority took its place.
     await eventuallyStates({ a_n1: 'killed', b: 'running', a_n3: 'queued' });
-    expect((await run('kill', 'patient', '--wait')).out).toContain('(it does not fit 1 more)');
+    expect((await run('kill', 'patient', '--wait')).out).toContain('(1 left as they are)');
     await eventuallyStates({ a_n1: 'killed', a_n2: 'killed', a_n3: 'killed', b: 'killed' });
 
     write('go', '');

@@ -47,16 +47,16 @@ function dryRun(
 }
 
 function preview({ verb }: RunAct, fitting: readonly RunSummary[], others: number): string {
-  const rest = others === 0 ? '' : ` (it does not fit ${others} more)`;
+  const rest = others === 0 ? '' : ` (${others} left as they are)`;
   const head = `${verb} ${fitting.length} run${fitting.length === 1 ? '' : 's'}: `;
   const ofOneSweep = new Set(fitting.map(({ sweep }) => sweep)).size === 1;
   const names = fitting.map(({ id, name }) => (ofOneSweep ? name : id));
   return `${head}${compactNames(names, outputWidth() - head.length - rest.length)}${rest}`;
 }
 
-/** `A_s0 is done, and 2 more like it or otherwise`. */
+/** `A_s0 is done (and 2 more)`. */
 function unfitting([first, ...others]: readonly RunSummary[]): string {
-  return `${first!.name} is ${first!.state}${others.length === 0 ? '' : `, and ${others.length} more do not fit`}`;
+  return `${first!.name} is ${first!.state}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
 }
 
 function told({ verb }: RunAct, fitting: readonly RunSummary[], chosen: readonly RunSummary[]): object {
