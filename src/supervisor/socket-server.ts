@@ -17,6 +17,8 @@ export type Answer = (request: Request, client: object) => Promise<Ack | null>;
 const PUBLISH_MS = 100;
 /** A client that takes nothing for so long is cut off, ms. */
 const STALL_MS = 30_000;
+/** A client that is refused is gone by then, ms. */
+const FAREWELL_MS = 1000;
 
 /** Listens for clients, answers them, and tells them what changes, ten times a second at most. */
 export class SocketServer {
@@ -120,7 +122,9 @@ export class SocketServer {
     } catch (error) {
       const reason = error instanceof UserError ? `${error.message} ${error.fix}` : String(error);
       link.send({ type: 'bye', kind: 'refused', reason });
-      socket.end();
+      // What it goes on saying is not listened to; the bye has its time to arrive.
+      socket.removeAllListeners('data').resume().end();
+      setTimeout(() => socket.destroy(), FAREWELL_MS).unref();
     }
   }
 

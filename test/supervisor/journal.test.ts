@@ -184,3 +184,25 @@ describe('a journal of version 1', () => {
     expect(seen(readFileSync(path))).toEqual(endings);
   });
 });
+
+describe('a journal of version 2', () => {
+  it('is read, and comes to where its runs were', () => {
+    const contents = parseJournal(readFileSync('test/fixtures/journals/version-2.jsonl'), path);
+    const state = emptyState();
+    const { lately } = recover(state, contents, path);
+    expect(contents).toMatchObject({ version: 2, dropped: [] });
+    const runs = [...state.runs.values()].filter(({ sweep }) => sweep === 'new');
+    expect(runs.map(({ id: name, state: { phase }, starts, attempt }) => [name, phase, starts, attempt])).toEqual([
+      ['new/r0', 'ended', 1, 1],
+      ['new/r1', 'starting', 1, 3],
+      ['new/r2', 'ended', 2, 2],
+    ]);
+    expect(lately.map(({ id: name, number, outcome }) => [name, number, outcome.kind])).toEqual([
+      ['new/r2', 1, 'oom'],
+      ['new/r0', 1, 'done'],
+      ['new/r2', 2, 'done'],
+      ['new/r1', 2, 'timeout'],
+    ]);
+    expect(state.runs.size).toBe(17);
+  });
+});
