@@ -24,7 +24,7 @@ await build({
   logLevel: 'warning',
 });
 const { ordeal } = await import(pathToFileURL(outfile).href).finally(() => rmSync(outfile));
-const figure = await ordeal({ kills, short: kills * 8, seed });
+const figure = await ordeal({ kills, short: kills * 3, seed });
 
 const deaths = Object.entries(figure.deaths);
 const width = Math.max(...deaths.map(([where]) => where.length));

@@ -27,7 +27,7 @@ export type Figure = {
 };
 
 /** A fault that has not come by then will not, ms. */
-const LONGEST_LIFE_MS = 1500;
+const LONGEST_LIFE_MS = 4000;
 const LAST_PATIENCE_MS = 120_000;
 
 /** Kills the supervisor so many times, then lets everything end in peace and judges. `short`: runs that last a moment. */
@@ -150,7 +150,8 @@ class Ordeal {
     if (dice < 0.02) void fleet.kill(one('doomed'));
     else if (dice < 0.08) void fleet.hold(one('held'));
     else if (dice < 0.12) void fleet.release(one('held'));
-    else if (dice < 0.14) void fleet.setSlots({ slots: SLOTS + Math.floor(this.#random() * 6) });
+    // Room for a few at a time, so that there is something to do, and to write down, in every life.
+    else if (dice < 0.4) void fleet.setSlots({ slots: SLOTS - Math.floor(this.#random() * 8) });
   }
 
   async #endInPeace(fleet: Fleet): Promise<void> {
@@ -159,6 +160,7 @@ class Ordeal {
       await fleet.release(idsOf(this.#all, 'held'));
       await fleet.kill(idsOf(this.#all, 'doomed'));
     };
+    await fleet.setSlots({ slots: SLOTS });
     await ask();
     openGate(this.#places.gate);
     const end = () => fleet.connection === 'connected' && fleet.status.settled;
