@@ -75,6 +75,9 @@ export class Records {
 
   started(run: PlannedRun, start: AttemptStart): void {
     const old = this.#recordOf(run);
+    const known = old?.attempts.find(({ number }) => number === start.number);
+    // Adopted: an earlier supervisor has written this already, and a thousand files are not written again for nothing.
+    if (known?.startedAt === start.startedAt && known.slot === start.slot) return;
     const others = (old?.attempts ?? []).filter(({ number }) => number !== start.number);
     const facts = this.#facts(run);
     const attempt: AttemptRecord = { ...start, endedAt: null, outcome: null, ...codeOfAttempt(facts.git) };
