@@ -14,7 +14,7 @@ export function runReason(run: RunSummary, now: number): Reason | null {
 }
 
 const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: number) => Reason) | null> = {
-  queued: (run, reason, now) => ({ text: `${reason ?? 'queued'}${retryIn(run.retryAt, now)}`, tone: 'wait' }),
+  queued: (run, reason, now) => ({ text: `${again(run.retryAt, now)}${reason ?? 'queued'}`, tone: 'wait' }),
   starting: (_, reason) => ({ text: reason ?? 'starting', tone: 'busy' }),
   running: null,
   paused: (_, reason) => ({ text: joined('paused', reason), tone: 'warn' }),
@@ -26,8 +26,9 @@ const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: nu
   held: (_, reason) => ({ text: joined('held', reason), tone: 'warn' }),
 };
 
-function retryIn(retryAt: number | null, now: number): string {
-  return retryAt === null ? '' : ` in ${duration(Math.max(0, retryAt - now) + 999)}`;
+/** First, because a long reason is cut off at its end. */
+function again(retryAt: number | null, now: number): string {
+  return retryAt === null ? '' : `again in ${duration(Math.max(0, retryAt - now) + 999)} · `;
 }
 
 function countdown(killAt: number | null, now: number): string {

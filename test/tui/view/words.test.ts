@@ -151,7 +151,7 @@ describe('the reason of a run', () => {
     [
       'a run that is tried again counts down',
       { reason: 'exit 1, retry 2 of 3', retryAt: 8_500 },
-      'exit 1, retry 2 of 3 in 8s',
+      'again in 8s · exit 1, retry 2 of 3',
     ],
     ['a paused run says so', { state: 'paused' }, 'paused'],
     ['a run out of memory', { state: 'failed', exit: { class: 'oom', code: null, signal: null } }, 'out of memory'],
