@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readLock } from '../src/supervisor/lock.js';
+import { lockPath, readLock } from '../src/supervisor/lock.js';
 import { ensureSupervisor } from '../src/client/ensure-supervisor.js';
 import type { Fleet } from '../src/client/fleet.js';
 import { bundledSupervisor, plan } from '../test/supervisor/testbed.js';
@@ -49,7 +49,10 @@ async function timed(count: number, rounds: number): Promise<Result> {
     return { perRun, shown: times.map((ms) => ms.toFixed(2)).join(', '), up, ...memoryOf(runs) };
   } finally {
     fleet.close();
-    rmSync(runs, { recursive: true, force: true });
+    // It would make its files anew while they are removed.
+    const pid = readLock(lockPath(runs))?.pid;
+    if (pid !== undefined) process.kill(pid, 'SIGKILL');
+    rmSync(runs, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
@@ -72,7 +75,7 @@ async function timeOf(fleet: Fleet, runs: string, sweep: string, count: number):
 
 /** Resident memory of the supervisor, MB; at its highest, and now. Zero where there is no /proc. */
 function memoryOf(runs: string): Pick<Result, 'peak' | 'now'> {
-  const pid = readLock(join(runs, '.supervisor', 'lock.json'))?.pid;
+  const pid = readLock(lockPath(runs))?.pid;
   const status = spawnSync('cat', [`/proc/${pid}/status`], { encoding: 'utf8' }).stdout;
   const megabytes = (key: string) => Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
   return { peak: megabytes('VmHWM'), now: megabytes('VmRSS') };
