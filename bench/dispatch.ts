@@ -1,10 +1,11 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lockPath, readLock } from '../src/supervisor/lock.js';
 import { ensureSupervisor } from '../src/client/ensure-supervisor.js';
 import type { Fleet } from '../src/client/fleet.js';
+import { SHIM } from '../src/executors/local/shim.js';
 import { bundledSupervisor, plan } from '../test/supervisor/testbed.js';
 
 const FEW = 500;
@@ -13,25 +14,41 @@ const SLOTS = 2;
 const ROUNDS = 3;
 const budget = { perRun: 3.5, flatness: 1.3, megabytes: 150 };
 
-/** Milliseconds per run of `true` on two slots, 500 and 10,000 at once, through a real supervisor with its journal; beside others. */
+/**
+ * Milliseconds per run of `true` on two slots, 500 and 10,000 at once, through a real supervisor with its journal; beside
+ * others, and beside what Node needs merely to start as many shims.
+ *
+ * Nothing is removed before the end: for minutes after, ext4 passes over each inode that was freed whenever it makes a file.
+ */
 export async function benchDispatch(): Promise<string[]> {
-  const few = await timed(FEW, ROUNDS);
-  const many = await timed(MANY, 1);
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'dispatch-')));
+  try {
+    return await results(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function results(folder: string): Promise<string[]> {
+  const bare = await bareStarts(join(folder, 'bare'), FEW);
+  const few = await timed(join(folder, 'few'), FEW, ROUNDS);
+  const many = await timed(join(folder, 'many'), MANY, 1);
   const flatness = many.perRun / few.perRun;
   return [
     `${FEW} × true on ${SLOTS} slots: median ${few.perRun.toFixed(2)} ms a run (${few.shown}); ${held(few.perRun, budget.perRun)}`,
+    `Node alone, starting ${FEW} shims two at a time: ${bare.toFixed(2)} ms each; the supervisor takes ${(few.perRun / bare).toFixed(2)} × that`,
     `${MANY} × true: ${many.perRun.toFixed(2)} ms a run, ${flatness.toFixed(2)} × as long; ${held(flatness, budget.flatness)}`,
     `the supervisor's memory: ${memory(few)} with ${ROUNDS * FEW} runs, ${memory(many)} with ${MANY}; ` +
       held(many.peak, budget.megabytes),
-    ...[peer('parallel', FEW), peer('parallel', MANY), peer('tsp', FEW)].flat(),
+    ...(['parallel', 'tsp'] as const).flatMap((tool) => peer(tool, join(folder, tool), FEW)),
+    ...peer('parallel', join(folder, 'parallel-many'), MANY),
     `supervisor up and everything known after ${few.up.toFixed(0)} ms; load ${loadavg()[0]!.toFixed(1)}`,
   ];
 }
 
 type Result = { perRun: number; shown: string; up: number; peak: number; now: number };
 
-async function timed(count: number, rounds: number): Promise<Result> {
-  const runs = realpathSync(mkdtempSync(join(tmpdir(), 'dispatch-')));
+async function timed(runs: string, count: number, rounds: number): Promise<Result> {
   const supervisor = await bundledSupervisor();
   const coldStart = performance.now();
   const fleet = await ensureSupervisor(runs, {
@@ -52,7 +69,6 @@ async function timed(count: number, rounds: number): Promise<Result> {
     // It would make its files anew while they are removed.
     const pid = readLock(lockPath(runs))?.pid;
     if (pid !== undefined) process.kill(pid, 'SIGKILL');
-    rmSync(runs, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
@@ -73,6 +89,25 @@ async function timeOf(fleet: Fleet, runs: string, sweep: string, count: number):
   return time;
 }
 
+/** Milliseconds per shim with `true` in it, two at a time, without a journal, a record or a client. */
+async function bareStarts(folder: string, count: number): Promise<number> {
+  let begun = 0;
+  const next = async (): Promise<void> => {
+    if (begun === count) return;
+    const attempt = join(folder, String(begun++));
+    mkdirSync(attempt, { recursive: true });
+    const child = spawn('/bin/sh', ['-c', SHIM, 'memrl-shim', attempt, '', 'true'], {
+      detached: true,
+      stdio: 'ignore',
+    });
+    await new Promise((resolve) => child.once('exit', resolve));
+    return next();
+  };
+  const start = performance.now();
+  await Promise.all(Array.from({ length: SLOTS }, next));
+  return (performance.now() - start) / count;
+}
+
 /** Resident memory of the supervisor, MB; at its highest, and now. Zero where there is no /proc. */
 function memoryOf(runs: string): Pick<Result, 'peak' | 'now'> {
   const pid = readLock(lockPath(runs))?.pid;
@@ -90,8 +125,8 @@ function held(value: number, limit: number): string {
 }
 
 /** The same by another tool, with a log of what it ran; nothing where it is not installed. */
-function peer(tool: 'parallel' | 'tsp', count: number): string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'peer-'));
+function peer(tool: 'parallel' | 'tsp', folder: string, count: number): string[] {
+  mkdirSync(folder);
   const env = { ...process.env, TS_SOCKET: join(folder, 'socket'), TMPDIR: folder };
   const script = {
     parallel: `yes true | head -${count} | parallel -j${SLOTS} --joblog ${folder}/log`,
@@ -106,6 +141,5 @@ function peer(tool: 'parallel' | 'tsp', count: number): string[] {
     return [`  ${tool}, ${count} × true on ${SLOTS} slots: ${(time / count).toFixed(2)} ms a run`];
   } finally {
     if (tool === 'tsp') spawnSync('tsp', ['-K'], { env });
-    rmSync(folder, { recursive: true, force: true });
   }
 }
