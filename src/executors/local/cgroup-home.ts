@@ -9,12 +9,14 @@
  * first shim, some 10 ms in which nothing is computed.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 import { removeCgroup } from './cgroup.js';
 
 const LONGEST_NAME = 255;
+/** A cgroup of another supervisor that is empty for longer is not one that its shim is about to enter, ms. */
+const STALE_MS = 60_000;
 
 export class CgroupHome {
   readonly path: string;
@@ -32,7 +34,7 @@ export class CgroupHome {
       mkdirSync(path);
       return path;
     } catch {
-      // One of that name with living processes in it is not this attempt's.
+      // One of that name with living processes in it is not this attempt's. The place itself may have been cleared away.
       return removeCgroup(path) && isMade(path) ? path : null;
     }
   }
@@ -60,8 +62,11 @@ export class CgroupHome {
   }
 }
 
-/** Null where cgroups of our own cannot be made: no cgroup v2, not permitted, not Linux. Clears what dead runs left behind. */
-export function openCgroupHome(runsDirectory: string): CgroupHome | null {
+/**
+ * Null where cgroups of our own cannot be made: no cgroup v2, not permitted, not Linux. Clears what dead runs left behind,
+ * also those of runs directories that are gone: nobody else would.
+ */
+export function openCgroupHome(runsDirectory: string, staleMs = STALE_MS): CgroupHome | null {
   const own = ownCgroup();
   if (own === null) return null;
   const hash = createHash('sha256').update(runsDirectory).digest('hex').slice(0, 12);
@@ -70,9 +75,8 @@ export function openCgroupHome(runsDirectory: string): CgroupHome | null {
     // To move a process to where it is needs the same right as to move it to a child.
     writeFileSync(join(own, 'cgroup.procs'), String(process.pid));
     mkdirSync(path, { recursive: true });
-    for (const left of readdirSync(path, { withFileTypes: true })) {
-      if (left.isDirectory()) removeCgroup(join(path, left.name));
-    }
+    for (const home of folders(dirname(path))) sweep(home, home === path ? 0 : staleMs);
+    mkdirSync(path, { recursive: true });
     return new CgroupHome(path);
   } catch {
     return null;
@@ -117,11 +121,24 @@ function nameOf(id: RunId, attempt: number): string {
 
 function isMade(path: string): boolean {
   try {
-    mkdirSync(path);
+    mkdirSync(path, { recursive: true });
     return true;
   } catch {
     return false;
   }
+}
+
+/** Removes the empty cgroups of a home that are older than that, and the home with the last of them. */
+function sweep(home: string, ageMs: number): void {
+  const isOld = (path: string) => Date.now() - (statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0) >= ageMs;
+  const left = folders(home);
+  const gone = left.filter((path) => isOld(path) && removeCgroup(path));
+  if (gone.length === left.length && isOld(home)) removeEmpty(home);
+}
+
+function folders(path: string): string[] {
+  const entries = readdirSync(path, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
 }
 
 /** The folder of a supervisor and, with the last of them, `memrl` itself. */

@@ -130,6 +130,18 @@ describe.runIf(hasCgroups('cgroups of runs'))('the cgroup of a run', () => {
     expect(readClaim(attemptDirectory(directory, 1))).toMatchObject({ kind: 'begun', cgroup: null });
   });
 
+  it('is cleared away when its runs directory is gone, and comes back when it is not', async () => {
+    const home = newHome(runFolder());
+    mkdirSync(join(home.path, 's:dead.1'));
+    const other = runFolder();
+    await waitFor('the removal', () => {
+      // Young ones may be about to be entered: those of tests beside this one.
+      openCgroupHome(other, 300)!.close();
+      return !existsSync(home.path);
+    });
+    expect(home.make(id, 1)).toBe(join(home.path, 's:run.1'));
+  });
+
   it('is cleared away by the next supervisor when it is empty, and left alone when it is not', async () => {
     const directory = runFolder();
     const home = newHome(directory);
