@@ -1,5 +1,8 @@
 /** What a person can ask the window for. Each has one row in the key map. */
 export type Command =
+  MoveCommand | ActCommand | ListCommand | ChartCommand | LogCommand | CompareCommand | ScreenCommand | WindowCommand;
+
+export type MoveCommand =
   | 'up'
   | 'down'
   | 'page-up'
@@ -11,6 +14,10 @@ export type Command =
   | 'unfold'
   | 'open'
   | 'back'
+  | 'next-pane';
+
+/** What is asked of runs, or of the machine they run on. */
+export type ActCommand =
   | 'kill'
   | 'kill-group'
   | 'resume'
@@ -19,11 +26,23 @@ export type Command =
   | 'hold-group'
   | 'pause'
   | 'pause-group'
-  | 'filter'
-  | 'sort'
-  | 'metric'
-  | 'table'
-  | 'help'
-  | 'repaint'
-  | 'suspend'
-  | 'leave';
+  | 'extend'
+  | 'clone'
+  | 'more-slots'
+  | 'fewer-slots'
+  | 'drain'
+  | 'copy'
+  | 'shell'
+  | 'palette';
+
+export type ListCommand = 'mark' | 'mark-all' | 'filter' | 'group' | 'sort' | 'columns' | 'views' | 'metric';
+
+export type ChartCommand = 'x-axis' | 'log-y' | 'log-x' | 'smooth' | 'spread' | 'clip' | 'zoom-in' | 'zoom-out';
+
+export type LogCommand = 'search-next' | 'search-previous' | 'first-error' | 'wrap';
+
+export type CompareCommand = 'compare' | 'baseline';
+
+export type ScreenCommand = 'gpus' | 'sweep' | 'table' | 'help';
+
+export type WindowCommand = 'repaint' | 'suspend' | 'leave';

@@ -188,8 +188,13 @@ export class Controller {
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
       tableLength: this.#table?.length ?? null,
       openLength: node?.kind === 'run' ? this.#history.log(node.run.directory).length : (node?.runs.length ?? 0),
+      screenLength: this.#screenLength(),
       now: this.#ports.now(),
     };
+  }
+
+  #screenLength(): number {
+    return this.#ui.screen.kind === 'gpus' ? this.#ports.fleet.status.gpus.length : 0;
   }
 
   /** Rows that the thing that moves shows at once. */

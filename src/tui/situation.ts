@@ -19,6 +19,8 @@ export type Situation = {
   readonly helpLength: number;
   /** Lines of the open run's log, or runs of the open group. */
   readonly openLength: number;
+  /** Lines of the compare or sweep screen; GPUs on theirs. */
+  readonly screenLength: number;
   /** Unix ms. */
   readonly now: number;
 };
@@ -48,3 +50,6 @@ export function distance(movement: Movement, page: number): number {
   };
   return distances[movement];
 }
+
+/** What a command does to the window. `key`: the one that was pressed. */
+export type Obey = (ui: UiState, at: Situation, key: string) => Pressed;

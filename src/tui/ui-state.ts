@@ -1,3 +1,7 @@
+import { type ChartChoice, initialChartChoice } from './chart-choice.js';
+import { type CompareChoice, initialCompareChoice } from './compare-choice.js';
+import { type Grouping, initialGrouping } from './grouping.js';
+import { initialLogChoice, type LogChoice } from './log-choice.js';
 import { type RunId } from './port.js';
 import { type Sort } from './view/sort.js';
 
@@ -11,17 +15,32 @@ export type UiState = {
   readonly top: number;
   /** Groups folded or unfolded by hand, by key. */
   readonly folds: ReadonlyMap<string, boolean>;
+  /** Marked runs: what acts on runs acts on them while there are any. */
+  readonly marks: ReadonlySet<RunId>;
   readonly filter: string;
+  readonly grouping: Grouping;
   readonly sort: Sort;
   /** null: what the sweep shows first. */
   readonly metric: string | null;
+  readonly chart: ChartChoice;
+  readonly log: LogChoice;
+  readonly compare: CompareChoice;
   readonly screen: Screen;
   readonly dialog: Dialog;
   readonly note: Note | null;
 };
 
-/** `offset`: lines the log of a run is scrolled back from its end, or the table of a group's runs on from its top. */
-export type Screen = { readonly kind: 'jobs' } | { readonly kind: 'open'; readonly offset: number };
+export type Screen =
+  | { readonly kind: 'jobs' }
+  /** `offset`: lines the log of a run is scrolled back from its end, or the table of a group's runs on from its top. */
+  | { readonly kind: 'open'; readonly pane: OpenPane; readonly offset: number }
+  | { readonly kind: 'compare'; readonly top: number }
+  | { readonly kind: 'gpus'; readonly index: number }
+  | { readonly kind: 'sweep'; readonly top: number };
+
+/** What the keys that move act on, on an open run or group. */
+export const openPanes = ['log', 'charts', 'config', 'attempts'] as const;
+export type OpenPane = (typeof openPanes)[number];
 
 /** What lies over the screen or asks in the footer. */
 export type Dialog =
@@ -49,9 +68,14 @@ export const initialUi: UiState = {
   index: 0,
   top: 0,
   folds: new Map(),
+  marks: new Set(),
   filter: '',
+  grouping: initialGrouping,
   sort: 'file order',
   metric: null,
+  chart: initialChartChoice,
+  log: initialLogChoice,
+  compare: initialCompareChoice,
   screen: { kind: 'jobs' },
   dialog: { kind: 'none' },
   note: null,

@@ -12,7 +12,7 @@ describe('the table of keys', () => {
 
   it('holds every digit, and finds commands by key', () => {
     expect([...'0123456789'].map(commandFor)).toEqual(Array(10).fill('jump'));
-    expect(['q', 'ctrl-c', 'K', 'x'].map(commandFor)).toEqual(['leave', 'leave', 'kill-group', undefined]);
+    expect(['q', 'ctrl-c', 'K', 'X'].map(commandFor)).toEqual(['leave', 'leave', 'kill-group', undefined]);
   });
 
   it('writes itself as a table for the README', () => {

@@ -96,6 +96,11 @@ function hints(list: readonly Hint[]): Line {
 
 /** What a person guesses or finds in the help, first; what leads on or out is never left out. */
 const firstToGo = [
+  'command',
+  'group by',
+  'sweep',
+  'GPUs',
+  'compare',
   'move',
   'group',
   'fold',

@@ -1,10 +1,14 @@
+import { assertNever } from '../../base/assert-never.js';
+import { compareScreen } from './compare-screen.js';
 import { chartStrip, detailPane } from './detail-pane.js';
 import { withDialog } from './dialogs.js';
 import { footer, keysLine, messageLine } from './footer.js';
+import { gpuScreen } from './gpu-screen.js';
 import { header, shortHeader } from './header.js';
 import { listPane, listRows } from './list-pane.js';
 import { openScreen } from './open-screen.js';
 import { blank, fitLine, type Line, span } from './span.js';
+import { sweepScreen } from './sweep-screen.js';
 import { type WindowModel } from './window-model.js';
 
 /** Below this much room there is only a list; below the least, nothing that would be of use. */
@@ -29,8 +33,27 @@ export function listHeight(width: number, height: number): number {
 function plainScreen(model: WindowModel, width: number, height: number): Line[] {
   if (width < whole.width || height < whole.height) return smallScreen(model, width, height);
   const body = bodyHeight(height);
-  const main = model.ui.screen.kind === 'open' ? openBody(model, width, body) : jobsBody(model, width, height);
+  const main = bodyOf(model, width, { body, height });
   return [...header(model, width), ...padTo(main, width, body), ...footer(model, width)];
+}
+
+/** What stands between header and footer. `height`: of the whole window. */
+function bodyOf(model: WindowModel, width: number, { body, height }: { body: number; height: number }): Line[] {
+  const { screen: shown } = model.ui;
+  switch (shown.kind) {
+    case 'jobs':
+      return jobsBody(model, width, height);
+    case 'open':
+      return openBody(model, width, body);
+    case 'compare':
+      return compareScreen(model, width, body);
+    case 'gpus':
+      return gpuScreen(model, width, body);
+    case 'sweep':
+      return sweepScreen(model, width, body);
+    default:
+      return assertNever(shown);
+  }
 }
 
 /** Rows between header and footer. */

@@ -1,0 +1,16 @@
+/** What the compare screen shows. */
+export type CompareChoice = {
+  /** Key of the run or group that the others are measured against; null: none. */
+  readonly baseline: string | null;
+  readonly view: CompareView;
+  readonly summary: ValueSummary;
+};
+
+export const compareViews = ['table', 'overlay', 'heatmap'] as const;
+export type CompareView = (typeof compareViews)[number];
+
+/** The one number that stands for a curve. */
+export const valueSummaries = ['last', 'best', 'mean of last 10', 'at cursor'] as const;
+export type ValueSummary = (typeof valueSummaries)[number];
+
+export const initialCompareChoice: CompareChoice = { baseline: null, view: 'table', summary: 'last' };

@@ -1,0 +1,48 @@
+import { type ListCommand } from './command.js';
+import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
+import { type UiState } from './ui-state.js';
+import { sorts } from './view/sort.js';
+
+export const obeyList: Record<ListCommand, Obey> = {
+  mark,
+  'mark-all': markAll,
+  filter: (ui) => ({
+    ui: { ...ui, screen: { kind: 'jobs' }, dialog: { kind: 'filter', text: ui.filter, before: ui.filter } },
+  }),
+  group: (ui) => refuse(ui, 'The runs cannot be grouped otherwise.'),
+  sort: nextSort,
+  columns: (ui) => refuse(ui, 'There are no other columns.'),
+  views: (ui) => refuse(ui, 'There are no saved views.'),
+  metric: chooseMetric,
+};
+
+/** Marks the selected run, or all runs of the selected group; unmarks them when all of them are marked. */
+function mark(ui: UiState, at: Situation): Pressed {
+  const node = at.rows[at.index];
+  if (node === undefined) return refuse(ui, 'There is no run to mark.');
+  const ids = node.kind === 'run' ? [node.run.id] : node.runs.map(({ id }) => id);
+  const marks = new Set(ui.marks);
+  const areAll = ids.every((id) => marks.has(id));
+  for (const id of ids) {
+    if (areAll) marks.delete(id);
+    else marks.add(id);
+  }
+  return { ui: { ...ui, marks } };
+}
+
+/** Marks every run that is shown; unmarks all when any is marked. */
+function markAll(ui: UiState, at: Situation): Pressed {
+  if (ui.marks.size > 0) return { ui: { ...ui, marks: new Set() } };
+  return { ui: { ...ui, marks: new Set(at.groups.flatMap(({ runs }) => runs.map(({ id }) => id))) } };
+}
+
+function nextSort(ui: UiState): Pressed {
+  const sort = sorts[(sorts.indexOf(ui.sort) + 1) % sorts.length]!;
+  return { ui: { ...ui, sort, note: { text: `Order: ${sort}.`, tone: 'dim' } } };
+}
+
+function chooseMetric(ui: UiState, at: Situation): Pressed {
+  if (at.metrics.length === 0) return refuse(ui, 'No run has written a metric yet.');
+  const index = Math.max(0, at.metrics.indexOf(at.metric ?? ''));
+  return { ui: { ...ui, dialog: { kind: 'metrics', index } } };
+}
