@@ -1,0 +1,36 @@
+import { type Grouping } from './grouping.js';
+import { type Sort } from './view/sort.js';
+
+/** Colours of the window. `mono`: bold, dim and reverse alone. */
+export const themeNames = ['dark', 'light', 'colour-blind', 'mono'] as const;
+export type ThemeName = (typeof themeNames)[number];
+
+/** Which keys do what; `vim` moves with h j k l. */
+export const keyPresets = ['default', 'vim'] as const;
+export type KeyPreset = (typeof keyPresets)[number];
+
+/** A way to look at the runs of a sweep, under a name. */
+export type SavedView = {
+  readonly name: string;
+  readonly filter: string;
+  readonly grouping: Grouping;
+  readonly sort: Sort;
+  readonly metric: string | null;
+  readonly columns: readonly string[] | null;
+};
+
+/** What a person has chosen for one sweep. `last`: how the window was left. */
+export type SweepPreferences = {
+  readonly views: readonly SavedView[];
+  readonly last: Omit<SavedView, 'name'> | null;
+};
+
+/** Where the window keeps what a person prefers. Nothing here throws: what cannot be kept is told in the answer. */
+export type PreferencesPort = {
+  readonly theme: ThemeName | null;
+  readonly keys: KeyPreset;
+  ofSweep(sweep: string): SweepPreferences;
+  /** Why it could not be kept; null when it was. */
+  keep(change: { readonly theme?: ThemeName; readonly keys?: KeyPreset }): string | null;
+  keepSweep(sweep: string, preferences: SweepPreferences): string | null;
+};
