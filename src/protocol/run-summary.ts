@@ -84,5 +84,7 @@ export const SweepSummary = z.object({
   /** Metric keys to show first, and the key of the x axis (`step` when the file says nothing). */
   show: z.array(z.string()),
   x: z.string(),
+  /** The metric that says how good a run is, where the file names one. */
+  objective: z.object({ name: z.string(), goal: z.enum(['minimize', 'maximize']) }).optional(),
 });
 export type SweepSummary = z.infer<typeof SweepSummary>;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { GroupSummary, SweepSummary } from '../protocol/run-summary.js';
 import type { SchedulerState } from '../scheduler/state.js';
-import type { MetricChoice, Plan } from '../spec/planned-run.js';
+import type { MetricChoice, Plan, PlannedRun } from '../spec/planned-run.js';
 import type { RunBook } from './run-book.js';
 
 /** The sweeps as clients see them. A sweep that was submitted in parts has the groups of all parts. */
@@ -29,7 +29,16 @@ function summary(name: string, plans: readonly Plan[], directory: string): Sweep
     }),
     show,
     x,
+    ...objectiveOf(runs),
   };
+}
+
+/** Groups may differ in what they try to do; then nothing can be said of the sweep. */
+function objectiveOf(runs: readonly PlannedRun[]): Pick<SweepSummary, 'objective'> {
+  const stated = runs.flatMap(({ objective }) => objective ?? []);
+  const [first] = stated;
+  if (first === undefined || stated.some(({ name, goal }) => name !== first.name || goal !== first.goal)) return {};
+  return { objective: { name: first.name, goal: first.goal } };
 }
 
 /** What most runs want shown: warm-ups come first in a file, but are not what it is about. */
