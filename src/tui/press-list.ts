@@ -1,7 +1,8 @@
 import { type ListCommand } from './command.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
 import { type UiState } from './ui-state.js';
-import { sorts } from './view/sort.js';
+import { initialColumns } from './list-column-id.js';
+import { type Sort, sortsFor, sortWords } from './view/sort.js';
 
 export const obeyList: Record<ListCommand, Obey> = {
   mark,
@@ -36,9 +37,14 @@ function markAll(ui: UiState, at: Situation): Pressed {
   return { ui: { ...ui, marks: new Set(at.groups.flatMap(({ runs }) => runs.map(({ id }) => id))) } };
 }
 
-function nextSort(ui: UiState): Pressed {
-  const sort = sorts[(sorts.indexOf(ui.sort) + 1) % sorts.length]!;
-  return { ui: { ...ui, sort, note: { text: `Order: ${sort}.`, tone: 'dim' } } };
+function nextSort(ui: UiState, at: Situation): Pressed {
+  const sorts = sortsFor(ui.columns ?? initialColumns);
+  const by = sorts[(sorts.indexOf(ui.sort.by) + 1) % sorts.length]!;
+  return ordered(ui, { by, isReversed: false }, at);
+}
+
+function ordered(ui: UiState, sort: Sort, { metric }: Situation): Pressed {
+  return { ui: { ...ui, sort, note: { text: `Order: ${sortWords(sort, metric)}.`, tone: 'dim' } } };
 }
 
 function chooseMetric(ui: UiState, at: Situation): Pressed {

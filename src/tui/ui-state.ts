@@ -3,7 +3,9 @@ import { type CompareChoice, initialCompareChoice } from './compare-choice.js';
 import { type Grouping, initialGrouping } from './grouping.js';
 import { initialLogChoice, type LogChoice } from './log-choice.js';
 import { type RunId } from './port.js';
-import { type Sort } from './view/sort.js';
+import { type Subject } from './view/compare-subjects.js';
+import { type ColumnId } from './list-column-id.js';
+import { initialSort, type Sort } from './view/sort.js';
 
 /** What the person sees and has chosen; not what the runs do. */
 export type UiState = {
@@ -20,6 +22,8 @@ export type UiState = {
   readonly filter: string;
   readonly grouping: Grouping;
   readonly sort: Sort;
+  /** Columns of the list from left to right; null: the usual ones. */
+  readonly columns: readonly ColumnId[] | null;
   /** null: what the sweep shows first. */
   readonly metric: string | null;
   readonly chart: ChartChoice;
@@ -34,9 +38,18 @@ export type Screen =
   | { readonly kind: 'jobs' }
   /** `offset`: lines the log of a run is scrolled back from its end, or the table of a group's runs on from its top. */
   | { readonly kind: 'open'; readonly pane: OpenPane; readonly offset: number }
-  | { readonly kind: 'compare'; readonly top: number }
+  | CompareScreen
   | { readonly kind: 'gpus'; readonly index: number }
   | { readonly kind: 'sweep'; readonly top: number };
+
+/** `at`: the thing under the cursor; `top` and `left`: the first line and the first column that are shown. */
+export type CompareScreen = {
+  readonly kind: 'compare';
+  readonly subjects: readonly Subject[];
+  readonly at: number;
+  readonly top: number;
+  readonly left: number;
+};
 
 /** What the keys that move act on, on an open run or group. */
 export const openPanes = ['log', 'charts', 'config', 'attempts'] as const;
@@ -48,6 +61,8 @@ export type Dialog =
   | { readonly kind: 'help'; readonly top: number }
   | { readonly kind: 'table'; readonly top: number }
   | { readonly kind: 'metrics'; readonly index: number }
+  /** The parameters that may be on the axes of the heatmap. */
+  | { readonly kind: 'axes'; readonly index: number }
   | { readonly kind: 'filter'; readonly text: string; readonly before: string }
   | { readonly kind: 'confirm'; readonly key: string; readonly question: string; readonly order: Order };
 
@@ -71,7 +86,8 @@ export const initialUi: UiState = {
   marks: new Set(),
   filter: '',
   grouping: initialGrouping,
-  sort: 'file order',
+  sort: initialSort,
+  columns: null,
   metric: null,
   chart: initialChartChoice,
   log: initialLogChoice,

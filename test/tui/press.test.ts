@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { press } from '../../src/tui/press.js';
 import { type Pressed, type Situation } from '../../src/tui/situation.js';
 import { initialUi, type UiState } from '../../src/tui/ui-state.js';
+import { initialSort } from '../../src/tui/view/sort.js';
 import { buildTree, flatten } from '../../src/tui/view/tree.js';
 import { aRun, aSweep } from './simulated-fleet.js';
 
@@ -104,7 +105,7 @@ describe('killing and resuming', () => {
   ] as const)('%s undoes itself on a run that is %s', (key, state, order) => {
     const run = aRun('A_z', { state });
     const tree = buildTree([run], [aSweep({ groups })], {
-      ...{ matches: () => true, sort: 'file order', metric: null, now: NOW },
+      ...{ matches: () => true, sort: initialSort, metric: null, now: NOW },
     });
     const rows = flatten(tree, () => false);
     const at = situation(initialUi, { rows, index: rows.length - 1, branches: tree.branches });
@@ -116,7 +117,7 @@ describe('killing and resuming', () => {
     const waiting = aRun('A_z', { state: 'queued', retryAt: NOW + 5000 });
     const held = aRun('A_w', { state: 'held' });
     const tree = buildTree([waiting, held], [aSweep({ groups })], {
-      ...{ matches: () => true, sort: 'file order', metric: null, now: NOW },
+      ...{ matches: () => true, sort: initialSort, metric: null, now: NOW },
     });
     const rows = flatten(tree, () => false);
     const pressed = (index: number) => press(initialUi, 'r', situation(initialUi, { rows, index }));
@@ -210,8 +211,9 @@ describe('dialogs and screens', () => {
   });
 
   it('goes through the orders and comes back to the first', () => {
-    expect(play(0, 's').ui.sort).toBe('state');
-    expect(play(0, 's', 's', 's', 's').ui.sort).toBe('file order');
+    expect(play(0, 's').ui.sort).toEqual({ by: 'state', isReversed: false });
+    expect(play(0, 's', 's').ui.note?.text).toBe('Order: loss, greatest first.');
+    expect(play(0, 's', 's', 's', 's', 's').ui.sort.by).toBe('file order');
   });
 
   it('opens a run, scrolls its log backwards from the end, goes to the next run, and back', () => {

@@ -1,6 +1,8 @@
 import { keyMap } from '../key-map.js';
 import { cleanText } from './clean-text.js';
+import { axesKeys, compareKeys } from './compare-keys.js';
 import { textWidth } from './display-width.js';
+import { isInitialSort, sortWords } from './sort.js';
 import { ends, fitLine, type Line, lineWidth, onGround, span } from './span.js';
 import { selectedNode, type WindowModel } from './window-model.js';
 
@@ -28,7 +30,7 @@ function filterPrompt(model: WindowModel, text: string, width: number): Line {
 function listState({ ui, metric }: WindowModel): Line {
   const parts = [
     ui.filter === '' ? null : `filter ${ui.filter}`,
-    ui.sort === 'file order' ? null : `order ${ui.sort}`,
+    isInitialSort(ui.sort) ? null : sortWords(ui.sort, metric),
     metric === null ? null : `metric ${metric}`,
   ];
   return [span(` ${parts.filter((part) => part !== null).join(' · ')}`, 'faint')];
@@ -46,7 +48,8 @@ export function keysLine(model: WindowModel, width: number): Line {
   return fitLine(fitting(keysNow(model), width), width);
 }
 
-function keysNow({ ui, table }: WindowModel): readonly Hint[] {
+function keysNow(model: WindowModel): readonly Hint[] {
+  const { ui, table } = model;
   if (ui.dialog.kind === 'confirm')
     return [
       [ui.dialog.key, 'yes'],
@@ -54,6 +57,7 @@ function keysNow({ ui, table }: WindowModel): readonly Hint[] {
     ];
   if (ui.dialog.kind !== 'none') return dialogKeys[ui.dialog.kind];
   if (ui.screen.kind === 'open') return openKeys;
+  if (ui.screen.kind === 'compare') return compareKeys(model);
   const bound = keyMap.flatMap(({ shown, short, command }): Hint[] =>
     short === null || (command === 'table' && table === null) ? [] : [[shown, short]],
   );
@@ -66,7 +70,8 @@ const textKeys: readonly Hint[] = [
   ['↑↓', 'scroll'],
   ['Esc', 'close'],
 ];
-const dialogKeys: Record<'filter' | 'metrics' | 'help' | 'table', readonly Hint[]> = {
+const dialogKeys: Record<'filter' | 'metrics' | 'axes' | 'help' | 'table', readonly Hint[]> = {
+  axes: axesKeys,
   filter: [
     ['Enter', 'keep'],
     ['Esc', 'drop'],

@@ -1,33 +1,116 @@
+import { columnKey, type ColumnId } from '../list-column-id.js';
 import { type RunSummary } from '../port.js';
+import { naturalOrder } from './natural-order.js';
+import { parameterOrder } from './parameter-text.js';
 import { statesByUrgency } from './state-look.js';
-import { elapsed } from './tally.js';
+import { elapsed, progressOf } from './tally.js';
 
-/** The orders `s` goes through. */
-export const sorts = ['file order', 'state', 'metric', 'time'] as const;
-export type Sort = (typeof sorts)[number];
+/** What the runs of a group can be ordered by. */
+export type SortBy = 'file order' | 'state' | 'name' | Exclude<ColumnId, 'trend'>;
 
-/** Runs in the chosen order; equal ones, and `file order`, stay as they were. Missing values come last. */
+export type Sort = { readonly by: SortBy; readonly isReversed: boolean };
+
+export const initialSort: Sort = { by: 'file order', isReversed: false };
+
+/** Whether the runs are as the sweep file has them. */
+export function isInitialSort({ by, isReversed }: Sort): boolean {
+  return by === initialSort.by && isReversed === initialSort.isReversed;
+}
+
+/** The orders one goes through with the columns that are shown: the usual ones, then the others from left to right. */
+export function sortsFor(columns: readonly ColumnId[]): SortBy[] {
+  const usual: SortBy[] = ['file order', 'state', 'metric', 'time', 'name'];
+  const others = columns.filter((column): column is Exclude<ColumnId, 'trend'> => column !== 'trend');
+  return [...new Set([...usual, ...others.filter((column) => columnKey(column) !== null || !defaults.has(column))])];
+}
+
+/** Their order is seldom asked for; who wants it chooses it among the columns. */
+const defaults: ReadonlySet<ColumnId> = new Set(['progress', 'left', 'slot']);
+
+/** Whether the order can change without the runs' names or parameters changing. */
+export function isLive({ by }: Sort): boolean {
+  return by !== 'file order' && by !== 'name' && !by.startsWith('parameter ');
+}
+
+/** What comes first, in words. `metric`: the chosen one. */
+export function sortWords({ by, isReversed }: Sort, metric: string | null): string {
+  const first = firstWords[by] ?? (columnKey(by as ColumnId)?.kind === 'parameter' ? least : greatest);
+  const what = by === 'metric' ? (metric ?? 'metric') : (columnKey(by as ColumnId)?.key ?? by);
+  return `${what}, ${first[isReversed ? 1 : 0]} first`;
+}
+
+type Words = readonly [first: string, reversed: string];
+
+const greatest: Words = ['greatest', 'least'];
+const least: Words = ['least', 'greatest'];
+const firstWords: Partial<Record<SortBy, Words>> = {
+  'file order': ['first', 'last'],
+  state: ['most urgent', 'least urgent'],
+  name: ['A', 'Z'],
+  time: ['longest', 'shortest'],
+  left: ['soonest', 'latest'],
+  slot: least,
+  exit: ['A', 'Z'],
+};
+
+/** Runs in the chosen order; equal ones stay as they were. What has no value comes last, either way. `now`: Unix ms. */
 export function sorted(
   runs: readonly RunSummary[],
   sort: Sort,
   metric: string | null,
   now: number,
 ): readonly RunSummary[] {
-  if (sort === 'file order') return runs;
-  const rank = rankBy(sort, metric, now);
+  if (sort.by === 'file order') return sort.isReversed ? [...runs].reverse() : runs;
+  const key = columnKey(sort.by as ColumnId);
+  const sign = sort.isReversed ? -1 : 1;
+  if (key?.kind === 'parameter') return byParameter(runs, key.key, sign);
+  const read = reader(sort.by, key?.key ?? metric, now);
   return runs
-    .map((run) => ({ run, rank: rank(run) }))
-    .sort((a, b) => a.rank - b.rank)
+    .map((run) => ({ run, value: read(run) }))
+    .sort((a, b) => valueOrder(a.value, b.value, sign))
     .map(({ run }) => run);
 }
 
-function rankBy(sort: Exclude<Sort, 'file order'>, metric: string | null, now: number): (run: RunSummary) => number {
-  if (sort === 'state') return (run) => statesByUrgency.indexOf(run.state);
-  if (sort === 'metric') return (run) => falling(metric === null ? null : run.metrics[metric]);
-  return (run) => falling(elapsed(run, now));
+/** A number ascends, and a text in the natural order; null and NaN are no values. */
+type Value = number | string | null;
+
+function valueOrder(a: Value, b: Value, sign: number): number {
+  const [isMissingA, isMissingB] = [isMissing(a), isMissing(b)];
+  if (isMissingA || isMissingB) return Number(isMissingA) - Number(isMissingB);
+  if (typeof a === 'number' && typeof b === 'number') return a < b ? -sign : a > b ? sign : 0;
+  return sign * naturalOrder(String(a), String(b));
 }
 
-/** Greatest first. A large finite number rather than Infinity: Infinity − Infinity is no order. */
-function falling(value: number | null | undefined): number {
-  return value === null || value === undefined || Number.isNaN(value) ? Number.MAX_VALUE / 4 : -value;
+function isMissing(value: Value): boolean {
+  return value === null || Number.isNaN(value);
+}
+
+function byParameter(runs: readonly RunSummary[], key: string, sign: number): RunSummary[] {
+  return [...runs].sort(({ parameters: { [key]: a } }, { parameters: { [key]: b } }) =>
+    a === undefined || b === undefined ? parameterOrder(a, b) : sign * parameterOrder(a, b),
+  );
+}
+
+function reader(by: SortBy, metric: string | null, now: number): (run: RunSummary) => Value {
+  const read = readers[by];
+  if (read !== undefined) return (run) => read(run, now);
+  return (run) => falling(metric === null ? null : run.metrics[metric]);
+}
+
+/** Least first, so what should begin with the greatest is turned round. */
+const readers: Partial<Record<SortBy, (run: RunSummary, now: number) => Value>> = {
+  state: ({ state }) => statesByUrgency.indexOf(state),
+  name: ({ name }) => name,
+  progress: (run) => falling(run.state === 'queued' ? null : progressOf(run)),
+  left: ({ etaSeconds }) => etaSeconds,
+  slot: ({ slot }) => slot,
+  time: (run, now) => falling(elapsed(run, now)),
+  'gpu memory': ({ gpuMemory }) => falling(gpuMemory),
+  attempt: ({ attempt }) => falling(attempt),
+  exit: ({ exit }) => (exit === null ? null : (exit.signal ?? `${exit.class} ${exit.code ?? ''}`)),
+  priority: ({ priority }) => falling(priority),
+};
+
+function falling(value: number | null | undefined): number | null {
+  return value === null || value === undefined ? null : -value;
 }

@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { type RunSummary } from '../../../src/tui/port.js';
 import { paceOf } from '../../../src/tui/view/pace.js';
-import { type sorts } from '../../../src/tui/view/sort.js';
+import { type SortBy } from '../../../src/tui/view/sort.js';
 import { tally } from '../../../src/tui/view/tally.js';
 import { buildTree, flatten, type TreeOptions } from '../../../src/tui/view/tree.js';
 import { aRun, aSweep } from '../simulated-fleet.js';
 
 const groups = ['B', 'A'].map((name) => ({ name, title: null, needs: [] }));
-const options: TreeOptions = { matches: () => true, sort: 'file order', metric: 'bits', now: 100_000 };
+const options: TreeOptions = {
+  matches: () => true,
+  sort: { by: 'file order', isReversed: false },
+  metric: 'bits',
+  now: 100_000,
+};
 
 /** The rows as an indented list. */
 function outline(runs: readonly RunSummary[], over: Partial<TreeOptions> = {}): string[] {
@@ -47,7 +52,7 @@ describe('the tree', () => {
     expect(outline(runs, { matches: ({ state }) => state === 'failed' })).toEqual(['A', '  A_B8_s0']);
   });
 
-  it.each<{ sort: (typeof sorts)[number]; order: string[] }>([
+  it.each<{ sort: SortBy; order: string[] }>([
     { sort: 'file order', order: ['A_a', 'A_b', 'A_c', 'A_d'] },
     { sort: 'state', order: ['A_c', 'A_b', 'A_d', 'A_a'] },
     { sort: 'metric', order: ['A_b', 'A_c', 'A_a', 'A_d'] },
@@ -59,7 +64,7 @@ describe('the tree', () => {
       aRun('A_c', { state: 'failed', metrics: { bits: 3 }, startedAt: 0, endedAt: 30_000 }),
       aRun('A_d', { metrics: { bits: null } }),
     ];
-    expect(outline(runs, { sort }).slice(1)).toEqual(order.map((name) => `  ${name}`));
+    expect(outline(runs, { sort: { by: sort, isReversed: false } }).slice(1)).toEqual(order.map((name) => `  ${name}`));
   });
 
   it('moves a subgroup with its best run', () => {
@@ -67,7 +72,15 @@ describe('the tree', () => {
       ...seeds('A', 'low', { metrics: { bits: 1 } }, { metrics: { bits: 2 } }),
       ...seeds('A', 'high', { metrics: { bits: 0 } }, { metrics: { bits: 8 } }),
     ];
-    expect(outline(runs, { sort: 'metric' })).toEqual(['A', '  high', '    s1', '    s0', '  low', '    s1', '    s0']);
+    expect(outline(runs, { sort: { by: 'metric', isReversed: false } })).toEqual([
+      'A',
+      '  high',
+      '    s1',
+      '    s0',
+      '  low',
+      '    s1',
+      '    s0',
+    ]);
   });
 });
 
