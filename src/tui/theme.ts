@@ -46,6 +46,14 @@ const backgrounds: Record<Ground, readonly [string, string, string]> = {
   selected: ['48;5;237', '7', '7'],
   raised: ['48;5;235', '', ''],
   alarm: ['1;38;5;231;48;5;124', '1;37;41', '1;7'],
+  // As matplotlib's viridis: it grows lighter all the way, so that any colour vision sees its order.
+  heat0: ['38;5;255;48;5;53', '97;44', ''],
+  heat1: ['38;5;255;48;5;60', '97;44', ''],
+  heat2: ['38;5;255;48;5;24', '30;46', ''],
+  heat3: ['38;5;255;48;5;30', '30;46', ''],
+  heat4: ['38;5;16;48;5;35', '30;42', ''],
+  heat5: ['38;5;16;48;5;113', '30;43', ''],
+  heat6: ['38;5;16;48;5;220', '30;43', ''],
 };
 
 /** On a dark ground the terminal's own foreground may be black, and greys need lifting. */
@@ -62,7 +70,8 @@ export function themeFor({ colours, ascii }: Capabilities): Theme {
   const column = colours === 256 ? 0 : colours === 16 ? 1 : 2;
   return {
     sgr: (tone, ground) => {
-      if (ground === 'alarm') return backgrounds.alarm[column];
+      // These bring the colour of their text along.
+      if (ground === 'alarm' || ground.startsWith('heat')) return backgrounds[ground][column];
       if (ground === 'selected' && column > 0) return '7';
       const front =
         ground !== 'none' && column === 0 ? (onDark[tone] ?? foregrounds[tone][0]) : foregrounds[tone][column];

@@ -28,7 +28,20 @@ export const tones = [
 export type Tone = (typeof tones)[number];
 
 /** What a piece of text lies on. */
-export const grounds = ['none', 'selected', 'raised', 'alarm'] as const;
+export const grounds = [
+  'none',
+  'selected',
+  'raised',
+  'alarm',
+  // A ramp from low to high.
+  'heat0',
+  'heat1',
+  'heat2',
+  'heat3',
+  'heat4',
+  'heat5',
+  'heat6',
+] as const;
 export type Ground = (typeof grounds)[number];
 
 export type Span = { readonly text: string; readonly tone: Tone; readonly ground?: Ground };
