@@ -1,5 +1,7 @@
 import type { Fleet, RunSummary } from '../client/fleet.js';
+import { PreferencesFile, preferencesPath } from '../store/preferences.js';
 import { openWindow } from '../tui/open-window.js';
+import { preferencesIn } from '../tui/preferences.js';
 import { isOver } from './is-over.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
@@ -27,6 +29,7 @@ async function showWindow(fleet: Fleet, sweep: string | null, options: LaunchOpt
     stdin: process.stdin,
     environment: process.env,
     ascii: options.ascii,
+    preferences: preferencesIn(new PreferencesFile(preferencesPath(process.env))),
     ...(sweep === null ? {} : { sweep, summary: (width) => reportText(sweep, options, width) }),
   });
   if (outcome === 'detached') {

@@ -4,6 +4,8 @@ import { capabilitiesOf } from './capabilities.js';
 import { Controller } from './controller.js';
 import { Painter } from './painter.js';
 import { type FleetPort, type RunFilesPort } from './port.js';
+import { passingPreferences } from './preferences.js';
+import { type PreferencesPort } from './preferences-port.js';
 import { runFiles } from './run-files.js';
 import { dieBy, type Interruption, TerminalSession } from './terminal-session.js';
 import { themeFor } from './theme.js';
@@ -19,6 +21,8 @@ export type WindowOptions = {
   readonly summary?: ((width: number) => readonly string[]) | undefined;
   /** Where TERM, LANG, NO_COLOR … are read. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** What the person prefers, and where it is kept; without it choices hold until the window is closed. */
+  readonly preferences?: PreferencesPort | undefined;
   /** Draw with ASCII only. */
   readonly ascii?: boolean | undefined;
   /** Where histories and logs are read; the run directories themselves unless a test says otherwise. */
@@ -67,9 +71,10 @@ class WindowLife {
     this.#answer = answer;
     const capabilities = capabilitiesOf(options.environment ?? {}, options.ascii ?? false);
     this.#painter = new Painter(options.stdout, themeFor(capabilities));
-    const { fleet, summary, files = runFiles } = options;
+    const { fleet, summary, files = runFiles, preferences = passingPreferences() } = options;
     const perform = (order: WindowOrder): void => this.#perform(order);
-    this.#controller = new Controller({ fleet, files, summary, perform, now: Date.now }, options.sweep ?? null);
+    const ports = { fleet, files, summary, preferences, perform, now: Date.now };
+    this.#controller = new Controller(ports, options.sweep ?? null);
     this.#session = new TerminalSession(options.stdin, options.stdout, {
       onInterruption: (interruption) => this.#interrupt(interruption),
       onReturn: this.#repaint,

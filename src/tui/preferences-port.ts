@@ -25,12 +25,20 @@ export type SweepPreferences = {
   readonly last: Omit<SavedView, 'name'> | null;
 };
 
-/** Where the window keeps what a person prefers. Nothing here throws: what cannot be kept is told in the answer. */
-export type PreferencesPort = {
+/** What a person has chosen for the window itself. `theme` null: what suits the terminal's ground. */
+export type WindowPreferences = {
   readonly theme: ThemeName | null;
   readonly keys: KeyPreset;
+  /** Whether the window listens to the mouse; where it does not, the terminal selects text without Shift. */
+  readonly mouse: boolean;
+};
+
+/** Where the window keeps what a person prefers. Nothing here throws: what cannot be kept is told in the answer. */
+export type PreferencesPort = WindowPreferences & {
+  /** What was wrong with what had been kept, in words; null when nothing was. */
+  readonly problem: string | null;
   ofSweep(sweep: string): SweepPreferences;
-  /** Why it could not be kept; null when it was. */
-  keep(change: { readonly theme?: ThemeName; readonly keys?: KeyPreset }): string | null;
-  keepSweep(sweep: string, preferences: SweepPreferences): string | null;
+  /** Holds at once; written in the background. Resolves with why it could not be written; null when it was. */
+  keep(change: Partial<WindowPreferences>): Promise<string | null>;
+  keepSweep(sweep: string, preferences: SweepPreferences): Promise<string | null>;
 };
