@@ -1,8 +1,10 @@
 import { Bell } from './bell.js';
-import { detailOf, wantedFor } from './detail.js';
+import { detailOf, type ReadDetail, wantedFor, xChoicesFor } from './detail.js';
 import { History } from './history.js';
 import { type Ack, type FleetPort, type RunFilesPort } from './port.js';
 import { Last } from './last.js';
+import { type PreferencesPort } from './preferences-port.js';
+import { passingPreferences } from './preferences.js';
 import { press } from './press.js';
 import { isFolded, type Scene, SceneBuilder } from './scene.js';
 import { familyOf, groupOf, metricsOf } from './selection.js';
@@ -11,17 +13,21 @@ import { initialUi, type Order, type RunVerb, type UiState, type WindowOrder } f
 import { cleanText } from './view/clean-text.js';
 import { helpLines } from './view/dialogs.js';
 import { boxFrame } from './view/overlay.js';
-import { listHeight, screen } from './view/screen.js';
+import { listHeight, screen, wholeHeight } from './view/screen.js';
 import { type Line } from './view/span.js';
 import { hasEnded } from './view/tally.js';
 import { type TreeNode } from './view/tree.js';
 import { varyingKeys } from './view/varying-keys.js';
-import { type Detail, type WindowModel } from './view/window-model.js';
+import { WholeScreens, type ScreenSource } from './whole-screens.js';
+import { type XChoice } from './x-axis.js';
+import { type WindowModel } from './view/window-model.js';
 
 /** What the window needs of the world. */
 export type WindowPorts = {
   readonly fleet: FleetPort;
   readonly files: RunFilesPort;
+  /** What the person prefers; without it nothing is kept. */
+  readonly preferences?: PreferencesPort | undefined;
   /** Unix ms. */
   readonly now: () => number;
   /** The summary table as ready lines of at most `width` columns; undefined when there is none. */
@@ -40,6 +46,7 @@ const logLines = { jobs: 200, open: 3000 };
  */
 export class Controller {
   readonly #ports: WindowPorts;
+  readonly #preferences: PreferencesPort;
   readonly #scenes: SceneBuilder;
   readonly #history: History;
   readonly #title: string;
@@ -52,12 +59,16 @@ export class Controller {
   #hadEnded = false;
   readonly #bell = new Bell();
   #table: readonly string[] | null = null;
-  readonly #detail = new Last<Detail>();
+  readonly #detail = new Last<ReadDetail>();
   readonly #varying = new Last<ReadonlySet<string>>();
+  readonly #wholes = new WholeScreens();
 
   /** `sweep`: the only sweep to show; null shows all the fleet knows. */
   constructor(ports: WindowPorts, sweep: string | null) {
     this.#ports = ports;
+    this.#preferences = ports.preferences ?? passingPreferences();
+    const { keys, problem } = this.#preferences;
+    this.#ui = { ...initialUi, keys, note: problem === null ? null : { text: cleanText(problem), tone: 'warn' } };
     this.#scenes = new SceneBuilder(ports.fleet, sweep);
     this.#title = sweep ?? 'all sweeps';
     this.#history = new History(ports.files, () => this.#changed());
@@ -171,6 +182,8 @@ export class Controller {
   #situation(scene: Scene): Situation {
     const index = this.#indexIn(scene);
     const node = scene.rows[index];
+    const xChoices = (): readonly XChoice[] => this.#xChoices(node, scene);
+    const { width, height } = this.#size;
     return {
       rows: scene.rows,
       index,
@@ -181,6 +194,9 @@ export class Controller {
       get metrics() {
         return metricsOf(node, scene);
       },
+      get xChoices() {
+        return xChoices();
+      },
       get helpLength() {
         return helpLines().length;
       },
@@ -189,8 +205,18 @@ export class Controller {
       tableLength: this.#table?.length ?? null,
       openLength: node?.kind === 'run' ? this.#history.log(node.run.directory).length : (node?.runs.length ?? 0),
       screenLength: this.#screenLength(),
+      charts: this.#detail.current?.charts.length ?? 0,
       now: this.#ports.now(),
+      ...this.#wholes.situation(this.#source(scene), { width, height: wholeHeight(width, height) }),
     };
+  }
+
+  #source(scene: Scene): ScreenSource {
+    return { ui: this.#ui, scene, fleet: this.#ports.fleet, history: this.#history };
+  }
+
+  #xChoices(node: TreeNode | undefined, scene: Scene): readonly XChoice[] {
+    return this.#wholes.xChoices(this.#source(scene)) ?? xChoicesFor(node, scene, this.#history);
   }
 
   #screenLength(): number {
@@ -209,7 +235,9 @@ export class Controller {
     const index = this.#indexIn(scene);
     const node = scene.rows[index];
     const isOpen = this.#ui.screen.kind === 'open';
-    this.#history.want(wantedFor(node, scene, isOpen ? logLines.open : logLines.jobs));
+    const source = this.#source(scene);
+    const wanted = this.#wholes.wanted(source) ?? wantedFor(node, scene, isOpen ? logLines.open : logLines.jobs);
+    this.#history.want(wanted);
     return {
       now: this.#ports.now(),
       title: this.#title,
@@ -223,10 +251,12 @@ export class Controller {
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
       metric: scene.metric,
       metrics: this.#ui.dialog.kind === 'metrics' ? metricsOf(node, scene) : [],
+      xChoices: this.#ui.dialog.kind === 'x-axis' ? this.#xChoices(node, scene) : [],
       ui: this.#ui,
-      detail: this.#detailFor(node, scene),
+      detail: { ...this.#detailFor(node, scene), choice: this.#ui.chart },
       varying: this.#varyingFor(node, scene),
       table: this.#table,
+      comparison: this.#wholes.comparison(source),
     };
   }
 
@@ -240,10 +270,11 @@ export class Controller {
   }
 
   /** The same object while nothing in it has changed, so that a chart is not drawn again. */
-  #detailFor(node: TreeNode | undefined, scene: Scene): Detail {
+  #detailFor(node: TreeNode | undefined, scene: Scene): ReadDetail {
     const members = familyOf(node, scene).length;
-    const inputs = [node?.key, members, scene.metric, this.#history.version];
-    return this.#detail.value(inputs, () => detailOf(node, scene, this.#history));
+    const { xKey } = this.#ui.chart;
+    const inputs = [node?.key, members, scene.metric, xKey, this.#history.version];
+    return this.#detail.value(inputs, () => detailOf(node, scene, this.#history, xKey));
   }
 }
 

@@ -2,6 +2,8 @@ import { assertNever } from '../base/assert-never.js';
 import { readRunQuery } from '../client/run-query.js';
 import { finishedPart } from '../client/run-query-typing.js';
 import { commandFor } from './key-map.js';
+import { pressInX } from './press-chart.js';
+import { pressInAxes } from './press-in-compare.js';
 import { distance, isMovement, type Pressed, refuse, type Situation } from './situation.js';
 import { type Dialog, type UiState } from './ui-state.js';
 
@@ -17,6 +19,10 @@ export function pressInDialog(ui: UiState, dialog: OpenDialog, key: string, at: 
       return pressInConfirm(ui, dialog, key);
     case 'metrics':
       return pressInMetrics(ui, dialog, key, at);
+    case 'x-axis':
+      return pressInX(ui, dialog.index, key, at);
+    case 'axes':
+      return pressInAxes(ui, dialog.index, key, at);
     case 'help':
       return pressInText(ui, dialog, key, { length: at.helpLength, page: at.page });
     case 'table':

@@ -1,6 +1,8 @@
 import { type Command } from './command.js';
+import { type HeatmapAxes } from './compare-choice.js';
 import { type Order, type UiState } from './ui-state.js';
 import { type Branch, type TreeNode } from './view/tree.js';
+import { type XChoice } from './x-axis.js';
 
 /** What a key press may need to know about what is on the screen. */
 export type Situation = {
@@ -21,6 +23,14 @@ export type Situation = {
   readonly openLength: number;
   /** Lines of the compare or sweep screen; GPUs on theirs. */
   readonly screenLength: number;
+  /** Charts of the selection, and what their x axis can be. */
+  readonly charts?: number;
+  readonly xChoices?: readonly XChoice[];
+  /** Columns a compare screen can be moved sideways by. */
+  readonly screenColumns?: number;
+  /** Parameters that may be on the axes of the heatmap, and those that are. */
+  readonly axes?: readonly string[];
+  readonly chosenAxes?: HeatmapAxes | null;
   /** Unix ms. */
   readonly now: number;
 };

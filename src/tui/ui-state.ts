@@ -2,7 +2,9 @@ import { type ChartChoice, initialChartChoice } from './chart-choice.js';
 import { type CompareChoice, initialCompareChoice } from './compare-choice.js';
 import { type Grouping, initialGrouping } from './grouping.js';
 import { initialLogChoice, type LogChoice } from './log-choice.js';
+import { type Order } from './order.js';
 import { type RunId } from './port.js';
+import { type KeyPreset } from './preferences-port.js';
 import { type Subject } from './view/compare-subjects.js';
 import { type ColumnId } from './list-column-id.js';
 import { initialSort, type Sort } from './view/sort.js';
@@ -31,6 +33,8 @@ export type UiState = {
   readonly compare: CompareChoice;
   readonly screen: Screen;
   readonly dialog: Dialog;
+  /** Which keys do what. */
+  readonly keys: KeyPreset;
   readonly note: Note | null;
 };
 
@@ -61,6 +65,8 @@ export type Dialog =
   | { readonly kind: 'help'; readonly top: number }
   | { readonly kind: 'table'; readonly top: number }
   | { readonly kind: 'metrics'; readonly index: number }
+  /** What the x axis of the charts can be. */
+  | { readonly kind: 'x-axis'; readonly index: number }
   /** The parameters that may be on the axes of the heatmap. */
   | { readonly kind: 'axes'; readonly index: number }
   | { readonly kind: 'filter'; readonly text: string; readonly before: string }
@@ -69,14 +75,7 @@ export type Dialog =
 /** A word to the person in the footer, until the next key. */
 export type Note = { readonly text: string; readonly tone: 'dim' | 'good' | 'warn' | 'bad' };
 
-/** What the window must do outside itself because of a key. */
-export type Order = { readonly type: RunVerb; readonly ids: readonly RunId[]; readonly what: string } | WindowOrder;
-
-/** What can be asked of runs; the same words as on the command line. */
-export type RunVerb = 'kill' | 'resume' | 'hold' | 'release' | 'pause' | 'continue';
-
-/** An order to the window itself. */
-export type WindowOrder = { readonly type: 'leave' | 'repaint' | 'suspend' | 'ring' };
+export type { Order, RunVerb, WindowOrder } from './order.js';
 
 export const initialUi: UiState = {
   selected: null,
@@ -94,5 +93,6 @@ export const initialUi: UiState = {
   compare: initialCompareChoice,
   screen: { kind: 'jobs' },
   dialog: { kind: 'none' },
+  keys: 'default',
   note: null,
 };

@@ -1,61 +1,51 @@
-import { chart, type Curve } from './chart.js';
-import { flow } from './parameters.js';
-import { sectionRule } from './section.js';
-import { shortNumber } from './short-number.js';
-import { fit, type Line, span } from './span.js';
-import { type ChartData } from './window-model.js';
+import { chartHeading } from './chart-heading.js';
+import { legendLines } from './chart-legend.js';
+import { type ChartLook, plainLook } from './chart-look.js';
+import { chart } from './chart.js';
+import { type Line } from './span.js';
+import { type ChartData, type Detail } from './window-model.js';
 
 /** Room for a chart. `legend`: rows below it, if they must be as many as those of its neighbours. */
 export type ChartRoom = { readonly width: number; readonly height: number; readonly legend?: number };
 
+/** What is said and chosen of all charts shown together; plain where nothing is said. */
+export type ChartSetting = Pick<Detail, 'xKey' | 'isLoaded'> & Partial<Pick<Detail, 'xUnit' | 'choice' | 'note'>>;
+
 /** A heading, the curves of one metric, and below them the legend: exactly `height` lines. */
-export function chartSection(
-  { metric, curves }: ChartData,
-  detail: { xKey: string; isLoaded: boolean },
-  { width, height, legend }: ChartRoom,
-): Line[] {
-  const entries = legendLines(curves, width, legend ?? mostLegend(height));
+export function chartSection(data: ChartData, detail: ChartSetting, { width, height, legend }: ChartRoom): Line[] {
+  const look = lookOf(data, detail);
+  const entries = legendLines(data.curves, look, width, legend ?? mostLegend(height));
   const legendRows = Array.from({ length: legend ?? entries.length }, (_, row) => entries[row] ?? []);
-  const nothing = detail.isLoaded ? `no values of ${metric} yet` : 'reading…';
   return [
-    sectionRule(fit(metric, Math.min(metric.length, width - 16)), [span(detail.xKey, 'faint')], width),
-    ...chart(curves, width, height - 1 - legendRows.length, nothing),
+    chartHeading({ metric: data.metric, xKey: detail.xKey, note: detail.note ?? null }, data.curves, look, width),
+    ...chart(data.curves, width, height - 1 - legendRows.length, look),
     ...legendRows,
   ];
 }
 
 /** Rows the legends need, the same for all charts beside each other. */
-export function sharedLegend(charts: readonly ChartData[], width: number, height: number): number {
-  return Math.max(0, ...charts.map(({ curves }) => legendLines(curves, width, mostLegend(height)).length));
+export function sharedLegend(
+  charts: readonly ChartData[],
+  detail: ChartSetting,
+  width: number,
+  height: number,
+): number {
+  return Math.max(
+    0,
+    ...charts.map((data) => legendLines(data.curves, lookOf(data, detail), width, mostLegend(height)).length),
+  );
+}
+
+function lookOf({ metric, references }: ChartData, { choice, xUnit, isLoaded }: ChartSetting): ChartLook {
+  const plain = plainLook(isLoaded ? `no values of ${metric} yet` : 'reading…');
+  return {
+    ...plain,
+    choice: choice ?? plain.choice,
+    references: references ?? plain.references,
+    xUnit: xUnit ?? plain.xUnit,
+  };
 }
 
 function mostLegend(height: number): number {
   return Math.max(0, Math.min(3, Math.floor(height / 5)));
-}
-
-/** One entry per label: curves of one label have one colour. */
-function legendLines(curves: readonly Curve[], width: number, height: number): Line[] {
-  const entries = new Map<string, { curve: Curve; last: number[] }>();
-  for (const curve of curves) {
-    if (curve.label === '') continue;
-    const entry = entries.get(curve.label) ?? { curve, last: [] };
-    entry.last.push(lastValue(curve));
-    entries.set(curve.label, entry);
-  }
-  const pieces = [...entries.values()].map(({ curve, last }): Line => [
-    span('━ ', curve.tone),
-    span(`${curve.label} `, 'plain'),
-    span(Number.isNaN(mean(last)) ? '' : shortNumber(mean(last)), 'value'),
-  ]);
-  return height === 0 ? [] : flow(pieces, width, height);
-}
-
-function lastValue({ series }: Curve): number {
-  const index = series.y.findLastIndex(Number.isFinite);
-  return index < 0 ? Number.NaN : series.y[index]!;
-}
-
-function mean(values: readonly number[]): number {
-  const known = values.filter(Number.isFinite);
-  return known.length === 0 ? Number.NaN : known.reduce((sum, value) => sum + value, 0) / known.length;
 }

@@ -2,6 +2,8 @@ import { keyMap } from '../key-map.js';
 import { scrollTo } from '../scroll.js';
 import { type RunWord } from '../port.js';
 import { cleanText } from './clean-text.js';
+import { xChoiceLines } from './chart-x-choices.js';
+import { axesLines } from './heatmap-axes.js';
 import { type Box, overlay } from './overlay.js';
 import { shortNumber } from './short-number.js';
 import { fit, fitRight, type Line, onGround, span } from './span.js';
@@ -22,6 +24,13 @@ export function withDialog(screen: readonly Line[], model: WindowModel, width: n
       const top = scrollTo(dialog.index, Math.max(0, dialog.index - (rows >> 1)), rows, model.metrics.length);
       return overlay(screen, part('metric', metricLines(model, dialog.index), top, rows), width);
     }
+    case 'x-axis': {
+      const rows = Math.min(page, 20);
+      const top = scrollTo(dialog.index, Math.max(0, dialog.index - (rows >> 1)), rows, model.xChoices.length);
+      return overlay(screen, part('x axis', xChoiceLines(model.xChoices, dialog.index), top, rows), width);
+    }
+    case 'axes':
+      return overlay(screen, part('axes of the heatmap', axesLines(model, dialog.index), 0, page), width);
     case 'none':
     case 'filter':
     case 'confirm':

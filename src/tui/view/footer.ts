@@ -70,7 +70,7 @@ const textKeys: readonly Hint[] = [
   ['↑↓', 'scroll'],
   ['Esc', 'close'],
 ];
-const dialogKeys: Record<'filter' | 'metrics' | 'axes' | 'help' | 'table', readonly Hint[]> = {
+const dialogKeys: Record<'filter' | 'metrics' | 'x-axis' | 'axes' | 'help' | 'table', readonly Hint[]> = {
   axes: axesKeys,
   filter: [
     ['Enter', 'keep'],
@@ -78,6 +78,11 @@ const dialogKeys: Record<'filter' | 'metrics' | 'axes' | 'help' | 'table', reado
     ['Ctrl-U', 'clear'],
   ],
   metrics: [
+    ['↑↓', 'move'],
+    ['Enter', 'choose'],
+    ['Esc', 'close'],
+  ],
+  'x-axis': [
     ['↑↓', 'move'],
     ['Enter', 'choose'],
     ['Esc', 'close'],

@@ -44,7 +44,7 @@ function chartGrid(model: WindowModel, width: number, height: number): Line[] {
   const gap = 2;
   const each = Math.floor((width - gap * (columns - 1)) / columns);
   const shown = charts.slice(0, columns);
-  const legend = sharedLegend(shown, each, height);
+  const legend = sharedLegend(shown, model.detail, each, height);
   const drawn = shown.map((data) => chartSection(data, model.detail, { width: each, height, legend }));
   return Array.from({ length: height }, (_, row): Line =>
     drawn.flatMap((lines, column) => [

@@ -8,25 +8,135 @@ export function ticks(low: number, high: number, most: number): number[] {
   const step = [1, 2, 5, 10, 20, 50, 100]
     .map((factor) => factor * 10 ** Math.floor(Math.log10(range / most)))
     .find((size) => Math.floor(high / size) - Math.ceil(low / size) + 1 <= most);
-  if (step === undefined) return [];
+  return step === undefined ? [] : multiples(low, high, step, most);
+}
+
+function multiples(low: number, high: number, step: number, most: number): number[] {
   const first = Math.ceil(low / step - 1e-9);
   const count = Math.min(most, Math.floor(high / step + 1e-9) - first + 1);
   // Rounding may lift a mark over the edge where the range is close to what a double can tell apart.
-  const slack = range * 1e-6;
+  const slack = (high - low) * 1e-6;
   return Array.from({ length: Math.max(0, count) }, (_, index) =>
     Number(((first + index) * step).toPrecision(12)),
   ).filter((mark) => mark >= low - slack && mark <= high + slack);
 }
 
-/** Labels of ticks, all with as many decimals as the step needs. */
-export function tickLabel(value: number, step: number): string {
-  const size = Math.abs(value);
-  if (size >= 1e6) return `${trim(value / 1e6)}M`;
-  if (size >= 10_000) return `${trim(value / 1e3)}k`;
-  if (size !== 0 && size < 1e-3) return value.toExponential(0);
-  return value.toFixed(Math.min(6, Math.max(0, -Math.floor(Math.log10(step) + 1e-9))));
+/**
+ * Marks of a logarithmic axis, at most `most`: powers of ten, every second or third of them when there are many, with
+ * their doubles and fivefolds when there are few, and round numbers where the axis spans less than a factor of ten.
+ */
+export function logTicks(low: number, high: number, most: number): number[] {
+  if (!(low > 0 && low < high) || !Number.isFinite(high) || most < 1) return [];
+  const [from, to] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
+  const stride = Math.ceil((to - from + 1) / most);
+  const first = Math.ceil(from / stride) * stride;
+  const decades = Array.from({ length: Math.max(0, Math.floor((to - first) / stride) + 1) }, (_, index) =>
+    Number(`1e${first + index * stride}`),
+  );
+  const finer = [1, 2, 5]
+    .flatMap((factor) => Array.from({ length: to - from + 2 }, (_, index) => Number(`${factor}e${from - 1 + index}`)))
+    .filter((mark) => mark >= low * (1 - 1e-9) && mark <= high * (1 + 1e-9))
+    .sort((a, b) => a - b);
+  if (stride === 1 && finer.length <= most && finer.length > 2) return finer;
+  return decades.length >= 2 ? decades : ticks(low, high, most);
 }
 
-function trim(value: number): string {
-  return String(Number(value.toFixed(2)));
+type LabelledTick = { readonly value: number; readonly label: string };
+
+const minute = 60;
+const hour = 3600;
+const day = 86_400;
+const roundSeconds = [
+  ...[1, 2, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute],
+  ...[hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 2 * day, 7 * day, 14 * day, 28 * day],
+];
+
+/** Round stretches of time, `low` and `high` in seconds. */
+export function secondTicks(low: number, high: number, most: number): LabelledTick[] {
+  const step = roundStep(low, high, most);
+  return (step === null ? ticks(low, high, most) : multiples(low, high, step, most)).map((value) => ({
+    value,
+    label: secondsLabel(value, step ?? 0.1),
+  }));
+}
+
+/** Round times of the day, `low` and `high` in Unix seconds; in the time zone of the machine. */
+export function clockTicks(low: number, high: number, most: number): LabelledTick[] {
+  const step = roundStep(low, high, most) ?? 1;
+  // A round hour here is not one everywhere: marks are counted from the midnight of this place.
+  const shift = new Date(low * 1000).getTimezoneOffset() * minute;
+  return multiples(low - shift, high - shift, step, most).map((value) => ({
+    value: value + shift,
+    label: clockLabel(new Date((value + shift) * 1000), step),
+  }));
+}
+
+/** Null: less than a second, where ordinary numbers do. */
+function roundStep(low: number, high: number, most: number): number | null {
+  if (!(high > low) || high - low < most) return null;
+  return roundSeconds.find((step) => (high - low) / step <= most - 1) ?? Math.ceil((high - low) / most / day) * day;
+}
+
+function secondsLabel(value: number, step: number): string {
+  const rounded = Math.abs(value);
+  const sign = value < 0 ? '-' : '';
+  if (rounded === 0) return '0';
+  if (step >= day) return `${sign}${rounded / day}d`;
+  if (step >= hour) return `${sign}${rounded / hour}h`;
+  if (rounded >= hour) return `${sign}${Math.floor(rounded / hour)}h${two(Math.floor((rounded % hour) / minute))}`;
+  if (step >= minute) return `${sign}${rounded / minute}m`;
+  if (rounded >= minute) return `${sign}${Math.floor(rounded / minute)}m${two(rounded % minute)}`;
+  return `${sign}${Number(rounded.toPrecision(6))}s`;
+}
+
+function clockLabel(time: Date, step: number): string {
+  if (step >= day) return `${two(time.getDate())}.${two(time.getMonth() + 1)}.`;
+  const clock = `${two(time.getHours())}:${two(time.getMinutes())}`;
+  return step < minute ? `${clock}:${two(time.getSeconds())}` : clock;
+}
+
+/** A stretch of time to be read exactly: `1h02m03s`, `4.25s`. */
+export function exactSeconds(value: number): string {
+  const seconds = Math.abs(value);
+  const sign = value < 0 ? '-' : '';
+  if (seconds < minute) return `${sign}${Number(seconds.toFixed(2))}s`;
+  const [hours, minutes] = [Math.floor(seconds / hour), Math.floor((seconds % hour) / minute)];
+  return `${sign}${hours > 0 ? `${hours}h` : ''}${two(minutes)}m${two(Math.floor(seconds % minute))}s`;
+}
+
+/** Unix seconds as a time of this place: `05.01. 12:30:07`. */
+export function exactTime(value: number): string {
+  const time = new Date(value * 1000);
+  return `${clockLabel(time, day)} ${clockLabel(time, 1)}`;
+}
+
+function two(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
+/** Labels of ticks, all with as many decimals as the step needs to tell them apart. */
+export function tickLabel(value: number, step: number): string {
+  const size = Math.abs(value);
+  if (size === 0) return '0';
+  const [unit, letter] = unitOf(size);
+  if (unit === null) return exponential(value, step);
+  const decimals = Math.min(6, Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9)));
+  const text = (value / unit).toFixed(decimals);
+  return unit === 1 ? text : `${trimmed(text)}${letter}`;
+}
+
+function unitOf(size: number): [unit: number | null, letter: string] {
+  if (size >= 1e15 || size < 1e-3) return [null, ''];
+  if (size >= 1e9) return [1e9, 'G'];
+  if (size >= 1e6) return [1e6, 'M'];
+  return size >= 10_000 ? [1e3, 'k'] : [1, ''];
+}
+
+function exponential(value: number, step: number): string {
+  const digits = Math.floor(Math.log10(Math.abs(value)) + 1e-9) - Math.floor(Math.log10(step) + 1e-9);
+  return value.toExponential(Math.min(6, Math.max(0, digits))).replace('e+', 'e');
+}
+
+function trimmed(text: string): string {
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }

@@ -1,6 +1,9 @@
 import { type FleetStatus, type RunSummary } from '../port.js';
 import { type UiState } from '../ui-state.js';
-import { type Curve } from './chart.js';
+import { type XChoice } from '../x-axis.js';
+import { type ChartChoice } from '../chart-choice.js';
+import { type Curve, type Reference, type XUnit } from './chart-look.js';
+import { type Comparison } from './comparison.js';
 import { type Tally } from './tally.js';
 import { type Branch, type TreeNode } from './tree.js';
 
@@ -25,11 +28,15 @@ export type WindowModel = {
   readonly isFolded: (branch: Branch) => boolean;
   readonly metric: string | null;
   readonly metrics: readonly string[];
+  /** What the x axis can be, while one is asked. */
+  readonly xChoices: readonly XChoice[];
   readonly ui: UiState;
   readonly detail: Detail;
   /** Names of parameters that differ between runs. */
   readonly varying: ReadonlySet<string>;
   readonly table: readonly string[] | null;
+  /** null: another screen is shown. */
+  readonly comparison?: Comparison | null;
 };
 
 /** What is known of the selection beyond its summary. */
@@ -37,12 +44,22 @@ export type Detail = {
   /** The chosen metric first. */
   readonly charts: readonly ChartData[];
   readonly xKey: string;
+  readonly xUnit: XUnit;
+  /** How they are drawn. */
+  readonly choice: ChartChoice;
+  /** What is to be said of all of them, such as that not every run is drawn; null: nothing. */
+  readonly note: string | null;
   readonly log: readonly string[];
   /** False until the files of the selection have been read. */
   readonly isLoaded: boolean;
 };
 
-export type ChartData = { readonly metric: string; readonly curves: readonly Curve[] };
+export type ChartData = {
+  readonly metric: string;
+  readonly curves: readonly Curve[];
+  /** Lines that theory gives. */
+  readonly references?: readonly Reference[];
+};
 
 export function selectedNode({ rows, index }: WindowModel): TreeNode | undefined {
   return rows[index];

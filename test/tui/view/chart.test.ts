@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chart, type Curve } from '../../../src/tui/view/chart.js';
+import { plainLook } from '../../../src/tui/view/chart-look.js';
 import { lineWidth, plainText, type Tone } from '../../../src/tui/view/span.js';
 
 function curve(points: readonly (readonly [number, number])[], tone: Tone = 'curve0'): Curve {
@@ -9,7 +10,7 @@ function curve(points: readonly (readonly [number, number])[], tone: Tone = 'cur
 }
 
 function drawn(curves: readonly Curve[], width: number, height: number): string[] {
-  return chart(curves, width, height, 'nothing yet').map((line) => plainText(line).trimEnd());
+  return chart(curves, width, height, plainLook('nothing yet')).map((line) => plainText(line).trimEnd());
 }
 
 describe('the chart', () => {
@@ -69,7 +70,7 @@ describe('the chart', () => {
       ],
       30,
       6,
-      '',
+      plainLook(''),
     );
     expect(
       lines.flatMap((line) => line.filter(({ text }) => /[\u2801-\u28ff]/.test(text))).map(({ tone }) => tone),
@@ -131,7 +132,7 @@ describe('the chart', () => {
     const size = fc.integer({ min: 1, max: 60 });
     fc.assert(
       fc.property(fc.array(point, { maxLength: 40 }), size, size, (points, width, height) => {
-        const lines = chart([curve(points)], width, height, 'nothing yet');
+        const lines = chart([curve(points)], width, height, plainLook('nothing yet'));
         expect(lines).toHaveLength(height);
         for (const line of lines) expect(lineWidth(line)).toBe(width);
       }),

@@ -1,0 +1,29 @@
+import { type XUnit } from './chart-look.js';
+import { fractionOf, type Scale } from './chart-scale.js';
+import { clockTicks, logTicks, secondTicks, tickLabel, ticks } from './ticks.js';
+
+/** A number beside an axis, and where on it (0 … 1). */
+export type Mark = { readonly fraction: number; readonly label: string };
+
+/** Numbers beside the y axis: about one for every three rows. */
+export function yMarksOf(y: Scale, rows: number): Mark[] {
+  return numberMarks(y, Math.max(2, Math.floor(rows / 3)));
+}
+
+/** Numbers below the x axis: one for every ten columns at most. */
+export function xMarksOf(x: Scale, columns: number, unit: XUnit): Mark[] {
+  const most = Math.max(2, Math.floor(columns / 10));
+  if (x.isLog || unit === 'number') return numberMarks(x, most);
+  const found = unit === 'clock' ? clockTicks(x.low, x.high, most) : secondTicks(x.low, x.high, most);
+  return found.map(({ value, label }) => ({ fraction: fractionOf(x, value), label }));
+}
+
+function numberMarks(scale: Scale, most: number): Mark[] {
+  const { low, high } = scale;
+  const at = scale.isLog ? logTicks(low, high, most) : ticks(low, high, most);
+  const step = at.length > 1 ? at[1]! - at[0]! : 1;
+  return at.map((value) => ({
+    fraction: fractionOf(scale, value),
+    label: tickLabel(value, scale.isLog ? Math.min(step, Math.abs(value)) : step),
+  }));
+}
