@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { UserError } from '../base/user-error.js';
@@ -23,6 +24,8 @@ export type Programs = {
 /** A supervisor that is not up by then has a problem, ms. */
 const PATIENCE_MS = 10_000;
 const LOOK_MS = 15;
+/** A supervisor writes at least its lock and a part of its journal, bytes. */
+const ROOM = 1 << 14;
 /** One that gave way to another has ended well, but if nobody is there by now, the other one is gone too, ms. */
 const AGAIN_MS = 300;
 /**
@@ -70,7 +73,7 @@ async function openOrStart(runsDirectory: string, programs: Programs): Promise<S
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
   throw new UserError(
-    `The supervisor of ${runsDirectory} did not come up.\n${lastWords(log)}`,
+    `The supervisor of ${runsDirectory} did not come up.\n${obstacleIn(dirname(log)) ?? lastWords(log)}`,
     `Read ${log}; remove the cause and try again.`,
   );
 }
@@ -104,6 +107,19 @@ function openLog(log: string): number {
       'Get the right, or the room, to write there; or choose another runs directory with `--runs DIR`.',
       { cause: error },
     );
+  }
+}
+
+/** What keeps a supervisor from writing there, and so from saying it in its log; null: nothing. */
+function obstacleIn(folder: string): string | null {
+  const draft = join(folder, `room.${randomUUID()}.tmp`);
+  try {
+    writeFileSync(draft, Buffer.alloc(ROOM));
+    return null;
+  } catch (error) {
+    return `Nothing can be written there: ${(error as Error).message}.`;
+  } finally {
+    rmSync(draft, { force: true });
   }
 }
 

@@ -7,7 +7,7 @@
  *   runs/<sweep>/<run>/run.json            the supervisor
  *   runs/<sweep>/<run>/output.log          the run's stdout and stderr (all attempts)
  *   runs/<sweep>/<run>/attempts/<n>/pid    the shim of attempt n: claims the attempt and identifies its process
- *   runs/<sweep>/<run>/attempts/<n>/exit   the shim of attempt n: exit code and newline
+ *   runs/<sweep>/<run>/attempts/<n>/exit   the shim of attempt n: exit code and newline (on a full disk: `exit-code.ts`)
  *   runs/<sweep>/<run>/metrics.jsonl …     the run
  */
 export const runFiles = {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Outcome } from '../base/outcome.js';
 import { runFiles } from '../contract/files.js';
 import type { RunRecord } from '../contract/run-record.js';
+import { exitCode } from '../store/run-facts.js';
 import { readIfThere, readRunRecord } from '../store/run-record-file.js';
 import type { ReportedRun, ReportedState } from './reported-run.js';
 
@@ -27,9 +28,9 @@ function stateOf(record: RunRecord, directory: string): ReportedState {
   if (last === undefined) return 'queued';
   if (last.outcome !== null) return wordOf(last.outcome);
   // The supervisor may have died before it could note how the run ended; the run's own shim noted it.
-  const exit = readIfThere(join(directory, runFiles.attempts, String(last.number), runFiles.exit));
-  if (exit === null) return 'running';
-  return exit === '0\n' ? 'done' : 'failed';
+  const code = exitCode(directory, last.number);
+  if (code === null) return 'running';
+  return code === 0 ? 'done' : 'failed';
 }
 
 /** The state that an ending is. */

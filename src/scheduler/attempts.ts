@@ -48,11 +48,12 @@ export function ended(turn: Turn, event: News & { gpuMemory?: number | undefined
   watchForBreakage(turn, run, ending);
 }
 
-/** A launch was not made after all; its number stays used. */
+/** A launch was not made after all, even where it looked so; its number stays used. */
 export function withdrawn(turn: Turn, { id, attempt }: EventOf<'launch-withdrawn'>): void {
   const run = turn.state.runs.get(id);
   if (run?.state.phase === 'waiting') run.attempt = Math.max(run.attempt, attempt);
-  if (run?.state.phase !== 'starting' || run.attempt !== attempt) return;
+  if (run === undefined || !isActive(run.state) || run.attempt !== attempt) return;
+  if (run.state.phase !== 'starting') run.starts -= 1;
   takeBack(turn, run);
 }
 

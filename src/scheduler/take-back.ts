@@ -8,9 +8,9 @@ import { type Slot, slotName } from './slot.js';
 import { stop } from './stop.js';
 import type { Turn } from './turn.js';
 
-/** Puts a starting run back to where it waits; one that was to be stopped has ended. */
+/** Puts a run that is not up after all back to where it waits; one that was to be stopped has ended. */
 export function takeBack(turn: Turn, run: Run): void {
-  const cause = run.state.phase === 'starting' ? run.state.stop : null;
+  const cause = 'stop' in run.state ? run.state.stop : null;
   move(turn, run, inLine);
   if (cause !== null) stop(turn, run, cause);
 }

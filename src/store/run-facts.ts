@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { exitCodeIn } from '../contract/exit-code.js';
 import { runFiles } from '../contract/files.js';
 import { parseJsonLine } from '../contract/json-line.js';
 import type { RunFacts } from '../base/run-facts.js';
@@ -53,10 +54,10 @@ function lastClaimed(directory: string): number {
   }
 }
 
-/** Only the last attempt counts: an earlier 0 says nothing once a longer run was asked for. */
-function exitCode(directory: string, attempt: number): number | null {
-  const text = readIfThere(join(directory, runFiles.attempts, String(attempt), runFiles.exit));
-  return text !== null && /^\d+\n$/.test(text) ? Number(text) : null;
+/** The exit code of an attempt; null: not known. Only the last one counts: an earlier 0 says nothing once a longer run was asked for. */
+export function exitCode(directory: string, attempt: number): number | null {
+  const folder = join(directory, runFiles.attempts, String(attempt));
+  return exitCodeIn(readIfThere(join(folder, runFiles.exit)), () => readIfThere(join(folder, runFiles.pid)));
 }
 
 function stoppedBy(record: RunRecord | null, attempt: number): string | null {

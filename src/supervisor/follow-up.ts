@@ -35,6 +35,16 @@ export class FollowUp {
     }
     const end = endOf(run);
     if (end !== null) this.#conclude(planned, end);
+    else if (!('pid' in state)) this.#retract(planned);
+  }
+
+  /** It was not up after all, and has another attempt before it. */
+  #retract(planned: PlannedRun): void {
+    const number = this.#followed.get(planned.id);
+    if (number === undefined) return;
+    this.#followed.delete(planned.id);
+    this.#watcher.finish(planned);
+    this.#records.retracted(planned, number);
   }
 
   #conclude(planned: PlannedRun, { outcome, at }: End): void {

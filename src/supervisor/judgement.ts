@@ -1,5 +1,6 @@
 import type { RunFacts } from '../base/run-facts.js';
 import type { Outcome } from '../base/outcome.js';
+import { hasRoom } from '../executors/local/disk-room.js';
 import type { Ending } from '../executors/local/ending.js';
 import { linesOfLastAttempt } from '../executors/local/log-separator.js';
 import { runFiles } from '../contract/files.js';
@@ -9,6 +10,9 @@ import { lastLines } from '../store/log-tail.js';
 import { outOfMemoryLine } from '../store/out-of-memory.js';
 import { readRunFacts } from '../store/run-facts.js';
 import { join } from 'node:path';
+
+/** Of an attempt that there was. */
+export type AttemptEnding = Exclude<Ending, { kind: 'not-claimed' }>;
 
 /** Judges a run by what its directory says; `standing` of the spec. */
 export type Judge = (run: PlannedRun, facts: RunFacts) => Standing;
@@ -20,7 +24,7 @@ const LINES = 200;
  * What the end of the process means for the run. Exit code 0 is not enough where the sweep file asks for more; any other
  * end is one for want of memory if the kernel or the run's own last words say so.
  */
-export function outcomeOf(run: PlannedRun, ending: Ending, judge: Judge): Outcome {
+export function outcomeOf(run: PlannedRun, ending: AttemptEnding, judge: Judge): Outcome {
   switch (ending.kind) {
     case 'exited':
       return ending.code === 0 ? judgedDone(run, judge) : crashed(run, { kind: 'failed', code: ending.code });
@@ -35,6 +39,9 @@ export function outcomeOf(run: PlannedRun, ending: Ending, judge: Judge): Outcom
   }
 }
 
+/** Said of a run that could not say it: its last words had no room either. */
+const diskWasFull = 'the disk of its directory was full when it ended';
+
 function judgedDone(run: PlannedRun, judge: Judge): Outcome {
   if ('exit' in run.done) return { kind: 'done' };
   // Its record may not have been written yet, and tell the parameters of the attempt before.
@@ -47,7 +54,8 @@ function crashed(run: PlannedRun, outcome: Extract<Outcome, { kind: 'failed' | '
   const [lines, line] = lastWords(run);
   const outOfMemory = outOfMemoryLine(lines, line);
   if (outOfMemory !== null) return { kind: 'oom', line: outOfMemory };
-  return line === null ? outcome : { ...outcome, line };
+  const said = line ?? (hasRoom(run.directory) ? null : diskWasFull);
+  return said === null ? outcome : { ...outcome, line: said };
 }
 
 /** The end of what its last attempt wrote, and the line of it that says best why it ended. */

@@ -23,6 +23,9 @@ export type LaunchTools = {
   now: () => number;
 };
 
+/** Why a run is not up yet: its GPU's daemon is not, or the machine is short of something. */
+type Delay = { kind: 'daemon' | 'shortage'; reason: string };
+
 type Variables = Readonly<Record<string, string>>;
 
 /** Between attempts to start a process while the system refuses, ms. */
@@ -37,7 +40,7 @@ const RETRY_MS = 1000;
  */
 export class Launcher {
   readonly #tools: LaunchTools;
-  readonly #delays = new Map<RunId, string>();
+  readonly #delays = new Map<RunId, Delay>();
   #isClosed = false;
 
   constructor(tools: LaunchTools) {
@@ -46,7 +49,16 @@ export class Launcher {
 
   /** Why a run that has its slot is not up yet, in words; null for all others. */
   delayOf(id: RunId): string | null {
-    return this.#delays.get(id) ?? null;
+    const delay = this.#delays.get(id);
+    if (delay === undefined) return null;
+    const { kind, reason } = delay;
+    return kind === 'shortage' ? `cannot be started just now, and is tried again: ${reason}` : reason;
+  }
+
+  /** What the machine is so short of that no run can be started just now, in words; null: nothing. */
+  get shortage(): string | null {
+    for (const { kind, reason } of this.#delays.values()) if (kind === 'shortage') return reason;
+    return null;
   }
 
   launch(launch: Launch): void {
@@ -57,7 +69,7 @@ export class Launcher {
     const { runs } = book.page(state.runs.get(launch.id)!.plan);
     const run = runs.get(launch.id)!;
     if (!this.#isShared(launch, run)) return this.#start(launch, run, {});
-    this.#delay(launch.id, 'waiting for the MPS daemon of its GPU');
+    this.#delay(launch.id, { kind: 'daemon', reason: 'waiting for the MPS daemon of its GPU' });
     void gpus.shared(indexes[0]!).then((variables) => {
       if (this.#isWanted(launch)) this.#start(launch, run, variables);
     });
@@ -83,7 +95,7 @@ export class Launcher {
     const start = executor.start(id, launchOrder(launch, run, { environment, devices, bin }));
     const at = now();
     if (start.kind === 'refused' && start.transient) {
-      this.#delay(id, `cannot be started just now, and is tried again: ${start.reason}`);
+      this.#delay(id, { kind: 'shortage', reason: start.reason });
       setTimeout(() => void (this.#isWanted(launch) && this.#start(launch, run, sharing)), RETRY_MS).unref();
       return;
     }
@@ -106,10 +118,10 @@ export class Launcher {
     this.#tools.tell({ type: 'launch-withdrawn', at: this.#tools.now(), id, attempt });
   }
 
-  #delay(id: RunId, reason: string | null): void {
-    if (reason === (this.#delays.get(id) ?? null)) return;
-    if (reason === null) this.#delays.delete(id);
-    else this.#delays.set(id, reason);
+  #delay(id: RunId, delay: Delay | null): void {
+    if (delay?.reason === this.#delays.get(id)?.reason) return;
+    if (delay === null) this.#delays.delete(id);
+    else this.#delays.set(id, delay);
     this.#tools.changed(id);
   }
 }

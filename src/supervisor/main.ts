@@ -4,7 +4,7 @@
  * Started in the background by the first client; ends by itself. Killing it does no harm: runs go on, and the next one
  * takes them up. Its stdout and stderr are `.supervisor/log`.
  */
-import { mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync, realpathSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -28,6 +28,8 @@ try {
 }
 
 async function main(): Promise<void> {
+  // What Node itself has to say goes the same way.
+  process.stderr.on('error', () => undefined);
   const { runs: runsDirectory, bin } = options();
   const socket = socketAddress(runsDirectory, {
     runtimeDirectory: process.env['XDG_RUNTIME_DIR'],
@@ -121,6 +123,11 @@ function options(): { runs: string; bin: string } {
   return { runs: realpathSync(values.runs), bin: resolve(values.bin) };
 }
 
+/** On a disk that is full there is no log, and the supervisor goes on without: a stream would end it with an error. */
 function log(line: string): void {
-  process.stderr.write(`${new Date().toISOString()} ${line}\n`);
+  try {
+    writeSync(process.stderr.fd, `${new Date().toISOString()} ${line}\n`);
+  } catch {
+    // Nowhere else to say it.
+  }
 }

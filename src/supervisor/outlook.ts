@@ -1,4 +1,5 @@
 import type { RunId } from '../base/ids.js';
+import { isShortOfRoom } from '../executors/local/disk-room.js';
 import type { FleetStatus } from '../protocol/fleet-status.js';
 import type { SweepSummary } from '../protocol/run-summary.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
@@ -7,8 +8,8 @@ import { type Answer, SocketServer } from './socket-server.js';
 
 export type OutlookSources = Omit<BoardSources, 'problem'> & {
   gpus: () => FleetStatus['gpus'];
-  /** What is wrong with the GPUs, in words. */
-  gpuProblem: () => string | null;
+  /** What else keeps runs from starting, in words: the GPUs, a machine that is short of something. */
+  otherProblems: () => (string | null)[];
   answer: Answer;
   /** Called before clients are told anything. */
   prepare: () => void;
@@ -30,7 +31,7 @@ export class Outlook {
       ...sources,
       sweeps: () => (this.#sweeps ??= sources.sweeps()),
       problem: () => {
-        const problems = [this.#journalProblem, sources.gpuProblem()].filter((words) => words !== null);
+        const problems = [this.#journalProblem, ...sources.otherProblems()].filter((words) => words !== null);
         return problems.length === 0 ? null : problems.join('; ');
       },
     });
@@ -59,7 +60,7 @@ export class Outlook {
 
   /** Events cannot be recorded (with the cause), or can be again (null). */
   trouble(cause: Error | null): void {
-    const problem = cause === null ? null : `the journal cannot be written: ${cause.message}`;
+    const problem = cause === null ? null : journalProblem(cause);
     if (problem === this.#journalProblem) return;
     this.#journalProblem = problem;
     this.#log(problem ?? 'the journal can be written again');
@@ -69,4 +70,12 @@ export class Outlook {
   close(reason: string): Promise<void> {
     return this.#server.close(reason);
   }
+}
+
+/** In words that name what to do something about. */
+function journalProblem(cause: Error): string {
+  const said = `the journal cannot be written: ${cause.message}`;
+  return isShortOfRoom(cause)
+    ? `the disk of the runs directory is full, nothing is started until there is room; ${said}`
+    : said;
 }

@@ -24,6 +24,10 @@ export type Submitter = { environment: Readonly<Record<string, string>>; redact:
 /** So many submits whose code is being found out, and the runs that started meanwhile. */
 type UnderWay = { captures: number; started: Set<PlannedRun> };
 
+/** Between attempts to write what the disk has refused, ms; doubled each time, up to the longest. */
+const AGAIN_MS = 1000;
+const LONGEST_AGAIN_MS = 60_000;
+
 /** Rewritten before other work gets a turn. */
 const AT_ONCE = 50;
 
@@ -34,6 +38,10 @@ const AT_ONCE = 50;
 export class Records {
   readonly #records = new Map<RunId, { run: PlannedRun; record: RunRecord }>();
   readonly #unwritten = new Set<RunId>();
+  /** What the disk has refused; tried again by and by. */
+  readonly #refused = new Set<RunId>();
+  #again: NodeJS.Timeout | null = null;
+  #againMs = AGAIN_MS;
   /** By the sweep's directory. */
   readonly #captures = new Map<string, Capture>();
   /** By the sweep's directory. */
@@ -96,6 +104,13 @@ export class Records {
     this.#keep(run, { ...record, attempts });
   }
 
+  /** It has turned out that there was no such attempt. */
+  retracted(run: PlannedRun, number: number): void {
+    const record = this.#recordOf(run);
+    if (record === null) return;
+    this.#keep(run, { ...record, attempts: record.attempts.filter((attempt) => attempt.number !== number) });
+  }
+
   /** Makes sure that an attempt is recorded, start and end: the supervisor that saw it may have died before it was. */
   confirm(run: PlannedRun, { number, slot, startedAt, endedAt, outcome }: AttemptStart & AttemptEnd): void {
     const known = this.#recordOf(run)?.attempts.find((attempt) => attempt.number === number);
@@ -103,10 +118,18 @@ export class Records {
     if (known === undefined || known.outcome === null) this.ended(run, { number, endedAt, outcome });
   }
 
-  /** Writes what is still to be written. */
+  /** Writes what is still to be written, as far as the disk lets it; the rest is tried again by and by. */
   flush(): void {
     for (const id of this.#unwritten) this.#write(id);
     this.#unwritten.clear();
+  }
+
+  /** Writes what it can, for the last time. */
+  close(): void {
+    if (this.#again !== null) clearTimeout(this.#again);
+    this.#takeUpRefused();
+    this.flush();
+    if (this.#again !== null) clearTimeout(this.#again);
   }
 
   #facts(run: PlannedRun) {
@@ -164,10 +187,30 @@ export class Records {
     if (kept === undefined) return;
     try {
       writeRunRecord(kept.run.directory, kept.record);
+      this.#againMs = AGAIN_MS;
     } catch (error) {
-      this.#log(`run.json of ${id} could not be written: ${(error as Error).message}`);
+      this.#refuse(id, error as Error);
+      return;
     }
     if (kept.record.attempts.at(-1)?.outcome) this.#records.delete(id);
+  }
+
+  /** One line for all of them: there may be thousands, and the disk that is full may be that of the log. */
+  #refuse(id: RunId, { message }: Error): void {
+    this.#refused.add(id);
+    if (this.#again !== null) return;
+    this.#log(`run.json of ${id} could not be written, and is tried again: ${message}`);
+    this.#again = setTimeout(() => {
+      this.#takeUpRefused();
+      this.flush();
+    }, this.#againMs).unref();
+    this.#againMs = Math.min(LONGEST_AGAIN_MS, this.#againMs * 2);
+  }
+
+  #takeUpRefused(): void {
+    this.#again = null;
+    for (const id of this.#refused) this.#unwritten.add(id);
+    this.#refused.clear();
   }
 }
 

@@ -100,7 +100,7 @@ function reconcileRun(run: Run, was: ActiveState, { executor, planned, judge, te
   const plan = planned(run);
   const found = executor.adopt(id, plan.directory, attempt);
   if (found.kind === 'withdrawn') {
-    if (was.phase === 'starting') tell({ type: 'launch-withdrawn', at: now(), id, attempt });
+    if (was.phase === 'starting' || found.neverRan) tell({ type: 'launch-withdrawn', at: now(), id, attempt });
     else
       tell({ type: 'run-ended', at: now(), id, attempt, outcome: { kind: 'lost', reason: 'its directory is gone' } });
     return;
@@ -110,13 +110,14 @@ function reconcileRun(run: Run, was: ActiveState, { executor, planned, judge, te
   else tell(endOf(run, plan, found.ending, { judge, now }));
 }
 
-/** The end of an attempt, as an event. */
+/** The end of an attempt, as an event; one that never began is taken back. */
 export function endOf(
   { id, attempt }: Pick<Run, 'id' | 'attempt'>,
   plan: PlannedRun,
   ending: Ending,
   { judge, now }: Pick<ReconcileTools, 'judge' | 'now'>,
 ): SchedulerEvent {
+  if (ending.kind === 'not-claimed') return { type: 'launch-withdrawn', at: now(), id, attempt };
   return { type: 'run-ended', at: now(), id, attempt, outcome: outcomeOf(plan, ending, judge) };
 }
 

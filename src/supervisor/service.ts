@@ -127,7 +127,7 @@ export class Service {
     this.#launcher.close();
     this.#executor.close();
     this.#deadline.clear();
-    this.#records.flush();
+    this.#records.close();
     await Promise.all([this.#watcher.close(), this.#gpus.close(), this.#newsroom.close()]);
     await this.#journal.close();
   }
@@ -209,7 +209,7 @@ export class Service {
       delayOf: (id) => this.#launcher.delayOf(id),
       sweeps: () => sweepSummaries(this.#state, this.#book, this.#options.runsDirectory),
       gpus: () => this.#gpus.statuses(),
-      gpuProblem: () => this.#gpus.problem,
+      otherProblems: () => [shortageWords(this.#launcher.shortage), this.#gpus.problem],
       answer: (request, client) => desk.answer(request, client),
       prepare: () => this.#records.flush(),
       log: this.#options.log,
@@ -321,4 +321,8 @@ export class Service {
   #planned(id: RunId): PlannedRun | null {
     return this.#submitted(id)?.run ?? null;
   }
+}
+
+function shortageWords(shortage: string | null): string | null {
+  return shortage === null ? null : `no run can be started just now: ${shortage}`;
 }

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { failureClass, type Outcome } from '../../src/base/outcome.js';
-import type { Ending } from '../../src/executors/local/ending.js';
 import { logSeparator } from '../../src/executors/local/log-separator.js';
 import type { PlannedRun } from '../../src/spec/planned-run.js';
 import { standing } from '../../src/spec/standing.js';
-import { outcomeOf } from '../../src/supervisor/judgement.js';
+import { type AttemptEnding, outcomeOf } from '../../src/supervisor/judgement.js';
 import { plan } from './testbed.js';
 
 const runs = mkdtempSync(join(tmpdir(), 'judged-'));
@@ -19,20 +18,20 @@ beforeEach(() => {
   run = plan(runs, 's', [{ directory: mkdtempSync(join(runs, `run${count++}-`)) }]).runs[0]!;
 });
 
-const judged = (ending: Ending, log: string) => {
+const judged = (ending: AttemptEnding, log: string) => {
   writeFileSync(join(run.directory, 'output.log'), log);
   return outcomeOf(run, ending, standing);
 };
 
-const code = (number: number): Ending => ({ kind: 'exited', code: number });
-const signal = (name: string): Ending => ({ kind: 'signalled', signal: name });
-const oomKilled: Ending = { kind: 'out-of-memory', reason: 'killed by the kernel: out of memory' };
+const code = (number: number): AttemptEnding => ({ kind: 'exited', code: number });
+const signal = (name: string): AttemptEnding => ({ kind: 'signalled', signal: name });
+const oomKilled: AttemptEnding = { kind: 'out-of-memory', reason: 'killed by the kernel: out of memory' };
 const outOfMemory = 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.';
 const traceback = (line: string) => `Traceback (most recent call last):\n  File "train.py", line 8\n${line}\n`;
 const separated = `\n${logSeparator(2, new Date(0))}\n`;
 
 describe('how a run ended', () => {
-  it.each<{ when: string; ending: Ending; log?: string; outcome: Outcome; class: string | null }>([
+  it.each<{ when: string; ending: AttemptEnding; log?: string; outcome: Outcome; class: string | null }>([
     { when: 'it ends well', ending: code(0), outcome: { kind: 'done' }, class: null },
     {
       when: 'it ends well after it has spoken of memory',

@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
+import { exitCodeIn } from '../../contract/exit-code.js';
 import { runFiles } from '../../contract/files.js';
 import { isRunCgroup } from './cgroup.js';
 import { type ProcessIdentity, parseIdentity } from './process-identity.js';
@@ -24,7 +25,7 @@ export function readClaim(directory: string): Claim {
   if (text === null) return { kind: 'none' };
   if (text.startsWith(withdrawal)) return { kind: 'withdrawn' };
   if (!text.endsWith('\n')) return { kind: 'unreadable' };
-  const [, shim = '', cgroup = ''] = /^(.*?)(?: cgroup (\/.*))?$/.exec(text.trimEnd()) ?? [];
+  const [, shim = '', cgroup = ''] = /^(.*?)(?: cgroup (\/.*))?\n/.exec(text) ?? [];
   const identity = parseIdentity(shim);
   if (identity === null) return { kind: 'unreadable' };
   return { kind: 'begun', identity, cgroup: isRunCgroup(cgroup) ? cgroup : null };
@@ -55,8 +56,7 @@ export function isFromEarlierBoot(directory: string): boolean {
 
 /** The exit code the shim wrote; null when it has not (yet). */
 export function readExitCode(directory: string): number | null {
-  const text = readIfThere(join(directory, runFiles.exit));
-  return text !== null && /^\d+\n$/.test(text) ? Number(text) : null;
+  return exitCodeIn(readIfThere(join(directory, runFiles.exit)), () => readIfThere(join(directory, runFiles.pid)));
 }
 
 const withdrawal = 'withdrawn by the supervisor';

@@ -11,8 +11,10 @@ export type Ending =
   | { kind: 'signalled'; signal: string }
   /** The kernel killed it for want of memory. */
   | { kind: 'out-of-memory'; reason: string }
-  /** The command was never run. */
+  /** The command was never run, and would not be if it were tried again. */
   | { kind: 'not-begun'; reason: string }
+  /** The command was never run, and its attempt can no longer begin: another one can, once there is room on the disk. */
+  | { kind: 'not-claimed' }
   /** Nobody can know. */
   | { kind: 'unknown'; reason: string };
 
@@ -23,12 +25,16 @@ export function endingOf(
 ): Ending {
   const code = readExitCode(directory);
   if (code !== null) return fromShell(code);
-  if (status?.code === NOT_OURS && readClaim(directory).kind !== 'begun') {
-    return { kind: 'not-begun', reason: 'could not write its pid file: is the disk full?' };
-  }
+  if (status?.code === NOT_OURS && isUnclaimed(directory)) return { kind: 'not-claimed' };
   if (status?.signal) return { kind: 'signalled', signal: status.signal };
   if (typeof status?.code === 'number') return fromShell(status.code);
   return { kind: 'unknown', reason: whyUnknown(directory) };
+}
+
+/** The shim's file is there without its line, or could not be made where there is a place for it. */
+function isUnclaimed(directory: string): boolean {
+  const { kind } = readClaim(directory);
+  return kind === 'unreadable' || kind === 'withdrawn' || (kind === 'none' && existsSync(directory));
 }
 
 /** It was not killed by us, nor is it our child: the shim itself had no chance, or nowhere to write. */

@@ -27,8 +27,8 @@ export type Found =
   /** It lives, and is watched from now on. */
   | { kind: 'alive'; pid: number }
   | { kind: 'ended'; pid: number; ending: Ending }
-  /** It had not begun, and now never will. */
-  | { kind: 'withdrawn' };
+  /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. */
+  | { kind: 'withdrawn'; neverRan: boolean };
 
 /** An order to the processes of an attempt. Those of one moment share the search for them. */
 type Verb = 'terminate' | 'kill' | 'pause' | 'continue';
@@ -91,9 +91,10 @@ export class LocalExecutor {
     const claim = readClaim(folder);
     switch (claim.kind) {
       case 'none':
-        return withdraw(folder) ? { kind: 'withdrawn' } : this.adopt(id, directory, number);
+        // What was up had made this file: whoever took it away may have taken more.
+        return withdraw(folder) ? { kind: 'withdrawn', neverRan: false } : this.adopt(id, directory, number);
       case 'withdrawn':
-        return { kind: 'withdrawn' };
+        return { kind: 'withdrawn', neverRan: false };
       case 'unreadable':
         return this.#adoptUnreadable(id, directory, number);
       case 'begun':
@@ -179,7 +180,7 @@ export class LocalExecutor {
       return { kind: 'ended', pid: 0, ending: { kind: 'unknown', reason } };
     }
     const isBeingWritten = readProcesses().some((entry) => entry.mark() === directory);
-    if (!isBeingWritten) return { kind: 'withdrawn' };
+    if (!isBeingWritten) return { kind: 'withdrawn', neverRan: true };
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     return this.adopt(id, directory, number);
   }

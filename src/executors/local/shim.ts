@@ -8,7 +8,8 @@
  *   Its line identifies the process: `/proc/PID/stat` and the boot id; without /proc (macOS) `PID lstart TIME`.
  * - Before that it enters the cgroup, if one is given (else it is empty) and lets it in; the line then ends in its path.
  * - Signals are caught, not ignored, so that the command gets the default dispositions back and the shim outlives it.
- * - `exit` gets the code and a newline. No newline: not finished. Its time is the time of the end.
+ * - `exit` gets the code and a newline. No newline: not finished. Its time is the time of the end. A disk that is full has
+ *   room left in the last block of `pid`, so the code is noted there.
  */
 export const SHIM = `d=$1; c=$2; shift 2
 trap : HUP TERM INT QUIT USR1 USR2
@@ -21,7 +22,7 @@ fi
 if [ "$c" ] && { echo 0 >| "$c/cgroup.procs"; } 2>/dev/null; then s="$s cgroup $c"; fi
 { echo "$s" > "$d/pid"; } 2>/dev/null || exit 75
 "$@"; rc=$?
-echo "$rc" > "$d/exit"
+{ echo "$rc" > "$d/exit"; } 2>/dev/null || { echo "exit $rc" >> "$d/pid"; } 2>/dev/null
 exit "$rc"`;
 
 /** What the shim leaves with when the attempt was not its to begin. */

@@ -3,6 +3,7 @@ import { accessSync, closeSync, constants, fstatSync, mkdirSync, openSync, write
 import { dirname, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { attemptDirectory } from './attempt-files.js';
+import { hasRoom } from './disk-room.js';
 import { commandProblem } from './find-command.js';
 import { logSeparator } from './log-separator.js';
 import { SHIM } from './shim.js';
@@ -45,6 +46,7 @@ export function startAttempt(order: AttemptOrder, cgroup: string | null): Start 
   let log: number;
   try {
     mkdirSync(attemptDirectory(order.directory, order.attempt), { recursive: true });
+    if (!hasRoom(order.directory)) return full(order.directory);
     for (const [name, text] of Object.entries(order.files ?? {})) writeFileSync(join(order.directory, name), text);
     log = openSync(join(order.directory, runFiles.log), 'a');
   } catch (error) {
@@ -59,6 +61,11 @@ export function startAttempt(order: AttemptOrder, cgroup: string | null): Start 
   } finally {
     closeSync(log);
   }
+}
+
+/** Said before the shim finds it out: an attempt that it cannot claim is used up. */
+function full(directory: string): Start {
+  return { kind: 'refused', reason: `cannot write to ${directory}: ${shortages['ENOSPC']}`, transient: true };
 }
 
 /** Node takes a folder on a read-only disk for one that is missing. */

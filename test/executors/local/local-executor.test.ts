@@ -216,22 +216,34 @@ describe('adopting an attempt of a supervisor that died', () => {
     });
   });
 
+  it('reads the code of the dead where it was noted for want of room', async () => {
+    const directory = runFolder();
+    const first = newExecutor();
+    const exit = join(attemptDirectory(directory, 1), 'exit');
+    // The file cannot be written, as on a full disk.
+    first.executor.start(id, orderFor(directory, ['sh', '-c', `mkdir ${exit}; exit 3`]));
+    expect(await first.untilEnded()).toEqual({ kind: 'exited', code: 3 });
+    const found = newExecutor().executor.adopt(id, directory, 1);
+    expect(found).toMatchObject({ kind: 'ended', ending: { kind: 'exited', code: 3 } });
+    expect(readFileSync(join(attemptDirectory(directory, 1), 'pid'), 'utf8')).toMatch(/\nexit 3\n$/);
+  });
+
   it('makes sure that one that had not begun never will', async () => {
     const directory = runFolder();
-    expect(newExecutor().executor.adopt(id, directory, 1)).toEqual({ kind: 'withdrawn' });
+    expect(newExecutor().executor.adopt(id, directory, 1)).toEqual({ kind: 'withdrawn', neverRan: false });
     // The shim of the dead supervisor comes late.
     const { executor, untilEnded } = newExecutor();
     executor.start(id, orderFor(directory, ['touch', 'it-ran']));
-    expect(await untilEnded()).toMatchObject({ kind: 'not-begun' });
+    expect(await untilEnded()).toEqual({ kind: 'not-claimed' });
     expect(existsSync(join(directory, 'it-ran'))).toBe(false);
-    expect(newExecutor().executor.adopt(id, directory, 1)).toEqual({ kind: 'withdrawn' });
+    expect(newExecutor().executor.adopt(id, directory, 1)).toEqual({ kind: 'withdrawn', neverRan: false });
   });
 
   it('takes an empty claim of a shim that is gone for one that never ran', () => {
     const directory = runFolder();
     mkdirSync(attemptDirectory(directory, 1), { recursive: true });
     writeFileSync(join(attemptDirectory(directory, 1), 'pid'), '');
-    expect(newExecutor().executor.adopt(id, directory, 1)).toEqual({ kind: 'withdrawn' });
+    expect(newExecutor().executor.adopt(id, directory, 1)).toEqual({ kind: 'withdrawn', neverRan: true });
   });
 
   it('lets exactly one of a shim and a supervisor have an attempt', async () => {

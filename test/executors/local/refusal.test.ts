@@ -94,12 +94,25 @@ describe.runIf(canMount)('a run on a file system that does not let it', () => {
     expect(startedBy(full, order)).toEqual([refused, refused]);
   });
 
-  it('write a byte more, never begins its command', () => {
+  it('write a byte more, is refused for now', () => {
     const order = { ...orderFor(runFolder(), ['touch', '/tmp/memrl-it-ran']), cwd: '/' };
     const full = on(order.directory, 'size=4k', 'head -c 4096 /dev/zero > "$PLACE/ballast";');
-    const reason = 'could not write its pid file: is the disk full?';
-    expect(startedBy(full, order)).toEqual([{ kind: 'not-begun', reason }]);
+    const reason = `cannot write to ${order.directory}: the disk is full`;
+    const refused = { kind: 'refused', reason, transient: true };
+    expect(startedBy(full, order)).toEqual([refused, refused]);
     expect(existsSync('/tmp/memrl-it-ran')).toBe(false);
+  });
+
+  it('write its claim, never begins its command', async () => {
+    const directory = runFolder();
+    const attempt = attemptDirectory(directory, 1);
+    mkdirSync(attempt, { recursive: true });
+    // What a shim before it left there: the name, and no room for the line.
+    writeFileSync(join(attempt, 'pid'), '');
+    const { executor, untilEnded } = newExecutor();
+    executor.start(id, orderFor(directory, ['touch', join(directory, 'it-ran')]));
+    expect(await untilEnded()).toEqual({ kind: 'not-claimed' });
+    expect(existsSync(join(directory, 'it-ran'))).toBe(false);
   });
 
   it('execute, says so', () => {
