@@ -4,7 +4,12 @@ export type CompareChoice = {
   readonly baseline: string | null;
   readonly view: CompareView;
   readonly summary: ValueSummary;
+  /** Parameters on the axes of the heatmap; null: those with the most values. */
+  readonly axes: HeatmapAxes | null;
 };
+
+/** `down` null: the heatmap is a single row. */
+export type HeatmapAxes = { readonly across: string; readonly down: string | null };
 
 export const compareViews = ['table', 'overlay', 'heatmap'] as const;
 export type CompareView = (typeof compareViews)[number];
@@ -13,4 +18,4 @@ export type CompareView = (typeof compareViews)[number];
 export const valueSummaries = ['last', 'best', 'mean of last 10', 'at cursor'] as const;
 export type ValueSummary = (typeof valueSummaries)[number];
 
-export const initialCompareChoice: CompareChoice = { baseline: null, view: 'table', summary: 'last' };
+export const initialCompareChoice: CompareChoice = { baseline: null, view: 'table', summary: 'last', axes: null };

@@ -4,6 +4,7 @@ import { obeyAct } from './press-act.js';
 import { obeyChart } from './press-chart.js';
 import { obeyCompare } from './press-compare.js';
 import { pressInDialog } from './press-dialog.js';
+import { obeyInCompare } from './press-in-compare.js';
 import { obeyList } from './press-list.js';
 import { obeyLog } from './press-log.js';
 import { obeyMove } from './press-move.js';
@@ -20,7 +21,8 @@ export function press(ui: UiState, key: string, situation: Situation): Pressed {
   if (ui.dialog.kind !== 'none') return pressInDialog(quiet, ui.dialog, key, situation);
   const command = commandFor(key);
   if (command === undefined) return refuse(quiet, `${key} does nothing here; ? shows the keys.`);
-  return obey[command](quiet, situation, key);
+  const here = ui.screen.kind === 'compare' ? obeyInCompare[command] : undefined;
+  return (here ?? obey[command])(quiet, situation, key);
 }
 
 const obeyWindow: Record<WindowCommand, Obey> = {

@@ -1,8 +1,98 @@
+import { assertNever } from '../../base/assert-never.js';
+import { type CompareScreen } from '../ui-state.js';
+import { cleanText } from './clean-text.js';
+import { columnsTable, summaryWords } from './compare-columns.js';
+import { overlaySection } from './compare-overlay.js';
+import { columnCount, rowsTable } from './compare-rows.js';
+import { type Comparison, isInRows } from './comparison.js';
+import { heatmapSection, heatmapSize } from './heatmap-section.js';
 import { sectionRule } from './section.js';
-import { type Line, span } from './span.js';
+import { blank, fitLine, type Line, span } from './span.js';
 import { type WindowModel } from './window-model.js';
+
+type Room = { readonly width: number; readonly height: number };
 
 /** The marked runs or groups beside each other. At most `height` lines of `width` columns. */
 export function compareScreen(model: WindowModel, width: number, height: number): Line[] {
-  return [sectionRule('compare', [span(model.title, 'faint')], width)].slice(0, height);
+  const { comparison, ui } = model;
+  if (ui.screen.kind !== 'compare' || comparison === undefined || comparison === null) return [];
+  const [first] = comparison.subjects;
+  const lines =
+    first === undefined
+      ? [[span(' None of these runs is there any more; Esc goes back.', 'dim')]]
+      : [
+          sectionRule(`compare · ${ui.compare.view}`, headingWords(comparison), width),
+          ...bodyOf(model, comparison, ui.screen, { width, height: height - 1 }),
+        ];
+  return lines.slice(0, height).map((line) => fitLine(line, width));
+}
+
+function bodyOf({ ui }: WindowModel, comparison: Comparison, screen: CompareScreen, { width, height }: Room): Line[] {
+  switch (ui.compare.view) {
+    case 'table':
+      if (isInRows(screen.subjects)) return rowsTable(comparison, screen, { width, height });
+      return scrolled(columnsTable(comparison, screen, width), screen.top, { width, height });
+    case 'overlay':
+      return overlaySection(comparison, screen.top, width, height);
+    case 'heatmap':
+      return heatmapBody(comparison, screen, { width, height });
+    default:
+      return assertNever(ui.compare.view);
+  }
+}
+
+function scrolled({ head, body }: { head: Line[]; body: Line[] }, top: number, { width, height }: Room): Line[] {
+  const room = Math.max(1, height - head.length - 1);
+  const from = Math.max(0, Math.min(top, body.length - room));
+  const below = body.length - from - room;
+  const foot = below > 0 ? [span(` ${below} more lines ↓`, 'accent')] : from > 0 ? [span(' the end', 'faint')] : [];
+  return [...head, ...body.slice(from, from + room), fitLine(foot, width)];
+}
+
+function heatmapBody({ heatmap, metrics }: Comparison, screen: CompareScreen, { width, height }: Room): Line[] {
+  if (heatmap === null) {
+    const why =
+      metrics.length === 0
+        ? 'No run has written a metric yet.'
+        : 'These runs differ in no parameter but chance: there is nothing to draw a heatmap over.';
+    return [blank(width), [span(`  ${why} Tab shows the table.`, 'dim')]];
+  }
+  const title: Line = [
+    span(`  ${cleanText(heatmap.metric)}`, 'strong'),
+    span('  mean of the runs at each point', 'dim'),
+  ];
+  return [title, blank(width), ...heatmapSection(heatmap, screen, { width, height: height - 2 })];
+}
+
+/** What the values are, and of how many runs. */
+function headingWords(comparison: Comparison): Line {
+  const { subjects, curves, baseline } = comparison;
+  const reading = curves.read < curves.wanted ? `reading ${curves.read} of ${curves.wanted} · ` : '';
+  const part =
+    curves.wanted > 0 && curves.wanted < curves.of ? `curves of ${curves.wanted} of ${curves.of} runs · ` : '';
+  const pinned = baseline === null ? 'b pins a baseline' : `baseline ${cleanText(subjects[baseline]!.label)}`;
+  return [
+    span(`${reading}${part}`, 'warn'),
+    span(`${subjects.length} compared · ${curves.of} runs · `, 'faint'),
+    span(summaryWords(comparison), 'accent'),
+    span(` · ${pinned}`, 'faint'),
+  ];
+}
+
+/** How far the screen can be scrolled: lines or rows, columns, and how many of the lines are seen at once. */
+export function compareExtent(
+  { subjects, ...comparison }: Comparison,
+  view: WindowModel['ui']['compare']['view'],
+  { width, height }: Room,
+): { length: number; columns: number; page: number } {
+  const whole = { subjects, ...comparison };
+  if (view === 'overlay') return { length: comparison.charts.length, columns: 1, page: 1 };
+  if (view === 'heatmap') {
+    const size = comparison.heatmap === null ? { rows: 0, columns: 1 } : heatmapSize(comparison.heatmap);
+    return { length: size.rows, columns: size.columns, page: 1 };
+  }
+  if (isInRows(subjects))
+    return { length: subjects.length, columns: columnCount(whole), page: Math.max(1, height - 3) };
+  const { head, body } = columnsTable(whole, { at: 0 }, width);
+  return { length: body.length, columns: 1, page: Math.max(1, height - head.length - 2) };
 }

@@ -51,7 +51,8 @@ function valueText(runs: readonly RunSummary[], key: string, width: number): str
       : `${values.size} values`;
 }
 
-function scalarText(value: Value | undefined): string {
+/** A value in few columns; `–` where a run lacks the parameter. */
+export function scalarText(value: Value | undefined): string {
   if (value === undefined) return '–';
   if (Array.isArray(value)) return `[${value.map((item) => scalarText(item)).join(', ')}]`;
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : shortestText(value);

@@ -30,6 +30,11 @@ export function listHeight(width: number, height: number): number {
   return bodyHeight(height) - stripHeight(width, height) - 1;
 }
 
+/** Rows of a screen that has the window to itself, between header and footer. */
+export function wholeHeight(width: number, height: number): number {
+  return width < whole.width || height < whole.height ? height - 2 : bodyHeight(height);
+}
+
 function plainScreen(model: WindowModel, width: number, height: number): Line[] {
   if (width < whole.width || height < whole.height) return smallScreen(model, width, height);
   const body = bodyHeight(height);
@@ -94,12 +99,18 @@ function openBody(model: WindowModel, width: number, body: number): Line[] {
 function smallScreen(model: WindowModel, width: number, height: number): Line[] {
   const { ui } = model;
   const hasMessage = ui.note !== null || ui.dialog.kind !== 'none';
-  const main = ui.screen.kind === 'open' ? openScreen(model, width, height - 2) : listRows(model, width, height - 2);
+  const main = smallBody(model, width, height - 2);
   return [
     shortHeader(model, width),
     ...padTo(main, width, height - 2),
     hasMessage ? messageLine(model, width) : keysLine(model, width),
   ];
+}
+
+function smallBody(model: WindowModel, width: number, body: number): Line[] {
+  const { kind } = model.ui.screen;
+  if (kind === 'jobs') return listRows(model, width, body);
+  return kind === 'open' ? openScreen(model, width, body) : bodyOf(model, width, { body, height: body });
 }
 
 function tooSmall(width: number, height: number): Line[] {

@@ -1,0 +1,51 @@
+import { Comparer } from './comparer.js';
+import { type History, type Wanted } from './history.js';
+import { type FleetPort } from './port.js';
+import { type Scene } from './scene.js';
+import { type Situation } from './situation.js';
+import { type UiState } from './ui-state.js';
+import { compareExtent } from './view/compare-screen.js';
+import { type Comparison } from './view/comparison.js';
+import { type XChoice } from './x-axis.js';
+
+/** What the screens beside the list are put together from. */
+export type ScreenSource = {
+  readonly ui: UiState;
+  readonly scene: Scene;
+  readonly fleet: FleetPort;
+  readonly history: History;
+};
+
+/** Columns and lines between header and footer. */
+type Room = { readonly width: number; readonly height: number };
+
+/** What the compare screen and the sweep screen need: worked out only while one of them is shown. */
+export class WholeScreens {
+  readonly #comparer = new Comparer();
+
+  comparison(source: ScreenSource): Comparison | null {
+    const { screen } = source.ui;
+    return screen.kind === 'compare' ? this.#comparer.comparison({ ...source, screen }) : null;
+  }
+
+  /** The files to read; null: another screen is shown. */
+  wanted(source: ScreenSource): Wanted | null {
+    const { screen } = source.ui;
+    return screen.kind === 'compare' ? this.#comparer.wanted({ ...source, screen }) : null;
+  }
+
+  /** What the x axis of the charts can be; null: another screen is shown. */
+  xChoices(source: ScreenSource): readonly XChoice[] | null {
+    const { screen } = source.ui;
+    return screen.kind === 'compare' ? this.#comparer.xChoices({ ...source, screen }) : null;
+  }
+
+  /** What keys need to know of the screen. */
+  situation(source: ScreenSource, room: Room): Partial<Situation> {
+    const comparison = this.comparison(source);
+    if (comparison === null || source.ui.dialog.kind !== 'none') return {};
+    const { length, columns, page } = compareExtent(comparison, source.ui.compare.view, room);
+    const { axes, chosenAxes, charts } = comparison;
+    return { screenLength: length, screenColumns: columns, page, axes, chosenAxes, charts: charts.length };
+  }
+}
