@@ -10,3 +10,28 @@ export type Grouping = readonly [GroupBy] | readonly [GroupBy, GroupBy];
 
 /** As the sweep file has it: groups, and below them the settings that differ in the seed alone. */
 export const initialGrouping: Grouping = [{ kind: 'block' }];
+
+/** A short text that tells one grouping from another; empty for the initial one. */
+export function groupingKey(grouping: Grouping): string {
+  const key = grouping.map(levelKey).join(' › ');
+  return key === 'block' ? '' : key;
+}
+
+/** Whether two levels divide the list by the same thing. */
+export function isSameLevel(a: GroupBy, b: GroupBy | undefined): boolean {
+  return b !== undefined && levelKey(a) === levelKey(b);
+}
+
+/** `block, then state` */
+export function groupingWords(grouping: Grouping): string {
+  return grouping.map(levelWords).join(', then ');
+}
+
+/** What a level is called where a person chooses it. */
+export function levelWords(by: GroupBy): string {
+  return by.kind === 'parameter' ? by.key : by.kind === 'gpu' ? 'GPU or slot' : by.kind;
+}
+
+function levelKey(by: GroupBy): string {
+  return by.kind === 'parameter' ? `parameter ${by.key}` : by.kind;
+}

@@ -1,11 +1,13 @@
-import { readRunQuery } from '../client/run-query.js';
+import { readRunQuery, type RunQuery } from '../client/run-query.js';
 import { runTest } from '../client/run-query-match.js';
 import { Last } from './last.js';
 import { type FleetPort, type RunSummary, type SweepSummary } from './port.js';
 import { type UiState } from './ui-state.js';
 import { type Pace, paceOf } from './view/pace.js';
 import { tally, type Tally } from './view/tally.js';
-import { type Branch, buildTree, flatten, type Tree, type TreeNode } from './view/tree.js';
+import { type Variety, varietyOf } from './view/variety.js';
+import { TreeGrower } from './view/tree-grower.js';
+import { type Branch, flatten, type Tree, type TreeNode } from './view/tree.js';
 
 /** From this many runs on, groups start folded. */
 const many = 300;
@@ -19,7 +21,11 @@ export type Scene = {
   readonly rows: readonly TreeNode[];
   readonly tally: Tally;
   readonly pace: Pace;
+  /** What tells the runs apart. Computed when it is asked for, once for as long as there are the same runs. */
+  readonly variety: () => Variety;
 };
+
+type FleetPart = Pick<Scene, 'runs' | 'sweeps' | 'pace' | 'variety'>;
 
 /**
  * Computes scenes, and only what has changed since the last: the tree once per publication of the fleet, the rows
@@ -28,9 +34,12 @@ export type Scene = {
 export class SceneBuilder {
   readonly #fleet: FleetPort;
   readonly #sweep: string | null;
-  readonly #fleetPart = new Last<Pick<Scene, 'runs' | 'sweeps' | 'pace'>>();
-  readonly #treePart = new Last<Pick<Scene, 'metric' | 'tree' | 'tally'> & { of: readonly SweepSummary[] }>();
+  readonly #grower = new TreeGrower();
+  readonly #fleetPart = new Last<FleetPart>();
+  readonly #matches = new Last<(run: RunSummary) => boolean>();
+  readonly #treePart = new Last<Pick<Scene, 'metric' | 'tree' | 'tally'>>();
   readonly #whole = new Last<Scene>();
+  #defaultMetric: string | null = null;
 
   /** `sweep`: show this one only; null shows all. */
   constructor(fleet: FleetPort, sweep: string | null) {
@@ -39,20 +48,14 @@ export class SceneBuilder {
   }
 
   scene(ui: UiState, now: number): Scene {
+    const { filter, grouping, sort } = ui;
     const fleet = this.#fleetPart.value([this.#fleet.version()], () => this.#readFleet(now));
-    const metric = ui.metric ?? this.#treePart.current?.metric ?? defaultMetric(fleet.sweeps, fleet.runs);
-    const grown = this.#treePart.value([fleet, ui.filter, ui.sort, metric], () => {
-      const last = this.#treePart.current;
-      const isSame = last?.metric === metric && areSame(last.of, fleet.sweeps);
-      const options = {
-        matches: matcher(ui.filter, now),
-        sort: ui.sort,
-        metric,
-        now,
-        previous: isSame ? last.tree : undefined,
-      };
-      const tree = buildTree(fleet.runs, fleet.sweeps, options);
-      return { metric, tree, tally: tally(fleet.runs, metric), of: fleet.sweeps };
+    this.#defaultMetric ??= defaultMetric(fleet.sweeps, fleet.runs);
+    const metric = ui.metric ?? this.#defaultMetric;
+    const grown = this.#treePart.value([fleet, filter, grouping, sort, metric], () => {
+      const options = { matches: this.#matcher(filter, fleet, now), grouping, sort, metric, now };
+      const tree = this.#grower.grow(fleet.runs, fleet.sweeps, options);
+      return { metric, tree, tally: tally(fleet.runs, metric) };
     });
     return this.#whole.value([grown, ui.folds], () => {
       const rows = flatten(grown.tree, (branch) => isFolded(branch, ui, fleet.runs.length));
@@ -60,14 +63,24 @@ export class SceneBuilder {
     });
   }
 
-  #readFleet(now: number): Pick<Scene, 'runs' | 'sweeps' | 'pace'> {
+  #readFleet(now: number): FleetPart {
     const isShown = (name: string): boolean => this.#sweep === null || name === this.#sweep;
     const runs = [...this.#fleet.runs.values()].filter(({ sweep }) => isShown(sweep));
+    const known = this.#fleetPart.current;
     return {
       runs,
       sweeps: [...this.#fleet.sweeps.values()].filter(({ name }) => isShown(name)),
       pace: paceOf(runs, now),
+      variety:
+        known !== undefined && haveSameParameters(known.runs, runs) ? known.variety : once(() => varietyOf(runs)),
     };
+  }
+
+  /** The same function for as long as the filter lets the same runs through: one about ages does not. */
+  #matcher(filter: string, fleet: FleetPart, now: number): (run: RunSummary) => boolean {
+    const query = readRunQuery(filter);
+    if (query.kind === 'problem') return showAll;
+    return this.#matches.value([filter, isAboutTime(query) ? fleet : null], () => runTest(query, now));
   }
 }
 
@@ -75,8 +88,13 @@ export function isFolded({ key, kind }: Branch, { folds }: UiState, runs: number
   return folds.get(key) ?? (kind === 'group' && runs > many);
 }
 
-function areSame(a: readonly SweepSummary[], b: readonly SweepSummary[]): boolean {
-  return a.length === b.length && a.every((sweep, index) => sweep === b[index]);
+function haveSameParameters(a: readonly RunSummary[], b: readonly RunSummary[]): boolean {
+  return a.length === b.length && a.every(({ parameters }, index) => parameters === b[index]!.parameters);
+}
+
+function once<T>(compute: () => T): () => T {
+  let known: { value: T } | null = null;
+  return () => (known ??= { value: compute() }).value;
 }
 
 /** What the sweep file shows first, or else the first metric any run has written. */
@@ -87,7 +105,9 @@ function defaultMetric(sweeps: readonly SweepSummary[], runs: readonly RunSummar
   return null;
 }
 
-function matcher(filter: string, now: number): (run: RunSummary) => boolean {
-  const query = readRunQuery(filter);
-  return query.kind === 'problem' ? () => true : runTest(query, now);
+const showAll = (): boolean => true;
+
+function isAboutTime(query: RunQuery): boolean {
+  if (query.kind === 'all' || query.kind === 'any') return query.parts.some(isAboutTime);
+  return query.kind === 'not' ? isAboutTime(query.part) : query.kind === 'fact' && query.fact === 'age';
 }

@@ -1,9 +1,13 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type GroupBy, type Grouping } from '../../../src/tui/grouping.js';
 import { type RunSummary } from '../../../src/tui/port.js';
 import { paceOf } from '../../../src/tui/view/pace.js';
 import { type SortBy } from '../../../src/tui/view/sort.js';
+import { statesInOrder } from '../../../src/tui/view/state-look.js';
 import { tally } from '../../../src/tui/view/tally.js';
-import { buildTree, flatten, type TreeOptions } from '../../../src/tui/view/tree.js';
+import { TreeGrower } from '../../../src/tui/view/tree-grower.js';
+import { buildTree, flatten, type Tree, type TreeOptions } from '../../../src/tui/view/tree.js';
 import { aRun, aSweep } from '../simulated-fleet.js';
 
 const groups = ['B', 'A'].map((name) => ({ name, title: null, needs: [] }));
@@ -136,19 +140,101 @@ describe('a tree after the one before', () => {
   const sweeps = [aSweep({ groups })];
 
   it('takes over what has not changed, and no more', () => {
-    const previous = buildTree(runs, sweeps, options);
+    const grower = new TreeGrower();
+    const previous = grower.grow(runs, sweeps, options);
     const changed = runs.map((run) => (run.name === 'A_y_s1' ? { ...run, state: 'done' as const } : run));
-    const tree = buildTree(changed, sweeps, { ...options, previous });
+    const tree = grower.grow(changed, sweeps, options);
     expect(tree.branches.get('abcd/B')).toBe(previous.branches.get('abcd/B'));
     expect(tree.branches.get('abcd/A/x')).toBe(previous.branches.get('abcd/A/x'));
+    const nodes = (of: Tree) => of.branches.get('abcd/A/y')!.children;
+    expect(nodes(tree)[0]).toBe(nodes(previous)[0]);
     expect(tree).toEqual(buildTree(changed, sweeps, options));
     expect(tree.branches.get('abcd/A')!.tally.counts.done).toBe(1);
   });
 
-  it('sees runs that come, go and change places', () => {
-    const previous = buildTree(runs, sweeps, options);
-    for (const other of [runs.slice(1), [...runs, aRun('B_2', { group: 'B' })], [...runs].reverse()]) {
-      expect(buildTree(other, sweeps, { ...options, previous })).toEqual(buildTree(other, sweeps, options));
-    }
+  it('is the same tree when nothing has changed', () => {
+    const grower = new TreeGrower();
+    expect(grower.grow([...runs], sweeps, options)).toBe(grower.grow([...runs], sweeps, options));
+  });
+
+  it('is the tree that would have been made at once, whatever happened in between', () => {
+    const groupings: Grouping[] = [
+      [{ kind: 'block' }],
+      [{ kind: 'state' }],
+      [{ kind: 'gpu' }, { kind: 'block' }],
+      [{ kind: 'parameter', key: 'N' }, { kind: 'state' }],
+    ];
+    const sort = fc.constantFrom<SortBy>('file order', 'state', 'metric', 'name', 'parameter N', 'time');
+    const step = fc.record({ sort, isReversed: fc.boolean(), grouping: fc.constantFrom(...groupings), runs: someRuns });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 2, maxLength: 6 }), (steps) => {
+        const grower = new TreeGrower();
+        let before: readonly RunSummary[] = [];
+        for (const { sort: by, isReversed, grouping, runs: drawn } of steps) {
+          const now = drawn.map((run) => before.find((known) => isSameRun(known, run)) ?? run);
+          const wanted = { ...options, sort: { by, isReversed }, grouping, matches: notLost };
+          expect(grower.grow(now, sweeps, wanted)).toEqual(buildTree(now, sweeps, wanted));
+          before = now;
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('has every run that is shown exactly once, and counts that add up, under any grouping', () => {
+    fc.assert(
+      fc.property(someRuns, fc.array(fc.constantFrom(...levels), { minLength: 1, maxLength: 2 }), (some, [a, b]) => {
+        const grouping: Grouping = b === undefined ? [a!] : [a!, b];
+        const tree = buildTree(some, sweeps, { ...options, grouping, matches: notLost });
+        const shown = some.filter(notLost);
+        const rows = flatten(tree, () => false);
+        const ids = rows.flatMap((row) => (row.kind === 'run' ? [row.run.id] : []));
+        expect([...ids].sort()).toEqual(shown.map(({ id }) => id).sort());
+        expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length);
+        expect(tree.groups.reduce((sum, { tally: { total } }) => sum + total, 0)).toBe(shown.length);
+        for (const branch of tree.branches.values()) {
+          expect(Object.values(branch.tally.counts).reduce((sum, count) => sum + count)).toBe(branch.runs.length);
+          for (const child of branch.children) expect(child.parent).toBe(branch.key);
+        }
+      }),
+    );
   });
 });
+
+const levels: GroupBy[] = [
+  { kind: 'block' },
+  { kind: 'state' },
+  { kind: 'gpu' },
+  { kind: 'parameter', key: 'N' },
+  { kind: 'parameter', key: 'absent' },
+];
+
+const notLost = ({ state }: RunSummary): boolean => state !== 'lost';
+
+function isSameRun(a: RunSummary, b: RunSummary): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** Up to a dozen runs of which everything a list looks at may differ from one time to the next. */
+const someRuns = fc
+  .uniqueArray(
+    fc.record({
+      number: fc.nat(15),
+      state: fc.constantFrom(...statesInOrder),
+      bits: fc.option(fc.constantFrom(1, 2, Number.NaN, Infinity)),
+      slot: fc.constantFrom(null, 'cpu 0', 'gpu 1'),
+      subgroup: fc.constantFrom(null, 'x', 'y'),
+      N: fc.constantFrom(undefined, null, 4, 16, '4', 'x', true, [1, 2]),
+    }),
+    { maxLength: 12, selector: ({ number }) => number },
+  )
+  .map((drawn) =>
+    drawn.map(({ number, state, bits, slot, subgroup, N }) =>
+      aRun(`${number % 2 === 0 ? 'A' : 'B'}_${number}`, {
+        ...{ state, slot, subgroup, startedAt: number * 1000 },
+        gpus: slot === 'gpu 1' ? [1] : [],
+        metrics: { bits },
+        parameters: N === undefined ? {} : { N },
+      }),
+    ),
+  );

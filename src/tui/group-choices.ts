@@ -1,0 +1,22 @@
+import { type GroupBy } from './grouping.js';
+import { type RunSummary, type SweepSummary } from './port.js';
+import { levelOf } from './view/grouping-level.js';
+import { type Variety } from './view/variety.js';
+
+/** Something the list can be divided by. `groups`: how many that gives. */
+export type GroupChoice = { readonly by: GroupBy; readonly groups: number };
+
+/** What the runs can be grouped by: block, state, slot, and every parameter that varies. */
+export function groupChoices(
+  runs: readonly RunSummary[],
+  sweeps: readonly SweepSummary[],
+  variety: Variety,
+): GroupChoice[] {
+  const common: GroupBy[] = [{ kind: 'block' }, { kind: 'state' }, { kind: 'gpu' }];
+  const counted = common.map((by) => ({ by, groups: new Set(runs.map(levelOf(by, sweeps).keyOf)).size }));
+  const parameters = [...variety].map(([key, { values }]) => ({
+    by: { kind: 'parameter', key } as const,
+    groups: values,
+  }));
+  return [...counted, ...parameters];
+}
