@@ -1,9 +1,10 @@
 /**
- * A window on 1000 simulated runs, each updated ten times a second. Every frame carries the number of keys it shows
- * as an invisible title, so that a driver can tell which key a frame answers.
+ * A window on simulated runs that are updated all the time. Every frame carries the number of keys it shows as an
+ * invisible title, so that a driver can tell which key a frame answers.
  *
- *   node program.mjs painter    as shipped
- *   node program.mjs ink        the same lines through Ink's own output
+ *   node program.mjs painter RUNS UPDATES_PER_SECOND    as shipped
+ *   node program.mjs ink RUNS UPDATES_PER_SECOND        the same lines through Ink's own output
+ *   node program.mjs none RUNS UPDATES_PER_SECOND       no window: what the updates alone cost
  */
 import { render, Text, useInput } from 'ink';
 import { useSyncExternalStore } from 'react';
@@ -15,8 +16,9 @@ import { type FleetPort, type RunFilesPort, type RunSummary } from '../../src/tu
 import { themeFor, toAnsi } from '../../src/tui/theme.js';
 import { mountWindow } from '../../src/tui/window.js';
 
-const COUNT = 1000;
-const UPDATES_PER_SECOND = 10;
+const [mode, runCount, updatesPerSecond] = process.argv.slice(2);
+const COUNT = Number(runCount);
+const UPDATES_PER_SECOND = Number(updatesPerSecond);
 const started = Date.now();
 const agree = async () => ({ ok: true, message: '' }) as const;
 let tick = 0;
@@ -79,7 +81,8 @@ const fleet: FleetPort = {
     return () => void listeners.delete(listener);
   },
   version: () => tick,
-  ...{ kill: agree, resume: agree, hold: agree, release: agree, pause: agree, continue: agree },
+  ...{ kill: agree, resume: agree, retry: agree, hold: agree, release: agree, pause: agree, continue: agree },
+  ...{ priority: agree, setSlots: agree, drain: agree, stopSweep: agree },
 };
 const x = Float64Array.from({ length: 2000 }, (_, step) => step);
 const y = x.map((step) => Math.exp(-step / 500) + 0.1 * Math.sin(step));
@@ -96,29 +99,34 @@ const leave = (): void => {
 const perform = ({ type }: { type: string }): void => {
   if (type === 'leave') leave();
 };
-const controller = new Controller({ fleet, files, now: Date.now, perform }, 'live');
 const theme = themeFor({ colours: 256, ascii: false });
 const mark = (): string => `\u001b]2;k${presses}.\u0007`;
-process.stdout.write('\u001b[?1049h\u001b[?25l');
 
-setInterval(() => {
-  tick++;
-  ids.forEach((id, index) => runs.set(id, updated(runs.get(id)!, index)));
-  listeners.forEach((listener) => listener());
-}, 1000 / UPDATES_PER_SECOND);
+if (UPDATES_PER_SECOND > 0)
+  setInterval(() => {
+    tick++;
+    ids.forEach((id, index) => runs.set(id, updated(runs.get(id)!, index)));
+    listeners.forEach((listener) => listener());
+  }, 1000 / UPDATES_PER_SECOND);
 
-// Unfolded, as one looks at a sweep; the groups of one this large begin folded.
-controller.resize(process.stdout.columns, process.stdout.rows);
-for (let group = 0; group < 9; group++) {
-  controller.press('right');
-  controller.press(String(group + 2));
+if (mode === 'none') process.stdout.write(mark());
+else show();
+
+function show(): void {
+  const controller = new Controller({ fleet, files, now: Date.now, perform }, 'live');
+  process.stdout.write('\u001b[?1049h\u001b[?25l');
+  // Unfolded, as one looks at a sweep; the groups of one this large begin folded.
+  controller.resize(process.stdout.columns, process.stdout.rows);
+  for (let group = 0; group < 9; group++) {
+    controller.press('right');
+    controller.press(String(group + 2));
+  }
+  controller.press('home');
+  if (mode === 'painter') showPainted(controller);
+  else showByInk(controller);
 }
-controller.press('home');
 
-if (process.argv[2] === 'painter') showPainted();
-else showByInk();
-
-function showPainted(): void {
+function showPainted(controller: Controller): void {
   const press = controller.press.bind(controller);
   controller.press = (key) => {
     presses++;
@@ -135,17 +143,22 @@ function showPainted(): void {
   mountWindow({ controller, painter, onError: leave }, process.stdin, process.stdout);
 }
 
-function showByInk(): void {
+function showByInk(controller: Controller): void {
   // One row less than the screen: at full height Ink clears the whole terminal for each frame.
   controller.resize(process.stdout.columns, process.stdout.rows - 1);
   const write = process.stdout.write.bind(process.stdout);
   const marked = Object.assign(Object.create(process.stdout) as NodeJS.WriteStream, {
     write: (text: string) => write(text + mark()),
   });
-  render(<ByInk />, { stdout: marked, stdin: process.stdin, exitOnCtrlC: false, patchConsole: false });
+  render(<ByInk controller={controller} />, {
+    stdout: marked,
+    stdin: process.stdin,
+    exitOnCtrlC: false,
+    patchConsole: false,
+  });
 }
 
-function ByInk() {
+function ByInk({ controller }: { controller: Controller }) {
   useSyncExternalStore(controller.subscribe, controller.version);
   useInput((input, key) =>
     keyNames(input, key).forEach((name) => {
