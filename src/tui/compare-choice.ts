@@ -1,9 +1,13 @@
+import { type Spread } from './chart-choice.js';
+
 /** What the compare screen shows. */
 export type CompareChoice = {
   /** Key of the run or group that the others are measured against; null: none. */
   readonly baseline: string | null;
   readonly view: CompareView;
   readonly summary: ValueSummary;
+  /** What stands for the runs of one thing compared, in the overlay. */
+  readonly spread: Spread;
   /** Parameters on the axes of the heatmap; null: those with the most values. */
   readonly axes: HeatmapAxes | null;
 };
@@ -18,4 +22,10 @@ export type CompareView = (typeof compareViews)[number];
 export const valueSummaries = ['last', 'best', 'mean of last 10', 'at cursor'] as const;
 export type ValueSummary = (typeof valueSummaries)[number];
 
-export const initialCompareChoice: CompareChoice = { baseline: null, view: 'table', summary: 'last', axes: null };
+export const initialCompareChoice: CompareChoice = {
+  baseline: null,
+  view: 'table',
+  summary: 'last',
+  spread: 'std',
+  axes: null,
+};

@@ -9,7 +9,7 @@ import { cursorX } from './view/chart-cursor.js';
 import { differingParameters } from './view/compare-parameters.js';
 import { type CurveValue, curveValue, type Direction, type Question, sampleOf } from './view/compare-value.js';
 import { type ComparedMetric, type ComparedSubject, type Comparison } from './view/comparison.js';
-import { defaultAxes, type Heatmap, heatmapOf, heatmapParameters } from './view/heatmap.js';
+import { defaultAxes, heatmapOf, heatmapParameters } from './view/heatmap.js';
 import { type Tone } from './view/span.js';
 import { type ChartData } from './view/window-model.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from './x-axis.js';
@@ -104,8 +104,9 @@ function shownMetrics(runs: readonly RunSummary[], scene: Scene): Shown {
   return { keys: keys.length > 0 ? keys : wanted.slice(0, 1), usual: x };
 }
 
+/** A heatmap of last values, which the supervisor keeps, needs no curve. */
 function curvesWanted({ subjects }: Subjects, { compare }: UiState): RunSummary[] {
-  if (compare.summary === 'last' && compare.view !== 'overlay') return [];
+  if (compare.summary === 'last' && compare.view === 'heatmap') return [];
   const share = Math.max(1, Math.floor(mostCurves / Math.max(1, subjects.length)));
   return uniqueRuns(spread(subjects, mostCurves).map((subject) => ({ ...subject, runs: spread(subject.runs, share) })));
 }
@@ -149,8 +150,8 @@ function chartsOf(
   }));
 }
 
-function settingOf({ chart }: UiState, { key, unit }: XAxis, isLoaded: boolean): Comparison['setting'] {
-  return { xKey: key, xUnit: unit, choice: chart, isLoaded, note: null };
+function settingOf({ chart, compare }: UiState, { key, unit }: XAxis, isLoaded: boolean): Comparison['setting'] {
+  return { xKey: key, xUnit: unit, choice: { ...chart, spread: compare.spread }, isLoaded, note: null };
 }
 
 function answerer(
@@ -188,21 +189,20 @@ function metricOf(key: string, subjects: readonly ComparedSubject[], valueOf: Va
   };
 }
 
-/** The heatmap of the first metric. Axes that were chosen for other runs may not exist here. */
+/** A heatmap of every metric. Axes that were chosen for other runs may not exist here. */
 function mapOf(
   runs: readonly RunSummary[],
   { keys }: Shown,
   { axes, defaultAxes: usual }: Parameters,
   { ui, answer }: { ui: UiState; answer: ValueOf },
-): Pick<Comparison, 'heatmap' | 'axes' | 'chosenAxes'> {
+): Pick<Comparison, 'heatmaps' | 'axes' | 'chosenAxes'> {
   const wanted = ui.compare.axes;
   const isKnown =
     wanted !== null && axes.includes(wanted.across) && (wanted.down === null || axes.includes(wanted.down));
   const chosenAxes = isKnown ? wanted : usual;
-  const [metric] = keys;
-  const isShown = ui.compare.view === 'heatmap' && chosenAxes !== null && metric !== undefined;
-  const heatmap: Heatmap | null = isShown ? heatmapOf(runs, metric, chosenAxes, (run) => answer(run, metric)) : null;
-  return { heatmap, axes, chosenAxes };
+  const isShown = ui.compare.view === 'heatmap' && chosenAxes !== null;
+  const heatmaps = isShown ? keys.map((key) => heatmapOf(runs, key, chosenAxes, (run) => answer(run, key))) : [];
+  return { heatmaps, axes, chosenAxes };
 }
 
 function positionOf(key: string | null, subjects: readonly ComparedSubject[]): number | null {

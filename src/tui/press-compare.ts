@@ -17,13 +17,13 @@ function compare(ui: UiState, at: Situation): Pressed {
 function pinSelection(ui: UiState, at: Situation): Pressed {
   const node = at.rows[at.index];
   if (node === undefined) return refuse(ui, 'There is no run to pin.');
-  return pin(ui, node.key, node.label);
+  return pin(ui, node.key, node.label, 'c compares with it.');
 }
 
 /** Pins the baseline; the same again lets go of it. */
-export function pin(ui: UiState, key: string, label: string): Pressed {
+export function pin(ui: UiState, key: string, label: string, next: string): Pressed {
   const isPinned = key === ui.compare.baseline;
-  const text = isPinned ? 'No baseline.' : `Baseline: ${label}. c compares with it.`;
+  const text = isPinned ? 'No baseline.' : `Baseline: ${label}; ${next}`;
   const compareChoice = { ...ui.compare, baseline: isPinned ? null : key };
   return { ui: { ...ui, compare: compareChoice, note: { text, tone: 'dim' } } };
 }

@@ -1,3 +1,4 @@
+import { spreads } from './chart-choice.js';
 import { type Command } from './command.js';
 import { compareViews, valueSummaries } from './compare-choice.js';
 import { commandFor } from './key-map.js';
@@ -5,6 +6,7 @@ import { moveCursor, obeyChart } from './press-chart.js';
 import { pin } from './press-compare.js';
 import { distance, isMovement, type Movement, type Obey, type Pressed, refuse, type Situation } from './situation.js';
 import { type CompareScreen, type UiState } from './ui-state.js';
+import { spreadNames } from './view/chart-legend.js';
 import { isInRows } from './view/comparison.js';
 
 type OnScreen = (ui: UiState, screen: CompareScreen, at: Situation) => Pressed;
@@ -24,9 +26,16 @@ export const obeyInCompare: Partial<Record<Command, Obey>> = {
   compare: onScreen(nextSummary),
   baseline: onScreen((ui, { subjects, at }) => {
     const subject = subjects[at];
-    return subject === undefined ? refuse(ui, 'There is nothing to pin.') : pin(ui, subject.key, subject.label);
+    return subject === undefined
+      ? refuse(ui, 'There is nothing to pin.')
+      : pin(ui, subject.key, subject.label, 'b again lets go of it.');
   }),
   'x-axis': onScreen(chooseAxes),
+  spread: onScreen((ui) => {
+    const spread = spreads[(spreads.indexOf(ui.compare.spread) + 1) % spreads.length]!;
+    const text = `Runs of one group: ${spreadNames[spread]}.`;
+    return { ui: { ...ui, compare: { ...ui.compare, spread }, note: { text, tone: 'dim' } } };
+  }),
 };
 
 function onScreen(act: OnScreen): Obey {

@@ -2,10 +2,10 @@ import { type Delta, type Sample } from './compare-value.js';
 import { shortNumber } from './short-number.js';
 import { fitLine, type Line, lineWidth, span, type Tone } from './span.js';
 
-/** `9.310 ±0.12`, or `0.02…9.31` where nobody says which end is best. `runs`: how many could have a value. */
+/** `9.310 ±0.12 n2`, or `0.02…9.31` where nobody says which end is best. `runs`: how many could have a value. */
 export function sampleCell(sample: Sample | null, runs: number): Line {
   if (sample === null) return [span('–', 'faint')];
-  const few = sample.count < runs ? [span(` of ${sample.count}`, 'faint')] : [];
+  const few = sample.count < runs ? [span(` n${sample.count}`, 'faint')] : [];
   if (sample.kind === 'range') {
     return [span(`${shortNumber(sample.low)}…${shortNumber(sample.high)}`, 'value'), ...few];
   }
@@ -27,11 +27,12 @@ export function deltaCell(delta: Delta | null): Line {
 
 function percentText(percent: number): string {
   if (Math.abs(percent) >= 1000) return `×${shortNumber(1 + percent / 100)}`;
+  if (Math.abs(percent) < 0.05) return '~0%';
   return `${signed(percent, (size) => (size < 10 ? size.toFixed(1) : size.toFixed(0)))}%`;
 }
 
 function signed(value: number, text: (size: number) => string): string {
-  return (value < 0 ? '−' : '+') + text(Math.abs(value));
+  return (value < 0 ? '-' : '+') + text(Math.abs(value));
 }
 
 /** Three digits that count: what a deviation or a difference is worth. */

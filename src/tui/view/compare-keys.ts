@@ -63,3 +63,6 @@ export const axesKeys: readonly Hint[] = [
   ['Space', 'down'],
   ['Esc', 'done'],
 ];
+
+/** Words of these that a narrow footer can do without. */
+export const compareFirstToGo: readonly string[] = ['log', 'smooth', 'scroll', 'seeds', 'cursor', 'choose'];

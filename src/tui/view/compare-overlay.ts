@@ -3,7 +3,7 @@ import { type Comparison } from './comparison.js';
 import { fitLine, type Line, span } from './span.js';
 
 /** A chart below this size tells nothing. */
-const leastChart = { width: 48, height: 10 };
+export const leastChart = { width: 48, height: 10 };
 const gap = 2;
 
 /** The curves of all that is compared, a chart for each metric. `top`: the first of them that is shown. */

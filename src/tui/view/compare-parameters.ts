@@ -30,7 +30,7 @@ function valueSets(runs: readonly RunSummary[]): Map<string, Map<string, Value |
   for (const { parameters } of runs) {
     for (const key in parameters) {
       let set = sets.get(key);
-      if (set === undefined) sets.set(key, (set = new Map()));
+      if (set === undefined) sets.set(key, (set = new Map<string, Value | undefined>()));
       set.set(JSON.stringify(parameters[key]), parameters[key]);
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }

@@ -2,10 +2,11 @@ import { assertNever } from '../../base/assert-never.js';
 import { type CompareScreen } from '../ui-state.js';
 import { cleanText } from './clean-text.js';
 import { columnsTable, summaryWords } from './compare-columns.js';
-import { overlaySection } from './compare-overlay.js';
+import { leastChart, overlaySection } from './compare-overlay.js';
 import { columnCount, rowsTable } from './compare-rows.js';
 import { type Comparison, isInRows } from './comparison.js';
-import { heatmapSection, heatmapSize } from './heatmap-section.js';
+import { heatmapGrid } from './heatmap-grid.js';
+import { heatmapSize } from './heatmap-section.js';
 import { sectionRule } from './section.js';
 import { blank, fitLine, type Line, span } from './span.js';
 import { type WindowModel } from './window-model.js';
@@ -30,8 +31,12 @@ export function compareScreen(model: WindowModel, width: number, height: number)
 function bodyOf({ ui }: WindowModel, comparison: Comparison, screen: CompareScreen, { width, height }: Room): Line[] {
   switch (ui.compare.view) {
     case 'table':
-      if (isInRows(screen.subjects)) return rowsTable(comparison, screen, { width, height });
-      return scrolled(columnsTable(comparison, screen, width), screen.top, { width, height });
+      if (isInRows(screen.subjects))
+        return withCurves(rowsTable(comparison, screen, { width, height }), comparison, { width, height });
+      return withCurves(scrolled(columnsTable(comparison, screen, width), screen.top, { width, height }), comparison, {
+        width,
+        height,
+      });
     case 'overlay':
       return overlaySection(comparison, screen.top, width, height);
     case 'heatmap':
@@ -41,27 +46,29 @@ function bodyOf({ ui }: WindowModel, comparison: Comparison, screen: CompareScre
   }
 }
 
-function scrolled({ head, body }: { head: Line[]; body: Line[] }, top: number, { width, height }: Room): Line[] {
+/** What the table leaves free shows the curves it speaks of, if they would be large enough. */
+function withCurves(table: Line[], comparison: Comparison, { width, height }: Room): Line[] {
+  const free = height - table.length - 1;
+  if (free < leastChart.height || comparison.charts.length === 0) return table;
+  const few = { ...comparison, charts: comparison.charts.slice(0, Math.max(1, Math.floor(width / leastChart.width))) };
+  return [...table, blank(width), ...overlaySection(few, 0, width, free)];
+}
+
+function scrolled({ head, body }: { head: Line[]; body: Line[] }, top: number, { height }: Room): Line[] {
   const room = Math.max(1, height - head.length - 1);
   const from = Math.max(0, Math.min(top, body.length - room));
   const below = body.length - from - room;
-  const foot = below > 0 ? [span(` ${below} more lines ↓`, 'accent')] : from > 0 ? [span(' the end', 'faint')] : [];
-  return [...head, ...body.slice(from, from + room), fitLine(foot, width)];
+  const foot = below > 0 ? [[span(` ${below} more lines ↓`, 'accent')]] : from > 0 ? [[span(' the end', 'faint')]] : [];
+  return [...head, ...body.slice(from, from + room), ...foot];
 }
 
-function heatmapBody({ heatmap, metrics }: Comparison, screen: CompareScreen, { width, height }: Room): Line[] {
-  if (heatmap === null) {
-    const why =
-      metrics.length === 0
-        ? 'No run has written a metric yet.'
-        : 'These runs differ in no parameter but chance: there is nothing to draw a heatmap over.';
-    return [blank(width), [span(`  ${why} Tab shows the table.`, 'dim')]];
-  }
-  const title: Line = [
-    span(`  ${cleanText(heatmap.metric)}`, 'strong'),
-    span('  mean of the runs at each point', 'dim'),
-  ];
-  return [title, blank(width), ...heatmapSection(heatmap, screen, { width, height: height - 2 })];
+function heatmapBody({ heatmaps, metrics }: Comparison, screen: CompareScreen, { width, height }: Room): Line[] {
+  if (heatmaps.length > 0) return heatmapGrid(heatmaps, screen, { width, height });
+  const why =
+    metrics.length === 0
+      ? 'No run has written a metric yet.'
+      : 'These runs differ in nothing but chance: there is no axis for a heatmap.';
+  return [blank(width), [span(`  ${why} Tab shows the table.`, 'dim')]];
 }
 
 /** What the values are, and of how many runs. */
@@ -88,7 +95,8 @@ export function compareExtent(
   const whole = { subjects, ...comparison };
   if (view === 'overlay') return { length: comparison.charts.length, columns: 1, page: 1 };
   if (view === 'heatmap') {
-    const size = comparison.heatmap === null ? { rows: 0, columns: 1 } : heatmapSize(comparison.heatmap);
+    const [map] = comparison.heatmaps;
+    const size = map === undefined ? { rows: 0, columns: 1 } : heatmapSize(map);
     return { length: size.rows, columns: size.columns, page: 1 };
   }
   if (isInRows(subjects))

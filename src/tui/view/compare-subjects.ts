@@ -30,12 +30,17 @@ export function chooseSubjects(source: SubjectSource): readonly Subject[] | stri
   }
   const { node } = source;
   if (node === undefined) return 'There is no run to compare.';
-  const pinned = source.baseline === null ? null : nodeOf(source.baseline, source);
-  if (pinned !== null && pinned.key !== node.key && !holds(node, pinned) && !holds(pinned, node))
-    return [pinned, node].map(subjectOf);
+  const pinned = pinnedBeside(node, source);
+  if (pinned !== null) return [pinned, node].map(subjectOf);
   if (node.kind === 'run') return 'Mark two runs or groups first: space. Or select a group.';
   const parts = partsOf(node);
   return parts.length > 1 ? parts : `${node.label} has but one run; mark what to compare it with: space.`;
+}
+
+/** The baseline, if it is neither the selection nor a part of it, nor has it as a part. */
+function pinnedBeside(node: TreeNode, source: SubjectSource): TreeNode | null {
+  const pinned = source.baseline === null ? null : nodeOf(source.baseline, source);
+  return pinned === null || pinned.key === node.key || holds(node, pinned) || holds(pinned, node) ? null : pinned;
 }
 
 /** The outermost groups of which every run is marked, and the other marked runs each by itself. */

@@ -18,7 +18,8 @@ export type Comparison = {
   readonly cursor: number | null;
   readonly charts: readonly ChartData[];
   readonly setting: ChartSetting;
-  readonly heatmap: Heatmap | null;
+  /** One for each metric while they are shown. */
+  readonly heatmaps: readonly Heatmap[];
   /** What may be on the axes of the heatmap, those with the most values first. */
   readonly axes: readonly string[];
   readonly chosenAxes: HeatmapAxes | null;

@@ -4,12 +4,13 @@ import { fitLineRight } from './compare-cells.js';
 import { textWidth } from './display-width.js';
 import { type Heatmap } from './heatmap.js';
 import { scalarText } from './parameters.js';
+import { sectionRule } from './section.js';
 import { shortNumber } from './short-number.js';
-import { blank, fit, fitLine, fitRight, type Ground, type Line, span } from './span.js';
+import { fit, fitLine, fitRight, type Ground, type Line, span } from './span.js';
 
-const leastCell = 9;
+const leastCell = 10;
 const widestCell = 16;
-const tallest = 3;
+const tallest = 4;
 /** Steps of the ramp; a block of each height tells them apart where there are no colours. */
 const steps = '▁▂▃▄▅▆▇';
 
@@ -26,9 +27,14 @@ type Frame = {
   high: number;
 };
 
+/** Room that one heatmap needs with cells of two lines, and with the narrowest ones. */
+export function heatmapNeeds(map: Heatmap): Room {
+  return { width: labelWidth(map, Infinity) + map.across.length * leastCell, height: map.down.length * 2 + 6 };
+}
+
 /** A metric over two parameters, each cell on a ramp of colours with its number. At most `height` lines. */
 export function heatmapSection(map: Heatmap, place: Place, { width, height }: Room): Line[] {
-  const frame = frameOf(map, place, { width, height });
+  const frame = frameOf(map, place, { width, height: height - 1 });
   const across = cleanText(map.axes.across);
   const titles: Line = [
     ...fitLine([span(` ${map.axes.down === null ? '' : cleanText(map.axes.down)} ↓`, 'dim')], frame.label),
@@ -39,16 +45,18 @@ export function heatmapSection(map: Heatmap, place: Place, { width, height }: Ro
     ...hiddenWords(map, frame),
   ];
   const body = frame.lines.flatMap((row) => bandOf(map, row, frame));
-  return [fitLine(head, width), columnLabels(map, frame), ...body, blank(width), rampLine(map, frame, width)].slice(
-    0,
-    height,
-  );
+  const lines = [
+    title(map, width),
+    fitLine(head, width),
+    columnLabels(map, frame),
+    ...body,
+    rampLine(map, frame, width),
+  ];
+  return lines.slice(0, height).map((line) => fitLine(line, width));
 }
 
 function frameOf(map: Heatmap, { top, left }: Place, { width, height }: Room): Frame {
-  const labels = map.down.map((value) => textWidth(scalarText(value)));
-  const name = map.axes.down === null ? 0 : textWidth(map.axes.down) + 3;
-  const label = Math.max(4, Math.min(24, Math.floor(width / 4), Math.max(name, ...labels.map((size) => size + 2))));
+  const label = labelWidth(map, width);
   const fair = Math.floor((width - label) / map.across.length);
   const cell = Math.max(leastCell, Math.min(widestCell, fair));
   const shownColumns = Math.max(1, Math.min(map.across.length, Math.floor((width - label) / cell)));
@@ -64,6 +72,17 @@ function frameOf(map: Heatmap, { top, left }: Place, { width, height }: Room): F
     low: means.reduce((least, value) => Math.min(least, value), Infinity),
     high: means.reduce((most, value) => Math.max(most, value), -Infinity),
   };
+}
+
+function labelWidth(map: Heatmap, width: number): number {
+  const labels = map.down.map((value) => textWidth(scalarText(value)) + 2);
+  const name = map.axes.down === null ? 0 : textWidth(cleanText(map.axes.down)) + 3;
+  return Math.max(2, Math.min(24, Math.floor(width / 4), Math.max(name, ...labels)));
+}
+
+function title({ metric, cells }: Heatmap, width: number): Line {
+  const isRange = cells.some((row) => row.some((sample) => sample?.kind === 'range'));
+  return sectionRule(cleanText(metric), isRange ? [span('greatest', 'faint')] : [], width);
 }
 
 function range(from: number, count: number): number[] {
@@ -110,7 +129,7 @@ function cellLine(sample: Sample | null, count: number, { cell, low, high }: Fra
   const value = middle(sample);
   if (value === null) return [span(centred(hasText ? (count === 0 ? '·' : '–') : '', cell), 'faint')];
   const step = stepOf(value, low, high);
-  const text = hasText ? `${steps[step]} ${fitRight(shortNumber(value), 6)}` : '';
+  const text = hasText ? `${steps[step]} ${fitRight(shortNumber(value), Math.min(8, cell - 3))}` : '';
   return [{ text: centred(text, cell), tone: 'plain', ground: heatGrounds[step]! }];
 }
 
@@ -123,10 +142,9 @@ function stepOf(value: number, low: number, high: number): number {
   return Math.min(steps.length - 1, Math.floor(share * steps.length));
 }
 
-/** The mean, or the middle of a range. */
+/** The mean; the greatest value where nobody says which end is best. */
 function middle(sample: Sample | null): number | null {
-  if (sample === null) return null;
-  return sample.kind === 'mean' ? sample.mean : sample.low / 2 + sample.high / 2;
+  return sample === null ? null : sample.kind === 'mean' ? sample.mean : sample.high;
 }
 
 function rampLine(map: Heatmap, { label, low, high }: Frame, width: number): Line {
@@ -138,7 +156,16 @@ function rampLine(map: Heatmap, { label, low, high }: Frame, width: number): Lin
     ground: heatGrounds[step]!,
   }));
   const words = [span(`${shortNumber(low)} `, 'value'), ...ramp, span(` ${shortNumber(high)}`, 'value')];
-  return fitLine([indent, ...words, span('   · no run   – no value', 'faint')], width);
+  return fitLine([indent, ...words, ...missingWords(map)], width);
+}
+
+function missingWords({ cells, counts }: Heatmap): Line {
+  const all = counts.flatMap((row, y) => row.map((count, x) => ({ count, sample: cells[y]![x]! })));
+  const words = [
+    all.some(({ count }) => count === 0) ? '· no run' : '',
+    all.some(({ count, sample }) => count > 0 && sample === null) ? '– no value' : '',
+  ].filter((word) => word !== '');
+  return words.length === 0 ? [] : [span(`   ${words.join('   ')}`, 'faint')];
 }
 
 function centred(text: string, width: number): string {
