@@ -1,4 +1,4 @@
-import { type Capabilities, type ColourDepth } from './theme.js';
+import { type Capabilities, type ColourDepth, type TerminalGround } from './theme.js';
 
 /** What the terminal can show, as far as the environment tells. A terminal whose locale is not set is trusted with Unicode. */
 export function capabilitiesOf(
@@ -9,7 +9,19 @@ export function capabilitiesOf(
   // An empty variable counts as not set, as POSIX has it.
   const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || '';
   const isUnicode = locale === '' || /utf-?8/i.test(locale);
-  return { colours: coloursOf(environment, term), ascii: wantsAscii || term === 'linux' || !isUnicode };
+  const ground = groundOf(environment);
+  return {
+    colours: coloursOf(environment, term),
+    ascii: wantsAscii || term === 'linux' || !isUnicode,
+    ...(ground === null ? {} : { ground }),
+  };
+}
+
+/** From the number of the background colour, as rxvt, Konsole and others tell it: `0;15` is black on white. */
+function groundOf({ COLORFGBG }: Readonly<Record<string, string | undefined>>): TerminalGround | null {
+  const [, number] = /;(\d+)$/.exec(COLORFGBG ?? '') ?? [];
+  if (number === undefined) return null;
+  return Number(number) === 7 || Number(number) > 8 ? 'light' : 'dark';
 }
 
 function coloursOf(environment: Readonly<Record<string, string | undefined>>, term: string): ColourDepth {

@@ -1,10 +1,32 @@
-import { type Ground, type Span, type Tone } from './view/span.js';
+import { assertNever } from '../base/assert-never.js';
 import { toAscii } from './ascii.js';
+import {
+  colourBlind16,
+  colourBlindDark,
+  colourBlindLight,
+  colourBlindLight16,
+  dark,
+  dark16,
+  light,
+  light16,
+  mono,
+  type Palette,
+} from './palettes.js';
+import { type ThemeName } from './preferences-port.js';
+import { type Ground, type Span, type Tone } from './view/span.js';
 
 /** How many colours the terminal is trusted with. `none`: only bold, dim and reverse. */
 export type ColourDepth = 'none' | 16 | 256;
 
-export type Capabilities = { readonly colours: ColourDepth; readonly ascii: boolean };
+/** What the terminal draws on. */
+export type TerminalGround = 'dark' | 'light';
+
+/** `ground`: missing where the terminal does not tell. */
+export type Capabilities = {
+  readonly colours: ColourDepth;
+  readonly ascii: boolean;
+  readonly ground?: TerminalGround;
+};
 
 /** The one place that turns meanings into escape codes. */
 export type Theme = {
@@ -14,71 +36,35 @@ export type Theme = {
   readonly glyphs: (text: string) => string;
 };
 
-/** Foregrounds: 256 colours, 16 colours, none. Mid-tones that can be read on black and on white. */
-const foregrounds: Record<Tone, readonly [string, string, string]> = {
-  plain: ['', '', ''],
-  strong: ['1', '1', '1'],
-  dim: ['38;5;245', '90', ''],
-  faint: ['38;5;240', '90', '2'],
-  title: ['1;38;5;75', '1;36', '1'],
-  accent: ['38;5;75', '36', ''],
-  good: ['38;5;71', '32', ''],
-  bad: ['1;38;5;203', '1;31', '1'],
-  warn: ['38;5;214', '33', ''],
-  busy: ['38;5;39', '36', ''],
-  wait: ['38;5;245', '90', ''],
-  value: ['38;5;180', '33', ''],
-  spark: ['38;5;66', '36', ''],
-  key: ['1', '1', '1'],
-  // Okabe and Ito's order: told apart with any colour vision.
-  curve0: ['38;5;39', '36', ''],
-  curve1: ['38;5;214', '33', ''],
-  curve2: ['38;5;36', '32', ''],
-  curve3: ['38;5;175', '35', ''],
-  curve4: ['38;5;203', '31', ''],
-  curve5: ['38;5;179', '93', ''],
-  curve6: ['38;5;105', '34', ''],
-  curve7: ['38;5;248', '37', ''],
-};
-
-const backgrounds: Record<Ground, readonly [string, string, string]> = {
-  none: ['', '', ''],
-  selected: ['48;5;237', '7', '7'],
-  raised: ['48;5;235', '', ''],
-  alarm: ['1;38;5;231;48;5;124', '1;37;41', '1;7'],
-  // As matplotlib's viridis: it grows lighter all the way, so that any colour vision sees its order.
-  heat0: ['38;5;255;48;5;53', '97;44', ''],
-  heat1: ['38;5;255;48;5;60', '97;44', ''],
-  heat2: ['38;5;255;48;5;24', '30;46', ''],
-  heat3: ['38;5;255;48;5;30', '30;46', ''],
-  heat4: ['38;5;16;48;5;35', '30;42', ''],
-  heat5: ['38;5;16;48;5;113', '30;43', ''],
-  heat6: ['38;5;16;48;5;220', '30;43', ''],
-};
-
-/** On a dark ground the terminal's own foreground may be black, and greys need lifting. */
-const onDark: Partial<Record<Tone, string>> = {
-  plain: '38;5;255',
-  strong: '1;38;5;255',
-  key: '1;38;5;255',
-  dim: '38;5;250',
-  wait: '38;5;250',
-  faint: '38;5;245',
-};
-
-export function themeFor({ colours, ascii }: Capabilities): Theme {
-  const column = colours === 256 ? 0 : colours === 16 ? 1 : 2;
+/** `theme` null: what suits the terminal's ground, as far as that is known. */
+export function themeFor({ colours, ascii, ground }: Capabilities, theme: ThemeName | null = null): Theme {
+  const { fronts, onGround, grounds } = paletteFor(colours, theme ?? ground ?? 'dark', ground ?? 'dark');
   return {
-    sgr: (tone, ground) => {
-      // These bring the colour of their text along.
-      if (ground === 'alarm' || ground.startsWith('heat')) return backgrounds[ground][column];
-      if (ground === 'selected' && column > 0) return '7';
-      const front =
-        ground !== 'none' && column === 0 ? (onDark[tone] ?? foregrounds[tone][0]) : foregrounds[tone][column];
-      return [front, backgrounds[ground][column]].filter((code) => code !== '').join(';');
+    sgr: (tone, lies) => {
+      // These bring the colour of their text along, and what is turned round must not have a colour of its own.
+      if (lies === 'alarm' || lies.startsWith('heat') || grounds[lies] === '7') return grounds[lies];
+      const front = lies === 'none' ? fronts[tone] : (onGround[tone] ?? fronts[tone]);
+      return [front, grounds[lies]].filter((code) => code !== '').join(';');
     },
     glyphs: ascii ? toAscii : (text) => text,
   };
+}
+
+/** `ground`: what the terminal has, for a theme that is for both. */
+function paletteFor(colours: ColourDepth, theme: ThemeName, ground: TerminalGround): Palette {
+  if (colours === 'none' || theme === 'mono') return mono;
+  const isRich = colours === 256;
+  switch (theme) {
+    case 'dark':
+      return isRich ? dark : dark16;
+    case 'light':
+      return isRich ? light : light16;
+    case 'colour-blind':
+      if (ground === 'light') return isRich ? colourBlindLight : colourBlindLight16;
+      return isRich ? colourBlindDark : colourBlind16;
+    default:
+      return assertNever(theme);
+  }
 }
 
 /** A line as text with escape codes, for anything that is not the painter (one Ink `<Text>`, a plain print). */

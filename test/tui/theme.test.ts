@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toAscii } from '../../src/tui/ascii.js';
 import { capabilitiesOf } from '../../src/tui/capabilities.js';
+import { themeNames } from '../../src/tui/preferences-port.js';
 import { themeFor, toAnsi } from '../../src/tui/theme.js';
 import { textWidth } from '../../src/tui/view/display-width.js';
 import { grounds, onGround, span, tones } from '../../src/tui/view/span.js';
@@ -19,6 +20,9 @@ describe('what a terminal is trusted with', () => {
     ['an empty NO_COLOR', { TERM: 'xterm-256color', NO_COLOR: '' }, { colours: 256, ascii: false }],
     ['another character set', { TERM: 'xterm-256color', LANG: 'de_DE.ISO-8859-1' }, { colours: 256, ascii: true }],
     ['LC_ALL before LANG', { TERM: 'xterm-256color', LC_ALL: 'C', LANG: 'C.UTF-8' }, { colours: 256, ascii: true }],
+    ['black on white', { TERM: 'xterm', COLORFGBG: '0;15' }, { colours: 16, ascii: false, ground: 'light' }],
+    ['grey on black', { TERM: 'xterm', COLORFGBG: '7;default;0' }, { colours: 16, ascii: false, ground: 'dark' }],
+    ['a ground that is not told', { TERM: 'xterm', COLORFGBG: '7;default' }, { colours: 16, ascii: false }],
     ['no locale at all', { TERM: 'xterm-256color' }, { colours: 256, ascii: false }],
   ])('%s', (_, environment, expected) => {
     expect(capabilitiesOf(environment, false)).toEqual(expected);
@@ -48,6 +52,83 @@ describe('the theme', () => {
     expect(toAnsi(onGround([span('a', 'good')], 'selected'), theme)).toBe('\u001b[7ma\u001b[0m');
   });
 });
+
+describe('the palettes', () => {
+  const places = [
+    { name: 'dark', theme: 'dark', ground: 'dark', behind: 16 },
+    { name: 'light', theme: 'light', ground: 'light', behind: 231 },
+    { name: 'colour-blind on a dark terminal', theme: 'colour-blind', ground: 'dark', behind: 16 },
+    { name: 'colour-blind on a light terminal', theme: 'colour-blind', ground: 'light', behind: 231 },
+  ] as const;
+
+  it.each(places)('let every word be read, and every curve be seen: $name', ({ theme, ground, behind }) => {
+    const { sgr } = themeFor({ colours: 256, ascii: false, ground }, theme);
+    const poor = tones.flatMap((tone) =>
+      grounds.map((lies) => {
+        const codes = sgr(tone, lies);
+        const front = colourIn(codes, 38) ?? (behind === 16 ? 255 : 16);
+        const ratio = contrast(front, colourIn(codes, 48) ?? behind);
+        const least = /^(curve|spark)/.test(tone) ? 3 : 4.5;
+        return ratio < least ? `${tone} on ${lies}: ${ratio.toFixed(2)}` : null;
+      }),
+    );
+    expect(poor.filter((each) => each !== null)).toEqual([]);
+  });
+
+  it('have eight curves of different colours, and four states nobody mixes up', () => {
+    for (const { theme, ground } of places) {
+      const { sgr } = themeFor({ colours: 256, ascii: false, ground }, theme);
+      const curves = tones.filter((tone) => tone.startsWith('curve')).map((tone) => sgr(tone, 'none'));
+      expect(new Set(curves).size).toBe(8);
+      expect(new Set((['good', 'bad', 'warn', 'busy'] as const).map((tone) => sgr(tone, 'none'))).size).toBe(4);
+    }
+  });
+
+  it('choose by what is preferred, else by the ground of the terminal', () => {
+    const code = (ground: 'dark' | 'light' | undefined, theme: Parameters<typeof themeFor>[1]) =>
+      themeFor({ colours: 256, ascii: false, ...(ground === undefined ? {} : { ground }) }, theme).sgr('busy', 'none');
+    expect(code('light', null)).toBe(code(undefined, 'light'));
+    expect(code(undefined, null)).toBe(code('light', 'dark'));
+    expect(code('light', 'colour-blind')).not.toBe(code('dark', 'colour-blind'));
+    expect(code('dark', 'mono')).toBe('');
+  });
+
+  it('use the sixteen colours alone where there are no more', () => {
+    for (const theme of themeNames) {
+      for (const ground of ['dark', 'light'] as const) {
+        const { sgr } = themeFor({ colours: 16, ascii: false, ground }, theme);
+        for (const tone of tones) for (const lies of grounds) expect(sgr(tone, lies)).not.toMatch(/[34]8;/);
+      }
+    }
+  });
+});
+
+/** The number after `38;5` (text) or `48;5` (ground). */
+function colourIn(codes: string, layer: 38 | 48): number | null {
+  const [, number] = new RegExp(`(?:^|;)${layer};5;(\\d+)`).exec(codes) ?? [];
+  return number === undefined ? null : Number(number);
+}
+
+/** WCAG 2.1, success criterion 1.4.3: from 1 (the same) to 21 (black and white). */
+function contrast(a: number, b: number): number {
+  const [darker, lighter] = [luminance(a), luminance(b)].sort((x, y) => x - y) as [number, number];
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+/** Of one of the colours 16–255: a cube of 6 × 6 × 6, and a ramp of greys. */
+function luminance(colour: number): number {
+  const levels = [0, 95, 135, 175, 215, 255];
+  const cube = colour - 16;
+  const rgb =
+    colour >= 232
+      ? Array<number>(3).fill(8 + 10 * (colour - 232))
+      : [Math.floor(cube / 36), Math.floor(cube / 6) % 6, cube % 6].map((level) => levels[level]!);
+  const [red, green, blue] = rgb.map((value) => {
+    const share = value / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
 
 describe('ASCII', () => {
   it('has a sign of its own for every state', () => {
