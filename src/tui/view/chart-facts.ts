@@ -23,13 +23,10 @@ export function factsOf(series: Series): SeriesFacts {
 const facts = new Memo<Series, SeriesFacts>(1);
 
 function readFacts({ x, y }: Series): SeriesFacts {
-  let [low, high, lowPositive, before] = [Infinity, -Infinity, Infinity, -Infinity];
+  let [low, high, lowPositive] = [Infinity, -Infinity, Infinity];
   let [xNotPositive, yNotPositive] = [0, 0];
-  let isRising = true;
   for (let index = 0; index < y.length; index++) {
     const across = x[index]!;
-    if (!(across >= before) || across === Infinity) isRising = false;
-    before = across;
     const up = y[index]!;
     // The difference is NaN for NaN and for both infinities, and 0 for all else.
     if (up - up !== 0 || across - across !== 0) continue;
@@ -39,5 +36,15 @@ function readFacts({ x, y }: Series): SeriesFacts {
     else if (across < lowPositive) lowPositive = across;
     if (up <= 0) yNotPositive++;
   }
-  return { low, high, lowPositive, xNotPositive, yNotPositive, isRising };
+  return { low, high, lowPositive, xNotPositive, yNotPositive, isRising: isRising(x) };
+}
+
+function isRising(x: Float64Array): boolean {
+  let before = -Infinity;
+  for (let index = 0; index < x.length; index++) {
+    const across = x[index]!;
+    if (!(across >= before) || across === Infinity) return false;
+    before = across;
+  }
+  return true;
 }

@@ -6,7 +6,7 @@ import { type Strand } from './chart-strands.js';
 import { flow } from './parameters.js';
 import { shortNumber } from './short-number.js';
 import { type Line, span } from './span.js';
-import { exactSeconds, exactTime } from './ticks.js';
+import { exactSeconds, exactTime } from './time-ticks.js';
 
 /** What the colours mean and what the lines have come to, or have at the cursor; one entry per label, at most `height` lines. */
 export function legendLines(curves: readonly Curve[], look: ChartLook, width: number, height: number): Line[] {

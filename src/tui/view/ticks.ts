@@ -11,7 +11,8 @@ export function ticks(low: number, high: number, most: number): number[] {
   return step === undefined ? [] : multiples(low, high, step, most);
 }
 
-function multiples(low: number, high: number, step: number, most: number): number[] {
+/** The multiples of `step` between `low` and `high`, at most `most`. */
+export function multiples(low: number, high: number, step: number, most: number): number[] {
   const first = Math.ceil(low / step - 1e-9);
   const count = Math.min(most, Math.floor(high / step + 1e-9) - first + 1);
   // Rounding may lift a mark over the edge where the range is close to what a double can tell apart.
@@ -39,79 +40,6 @@ export function logTicks(low: number, high: number, most: number): number[] {
     .sort((a, b) => a - b);
   if (stride === 1 && finer.length <= most && finer.length > 2) return finer;
   return decades.length >= 2 ? decades : ticks(low, high, most);
-}
-
-type LabelledTick = { readonly value: number; readonly label: string };
-
-const minute = 60;
-const hour = 3600;
-const day = 86_400;
-const roundSeconds = [
-  ...[1, 2, 5, 10, 15, 30, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute],
-  ...[hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 2 * day, 7 * day, 14 * day, 28 * day],
-];
-
-/** Round stretches of time, `low` and `high` in seconds. */
-export function secondTicks(low: number, high: number, most: number): LabelledTick[] {
-  const step = roundStep(low, high, most);
-  return (step === null ? ticks(low, high, most) : multiples(low, high, step, most)).map((value) => ({
-    value,
-    label: secondsLabel(value, step ?? 0.1),
-  }));
-}
-
-/** Round times of the day, `low` and `high` in Unix seconds; in the time zone of the machine. */
-export function clockTicks(low: number, high: number, most: number): LabelledTick[] {
-  const step = roundStep(low, high, most) ?? 1;
-  // A round hour here is not one everywhere: marks are counted from the midnight of this place.
-  const shift = new Date(low * 1000).getTimezoneOffset() * minute;
-  return multiples(low - shift, high - shift, step, most).map((value) => ({
-    value: value + shift,
-    label: clockLabel(new Date((value + shift) * 1000), step),
-  }));
-}
-
-/** Null: less than a second, where ordinary numbers do. */
-function roundStep(low: number, high: number, most: number): number | null {
-  if (!(high > low) || high - low < most) return null;
-  return roundSeconds.find((step) => (high - low) / step <= most - 1) ?? Math.ceil((high - low) / most / day) * day;
-}
-
-function secondsLabel(value: number, step: number): string {
-  const rounded = Math.abs(value);
-  const sign = value < 0 ? '-' : '';
-  if (rounded === 0) return '0';
-  if (step >= day) return `${sign}${rounded / day}d`;
-  if (step >= hour) return `${sign}${rounded / hour}h`;
-  if (rounded >= hour) return `${sign}${Math.floor(rounded / hour)}h${two(Math.floor((rounded % hour) / minute))}`;
-  if (step >= minute) return `${sign}${rounded / minute}m`;
-  if (rounded >= minute) return `${sign}${Math.floor(rounded / minute)}m${two(rounded % minute)}`;
-  return `${sign}${Number(rounded.toPrecision(6))}s`;
-}
-
-function clockLabel(time: Date, step: number): string {
-  if (step >= day) return `${two(time.getDate())}.${two(time.getMonth() + 1)}.`;
-  const clock = `${two(time.getHours())}:${two(time.getMinutes())}`;
-  return step < minute ? `${clock}:${two(time.getSeconds())}` : clock;
-}
-
-/** A stretch of time to be read exactly: `1h02m03s`, `4.25s`. */
-export function exactSeconds(value: number): string {
-  const seconds = Math.abs(value);
-  const sign = value < 0 ? '-' : '';
-  if (seconds < minute) return `${sign}${Number(seconds.toFixed(2))}s`;
-  const [hours, minutes] = [Math.floor(seconds / hour), Math.floor((seconds % hour) / minute)];
-  return `${sign}${hours > 0 ? `${hours}h` : ''}${two(minutes)}m${two(Math.floor(seconds % minute))}s`;
-}
-
-/** Unix seconds as a time of this place: `05.01. 12:30:07`. */
-export function exactTime(value: number): string {
-  const time = new Date(value * 1000);
-  return `${clockLabel(time, day)} ${clockLabel(time, 1)}`;
-}
-
-function two(value: number): string {
-  return String(value).padStart(2, '0');
 }
 
 /** Labels of ticks, all with as many decimals as the step needs to tell them apart. */
