@@ -1,4 +1,5 @@
 import { type Command } from './command.js';
+import { type KeyPreset } from './preferences-port.js';
 
 /** One row of the table of keys. */
 export type Binding = {
@@ -10,18 +11,48 @@ export type Binding = {
   /** A word or two for the footer; null where the footer has better things to say. */
   readonly short: string | null;
   readonly help: string;
+  /** The keys of the vim preset, where they are others. */
+  readonly vim?: Pick<Binding, 'keys' | 'shown'>;
 };
 
 const digits = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '0'];
 
 /** Every key, once. The footer, the help screen, the README's table and the key handler all read this. */
 export const keyMap: readonly Binding[] = [
-  { command: 'up', keys: ['up'], shown: '↑', short: null, help: 'up one row' },
-  { command: 'down', keys: ['down'], shown: '↓', short: null, help: 'down one row' },
-  { command: 'page-up', keys: ['pageup'], shown: 'PgUp', short: null, help: 'up one page' },
-  { command: 'page-down', keys: ['pagedown'], shown: 'PgDn', short: null, help: 'down one page' },
+  { command: 'up', keys: ['up'], shown: '↑', short: null, help: 'up one row', vim: { keys: ['up', 'k'], shown: 'k' } },
+  {
+    command: 'down',
+    keys: ['down'],
+    shown: '↓',
+    short: null,
+    help: 'down one row',
+    vim: { keys: ['down', 'j'], shown: 'j' },
+  },
+  {
+    command: 'page-up',
+    keys: ['pageup'],
+    shown: 'PgUp',
+    short: null,
+    help: 'up one page',
+    vim: { keys: ['pageup', 'ctrl-b', 'ctrl-u'], shown: 'Ctrl-B' },
+  },
+  {
+    command: 'page-down',
+    keys: ['pagedown'],
+    shown: 'PgDn',
+    short: null,
+    help: 'down one page',
+    vim: { keys: ['pagedown', 'ctrl-f', 'ctrl-d'], shown: 'Ctrl-F' },
+  },
   { command: 'first', keys: ['home'], shown: 'Home', short: null, help: 'to the first row' },
-  { command: 'last', keys: ['end'], shown: 'End', short: null, help: 'to the last row' },
+  {
+    command: 'last',
+    keys: ['end'],
+    shown: 'End',
+    short: null,
+    help: 'to the last row',
+    vim: { keys: ['end', 'G'], shown: 'G' },
+  },
   {
     command: 'jump',
     keys: digits,
@@ -29,8 +60,22 @@ export const keyMap: readonly Binding[] = [
     short: 'group',
     help: 'to the group with that number (0 is the tenth)',
   },
-  { command: 'fold', keys: ['left'], shown: '←', short: null, help: 'fold the group; on a run: to its group' },
-  { command: 'unfold', keys: ['right'], shown: '→', short: null, help: 'unfold the group' },
+  {
+    command: 'fold',
+    keys: ['left'],
+    shown: '←',
+    short: null,
+    help: 'fold the group; on a run: to its group',
+    vim: { keys: ['left', 'h'], shown: 'h' },
+  },
+  {
+    command: 'unfold',
+    keys: ['right'],
+    shown: '→',
+    short: null,
+    help: 'unfold the group',
+    vim: { keys: ['right', 'l'], shown: 'l' },
+  },
   {
     command: 'open',
     keys: ['enter'],
@@ -54,13 +99,21 @@ export const keyMap: readonly Binding[] = [
     help: 'mark the run or group; what acts on runs acts on the marks',
   },
   { command: 'mark-all', keys: ['*'], shown: '*', short: null, help: 'mark all that is shown; unmark all' },
-  { command: 'kill', keys: ['k'], shown: 'k', short: 'kill', help: 'kill the run (press twice)' },
+  {
+    command: 'kill',
+    keys: ['k'],
+    shown: 'k',
+    short: 'kill',
+    help: 'kill the run (press twice)',
+    vim: { keys: ['x'], shown: 'x' },
+  },
   {
     command: 'kill-group',
     keys: ['K'],
     shown: 'K',
     short: 'kill group',
     help: 'kill the group of the selection (press twice)',
+    vim: { keys: ['X'], shown: 'X' },
   },
   { command: 'resume', keys: ['r'], shown: 'r', short: 'resume', help: 'start the run again from where it stopped' },
   { command: 'resume-group', keys: ['R'], shown: 'R', short: null, help: 'resume all stopped runs of the group' },
@@ -70,6 +123,7 @@ export const keyMap: readonly Binding[] = [
     shown: 'h',
     short: 'hold',
     help: 'hold the run back from starting; again: release it',
+    vim: { keys: ['f'], shown: 'f' },
   },
   {
     command: 'hold-group',
@@ -77,6 +131,7 @@ export const keyMap: readonly Binding[] = [
     shown: 'H',
     short: null,
     help: 'hold all waiting runs of the group; release them',
+    vim: { keys: ['F'], shown: 'F' },
   },
   { command: 'pause', keys: ['p'], shown: 'p', short: 'pause', help: 'pause the run; again: let it continue' },
   {
@@ -142,8 +197,22 @@ export const keyMap: readonly Binding[] = [
     help: 'save and recall views: filter, grouping, order, columns',
   },
   { command: 'metric', keys: ['m'], shown: 'm', short: 'metric', help: 'choose the metric of the list and the chart' },
-  { command: 'x-axis', keys: ['x'], shown: 'x', short: null, help: 'x axis: step, time, relative time, or any metric' },
-  { command: 'log-y', keys: ['l'], shown: 'l', short: null, help: 'logarithmic y axis' },
+  {
+    command: 'x-axis',
+    keys: ['x'],
+    shown: 'x',
+    short: null,
+    help: 'x axis: step, time, relative time, or any metric',
+    vim: { keys: ['i'], shown: 'i' },
+  },
+  {
+    command: 'log-y',
+    keys: ['l'],
+    shown: 'l',
+    short: null,
+    help: 'logarithmic y axis',
+    vim: { keys: ['Y'], shown: 'Y' },
+  },
   { command: 'log-x', keys: ['L'], shown: 'L', short: null, help: 'logarithmic x axis' },
   { command: 'smooth', keys: ['~'], shown: '~', short: null, help: 'smooth the curves more, then not at all' },
   {
@@ -177,15 +246,37 @@ export const keyMap: readonly Binding[] = [
   },
 ];
 
+const presets: Record<KeyPreset, readonly Binding[]> = {
+  default: keyMap,
+  vim: keyMap.map((binding) => ({ ...binding, ...binding.vim })),
+};
+
+const commands = mapPresets(
+  (preset) => new Map(presets[preset].flatMap(({ keys, command }) => keys.map((key) => [key, command] as const))),
+);
+
+/** The table as it is in a preset. */
+export function keyMapOf(preset: KeyPreset): readonly Binding[] {
+  return presets[preset];
+}
+
 /** What a key asks for; undefined for a key that is bound to nothing. */
-export function commandFor(key: string): Command | undefined {
-  return commands.get(key);
+export function commandFor(key: string, preset: KeyPreset = 'default'): Command | undefined {
+  return commands[preset].get(key);
+}
+
+/** How the key of a command is shown to a person. */
+export function keyOf(command: Command, preset: KeyPreset): string {
+  return presets[preset].find((binding) => binding.command === command)!.shown;
 }
 
 /** The table of keys for the README. */
 export function keyTableMarkdown(): string {
-  const rows = keyMap.map(({ shown, help }) => `| \`${shown}\` | ${help} |`);
-  return ['| key | does |', '| --- | --- |', ...rows].join('\n');
+  const code = (key: string): string => `\`${key}\``;
+  const rows = keyMap.map(({ shown, vim, help }) => `| ${code(shown)} | ${vim ? code(vim.shown) : ''} | ${help} |`);
+  return ['| key | in the vim preset | does |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-const commands = new Map(keyMap.flatMap(({ keys, command }) => keys.map((key) => [key, command] as const)));
+function mapPresets<Value>(make: (preset: KeyPreset) => Value): Record<KeyPreset, Value> {
+  return { default: make('default'), vim: make('vim') };
+}

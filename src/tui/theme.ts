@@ -1,4 +1,3 @@
-import { assertNever } from '../base/assert-never.js';
 import { toAscii } from './ascii.js';
 import {
   colourBlind16,
@@ -50,21 +49,21 @@ export function themeFor({ colours, ascii, ground }: Capabilities, theme: ThemeN
   };
 }
 
-/** `ground`: what the terminal has, for a theme that is for both. */
+type Shades = { readonly rich: Palette; readonly sixteen: Palette };
+
+const palettes: Record<Exclude<ThemeName, 'mono'>, Record<TerminalGround, Shades>> = {
+  dark: { dark: { rich: dark, sixteen: dark16 }, light: { rich: dark, sixteen: dark16 } },
+  light: { dark: { rich: light, sixteen: light16 }, light: { rich: light, sixteen: light16 } },
+  'colour-blind': {
+    dark: { rich: colourBlindDark, sixteen: colourBlind16 },
+    light: { rich: colourBlindLight, sixteen: colourBlindLight16 },
+  },
+};
+
 function paletteFor(colours: ColourDepth, theme: ThemeName, ground: TerminalGround): Palette {
   if (colours === 'none' || theme === 'mono') return mono;
-  const isRich = colours === 256;
-  switch (theme) {
-    case 'dark':
-      return isRich ? dark : dark16;
-    case 'light':
-      return isRich ? light : light16;
-    case 'colour-blind':
-      if (ground === 'light') return isRich ? colourBlindLight : colourBlindLight16;
-      return isRich ? colourBlindDark : colourBlind16;
-    default:
-      return assertNever(theme);
-  }
+  const { rich, sixteen } = palettes[theme][ground];
+  return colours === 256 ? rich : sixteen;
 }
 
 /** A line as text with escape codes, for anything that is not the painter (one Ink `<Text>`, a plain print). */
