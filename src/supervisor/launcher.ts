@@ -1,9 +1,12 @@
 import type { RunId } from '../base/ids.js';
+import { livingElder, succeed } from '../executors/local/elder.js';
+import type { Ending } from '../executors/local/ending.js';
 import type { LocalExecutor } from '../executors/local/local-executor.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
-import { gpusOf } from '../scheduler/slot.js';
+import { gpusOf, type Slot, slotNamed } from '../scheduler/slot.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import type { PlannedRun } from '../spec/planned-run.js';
+import { readRunRecord } from '../store/run-record-file.js';
 import type { GpuWatch } from './gpu-watch.js';
 import { type Launch, launchOrder } from './launch-order.js';
 import type { RunBook } from './run-book.js';
@@ -14,7 +17,11 @@ export type LaunchTools = {
   book: RunBook;
   /** Folder of our own programs. */
   bin: string;
-  executor: Pick<LocalExecutor, 'start'>;
+  executor: Pick<LocalExecutor, 'start' | 'adopt'>;
+  /** An attempt that was still up from before goes on as the one that was to be started. */
+  tookOver: (id: RunId, elder: number, pid: number) => void;
+  /** It has ended in that very moment. */
+  ended: (id: RunId, attempt: number, ending: Ending) => void;
   gpus: Pick<GpuWatch, 'claim' | 'shared' | 'devices'>;
   tell: (event: SchedulerEvent) => void;
   mention: (event: SchedulerEvent) => void;
@@ -68,6 +75,8 @@ export class Launcher {
     if (!gpus.claim(indexes)) return this.#withdraw(launch);
     const { runs } = book.page(state.runs.get(launch.id)!.plan);
     const run = runs.get(launch.id)!;
+    const elder = livingElder(run.directory, launch.attempt);
+    if (elder !== null) return this.#takeOver(launch, run, elder);
     if (!this.#isShared(launch, run)) return this.#start(launch, run, {});
     this.#delay(launch.id, { kind: 'daemon', reason: 'waiting for the MPS daemon of its GPU' });
     void gpus.shared(indexes[0]!).then((variables) => {
@@ -84,6 +93,31 @@ export class Launcher {
   #isShared({ id, slot }: Launch, { resources }: PlannedRun): boolean {
     const { need, alone } = this.#tools.state.runs.get(id)!;
     return gpusOf(slot).length === 1 && need.perGpu > 1 && !alone && resources.mps === 'auto';
+  }
+
+  /** Two of one run would write over each other: the one that lives is the one that was to be started. */
+  #takeOver({ id, attempt, slot: given }: Launch, { directory }: PlannedRun, elder: number): void {
+    const { executor, tell, now, tookOver, ended } = this.#tools;
+    const at = now();
+    try {
+      succeed(directory, elder, attempt);
+      const found = executor.adopt(id, directory, attempt);
+      if (found.kind === 'withdrawn') return this.#withdraw({ id, attempt });
+      tell({ type: 'run-started', at, id, attempt, pid: found.pid, slot: this.#slotOf(directory, elder) ?? given });
+      tookOver(id, elder, found.pid);
+      if (found.kind === 'ended') ended(id, attempt, found.ending);
+    } catch (error) {
+      const reason = `attempt ${elder} still runs and cannot be taken over: ${(error as Error).message}`;
+      tell({ type: 'launch-failed', at, id, attempt, reason });
+    }
+  }
+
+  /** The GPUs that an attempt has, as its record says; null where that is not known, or none are. */
+  #slotOf(directory: string, attempt: number): Slot | null {
+    const record = readRunRecord(directory)?.attempts.find(({ number }) => number === attempt);
+    const slot = record === undefined ? null : slotNamed(record.slot);
+    const isKnown = slot !== null && gpusOf(slot).every((gpu) => this.#tools.state.gpu.devices.has(gpu));
+    return isKnown && slot.kind === 'gpu' ? slot : null;
   }
 
   #start(launch: Launch, run: PlannedRun, sharing: Variables): void {
@@ -113,7 +147,7 @@ export class Launcher {
     return false;
   }
 
-  #withdraw({ id, attempt }: Launch): void {
+  #withdraw({ id, attempt }: Pick<Launch, 'id' | 'attempt'>): void {
     this.#delay(id, null);
     this.#tools.tell({ type: 'launch-withdrawn', at: this.#tools.now(), id, attempt });
   }

@@ -37,6 +37,7 @@ export function runSummary(run: Run, planned: PlannedRun, beside: Surroundings):
     exit: life.exit,
     slot: life.slot,
     gpus: life.gpus,
+    ...(run.need.gpus > 0 ? { gpuCount: run.need.gpus } : {}),
     pid: life.pid,
     startedAt: life.startedAt,
     endedAt: life.endedAt,

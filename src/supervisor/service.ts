@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { RunId } from '../base/ids.js';
 import { supervisorFiles } from '../contract/files.js';
 import { openCgroupHome } from '../executors/local/cgroup-home.js';
-import { LocalExecutor } from '../executors/local/local-executor.js';
+import type { Ending } from '../executors/local/ending.js';
+import { LocalExecutor, type Survivor } from '../executors/local/local-executor.js';
 import type { SchedulerAction } from '../scheduler/action.js';
 import { nextDeadline } from '../scheduler/deadlines.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
@@ -153,15 +154,22 @@ export class Service {
   #newExecutor(): LocalExecutor {
     const { surroundings, runsDirectory } = this.#options;
     const home = surroundings.cgroups ? openCgroupHome(runsDirectory) : null;
-    return new LocalExecutor((id, attempt, ending, survivors) => {
-      const planned = this.#planned(id);
-      if (planned === null) return;
-      const wasKilled = this.#state.runs.get(id)?.state.phase === 'killing';
-      const gpuMemory = this.#gpus.ended(id);
-      const event = endOf({ id, attempt }, planned, ending, this.#judging());
-      this.#tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
-      this.#warnings.set(id, 'processes', survivorWords(survivors, wasKilled));
-    }, home);
+    return new LocalExecutor((...end) => this.#ended(...end), home);
+  }
+
+  #ended(id: RunId, attempt: number, ending: Ending, survivors: readonly Survivor[]): void {
+    const planned = this.#planned(id);
+    if (planned === null) return;
+    const wasKilled = this.#state.runs.get(id)?.state.phase === 'killing';
+    const gpuMemory = this.#gpus.ended(id);
+    const event = endOf({ id, attempt }, planned, ending, this.#judging());
+    this.#tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
+    this.#warnings.set(id, 'processes', survivorWords(survivors, wasKilled));
+  }
+
+  #tookOver(id: RunId, elder: number, pid: number): void {
+    this.#options.log(`${id}: attempt ${elder} (process ${pid}) still runs; it is taken over, not started again`);
+    this.#warnings.set(id, 'elder', `attempt ${elder} was still up and goes on: it was not started again`);
   }
 
   #newGpuWatch(): GpuWatch {
@@ -180,6 +188,8 @@ export class Service {
       tell: (event) => this.#tell(event),
       mention: (event) => this.#supervisor.mention(event),
       changed: (id) => this.#outlook.changed([id]),
+      tookOver: (...elder) => this.#tookOver(...elder),
+      ended: (id, attempt, ending) => this.#ended(id, attempt, ending, []),
     });
   }
 
@@ -263,7 +273,9 @@ export class Service {
         for (const id of ids) this.#planned(id);
         return [];
       } catch (error) {
-        this.#options.log(`sweep ${sweep} is forgotten: ${(error as Error).message}`);
+        const up = [...ids].filter((id) => this.#state.active.has(id)).length;
+        const rest = up === 0 ? '' : ` ${up} of its runs were up; they are taken over when it is submitted again.`;
+        this.#options.log(`sweep ${sweep} is forgotten: ${(error as Error).message}${rest}`);
         return forgetting(this.#state, sweep, this.#now());
       }
     });

@@ -1,7 +1,7 @@
 import type { RunId } from '../base/ids.js';
 
-/** Where a warning comes from: processes that outlived their run, GPU memory that was not given back. */
-export type WarningSource = 'processes' | 'gpus';
+/** Where a warning comes from: processes that outlived their run, GPU memory not given back, an attempt nobody knew of. */
+export type WarningSource = 'processes' | 'gpus' | 'elder';
 
 /** What a person should know of runs beside their states. */
 export class Warnings {

@@ -223,6 +223,17 @@ describe('resuming a run', () => {
   it('does not take back a launch that was to be stopped', () => {
     expect(outcome('a', slots(1), submitted(['a']), stopAsked('a'), withdrawn('a'))).toEqual({ kind: 'killed' });
   });
+
+  it('takes back what was thought to be up and never was, with its slot', () => {
+    const { actions, state } = play(slots(1), submitted(['a', 'b']), started('a'), withdrawn('a'));
+    expect(actions).toMatchObject([{ attempt: 1 }, { id: id('a'), attempt: 2, resumed: false }]);
+    expect([...state.cpu.holders.values()]).toEqual([id('a')]);
+  });
+
+  it('does not start again what was being stopped when it turned out never to have been up', () => {
+    const events = [slots(1), submitted(['a']), started('a'), stopAsked('a'), withdrawn('a')];
+    expect(outcome('a', ...events)).toEqual({ kind: 'killed' });
+  });
 });
 
 describe('groups that need others', () => {

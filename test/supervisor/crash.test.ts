@@ -160,6 +160,38 @@ describe('after kill -9 of the supervisor', () => {
       message: '0 runs to do, 1 done already',
     });
   });
+
+  it.each([
+    { what: 'plans', gone: '.supervisor/plans' },
+    { what: 'whole memory', gone: '.supervisor' },
+  ])(
+    'a run that outlives the $what of its supervisor is taken over, and not started beside itself',
+    async ({ gone }) => {
+      const first = await bed.fleet();
+      const plan = bed.plan('s', [gated('a', 3), gated('b')]);
+      await first.submit(plan, environment, { slots: 2, gpus: 'none' });
+      await waitFor('both to be up', () => starts('a') + starts('b') === 2);
+      const pid = (await untilState(first, 's/a', 'running')).pid;
+      first.close();
+      await bed.killSupervisor();
+      renameSync(bed.path(gone), bed.path('.moved'));
+      const second = await bed.fleet();
+      expect([...second.runs.keys()]).toEqual([]);
+      await second.submit(plan, environment, { slots: 2, gpus: 'none' });
+      expect(await untilState(second, 's/a', 'running')).toMatchObject({ pid, attempt: 2 });
+      await waitFor('the warning', () => run(second, 's/a').warning);
+      expect(run(second, 's/a').warning).toBe('attempt 1 was still up and goes on: it was not started again');
+      await untilState(second, 's/b', 'running');
+      // Another death: what was taken over stays so.
+      await bed.killSupervisor();
+      await waitFor('the next supervisor', () => second.connection === 'connected' && bed.supervisorPid());
+      await second.kill([RunId.parse('s/b')]);
+      await untilState(second, 's/b', 'killed');
+      openGate();
+      expect(await untilState(second, 's/a', 'failed')).toMatchObject({ exit: { code: 3 }, attempt: 2 });
+      expect([starts('a'), starts('b')]).toEqual([1, 1]);
+    },
+  );
 });
 
 describe('the supervisor', () => {

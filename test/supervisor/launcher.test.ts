@@ -49,11 +49,13 @@ function setUp(
   };
   const launcher: Launcher = new Launcher({
     ...{ state, book, bin: '/our/bin', now: () => 1, changed: () => undefined },
+    ...{ tookOver: () => undefined, ended: () => undefined },
     executor: {
       start: (_id, order) => {
         orders.push(order);
         return starts.shift()!;
       },
+      adopt: () => ({ kind: 'withdrawn', neverRan: false }),
     },
     gpus: {
       claim: (wanted) => wanted.length === 0 || (gpus.free ?? true),
