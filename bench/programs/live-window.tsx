@@ -89,6 +89,8 @@ const y = x.map((step) => Math.exp(-step / 500) + 0.1 * Math.sin(step));
 const files: RunFilesPort = {
   metrics: () => ({ refresh: () => true, keys: () => ['loss', 'reward'], series: () => ({ x, y }) }),
   logTail: (_, count) => Array.from({ length: count }, (_line, index) => `step ${tick + index} loss 0.123`),
+  openLog: () => ({ look: () => null, read: () => Buffer.alloc(0) }),
+  dossier: () => null,
 };
 
 let presses = 0;

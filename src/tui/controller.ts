@@ -1,19 +1,25 @@
 import { Bell } from './bell.js';
 import { detailOf, type ReadDetail, wantedFor, xChoicesFor } from './detail.js';
+import { type Draft } from './desk-port.js';
+import { FleetOrders, isFleetOrder } from './fleet-orders.js';
+import { DossierReader } from './dossier-reader.js';
 import { History } from './history.js';
-import { type Ack, type FleetPort, type RunFilesPort } from './port.js';
+import { type FleetPort, type RunFilesPort, type RunSummary } from './port.js';
 import { Last } from './last.js';
+import { LogViewer } from './log-viewer.js';
 import { type PreferencesPort } from './preferences-port.js';
 import { passingPreferences } from './preferences.js';
 import { press } from './press.js';
+import { withFound } from './press-log.js';
 import { isFolded, type Scene, SceneBuilder } from './scene.js';
 import { familyOf, groupOf, metricsOf } from './selection.js';
 import { type Situation } from './situation.js';
-import { initialUi, type Order, type RunVerb, type UiState, type WindowOrder } from './ui-state.js';
+import { type Dialog, initialUi, type Note, type Order, type UiState, type WindowOrder } from './ui-state.js';
 import { cleanText } from './view/clean-text.js';
 import { helpLines } from './view/dialogs.js';
 import { boxFrame } from './view/overlay.js';
-import { listHeight, screen, wholeHeight } from './view/screen.js';
+import { openFocus } from './view/open-screen.js';
+import { listHeight, openWidth, screen, wholeHeight } from './view/screen.js';
 import { type Line } from './view/span.js';
 import { hasEnded } from './view/tally.js';
 import { type TreeNode } from './view/tree.js';
@@ -37,7 +43,8 @@ export type WindowPorts = {
 };
 
 const clockPeriod = 1000;
-const logLines = { jobs: 200, open: 3000 };
+/** Lines of a log beside the list. */
+const logLines = 200;
 
 /**
  * The life of one window: takes keys and news, and gives frames.
@@ -49,6 +56,7 @@ export class Controller {
   readonly #preferences: PreferencesPort;
   readonly #scenes: SceneBuilder;
   readonly #history: History;
+  readonly #orders: FleetOrders;
   readonly #title: string;
   readonly #listeners = new Set<() => void>();
   readonly #unsubscribe: () => void;
@@ -62,6 +70,8 @@ export class Controller {
   readonly #detail = new Last<ReadDetail>();
   readonly #varying = new Last<ReadonlySet<string>>();
   readonly #wholes = new WholeScreens();
+  readonly #viewer: LogViewer;
+  readonly #dossiers: DossierReader;
 
   /** `sweep`: the only sweep to show; null shows all the fleet knows. */
   constructor(ports: WindowPorts, sweep: string | null) {
@@ -72,6 +82,15 @@ export class Controller {
     this.#scenes = new SceneBuilder(ports.fleet, sweep);
     this.#title = sweep ?? 'all sweeps';
     this.#history = new History(ports.files, () => this.#changed());
+    this.#dossiers = new DossierReader(ports.files, () => this.#changed());
+    this.#viewer = new LogViewer((directory) => ports.files.openLog(directory), {
+      changed: () => this.#changed(),
+      sought: (seek, offset) => {
+        this.#ui = withFound(this.#ui, seek, offset);
+        this.#changed();
+      },
+    });
+    this.#orders = new FleetOrders(ports.fleet, this.say);
     this.#unsubscribe = ports.fleet.subscribe(() => this.#hearFleet());
     this.#clock = setInterval(() => this.#changed(), clockPeriod);
     if (ports.summary !== undefined) this.#table = [];
@@ -121,8 +140,23 @@ export class Controller {
   close(): void {
     this.#unsubscribe();
     this.#history.close();
+    this.#viewer.close();
+    this.#dossiers.close();
     clearInterval(this.#clock);
   }
+
+  /** Says something to the person, until the next key. */
+  readonly say = (note: Note): void => {
+    this.#ui = { ...this.#ui, note };
+    this.#changed();
+  };
+
+  /** Shows what submitting a draft would do, and asks; null: no longer. */
+  readonly review = (draft: Draft | null): void => {
+    const dialog: Dialog = draft === null ? { kind: 'none' } : { kind: 'draft', draft, top: 0 };
+    this.#ui = { ...this.#ui, dialog, note: null };
+    this.#changed();
+  };
 
   #changed(): void {
     this.#version++;
@@ -155,20 +189,8 @@ export class Controller {
   }
 
   #carryOut(order: Order): void {
-    if (!('ids' in order)) {
-      this.#ports.perform(order);
-      return;
-    }
-    this.#note(`${doing[order.type]} ${order.what} …`, 'dim');
-    this.#ports.fleet[order.type](order.ids).then(
-      (ack) => this.#note(answerText(ack), ack.ok ? 'good' : 'bad'),
-      (error: unknown) => this.#note(`${order.type} did not reach the supervisor: ${messageOf(error)}`, 'bad'),
-    );
-  }
-
-  #note(text: string, tone: 'dim' | 'good' | 'bad'): void {
-    this.#ui = { ...this.#ui, note: { text, tone } };
-    this.#changed();
+    if (isFleetOrder(order)) void this.#orders.send(order);
+    else this.#ports.perform(order);
   }
 
   /** Where the selected row is now; where it was last seen if it has gone. It seldom moves, so that is looked at first. */
@@ -186,6 +208,9 @@ export class Controller {
     const { width, height } = this.#size;
     return {
       rows: scene.rows,
+      runs: scene.runs,
+      sweeps: scene.sweeps,
+      status: this.#ports.fleet.status,
       index,
       groups: scene.tree.groups,
       branches: scene.tree.branches,
@@ -198,17 +223,25 @@ export class Controller {
         return xChoices();
       },
       get helpLength() {
-        return helpLines().length;
+        return helpLines(ui.keys).length;
       },
       metric: scene.metric,
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
       tableLength: this.#table?.length ?? null,
-      openLength: node?.kind === 'run' ? this.#history.log(node.run.directory).length : (node?.runs.length ?? 0),
+      ...this.#openSituation(scene, node),
       screenLength: this.#screenLength(),
       charts: this.#detail.current?.charts.length ?? 0,
       now: this.#ports.now(),
       ...this.#wholes.situation(this.#source(scene), { width, height: wholeHeight(width, height) }),
     };
+  }
+
+  /** What is known of the open screen: nothing while another one is shown. */
+  #openSituation(scene: Scene, node: TreeNode | undefined): Pick<Situation, 'focus' | 'log'> {
+    if (this.#ui.screen.kind !== 'open' || node === undefined) return { focus: null, log: null };
+    const { width, height } = this.#size;
+    const focus = openFocus(this.#model(scene), openWidth(width), wholeHeight(width, height));
+    return { focus, log: node.kind === 'run' ? this.#viewer.page(node.run.directory) : null };
   }
 
   #source(scene: Scene): ScreenSource {
@@ -234,9 +267,10 @@ export class Controller {
   #model(scene: Scene): WindowModel {
     const index = this.#indexIn(scene);
     const node = scene.rows[index];
-    const isOpen = this.#ui.screen.kind === 'open';
+    const opened = this.#ui.screen.kind === 'open' && node?.kind === 'run' ? node.run : null;
+    this.#wantFilesOf(opened);
     const source = this.#source(scene);
-    const wanted = this.#wholes.wanted(source) ?? wantedFor(node, scene, isOpen ? logLines.open : logLines.jobs);
+    const wanted = this.#wholes.wanted(source) ?? wantedFor(node, scene, logLines);
     this.#history.want(wanted);
     return {
       now: this.#ports.now(),
@@ -249,15 +283,27 @@ export class Controller {
       rows: scene.rows,
       index,
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
+      pending: this.#orders.pending,
       metric: scene.metric,
       metrics: this.#ui.dialog.kind === 'metrics' ? metricsOf(node, scene) : [],
       xChoices: this.#ui.dialog.kind === 'x-axis' ? this.#xChoices(node, scene) : [],
       ui: this.#ui,
       detail: { ...this.#detailFor(node, scene), choice: this.#ui.chart },
       varying: this.#varyingFor(node, scene),
+      variety: scene.variety,
       table: this.#table,
       comparison: this.#wholes.comparison(source),
+      log: opened === null ? null : { page: this.#viewer.page(opened.directory), progress: this.#viewer.progress },
+      dossier: opened === null ? undefined : this.#dossiers.dossier(opened.directory),
     };
+  }
+
+  /** What the open run needs beside its metrics; null: no run is open. */
+  #wantFilesOf(run: RunSummary | null): void {
+    const { place, seek } = this.#ui.log;
+    const hasFailed = run !== null && (run.state === 'failed' || run.state === 'lost');
+    this.#viewer.want(run === null ? null : { directory: run.directory, place, seek, hasFailed });
+    this.#dossiers.want(run?.directory ?? null);
   }
 
   /** What tells the runs of the selection's group apart; where nothing does, what tells those of the sweep apart. */
@@ -276,19 +322,6 @@ export class Controller {
     const inputs = [node?.key, members, scene.metric, xKey, this.#history.version];
     return this.#detail.value(inputs, () => detailOf(node, scene, this.#history, xKey));
   }
-}
-
-const doing: Record<RunVerb, string> = {
-  kill: 'Stopping',
-  resume: 'Resuming',
-  hold: 'Holding',
-  release: 'Releasing',
-  pause: 'Pausing',
-  continue: 'Continuing',
-};
-
-function answerText(ack: Ack): string {
-  return cleanText(ack.ok || ack.fix === null ? ack.message : `${ack.message} → ${ack.fix}`);
 }
 
 function messageOf(error: unknown): string {

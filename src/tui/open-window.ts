@@ -2,6 +2,8 @@ import { type Instance } from 'ink';
 import { UserError } from '../base/user-error.js';
 import { capabilitiesOf } from './capabilities.js';
 import { Controller } from './controller.js';
+import { Desk } from './desk.js';
+import { type DeskPort } from './desk-port.js';
 import { Painter } from './painter.js';
 import { type FleetPort, type RunFilesPort } from './port.js';
 import { passingPreferences } from './preferences.js';
@@ -27,6 +29,8 @@ export type WindowOptions = {
   readonly ascii?: boolean | undefined;
   /** Where histories and logs are read; the run directories themselves unless a test says otherwise. */
   readonly files?: RunFilesPort | undefined;
+  /** Editor, shell and clipboard; without it the window cannot extend, clone or copy. */
+  readonly desk?: DeskPort | undefined;
 };
 
 /**
@@ -63,6 +67,7 @@ class WindowLife {
   readonly #painter: Painter;
   readonly #controller: Controller;
   readonly #session: TerminalSession;
+  readonly #desk: Desk;
   #ink: Instance | null = null;
   #isOver = false;
 
@@ -78,6 +83,14 @@ class WindowLife {
     this.#session = new TerminalSession(options.stdin, options.stdout, {
       onInterruption: (interruption) => this.#interrupt(interruption),
       onReturn: this.#repaint,
+    });
+    this.#desk = new Desk({
+      port: options.desk,
+      preferences: undefined,
+      lend: (use) => this.#session.lend(use),
+      write: (codes) => void this.#stdout.write(codes),
+      say: this.#controller.say,
+      review: this.#controller.review,
     });
   }
 
@@ -95,11 +108,13 @@ class WindowLife {
     this.#controller.resize(this.#stdout.columns, this.#stdout.rows);
   };
 
-  #perform({ type }: WindowOrder): void {
-    if (type === 'ring') this.#stdout.write('\u0007');
-    else if (type === 'repaint') this.#repaint();
-    else if (type === 'suspend') this.#session.suspend();
-    else this.#finish(() => this.#answer.resolve(this.#controller.isEnded ? 'ended' : 'detached'));
+  #perform(order: WindowOrder): void {
+    if (order.type === 'ring') this.#stdout.write('\u0007');
+    else if (order.type === 'repaint') this.#repaint();
+    else if (order.type === 'suspend') this.#session.suspend();
+    else if (order.type === 'leave')
+      this.#finish(() => this.#answer.resolve(this.#controller.isEnded ? 'ended' : 'detached'));
+    else this.#desk.obey(order);
   }
 
   #interrupt(interruption: Interruption): void {

@@ -1,4 +1,5 @@
 import { type ListCommand } from './command.js';
+import { openFilter } from './press-filter.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
 import { type UiState } from './ui-state.js';
 import { initialColumns } from './list-column-id.js';
@@ -7,9 +8,7 @@ import { type Sort, sortsFor, sortWords } from './view/sort.js';
 export const obeyList: Record<ListCommand, Obey> = {
   mark,
   'mark-all': markAll,
-  filter: (ui) => ({
-    ui: { ...ui, screen: { kind: 'jobs' }, dialog: { kind: 'filter', text: ui.filter, before: ui.filter } },
-  }),
+  filter: openFilter,
   group: (ui) => refuse(ui, 'The runs cannot be grouped otherwise.'),
   sort: nextSort,
   columns: (ui) => refuse(ui, 'There are no other columns.'),

@@ -1,12 +1,18 @@
 import { type Command } from './command.js';
 import { type HeatmapAxes } from './compare-choice.js';
+import { type FleetStatus, type RunSummary, type SweepSummary } from './port.js';
 import { type Order, type UiState } from './ui-state.js';
+import { type LogPage } from './view/log-page.js';
 import { type Branch, type TreeNode } from './view/tree.js';
 import { type XChoice } from './x-axis.js';
 
 /** What a key press may need to know about what is on the screen. */
 export type Situation = {
   readonly rows: readonly TreeNode[];
+  /** All runs of the sweeps shown, whatever the filter says. */
+  readonly runs: readonly RunSummary[];
+  readonly sweeps: readonly SweepSummary[];
+  readonly status: FleetStatus;
   /** Position of the selection in `rows`; 0 when there are none. */
   readonly index: number;
   readonly groups: readonly Branch[];
@@ -19,8 +25,10 @@ export type Situation = {
   readonly isFolded: (branch: Branch) => boolean;
   readonly tableLength: number | null;
   readonly helpLength: number;
-  /** Lines of the open run's log, or runs of the open group. */
-  readonly openLength: number;
+  /** The pane in use of the open screen: its columns and rows, and its lines where they can be counted. Null: none is open. */
+  readonly focus: { readonly width: number; readonly height: number; readonly length: number } | null;
+  /** What has been read of the log of the open run. */
+  readonly log: LogPage | null;
   /** Lines of the compare or sweep screen; GPUs on theirs. */
   readonly screenLength: number;
   /** Charts of the selection, and what their x axis can be. */

@@ -32,6 +32,7 @@ export class TerminalSession {
   readonly #listeners: Listeners;
   #isShown = false;
   #isOpen = false;
+  #isLent = false;
 
   constructor(stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream, listeners: Listeners) {
     this.#stdin = stdin;
@@ -84,7 +85,27 @@ export class TerminalSession {
     });
   }
 
+  /**
+   * Gives the terminal to another program for as long as `use` takes, which must not return before that program has
+   * ended. Signals from its keyboard (Ctrl-C) are its own matter; Ctrl-Z stops both, as one job.
+   */
+  lend<Result>(use: () => Result): Result {
+    this.#setRaw(false);
+    this.#hide();
+    process.off('SIGTSTP', this.#onStop);
+    this.#isLent = true;
+    try {
+      return use();
+    } finally {
+      if (this.#isOpen) process.on('SIGTSTP', this.#onStop);
+      this.#return();
+      // What was pressed in the other program is heard only now, when this one listens again.
+      setImmediate(() => (this.#isLent = false));
+    }
+  }
+
   readonly #onDeadly = (signal: NodeJS.Signals): void => {
+    if (this.#isLent && (signal === 'SIGINT' || signal === 'SIGQUIT')) return;
     this.#listeners.onInterruption({ kind: 'signal', signal: signal as Deadly });
   };
   readonly #onError = (error: unknown): void => this.#listeners.onInterruption({ kind: 'error', error });

@@ -3,6 +3,9 @@ import { type CompareChoice, initialCompareChoice } from './compare-choice.js';
 import { type Grouping, initialGrouping } from './grouping.js';
 import { initialLogChoice, type LogChoice } from './log-choice.js';
 import { type Order } from './order.js';
+import { type Draft } from './desk-port.js';
+import { type FilterDialog } from './press-filter.js';
+import { type SearchDialog } from './press-log.js';
 import { type RunId } from './port.js';
 import { type KeyPreset } from './preferences-port.js';
 import { type Subject } from './view/compare-subjects.js';
@@ -22,6 +25,8 @@ export type UiState = {
   /** Marked runs: what acts on runs acts on them while there are any. */
   readonly marks: ReadonlySet<RunId>;
   readonly filter: string;
+  /** Filters that were used in this window, the last one last. */
+  readonly filters: readonly string[];
   readonly grouping: Grouping;
   readonly sort: Sort;
   /** Columns of the list from left to right; null: the usual ones. */
@@ -40,7 +45,7 @@ export type UiState = {
 
 export type Screen =
   | { readonly kind: 'jobs' }
-  /** `offset`: lines the log of a run is scrolled back from its end, or the table of a group's runs on from its top. */
+  /** `offset`: lines that the pane in use is scrolled down; a log has its own place, in `log`. */
   | { readonly kind: 'open'; readonly pane: OpenPane; readonly offset: number }
   | CompareScreen
   | { readonly kind: 'gpus'; readonly index: number }
@@ -69,7 +74,10 @@ export type Dialog =
   | { readonly kind: 'x-axis'; readonly index: number }
   /** The parameters that may be on the axes of the heatmap. */
   | { readonly kind: 'axes'; readonly index: number }
-  | { readonly kind: 'filter'; readonly text: string; readonly before: string }
+  | FilterDialog
+  /** New runs that were written in an editor, and what submitting them would do. */
+  | { readonly kind: 'draft'; readonly draft: Draft; readonly top: number }
+  | SearchDialog
   | { readonly kind: 'confirm'; readonly key: string; readonly question: string; readonly order: Order };
 
 /** A word to the person in the footer, until the next key. */
@@ -84,6 +92,7 @@ export const initialUi: UiState = {
   folds: new Map(),
   marks: new Set(),
   filter: '',
+  filters: [],
   grouping: initialGrouping,
   sort: initialSort,
   columns: null,

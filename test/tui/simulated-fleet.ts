@@ -1,12 +1,15 @@
 import { RunId } from '../../src/base/ids.js';
+import { LogInMemory } from '../store/log-bytes.js';
 import {
   type Ack,
   type FleetPort,
   type FleetStatus,
   type MetricReader,
+  type RunDossier,
   type RunFilesPort,
   type RunSummary,
   type Series,
+  type SlotWish,
   type SweepSummary,
 } from '../../src/tui/port.js';
 
@@ -94,8 +97,13 @@ export class SimulatedFleet implements FleetPort {
   release = (ids: readonly RunSummary['id'][]) => this.#ask('release', ids);
   pause = (ids: readonly RunSummary['id'][]) => this.#ask('pause', ids);
   continue = (ids: readonly RunSummary['id'][]) => this.#ask('continue', ids);
+  retry = (ids: readonly RunSummary['id'][]) => this.#ask('retry', ids);
+  priority = (ids: readonly RunSummary['id'][], priority: number) => this.#ask(`priority ${priority}`, ids);
+  setSlots = (wish: SlotWish) => this.#ask('slots', [JSON.stringify(wish)]);
+  drain = (gpus: readonly number[], drained: boolean) => this.#ask(drained ? 'drain' : 'undrain', gpus);
+  stopSweep = (sweep: string) => this.#ask('stop', [sweep]);
 
-  async #ask(verb: string, ids: readonly RunSummary['id'][]): Promise<Ack> {
+  async #ask(verb: string, ids: readonly (string | number)[]): Promise<Ack> {
     this.asked.push(`${verb} ${ids.join(' ')}`);
     return this.answer;
   }
@@ -171,6 +179,12 @@ export function memorySweep(elapsedSeconds = 312): { fleet: SimulatedFleet; file
   const files: RunFilesPort = {
     metrics: (directory) => readerOf(byDirectory.get(directory)!, progressOf(directory)),
     logTail: (directory, count) => logOf(byDirectory.get(directory)!, progressOf(directory)).slice(-count),
+    openLog: (directory) => new LogInMemory(logText(logOf(byDirectory.get(directory)!, progressOf(directory)))),
+    dossier: (directory) =>
+      dossierOf(
+        byDirectory.get(directory)!,
+        runs.find((run) => run.directory === directory)!,
+      ),
   };
   return { fleet, files, now };
 }
@@ -181,6 +195,51 @@ function readerOf(cell: Cell, progress: number): MetricReader {
     keys: () => (progress === 0 ? [] : ['test/bits_known', 'env/reward', 'optim/entropy', 'optim/loss']),
     series: (key) => (progress === 0 ? { x: new Float64Array(), y: new Float64Array() } : curveOf(cell, key, progress)),
   };
+}
+
+function logText(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** What the supervisor would have written down of a run that was started. */
+function dossierOf(cell: Cell, run: RunSummary): RunDossier | null {
+  if (run.startedAt === null) return null;
+  const words = Object.entries(cell.parameters).map(([key, value]) => `${key}=${String(value)}`);
+  const record: RunDossier['record'] = {
+    version: 1,
+    ...{ sweep: 'abcd', group: cell.group, subgroup: cell.subgroup, name: cell.name, identity: '08ac238893cdcba1' },
+    parameters: cell.parameters,
+    argv: ['memrl', 'train', `log_path=${run.directory}`, ...words],
+    cwd: '/home/ada/memory rl',
+    host: 'turing',
+    git: { commit: '57b58f7c0496436ace7d17fb41732acad1c599d2', dirty: true, branch: 'main', diff: 'code/3fa1.diff' },
+    packages: 'code/packages-91ce.json',
+    attempts: attemptsOf(run),
+  };
+  return { record, packages: 214 };
+}
+
+/** A run that failed had been tried before. */
+function attemptsOf({ state, startedAt, endedAt, exit, reason }: RunSummary): RunDossier['record']['attempts'] {
+  const slot = 'cpu 0';
+  const commit = '57b58f7c0496436ace7d17fb41732acad1c599d2';
+  if (state === 'failed') {
+    const line = 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB';
+    return [
+      {
+        number: 1,
+        slot,
+        startedAt: startedAt! - 9000,
+        endedAt: startedAt! - 2000,
+        outcome: { kind: 'oom', line },
+        commit,
+      },
+      { number: 2, slot, startedAt: startedAt!, endedAt, outcome: { kind: 'failed', code: 1, line: reason! }, commit },
+    ];
+  }
+  const outcome =
+    exit?.class === 'done' ? ({ kind: 'done' } as const) : exit === null ? null : ({ kind: 'killed' } as const);
+  return [{ number: 1, slot, startedAt: startedAt!, endedAt, outcome, commit }];
 }
 
 function logOf(cell: Cell, progress: number): string[] {

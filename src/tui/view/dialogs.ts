@@ -1,10 +1,14 @@
-import { keyMap } from '../key-map.js';
+import { keyMapOf } from '../key-map.js';
 import { scrollTo } from '../scroll.js';
 import { type RunWord } from '../port.js';
+import { type KeyPreset } from '../preferences-port.js';
 import { cleanText } from './clean-text.js';
 import { xChoiceLines } from './chart-x-choices.js';
+import { draftBox } from './draft-box.js';
 import { axesLines } from './heatmap-axes.js';
+import { textWidth } from './display-width.js';
 import { type Box, overlay } from './overlay.js';
+import { withOffer } from './prompt-list.js';
 import { shortNumber } from './short-number.js';
 import { fit, fitRight, type Line, onGround, span } from './span.js';
 import { stateLook, statesInOrder } from './state-look.js';
@@ -16,7 +20,7 @@ export function withDialog(screen: readonly Line[], model: WindowModel, width: n
   const page = Math.max(1, screen.length - 4);
   switch (dialog.kind) {
     case 'help':
-      return overlay(screen, part('keys', helpLines(), dialog.top, page), width);
+      return overlay(screen, part('keys', helpLines(model.ui.keys), dialog.top, page), width);
     case 'table':
       return overlay(screen, part(model.title, tableLines(model), dialog.top, page), width);
     case 'metrics': {
@@ -31,8 +35,15 @@ export function withDialog(screen: readonly Line[], model: WindowModel, width: n
     }
     case 'axes':
       return overlay(screen, part('axes of the heatmap', axesLines(model, dialog.index), 0, page), width);
-    case 'none':
     case 'filter':
+      return withOffer(screen, dialog.offer, {
+        column: 3 + textWidth(dialog.line.text.slice(0, dialog.offer.from)),
+        below: width < 80 || screen.length < 24 ? 1 : 2,
+      });
+    case 'draft':
+      return overlay(screen, draftBox(dialog.draft, dialog.top, { width, rows: page }), width);
+    case 'none':
+    case 'search':
     case 'confirm':
       return screen;
   }
@@ -43,8 +54,8 @@ function part(title: string, lines: readonly Line[], top: number, rows: number):
 }
 
 /** The table of keys and the signs of the states. */
-export function helpLines(): Line[] {
-  const keys = keyMap.map(({ shown, help }): Line => [span(fit(shown, 8), 'key'), span(help, 'plain')]);
+export function helpLines(preset: KeyPreset): Line[] {
+  const keys = keyMapOf(preset).map(({ shown, help }): Line => [span(fit(shown, 8), 'key'), span(help, 'plain')]);
   const half = Math.ceil(statesInOrder.length / 2);
   return [...keys, [], signs(statesInOrder.slice(0, half)), signs(statesInOrder.slice(half))];
 }

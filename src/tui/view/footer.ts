@@ -1,8 +1,11 @@
-import { keyMap } from '../key-map.js';
+import { keyMapOf } from '../key-map.js';
 import { cleanText } from './clean-text.js';
-import { axesKeys, compareKeys } from './compare-keys.js';
+import { axesKeys, compareFirstToGo, compareKeys } from './compare-keys.js';
 import { textWidth } from './display-width.js';
 import { isInitialSort, sortWords } from './sort.js';
+import { openKeys } from './open-keys.js';
+import { filterPrompt, problemBelow } from './prompt-line.js';
+import { searchProblem, searchPrompt } from './search-prompt.js';
 import { ends, fitLine, type Line, lineWidth, onGround, span } from './span.js';
 import { selectedNode, type WindowModel } from './window-model.js';
 
@@ -15,16 +18,11 @@ export function footer(model: WindowModel, width: number): Line[] {
 export function messageLine(model: WindowModel, width: number): Line {
   const { dialog, note } = model.ui;
   if (dialog.kind === 'confirm') return onGround(fitLine([span(` ${dialog.question}`, 'strong')], width), 'alarm');
-  if (dialog.kind === 'filter') return filterPrompt(model, dialog.text, width);
+  if (dialog.kind === 'filter') return filterPrompt(model, dialog, width);
+  if (dialog.kind === 'search') return searchPrompt(model, dialog, width);
   if (note !== null) return fitLine([span(` ${note.text}`, note.tone)], width);
+  if (model.pending.length > 0) return fitLine([span(` ${model.pending.join(' · ')}`, 'dim')], width);
   return ends(listState(model), directory(model, width), width);
-}
-
-function filterPrompt(model: WindowModel, text: string, width: number): Line {
-  const shown = model.rows.filter(({ kind }) => kind === 'run').length;
-  const problem = model.ui.note === null ? `${shown} runs shown · Enter keeps, Esc drops ` : `${model.ui.note.text} `;
-  const prompt = [span(' / ', 'title'), span(text, 'strong'), span('▏', 'accent')];
-  return ends(prompt, [span(problem, model.ui.note === null ? 'dim' : 'warn')], width);
 }
 
 function listState({ ui, metric }: WindowModel): Line {
@@ -45,6 +43,11 @@ function directory(model: WindowModel, width: number): Line {
 
 /** As many keys as fit, in the order of the table; `q` and `?` always. */
 export function keysLine(model: WindowModel, width: number): Line {
+  const { dialog } = model.ui;
+  const problem = dialog.kind === 'filter' ? problemBelow(dialog, width) : null;
+  if (problem !== null) return problem;
+  const mistake = dialog.kind === 'search' ? searchProblem(dialog, width) : null;
+  if (mistake !== null) return mistake;
   return fitLine(fitting(keysNow(model), width), width);
 }
 
@@ -56,9 +59,9 @@ function keysNow(model: WindowModel): readonly Hint[] {
       ['any other key', 'no'],
     ];
   if (ui.dialog.kind !== 'none') return dialogKeys[ui.dialog.kind];
-  if (ui.screen.kind === 'open') return openKeys;
+  if (ui.screen.kind === 'open') return openKeys(model);
   if (ui.screen.kind === 'compare') return compareKeys(model);
-  const bound = keyMap.flatMap(({ shown, short, command }): Hint[] =>
+  const bound = keyMapOf(ui.keys).flatMap(({ shown, short, command }): Hint[] =>
     short === null || (command === 'table' && table === null) ? [] : [[shown, short]],
   );
   return [['↑↓', 'move'], ['←→', 'fold'], ...bound];
@@ -66,14 +69,27 @@ function keysNow(model: WindowModel): readonly Hint[] {
 
 type Hint = readonly [key: string, does: string];
 
+const draftKeys: readonly Hint[] = [
+  ['Enter', 'go on'],
+  ['e', 'edit again'],
+  ['Esc', 'drop'],
+];
 const textKeys: readonly Hint[] = [
   ['↑↓', 'scroll'],
   ['Esc', 'close'],
 ];
-const dialogKeys: Record<'filter' | 'metrics' | 'x-axis' | 'axes' | 'help' | 'table', readonly Hint[]> = {
+const dialogKeys: Record<'filter' | 'search' | 'metrics' | 'x-axis' | 'axes' | 'help' | 'table' | 'draft', readonly Hint[]> = {
+  draft: draftKeys,
   axes: axesKeys,
   filter: [
     ['Enter', 'keep'],
+    ['Esc', 'drop'],
+    ['Tab', 'complete'],
+    ['↑↓', 'earlier filters'],
+    ['Ctrl-U', 'clear'],
+  ],
+  search: [
+    ['Enter', 'search'],
     ['Esc', 'drop'],
     ['Ctrl-U', 'clear'],
   ],
@@ -90,15 +106,6 @@ const dialogKeys: Record<'filter' | 'metrics' | 'x-axis' | 'axes' | 'help' | 'ta
   help: textKeys,
   table: textKeys,
 };
-const openKeys: readonly Hint[] = [
-  ['↑↓', 'scroll'],
-  ['←→', 'other run'],
-  ['Esc', 'back'],
-  ['k', 'kill'],
-  ['r', 'resume'],
-  ['m', 'metric'],
-  ['q', 'detach'],
-];
 
 function hints(list: readonly Hint[]): Line {
   return list.flatMap(([key, does]) => [span(` ${key}`, 'key'), span(` ${does} `, 'dim')]);
@@ -106,6 +113,12 @@ function hints(list: readonly Hint[]): Line {
 
 /** What a person guesses or finds in the help, first; what leads on or out is never left out. */
 const firstToGo = [
+  'next, previous',
+  'wrap',
+  'other run',
+  'pane',
+  'scroll',
+  ...compareFirstToGo,
   'command',
   'group by',
   'sweep',

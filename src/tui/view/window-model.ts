@@ -1,11 +1,13 @@
-import { type FleetStatus, type RunSummary } from '../port.js';
+import { type FleetStatus, type RunDossier, type RunSummary } from '../port.js';
 import { type UiState } from '../ui-state.js';
 import { type XChoice } from '../x-axis.js';
 import { type ChartChoice } from '../chart-choice.js';
 import { type Curve, type Reference, type XUnit } from './chart-look.js';
 import { type Comparison } from './comparison.js';
+import { type LogPage } from './log-page.js';
 import { type Tally } from './tally.js';
 import { type Branch, type TreeNode } from './tree.js';
+import { type Variety } from './variety.js';
 
 /** Everything the screens are computed from. */
 export type WindowModel = {
@@ -26,6 +28,8 @@ export type WindowModel = {
   /** Position of the selection in `rows`. */
   readonly index: number;
   readonly isFolded: (branch: Branch) => boolean;
+  /** Orders that the supervisor has not answered yet, in words. */
+  readonly pending: readonly string[];
   readonly metric: string | null;
   readonly metrics: readonly string[];
   /** What the x axis can be, while one is asked. */
@@ -34,9 +38,15 @@ export type WindowModel = {
   readonly detail: Detail;
   /** Names of parameters that differ between runs. */
   readonly varying: ReadonlySet<string>;
+  /** What tells all runs apart; computed when it is asked for. */
+  readonly variety: () => Variety;
   readonly table: readonly string[] | null;
   /** null: another screen is shown. */
   readonly comparison?: Comparison | null;
+  /** The log of the open run, and what percent of it a search has seen; null while no run is open. */
+  readonly log?: { readonly page: LogPage | null; readonly progress: number | null } | null;
+  /** What is written down of the open run; undefined before it was read. */
+  readonly dossier?: RunDossier | null | undefined;
 };
 
 /** What is known of the selection beyond its summary. */
