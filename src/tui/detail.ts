@@ -1,4 +1,3 @@
-import { type ChartChoice } from './chart-choice.js';
 import { type Subject, subjectsOf } from './chart-subjects.js';
 import { type History, type Wanted } from './history.js';
 import { type MetricReader } from './port.js';
