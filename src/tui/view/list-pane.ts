@@ -1,28 +1,48 @@
 import { scrollTo } from '../scroll.js';
-import { branchRow, listHeading, runRow, shortKey } from './list-row.js';
-import { listColumns } from './list-columns.js';
+import { branchRow } from './list-branch-row.js';
+import { gutter, type ListLayout, listLayout } from './list-columns.js';
+import { listHeading } from './list-heading.js';
+import { runRow } from './list-row.js';
 import { fitLine, type Line, onGround, span } from './span.js';
+import { type TreeNode } from './tree.js';
 import { type WindowModel } from './window-model.js';
+
+/** Rows that are looked at for the longest name: the layout must not change while one scrolls. */
+const measured = 200;
 
 /** The tree of groups and runs: a heading and `height - 1` rows, of which only those on the screen are computed. */
 export function listPane(model: WindowModel, width: number, height: number): Line[] {
-  const heading = shortKey(model.metric ?? '');
-  return [fitLine(listHeading(listColumns(width, heading), heading), width), ...listRows(model, width, height - 1)];
+  const heading = listHeading(layoutFor(model, width), model.ui.sort);
+  return [fitLine(heading, width), ...listRows(model, width, height - 1)];
 }
 
 /** The rows alone, for a small screen. */
 export function listRows(model: WindowModel, width: number, height: number): Line[] {
   const { rows, index, ui } = model;
   if (rows.length === 0) return emptyList(model, width, height);
-  const columns = listColumns(width, shortKey(model.metric ?? ''));
+  const layout = layoutFor(model, width);
   const top = scrollTo(index, ui.top, height, rows.length);
   return rows.slice(top, top + height).map((node, offset) => {
-    const line =
-      node.kind === 'run'
-        ? runRow(node, columns, model.metric, model.now)
-        : branchRow(node, columns, model.isFolded(node), node.kind === 'group' ? jumpNumber(model, node.key) : null);
+    const line = fitLine(rowOf(node, model, layout), width);
     return top + offset === index ? onGround(line, 'selected') : line;
   });
+}
+
+function rowOf(node: TreeNode, model: WindowModel, layout: ListLayout): Line {
+  const { marks } = model.ui;
+  if (node.kind === 'run') return runRow(node, marks.has(node.run.id), layout, model);
+  const digit = node.kind === 'group' ? jumpNumber(model, node.key) : null;
+  return branchRow(node, layout, { isFolded: model.isFolded(node), digit, marks });
+}
+
+function layoutFor({ rows, ui, metric, variety }: WindowModel, width: number): ListLayout {
+  const longest = rows.slice(0, measured).reduce((most, node) => Math.max(most, nameWidth(node)), 0);
+  return listLayout(width, { columns: ui.columns, metric, longest, variety });
+}
+
+/** Columns of mark, indentation, sign and name; a group's name may be longer, for it can take the room of its bar. */
+function nameWidth(node: TreeNode): number {
+  return node.kind === 'run' ? gutter + 2 * node.depth + 2 + node.label.length : 0;
 }
 
 /** The digit that jumps to a group; null from the eleventh on. */

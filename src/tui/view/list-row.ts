@@ -1,180 +1,97 @@
 import { type RunSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { textWidth } from './display-width.js';
-import { duration } from './duration.js';
-import { type ListColumns, middleWidth } from './list-columns.js';
-import { progressBar } from './progress-bar.js';
+import { fitName } from './fit-name.js';
+import { type CellContext, runCell } from './list-cells.js';
+import { type ListColumn, type ListLayout } from './list-columns.js';
 import { runReason } from './run-reason.js';
-import { shortNumber } from './short-number.js';
-import { ends, fit, fitLine, fitRight, type Line, lineWidth, span, type Span } from './span.js';
-import { sparkline } from './sparkline.js';
-import { stateLook, statesInOrder } from './state-look.js';
-import { elapsed, progressOf, type Tally } from './tally.js';
-import { type Branch, type RunNode } from './tree.js';
+import { fit, type Line, span, type Tone } from './span.js';
+import { stateLook } from './state-look.js';
+import { type RunNode } from './tree.js';
+
+export { countsLine } from './counts-line.js';
+export { shortKey } from './short-key.js';
 
 /** Columns below which a reason would be a stump. */
 const leastReason = 12;
 
-/** One run: sign, name, progress or reason, last value, slot, time. `now`: Unix ms. */
-export function runRow(node: RunNode, columns: ListColumns, metric: string | null, now: number): Line {
+/** Words that lie over several columns, from the one to before the other. */
+type Words = { readonly text: string; readonly tone: Tone; readonly from: number; readonly to: number };
+
+/** One run: mark, sign, name, and its columns; or, over those that have nothing to say, why it is as it is. */
+export function runRow(node: RunNode, isMarked: boolean, layout: ListLayout, at: CellContext): Line {
   const { run } = node;
-  const look = stateLook[run.state];
-  const indent = '  '.repeat(node.depth);
-  const name = [
-    span(indent),
-    span(look.glyph, look.tone),
-    span(fit(` ${node.label}`, columns.name - indent.length - 1)),
-  ];
-  const value = metric === null ? undefined : run.metrics[metric];
-  const time = elapsed(run, now);
-  const reason = runReason(run, now);
-  const isBare = time === null && value === undefined;
-  // A run that never started has nothing but its reason to show; and where there is little room, a reason comes first.
-  if (reason !== null && (isBare || middleWidth(columns) < leastReason)) {
-    return [...name, span(fit(` ${reason.text}`, columns.total - columns.name), reason.tone)];
-  }
-  return joinColumns([
-    name,
-    middle(run, columns, now),
-    number(value, columns.metric),
-    cell(run.slot ?? '', columns.slot),
-    cell(time === null ? '' : duration(time), columns.time, true),
-  ]);
+  const { columns } = layout;
+  const cells = columns.map((column) => runCell(run, column, at));
+  const words = wordsOver(run, cells, layout, at.now);
+  const parts = columns.flatMap((column, index): Line => {
+    if (words === null || index < words.from || index >= words.to) return cell(cells[index]!, column);
+    if (index > words.from) return [];
+    return [gap, span(fit(words.text, widthOf(columns, words)), words.tone)];
+  });
+  return [markSign(isMarked ? 'all' : 'none'), ...nameOf(node, layout.name), ...parts];
 }
 
-/** A group or subgroup: what its runs come to. `digit`: the key that jumps to it, or null. */
-export function branchRow(branch: Branch, columns: ListColumns, isFolded: boolean, digit: number | null): Line {
-  const isGroup = branch.kind === 'group';
-  const name = [
-    span(`${'  '.repeat(branch.depth)}${isFolded ? '▸' : '▾'} `, 'dim'),
-    span(digit === null ? '' : `${digit} `, 'faint'),
-    span(branch.label, isGroup ? 'title' : 'strong'),
-    span(branch.title === null ? '' : `  ${branch.title}`, 'dim'),
-  ];
-  return joinColumns([
-    ...(lineWidth(name) <= columns.name
-      ? [fitLine(name, columns.name), branchMiddle(branch.tally, columns)]
-      : [longNamed(name, branch.tally, columns)]),
-    ...spreadCells(branch.tally, columns),
-  ]);
+/** Two characters in their own place, so that a mark moves nothing. */
+export function markSign(state: 'all' | 'some' | 'none'): Line[number] {
+  if (state === 'none') return span(' ');
+  return state === 'all' ? span('◆', 'accent') : span('◇', 'accent');
 }
 
-/** Words say more than a bar: a long title takes the room up to the metric, but for the numbers. */
-function longNamed(name: Line, tally: Tally, columns: ListColumns): Line {
-  const room = columns.name + 1 + middleWidth(columns);
-  const counts = countsLine(tally);
-  const percent = columns.percent > 0 ? [span(`  ${percentOf(tally.progress)} `, 'dim')] : [span(' ')];
-  return ends(name, [...percent, ...counts], room);
-}
-
-/** The words above the columns. */
-export function listHeading(columns: ListColumns, metric: string): Line {
-  const words: [string, number][] = [
-    [fit('  run', columns.name), columns.name],
-    [fit('progress', columns.bar + 1 + columns.percent), columns.bar],
-    [fitRight('left', columns.left), columns.left],
-    [fit('trend', columns.spark), columns.spark],
-    [fitRight(metric, columns.metric), columns.metric],
-    [fit('slot', columns.slot), columns.slot],
-    [fitRight('time', columns.time), columns.time],
-  ];
-  const shown = words.filter(([, width]) => width > 0).map(([word]) => word);
-  return [span(shown.join(' '), 'faint')];
-}
-
-/** The end of a metric's name says the most: `env/all/test/bits_known` → `bits_known`. */
-export function shortKey(key: string): string {
-  return key.slice(key.lastIndexOf('/') + 1);
-}
-
-/** `●2 ✓14 ✗1`, states without runs left out. */
-export function countsLine({ counts }: Tally): Line {
-  const present = statesInOrder.filter((state) => counts[state] > 0);
-  return present.flatMap((state, index) => [
-    span(`${index > 0 ? ' ' : ''}${stateLook[state].glyph}${counts[state]}`, stateLook[state].tone),
-  ]);
-}
-
-function joinColumns(columns: readonly Line[]): Line {
-  const joined: Span[] = [];
-  for (const column of columns) {
-    if (column.length === 0) continue;
-    if (joined.length > 0) joined.push(gap);
-    joined.push(...column);
-  }
-  return joined;
+/** What a column shows, with the space before it. */
+export function cell(content: Line | null, { width }: ListColumn): Line {
+  return content === null ? [span(' '.repeat(width + 1))] : [gap, ...content];
 }
 
 const gap = span(' ');
 
-function middle(run: RunSummary, columns: ListColumns, now: number): Line {
-  const width = middleWidth(columns);
-  if (width <= 0) return [];
+function nameOf({ run, label, shared, depth }: RunNode, width: number): Line {
+  const look = stateLook[run.state];
+  const indent = '  '.repeat(depth);
+  const room = width - indent.length - 2;
+  return [span(indent), span(look.glyph, look.tone), span(` ${fitName(cleanText(label), room, shared)}`)];
+}
+
+/** Why a run is not simply running, over its progress and whatever else is empty. */
+function wordsOver(run: RunSummary, cells: readonly (Line | null)[], layout: ListLayout, now: number): Words | null {
+  const { columns } = layout;
   const reason = runReason(run, now);
-  if (reason !== null) return [span(fit(reason.text, width), reason.tone)];
-  const spark = columns.spark > 0 ? [span(sparkline(run.spark, columns.spark), 'spark')] : [];
-  const free = width - (columns.spark > 0 ? columns.spark + 1 : 0);
-  if (run.state === 'done') return joinColumns([[span(fit(doneWords(run, free), free), 'dim')], spark]);
-  return joinColumns([
-    columns.bar > 0 ? progressBar(run.progress, columns.bar, 'busy') : [],
-    cell(run.progress === null ? '' : percentOf(progressOf(run)), columns.percent, true),
-    remaining(run, columns.left),
-    spark,
-  ]);
+  if (reason === null) return run.state === 'done' ? doneWords(run, columns) : null;
+  const stretch = longest(columns, (index) => isSoft(columns[index]!) || cells[index] === null);
+  if (widthOf(columns, stretch) >= leastReason) return { ...reason, ...stretch };
+  // Where there is little room a reason comes before all else; where a person chose other columns, they come first.
+  return layout.isCramped ? { ...reason, from: 0, to: columns.length } : null;
 }
 
 /** A full bar would say no more; how it came to its end may, where there is room for the whole of it. */
-function doneWords({ reason }: RunSummary, room: number): string {
+function doneWords({ reason }: RunSummary, columns: readonly ListColumn[]): Words | null {
+  const from = columns.findIndex(({ id }) => id === 'progress');
+  if (from < 0) return null;
+  const to = columns[from + 1]?.id === 'left' ? from + 2 : from + 1;
   const whole = reason === null ? 'done' : `done · ${cleanText(reason)}`;
-  return textWidth(whole) <= room ? whole : 'done';
+  const fits = textWidth(whole) <= widthOf(columns, { from, to });
+  return { text: fits ? whole : 'done', tone: 'dim', from, to };
 }
 
-/** Time left; or what is wrong with a run that goes on. */
-function remaining(run: RunSummary, width: number): Line {
-  if (width === 0) return [];
-  if (run.state === 'running' && run.health === 'nan') return [span(fitRight('NaN', width), 'bad')];
-  if (run.state === 'running' && run.health === 'stalled') return [span(fitRight('stall', width), 'warn')];
-  const text = run.state === 'running' && run.etaSeconds !== null ? duration(run.etaSeconds * 1000) : '';
-  return [span(fitRight(text, width), 'dim')];
+/** Columns a reason may lie over though a run that failed has something to show in them. */
+function isSoft({ id }: ListColumn): boolean {
+  return id === 'progress' || id === 'left' || id === 'trend';
 }
 
-function branchMiddle(tally: Tally, columns: ListColumns): Line {
-  const width = middleWidth(columns);
-  if (width <= 0) return [];
-  const counts = countsLine(tally);
-  const bar = joinColumns([
-    columns.bar > 0 ? progressBar(tally.progress, columns.bar, 'accent') : [],
-    cell(percentOf(tally.progress), columns.percent, true),
-  ]);
-  const room = width - lineWidth(bar) - 1;
-  return room < Math.min(8, lineWidth(counts)) ? fitLine(counts, width) : [...bar, span(' '), ...fitLine(counts, room)];
+type Stretch = { readonly from: number; readonly to: number };
+
+/** The widest stretch of neighbouring columns that are free. */
+function longest(columns: readonly ListColumn[], isFree: (index: number) => boolean): Stretch {
+  let best: Stretch = { from: 0, to: 0 };
+  for (let from = 0; from < columns.length; from++) {
+    let to = from;
+    while (to < columns.length && isFree(to)) to++;
+    if (widthOf(columns, { from, to }) > widthOf(columns, best)) best = { from, to };
+    from = Math.max(from, to);
+  }
+  return best;
 }
 
-/** Mean and standard deviation; the deviation takes the room of slot and time. */
-function spreadCells({ metric }: Tally, columns: ListColumns): Line[] {
-  const rest = [columns.slot, columns.time].filter((size) => size > 0);
-  const width = rest.reduce((sum, size) => sum + size + 1, -1);
-  const deviation = metric === null || metric.count < 2 ? '' : `±${shortDeviation(metric.deviation)}`;
-  return [number(metric?.mean, columns.metric), width > 0 ? [span(fit(deviation, width), 'dim')] : []];
-}
-
-/** Two digits that count are more than a handful of seeds can tell; one where it is small. */
-function shortDeviation(value: number): string {
-  if (value >= 100 || value === 0) return shortNumber(value);
-  if (value < 1e-3) return value.toExponential(0);
-  return value.toPrecision(value < 0.01 ? 1 : 2);
-}
-
-function number(value: number | null | undefined, width: number): Line {
-  if (width === 0) return [];
-  const text = value === undefined ? '' : shortNumber(value ?? Number.NaN);
-  return [span(fitRight(text, width), text === 'NaN' ? 'bad' : 'value')];
-}
-
-function percentOf(fraction: number): string {
-  return `${Math.floor(fraction * 100)}%`;
-}
-
-function cell(text: string, width: number, isRight = false): Line {
-  return width === 0 ? [] : [span(isRight ? fitRight(text, width) : fit(text, width), 'dim')];
+function widthOf(columns: readonly ListColumn[], { from, to }: Stretch): number {
+  return columns.slice(from, to).reduce((sum, { width }) => sum + width + 1, -1);
 }

@@ -1,0 +1,107 @@
+import { columnKey, type CommonColumn } from '../list-column-id.js';
+import { type RunSummary } from '../port.js';
+import { commonValueOf, gpuMemoryOf, spreadOf, trendOf } from './branch-facts.js';
+import { duration } from './duration.js';
+import { type ListColumn, percentWidth } from './list-columns.js';
+import { parameterText } from './parameter-text.js';
+import { progressBar } from './progress-bar.js';
+import { shortNumber } from './short-number.js';
+import { fit, fitRight, type Line, span, type Tone } from './span.js';
+import { sparkline } from './sparkline.js';
+import { elapsed, progressOf } from './tally.js';
+import { type Branch } from './tree.js';
+
+/** What the cells of a row need besides its run. `now`: Unix ms. */
+export type CellContext = { readonly metric: string | null; readonly now: number };
+
+/** What a run shows in a column, as wide as that is; null for nothing. */
+export function runCell(run: RunSummary, column: ListColumn, at: CellContext): Line | null {
+  const key = columnKey(column.id);
+  if (key?.kind === 'parameter') return textCell(parameterText(run.parameters[key.key]), column, 'plain');
+  if (key !== null) return numberCell(run.metrics[key.key], column);
+  return runCells[column.id as CommonColumn](run, column, at);
+}
+
+/** What a group shows in a column; null for nothing. */
+export function branchCell(branch: Branch, column: ListColumn): Line | null {
+  const key = columnKey(column.id);
+  if (key?.kind === 'parameter') return textCell(commonValueOf(branch, key.key) ?? '', column, 'dim');
+  if (key !== null) return numberCell(spreadOf(branch, key.key)?.mean, column);
+  return branchCells[column.id as CommonColumn]?.(branch, column) ?? null;
+}
+
+type RunCell = (run: RunSummary, column: ListColumn, at: CellContext) => Line | null;
+
+const runCells: Record<CommonColumn, RunCell> = {
+  progress: (run, column) => barCell(run.progress === null ? null : progressOf(run), column, 'busy'),
+  left: remaining,
+  trend: ({ spark }, { width }) => (spark.length === 0 ? null : [span(sparkline(spark, width), 'spark')]),
+  metric: (run, column, { metric }) => (metric === null ? null : numberCell(run.metrics[metric], column)),
+  slot: ({ slot }, column) => textCell(slot ?? '', column, 'dim'),
+  time: (run, column, { now }) => {
+    const time = elapsed(run, now);
+    return time === null ? null : textCell(duration(time), column, 'dim');
+  },
+  'gpu memory': ({ gpuMemory }, column) => textCell(memoryText(gpuMemory), column, 'dim'),
+  attempt: ({ attempt }, column) =>
+    attempt === 0 ? null : textCell(String(attempt), column, attempt > 1 ? 'warn' : 'dim'),
+  exit: ({ exit }, column) => (exit === null ? null : textCell(exitText(exit), column, exitTone(exit))),
+  priority: ({ priority }, column) => textCell(String(priority), column, priority === 0 ? 'faint' : 'plain'),
+};
+
+const branchCells: Partial<Record<CommonColumn, (branch: Branch, column: ListColumn) => Line | null>> = {
+  progress: ({ tally }, column) => barCell(tally.progress, column, 'accent'),
+  trend: (branch, { width }) => {
+    const trend = trendOf(branch);
+    return trend.every((value) => value === null) ? null : [span(sparkline(trend, width), 'spark')];
+  },
+  metric: ({ tally }, column) => numberCell(tally.metric?.mean, column),
+  'gpu memory': (branch, column) => textCell(memoryText(gpuMemoryOf(branch)), column, 'dim'),
+};
+
+/** A bar where there is room for one, and the number. */
+function barCell(fraction: number | null, { width }: ListColumn, tone: Tone): Line {
+  const percent = span(fitRight(fraction === null ? '' : percentOf(fraction), percentWidth), 'dim');
+  const bar = width - percentWidth - 1;
+  return bar > 0 ? [...progressBar(fraction, bar, tone), span(' '), percent] : [percent];
+}
+
+/** `67%`, never more than there is. */
+export function percentOf(fraction: number): string {
+  return `${Math.floor(fraction * 100)}%`;
+}
+
+/** Time left; or what is wrong with a run that goes on. */
+function remaining({ state, health, etaSeconds }: RunSummary, column: ListColumn): Line | null {
+  if (state !== 'running') return null;
+  if (health === 'nan') return textCell('NaN', column, 'bad');
+  if (health === 'stalled') return textCell('stall', column, 'warn');
+  return etaSeconds === null ? null : textCell(duration(etaSeconds * 1000), column, 'dim');
+}
+
+/** A value that is not finite travels as null. */
+function numberCell(value: number | null | undefined, column: ListColumn): Line | null {
+  if (value === undefined) return null;
+  const text = shortNumber(value ?? Number.NaN);
+  return textCell(text, column, text === 'NaN' ? 'bad' : 'value');
+}
+
+function textCell(text: string, { width, isRight }: ListColumn, tone: Tone): Line | null {
+  return text === '' ? null : [span(isRight ? fitRight(text, width) : fit(text, width), tone)];
+}
+
+function memoryText(mebibytes: number | null): string {
+  if (mebibytes === null) return '';
+  return mebibytes < 1000 ? `${Math.round(mebibytes)}M` : `${(mebibytes / 1024).toFixed(mebibytes < 102_400 ? 1 : 0)}G`;
+}
+
+type Exit = NonNullable<RunSummary['exit']>;
+
+function exitText(exit: Exit): string {
+  if (exit.class === 'failed') return exit.code === null ? 'failed' : `code ${exit.code}`;
+  return exit.class === 'signal' ? (exit.signal ?? 'signal') : exit.class;
+}
+
+function exitTone(exit: Exit): Tone {
+  return exit.class === 'done' ? 'dim' : exit.class === 'killed' ? 'warn' : 'bad';
+}
