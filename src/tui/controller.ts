@@ -206,6 +206,7 @@ export class Controller {
     const node = scene.rows[index];
     const xChoices = (): readonly XChoice[] => this.#xChoices(node, scene);
     const { width, height } = this.#size;
+    const { keys } = this.#ui;
     return {
       rows: scene.rows,
       runs: scene.runs,
@@ -223,7 +224,7 @@ export class Controller {
         return xChoices();
       },
       get helpLength() {
-        return helpLines(ui.keys).length;
+        return helpLines(keys).length;
       },
       metric: scene.metric,
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
@@ -245,7 +246,7 @@ export class Controller {
   }
 
   #source(scene: Scene): ScreenSource {
-    return { ui: this.#ui, scene, fleet: this.#ports.fleet, history: this.#history };
+    return { ui: this.#ui, scene, fleet: this.#ports.fleet, history: this.#history, now: this.#ports.now() };
   }
 
   #xChoices(node: TreeNode | undefined, scene: Scene): readonly XChoice[] {
@@ -293,6 +294,7 @@ export class Controller {
       variety: scene.variety,
       table: this.#table,
       comparison: this.#wholes.comparison(source),
+      overview: this.#wholes.overview(source),
       log: opened === null ? null : { page: this.#viewer.page(opened.directory), progress: this.#viewer.progress },
       dossier: opened === null ? undefined : this.#dossiers.dossier(opened.directory),
     };

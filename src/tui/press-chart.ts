@@ -116,7 +116,7 @@ function askForX(ui: UiState, at: Situation): Pressed {
 /** One key while the dialog asks for the x axis. */
 export function pressInX(ui: UiState, index: number, key: string, at: Situation): Pressed {
   const choices = at.xChoices ?? [];
-  const command = commandFor(key);
+  const command = commandFor(key, ui.keys);
   if (isMovement(command)) {
     const moved = Math.min(choices.length - 1, Math.max(0, index + distance(command, at.page)));
     return { ui: { ...ui, dialog: { kind: 'x-axis', index: moved } } };

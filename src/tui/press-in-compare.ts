@@ -117,7 +117,7 @@ function chooseAxes(ui: UiState, screen: CompareScreen, at: Situation): Pressed 
 /** One key while the axes of the heatmap are chosen: Enter for the axis across, space for the one down. */
 export function pressInAxes(ui: UiState, index: number, key: string, at: Situation): Pressed {
   const axes = at.axes ?? [];
-  const command = commandFor(key);
+  const command = commandFor(key, ui.keys);
   if (isMovement(command)) {
     return {
       ui: { ...ui, dialog: { kind: 'axes', index: within(index + distance(command, at.page), axes.length - 1) } },

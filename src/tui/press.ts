@@ -6,7 +6,7 @@ import { obeyCompare } from './press-compare.js';
 import { pressInDialog } from './press-dialog.js';
 import { obeyInCompare } from './press-in-compare.js';
 import { obeyList } from './press-list.js';
-import { obeyLog } from './press-log.js';
+import { askSearch, isReadingLog, obeyLog } from './press-log.js';
 import { obeyMove } from './press-move.js';
 import { obeyScreen } from './press-screen.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
@@ -19,7 +19,7 @@ export function press(ui: UiState, key: string, situation: Situation): Pressed {
   if (key === 'ctrl-l') return { ui: quiet, order: { type: 'repaint' } };
   if (key === 'ctrl-z') return { ui: quiet, order: { type: 'suspend' } };
   if (ui.dialog.kind !== 'none') return pressInDialog(quiet, ui.dialog, key, situation);
-  const command = commandFor(key);
+  const command = commandFor(key, ui.keys);
   if (command === undefined) return refuse(quiet, `${key} does nothing here; ? shows the keys.`);
   const here = ui.screen.kind === 'compare' ? obeyInCompare[command] : undefined;
   return (here ?? obey[command])(quiet, situation, key);
@@ -37,6 +37,8 @@ const obey: Record<Command, Obey> = {
   ...obeyList,
   ...obeyChart,
   ...obeyLog,
+  // In a log one looks for words, elsewhere for runs.
+  filter: (ui, at, key) => (isReadingLog(ui, at) ? askSearch(ui) : obeyList.filter(ui, at, key)),
   ...obeyCompare,
   ...obeyScreen,
   ...obeyWindow,

@@ -10,7 +10,7 @@ import { aController } from './frames.js';
 import { memorySweep } from './simulated-fleet.js';
 
 describe('what a terminal is trusted with', () => {
-  it.each<[string, Record<string, string>, { colours: unknown; ascii: boolean }]>([
+  it.each<[string, Record<string, string>, object]>([
     ['a modern one', { TERM: 'xterm-256color', LANG: 'en_US.UTF-8' }, { colours: 256, ascii: false }],
     ['tmux', { TERM: 'tmux-256color', LC_ALL: 'C.utf8' }, { colours: 256, ascii: false }],
     ['an old one', { TERM: 'xterm', LANG: 'C.UTF-8' }, { colours: 16, ascii: false }],
