@@ -1,6 +1,7 @@
 import type { RunId } from '../base/ids.js';
 import { failureClass } from '../base/outcome.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
+import { isAtRest } from '../scheduler/at-rest.js';
 import type { Run } from '../scheduler/run-state.js';
 import { type SchedulerState } from '../scheduler/state.js';
 import type { PlannedRun } from '../spec/planned-run.js';
@@ -40,7 +41,7 @@ export class Announcements {
     if (run === undefined || !touched.has(event.id)) return;
     this.#tellEnd(run);
     this.#tellHeld(run, runs);
-    if (this.#unended.get(run.sweep)?.size === 0) this.#tellFinished(run.sweep);
+    if (isAtRest(this.#tools.state, this.#unended.get(run.sweep) ?? [])) this.#tellFinished(run.sweep);
   }
 
   /** A live run's metrics have gone wrong. */
@@ -73,13 +74,11 @@ export class Announcements {
     });
   }
 
+  /** Also where some are left that cannot start by themselves: to wait for them would be to say nothing for ever. */
   #tellFinished(sweep: string): void {
     const { state, directoryOf, tell } = this.#tools;
-    const counts: Record<string, number> = { done: 0, failed: 0, killed: 0, lost: 0 };
-    for (const id of state.sweeps.get(sweep) ?? []) {
-      const was = state.runs.get(id)!.state;
-      if (was.phase === 'ended') counts[wordOf(was.outcome.kind)]! += 1;
-    }
+    const counts: Record<string, number> = { done: 0, failed: 0, killed: 0, lost: 0, held: 0, waiting: 0 };
+    for (const id of state.sweeps.get(sweep) ?? []) counts[wordOf(state.runs.get(id)!)]! += 1;
     tell({ kind: 'finished', sweep, words: '', counts, directory: directoryOf(sweep) });
   }
 
@@ -91,6 +90,8 @@ export class Announcements {
   }
 }
 
-function wordOf(kind: 'done' | 'failed' | 'signal' | 'oom' | 'timeout' | 'killed' | 'lost'): string {
+function wordOf({ state, hold }: Run): string {
+  if (state.phase !== 'ended') return hold === null ? 'waiting' : 'held';
+  const { kind } = state.outcome;
   return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;
 }

@@ -4,7 +4,8 @@ import type { Notify } from '../spec/planned-run.js';
 export type NewsKind = Notify['on'][number];
 
 /**
- * One piece of news. `failed`: a run failed for good. `done`: a run is done. `finished`: all runs of the sweep have ended.
+ * One piece of news. `failed`: a run failed for good. `done`: a run is done. `finished`: all runs of the sweep
+ * have ended, or those that are left (held ones, say) cannot start by themselves.
  * `stalled`, `nan`: of a run's metrics. `held`: a group starts no more runs.
  */
 export type News = {

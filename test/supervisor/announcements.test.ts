@@ -4,7 +4,7 @@ import { emptyState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
 import { Announcements } from '../../src/supervisor/announcements.js';
 import type { News } from '../../src/supervisor/news.js';
-import { endedAs, slots, started, stopAsked, submitted, time } from '../scheduler/play.js';
+import { endedAs, id, slots, started, stopAsked, submitted, time } from '../scheduler/play.js';
 import { plan } from './testbed.js';
 
 const failed = { kind: 'failed', code: 3 } as const;
@@ -17,7 +17,7 @@ function newsOf(events: SchedulerEvent[], before: SchedulerEvent[] = []): News[]
     plan(
       '/runs',
       's',
-      ['a', 'b', 'c'].map((name) => ({ name })),
+      ['a', 'b', 'c', 'w'].map((name) => ({ name })),
     ).runs.map((run) => [run.id, run]),
   );
   const announcements = new Announcements({
@@ -29,6 +29,13 @@ function newsOf(events: SchedulerEvent[], before: SchedulerEvent[] = []): News[]
   for (const event of events) announcements.heard(event, step(state, event).touched);
   return news;
 }
+
+const heldBack = (...names: string[]): SchedulerEvent => ({ type: 'hold-requested', at: 1, ids: names.map(id) });
+const released = (...names: string[]): SchedulerEvent => ({ type: 'release-requested', at: 1, ids: names.map(id) });
+const warmedUp = [
+  { name: 'w', group: 'warmup' },
+  { name: 'a', group: 'main' },
+];
 
 const retry = { max: 1, backoffMs: 10, on: ['crash' as const] };
 
@@ -47,7 +54,7 @@ describe('news', () => {
       { kind: 'failed', sweep: 's', run: 'b', group: 'main', words: 'exit code 3', directory: '/runs/s/b' },
       {
         ...{ kind: 'finished', sweep: 's', words: '', directory: '/runs/s' },
-        counts: { done: 1, failed: 1, killed: 0, lost: 0 },
+        counts: { done: 1, failed: 1, killed: 0, lost: 0, held: 0, waiting: 0 },
       },
     ]);
   });
@@ -69,6 +76,41 @@ describe('news', () => {
     expect(news.filter(({ kind }) => kind === 'held')).toEqual([
       { kind: 'held', sweep: 's', group: 'main', words: 'a run failed within 10 s of starting', directory: '/runs/s' },
     ]);
+  });
+
+  it.each<{ what: string; events: SchedulerEvent[]; counts: object | null }>([
+    {
+      what: 'the rest is held',
+      events: [slots(1), submitted(['a', 'b', 'c']), heldBack('b', 'c'), started('a'), endedAs('a', { kind: 'done' })],
+      counts: { done: 1, held: 2, waiting: 0 },
+    },
+    {
+      what: 'the rest needs what failed',
+      events: [slots(2), submitted(warmedUp, { main: ['warmup'] }), started('w'), endedAs('w', failed)],
+      counts: { failed: 1, held: 0, waiting: 1 },
+    },
+    {
+      what: 'the rest only waits for a slot',
+      events: [slots(1), submitted(['a', 'b']), started('a'), endedAs('a', { kind: 'done' })],
+      counts: null,
+    },
+    {
+      what: 'the rest is tried again by itself',
+      events: [slots(1), submitted([{ name: 'a', retry }]), started('a'), endedAs('a', failed)],
+      counts: null,
+    },
+  ])('of the end come when $what: $counts', ({ events, counts }) => {
+    const last = newsOf(events).find(({ kind }) => kind === 'finished');
+    if (counts === null) expect(last).toBeUndefined();
+    else expect(last?.counts).toMatchObject(counts);
+  });
+
+  it('of the end come again when what was held has had its turn', () => {
+    const news = newsOf([
+      ...[slots(1), submitted(['a', 'b']), heldBack('b'), started('a'), endedAs('a', { kind: 'done' })],
+      ...[released('b'), started('b'), endedAs('b', { kind: 'done' })],
+    ]);
+    expect(news.map(({ kind }) => kind)).toEqual(['done', 'finished', 'done', 'finished']);
   });
 
   it('are not told again of what happened before, but the end of all is', () => {
