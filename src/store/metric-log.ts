@@ -1,12 +1,9 @@
-import { parseJsonLine } from '../contract/json-line.js';
-import { BoundedSeries, defaultBounds, lowerBound, type Bounds } from './bounded-series.js';
+import { type Bounds, defaultBounds } from './bounded-series.js';
 import { type Line } from './downsample.js';
 import { FollowedFile } from './followed-file.js';
-import { RowNumbers } from './row-numbers.js';
-import { stepKeyOf } from './step-key.js';
+import { type MetricRow, MetricTable } from './metric-table.js';
 
-/** The numbers of one row. `null` in the file is NaN here. */
-export type MetricRow = Record<string, number>;
+export type { MetricRow } from './metric-table.js';
 
 export type MetricListener = {
   /** Each row as it is read, also one that replaces an earlier step. */
@@ -22,36 +19,27 @@ const NEWLINE = 10;
 /**
  * The metrics of one run, kept up with its growing JSON-lines file, in memory that does not grow with it.
  *
- * A row of the same step as the last adds to it (its values win). A row of a smaller step is a resume from a
- * checkpoint: the rows from that step on are replaced. A row without a step belongs to the step before it.
- * Series longer than about 30,000 points are exact at their end and lowest-and-highest before.
+ * Rows are filed as `MetricTable` says. Series longer than about 30,000 points are exact at their end and
+ * lowest-and-highest before.
  */
 export class MetricLog {
   readonly #file: FollowedFile;
   readonly #listener: MetricListener | null;
   readonly #bounds: Bounds;
-  #numbers = new RowNumbers();
-  /** By key id. */
-  #series: BoundedSeries[] = [];
-  #steps: BoundedSeries;
-  #stepId: number | null = null;
-  #stepCounts = false;
-  #rows = 0;
+  #table: MetricTable;
   #more = false;
-  #version = 0;
-  readonly #lines = new Map<string, { version: number; line: Line }>();
 
   /** @param bounds How much of each series to keep; what a person looks at needs no more than the default. */
   constructor(path: string, listener: MetricListener | null = null, bounds = defaultBounds) {
     this.#file = new FollowedFile(path);
     this.#listener = listener;
     this.#bounds = bounds;
-    this.#steps = new BoundedSeries(bounds);
+    this.#table = new MetricTable(bounds);
   }
 
   /** Rows kept: those of replaced steps do not count. */
   get rows(): number {
-    return this.#rows;
+    return this.#table.rows;
   }
 
   /** Whether the last refresh stopped at its limit of bytes: call it again to catch up. */
@@ -66,158 +54,30 @@ export class MetricLog {
     if (restarted) this.#forget();
     for (let from = 0; from < bytes.length;) {
       const end = bytes.indexOf(NEWLINE, from);
-      this.#takeLine(bytes.toString('utf8', from, end));
+      const isRow = this.#table.takeLine(bytes.toString('utf8', from, end));
+      if (isRow) this.#listener?.onRow(this.#table.lastRow());
       from = end + 1;
     }
-    const changed = restarted || bytes.length > 0;
-    if (changed) this.#version += 1;
-    return changed;
+    return restarted || bytes.length > 0;
   }
 
   /** Keys that had a number or null in some row, in the order of their first appearance. */
   keys(): string[] {
-    return this.#numbers.keys.filter((_, id) => (this.#series[id]?.length ?? 0) > 0);
+    return this.#table.keys();
   }
 
-  /**
-   * One metric against another. Empty when the key is unknown. Do not change the arrays; valid until the next refresh.
-   *
-   * @param xKey `step` also means the file's own word for it, or else the row's number. In a row that lacks the key, x is
-   *   interpolated between the rows that have it.
-   */
+  /** One metric against another, as `MetricTable.series` gives it. Valid until the next refresh. */
   series(key: string, xKey = 'step'): Line {
-    const name = `${key}\n${xKey}`;
-    const cached = this.#lines.get(name);
-    if (cached !== undefined && cached.version === this.#version) return cached.line;
-    const line = this.#line(key, xKey);
-    this.#lines.set(name, { version: this.#version, line });
-    return line;
+    return this.#table.series(key, xKey);
   }
 
   /** The last value of every metric; null where it is not a finite number. */
   last(): Record<string, number | null> {
-    const known = this.#series.flatMap((series, id) => {
-      if (series.length === 0) return [];
-      const value = series.values[series.length - 1]!;
-      return [[this.#numbers.keys[id]!, Number.isFinite(value) ? value : null] as const];
-    });
-    return Object.fromEntries(known);
+    return this.#table.last();
   }
 
   #forget(): void {
-    this.#numbers = new RowNumbers();
-    this.#series = [];
-    this.#steps = new BoundedSeries(this.#bounds);
-    this.#stepId = null;
-    this.#rows = 0;
+    this.#table = new MetricTable(this.#bounds);
     this.#listener?.onRestart();
   }
-
-  #takeLine(line: string): void {
-    const row = parseJsonLine(line);
-    if (row === null) return;
-    this.#numbers.read(row);
-    if (this.#numbers.count > 0) this.#takeRow();
-  }
-
-  /** Files the row whose numbers were read last. */
-  #takeRow(): void {
-    const { ids, values, count, keys } = this.#numbers;
-    if (this.#stepId === null) this.#findStep();
-    const row = this.#rowFor(this.#stepOfRow());
-    this.#rows = row + 1;
-    for (let index = 0; index < count; index++) {
-      (this.#series[ids[index]!] ??= new BoundedSeries(this.#bounds)).append(row, values[index]!);
-    }
-    if (this.#listener === null) return;
-    const named = Array.from({ length: count }, (_, index) => [keys[ids[index]!]!, values[index]!] as const);
-    this.#listener.onRow(Object.fromEntries(named));
-  }
-
-  #findStep(): void {
-    const { ids, count, keys } = this.#numbers;
-    const step = stepKeyOf(Array.from(ids.subarray(0, count), (id) => keys[id]!));
-    if (step === null) return;
-    this.#stepId = keys.indexOf(step.key);
-    this.#stepCounts = step.counts;
-  }
-
-  /** NaN when the row has none. */
-  #stepOfRow(): number {
-    const { ids, values, count } = this.#numbers;
-    for (let index = 0; index < count; index++) if (ids[index] === this.#stepId) return values[index]!;
-    return NaN;
-  }
-
-  /** The number under which a row of this step is filed; drops the rows it replaces. */
-  #rowFor(step: number): number {
-    if (this.#stepId === null) return this.#rows;
-    const steps = this.#steps;
-    const last = steps.length === 0 ? NaN : steps.values[steps.length - 1]!;
-    const own = Number.isNaN(step) ? last : step;
-    if (this.#stepCounts && step === last) return this.#rows - 1;
-    if (this.#stepCounts && step < last) this.#truncate(rowOfStep(steps, step));
-    if (!Number.isNaN(own)) steps.append(this.#rows, own);
-    return this.#rows;
-  }
-
-  #truncate(row: number): void {
-    this.#rows = row;
-    this.#steps.truncate(row);
-    for (const series of this.#series) series.truncate(row);
-  }
-
-  #line(key: string, xKey: string): Line {
-    const ys = this.#seriesOf(key);
-    if (ys === null) return { x: new Float64Array(0), y: new Float64Array(0) };
-    const y = ys.values.subarray(0, ys.length);
-    const xs = xKey === 'step' && this.#steps.length > 0 ? this.#steps : this.#seriesOf(xKey);
-    if (xs !== null) return { x: xOf(ys, xs), y };
-    return xKey === 'step'
-      ? { x: ys.rows.subarray(0, ys.length), y }
-      : { x: new Float64Array(0), y: new Float64Array(0) };
-  }
-
-  #seriesOf(key: string): BoundedSeries | null {
-    const series = this.#series[this.#numbers.keys.indexOf(key)];
-    return series === undefined || series.length === 0 ? null : series;
-  }
-}
-
-/** The first row of this step or a later one. Steps rise. Between boiled-down points the row is interpolated. */
-function rowOfStep(steps: BoundedSeries, step: number): number {
-  const index = lowerBound(steps.values, steps.length, step);
-  const next = steps.rows[index]!;
-  if (index === 0) return steps.isExact ? next : 0;
-  const before = steps.rows[index - 1]!;
-  const share = (step - steps.values[index - 1]!) / (steps.values[index]! - steps.values[index - 1]!);
-  return Math.max(before + 1, Math.round(before + share * (next - before)));
-}
-
-/** The x of each point of `ys`, by row. The array itself, not a copy, when both have all the same rows. */
-function xOf(ys: BoundedSeries, xs: BoundedSeries): Float64Array {
-  if (haveSameRows(ys, xs)) return xs.values.subarray(0, xs.length);
-  const x = new Float64Array(ys.length);
-  for (let index = 0, near = 0; index < ys.length; index++) {
-    const row = ys.rows[index]!;
-    while (near + 1 < xs.length && xs.rows[near + 1]! <= row) near += 1;
-    x[index] = xAt(xs, near, row);
-  }
-  return x;
-}
-
-function haveSameRows(ys: BoundedSeries, xs: BoundedSeries): boolean {
-  const count = ys.length;
-  if (count !== xs.length || !ys.isExact || !xs.isExact) return false;
-  const isDense = ys.rows[count - 1]! - ys.rows[0]! === count - 1;
-  return isDense && xs.rows[0] === ys.rows[0] && xs.rows[count - 1] === ys.rows[count - 1];
-}
-
-/** `near`: the last point at or before the row, or the first. Beyond both ends the nearest x holds. */
-function xAt(xs: BoundedSeries, near: number, row: number): number {
-  const from = xs.rows[near]!;
-  const value = xs.values[near]!;
-  if (row <= from || near + 1 >= xs.length) return value;
-  const share = (row - from) / (xs.rows[near + 1]! - from);
-  return value + share * (xs.values[near + 1]! - value);
 }

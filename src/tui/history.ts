@@ -6,6 +6,8 @@ const period = 1000;
 const rest = 40;
 /** Runs whose metrics stay in memory after the selection has moved on. */
 const kept = 12;
+/** While long files are being read, what has come is told this often, in ms. */
+const patience = 300;
 
 export type Wanted = {
   /** Run directories whose metrics are shown. */
@@ -18,7 +20,8 @@ export type Wanted = {
 /**
  * Reads the metrics and the log of what is selected, and goes on reading while it stays selected.
  *
- * One file per turn of the event loop, never in answer to a key: a key must not wait for a disk.
+ * A small part of one file per turn of the event loop, never in answer to a key: a key must not wait for a disk. All
+ * files are begun before any is gone on with, so that the first picture does not wait for the longest file.
  */
 export class History {
   readonly #files: RunFilesPort;
@@ -30,6 +33,10 @@ export class History {
   #log: readonly string[] = [];
   #logOf: string | null = null;
   #timer: NodeJS.Timeout | null = null;
+  /** Runs for a while after something was told; what comes meanwhile is told at its end. */
+  #pause: NodeJS.Timeout | null = null;
+  /** Something was read that has not been told. */
+  #hasNews = false;
   #isClosed = false;
   #version = 0;
 
@@ -64,6 +71,7 @@ export class History {
   close(): void {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#pause !== null) clearTimeout(this.#pause);
   }
 
   #schedule(delay: number, task: () => void): void {
@@ -71,27 +79,36 @@ export class History {
     this.#timer = this.#isClosed ? null : setTimeout(task, delay);
   }
 
-  /** Looks at everything wanted once, a file per turn, then rests. */
+  /** Looks at everything wanted once, and at long files until they have been read; then rests. */
   #pass(): void {
-    const tasks = [
-      () => this.#readLog(),
-      ...this.#wanted.metrics.map((directory) => () => this.#readMetrics(directory)),
-    ];
-    let hasNews = false;
+    const directories = [...this.#wanted.metrics];
+    const count = directories.length;
+    let begun = 0;
+    if (this.#readLog()) this.#hasNews = true;
     const turn = (): void => {
-      const task = tasks.shift();
-      if (task !== undefined) {
-        hasNews = task() || hasNews;
-        this.#schedule(0, turn);
+      const directory = directories.shift();
+      if (directory === undefined) {
+        this.#tell();
+        this.#schedule(period, () => this.#pass());
         return;
       }
-      if (hasNews) this.#publish();
-      this.#schedule(period, () => this.#pass());
+      if (this.#readMetrics(directory)) this.#hasNews = true;
+      if (this.#readers.get(directory)?.more === true) directories.push(directory);
+      begun++;
+      if (begun >= count && directories.length > 0) this.#tell();
+      this.#schedule(0, turn);
     };
-    turn();
+    this.#schedule(0, turn);
   }
 
-  #publish(): void {
+  /** Tells of news if there are any, but not more often than a picture is worth making. */
+  #tell(): void {
+    if (!this.#hasNews || this.#pause !== null) return;
+    this.#pause = setTimeout(() => {
+      this.#pause = null;
+      this.#tell();
+    }, patience);
+    this.#hasNews = false;
     this.#version++;
     this.#changed();
   }
@@ -110,9 +127,11 @@ export class History {
   #readMetrics(directory: string): boolean {
     const reader = this.#readers.get(directory) ?? this.#files.metrics(directory);
     this.#readers.set(directory, reader);
-    const isNew = !this.#loaded.has(directory);
-    this.#loaded.add(directory);
-    return reader.refresh() || isNew;
+    const hasNews = reader.refresh();
+    // Of a long file, nothing is known yet after the first part.
+    const isNew = !this.#loaded.has(directory) && (reader.more !== true || reader.keys().length > 0);
+    if (isNew) this.#loaded.add(directory);
+    return hasNews || isNew;
   }
 
   #forgetOthers(): void {

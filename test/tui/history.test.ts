@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { LogInMemory } from '../store/log-bytes.js';
 import { History, type Wanted } from '../../src/tui/history.js';
 import { type RunFilesPort } from '../../src/tui/port.js';
 
@@ -17,6 +18,8 @@ function files(): RunFilesPort & { opened: string[]; refreshed: string[]; log: s
       return { refresh: () => port.refreshed.push(directory) < 3, keys: () => [], series: () => series };
     },
     logTail: () => [...port.log],
+    openLog: () => new LogInMemory(),
+    dossier: () => null,
   };
   return port;
 }
@@ -51,6 +54,73 @@ describe('the histories of the selection', () => {
     port.log.push('two');
     vi.advanceTimersByTime(1100);
     expect(news).toBe(before + 1);
+    history.close();
+  });
+
+  it('of long files are begun one after the other, told once all are begun, and then read on in turn', () => {
+    const read: string[] = [];
+    const told: (readonly string[])[] = [];
+    const port = {
+      ...files(),
+      metrics: (directory: string) => {
+        let parts = directory === 'short' ? 1 : 400;
+        return {
+          refresh: () => {
+            read.push(directory);
+            parts--;
+            return true;
+          },
+          get more() {
+            return parts > 0;
+          },
+          keys: () => ['loss'],
+          series: () => ({ x: new Float64Array(), y: new Float64Array() }),
+        };
+      },
+    };
+    const history: History = new History(port, () =>
+      told.push(['long a', 'short', 'long b'].filter((name) => history.reader(name) !== undefined)),
+    );
+    history.want({ metrics: ['long a', 'short', 'long b'], log: null, logLines: 0 });
+    vi.advanceTimersByTime(950);
+    expect(read.slice(0, 6)).toEqual(['long a', 'short', 'long b', 'long a', 'long b', 'long a']);
+    expect(told[0]).toEqual(['long a', 'short', 'long b']);
+    expect(read.filter((name) => name === 'long b')).toHaveLength(400);
+    expect(told.length).toBeLessThan(8);
+    history.close();
+  });
+
+  it('of a long file of which nothing is known yet count as not read', () => {
+    let parts = 3;
+    const port = {
+      ...files(),
+      metrics: () => ({
+        refresh: () => --parts === 0,
+        get more() {
+          return parts > 0;
+        },
+        keys: () => (parts > 0 ? [] : ['loss']),
+        series: () => ({ x: new Float64Array(), y: new Float64Array() }),
+      }),
+    };
+    const known: boolean[] = [];
+    const history: History = new History(port, () => known.push(history.reader('a') !== undefined));
+    history.want({ metrics: ['a'], log: null, logLines: 0 });
+    vi.advanceTimersByTime(500);
+    expect(known).toEqual([true]);
+    history.close();
+  });
+
+  it('read before the person went on are told when the person is back', () => {
+    const port = files();
+    let news = 0;
+    const history = new History(port, () => news++);
+    history.want(wanted('a', 'b'));
+    vi.advanceTimersByTime(41);
+    history.want({ ...wanted('a', 'b'), logLines: 20 });
+    vi.advanceTimersByTime(500);
+    expect(news).toBe(1);
+    expect(history.reader('b')).toBeDefined();
     history.close();
   });
 
