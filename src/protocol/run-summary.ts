@@ -43,6 +43,8 @@ export const RunSummary = z.object({
   /** `cpu 0`, `gpu 3`; null while it holds none. */
   slot: z.string().nullable(),
   gpus: z.array(z.int()),
+  /** GPUs it takes while it is up, also when it has ended; absent: none. */
+  gpuCount: z.int().positive().optional(),
   pid: z.int().nullable(),
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),

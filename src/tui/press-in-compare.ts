@@ -2,6 +2,7 @@ import { spreads } from './chart-choice.js';
 import { type Command } from './command.js';
 import { compareViews, valueSummaries } from './compare-choice.js';
 import { commandFor } from './key-map.js';
+import { obeyBesideList } from './press-beside.js';
 import { moveCursor, obeyChart } from './press-chart.js';
 import { pin } from './press-compare.js';
 import { distance, isMovement, type Movement, type Obey, type Pressed, refuse, type Situation } from './situation.js';
@@ -13,6 +14,7 @@ type OnScreen = (ui: UiState, screen: CompareScreen, at: Situation) => Pressed;
 
 /** What keys do on the compare screen that they do not do elsewhere. */
 export const obeyInCompare: Partial<Record<Command, Obey>> = {
+  ...obeyBesideList,
   up: onScreen((ui, screen, at) => travel(ui, screen, 'up', at)),
   down: onScreen((ui, screen, at) => travel(ui, screen, 'down', at)),
   'page-up': onScreen((ui, screen, at) => travel(ui, screen, 'page-up', at)),

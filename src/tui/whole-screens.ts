@@ -1,4 +1,7 @@
 import { Comparer } from './comparer.js';
+import { Surveyor } from './surveyor.js';
+import { sweepLines } from './view/sweep-screen.js';
+import { type SweepOverview } from './view/sweep-overview.js';
 import { type History, type Wanted } from './history.js';
 import { type FleetPort } from './port.js';
 import { type Scene } from './scene.js';
@@ -14,6 +17,8 @@ export type ScreenSource = {
   readonly scene: Scene;
   readonly fleet: FleetPort;
   readonly history: History;
+  /** Unix ms. */
+  readonly now: number;
 };
 
 /** Columns and lines between header and footer. */
@@ -22,15 +27,21 @@ type Room = { readonly width: number; readonly height: number };
 /** What the compare screen and the sweep screen need: worked out only while one of them is shown. */
 export class WholeScreens {
   readonly #comparer = new Comparer();
+  readonly #surveyor = new Surveyor();
 
   comparison(source: ScreenSource): Comparison | null {
     const { screen } = source.ui;
     return screen.kind === 'compare' ? this.#comparer.comparison({ ...source, screen }) : null;
   }
 
+  overview({ ui, scene, history, now }: ScreenSource): SweepOverview | null {
+    return ui.screen.kind === 'sweep' ? this.#surveyor.overview(scene, history, now) : null;
+  }
+
   /** The files to read; null: another screen is shown. */
   wanted(source: ScreenSource): Wanted | null {
     const { screen } = source.ui;
+    if (screen.kind === 'sweep') return this.#surveyor.wanted(source.scene);
     return screen.kind === 'compare' ? this.#comparer.wanted({ ...source, screen }) : null;
   }
 
@@ -42,10 +53,15 @@ export class WholeScreens {
 
   /** What keys need to know of the screen. */
   situation(source: ScreenSource, room: Room): Partial<Situation> {
+    const hasDialog = source.ui.dialog.kind !== 'none';
+    const overview = hasDialog ? null : this.overview(source);
+    if (overview !== null)
+      return { screenLength: sweepLines(overview, room.width).length, page: Math.max(1, room.height - 1) };
     const comparison = this.comparison(source);
-    if (comparison === null || source.ui.dialog.kind !== 'none') return {};
+    if (comparison === null) return {};
     const { length, columns, page } = compareExtent(comparison, source.ui.compare.view, room);
     const { axes, chosenAxes, charts } = comparison;
+    if (hasDialog) return { axes, chosenAxes, charts: charts.length };
     return { screenLength: length, screenColumns: columns, page, axes, chosenAxes, charts: charts.length };
   }
 }

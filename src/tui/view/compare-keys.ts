@@ -66,3 +66,12 @@ export const axesKeys: readonly Hint[] = [
 
 /** Words of these that a narrow footer can do without. */
 export const compareFirstToGo: readonly string[] = ['log', 'smooth', 'scroll', 'seeds', 'cursor', 'choose'];
+
+/** What the footer says on the sweep screen. */
+export const sweepKeys: readonly Hint[] = [
+  ['↑↓', 'scroll'],
+  ['m', 'metric'],
+  ['t', 'table'],
+  ['c', 'compare'],
+  ...ways,
+];

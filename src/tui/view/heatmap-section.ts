@@ -20,6 +20,8 @@ type Room = { readonly width: number; readonly height: number };
 type Frame = {
   label: number;
   cell: number;
+  /** Columns of the longest number. */
+  number: number;
   rows: number;
   columns: readonly number[];
   lines: readonly number[];
@@ -66,6 +68,7 @@ function frameOf(map: Heatmap, { top, left }: Place, { width, height }: Room): F
   return {
     label,
     cell,
+    number: Math.max(1, ...means.map((value) => shortNumber(value).length)),
     rows,
     columns: range(Math.min(left, map.across.length - shownColumns), shownColumns),
     lines: range(Math.min(top, map.down.length - shownRows), shownRows),
@@ -125,11 +128,11 @@ function bandOf(map: Heatmap, row: number, frame: Frame): Line[] {
   });
 }
 
-function cellLine(sample: Sample | null, count: number, { cell, low, high }: Frame, hasText: boolean): Line {
+function cellLine(sample: Sample | null, count: number, { cell, number, low, high }: Frame, hasText: boolean): Line {
   const value = middle(sample);
   if (value === null) return [span(centred(hasText ? (count === 0 ? '·' : '–') : '', cell), 'faint')];
   const step = stepOf(value, low, high);
-  const text = hasText ? `${steps[step]} ${fitRight(shortNumber(value), Math.min(8, cell - 3))}` : '';
+  const text = hasText ? `${steps[step]} ${fitRight(shortNumber(value), number)}` : '';
   return [{ text: centred(text, cell), tone: 'plain', ground: heatGrounds[step]! }];
 }
 

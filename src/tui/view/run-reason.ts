@@ -35,7 +35,8 @@ function countdown(killAt: number | null, now: number): string {
   return killAt === null ? '' : ` · SIGKILL in ${duration(Math.max(0, killAt - now) + 999)}`;
 }
 
-function exitWords({ exit }: RunSummary): string {
+/** How a failed run ended: `exit 1`, `SIGSEGV`, `out of memory`, `timeout`. */
+export function exitWords({ exit }: RunSummary): string {
   if (exit === null) return 'failed';
   if (exit.class === 'oom') return 'out of memory';
   if (exit.class === 'timeout') return 'timeout';
