@@ -9,10 +9,15 @@ import { Last } from './last.js';
 import { LogViewer } from './log-viewer.js';
 import { type PreferencesPort } from './preferences-port.js';
 import { passingPreferences } from './preferences.js';
+import { type PaletteView, paletteView } from './palette.js';
+import { ListMemory } from './list-memory.js';
+import { pointed, type Pointing } from './pointer.js';
 import { press } from './press.js';
+import { select } from './press-move.js';
+import { livingMarks } from './press-mark.js';
 import { withFound } from './press-log.js';
 import { isFolded, type Scene, SceneBuilder } from './scene.js';
-import { familyOf, groupOf, metricsOf } from './selection.js';
+import { familyOf, groupOf, metricsOf, rowOfSelection } from './selection.js';
 import { type Situation } from './situation.js';
 import { type Dialog, initialUi, type Note, type Order, type UiState, type WindowOrder } from './ui-state.js';
 import { cleanText } from './view/clean-text.js';
@@ -43,6 +48,10 @@ export type WindowPorts = {
 };
 
 const clockPeriod = 1000;
+/** Time within which a second click belongs to the first, ms. */
+const doubleClick = 400;
+/** Longest text a prompt takes from a paste, in UTF-16 units. */
+const mostPasted = 500;
 /** Lines of a log beside the list. */
 const logLines = 200;
 
@@ -54,6 +63,7 @@ const logLines = 200;
 export class Controller {
   readonly #ports: WindowPorts;
   readonly #preferences: PreferencesPort;
+  readonly #memory: ListMemory;
   readonly #scenes: SceneBuilder;
   readonly #history: History;
   readonly #orders: FleetOrders;
@@ -67,6 +77,7 @@ export class Controller {
   #hadEnded = false;
   readonly #bell = new Bell();
   #table: readonly string[] | null = null;
+  #clicked: { row: number; at: number } | null = null;
   readonly #detail = new Last<ReadDetail>();
   readonly #varying = new Last<ReadonlySet<string>>();
   readonly #wholes = new WholeScreens();
@@ -79,6 +90,11 @@ export class Controller {
     this.#preferences = ports.preferences ?? passingPreferences();
     const { keys, problem } = this.#preferences;
     this.#ui = { ...initialUi, keys, note: problem === null ? null : { text: cleanText(problem), tone: 'warn' } };
+    this.#memory = new ListMemory(this.#preferences, sweep, (text) =>
+      this.say({ text: cleanText(text), tone: 'warn' }),
+    );
+    const known = [...ports.fleet.runs.values()].filter((run) => sweep === null || run.sweep === sweep);
+    this.#ui = this.#memory.restored(this.#ui, known, ports.now());
     this.#scenes = new SceneBuilder(ports.fleet, sweep);
     this.#title = sweep ?? 'all sweeps';
     this.#history = new History(ports.files, () => this.#changed());
@@ -126,7 +142,47 @@ export class Controller {
     const { ui, order } = press(this.#ui, key, this.#situation(scene));
     if (ui.dialog.kind === 'table' && this.#ui.dialog.kind !== 'table') this.#readTable();
     this.#ui = ui;
+    this.#memory.keepViews(ui);
     if (order !== undefined) this.#carryOut(order);
+    this.#changed();
+  }
+
+  /** Pasted text goes to a prompt; without one it is not taken for keys, whatever it says. */
+  paste(text: string): void {
+    if (!('line' in this.#ui.dialog)) {
+      this.say({
+        text: 'Pasted text is not taken for keys; it can be pasted into a prompt, as after /.',
+        tone: 'warn',
+      });
+      return;
+    }
+    for (const character of cleanText(text).slice(0, mostPasted)) this.press(character === ' ' ? 'space' : character);
+  }
+
+  /** A click or a turn of the wheel. */
+  point(event: Pointing): void {
+    const scene = this.#scene();
+    const { width, height } = this.#size;
+    const target = { ui: this.#ui, width, height, rows: scene.rows.length, index: this.#indexIn(scene) };
+    const keysLine = event.kind === 'click' && event.row === height - 1 ? (this.frame().at(-1) ?? []) : [];
+    const meant = pointed(event, { ...target, keysLine });
+    if (meant.kind === 'press') for (let time = 0; time < meant.times; time++) this.press(meant.key);
+    if (meant.kind === 'select') this.#selectRow(meant.row, scene);
+  }
+
+  /** A second click soon after the first opens. */
+  #selectRow(row: number, scene: Scene): void {
+    const now = this.#ports.now();
+    const isSecond = this.#clicked?.row === row && now - this.#clicked.at < doubleClick;
+    this.#clicked = isSecond ? null : { row, at: now };
+    this.#ui = select({ ...this.#ui, note: null }, row, this.#situation(scene)).ui;
+    if (isSecond) this.press('enter');
+    else this.#changed();
+  }
+
+  /** Takes up keys that were chosen; what else was has nothing to do with the frames. */
+  prefer(): void {
+    this.#ui = { ...this.#ui, keys: this.#preferences.keys };
     this.#changed();
   }
 
@@ -138,6 +194,7 @@ export class Controller {
 
   /** Ends timers and subscriptions. No frame is asked for afterwards. */
   close(): void {
+    this.#memory.keepLook(this.#ui);
     this.#unsubscribe();
     this.#history.close();
     this.#viewer.close();
@@ -169,6 +226,8 @@ export class Controller {
 
   /** When the last run ends, the table comes up by itself, once. */
   #hearFleet(): void {
+    const marks = livingMarks(this.#ui.marks, this.#ports.fleet.runs);
+    if (marks !== this.#ui.marks) this.#ui = { ...this.#ui, marks };
     const ended = this.isEnded;
     if (this.#bell.hear(this.#ports.fleet.runs.values(), ended, this.#ports.now()))
       this.#ports.perform({ type: 'ring' });
@@ -193,12 +252,8 @@ export class Controller {
     else this.#ports.perform(order);
   }
 
-  /** Where the selected row is now; where it was last seen if it has gone. It seldom moves, so that is looked at first. */
-  #indexIn({ rows }: Scene): number {
-    const { selected, index } = this.#ui;
-    if (selected === null || rows[index]?.key === selected) return Math.max(0, Math.min(index, rows.length - 1));
-    const found = rows.findIndex(({ key }) => key === selected);
-    return found >= 0 ? found : Math.max(0, Math.min(index, rows.length - 1));
+  #indexIn(scene: Scene): number {
+    return rowOfSelection(scene, this.#ui);
   }
 
   #situation(scene: Scene): Situation {
@@ -226,6 +281,8 @@ export class Controller {
       get helpLength() {
         return helpLines(keys).length;
       },
+      variety: scene.variety,
+      groupChoices: scene.groupChoices,
       metric: scene.metric,
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
       tableLength: this.#table?.length ?? null,
@@ -251,6 +308,12 @@ export class Controller {
 
   #xChoices(node: TreeNode | undefined, scene: Scene): readonly XChoice[] {
     return this.#wholes.xChoices(this.#source(scene)) ?? xChoicesFor(node, scene, this.#history);
+  }
+
+  #palette(scene: Scene): PaletteView | null {
+    const { dialog } = this.#ui;
+    if (dialog.kind !== 'palette') return null;
+    return paletteView(dialog.line, dialog.index, this.#ui, this.#situation(scene));
   }
 
   #screenLength(): number {
@@ -285,6 +348,7 @@ export class Controller {
       index,
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
       pending: this.#orders.pending,
+      palette: this.#palette(scene),
       metric: scene.metric,
       metrics: this.#ui.dialog.kind === 'metrics' ? metricsOf(node, scene) : [],
       xChoices: this.#ui.dialog.kind === 'x-axis' ? this.#xChoices(node, scene) : [],
@@ -292,6 +356,7 @@ export class Controller {
       detail: { ...this.#detailFor(node, scene), choice: this.#ui.chart },
       varying: this.#varyingFor(node, scene),
       variety: scene.variety,
+      groupChoices: scene.groupChoices,
       table: this.#table,
       comparison: this.#wholes.comparison(source),
       overview: this.#wholes.overview(source),

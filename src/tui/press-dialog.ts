@@ -3,7 +3,9 @@ import { commandFor } from './key-map.js';
 import { pressInX } from './press-chart.js';
 import { pressInDraft } from './press-draft.js';
 import { pressInFilter } from './press-filter.js';
+import { pressInPalette } from './press-palette.js';
 import { pressInAxes } from './press-in-compare.js';
+import { pressInListDialog } from './press-list.js';
 import { pressInSearch } from './press-log.js';
 import { distance, isMovement, type Pressed, refuse, type Situation } from './situation.js';
 import { type Dialog, type UiState } from './ui-state.js';
@@ -20,6 +22,8 @@ export function pressInDialog(ui: UiState, dialog: OpenDialog, key: string, at: 
       return pressInSearch(ui, dialog, key, at);
     case 'draft':
       return pressInDraft(ui, dialog, key, at);
+    case 'palette':
+      return pressInPalette(ui, dialog, key, at);
     case 'confirm':
       return pressInConfirm(ui, dialog, key);
     case 'metrics':
@@ -28,6 +32,10 @@ export function pressInDialog(ui: UiState, dialog: OpenDialog, key: string, at: 
       return pressInX(ui, dialog.index, key, at);
     case 'axes':
       return pressInAxes(ui, dialog.index, key, at);
+    case 'grouping':
+    case 'columns':
+    case 'views':
+      return pressInListDialog(ui, dialog, key, at);
     case 'help':
       return pressInText(ui, dialog, key, { length: at.helpLength, page: at.page });
     case 'table':

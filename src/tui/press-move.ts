@@ -1,8 +1,12 @@
 import { assertNever } from '../base/assert-never.js';
 import { type MoveCommand } from './command.js';
+import { anotherLog } from './log-choice.js';
+import { moveCursor } from './press-chart.js';
+import { isReadingLog, scrollLog, stopSearch } from './press-log.js';
 import { scrollTo } from './scroll.js';
 import { distance, type Movement, type Obey, type Pressed, refuse, type Situation } from './situation.js';
-import { openPanes, type Screen, type UiState } from './ui-state.js';
+import { type Screen, type UiState } from './ui-state.js';
+import { panesOf } from './view/open-tabs.js';
 
 type OpenScreen = Extract<Screen, { kind: 'open' }>;
 
@@ -14,8 +18,8 @@ export const obeyMove: Record<MoveCommand, Obey> = {
   first: (ui, at) => travel(ui, 'first', at),
   last: (ui, at) => travel(ui, 'last', at),
   jump,
-  fold: (ui, at) => (ui.screen.kind === 'open' ? step(ui, -1, at) : fold(ui, at)),
-  unfold: (ui, at) => (ui.screen.kind === 'open' ? step(ui, 1, at) : unfold(ui, at)),
+  fold: (ui, at) => (ui.screen.kind === 'open' ? sideways(ui, ui.screen, -1, at) : fold(ui, at)),
+  unfold: (ui, at) => (ui.screen.kind === 'open' ? sideways(ui, ui.screen, 1, at) : unfold(ui, at)),
   open,
   back,
   'next-pane': nextPane,
@@ -97,38 +101,49 @@ function withFold(ui: UiState, key: string, isFolded: boolean): UiState {
 function open(ui: UiState, at: Situation): Pressed {
   if (ui.screen.kind === 'open') return refuse(ui, 'It is open; Esc goes back.');
   if (at.rows.length === 0) return refuse(ui, 'There is no run to open.');
-  return { ui: { ...ui, screen: { kind: 'open', pane: 'log', offset: 0 } } };
+  return { ui: { ...ui, log: anotherLog(ui.log), screen: { kind: 'open', pane: 'log', offset: 0 } } };
 }
 
 function back(ui: UiState): Pressed {
+  const stopped = stopSearch(ui);
+  if (stopped !== null) return stopped;
   if (ui.screen.kind !== 'jobs') return { ui: { ...ui, screen: { kind: 'jobs' } } };
   if (ui.filter !== '') return { ui: { ...ui, filter: '', note: { text: 'Showing all runs.', tone: 'dim' } } };
   return refuse(ui, 'There is nothing to go back to; q leaves the window.');
 }
 
-/** On the open screen, ← and → go to the run before and after, of all the list. */
-function step(ui: UiState, direction: -1 | 1, at: Situation): Pressed {
+/** ← and → on the open screen: the cursor of the charts, or another run. */
+function sideways(ui: UiState, open: OpenScreen, direction: -1 | 1, at: Situation): Pressed {
+  if (open.pane === 'charts') return moveCursor(ui, direction < 0 ? 'left' : 'right', at);
+  return step(ui, open, direction, at);
+}
+
+/** To the run before or after, of all the list; the pane stays. */
+function step(ui: UiState, open: OpenScreen, direction: -1 | 1, at: Situation): Pressed {
   for (let index = at.index + direction; index >= 0 && index < at.rows.length; index += direction) {
     if (at.rows[index]!.kind !== 'run') continue;
     const { ui: moved } = select(ui, index, at);
-    return { ui: { ...moved, screen: { kind: 'open', pane: 'log', offset: 0 } } };
+    return { ui: { ...moved, log: anotherLog(ui.log), screen: { ...open, offset: 0 } } };
   }
   return refuse(ui, direction < 0 ? 'There is no run before this one.' : 'There is no run after this one.');
 }
 
-/** The log of an open run begins at its end; the table of an open group's runs at its top. */
+/** Through the log of a run, or the lines of another pane. */
 function scrollOpen(ui: UiState, open: OpenScreen, movement: Movement, at: Situation): Pressed {
-  const { offset } = open;
-  const isLog = at.rows[at.index]?.kind === 'run';
-  const way = distance(movement, at.page);
-  const most = Math.max(0, at.openLength - at.page);
-  const next = Math.min(most, Math.max(0, offset + (isLog ? -way : way)));
-  if (next === offset) return refuse(ui, way > 0 ? 'This is the end.' : 'Nothing more is kept here.');
-  return { ui: { ...ui, screen: { ...open, offset: next } } };
+  if (isReadingLog(ui, at)) return scrollLog(ui, movement, at);
+  if (open.pane === 'charts' && (movement === 'first' || movement === 'last')) return moveCursor(ui, movement, at);
+  const { focus } = at;
+  if (focus === null) return refuse(ui, 'This run is not in the list any more; Esc goes back.');
+  const page = Math.max(1, focus.height - 1);
+  const most = Math.max(0, focus.length - page);
+  const offset = within(Math.min(open.offset, most) + distance(movement, page), most);
+  if (offset !== open.offset) return { ui: { ...ui, screen: { ...open, offset } } };
+  return refuse(ui, most === 0 ? 'All of it is shown.' : offset === 0 ? 'This is the first line.' : 'This is the end.');
 }
 
-function nextPane(ui: UiState): Pressed {
+function nextPane(ui: UiState, at: Situation): Pressed {
   if (ui.screen.kind !== 'open') return refuse(ui, 'Open a run first: Enter.');
-  const pane = openPanes[(openPanes.indexOf(ui.screen.pane) + 1) % openPanes.length]!;
+  const panes = panesOf(at.rows[at.index]?.kind ?? 'run');
+  const pane = panes[(panes.indexOf(ui.screen.pane) + 1) % panes.length]!;
   return { ui: { ...ui, screen: { kind: 'open', pane, offset: 0 } } };
 }

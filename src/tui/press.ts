@@ -1,10 +1,11 @@
 import { type Command, type WindowCommand } from './command.js';
-import { commandFor } from './key-map.js';
+import { commandFor, keyMapOf } from './key-map.js';
 import { obeyAct } from './press-act.js';
 import { obeyChart } from './press-chart.js';
 import { obeyCompare } from './press-compare.js';
 import { pressInDialog } from './press-dialog.js';
 import { obeyInCompare } from './press-in-compare.js';
+import { obeyInSweep } from './press-in-sweep.js';
 import { obeyList } from './press-list.js';
 import { askSearch, isReadingLog, obeyLog } from './press-log.js';
 import { obeyMove } from './press-move.js';
@@ -18,11 +19,25 @@ export function press(ui: UiState, key: string, situation: Situation): Pressed {
   if (key === 'ctrl-c') return { ui: quiet, order: { type: 'leave' } };
   if (key === 'ctrl-l') return { ui: quiet, order: { type: 'repaint' } };
   if (key === 'ctrl-z') return { ui: quiet, order: { type: 'suspend' } };
-  if (ui.dialog.kind !== 'none') return pressInDialog(quiet, ui.dialog, key, situation);
+  if (ui.dialog.kind !== 'none') {
+    const pressed = pressInDialog(quiet, ui.dialog, key, situation);
+    return pressed.command === undefined ? pressed : run(pressed.ui, pressed.command, situation);
+  }
   const command = commandFor(key, ui.keys);
   if (command === undefined) return refuse(quiet, `${key} does nothing here; ? shows the keys.`);
-  const here = ui.screen.kind === 'compare' ? obeyInCompare[command] : undefined;
-  return (here ?? obey[command])(quiet, situation, key);
+  return (obeyHere(ui)[command] ?? obey[command])(quiet, situation, key);
+}
+
+/** A command that was chosen by its name: as if its key had been pressed. */
+function run(ui: UiState, command: Command, situation: Situation): Pressed {
+  const key = keyMapOf(ui.keys).find((binding) => binding.command === command)?.keys[0] ?? '';
+  return (obeyHere(ui)[command] ?? obey[command])(ui, situation, key);
+}
+
+/** What keys do on this screen that they do not do elsewhere. */
+function obeyHere({ screen }: UiState): Partial<Record<Command, Obey>> {
+  if (screen.kind === 'compare') return obeyInCompare;
+  return screen.kind === 'sweep' ? obeyInSweep : {};
 }
 
 const obeyWindow: Record<WindowCommand, Obey> = {

@@ -1,13 +1,26 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileSource } from '../store/log-source.js';
 import { lastLines } from '../store/log-tail.js';
-import { MetricLog } from '../store/metric-log.js';
-import { type RunFilesPort } from './port.js';
+import { OutlinedLog } from '../store/outlined-log.js';
+import { packageCount } from '../store/package-count.js';
+import { readRunRecord } from '../store/run-record-file.js';
+import { type RunDossier, type RunFilesPort } from './port.js';
 
 /** Names of the files in a run directory (`contract/files.ts`, which this part does not import; a test compares them). */
 export const names = { metrics: 'metrics.jsonl', log: 'output.log' } as const;
 
 /** The run directories on this machine. */
 export const runFiles: RunFilesPort = {
-  metrics: (directory) => new MetricLog(join(directory, names.metrics)),
+  metrics: (directory) => new OutlinedLog(join(directory, names.metrics)),
   logTail: (directory, count) => lastLines(join(directory, names.log), count),
+  openLog: (directory) => fileSource(join(directory, names.log)),
+  dossier: readDossier,
 };
+
+/** The files about the code lie in the directory of the sweep. */
+function readDossier(directory: string): RunDossier | null {
+  const record = readRunRecord(directory);
+  if (record === null) return null;
+  const { packages } = record;
+  return { record, packages: typeof packages === 'string' ? packageCount(join(dirname(directory), packages)) : null };
+}

@@ -1,9 +1,11 @@
 import { type Command } from './command.js';
+import { type GroupChoice } from './group-choices.js';
 import { type HeatmapAxes } from './compare-choice.js';
 import { type FleetStatus, type RunSummary, type SweepSummary } from './port.js';
 import { type Order, type UiState } from './ui-state.js';
 import { type LogPage } from './view/log-page.js';
 import { type Branch, type TreeNode } from './view/tree.js';
+import { type Variety } from './view/variety.js';
 import { type XChoice } from './x-axis.js';
 
 /** What a key press may need to know about what is on the screen. */
@@ -39,11 +41,15 @@ export type Situation = {
   /** Parameters that may be on the axes of the heatmap, and those that are. */
   readonly axes?: readonly string[];
   readonly chosenAxes?: HeatmapAxes | null;
+  /** What the runs can be grouped by, and what tells them apart; computed when it is asked for. */
+  readonly groupChoices?: () => readonly GroupChoice[];
+  readonly variety?: () => Variety;
   /** Unix ms. */
   readonly now: number;
 };
 
-export type Pressed = { readonly ui: UiState; readonly order?: Order };
+/** `command`: what is to be done next, as if its key had been pressed. */
+export type Pressed = { readonly ui: UiState; readonly order?: Order; readonly command?: Command };
 
 export function refuse(ui: UiState, why: string): Pressed {
   return { ui: { ...ui, note: { text: why, tone: 'warn' } } };

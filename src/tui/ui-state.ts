@@ -4,12 +4,14 @@ import { type Grouping, initialGrouping } from './grouping.js';
 import { initialLogChoice, type LogChoice } from './log-choice.js';
 import { type Order } from './order.js';
 import { type Draft } from './desk-port.js';
+import { type PaletteDialog } from './press-palette.js';
 import { type FilterDialog } from './press-filter.js';
 import { type SearchDialog } from './press-log.js';
 import { type RunId } from './port.js';
-import { type KeyPreset } from './preferences-port.js';
+import { type KeyPreset, type SavedView } from './preferences-port.js';
 import { type Subject } from './view/compare-subjects.js';
 import { type ColumnId } from './list-column-id.js';
+import { type ListDialog } from './list-dialog.js';
 import { initialSort, type Sort } from './view/sort.js';
 
 /** What the person sees and has chosen; not what the runs do. */
@@ -31,6 +33,8 @@ export type UiState = {
   readonly sort: Sort;
   /** Columns of the list from left to right; null: the usual ones. */
   readonly columns: readonly ColumnId[] | null;
+  /** The views that are kept for this sweep. */
+  readonly views: readonly SavedView[];
   /** null: what the sweep shows first. */
   readonly metric: string | null;
   readonly chart: ChartChoice;
@@ -75,6 +79,8 @@ export type Dialog =
   /** The parameters that may be on the axes of the heatmap. */
   | { readonly kind: 'axes'; readonly index: number }
   | FilterDialog
+  | PaletteDialog
+  | ListDialog
   /** New runs that were written in an editor, and what submitting them would do. */
   | { readonly kind: 'draft'; readonly draft: Draft; readonly top: number }
   | SearchDialog
@@ -96,6 +102,7 @@ export const initialUi: UiState = {
   grouping: initialGrouping,
   sort: initialSort,
   columns: null,
+  views: [],
   metric: null,
   chart: initialChartChoice,
   log: initialLogChoice,

@@ -6,6 +6,7 @@ import { runFiles as contractFiles } from '../../src/contract/files.js';
 import { type Controller } from '../../src/tui/controller.js';
 import { type RunFilesPort } from '../../src/tui/port.js';
 import { names, runFiles } from '../../src/tui/run-files.js';
+import { LogInMemory } from '../store/log-bytes.js';
 import { aController, screenText } from './frames.js';
 import { aRun, aSweep, memorySweep, SimulatedFleet } from './simulated-fleet.js';
 
@@ -18,6 +19,8 @@ const noFiles: RunFilesPort = {
     series: () => ({ x: new Float64Array(), y: new Float64Array() }),
   }),
   logTail: () => [],
+  openLog: () => new LogInMemory(),
+  dossier: () => null,
 };
 
 let open: Controller[] = [];

@@ -114,7 +114,11 @@ describe('killing and resuming', () => {
     const rows = flatten(tree, () => false);
     const at = situation(initialUi, { rows, index: rows.length - 1, branches: tree.branches });
     expect(press(initialUi, key, at).order).toMatchObject({ type: order, ids: [run.id], what: 'A_z' });
-    expect(press(initialUi, key.toUpperCase(), at).order).toMatchObject({ type: order, ids: [run.id], what: '1 run of A' });
+    expect(press(initialUi, key.toUpperCase(), at).order).toMatchObject({
+      type: order,
+      ids: [run.id],
+      what: '1 run of A',
+    });
   });
 
   it('starts a run that waits for its next try at once, but not one that is held', () => {
@@ -219,15 +223,29 @@ describe('dialogs and screens', () => {
     expect(play(0, 's', 's', 's', 's', 's').ui.sort.by).toBe('file order');
   });
 
-  it('opens a run, scrolls its log backwards from the end, goes to the next run, and back', () => {
-    expect(play(2, 'enter', 'up', 'up').ui.screen).toMatchObject({ kind: 'open', offset: 2 });
-    expect(play(2, 'enter', 'home').ui.screen).toMatchObject({ kind: 'open', offset: 45 });
+  it('opens a run, goes to the next run, and back', () => {
     expect(play(2, 'enter', 'right', 'right')).toMatchObject({ row: 4, ui: { screen: { kind: 'open', offset: 0 } } });
     expect(play(4, 'enter', 'right').row).toBe(6);
     expect(play(2, 'enter', 'escape').ui.screen).toEqual({ kind: 'jobs' });
   });
 
-  it('scrolls the runs of an open group forwards from the top', () => {
-    expect(play(0, 'enter', 'down', 'pagedown').ui.screen).toMatchObject({ kind: 'open', offset: 6 });
+  it('goes through the panes of a run and stays in one while it goes to another run', () => {
+    const pane = (...keys: string[]) => play(2, 'enter', ...keys).ui.screen;
+    expect(pane('tab')).toMatchObject({ pane: 'charts' });
+    expect(pane('tab', 'tab')).toMatchObject({ pane: 'config' });
+    expect(pane('tab', 'tab', 'tab', 'right')).toMatchObject({ pane: 'attempts' });
+    expect(pane('tab', 'tab', 'tab', 'tab')).toMatchObject({ pane: 'log' });
+  });
+
+  it('scrolls a pane by what it shows, no further than its end', () => {
+    const over = { focus: { width: 80, height: 6, length: 12 } };
+    let ui: UiState = { ...initialUi, screen: { kind: 'open', pane: 'log', offset: 0 } };
+    const go = (...keys: string[]) => {
+      for (const key of keys) ui = press(ui, key, situation(ui, over)).ui;
+      return ui.screen.kind === 'open' ? ui.screen.offset : null;
+    };
+    expect([go('down'), go('pagedown'), go('end'), go('up'), go('home')]).toEqual([1, 6, 7, 6, 0]);
+    go('up');
+    expect(ui.note?.text).toBe('This is the first line.');
   });
 });

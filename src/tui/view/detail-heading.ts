@@ -3,13 +3,13 @@ import { cleanText } from './clean-text.js';
 import { duration } from './duration.js';
 import { countsLine } from './list-row.js';
 import { runReason } from './run-reason.js';
-import { ends, fitLine, type Line, lineWidth, span } from './span.js';
+import { ends, type Line, lineWidth, span } from './span.js';
 import { stateLook } from './state-look.js';
 import { elapsed } from './tally.js';
 import { type Branch, type TreeNode } from './tree.js';
 import { wrap } from './wrap.js';
 
-/** What is selected, in two or three lines: its full name, where and how long it runs, why it is as it is. */
+/** What is selected, in two or three lines of any width: its full name, where and how long it runs, why it is as it is. */
 export function detailHeading(node: TreeNode, width: number, now: number): Line[] {
   return node.kind === 'run' ? runHeading(node.run, width, now) : branchHeading(node, width);
 }
@@ -29,9 +29,9 @@ function runHeading(run: RunSummary, width: number, now: number): Line[] {
     runReason(run, now) ?? (run.reason === null ? null : { text: cleanText(run.reason), tone: 'dim' as const });
   const line = facts.filter((fact) => fact !== null).join(' · ');
   return [
-    fitLine([span(`${look.glyph} `, look.tone), span(run.name, 'strong')], width),
-    fitLine([span(line, 'dim')], width),
-    ...(reason === null ? [] : wrap(reason.text, width, 2).map((text) => fitLine([span(text, reason.tone)], width))),
+    [span(`${look.glyph} `, look.tone), span(run.name, 'strong')],
+    [span(line, 'dim')],
+    ...(reason === null ? [] : wrap(reason.text, width, 2).map((text): Line => [span(text, reason.tone)])),
   ];
 }
 
@@ -40,6 +40,6 @@ function branchHeading(branch: Branch, width: number): Line[] {
   const name = [span(branch.label, 'strong'), span(branch.title === null ? '' : `  ${branch.title}`, 'dim')];
   const runs = `${branch.tally.total} ${branch.tally.total === 1 ? 'run' : 'runs'} · ${Math.floor(branch.tally.progress * 100)}%`;
   return lineWidth(counts) + runs.length + 2 > width
-    ? [fitLine(name, width), fitLine(counts, width)]
-    : [fitLine(name, width), ends([span(runs, 'dim')], counts, width)];
+    ? [name, counts]
+    : [name, ends([span(runs, 'dim')], counts, width)];
 }

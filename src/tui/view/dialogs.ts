@@ -7,7 +7,9 @@ import { xChoiceLines } from './chart-x-choices.js';
 import { draftBox } from './draft-box.js';
 import { axesLines } from './heatmap-axes.js';
 import { textWidth } from './display-width.js';
+import { listDialogBox } from './list-dialog-box.js';
 import { type Box, overlay } from './overlay.js';
+import { paletteBox } from './palette-box.js';
 import { withOffer } from './prompt-list.js';
 import { shortNumber } from './short-number.js';
 import { fit, fitRight, type Line, onGround, span } from './span.js';
@@ -40,8 +42,15 @@ export function withDialog(screen: readonly Line[], model: WindowModel, width: n
         column: 3 + textWidth(dialog.line.text.slice(0, dialog.offer.from)),
         below: width < 80 || screen.length < 24 ? 1 : 2,
       });
+    case 'palette':
+      if (model.palette === null) return screen;
+      return overlay(screen, paletteBox(dialog, model.palette, model.ui, { width, rows: screen.length }), width);
     case 'draft':
       return overlay(screen, draftBox(dialog.draft, dialog.top, { width, rows: page }), width);
+    case 'grouping':
+    case 'columns':
+    case 'views':
+      return overlay(screen, listDialogBox(model, dialog, page), width);
     case 'none':
     case 'search':
     case 'confirm':

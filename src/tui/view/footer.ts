@@ -1,6 +1,7 @@
+import { type ListDialog } from '../list-dialog.js';
 import { keyMapOf } from '../key-map.js';
 import { cleanText } from './clean-text.js';
-import { axesKeys, compareFirstToGo, compareKeys } from './compare-keys.js';
+import { axesKeys, compareFirstToGo, compareKeys, sweepKeys } from './compare-keys.js';
 import { textWidth } from './display-width.js';
 import { isInitialSort, sortWords } from './sort.js';
 import { openKeys } from './open-keys.js';
@@ -27,6 +28,7 @@ export function messageLine(model: WindowModel, width: number): Line {
 
 function listState({ ui, metric }: WindowModel): Line {
   const parts = [
+    ui.marks.size === 0 ? null : `${ui.marks.size} marked`,
     ui.filter === '' ? null : `filter ${ui.filter}`,
     isInitialSort(ui.sort) ? null : sortWords(ui.sort, metric),
     metric === null ? null : `metric ${metric}`,
@@ -61,6 +63,7 @@ function keysNow(model: WindowModel): readonly Hint[] {
   if (ui.dialog.kind !== 'none') return dialogKeys[ui.dialog.kind];
   if (ui.screen.kind === 'open') return openKeys(model);
   if (ui.screen.kind === 'compare') return compareKeys(model);
+  if (ui.screen.kind === 'sweep') return sweepKeys;
   const bound = keyMapOf(ui.keys).flatMap(({ shown, short, command }): Hint[] =>
     short === null || (command === 'table' && table === null) ? [] : [[shown, short]],
   );
@@ -69,6 +72,34 @@ function keysNow(model: WindowModel): readonly Hint[] {
 
 type Hint = readonly [key: string, does: string];
 
+const paletteKeys: readonly Hint[] = [
+  ['↑↓', 'choose'],
+  ['Tab', 'complete'],
+  ['Enter', 'do it'],
+  ['Esc', 'close'],
+];
+const listDialogKeys: Record<ListDialog['kind'], readonly Hint[]> = {
+  grouping: [
+    ['↑↓', 'move'],
+    ['Enter', 'group by'],
+    ['Space', 'second level'],
+    ['Esc', 'close'],
+  ],
+  columns: [
+    ['↑↓', 'move'],
+    ['Space', 'show or hide'],
+    ['←→', 'move the column'],
+    ['s', 'order by it, again: reverse'],
+    ['Enter', 'close'],
+  ],
+  views: [
+    ['↑↓', 'move'],
+    ['Enter', 'show'],
+    ['s', 'save the present one'],
+    ['x', 'delete'],
+    ['Esc', 'close'],
+  ],
+};
 const draftKeys: readonly Hint[] = [
   ['Enter', 'go on'],
   ['e', 'edit again'],
@@ -78,8 +109,10 @@ const textKeys: readonly Hint[] = [
   ['↑↓', 'scroll'],
   ['Esc', 'close'],
 ];
-const dialogKeys: Record<'filter' | 'search' | 'metrics' | 'x-axis' | 'axes' | 'help' | 'table' | 'draft', readonly Hint[]> = {
+const dialogKeys: Record<'filter' | 'search' | 'metrics' | 'x-axis' | 'axes' | 'help' | 'table' | 'draft' | 'palette', readonly Hint[]> = {
   draft: draftKeys,
+  ...listDialogKeys,
+  palette: paletteKeys,
   axes: axesKeys,
   filter: [
     ['Enter', 'keep'],

@@ -1,3 +1,4 @@
+import { attemptRule } from '../../store/log-attempt.js';
 import { sectionRule } from './section.js';
 import { fit, type Line, span, type Tone } from './span.js';
 import { wrap } from './wrap.js';
@@ -16,7 +17,7 @@ function logLines(log: readonly string[], { offset, wraps }: LogView, width: num
   const drawn: Line[] = [];
   for (let index = last - 1; index >= 0 && drawn.length < height; index--) {
     const text = log[index]!;
-    const tone = toneOf(text);
+    const tone = logTone(text);
     const pieces = wrap(text, width, wraps || tone === 'bad' ? 4 : 1);
     drawn.unshift(...pieces.map((piece): Line => [span(fit(piece, width), tone)]));
   }
@@ -26,7 +27,8 @@ function logLines(log: readonly string[], { offset, wraps }: LogView, width: num
 }
 
 /** What a line is about, as far as its words tell. */
-function toneOf(text: string): Tone {
+export function logTone(text: string): Tone {
+  if (attemptRule.test(text)) return 'accent';
   if (/\b(?:\w*Error|\w*Exception|Traceback|FATAL|CRITICAL|panic|Killed)\b/.test(text)) return 'bad';
   if (/\b(?:WARN(?:ING)?|\w*Warning)\b/i.test(text)) return 'warn';
   return 'dim';

@@ -1,63 +1,150 @@
-import { type RunSummary } from '../port.js';
-import { chartSection, sharedLegend } from './chart-section.js';
+import { attemptLines } from './attempts-pane.js';
+import { configLines } from './config-pane.js';
 import { detailHeading } from './detail-heading.js';
 import { elapsed } from './tally.js';
 import { duration } from './duration.js';
-import { logSection } from './log-section.js';
+import { logPane } from './log-pane.js';
+import { chartGrid, lastFirst } from './open-charts.js';
+import { focusedRoom, type OpenLayout, openLayout, paneGap, type PaneRoom } from './open-layout.js';
+import { openTabs } from './open-tabs.js';
 import { parameterLines } from './parameters.js';
-import { sectionRule } from './section.js';
+import { inFocus, sectionRule } from './section.js';
 import { shortNumber } from './short-number.js';
 import { shortKey } from './list-row.js';
-import { fit, fitLine, fitRight, type Line, span } from './span.js';
-import { stateLook } from './state-look.js';
-import { type Branch } from './tree.js';
+import { blank, fit, fitLine, fitRight, type Line, lineWidth, span } from './span.js';
+import { isEnded, stateLook } from './state-look.js';
+import { type Branch, type RunNode, type TreeNode } from './tree.js';
 import { selectedNode, selectedRuns, type WindowModel } from './window-model.js';
+import { type OpenPane } from '../ui-state.js';
+import { type RunSummary } from '../port.js';
 
-/** The selection on the whole screen: curves above, the log of a run or the table of a group's runs below. */
+/** The selection on the whole screen: its charts, its log, its configuration and its attempts, as many as there is room for. */
 export function openScreen(model: WindowModel, width: number, height: number): Line[] {
   const node = selectedNode(model);
   if (node === undefined) return [[span(' This run is not in the list any more; Esc goes back.', 'dim')]];
-  const heading = detailHeading(node, width, model.now);
-  const parameters = parameterLines(selectedRuns(node), model.varying, width, Math.max(1, Math.floor(height / 16)));
-  const rest = height - heading.length - parameters.length;
-  const lower = openLogHeight(rest);
-  const offset = model.ui.screen.kind === 'open' ? model.ui.screen.offset : 0;
-  return [
-    ...heading,
-    ...parameters,
-    ...chartGrid(model, width, rest - lower),
-    ...(node.kind === 'run'
-      ? logSection(model.detail.log, { offset, wraps: true }, width, lower)
-      : runTable(node, model, { width, height: lower, top: offset })),
-  ].map((line) => fitLine(line, width));
-}
-
-/** Rows the log has on an open screen with `rest` rows below its heading. */
-function openLogHeight(rest: number): number {
-  return Math.max(3, Math.floor(rest * 0.42));
-}
-
-/** The chosen metric, and beside it as many of the sweep's other shown metrics as are worth looking at. */
-function chartGrid(model: WindowModel, width: number, height: number): Line[] {
-  const { charts } = model.detail;
-  const columns = Math.max(1, Math.min(charts.length, Math.floor(width / 60)));
-  const gap = 2;
-  const each = Math.floor((width - gap * (columns - 1)) / columns);
-  const shown = charts.slice(0, columns);
-  const legend = sharedLegend(shown, model.detail, each, height);
-  const drawn = shown.map((data) => chartSection(data, model.detail, { width: each, height, legend }));
-  return Array.from({ length: height }, (_, row): Line =>
-    drawn.flatMap((lines, column) => [
-      ...(column > 0 ? [span(' '.repeat(gap))] : []),
-      ...fitLine(lines[row] ?? [], each),
+  const { heading, layout } = openParts(node, model, width, height);
+  const focus = focusOf(model, node);
+  const charts = layout.charts === null ? [] : drawPane(node, model, layout.charts, focus);
+  const columns = layout.lower.map((rooms) => rooms.flatMap((room) => drawPane(node, model, room, focus)));
+  const rows = Math.max(0, ...columns.map(({ length }) => length));
+  const lower = Array.from({ length: rows }, (_, row): Line =>
+    columns.flatMap((lines, column) => [
+      ...(column > 0 ? [span(' '.repeat(paneGap))] : []),
+      ...(lines[row] ?? blank(layout.lower[column]![0]!.width)),
     ]),
   );
+  return [...heading, ...charts, ...lower].map((line) => fitLine(line, width));
 }
 
-type TableRoom = { width: number; height: number; top: number };
+/** The pane in use: its columns and rows, and how many lines it has. Null: it is not on the screen. */
+export function openFocus(
+  model: WindowModel,
+  width: number,
+  height: number,
+): { width: number; height: number; length: number } | null {
+  const node = selectedNode(model);
+  if (node === undefined) return null;
+  const { layout } = openParts(node, model, width, height);
+  const room = focusedRoom(layout, focusOf(model, node));
+  return room === null ? null : { width: room.width, height: room.height, length: paneLength(node, model, room) };
+}
+
+/** A group has no panes but its charts and its runs. */
+function focusOf({ ui }: WindowModel, { kind }: TreeNode): OpenPane {
+  const pane = ui.screen.kind === 'open' ? ui.screen.pane : 'log';
+  return kind === 'run' || pane === 'charts' ? pane : 'log';
+}
+
+function openParts(
+  node: TreeNode,
+  model: WindowModel,
+  width: number,
+  height: number,
+): { heading: Line[]; layout: OpenLayout } {
+  const focus = focusOf(model, node);
+  const heading = withTabs(detailHeading(node, width, model.now), openTabs(node.kind, focus), width);
+  // A low window has better things to show, and the config pane has all of them.
+  const most = height < 15 || focus === 'config' ? 0 : Math.max(1, Math.floor(height / 16));
+  const parameters = parameterLines(selectedRuns(node), model.varying, width, most);
+  const content = {
+    kind: node.kind === 'run' ? ('run' as const) : ('group' as const),
+    focus,
+    hasCharts: model.detail.charts.length > 0 || !model.detail.isLoaded,
+    attempts: node.kind === 'run' ? Math.max(2, node.run.attempt + 1) : 0,
+  };
+  const kept = height < 12 ? heading.slice(0, 2) : heading;
+  const above = [...kept, ...parameters];
+  return { heading: above, layout: openLayout(content, width, height - above.length) };
+}
+
+/** The names of the panes at the right end of the first line, if its left end keeps enough room. */
+function withTabs([first, ...others]: Line[], tabs: Line, width: number): Line[] {
+  return [tabbed(first ?? [], tabs, width), ...others];
+}
+
+function tabbed(first: Line, tabs: Line, width: number): Line {
+  const room = width - lineWidth(tabs) - 2;
+  return room < 24 ? first : [...fitLine(first, room), span('  '), ...tabs];
+}
+
+/** Exactly the lines of the room. */
+function drawPane(node: TreeNode, model: WindowModel, room: PaneRoom, focus: OpenPane): Line[] {
+  const drawn = node.kind === 'run' ? runPane(node, model, room) : groupPane(node, model, room);
+  const lines = room.pane === focus ? [inFocus(drawn[0] ?? []), ...drawn.slice(1)] : drawn;
+  return Array.from({ length: room.height }, (_, row) => fitLine(lines[row] ?? [], room.width));
+}
+
+function groupPane(branch: Branch, model: WindowModel, { pane, width, height }: PaneRoom): Line[] {
+  const top = offsetOf(model, pane, 'log');
+  if (pane === 'charts') return chartGrid(model.detail, { width, height, first: offsetOf(model, pane, pane) });
+  return runTable(branch, model, { width, height, top });
+}
+
+function runPane(node: RunNode, model: WindowModel, room: PaneRoom): Line[] {
+  const { pane, width, height } = room;
+  const top = offsetOf(model, pane, pane);
+  if (pane === 'charts') return chartGrid(model.detail, { width, height, first: top });
+  if (pane === 'log') return logPane(shownLog(node.run, model), { width, height });
+  return textPane(pane, textLines(node.run, model, room), { width, height, top });
+}
+
+/** How far a pane is scrolled; only the one in use is. */
+function offsetOf({ ui }: WindowModel, pane: OpenPane, focus: OpenPane): number {
+  return ui.screen.kind === 'open' && ui.screen.pane === focus && pane === focus ? ui.screen.offset : 0;
+}
+
+function shownLog(run: RunSummary, model: WindowModel): Parameters<typeof logPane>[0] {
+  const { page, progress } = model.log ?? { page: null, progress: null };
+  return { page, progress, choice: model.ui.log, isLive: !isEnded(run.state) };
+}
+
+function textLines(run: RunSummary, model: WindowModel, { pane, width }: PaneRoom): Line[] {
+  const { dossier } = model;
+  return pane === 'config'
+    ? configLines({ run, dossier, varying: model.varying }, width)
+    : attemptLines({ run, dossier, now: model.now }, width);
+}
+
+type TextRoom = { width: number; height: number; top: number };
+
+/** A part of a text that may be longer than its pane. */
+function textPane(title: string, lines: readonly Line[], { width, height, top }: TextRoom): Line[] {
+  const shown = lines.slice(top, top + height - 1);
+  const below = lines.length - top - shown.length;
+  return [sectionRule(title, below > 0 ? [span(`${below} below`, 'faint')] : [], width), ...shown];
+}
+
+/** Lines of a pane: one more than a page of them can be scrolled past. Charts count one by one. */
+function paneLength(node: TreeNode, model: WindowModel, room: PaneRoom): number {
+  const { pane, width, height } = room;
+  const page = height - 1;
+  if (pane === 'charts') return page + lastFirst(model.detail.charts.length, width, height);
+  if (node.kind !== 'run') return node.runs.length + 1;
+  return pane === 'log' ? 0 : textLines(node.run, model, room).length;
+}
 
 /** One row per run of a group, with the last values of the shown metrics. */
-function runTable(branch: Branch, model: WindowModel, { width, height, top }: TableRoom): Line[] {
+function runTable(branch: Branch, model: WindowModel, { width, height, top }: TextRoom): Line[] {
   const nameWidth = Math.min(40, Math.max(...branch.runs.map(({ name }) => name.length)));
   const keys = model.detail.charts.map(({ metric }) => metric).slice(0, Math.floor((width - nameWidth - 12) / 12));
   const head = `  ${fit('run', nameWidth)}  ${fitRight('time', 7)} ${keys.map((key) => fitRight(shortKey(key), 11)).join(' ')}`;

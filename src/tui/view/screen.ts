@@ -30,6 +30,21 @@ export function listHeight(width: number, height: number): number {
   return bodyHeight(height) - stripHeight(width, height) - 1;
 }
 
+/** Where the rows of the list are on the screen, counted from 0. */
+export function listArea(width: number, height: number): { top: number; width: number; height: number } {
+  const isSmall = width < whole.width || height < whole.height;
+  return {
+    top: isSmall ? 1 : 4,
+    width: isSmall || width < wide ? width : listWidth(width),
+    height: listHeight(width, height),
+  };
+}
+
+/** Columns of the list beside a pane. */
+function listWidth(width: number): number {
+  return Math.max(58, Math.min(104, Math.floor(width * 0.6)));
+}
+
 /** Rows of a screen that has the window to itself, between header and footer. */
 export function wholeHeight(width: number, height: number): number {
   return width < whole.width || height < whole.height ? height - 2 : bodyHeight(height);
@@ -80,7 +95,7 @@ function jobsBody(model: WindowModel, width: number, height: number): Line[] {
     const rows = Math.min(body - strip, Math.max(6, model.rows.length + 2));
     return [...padTo(listPane(model, width, rows), width, rows), ...chartStrip(model, width, body - rows)];
   }
-  const left = Math.max(58, Math.min(104, Math.floor(width * 0.6)));
+  const left = listWidth(width);
   const right = width - left - 3;
   const list = listPane(model, left, body);
   const detail = detailPane(model, right, body);
@@ -92,7 +107,12 @@ function jobsBody(model: WindowModel, width: number, height: number): Line[] {
 }
 
 function openBody(model: WindowModel, width: number, body: number): Line[] {
-  return openScreen(model, width - 2, body).map((line): Line => [span(' '), ...line, span(' ')]);
+  return openScreen(model, openWidth(width), body).map((line): Line => [span(' '), ...line, span(' ')]);
+}
+
+/** Columns of the open screen, on a window of that width. */
+export function openWidth(width: number): number {
+  return width - 2;
 }
 
 /** One line of header, the list, and one of footer. */

@@ -8,3 +8,11 @@ export function sectionRule(title: string, right: Line, width: number): Line {
   if (rule < 0) return fitLine(head, width);
   return [...head, span('─'.repeat(rule), 'faint'), ...tail];
 }
+
+/** The heading of the pane that keys act on: a thicker rule that stands out. */
+export function inFocus(rule: Line): Line {
+  return rule.map(({ text, tone, ...rest }) => {
+    const isRule = /─/.test(text);
+    return { text: text.replaceAll('─', '━'), tone: isRule ? 'accent' : tone === 'accent' ? 'title' : tone, ...rest };
+  });
+}

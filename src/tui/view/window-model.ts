@@ -1,10 +1,13 @@
 import { type FleetStatus, type RunDossier, type RunSummary } from '../port.js';
+import { type GroupChoice } from '../group-choices.js';
+import { type PaletteView } from '../palette.js';
 import { type UiState } from '../ui-state.js';
 import { type XChoice } from '../x-axis.js';
 import { type ChartChoice } from '../chart-choice.js';
 import { type Curve, type Reference, type XUnit } from './chart-look.js';
 import { type Comparison } from './comparison.js';
 import { type LogPage } from './log-page.js';
+import { type SweepOverview } from './sweep-overview.js';
 import { type Tally } from './tally.js';
 import { type Branch, type TreeNode } from './tree.js';
 import { type Variety } from './variety.js';
@@ -30,6 +33,8 @@ export type WindowModel = {
   readonly isFolded: (branch: Branch) => boolean;
   /** Orders that the supervisor has not answered yet, in words. */
   readonly pending: readonly string[];
+  /** What the palette shows; null: it is closed. */
+  readonly palette: PaletteView | null;
   readonly metric: string | null;
   readonly metrics: readonly string[];
   /** What the x axis can be, while one is asked. */
@@ -40,9 +45,11 @@ export type WindowModel = {
   readonly varying: ReadonlySet<string>;
   /** What tells all runs apart; computed when it is asked for. */
   readonly variety: () => Variety;
+  readonly groupChoices: () => readonly GroupChoice[];
   readonly table: readonly string[] | null;
   /** null: another screen is shown. */
   readonly comparison?: Comparison | null;
+  readonly overview?: SweepOverview | null;
   /** The log of the open run, and what percent of it a search has seen; null while no run is open. */
   readonly log?: { readonly page: LogPage | null; readonly progress: number | null } | null;
   /** What is written down of the open run; undefined before it was read. */

@@ -1,0 +1,32 @@
+import { type Situation } from '../../src/tui/situation.js';
+import { initialSort } from '../../src/tui/view/sort.js';
+import { buildTree, flatten } from '../../src/tui/view/tree.js';
+import { aRun, aSweep } from './simulated-fleet.js';
+
+const sweep = aSweep({ groups: [{ name: 'A', title: null, needs: [] }] });
+const runs = [aRun('A_1', { state: 'running' })];
+
+/** One running run, which is selected. */
+export function aSituation(over: Partial<Situation> = {}): Situation {
+  const tree = buildTree(runs, [sweep], { matches: () => true, sort: initialSort, metric: null, now: 0 });
+  return {
+    rows: flatten(tree, () => false),
+    runs,
+    sweeps: [sweep],
+    status: { settled: false, cpu: { slots: 2, busy: 1 }, gpus: [], problem: null },
+    index: 1,
+    groups: tree.groups,
+    branches: tree.branches,
+    page: 10,
+    metrics: [],
+    metric: null,
+    isFolded: () => false,
+    tableLength: null,
+    helpLength: 20,
+    focus: null,
+    log: null,
+    screenLength: 0,
+    now: 0,
+    ...over,
+  };
+}
