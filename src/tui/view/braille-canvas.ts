@@ -49,10 +49,11 @@ export class BrailleCanvas {
     this.#tones[cell] = tone;
   }
 
-  /** A dot where there is nothing before it yet. */
+  /** A dot of the lowest layer, if nothing else but such dots is in its character. */
   dotBehind(x: number, y: number, tone: Tone): void {
     const cell = (y >> 2) * this.columns + (x >> 1);
-    if (this.#bits[cell] !== 0 && this.#layers[cell]! > 0) return;
+    if (this.#bits[cell] !== 0 && (this.#layers[cell]! > 0 || this.#tones[cell] !== tone)) return;
+    this.#layers[cell] = 0;
     this.#bits[cell]! |= dotBits[y & 3]![x & 1]!;
     this.#tones[cell] = tone;
   }

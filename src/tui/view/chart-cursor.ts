@@ -3,7 +3,7 @@ import { type Series } from '../port.js';
 import { type Curve } from './chart-look.js';
 import { xScaleOf } from './chart-range.js';
 import { valueAt } from './chart-scale.js';
-import { type Strand } from './chart-strands.js';
+import { lastValue, type Strand } from './chart-strands.js';
 import { lowerBound } from './chart-thin.js';
 
 /** The x at which values are read off; null when there is no cursor or nothing on the axis. */
@@ -25,13 +25,11 @@ export function readingAt({ whole, seeds, isRising }: Strand, x: number): Readin
   return { value, low: seeds.low[cell]!, high: seeds.high[cell]!, runs: seeds.counts[cell]! };
 }
 
-/** The last reading that is a number: what the legend says without a cursor. */
+/** What the legend says without a cursor: the last value; of seeds what stands for the last value of each. */
 export function lastReading({ whole, seeds }: Strand): Reading | null {
-  const index = whole.y.findLastIndex(Number.isFinite);
-  if (index < 0) return null;
-  const value = whole.y[index]!;
-  if (seeds === null) return { value, low: Number.NaN, high: Number.NaN, runs: 1 };
-  return { value, low: seeds.low[index]!, high: seeds.high[index]!, runs: seeds.counts[index]! };
+  if (seeds !== null) return { ...seeds.last, value: seeds.last.middle, runs: seeds.runs };
+  const value = lastValue(whole);
+  return Number.isNaN(value) ? null : { value, low: Number.NaN, high: Number.NaN, runs: 1 };
 }
 
 function valueNear({ x, y }: Series, at: number): number | null {

@@ -25,6 +25,13 @@ function numberMarks(scale: Scale, most: number): Mark[] {
   const step = at.length > 1 ? at[1]! - at[0]! : 1;
   return at.map((value) => ({
     fraction: fractionOf(scale, value),
-    label: tickLabel(value, scale.isLog ? Math.min(step, Math.abs(value)) : step),
+    label: tickLabel(value, scale.isLog ? lastDigit(value) : step),
   }));
+}
+
+/** The worth of the last digit of a round number, 0.1 for 2.5 and 10 for 250: numbers of many sizes each keep their own. */
+function lastDigit(value: number): number {
+  const [digits, exponent] = value.toExponential(11).split('e');
+  const decimals = digits!.replace(/\.?0+$/, '').split('.')[1] ?? '';
+  return 10 ** (Number(exponent) - decimals.length);
 }

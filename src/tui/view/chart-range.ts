@@ -33,7 +33,10 @@ export function yScaleOf(
   const values = new Values(least);
   for (const { line, seeds } of strands) {
     values.take(line, x);
-    if (seeds !== null) [seeds.low, seeds.high].forEach((y) => values.take({ x: line.x, y }, x));
+    if (seeds === null) continue;
+    values.take({ x: line.x, y: seeds.high }, x);
+    // The lower edge of a band may come as near to zero as it likes: on a logarithmic axis it would flatten all else.
+    if (!choice.isLogY) values.take({ x: line.x, y: seeds.low }, x);
   }
   if (values.low > values.high) return null;
   if (choice.isClipped) return padded(withoutOutliers(strands, x, values), choice.isLogY);

@@ -3,6 +3,9 @@ import { type Reference } from './chart-look.js';
 import { type Frame } from './chart-picture.js';
 import { positionOn, valueAt } from './chart-scale.js';
 
+/** A line seen in fewer columns of dots than this is a stroke beside the axis, and tells nothing. */
+const leastDots = 16;
+
 /**
  * Theory behind the curves: dashes, with a name where there is room for it near the right end. Lines outside of the
  * picture are not there. Comes last, so that a name finds a place that no curve goes through.
@@ -10,6 +13,7 @@ import { positionOn, valueAt } from './chart-scale.js';
 export function drawReferences(canvas: BrailleCanvas, frame: Frame, references: readonly Reference[]): void {
   for (const reference of references) {
     const rows = rowsOf(reference, frame);
+    if (rows.filter((row) => row !== null).length < leastDots) continue;
     rows.forEach((row, column) => {
       if (row !== null && column % 4 < 2) canvas.dotBehind(column, row, 'faint');
     });

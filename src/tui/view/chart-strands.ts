@@ -6,6 +6,7 @@ import { type Scale } from './chart-scale.js';
 import { smooth } from './chart-smooth.js';
 import { type Aggregate, aggregate } from './chart-spread.js';
 import { thin } from './chart-thin.js';
+import { type Centre, centreOf } from './chart-statistics.js';
 import { type Tone } from './span.js';
 
 /** One line of a chart: a run, or the seeds of a setting as one. */
@@ -24,7 +25,11 @@ export type Strand = {
   readonly seeds: Seeds | null;
 };
 
-export type Seeds = Aggregate & { readonly runs: number };
+export type Seeds = Aggregate & {
+  /** Of the last value of each run, wherever it ended. */
+  readonly last: Centre;
+  readonly runs: number;
+};
 
 /** Of the x axis shown, and the cells on it that seeds are brought together in. */
 export type StrandRoom = { readonly x: Scale; readonly cells: number };
@@ -37,7 +42,8 @@ export function strandsOf(curves: readonly Curve[], choice: ChartChoice, room: S
     const [first] = members;
     if (first === undefined || members.length === 1) return single(first!, choice, room);
     const series = members.map((member) => smooth(member.series, choice.smoothing));
-    const seeds = { ...aggregate(series, room.x, room.cells, spread), runs: members.length };
+    const last = centreOf(series.map(lastValue).filter(Number.isFinite), spread);
+    const seeds = { ...aggregate(series, room.x, room.cells, spread), last, runs: members.length };
     const label = first.label === '' ? '' : first.setting!;
     return { label, tone: first.tone, line: seeds.line, isRising: true, whole: seeds.line, raw: null, seeds };
   });
@@ -53,6 +59,11 @@ function settingsOf(curves: readonly Curve[]): Curve[][] {
     settings.set(name, [...(settings.get(name) ?? []), curve]);
   }
   return [...settings.values()];
+}
+
+/** The last value that is a number; NaN when none is. */
+export function lastValue({ y }: Series): number {
+  return y[y.findLastIndex(Number.isFinite)] ?? Number.NaN;
 }
 
 function single({ label, tone, series }: Curve, choice: ChartChoice, { x }: StrandRoom): Strand {
