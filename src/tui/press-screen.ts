@@ -4,7 +4,10 @@ import { type UiState } from './ui-state.js';
 
 export const obeyScreen: Record<ScreenCommand, Obey> = {
   gpus: (ui) => refuse(ui, 'There are no GPUs here.'),
-  sweep: (ui) => refuse(ui, 'There is no sweep to show.'),
+  sweep: (ui) =>
+    ui.screen.kind === 'sweep'
+      ? refuse(ui, 'This is the sweep; Esc goes back.')
+      : { ui: { ...ui, screen: { kind: 'sweep', top: 0 } } },
   table: showTable,
   help: (ui) => ({ ui: { ...ui, dialog: { kind: 'help', top: 0 } } }),
 };
