@@ -187,7 +187,14 @@ export const keyMap: readonly Binding[] = [
     short: 'group by',
     help: 'group by block, state, GPU or a parameter; two levels',
   },
-  { command: 'sort', keys: ['s'], shown: 's', short: 'sort', help: 'next order: file order, state, metric, time' },
+  {
+    command: 'sort',
+    keys: ['s'],
+    shown: 's',
+    short: 'sort',
+    help: 'next order: file order, state, metric, time, name, added columns',
+  },
+  { command: 'reverse-sort', keys: ['I'], shown: 'I', short: null, help: 'invert the order' },
   { command: 'columns', keys: ['C'], shown: 'C', short: null, help: 'choose the columns of the list' },
   {
     command: 'views',

@@ -1,5 +1,6 @@
 import { readRunQuery, type RunQuery } from '../client/run-query.js';
 import { runTest } from '../client/run-query-match.js';
+import { type GroupChoice, groupChoices } from './group-choices.js';
 import { Last } from './last.js';
 import { type FleetPort, type RunSummary, type SweepSummary } from './port.js';
 import { type UiState } from './ui-state.js';
@@ -23,9 +24,11 @@ export type Scene = {
   readonly pace: Pace;
   /** What tells the runs apart. Computed when it is asked for, once for as long as there are the same runs. */
   readonly variety: () => Variety;
+  /** What the list can be divided by; as above. */
+  readonly groupChoices: () => readonly GroupChoice[];
 };
 
-type FleetPart = Pick<Scene, 'runs' | 'sweeps' | 'pace' | 'variety'>;
+type FleetPart = Pick<Scene, 'runs' | 'sweeps' | 'pace' | 'variety' | 'groupChoices'>;
 
 /**
  * Computes scenes, and only what has changed since the last: the tree once per publication of the fleet, the rows
@@ -67,13 +70,11 @@ export class SceneBuilder {
     const isShown = (name: string): boolean => this.#sweep === null || name === this.#sweep;
     const runs = [...this.#fleet.runs.values()].filter(({ sweep }) => isShown(sweep));
     const known = this.#fleetPart.current;
-    return {
-      runs,
-      sweeps: [...this.#fleet.sweeps.values()].filter(({ name }) => isShown(name)),
-      pace: paceOf(runs, now),
-      variety:
-        known !== undefined && haveSameParameters(known.runs, runs) ? known.variety : once(() => varietyOf(runs)),
-    };
+    const sweeps = [...this.#fleet.sweeps.values()].filter(({ name }) => isShown(name));
+    const isSame = known !== undefined && haveSameParameters(known.runs, runs);
+    const variety = isSame ? known.variety : once(() => varietyOf(runs));
+    const choices = once(() => groupChoices(runs, sweeps, variety()));
+    return { runs, sweeps, pace: paceOf(runs, now), variety, groupChoices: choices };
   }
 
   /** The same function for as long as the filter lets the same runs through: one about ages does not. */

@@ -1,9 +1,35 @@
 import { type RunSummary } from './port.js';
 import { type Scene } from './scene.js';
+import { type UiState } from './ui-state.js';
 import { type Branch, type TreeNode } from './view/tree.js';
 
 /** Runs looked at for the names of their metrics. */
 const mostRuns = 64;
+
+/**
+ * Position of the selected row: of the run or group itself, or of the folded group the run is in; where it was last seen
+ * if it is not in the list any more. It seldom moves, so that place is looked at first.
+ */
+export function rowOfSelection(
+  { rows, tree }: Scene,
+  { selected, index }: Pick<UiState, 'selected' | 'index'>,
+): number {
+  const last = Math.max(0, Math.min(index, rows.length - 1));
+  if (selected === null || rows[index]?.key === selected) return last;
+  const found = rows.findIndex(({ key }) => key === selected);
+  if (found >= 0) return found;
+  const holders = holdersOf(selected, tree);
+  const folded = rows.findLastIndex((row) => row.kind !== 'run' && holders.has(row));
+  return folded >= 0 ? folded : last;
+}
+
+/** The groups and subgroups a run is in, folded or not. */
+function holdersOf(id: string, { groups }: Scene['tree']): ReadonlySet<TreeNode> {
+  const holds = ({ runs }: Branch): boolean => runs.some((run) => run.id === id);
+  const group = groups.find(holds);
+  const below = group?.children.filter((child) => child.kind !== 'run' && holds(child)) ?? [];
+  return new Set<TreeNode>(group === undefined ? [] : [group, ...below]);
+}
 
 /** The runs of a group; of a run, those it hangs beside. */
 export function familyOf(node: TreeNode | undefined, { tree }: Scene): readonly RunSummary[] {

@@ -28,12 +28,12 @@ export function messageLine(model: WindowModel, width: number): Line {
 
 function listState({ ui, metric }: WindowModel): Line {
   const parts = [
-    ui.marks.size === 0 ? null : `${ui.marks.size} marked`,
     ui.filter === '' ? null : `filter ${ui.filter}`,
     isInitialSort(ui.sort) ? null : sortWords(ui.sort, metric),
     metric === null ? null : `metric ${metric}`,
   ];
-  return [span(` ${parts.filter((part) => part !== null).join(' · ')}`, 'faint')];
+  const marked = ui.marks.size === 0 ? [] : [span(` ◆ ${ui.marks.size} marked`, 'accent')];
+  return [...marked, span(` ${parts.filter((part) => part !== null).join(' · ')}`, 'faint')];
 }
 
 /** Where the selected run keeps its files, when that leaves room for the rest. */
@@ -109,7 +109,7 @@ const textKeys: readonly Hint[] = [
   ['↑↓', 'scroll'],
   ['Esc', 'close'],
 ];
-const dialogKeys: Record<'filter' | 'search' | 'metrics' | 'x-axis' | 'axes' | 'help' | 'table' | 'draft' | 'palette', readonly Hint[]> = {
+const dialogKeys: Record<'filter' | 'search' | 'metrics' | 'x-axis' | 'axes' | 'help' | 'table' | 'draft' | 'palette' | ListDialog['kind'], readonly Hint[]> = {
   draft: draftKeys,
   ...listDialogKeys,
   palette: paletteKeys,
@@ -151,6 +151,7 @@ const firstToGo = [
   'other run',
   'pane',
   'scroll',
+  'first error',
   ...compareFirstToGo,
   'command',
   'group by',
