@@ -25,10 +25,11 @@ export function keyNames(input: string, key: Key): string[] {
   return [...input].map(characterName).filter((name) => name !== '');
 }
 
-/** A character in the middle of a longer read has not been looked at by Ink. */
-function characterName(character: string): string {
+/** The name of the key that sends a character; empty where none does. */
+export function characterName(character: string): string {
   const code = character.codePointAt(0)!;
   if (character === ' ') return 'space';
+  if (character === '\t') return 'tab';
   if (character === '\r' || character === '\n') return 'enter';
   if (code === 0x7f || code === 0x08) return 'backspace';
   if (code > 0 && code < 0x1b) return `ctrl-${String.fromCharCode(code + 0x60)}`;

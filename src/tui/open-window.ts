@@ -10,7 +10,7 @@ import { passingPreferences } from './preferences.js';
 import { type PreferencesPort } from './preferences-port.js';
 import { runFiles } from './run-files.js';
 import { dieBy, type Interruption, TerminalSession } from './terminal-session.js';
-import { themeFor } from './theme.js';
+import { type Capabilities, themeFor } from './theme.js';
 import { type WindowOrder } from './ui-state.js';
 
 export type WindowOptions = {
@@ -67,6 +67,8 @@ class WindowLife {
   readonly #painter: Painter;
   readonly #controller: Controller;
   readonly #session: TerminalSession;
+  readonly #capabilities: Capabilities;
+  readonly #preferences: PreferencesPort;
   readonly #desk: Desk;
   #ink: Instance | null = null;
   #isOver = false;
@@ -74,9 +76,10 @@ class WindowLife {
   constructor(options: WindowOptions, answer: Answer) {
     this.#stdout = options.stdout;
     this.#answer = answer;
-    const capabilities = capabilitiesOf(options.environment ?? {}, options.ascii ?? false);
-    this.#painter = new Painter(options.stdout, themeFor(capabilities));
+    this.#capabilities = capabilitiesOf(options.environment ?? {}, options.ascii ?? false);
     const { fleet, summary, files = runFiles, preferences = passingPreferences() } = options;
+    this.#preferences = preferences;
+    this.#painter = new Painter(options.stdout, themeFor(this.#capabilities, preferences.theme));
     const perform = (order: WindowOrder): void => this.#perform(order);
     const ports = { fleet, files, summary, preferences, perform, now: Date.now };
     this.#controller = new Controller(ports, options.sweep ?? null);
@@ -86,7 +89,7 @@ class WindowLife {
     });
     this.#desk = new Desk({
       port: options.desk,
-      preferences: undefined,
+      preferences,
       lend: (use) => this.#session.lend(use),
       write: (codes) => void this.#stdout.write(codes),
       say: this.#controller.say,
@@ -95,6 +98,7 @@ class WindowLife {
   }
 
   begin(mount: Mount): void {
+    this.#session.useMouse(this.#preferences.mouse);
     this.#session.begin();
     this.#stdout.on('resize', this.#repaint);
     this.#controller.resize(this.#stdout.columns, this.#stdout.rows);
@@ -115,6 +119,14 @@ class WindowLife {
     else if (order.type === 'leave')
       this.#finish(() => this.#answer.resolve(this.#controller.isEnded ? 'ended' : 'detached'));
     else this.#desk.obey(order);
+    if (order.type === 'prefer') this.#prefer();
+  }
+
+  /** What was chosen holds at once; that it is written takes longer. */
+  #prefer(): void {
+    this.#session.useMouse(this.#preferences.mouse);
+    this.#painter.restyle(themeFor(this.#capabilities, this.#preferences.theme));
+    this.#controller.prefer();
   }
 
   #interrupt(interruption: Interruption): void {

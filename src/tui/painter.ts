@@ -28,7 +28,7 @@ const space = 0x20;
  */
 export class Painter {
   readonly #target: PaintTarget;
-  readonly #theme: Theme;
+  #theme: Theme;
   #width = 0;
   #height = 0;
   /** Glyph and style of each cell, row by row. */
@@ -59,6 +59,12 @@ export class Painter {
     const changes = this.#changes(lines);
     // A terminal that became larger or smaller keeps old text where no cell is written: erase first.
     if (fresh || changes !== '') this.#target.write(`${begin}${fresh ? '\u001b[0m\u001b[2J' : ''}${changes}${end}`);
+  }
+
+  /** Draws in other colours from the next frame on, which is drawn whole. */
+  restyle(theme: Theme): void {
+    this.#theme = theme;
+    this.forget();
   }
 
   /** What the terminal shows is no longer known. */

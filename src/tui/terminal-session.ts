@@ -1,9 +1,12 @@
 import { writeSync } from 'node:fs';
 import process from 'node:process';
 
-/** Alternate screen, no wrapping at the right edge (the painter places every cell itself), no cursor. */
-const enterCodes = '\u001b[?1049h\u001b[?7l\u001b[?25l\u001b[2J\u001b[H';
-const leaveCodes = '\u001b[?2026l\u001b[?7h\u001b[?25h\u001b[0m\u001b[?1049l';
+/** Alternate screen, no wrapping at the right edge (the painter places every cell itself), no cursor, pastes marked. */
+const enterCodes = '\u001b[?1049h\u001b[?7l\u001b[?25l\u001b[?2004h\u001b[2J\u001b[H';
+/** Presses and the wheel, with places beyond column 223. */
+const mouseOn = '\u001b[?1000h\u001b[?1006h';
+const mouseOff = '\u001b[?1006l\u001b[?1000l';
+const leaveCodes = `${mouseOff}\u001b[?2026l\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[0m\u001b[?1049l`;
 const deadly = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'] as const;
 type Deadly = (typeof deadly)[number];
 
@@ -33,6 +36,7 @@ export class TerminalSession {
   #isShown = false;
   #isOpen = false;
   #isLent = false;
+  #hasMouse = false;
 
   constructor(stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream, listeners: Listeners) {
     this.#stdin = stdin;
@@ -53,6 +57,13 @@ export class TerminalSession {
     // Before anything is drawn: the terminal would echo a key pressed now into the picture.
     this.#setRaw(true);
     this.#show();
+  }
+
+  /** Whether clicks and the wheel are told; without it the terminal itself marks text with the mouse. */
+  useMouse(has: boolean): void {
+    if (has === this.#hasMouse) return;
+    this.#hasMouse = has;
+    if (this.#isShown) this.#write(has ? mouseOn : mouseOff);
   }
 
   /** Gives the terminal back. Calling it twice is the same as once. */
@@ -137,7 +148,7 @@ export class TerminalSession {
   #show(): void {
     if (this.#isShown) return;
     this.#isShown = true;
-    this.#write(enterCodes);
+    this.#write(enterCodes + (this.#hasMouse ? mouseOn : ''));
   }
 
   #hide(): void {

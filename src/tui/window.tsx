@@ -1,7 +1,8 @@
-import { type Instance, render, useInput } from 'ink';
-import { useLayoutEffect, useSyncExternalStore } from 'react';
+import { type Instance, render } from 'ink';
+import { useEffect, useLayoutEffect, useSyncExternalStore } from 'react';
 import { type Controller } from './controller.js';
-import { keyNames } from './key-names.js';
+import { type InputEvent } from './input-event.js';
+import { listen } from './listen.js';
 import { type Painter } from './painter.js';
 
 type Props = {
@@ -12,13 +13,15 @@ type Props = {
 };
 
 /**
- * Mounts the window: Ink reads keys and owns the life of the component, the painter draws.
+ * Mounts the window: Ink owns the life of the component, the painter draws.
  *
- * Ink's own output goes nowhere; it would redraw whole screens where a few cells have changed.
+ * Ink's own output goes nowhere; it would redraw whole screens where a few cells have changed. Nor does it read keys: it
+ * takes each read for one key, so that of a paste, of a mouse report or of a sequence that comes in two reads it makes
+ * keys that nobody pressed.
  */
 export function mountWindow(props: Props, stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream): Instance {
   const nowhere = Object.assign(Object.create(stdout) as NodeJS.WriteStream, { write: () => true });
-  return render(<Window {...props} />, {
+  return render(<Window {...props} stdin={stdin} />, {
     stdin,
     stdout: nowhere,
     exitOnCtrlC: false,
@@ -28,9 +31,12 @@ export function mountWindow(props: Props, stdin: NodeJS.ReadStream, stdout: Node
 }
 
 /** Paints a frame after each change. In a layout effect, so that a key's frame is on its way before anything else is done. */
-export function Window({ controller, painter, onError }: Props): null {
+export function Window({ controller, painter, onError, stdin }: Props & { readonly stdin: NodeJS.ReadStream }): null {
   const version = useSyncExternalStore(controller.subscribe, controller.version);
-  useInput((input, key) => keyNames(input, key).forEach((name) => controller.press(name)));
+  useEffect(() => {
+    stdin.setRawMode(true);
+    return listen(stdin, (event) => hand(controller, event));
+  }, [controller, stdin]);
   useLayoutEffect(() => {
     try {
       const { width, height } = controller.size;
@@ -41,4 +47,10 @@ export function Window({ controller, painter, onError }: Props): null {
     }
   }, [controller, painter, onError, version]);
   return null;
+}
+
+function hand(controller: Controller, event: InputEvent): void {
+  if (event.kind === 'key') controller.press(event.name);
+  else if (event.kind === 'paste') controller.paste(event.text);
+  else controller.point(event);
 }

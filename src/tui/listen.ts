@@ -1,0 +1,31 @@
+import { InputDecoder } from './input-decoder.js';
+import { type InputEvent } from './input-event.js';
+
+/** How long a lone escape may be the begin of something else, ms: more than a slow line needs, less than one notices. */
+const patience = 50;
+
+/**
+ * Reads what a person does from a terminal in raw mode.
+ *
+ * @returns What stops it.
+ */
+export function listen(stdin: NodeJS.ReadStream, tell: (event: InputEvent) => void): () => void {
+  const decoder = new InputDecoder();
+  let timer: NodeJS.Timeout | null = null;
+  const hear = (text: string): void => {
+    if (timer !== null) clearTimeout(timer);
+    decoder.push(text).forEach(tell);
+    timer = decoder.isWaiting ? setTimeout(() => decoder.settle().forEach(tell), patience) : null;
+  };
+  // A character may be cut in two by a read.
+  stdin.setEncoding('utf8');
+  stdin.on('data', hear);
+  stdin.ref();
+  stdin.resume();
+  return () => {
+    if (timer !== null) clearTimeout(timer);
+    stdin.off('data', hear);
+    stdin.pause();
+    stdin.unref();
+  };
+}
