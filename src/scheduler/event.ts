@@ -101,8 +101,8 @@ export const SchedulerEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('resume-requested'), at, ids: z.array(RunId) }),
   /** What failed is tried again, at once, and its automatic retries are counted anew. */
   z.object({ type: z.literal('retry-requested'), at, ids: z.array(RunId) }),
-  /** Waiting runs do not start until they are released. */
-  z.object({ type: z.literal('hold-requested'), at, ids: z.array(RunId) }),
+  /** Waiting runs do not start until they are released. `reason`: no person asked, but one of their group met its target. */
+  z.object({ type: z.literal('hold-requested'), at, ids: z.array(RunId), reason: z.string().optional() }),
   z.object({ type: z.literal('release-requested'), at, ids: z.array(RunId) }),
   /** Running processes stand still, and keep their slots and their memory. */
   z.object({ type: z.literal('pause-requested'), at, ids: z.array(RunId) }),

@@ -8,6 +8,11 @@ export function hold(turn: Turn, run: Run): void {
   if (run.state.phase === 'waiting' && run.hold?.by !== 'person') amend(turn, run, { hold: { by: 'person' } });
 }
 
+/** Keeps a waiting run from starting because one of its group is good enough; a person may think otherwise. */
+export function holdForTarget(turn: Turn, run: Run, reason: string): void {
+  if (run.state.phase === 'waiting' && run.hold === null) amend(turn, run, { hold: { by: 'target', reason } });
+}
+
 /** Lets a held run start, whoever held it. */
 export function release(turn: Turn, run: Run): void {
   if (run.hold === null) return;

@@ -6,8 +6,8 @@ import type { Need, Slot } from './slot.js';
 /** Why a run is being ended: a person asked, its `stop_when` held, or it used up its time. */
 export type StopCause = { kind: 'asked' } | { kind: 'rule'; rule: string } | { kind: 'timeout'; seconds: number };
 
-/** Why a waiting run does not start, whatever room there is. `reason`: what the breaker saw. */
-export type Hold = { by: 'person' } | { by: 'breaker'; reason: string };
+/** Why a waiting run does not start, whatever room there is. `reason`: what the breaker saw, or which run met the target. */
+export type Hold = { by: 'person' } | { by: 'breaker'; reason: string } | { by: 'target'; reason: string };
 
 /** How an attempt ended. `since`: when it was up; null: it never was. Unix ms. */
 export type Ending = { outcome: Outcome; since: number | null; at: number };

@@ -24,6 +24,7 @@ type Terms = z.infer<typeof Terms>;
 const Hold = z.discriminatedUnion('by', [
   z.object({ by: z.literal('person') }),
   z.object({ by: z.literal('breaker'), reason: z.string() }),
+  z.object({ by: z.literal('target'), reason: z.string() }),
 ]);
 
 const RunRecord = z.object({

@@ -12,7 +12,7 @@ import { ended, ruleMet, started, withdrawn } from './attempts.js';
 import type { EventOf, SchedulerEvent } from './event.js';
 import { forget } from './forget.js';
 import { changeSlots, drain, seeGpus } from './gpu-inventory.js';
-import { hold, release, setPriority } from './hold.js';
+import { hold, holdForTarget, release, setPriority } from './hold.js';
 import { launchWaiting } from './launch.js';
 import { goOn, pause } from './pause.js';
 import { resume, tryAgain } from './retry.js';
@@ -92,8 +92,10 @@ function orderOf(event: Request): (turn: Turn, run: Run) => void {
       return resume;
     case 'retry-requested':
       return tryAgain;
-    case 'hold-requested':
-      return hold;
+    case 'hold-requested': {
+      const { reason } = event;
+      return reason === undefined ? hold : (turn, run) => holdForTarget(turn, run, reason);
+    }
     case 'release-requested':
       return release;
     case 'pause-requested':

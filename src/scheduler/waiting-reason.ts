@@ -30,7 +30,9 @@ export function isSettled(state: SchedulerState): boolean {
 }
 
 function holdReason(hold: NonNullable<Run['hold']>): string {
-  return hold.by === 'person' ? 'held' : `held: ${hold.reason}; release them when it is mended`;
+  if (hold.by === 'person') return 'held';
+  const then = hold.by === 'target' ? 'release it to try it all the same' : 'release them when it is mended';
+  return `held: ${hold.reason}; ${then}`;
 }
 
 function backoffReason({ retry, retried }: Run, last: Ending): string {

@@ -43,7 +43,7 @@ export type RetryRule = z.infer<typeof RetryRule>;
 export const Objective = z.strictObject({
   name: z.string(),
   goal: z.enum(['minimize', 'maximize']).default('minimize'),
-  /** Good enough: once a run is there, the rest of its group need not be tried. */
+  /** Good enough: once a run is there, no more of its group are started, and those that are up may finish; as in W&B. */
   target: z.number().optional(),
 });
 export type Objective = z.infer<typeof Objective>;

@@ -55,5 +55,5 @@ function stopWords({ when, for: rows }: NonNullable<PlannedRun['stopWhen']>): st
 function objectiveWords({ objective }: PlannedRun): string[] {
   if (objective === null) return [];
   const { name, goal, target } = objective;
-  return [`to ${goal} ${name}${target === undefined ? '' : ` (good enough: ${target})`}`];
+  return [`to ${goal} ${name}${target === undefined ? '' : `; no more runs start once one reaches ${target}`}`];
 }

@@ -36,6 +36,7 @@ export class Announcements {
     if (event.type === 'sweep-forgotten') this.#unended.delete(event.sweep);
     const runs = [...touched].flatMap((id) => this.#tools.state.runs.get(id) ?? []);
     for (const run of runs) this.#count(run);
+    if (event.type === 'hold-requested') return this.#tellHeld(runs[0], runs);
     if (event.type !== 'run-ended' && event.type !== 'launch-failed') return;
     const run = this.#tools.state.runs.get(event.id);
     if (run === undefined || !touched.has(event.id)) return;
@@ -59,17 +60,17 @@ export class Announcements {
     this.#tools.tell({ kind, sweep, run: name, group, words: endReason(state.outcome) ?? '', directory });
   }
 
-  /** The breaker holds all that waits in a group at once: that is one piece of news. */
-  #tellHeld(cause: Run, touched: readonly Run[]): void {
-    const held = touched.find(({ group, hold }) => group === cause.group && hold?.by === 'breaker');
-    if (held?.hold?.by !== 'breaker') return;
+  /** The breaker, or a target that was met, holds all that waits in a group at once: that is one piece of news. */
+  #tellHeld(cause: Run | undefined, touched: readonly Run[]): void {
+    const hold = touched.find((run) => run.group === cause?.group && reasonOf(run) !== null)?.hold;
+    if (cause === undefined || !hold || hold.by === 'person') return;
     const { sweep } = cause;
     const group = cause.group.slice(sweep.length + 1);
     this.#tools.tell({
       kind: 'held',
       sweep,
       group,
-      words: held.hold.reason,
+      words: hold.reason,
       directory: this.#tools.directoryOf(sweep),
     });
   }
@@ -88,6 +89,11 @@ export class Announcements {
     if (state.phase === 'ended') unended.delete(id);
     else unended.add(id);
   }
+}
+
+/** Why a run is held, if no person did it. */
+function reasonOf({ hold }: Run): string | null {
+  return hold === null || hold.by === 'person' ? null : hold.reason;
 }
 
 function wordOf({ state, hold }: Run): string {

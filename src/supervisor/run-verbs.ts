@@ -69,7 +69,7 @@ function resumeRefusal({ state, hold }: Run): string | null {
 function retryRefusal({ state, hold }: Run): string | null {
   if (state.phase === 'ended') return endedRefusal(state.outcome);
   if (state.phase !== 'waiting') return upRefusal(state);
-  if (hold?.by === 'person') return 'is held; release it';
+  if (hold !== null && hold.by !== 'breaker') return 'is held; release it';
   return hold === null && state.notBefore === null ? 'waits already' : null;
 }
 

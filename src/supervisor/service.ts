@@ -160,11 +160,22 @@ export class Service {
   #ended(id: RunId, attempt: number, ending: Ending, survivors: readonly Survivor[]): void {
     const planned = this.#planned(id);
     if (planned === null) return;
+    // Its last row may say that its siblings need not start in its place.
+    if (planned.objective?.target !== undefined) this.#watcher.catchUp(id);
     const wasKilled = this.#state.runs.get(id)?.state.phase === 'killing';
     const gpuMemory = this.#gpus.ended(id);
     const event = endOf({ id, attempt }, planned, ending, this.#judging());
     this.#tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
     this.#warnings.set(id, 'processes', survivorWords(survivors, wasKilled));
+  }
+
+  /** What is up may finish; what waits is held, so that a person can have it all the same. */
+  #targetReached({ id }: PlannedRun, reason: string): void {
+    const { runs, groups } = this.#state;
+    const group = runs.get(id)?.group;
+    const ids = [...(group === undefined ? [] : (groups.get(group)?.waiting ?? []))];
+    this.#options.log(`${reason}; ${ids.length} runs are held`);
+    if (ids.length > 0) this.#tell({ type: 'hold-requested', at: this.#now(), ids, reason });
   }
 
   #tookOver(id: RunId, elder: number, pid: number): void {
@@ -201,6 +212,7 @@ export class Service {
         if (this.#state.runs.get(id)?.state.phase !== 'running') return;
         this.#tell({ type: 'rule-met', at: this.#now(), id, attempt, rule });
       },
+      targetReached: (run, words) => this.#targetReached(run, words),
       ailing: (run, health) => this.#newsroom.ailing(run, health),
     });
   }

@@ -15,10 +15,20 @@ const DONE_SHARE = 'progress/done_frac';
 
 type Row = Readonly<Record<string, number>>;
 
-/** Who compares a run with its siblings. `judge` gives the rule by which it should end now, or null. */
-export type Jury = { restart: () => void; remember: (row: Row) => void; judge: (row: Row) => string | null };
+/** Who compares a run with its siblings. `judge` gives the rule by which it should end now, or null. `note`: every new row. */
+export type Jury = {
+  restart: () => void;
+  remember: (row: Row) => void;
+  note: (row: Row) => void;
+  judge: (row: Row) => string | null;
+};
 
-const noJury: Jury = { restart: () => undefined, remember: () => undefined, judge: () => null };
+const noJury: Jury = {
+  restart: () => undefined,
+  remember: () => undefined,
+  note: () => undefined,
+  judge: () => null,
+};
 
 /** Follows the metrics of one attempt of one run: what they say, and when a rule says to end it. Times: ms, any zero. */
 export class VitalSigns {
@@ -98,8 +108,9 @@ export class VitalSigns {
   #takeRow(row: Row): void {
     this.#rows += 1;
     this.#ruleMet = this.#ruleHolds(row);
-    if (this.#isHistory) this.#jury.remember(row);
-    else this.#verdict ??= this.#jury.judge(row);
+    if (this.#isHistory) return this.#jury.remember(row);
+    this.#jury.note(row);
+    this.#verdict ??= this.#jury.judge(row);
   }
 
   #progress(metrics: Vitals['metrics']): number | null {

@@ -5,12 +5,15 @@ import { runFiles } from '../contract/files.js';
 import type { PlannedRun } from '../spec/planned-run.js';
 import { EarlyStops } from './early-stops.js';
 import { noVitals, type Vitals } from './run-view.js';
+import { Targets } from './targets.js';
 import { type Jury, VitalSigns } from './vital-signs.js';
 
 /** Told of what the metrics say. */
 export type WatchListener = {
   changed: (id: RunId) => void;
   ruleMet: (id: RunId, attempt: number, rule: string) => void;
+  /** The first run of a group is good enough; how, in words. */
+  targetReached: (run: PlannedRun, words: string) => void;
   /** A live run has fallen silent, or has lost a number that matters. */
   ailing: (run: PlannedRun, health: 'stalled' | 'nan') => void;
   now: () => number;
@@ -36,6 +39,7 @@ export class Watcher {
   readonly #due = new Set<Watch>();
   readonly #past: PlannedRun[] = [];
   readonly #earlyStops = new EarlyStops();
+  readonly #targets = new Targets();
   readonly #bornAt: number;
   #look: NodeJS.Timeout | null = null;
   #poll: NodeJS.Timeout | null = null;
@@ -61,6 +65,12 @@ export class Watcher {
     this.#poll ??= setInterval(() => this.#pollAll(), POLL_MS).unref();
     // Half of the cost of a run that lasts a moment would be to be watched.
     setTimeout(() => void this.#watchFile(watch), YOUTH_MS).unref();
+  }
+
+  /** Reads what the run has written so far: to be called before its end is told, where the end lets others start. */
+  catchUp(id: RunId): void {
+    const watch = this.#live.get(id);
+    if (watch !== undefined) this.#read(watch);
   }
 
   /** The attempt has ended: reads its last rows and lets go of it. */
@@ -101,8 +111,14 @@ export class Watcher {
     return {
       restart: () => stops.restart(run),
       remember: (row) => stops.remember(run, row),
+      note: (row) => this.#note(run, row),
       judge: (row) => stops.judge(run, row),
     };
+  }
+
+  #note(run: PlannedRun, row: Readonly<Record<string, number>>): void {
+    const words = this.#targets.note(run, row);
+    if (words !== null) this.#listener.targetReached(run, words);
   }
 
   async #watchFile(watch: Watch): Promise<void> {

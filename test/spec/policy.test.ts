@@ -218,7 +218,7 @@ describe('the words for a policy', () => {
       '4 cores',
       'ends when loss < 0.1, 3 times in a row',
       'ends early by hyperband (min_iter 3, eta 3, not strict)',
-      'to minimize loss (good enough: 0.1)',
+      'to minimize loss; no more runs start once one reaches 0.1',
     ]);
   });
 });

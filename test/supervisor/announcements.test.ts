@@ -105,6 +105,18 @@ describe('news', () => {
     else expect(last?.counts).toMatchObject(counts);
   });
 
+  it('are one for a group of which a run is good enough, and none of what a person holds', () => {
+    const reason = 'a reached the target: acc 1 (0.9 is good enough)';
+    const held = newsOf([
+      slots(1),
+      submitted(['a', 'b', 'c']),
+      started('a'),
+      { ...heldBack('b', 'c'), reason } as SchedulerEvent,
+    ]);
+    expect(held).toEqual([{ kind: 'held', sweep: 's', group: 'main', words: reason, directory: '/runs/s' }]);
+    expect(newsOf([slots(1), submitted(['a', 'b']), started('a'), heldBack('b')])).toEqual([]);
+  });
+
   it('of the end come again when what was held has had its turn', () => {
     const news = newsOf([
       ...[slots(1), submitted(['a', 'b']), heldBack('b'), started('a'), endedAs('a', { kind: 'done' })],

@@ -259,6 +259,31 @@ describe('early termination', () => {
   });
 });
 
+describe('a target', () => {
+  const objective = { name: 'acc', goal: 'maximize' as const, target: 0.9 };
+  /** Ends at once, with one row. */
+  const scoring = (name: string, acc: number): Partial<PlannedRun> => {
+    const directory = bed.path('s', name);
+    const row = `{\\"step\\": 1, \\"acc\\": ${acc}}`;
+    return { name, directory, argv: sh(`echo "${row}" > ${directory}/metrics.jsonl`), objective };
+  };
+
+  it('that a run reaches keeps the rest of its group from starting, and says so; a person may think otherwise', async () => {
+    const others = { ...scoring('elsewhere', 0.2), group: 'other' };
+    await submit([scoring('poor', 0.5), scoring('good', 0.95), scoring('better', 0.99), scoring('next', 1), others], 1);
+    await untilSettled(fleet);
+    const held = 'held: good reached the target: acc 0.95 (0.9 is good enough); release it to try it all the same';
+    expect([run(fleet, 's/better'), run(fleet, 's/next')]).toMatchObject([
+      { state: 'held', reason: held },
+      { state: 'held', reason: held },
+    ]);
+    expect(['poor', 'good', 'elsewhere'].map((name) => run(fleet, `s/${name}`).state)).toEqual(Array(3).fill('done'));
+    expect(await fleet.release([id('better'), id('next')])).toMatchObject({ ok: true });
+    await untilState(fleet, 's/next', 'done');
+    await untilState(fleet, 's/better', 'done');
+  });
+});
+
 describe('news', () => {
   it('of failures and of the end go to the command that the sweep file names', async () => {
     const notify = Notify.parse({ command: ['sh', '-c', `echo "$0" >> ${bed.path('news')}`] });
