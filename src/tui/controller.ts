@@ -3,6 +3,7 @@ import { detailOf, type ReadDetail, wantedFor, xChoicesFor } from './detail.js';
 import { type Draft } from './desk-port.js';
 import { FleetOrders, isFleetOrder } from './fleet-orders.js';
 import { DossierReader } from './dossier-reader.js';
+import { FairShare } from './fair-share.js';
 import { History } from './history.js';
 import { type FleetPort, type RunFilesPort, type RunSummary } from './port.js';
 import { Last } from './last.js';
@@ -71,6 +72,8 @@ export class Controller {
   readonly #listeners = new Set<() => void>();
   readonly #unsubscribe: () => void;
   readonly #clock: NodeJS.Timeout;
+  /** With very many runs a publication is dear: not every one is shown. */
+  readonly #news: FairShare;
   #ui: UiState = initialUi;
   #size = { width: 80, height: 24 };
   #version = 0;
@@ -107,7 +110,8 @@ export class Controller {
       },
     });
     this.#orders = new FleetOrders(ports.fleet, this.say);
-    this.#unsubscribe = ports.fleet.subscribe(() => this.#hearFleet());
+    this.#news = new FairShare(() => this.#hearFleet(), ports.now);
+    this.#unsubscribe = ports.fleet.subscribe(() => this.#news.ask());
     this.#clock = setInterval(() => this.#changed(), clockPeriod);
     if (ports.summary !== undefined) this.#table = [];
     this.#hearFleet();
@@ -200,6 +204,7 @@ export class Controller {
     this.#viewer.close();
     this.#dossiers.close();
     clearInterval(this.#clock);
+    this.#news.close();
   }
 
   /** Says something to the person, until the next key. */
@@ -226,6 +231,7 @@ export class Controller {
 
   /** When the last run ends, the table comes up by itself, once. */
   #hearFleet(): void {
+    this.#scenes.takeNews();
     const marks = livingMarks(this.#ui.marks, this.#ports.fleet.runs);
     if (marks !== this.#ui.marks) this.#ui = { ...this.#ui, marks };
     const ended = this.isEnded;

@@ -88,7 +88,8 @@ export class Desk {
     const draft = this.#draft;
     this.#draft = null;
     this.#tools.review(null);
-    if (draft !== null) this.#tools.say({ text: `Nothing was submitted. The text stays in ${draft.path}.`, tone: 'dim' });
+    if (draft !== null)
+      this.#tools.say({ text: `Nothing was submitted. The text stays in ${draft.path}.`, tone: 'dim' });
   }
 
   /** A draft that was refused stays open, with the reason; nothing that was typed is lost. */
@@ -116,7 +117,8 @@ export class Desk {
     const words = Object.entries(change).map(([name, value]) => `${name} ${String(value)}`);
     if (preferences === undefined) return say({ text: 'This window keeps no preferences.', tone: 'warn' });
     const problem = await preferences.keep(change);
-    if (problem !== null) return say({ text: cleanText(`${words.join(', ')}; it could not be kept: ${problem}`), tone: 'warn' });
+    if (problem !== null)
+      return say({ text: cleanText(`${words.join(', ')}; it could not be kept: ${problem}`), tone: 'warn' });
     say({ text: `${words.join(', ')}; kept for other windows too.`, tone: 'good' });
   }
 

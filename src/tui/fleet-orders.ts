@@ -1,4 +1,3 @@
-import { assertNever } from '../base/assert-never.js';
 import { type FleetOrder, type Order, type RunVerb } from './order.js';
 import { type Ack, type FleetPort } from './port.js';
 import { type Note } from './ui-state.js';
@@ -50,16 +49,8 @@ export class FleetOrders {
         return this.#fleet.drain(order.gpus, order.drained);
       case 'stop-sweep':
         return this.#fleet.stopSweep(order.sweep);
-      case 'kill':
-      case 'resume':
-      case 'retry':
-      case 'hold':
-      case 'release':
-      case 'pause':
-      case 'continue':
-        return this.#fleet[order.type](order.ids);
       default:
-        return assertNever(order);
+        return this.#fleet[order.type](order.ids);
     }
   }
 

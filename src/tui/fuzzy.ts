@@ -16,17 +16,14 @@ export function fuzzyScore(typed: string, text: string): number | null {
 
 /** Best scores of the letters so far, by where the last of them stands. `before`: the same without it; null: it is the first. */
 function nextRow(letters: string, letter: string, before: readonly (number | null)[] | null): (number | null)[] {
-  let ahead: number | null = null;
+  // The best score of those that end at least one letter away from the present one.
+  let far = -Infinity;
   return Array.from(letters, (candidate, at) => {
-    const adjacent = before?.[at - 1] ?? null;
-    const reached: number | null = ahead;
-    if (adjacent !== null) ahead = Math.max(ahead ?? -Infinity, adjacent);
-    if (candidate !== letter) return null;
-    const own = startValue(letters, at);
-    if (before === null) return own;
-    const after = adjacent === null ? null : adjacent + Math.max(own, adjacentValue);
-    const gap = reached === null ? null : reached + own - gapCost;
-    return after === null ? gap : Math.max(after, gap ?? -Infinity);
+    const near = before?.[at - 1] ?? -Infinity;
+    const start = startValue(letters, at);
+    const best = before === null ? start : Math.max(near + Math.max(start, adjacentValue), far + start - gapCost);
+    far = Math.max(far, near);
+    return candidate === letter && best > -Infinity ? best : null;
   });
 }
 

@@ -1,4 +1,3 @@
-import { assertNever } from '../base/assert-never.js';
 import { commandFor } from './key-map.js';
 import { pressInX } from './press-chart.js';
 import { pressInDraft } from './press-draft.js';
@@ -15,35 +14,28 @@ type Of<Kind extends OpenDialog['kind']> = Extract<OpenDialog, { kind: Kind }>;
 
 /** One key while a dialog is open. */
 export function pressInDialog(ui: UiState, dialog: OpenDialog, key: string, at: Situation): Pressed {
-  switch (dialog.kind) {
-    case 'filter':
-      return pressInFilter(ui, dialog, key, at);
-    case 'search':
-      return pressInSearch(ui, dialog, key, at);
-    case 'draft':
-      return pressInDraft(ui, dialog, key, at);
-    case 'palette':
-      return pressInPalette(ui, dialog, key, at);
-    case 'confirm':
-      return pressInConfirm(ui, dialog, key);
-    case 'metrics':
-      return pressInMetrics(ui, dialog, key, at);
-    case 'x-axis':
-      return pressInX(ui, dialog.index, key, at);
-    case 'axes':
-      return pressInAxes(ui, dialog.index, key, at);
-    case 'grouping':
-    case 'columns':
-    case 'views':
-      return pressInListDialog(ui, dialog, key, at);
-    case 'help':
-      return pressInText(ui, dialog, key, { length: at.helpLength, page: at.page });
-    case 'table':
-      return pressInText(ui, dialog, key, { length: at.tableLength ?? 0, page: at.page });
-    default:
-      return assertNever(dialog);
-  }
+  // The table holds for each kind what takes a dialog of that kind.
+  const pressIn = pressInKind[dialog.kind] as PressIn<OpenDialog>;
+  return pressIn(ui, dialog, key, at);
 }
+
+type PressIn<Open> = (ui: UiState, dialog: Open, key: string, at: Situation) => Pressed;
+
+const pressInKind: { readonly [Kind in OpenDialog['kind']]: PressIn<Of<Kind>> } = {
+  filter: pressInFilter,
+  search: pressInSearch,
+  draft: pressInDraft,
+  palette: pressInPalette,
+  confirm: pressInConfirm,
+  metrics: pressInMetrics,
+  'x-axis': (ui, { index }, key, at) => pressInX(ui, index, key, at),
+  axes: (ui, { index }, key, at) => pressInAxes(ui, index, key, at),
+  grouping: pressInListDialog,
+  columns: pressInListDialog,
+  views: pressInListDialog,
+  help: (ui, dialog, key, at) => pressInText(ui, dialog, key, { length: at.helpLength, page: at.page }),
+  table: (ui, dialog, key, at) => pressInText(ui, dialog, key, { length: at.tableLength ?? 0, page: at.page }),
+};
 
 function closed(ui: UiState): UiState {
   return { ...ui, dialog: { kind: 'none' } };

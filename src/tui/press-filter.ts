@@ -41,18 +41,12 @@ export function pressInFilter(ui: UiState, dialog: FilterDialog, key: string, at
       return { ui: { ...ui, filter: dialog.before, dialog: { kind: 'none' } } };
     case 'enter':
       return enter(ui, dialog, at);
-    case 'tab': {
-      const completed = complete(dialog.line, dialog.offer);
-      if (completed === null) return refuse(ui, 'Nothing begins like this.');
-      const offer = completed.offer === noOffer ? offerFor(completed.line, at.runs) : completed.offer;
-      return typed(ui, { ...dialog, ...completed, offer, problem: null });
-    }
+    case 'tab':
+      return completed(ui, dialog, at);
     case 'up':
-    case 'down': {
-      const entry = recalled(ui.filters, dialog.line, dialog.recall, key === 'up' ? -1 : 1);
-      if (entry === null) return refuse(ui, key === 'up' ? 'No older filter.' : 'No newer filter.');
-      return typed(ui, { ...dialog, ...entry, offer: noOffer, problem: null });
-    }
+      return earlier(ui, dialog, -1);
+    case 'down':
+      return earlier(ui, dialog, 1);
     default: {
       const line = editLine(dialog.line, key);
       if (line === null) return refuse(ui, `${key} does nothing here.`);
@@ -60,6 +54,19 @@ export function pressInFilter(ui: UiState, dialog: FilterDialog, key: string, at
       return typed(ui, { ...dialog, line, offer: offerFor(line, at.runs), recall: null, problem: null });
     }
   }
+}
+
+function completed(ui: UiState, dialog: FilterDialog, at: Situation): Pressed {
+  const next = complete(dialog.line, dialog.offer);
+  if (next === null) return refuse(ui, 'Nothing begins like this.');
+  const offer = next.offer === noOffer ? offerFor(next.line, at.runs) : next.offer;
+  return typed(ui, { ...dialog, ...next, offer, problem: null });
+}
+
+function earlier(ui: UiState, dialog: FilterDialog, step: -1 | 1): Pressed {
+  const entry = recalled(ui.filters, dialog.line, dialog.recall, step);
+  if (entry === null) return refuse(ui, step < 0 ? 'No older filter.' : 'No newer filter.');
+  return typed(ui, { ...dialog, ...entry, offer: noOffer, problem: null });
 }
 
 function typed(ui: UiState, dialog: FilterDialog): Pressed {
