@@ -4,6 +4,7 @@ import { type Draft } from './desk-port.js';
 import { FleetOrders, isFleetOrder } from './fleet-orders.js';
 import { DossierReader } from './dossier-reader.js';
 import { FairShare } from './fair-share.js';
+import { GpuHistory } from './gpu-history.js';
 import { History } from './history.js';
 import { type FleetPort, type RunFilesPort, type RunSummary } from './port.js';
 import { Last } from './last.js';
@@ -79,6 +80,7 @@ export class Controller {
   #version = 0;
   #hadEnded = false;
   readonly #bell = new Bell();
+  readonly #gpuHistory = new GpuHistory();
   #table: readonly string[] | null = null;
   #clicked: { row: number; at: number } | null = null;
   readonly #detail = new Last<ReadDetail>();
@@ -234,6 +236,7 @@ export class Controller {
     this.#scenes.takeNews();
     const marks = livingMarks(this.#ui.marks, this.#ports.fleet.runs);
     if (marks !== this.#ui.marks) this.#ui = { ...this.#ui, marks };
+    this.#gpuHistory.hear(this.#ports.fleet.status, this.#ports.now());
     const ended = this.isEnded;
     if (this.#bell.hear(this.#ports.fleet.runs.values(), ended, this.#ports.now()))
       this.#ports.perform({ type: 'ring' });
@@ -323,7 +326,8 @@ export class Controller {
   }
 
   #screenLength(): number {
-    return this.#ui.screen.kind === 'gpus' ? this.#ports.fleet.status.gpus.length : 0;
+    // The CPU has a row of its own.
+    return this.#ui.screen.kind === 'gpus' ? this.#ports.fleet.status.gpus.length + 1 : 0;
   }
 
   /** Rows that the thing that moves shows at once. */
@@ -364,6 +368,8 @@ export class Controller {
       variety: scene.variety,
       groupChoices: scene.groupChoices,
       table: this.#table,
+      fleetRuns: this.#ports.fleet.runs,
+      gpuUse: this.#gpuHistory.of,
       comparison: this.#wholes.comparison(source),
       overview: this.#wholes.overview(source),
       log: opened === null ? null : { page: this.#viewer.page(opened.directory), progress: this.#viewer.progress },

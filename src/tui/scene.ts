@@ -43,16 +43,24 @@ export class SceneBuilder {
   readonly #treePart = new Last<Pick<Scene, 'metric' | 'tree' | 'tally'>>();
   readonly #whole = new Last<Scene>();
   #defaultMetric: string | null = null;
+  /** The publication that scenes show. */
+  #seen: number;
 
   /** `sweep`: show this one only; null shows all. */
   constructor(fleet: FleetPort, sweep: string | null) {
     this.#fleet = fleet;
     this.#sweep = sweep;
+    this.#seen = fleet.version();
+  }
+
+  /** Lets the next scenes show what the fleet has published since the last call. */
+  takeNews(): void {
+    this.#seen = this.#fleet.version();
   }
 
   scene(ui: UiState, now: number): Scene {
     const { filter, grouping, sort } = ui;
-    const fleet = this.#fleetPart.value([this.#fleet.version()], () => this.#readFleet(now));
+    const fleet = this.#fleetPart.value([this.#seen], () => this.#readFleet(now));
     this.#defaultMetric ??= defaultMetric(fleet.sweeps, fleet.runs);
     const metric = ui.metric ?? this.#defaultMetric;
     const grown = this.#treePart.value([fleet, filter, grouping, sort, metric], () => {
