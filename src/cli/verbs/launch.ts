@@ -6,6 +6,7 @@ import { writeSweepText } from '../../store/sweep-text.js';
 import { definedEnvironment } from '../environment.js';
 import { machineSlots } from '../machine-slots.js';
 import { runsDirectory, slotWish, type LaunchOptions } from '../options.js';
+import { exposedSecrets } from '../plan/exposed-secrets.js';
 import { planJson } from '../plan/plan-json.js';
 import { planLines } from '../plan/plan-lines.js';
 import { readPlan, type ReadPlan } from '../read-plan.js';
@@ -41,7 +42,9 @@ export async function launch(file: string, options: LaunchOptions): Promise<numb
   }
 }
 
-async function showPlan({ plan, planned }: ReadPlan, options: LaunchOptions): Promise<number> {
+async function showPlan({ plan: read, planned }: ReadPlan, options: LaunchOptions): Promise<number> {
+  const secrets = exposedSecrets(read.runs, definedEnvironment());
+  const plan = { ...read, notes: [...(read.notes ?? []), ...(secrets === null ? [] : [secrets])] };
   const slots = await machineSlots(options);
   if (options.json === true) print([JSON.stringify(planJson(planned, plan, slots), null, 2)]);
   else print(planLines(planned, plan, { width: outputWidth(), verbose: options.verbose ?? false, slots }));
