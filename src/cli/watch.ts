@@ -2,6 +2,8 @@ import type { Fleet, RunSummary } from '../client/fleet.js';
 import { PreferencesFile, preferencesPath } from '../store/preferences.js';
 import { openWindow } from '../tui/open-window.js';
 import { preferencesIn } from '../tui/preferences.js';
+import type { Launched } from './desk/sweep-source.js';
+import { TerminalDesk } from './desk/terminal-desk.js';
 import { isOver } from './is-over.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
@@ -15,16 +17,25 @@ const LOOK_MS = 1000;
  * Shows a sweep until it is over or the person leaves: the window on a terminal, else a line per event.
  *
  * @param sweep Null for all that the supervisor knows.
+ * @param path Of the sweep file, where it is being launched; null: what was launched before is shown.
  * @returns The exit code: 0 when all is done, or the person left; 3 when some runs are not done.
  */
-export async function watch(fleet: Fleet, sweep: string | null, options: LaunchOptions): Promise<number> {
+export async function watch(
+  fleet: Fleet,
+  sweep: string | null,
+  options: LaunchOptions,
+  path: string | null = null,
+): Promise<number> {
   await fleet.ready();
-  return hasScreen() && options.plain !== true ? showWindow(fleet, sweep, options) : tellLines(fleet, sweep, options);
+  if (!hasScreen() || options.plain === true) return tellLines(fleet, sweep, options);
+  return showWindow(fleet, sweep, { options, path });
 }
 
-async function showWindow(fleet: Fleet, sweep: string | null, options: LaunchOptions): Promise<number> {
+async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched): Promise<number> {
+  const { options } = launched;
   const outcome = await openWindow({
     fleet,
+    desk: new TerminalDesk(fleet, launched),
     stdout: process.stdout,
     stdin: process.stdin,
     environment: process.env,

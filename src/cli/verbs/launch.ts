@@ -36,7 +36,7 @@ export async function launch(file: string, options: LaunchOptions): Promise<numb
       ]);
       return 0;
     }
-    return await watch(fleet, plan.sweep, options);
+    return await watch(fleet, plan.sweep, options, file);
   } finally {
     fleet.close();
   }
