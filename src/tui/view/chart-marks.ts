@@ -6,9 +6,9 @@ import { clockTicks, secondTicks } from './time-ticks.js';
 /** A number beside an axis, and where on it (0 … 1). */
 export type Mark = { readonly fraction: number; readonly label: string };
 
-/** Numbers beside the y axis: about one for every three rows. */
+/** Numbers beside the y axis: about one for every three rows, and enough that a range around zero shows both its sides. */
 export function yMarksOf(y: Scale, rows: number): Mark[] {
-  return numberMarks(y, Math.max(2, Math.floor(rows / 3)));
+  return numberMarks(y, Math.max(rows >= 5 ? 3 : 2, Math.floor(rows / 3)));
 }
 
 /** Numbers below the x axis: one for every ten columns at most. */

@@ -38,7 +38,10 @@ function label(canvas: BrailleCanvas, text: string, rows: readonly (number | nul
     const dots = rows.slice(column * 2, (column + text.length) * 2).filter((row) => row !== null);
     if (dots.length === 0) continue;
     const [top, bottom] = [Math.min(...dots) >> 2, Math.max(...dots) >> 2];
-    const row = [top - 1, bottom + 1].find((free) => canvas.isFree(column, free, text.length));
+    // With a space before and behind it, inside the picture.
+    const start = Math.max(0, column - 1);
+    const length = Math.min(canvas.columns, column + text.length + 1) - start;
+    const row = [top - 1, bottom + 1].find((free) => canvas.isFree(start, free, length));
     if (row === undefined) continue;
     canvas.write(column, row, text, 'faint');
     return;

@@ -52,5 +52,6 @@ export function student95(degrees: number): number {
   if (known !== undefined) return known;
   const first = (normal ** 3 + normal) / (4 * degrees);
   const second = (5 * normal ** 5 + 16 * normal ** 3 + 3 * normal) / (96 * degrees ** 2);
-  return normal + first + second;
+  const third = (3 * normal ** 7 + 19 * normal ** 5 + 17 * normal ** 3 - 15 * normal) / (384 * degrees ** 3);
+  return normal + first + second + third;
 }

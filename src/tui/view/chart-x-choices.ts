@@ -1,15 +1,18 @@
 import { type XChoice } from '../x-axis.js';
 import { cleanText } from './clean-text.js';
+import { textWidth } from './display-width.js';
 import { fit, type Line, onGround, span } from './span.js';
 
 /** What the x axis can be, one to a line, the chosen one marked; what cannot be chosen is dim, and says so when one tries. */
 export function xChoiceLines(choices: readonly XChoice[], chosen: number): Line[] {
-  const width = Math.max(12, ...choices.map(({ label }) => cleanText(label).length));
-  return choices.map(({ label, about, refusal }, position): Line => {
+  const width = Math.max(12, ...choices.map(({ label }) => textWidth(cleanText(label))));
+  const words = choices.map(({ about, refusal }) => (refusal === null ? about : 'these runs do not write the time'));
+  const aboutWidth = Math.max(...words.map(({ length }) => length)) + 1;
+  return choices.map(({ label, refusal }, position): Line => {
     const isOffered = refusal === null;
     const line = [
       span(` ${fit(cleanText(label), width)}  `, isOffered ? 'plain' : 'dim'),
-      span(`${isOffered ? about : 'these runs do not write the time'} `, 'dim'),
+      span(fit(words[position]!, aboutWidth), 'dim'),
     ];
     return position === chosen ? onGround(line, 'selected') : line;
   });
