@@ -75,7 +75,7 @@ export class Comparer {
       charts,
       setting: settingOf(ui, axis, readers.size === wanted.length),
       ...mapOf(who.runs, shown, found, { ui, answer }),
-      curves: { wanted: wanted.length, read: readers.size, of: who.runs.length },
+      curves: { wanted: wanted.length, read: wholeReaders(readers), of: who.runs.length },
     };
   }
 }
@@ -114,6 +114,11 @@ function curvesWanted({ subjects }: Subjects, { compare }: UiState): RunSummary[
 function readersOf(runs: readonly RunSummary[], history: History): Readers {
   const known = runs.map(({ id, directory }) => [id, history.reader(directory)] as const);
   return new Map(known.filter((entry): entry is [RunSummary['id'], MetricReader] => entry[1] !== undefined));
+}
+
+/** Of a long file a part is shown while the rest is read. */
+function wholeReaders(readers: Readers): number {
+  return [...readers.values()].filter(({ more }) => more !== true).length;
 }
 
 function parametersOf({ subjects, runs }: Subjects): Parameters {

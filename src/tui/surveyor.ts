@@ -1,6 +1,6 @@
 import { type History, type Wanted } from './history.js';
 import { Last } from './last.js';
-import { type RunSummary } from './port.js';
+import { type MetricReader, type RunSummary } from './port.js';
 import { type Scene } from './scene.js';
 import { memoryFacts, memoryRows } from './view/sweep-memory.js';
 import { overviewOf, type SweepOverview } from './view/sweep-overview.js';
@@ -23,11 +23,8 @@ export class Surveyor {
     return this.#whole.value([facts, history.version], () => {
       const runs = this.#memory(scene);
       const drawn = runs.slice(0, mostCurves);
-      const memory = memoryRows(
-        drawn,
-        (run, bits, count) => history.reader(run.directory)?.series(bits, count) ?? null,
-      );
-      const read = drawn.filter(({ directory }) => history.reader(directory) !== undefined).length;
+      const memory = memoryRows(drawn, (run, bits, count) => wholeReader(history, run)?.series(bits, count) ?? null);
+      const read = drawn.filter((run) => wholeReader(history, run) !== null).length;
       return { ...facts, memory, curves: { read, wanted: drawn.length, of: runs.length } };
     });
   }
@@ -41,6 +38,12 @@ export class Surveyor {
   #memory({ runs }: Scene): readonly RunSummary[] {
     return this.#memoryRuns.value([runs], () => runs.filter((run) => memoryFacts(run) !== null));
   }
+}
+
+/** Null until all of the run has been read: half a curve would say that it knew nothing. */
+function wholeReader(history: History, { directory }: RunSummary): MetricReader | null {
+  const reader = history.reader(directory);
+  return reader === undefined || reader.more === true ? null : reader;
 }
 
 /** The chosen metric first, then what the sweep shows. */

@@ -92,7 +92,7 @@ export function sampleOf(values: readonly (CurveValue | null)[]): Sample | null 
   return { kind: 'mean', mean, deviation: count > 1 ? Math.sqrt(squares / (count - 1)) : 0, count };
 }
 
-/** How far a value is from the baseline's. `percent`: of the baseline's size; null where that is 0. */
+/** How far a value is from the baseline's. `percent`: of the baseline's size; null where that is 0 or too small. */
 export type Delta = {
   readonly absolute: number;
   readonly percent: number | null;
@@ -103,8 +103,8 @@ export type Delta = {
 export function deltaOf(sample: Sample | null, base: Sample | null, direction: Direction): Delta | null {
   if (sample?.kind !== 'mean' || base?.kind !== 'mean') return null;
   const absolute = sample.mean - base.mean;
-  const percent = base.mean === 0 ? null : (absolute / Math.abs(base.mean)) * 100;
-  return { absolute, percent, verdict: verdictOf(absolute, direction) };
+  const percent = (absolute / Math.abs(base.mean)) * 100;
+  return { absolute, percent: Number.isFinite(percent) ? percent : null, verdict: verdictOf(absolute, direction) };
 }
 
 function verdictOf(absolute: number, direction: Direction): Delta['verdict'] {

@@ -89,10 +89,13 @@ function valuesOf(runs: readonly RunSummary[], key: string): (Value | undefined)
   });
 }
 
-/** Parameters that differ between runs of one setting, as the sweep file divides them. */
+/** What a seed is called; a sweep file need not name the settings that its seeds belong to. */
+const seedName = /(^|[._-])seed$/i;
+
+/** Parameters that differ between runs of one setting, as the sweep file divides them; and seeds. */
 function variesInside(runs: readonly RunSummary[]): Set<string> {
   const firsts = new Map<string, RunSummary>();
-  const varying = new Set<string>();
+  const varying = new Set([...keysOf(runs)].filter((key) => seedName.test(key)));
   for (const run of runs) {
     if (run.subgroup === null) continue;
     const setting = `${run.sweep}\n${run.group}\n${run.subgroup}`;

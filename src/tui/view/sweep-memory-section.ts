@@ -8,13 +8,21 @@ import { type MemoryRow } from './sweep-memory.js';
 import { type SweepOverview } from './sweep-overview.js';
 
 /** Room for the numbers beside the bar: memorised, bits known, episodes, bits per episode, share of the ceiling. */
-const columns = { memorised: 7, known: 14, episodes: 9, bits: 10, share: 16 };
+const columns = { memorised: 7, known: 14, episodes: 9, bits: 10, share: 18 };
+type ColumnName = keyof typeof columns;
+/** What gives way to the bars, first to last. */
+const spare: readonly ColumnName[] = ['episodes', 'known'];
 const gap = 2;
 /** Below this a bar says nothing. */
-const leastBar = 16;
+const leastBar = 20;
 
 type Axis = { readonly low: number; readonly high: number };
-type Frame = { readonly label: number; readonly bar: number; readonly axis: Axis | null };
+type Frame = {
+  readonly label: number;
+  readonly shown: readonly ColumnName[];
+  readonly bar: number;
+  readonly axis: Axis | null;
+};
 
 /**
  * Bits learnt per episode of every setting beside what an episode can carry, on one logarithmic axis: they are so far
@@ -47,23 +55,25 @@ export function memorySection({ memory, curves, groups }: SweepOverview, width: 
 
 function frameOf(memory: readonly MemoryRow[], width: number): Frame {
   const label = Math.min(22, Math.max(8, ...memory.map((row) => textWidth(row.label)))) + 3;
-  const numbers = Object.values(columns).reduce((sum, size) => sum + size + gap, 0);
-  const bar = width - label - numbers - gap;
-  return { label, bar: bar < leastBar ? 0 : Math.min(bar, 72), axis: bar < leastBar ? null : axisOf(memory) };
+  let shown = Object.keys(columns) as ColumnName[];
+  const room = (): number => width - label - gap - shown.reduce((sum, name) => sum + columns[name] + gap, 0);
+  for (const name of spare) if (room() < leastBar) shown = shown.filter((kept) => kept !== name);
+  const bar = room();
+  const axis = bar < leastBar ? null : axisOf(memory);
+  return { label, shown, bar: axis === null ? 0 : Math.min(bar, 90), axis };
 }
 
-/** Whole decades around all rates and ceilings. */
+/** From the decade below all rates and ceilings to the greatest of them. */
 function axisOf(memory: readonly MemoryRow[]): Axis | null {
   const values = memory
     .flatMap(({ bits, ceiling }) => [ceiling, ...(bits === null ? [] : [bits.perEpisode])])
     .filter((value) => value > 0);
   if (values.length === 0) return null;
   const low = Math.floor(Math.log10(Math.min(...values)) - 1e-9);
-  const high = Math.ceil(Math.log10(Math.max(...values)));
-  return { low, high: Math.max(high, low + 1) };
+  return { low, high: Math.max(Math.log10(Math.max(...values)), low + 1) };
 }
 
-function headings({ label, bar }: Frame): Line {
+function headings({ label, shown, bar }: Frame): Line {
   const names = {
     memorised: 'learnt',
     known: 'bits known',
@@ -71,16 +81,14 @@ function headings({ label, bar }: Frame): Line {
     bits: 'bits/ep.',
     share: 'of the ceiling',
   };
-  const cells = (Object.keys(columns) as (keyof typeof columns)[]).map(
-    (key) => fit('', gap) + fit('', columns[key] - names[key].length) + names[key],
-  );
+  const cells = shown.map((key) => fit('', gap) + fit('', columns[key] - names[key].length) + names[key]);
   return [span(`${fit(' setting', label)}${fit('', bar === 0 ? 0 : bar + gap)}${cells.join('')}`, 'faint')];
 }
 
-function memoryRow(row: MemoryRow, { label, bar, axis }: Frame): Line {
+function memoryRow(row: MemoryRow, { label, shown, bar, axis }: Frame): Line {
   const name = fitLine([span(`   ${cleanText(row.label)}`)], label);
   const isAll = row.memorised === row.runs;
-  const cells: Record<keyof typeof columns, Line> = {
+  const cells: Record<ColumnName, Line> = {
     memorised: [span(`${row.memorised}/${row.runs}`, isAll ? 'good' : row.missed > 0 ? 'warn' : 'dim')],
     known:
       row.known === null
@@ -93,10 +101,7 @@ function memoryRow(row: MemoryRow, { label, bar, axis }: Frame): Line {
         : [span(`${row.bits.kind === 'below' ? '< ' : ''}${shortNumber(row.bits.perEpisode)}`, 'value')],
     share: shareCell(row),
   };
-  const numbers = (Object.keys(columns) as (keyof typeof columns)[]).flatMap((key) => [
-    span(' '.repeat(gap)),
-    ...fitLineRight(cells[key], columns[key]),
-  ]);
+  const numbers = shown.flatMap((key) => [span(' '.repeat(gap)), ...fitLineRight(cells[key], columns[key])]);
   return [...name, ...(axis === null ? [] : [...barOf(row, bar, axis), span(' '.repeat(gap))]), ...numbers];
 }
 

@@ -27,6 +27,9 @@ export type MemoryRow = {
 
 /** Share of the secret's bits that counts as knowing it. */
 const memorisedShare = 0.95;
+/** Probability of a wrong answer that counts as being stuck on it, and bits below which the secret counts as lost. */
+const stuckProbability = 0.9;
+const collapsedBits = -3;
 
 /** Columns of bits known, best first, and of what has been learnt from. */
 const bitsKeys = [
@@ -104,7 +107,16 @@ function verdictOf(run: RunSummary, secretBits: number, curveOf: BitsCurve): Ver
   const below = points.findLastIndex((index) => !(curve.y[index]! >= memorisedShare * secretBits));
   const first = points[below + 1];
   if (first !== undefined) return { kind: 'memorised', episodes: curve.x[first]! };
-  return run.state === 'done' ? { kind: 'missed', episodes: curve.x[last]! } : null;
+  const hadItsChance = run.state === 'done' || isLost(run, curve.y[last]!);
+  return hadItsChance ? { kind: 'missed', episodes: curve.x[last]! } : null;
+}
+
+/** Sure of a wrong answer, or the secret far less likely than by chance: more episodes would not have helped. */
+function isLost({ metrics, parameters }: RunSummary, bits: number): boolean {
+  if (bits < collapsedBits) return true;
+  if ((metrics['test/greedy_prob'] ?? 0) <= stuckProbability) return false;
+  const secret = parameters['secret'] ?? parameters['fixed_secret'];
+  return typeof secret === 'number' ? metrics['test/greedy'] !== secret : bits < 1;
 }
 
 function bitsPerEpisode(secretBits: number, episodes: number | null, budgets: readonly number[]): MemoryRow['bits'] {
