@@ -3,6 +3,8 @@ import { type Scene } from './scene.js';
 import { type UiState } from './ui-state.js';
 import { type Branch, type TreeNode } from './view/tree.js';
 
+type Shown = Pick<Scene, 'rows' | 'tree'>;
+
 /** Runs looked at for the names of their metrics. */
 const mostRuns = 64;
 
@@ -11,7 +13,7 @@ const mostRuns = 64;
  * if it is not in the list any more. It seldom moves, so that place is looked at first.
  */
 export function rowOfSelection(
-  { rows, tree }: Scene,
+  { rows, tree }: Shown,
   { selected, index }: Pick<UiState, 'selected' | 'index'>,
 ): number {
   const last = Math.max(0, Math.min(index, rows.length - 1));
