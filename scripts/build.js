@@ -10,6 +10,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { yogaWithoutFetch } from './yoga-without-fetch.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
@@ -54,6 +55,7 @@ async function bundle(name, entry) {
     define: { 'process.env.NODE_ENV': '"production"' },
     // Ink imports its devtools bridge statically; nothing of it is wanted in a shipped program.
     alias: { 'react-devtools-core': join(root, 'scripts/no-devtools.js') },
+    plugins: [yogaWithoutFetch],
     banner: {
       js: "#!/usr/bin/env node\nimport { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);",
     },

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { yogaWithoutFetch } from '../../scripts/yoga-without-fetch.js';
 
 // dist/ when bundled, bench/support/ in the source tree.
 const here = dirname(fileURLToPath(import.meta.url));
@@ -21,6 +22,7 @@ export async function bundle(folder: string, entry: string, name: string): Promi
     keepNames: true,
     define: { 'process.env.NODE_ENV': '"production"' },
     alias: { 'react-devtools-core': join(root, 'scripts/no-devtools.js') },
+    plugins: [yogaWithoutFetch],
     banner: { js: "import { createRequire as r } from 'node:module'; const require = r(import.meta.url);" },
     logLevel: 'error',
   });
