@@ -74,15 +74,13 @@ describe('what the x axis can be', () => {
   it('says what is needed for an axis of time', () => {
     const refusals = (of: MetricReader) =>
       Object.fromEntries(xChoicesOf('step', [of]).map(({ label, refusal }) => [label, refusal]));
-    expect(refusals(reader({ loss }))).toMatchObject({
-      relative: expect.stringContaining('a column _timestamp, time or _runtime is needed'),
-      time: expect.stringContaining('in Unix seconds is needed'),
-      loss: null,
-    });
-    expect(refusals(reader({ loss, _runtime: [0, 1, 2] }))).toMatchObject({
-      relative: null,
-      time: expect.stringContaining('in Unix seconds is needed'),
-    });
+    const timeless = refusals(reader({ loss }));
+    expect(timeless['relative']).toContain('a column _timestamp, time or _runtime is needed');
+    expect(timeless['time']).toContain('in Unix seconds is needed');
+    expect(timeless['loss']).toBeNull();
+    const started = refusals(reader({ loss, _runtime: [0, 1, 2] }));
+    expect(started['relative']).toBeNull();
+    expect(started['time']).toContain('in Unix seconds is needed');
     expect(refusals(run)).toMatchObject({ relative: null, time: null });
   });
 });
