@@ -15,6 +15,12 @@ export type JournalContents = { snapshot: unknown; events: SchedulerEvent[]; dro
 /** `end`: bytes up to the last line that makes sense. `version` 0: it does not begin with a header. */
 export type JournalText = JournalContents & { end: number; version: number };
 
+/**
+ * Hears what is in a journal while it is read: the snapshot first, if there is one, then each event. So a hundred thousand
+ * events, 17 MB, need not be in memory together.
+ */
+export type JournalHearer = { snapshot: (data: unknown) => void; event: (event: SchedulerEvent) => void };
+
 export const VERSION = 2;
 const READABLE = [1, VERSION];
 /** A damaged file may have more bad lines than anyone reads. */
@@ -37,10 +43,13 @@ export function beginningFrom(state: unknown): string {
 /**
  * Reads what is whole; a line that was torn or damaged is left out and told of, and the rest counts. Throws a UserError for
  * what only another version can read, and where the snapshot is damaged: what it stood for must not be forgotten in silence.
+ *
+ * @param hearer Gets snapshot and events instead of the result.
  */
-export function parseJournal(bytes: Buffer, path: string): JournalText {
+export function parseJournal(bytes: Buffer, path: string, hearer?: JournalHearer): JournalText {
   const text: JournalText = { snapshot: null, events: [], dropped: [], end: 0, version: 0 };
-  const reading: Reading = { text, path, requests: new Set(), snapshotFollows: false };
+  const hears = hearer ?? collectorOf(text);
+  const reading: Reading = { text, hears, path, requests: new Set(), snapshotFollows: false };
   let dropped = 0;
   for (let from = 0, number = 1; from < bytes.length; number++) {
     const newline = bytes.indexOf(10, from);
@@ -55,8 +64,21 @@ export function parseJournal(bytes: Buffer, path: string): JournalText {
   return text;
 }
 
+function collectorOf(text: JournalText): JournalHearer {
+  return {
+    snapshot: (data) => (text.snapshot = data),
+    event: (event) => text.events.push(event),
+  };
+}
+
 /** `requests`: the lines of those read so far. */
-type Reading = { text: JournalText; path: string; requests: Set<string>; snapshotFollows: boolean };
+type Reading = {
+  text: JournalText;
+  hears: JournalHearer;
+  path: string;
+  requests: Set<string>;
+  snapshotFollows: boolean;
+};
 
 /** Takes the line in, or says what is wrong with it. */
 function takeLine(reading: Reading, line: string, number: number): string | null {
@@ -66,9 +88,9 @@ function takeLine(reading: Reading, line: string, number: number): string | null
   const event = SchedulerEvent.safeParse(value).data;
   if (event === undefined) return 'damaged';
   // Facts carry the number of their attempt and may come twice; a request would be done twice.
-  const { requests, text } = reading;
+  const { requests, hears } = reading;
   if (event.type.endsWith('-requested') && requests.size === requests.add(line).size) return 'repeated';
-  text.events.push(event);
+  hears.event(event);
   return null;
 }
 
@@ -90,7 +112,7 @@ function takeHeader(reading: Reading, value: unknown): string | null {
 function takeSnapshot(reading: Reading, value: unknown): null {
   const { type, state } = (value ?? {}) as { type?: unknown; state?: unknown };
   if (type !== 'snapshot' || typeof state !== 'object' || state === null) throw damagedSnapshot(reading.path);
-  reading.text.snapshot = state;
+  reading.hears.snapshot(state);
   reading.snapshotFollows = false;
   return null;
 }

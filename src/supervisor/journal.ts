@@ -2,7 +2,15 @@ import { constants, fstatSync, statSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { SchedulerEvent } from '../scheduler/event.js';
-import { beginningFrom, eventLine, headerLine, type JournalContents, parseJournal, VERSION } from './journal-text.js';
+import {
+  beginningFrom,
+  eventLine,
+  headerLine,
+  type JournalContents,
+  type JournalHearer,
+  parseJournal,
+  VERSION,
+} from './journal-text.js';
 
 /** A journal shorter than this is not worth shortening, bytes. */
 const LONG = 4 << 20;
@@ -48,13 +56,14 @@ export class Journal {
   /**
    * Opens the journal, or begins one. What a crash left half-written at its end is cut off.
    *
+   * @param hearer Gets what is in it instead of `contents`.
    * @throws {UserError} When another version wrote it, or what it goes on from is damaged. It is left as it is.
    */
-  static async open(path: string): Promise<{ journal: Journal; contents: JournalContents }> {
+  static async open(path: string, hearer?: JournalHearer): Promise<{ journal: Journal; contents: JournalContents }> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
     try {
-      const { end, version, ...contents } = parseJournal(await file.readFile(), path);
+      const { end, version, ...contents } = parseJournal(await file.readFile(), path, hearer);
       await file.truncate(end);
       const journal = new Journal(path, file, { end, version });
       if (end === 0) await journal.#write(headerLine);

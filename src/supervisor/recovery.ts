@@ -15,7 +15,7 @@ import { restored, Snapshot } from '../scheduler/snapshot.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import { step } from '../scheduler/step.js';
 import type { PlannedRun } from '../spec/planned-run.js';
-import { damagedSnapshot, type JournalContents } from './journal-text.js';
+import { damagedSnapshot, type JournalContents, type JournalHearer } from './journal-text.js';
 import { type Judge, outcomeOf } from './judgement.js';
 
 /** Attempts whose record may not have been written when the supervisor died. */
@@ -32,42 +32,69 @@ export type PastAttempt = {
 };
 
 /**
- * Brings an empty state to where the journal ends. `lately`: the attempts that ended last, oldest first.
- *
- * @throws {UserError} When the snapshot in it makes no sense.
+ * Brings an empty state to where a journal ends, as it is read. The actions are not taken: they were, or `reconcile` finds
+ * that they were not.
  */
+export class Recovery implements JournalHearer {
+  readonly #state: SchedulerState;
+  readonly #path: string;
+  readonly #up = new Map<RunId, Pick<PastAttempt, 'number' | 'slot' | 'startedAt'>>();
+  #lately: PastAttempt[] = [];
+
+  /** @param path Of the journal, for what is said of it. */
+  constructor(state: SchedulerState, path: string) {
+    this.#state = state;
+    this.#path = path;
+  }
+
+  /** The attempts that ended last, oldest first. */
+  get lately(): readonly PastAttempt[] {
+    return this.#lately.slice(-UNSURE);
+  }
+
+  /** @throws {UserError} When it makes no sense. */
+  snapshot(written: unknown): void {
+    const { data, error } = Snapshot.safeParse(written);
+    if (data === undefined) throw damagedSnapshot(this.#path, error);
+    Object.assign(this.#state, restored(data));
+  }
+
+  event(event: SchedulerEvent): void {
+    step(this.#state, event);
+    if (event.type !== 'run-started' && event.type !== 'run-ended') return;
+    const { id, attempt: number } = event;
+    const run = this.#state.runs.get(id);
+    if (run?.attempt !== number) return;
+    const start = this.#up.get(id);
+    const ending = endingOf(run.state);
+    if (isActive(run.state)) this.#up.set(id, { number, slot: slotName(run.state.slot), startedAt: event.at });
+    else if (start?.number === number && ending !== null) {
+      this.#up.delete(id);
+      this.#ended({ id, ...start, endedAt: ending.at, outcome: ending.outcome });
+    }
+  }
+
+  #ended(attempt: PastAttempt): void {
+    this.#lately.push(attempt);
+    if (this.#lately.length > 2 * UNSURE) this.#lately = this.#lately.slice(-UNSURE);
+  }
+}
+
+/** The same for a journal that has been read. */
 export function recover(
   state: SchedulerState,
   { snapshot, events }: JournalContents,
   path: string,
-): { lately: PastAttempt[] } {
-  if (snapshot !== null) {
-    const { data, error } = Snapshot.safeParse(snapshot);
-    if (data === undefined) throw damagedSnapshot(path, error);
-    Object.assign(state, restored(data));
-  }
-  return replay(state, events);
+): { lately: readonly PastAttempt[] } {
+  const recovery = new Recovery(state, path);
+  if (snapshot !== null) recovery.snapshot(snapshot);
+  for (const event of events) recovery.event(event);
+  return recovery;
 }
 
-/** Plays the journal. The actions are not taken: they were, or `reconcile` finds that they were not. */
-export function replay(state: SchedulerState, events: readonly SchedulerEvent[]): { lately: PastAttempt[] } {
-  const lately: PastAttempt[] = [];
-  const up = new Map<RunId, Pick<PastAttempt, 'number' | 'slot' | 'startedAt'>>();
-  for (const event of events) {
-    step(state, event);
-    if (event.type !== 'run-started' && event.type !== 'run-ended') continue;
-    const { id, attempt: number } = event;
-    const run = state.runs.get(id);
-    if (run?.attempt !== number) continue;
-    const start = up.get(id);
-    const ending = endingOf(run.state);
-    if (isActive(run.state)) up.set(id, { number, slot: slotName(run.state.slot), startedAt: event.at });
-    else if (start?.number === number && ending !== null) {
-      lately.push({ id, ...start, endedAt: ending.at, outcome: ending.outcome });
-      up.delete(id);
-    }
-  }
-  return { lately: lately.slice(-UNSURE) };
+/** Plays events alone. */
+export function replay(state: SchedulerState, events: readonly SchedulerEvent[]): void {
+  for (const event of events) step(state, event);
 }
 
 /** How the last attempt ended; null while it goes on, or when there was none. */

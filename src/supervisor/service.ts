@@ -24,7 +24,7 @@ import { Launcher } from './launcher.js';
 import { Newsroom } from './newsroom.js';
 import { Outlook } from './outlook.js';
 import { Records } from './records.js';
-import { endOf, forgetting, type PastAttempt, reconcile, recover, replay } from './recovery.js';
+import { endOf, forgetting, type PastAttempt, reconcile, Recovery, replay } from './recovery.js';
 import { environmentFile, RunBook } from './run-book.js';
 import { Supervisor } from './supervisor.js';
 import { survivorWords } from './survivors.js';
@@ -51,7 +51,7 @@ const LINGER_MS = 2000;
 /** Puts the parts together: what the scheduler decides is done here, and what happens here is told to the scheduler. */
 export class Service {
   readonly #options: ServiceOptions;
-  readonly #state: SchedulerState = emptyState();
+  readonly #state: SchedulerState;
   readonly #journal: Journal;
   readonly #book: RunBook;
   readonly #supervisor: Supervisor;
@@ -71,8 +71,9 @@ export class Service {
     () => this.#tell({ type: 'time-passed', at: this.#now() }),
   );
 
-  private constructor(options: ServiceOptions, journal: Journal) {
+  private constructor(options: ServiceOptions, journal: Journal, state: SchedulerState) {
     this.#options = options;
+    this.#state = state;
     this.#journal = journal;
     this.#book = new RunBook(options.runsDirectory);
     this.#supervisor = new Supervisor(this.#state, {
@@ -95,15 +96,16 @@ export class Service {
   static async start(options: ServiceOptions): Promise<Service> {
     const folder = join(options.runsDirectory, supervisorFiles.directory);
     const path = join(folder, supervisorFiles.journal);
-    const { journal, contents } = await Journal.open(path);
+    const state = emptyState();
+    const recovery = new Recovery(state, path);
+    const { journal, contents } = await Journal.open(path, recovery);
     for (const line of contents.dropped) options.log(`journal: ${line}`);
-    const service = new Service(options, journal);
-    const { lately } = recover(service.#state, contents, path);
+    const service = new Service(options, journal, state);
     journal.standsFor({ ...options, snapshot: () => service.#snapshot() });
     const gone = service.#unreadable();
     if (gone.length > 0) await journal.append(gone);
     replay(service.#state, gone);
-    service.#takeUp(lately);
+    service.#takeUp(recovery.lately);
     await service.#outlook.listen(options.socket);
     return service;
   }
