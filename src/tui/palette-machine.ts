@@ -13,7 +13,7 @@ export const machineEntries: readonly PaletteEntry[] = [
       ? open(`slots: there are ${status.cpu.slots}, ${status.cpu.busy} of them busy; how many shall there be?`)
       : wholeNumber('slots', rest, 0, (slots) => grant(`${slots} slots instead of ${status.cpu.slots}`, { slots })),
   ),
-  entry('gpus', 'LIST', 'use these GPUs only: 0,1 or none', (rest) => readGpus(rest)),
+  entry('use-gpus', 'LIST', 'use these GPUs only: 0,1 or none', (rest) => readGpus(rest)),
   entry('per-gpu', 'N', 'so many runs share one GPU', (rest) =>
     rest === ''
       ? open('per-gpu: how many runs may share one GPU?')
@@ -53,10 +53,10 @@ function grant(said: string, wish: SlotWish): Reading {
 }
 
 function readGpus(rest: string): Reading {
-  if (rest === '') return open('gpus: which, in order of preference, for example 0,1; or none, for the CPU');
+  if (rest === '') return open('use-gpus: which, in order of preference, for example 0,1; or none, for the CPU');
   if (rest === 'none') return grant('use no GPU', { gpus: 'none' });
   const gpus = indexesIn(rest);
-  if (gpus === null) return problem(`gpus ${rest} is not a list of GPUs; write for example \`gpus 0,1\`.`);
+  if (gpus === null) return problem(`use-gpus ${rest} is not a list of GPUs; write for example \`use-gpus 0,1\`.`);
   return grant(`use GPU ${gpus.join(', ')} only`, { gpus });
 }
 

@@ -1,0 +1,30 @@
+import { type RunSummary } from '../../src/tui/port.js';
+import { type Situation } from '../../src/tui/situation.js';
+import { type UiState } from '../../src/tui/ui-state.js';
+import { buildTree, flatten } from '../../src/tui/view/tree.js';
+import { aSweep } from './simulated-fleet.js';
+
+const NOW = 1_000_000;
+
+/** What is on the screen for these runs: groups A and B, nothing folded but by hand. */
+export function aSituation(runs: readonly RunSummary[], ui: UiState): Situation {
+  const groups = ['A', 'B'].map((name) => ({ name, title: null, needs: [] }));
+  const sweeps = [aSweep({ groups })];
+  const tree = buildTree(runs, sweeps, { matches: () => true, sort: ui.sort, metric: null, now: NOW });
+  const isFolded = ({ key }: { key: string }): boolean => ui.folds.get(key) ?? false;
+  const rows = flatten(tree, isFolded);
+  const found = rows.findIndex(({ key }) => key === ui.selected);
+  return {
+    ...{ rows, runs, sweeps, groups: tree.groups, branches: tree.branches, isFolded },
+    status: { settled: false, cpu: { slots: 2, busy: 2 }, gpus: [], problem: null },
+    index: found < 0 ? Math.min(ui.index, rows.length - 1) : found,
+    ...{ page: 5, metrics: ['loss', 'reward'], metric: 'loss', tableLength: 3, helpLength: 20 },
+    ...{ focus: null, log: null, screenLength: 0, now: NOW },
+  };
+}
+
+/** The keys that type a text, for a text that begins with `"`; else the key itself. */
+export function keysOf(key: string): string[] {
+  if (!key.startsWith('"') || key.length === 1) return [key];
+  return [...key.slice(1)].map((character) => (character === ' ' ? 'space' : character));
+}
