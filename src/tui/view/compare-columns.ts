@@ -30,7 +30,7 @@ export function columnsTable(
 }
 
 function frameOf({ subjects, parameters, metrics }: Comparison, at: number, width: number): Frame {
-  const names = [...parameters, ...metrics].map(({ key }) => textWidth(cleanText(key)) + 3);
+  const names = [...parameters, ...metrics].map(({ key }) => textWidth(cleanText(key)) + 5);
   const name = Math.max(12, Math.min(Math.floor(width * 0.3), 34, Math.max(0, ...names)));
   const wanted = Math.max(0, ...subjects.map(({ label }) => textWidth(cleanText(label))));
   const fair = Math.floor((width - name) / Math.max(1, subjects.length)) - gap;

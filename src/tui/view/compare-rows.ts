@@ -26,7 +26,8 @@ export function rowsTable(
   const indexes = subjects.slice(top, top + room).map((_, index) => top + index);
   const name = nameWidth(comparison, indexes, width);
   const { columns, widths } = fitting(columnsOf(comparison).slice(left), indexes, width - name);
-  const more = left > 0 ? `← ${left} more` : '';
+  const after = columnCount(comparison) - left - columns.length;
+  const more = [left > 0 ? `← ${left}` : '', after > 0 ? `${after} →` : ''].filter((part) => part !== '').join('  ');
   const head = columns.flatMap(({ title }, index) => spaced([span(title, 'faint')], widths[index]!));
   const rows = indexes.map((index): Line => {
     const mark = index === baseline ? span('▸ ', 'accent') : span('  ');
@@ -35,7 +36,7 @@ export function rowsTable(
     const line = fitLine([...fitLine(label, name), ...cells], width);
     return index === at ? onGround(line, 'selected') : line;
   });
-  return [fitLine([...fitLine([span(`   ${more}`, 'accent')], name), ...head], width), ...rows];
+  return [fitLine([...fitLine([span(more === '' ? '' : `   ${more} more`, 'accent')], name), ...head], width), ...rows];
 }
 
 /** How many columns there are to scroll through. */

@@ -28,10 +28,9 @@ type Frame = {
  * Bits learnt per episode of every setting beside what an episode can carry, on one logarithmic axis: they are so far
  * apart that on a linear one there would be no bars.
  */
-export function memorySection({ memory, curves, groups }: SweepOverview, width: number): Line[] {
+export function memorySection({ memory, curves, titles }: SweepOverview, width: number): Line[] {
   if (memory.length === 0) return [];
   const frame = frameOf(memory, width);
-  const titles = new Map(groups.map(({ name, title }) => [name, title]));
   const rows = memory.flatMap((row, index): Line[] => {
     const isFirst = row.group !== memory[index - 1]?.group;
     const title = titles.get(row.group) ?? null;

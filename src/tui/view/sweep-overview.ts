@@ -12,6 +12,8 @@ export type SweepOverview = {
   readonly description: string | null;
   readonly runs: number;
   readonly groups: readonly GroupOverview[];
+  /** Of the groups of the file, by their names. */
+  readonly titles: ReadonlyMap<string, string | null>;
   /** Metrics that are shown, the chosen one first, and which way the best of the first is. */
   readonly metrics: readonly string[];
   readonly direction: Direction;
@@ -77,6 +79,7 @@ export function overviewOf(
     description: sweeps.length === 1 ? (sweeps[0]!.description ?? null) : null,
     runs: runs.length,
     groups: groupsOf(runs, sweeps, choice),
+    titles: new Map(sweeps.flatMap(({ groups }) => groups.map(({ name, title }) => [name, title] as const))),
     metrics: choice.metrics,
     direction: choice.direction,
     runTime: times.reduce((sum, time) => sum + time, 0),
