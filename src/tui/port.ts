@@ -1,4 +1,4 @@
-import { type Fleet, type RunSummary } from '../client/fleet.js';
+import { type Fleet, type FleetStatus, type RunSummary } from '../client/fleet.js';
 import { type RunVerb } from '../client/run-verb.js';
 import { type LogSource } from '../store/log-source.js';
 import { type readRunRecord } from '../store/run-record-file.js';
@@ -6,6 +6,8 @@ import { type readRunRecord } from '../store/run-record-file.js';
 export type { Ack, FleetStatus, GroupSummary, RunSummary, RunWord, SlotWish, SweepSummary } from '../client/fleet.js';
 
 export type RunId = RunSummary['id'];
+
+export type GpuSummary = FleetStatus['gpus'][number];
 
 /** What the window needs of the connection to the supervisor; tests give their own. */
 export type FleetPort = Pick<

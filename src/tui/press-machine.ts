@@ -19,6 +19,6 @@ export const drainGpu: Obey = (ui, { status }) => {
   if (status.gpus.length === 0) return refuse(ui, 'There are no GPUs here to drain.');
   if (ui.screen.kind !== 'gpus') return refuse(ui, 'Choose a GPU on the GPU screen first: d.');
   const gpu = status.gpus[ui.screen.index];
-  if (gpu === undefined) return refuse(ui, 'This GPU has gone.');
+  if (gpu === undefined) return refuse(ui, 'The CPU is not drained: - takes one of its slots away, + gives one back.');
   return { ui, order: { type: 'drain', gpus: [gpu.index], drained: !gpu.drained } };
 };

@@ -1,9 +1,12 @@
-import { type ScreenCommand } from './command.js';
+import { gpuName } from '../base/ids.js';
+import { type Command, type ScreenCommand } from './command.js';
+import { type RunSummary } from './port.js';
+import { select } from './press-move.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
 import { type UiState } from './ui-state.js';
 
 export const obeyScreen: Record<ScreenCommand, Obey> = {
-  gpus: (ui) => refuse(ui, 'There are no GPUs here.'),
+  gpus: showGpus,
   sweep: (ui) =>
     ui.screen.kind === 'sweep'
       ? refuse(ui, 'This is the sweep; Esc goes back.')
@@ -11,6 +14,38 @@ export const obeyScreen: Record<ScreenCommand, Obey> = {
   table: showTable,
   help: (ui) => ({ ui: { ...ui, dialog: { kind: 'help', top: 0 } } }),
 };
+
+function showGpus(ui: UiState): Pressed {
+  if (ui.screen.kind === 'gpus') return refuse(ui, 'These are the GPUs; Esc goes back.');
+  return { ui: { ...ui, screen: { kind: 'gpus', index: 0 } } };
+}
+
+/** The selection of the list is not seen there: what would act on it is refused. */
+export const obeyInGpus: Partial<Record<Command, Obey>> = {
+  open: openRunThere,
+  ...Object.fromEntries(
+    (
+      ['kill', 'kill-group', 'resume', 'resume-group', 'hold', 'hold-group', 'pause', 'pause-group', 'mark'] as const
+    ).map((command): [Command, Obey] => [
+      command,
+      (ui) => refuse(ui, 'Go to a run first: Enter leads to the first one here.'),
+    ]),
+  ),
+};
+
+/** From a GPU, or the CPU, to the first run on it. */
+function openRunThere(ui: UiState, at: Situation): Pressed {
+  const gpu = ui.screen.kind === 'gpus' ? at.status.gpus[ui.screen.index] : undefined;
+  const where = gpu === undefined ? 'the CPU' : `GPU ${gpuName(gpu.index)}`;
+  const isThere = (run: RunSummary): boolean =>
+    gpu === undefined ? run.slot?.startsWith('cpu') === true : gpu.runs.includes(run.id);
+  const first = at.runs.find(isThere);
+  if (first === undefined) return refuse(ui, `No run of this list is on ${where}.`);
+  const index = at.rows.findIndex((node) => node.kind === 'run' && node.run.id === first.id);
+  if (index < 0) return refuse(ui, `${first.name} is there, but its group is folded or the filter hides it.`);
+  const { ui: selected } = select(ui, index, at);
+  return { ui: { ...selected, screen: { kind: 'jobs' } } };
+}
 
 function showTable(ui: UiState, at: Situation): Pressed {
   if (at.tableLength === null) return refuse(ui, 'There is no summary table for this sweep.');

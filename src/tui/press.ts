@@ -9,7 +9,7 @@ import { obeyInSweep } from './press-in-sweep.js';
 import { obeyList } from './press-list.js';
 import { askSearch, isReadingLog, obeyLog } from './press-log.js';
 import { obeyMove } from './press-move.js';
-import { obeyScreen } from './press-screen.js';
+import { obeyInGpus, obeyScreen } from './press-screen.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
 import { type UiState } from './ui-state.js';
 
@@ -37,6 +37,7 @@ function run(ui: UiState, command: Command, situation: Situation): Pressed {
 /** What keys do on this screen that they do not do elsewhere. */
 function obeyHere({ screen }: UiState): Partial<Record<Command, Obey>> {
   if (screen.kind === 'compare') return obeyInCompare;
+  if (screen.kind === 'gpus') return obeyInGpus;
   return screen.kind === 'sweep' ? obeyInSweep : {};
 }
 

@@ -3,6 +3,7 @@ import { keyMapOf } from '../key-map.js';
 import { cleanText } from './clean-text.js';
 import { axesKeys, compareFirstToGo, compareKeys, sweepKeys } from './compare-keys.js';
 import { textWidth } from './display-width.js';
+import { gpuKeys } from './gpu-keys.js';
 import { isInitialSort, sortWords } from './sort.js';
 import { openKeys } from './open-keys.js';
 import { filterPrompt, problemBelow } from './prompt-line.js';
@@ -64,6 +65,7 @@ function keysNow(model: WindowModel): readonly Hint[] {
   if (ui.screen.kind === 'open') return openKeys(model);
   if (ui.screen.kind === 'compare') return compareKeys(model);
   if (ui.screen.kind === 'sweep') return sweepKeys;
+  if (ui.screen.kind === 'gpus') return gpuKeys;
   const bound = keyMapOf(ui.keys).flatMap(({ shown, short, command }): Hint[] =>
     short === null || (command === 'table' && table === null) ? [] : [[shown, short]],
   );
@@ -109,7 +111,10 @@ const textKeys: readonly Hint[] = [
   ['↑↓', 'scroll'],
   ['Esc', 'close'],
 ];
-const dialogKeys: Record<'filter' | 'search' | 'metrics' | 'x-axis' | 'axes' | 'help' | 'table' | 'draft' | 'palette' | ListDialog['kind'], readonly Hint[]> = {
+const dialogKeys: Record<
+  'filter' | 'search' | 'metrics' | 'x-axis' | 'axes' | 'help' | 'table' | 'draft' | 'palette' | ListDialog['kind'],
+  readonly Hint[]
+> = {
   draft: draftKeys,
   ...listDialogKeys,
   palette: paletteKeys,

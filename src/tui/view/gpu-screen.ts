@@ -1,8 +1,44 @@
+import { cpuDetail, gpuDetail } from './gpu-detail.js';
+import { memoryText } from './gpu-memory.js';
+import { gpuTable } from './gpu-table.js';
 import { sectionRule } from './section.js';
-import { type Line, span } from './span.js';
+import { fitLine, type Line, span } from './span.js';
 import { type WindowModel } from './window-model.js';
 
-/** The GPUs: what they do, and for whom. At most `height` lines of `width` columns. */
+/** The GPUs and the CPU: what they do, and for whom. At most `height` lines of `width` columns. */
 export function gpuScreen(model: WindowModel, width: number, height: number): Line[] {
-  return [sectionRule('GPUs', [span(model.title, 'faint')], width)].slice(0, height);
+  const { gpus } = model.status;
+  const chosen = chosenRow(model);
+  const gpu = gpus[chosen];
+  const detail = gpu === undefined ? cpuDetail(model, width) : gpuDetail(gpu, model, width);
+  // The table gives way as far as the chosen row and its neighbours are still seen.
+  const least = Math.min(gpus.length + 2, 5);
+  const tableHeight = Math.max(least, Math.min(gpus.length + 2, height - detail.length - 2));
+  const lines = [
+    sectionRule('GPUs', totals(model), width),
+    ...gpuTable(model, chosen, width, tableHeight),
+    [],
+    ...detail,
+  ];
+  const below = lines.length - height;
+  const shown = below > 0 ? [...lines.slice(0, height - 1), [span(` … ${below + 1} more`, 'faint')]] : lines;
+  return shown.map((line) => fitLine(line, width));
+}
+
+/** The CPU has the row after the last GPU. */
+function chosenRow({ ui, status }: WindowModel): number {
+  return ui.screen.kind === 'gpus' ? Math.min(ui.screen.index, status.gpus.length) : 0;
+}
+
+function totals({ status: { gpus } }: WindowModel): Line {
+  if (gpus.length === 0) return [];
+  const sum = (read: (gpu: (typeof gpus)[number]) => number | null): number =>
+    gpus.reduce((total, gpu) => total + (read(gpu) ?? 0), 0);
+  const power = sum((gpu) => gpu.power);
+  const words = [
+    `${gpus.filter(({ runs }) => runs.length > 0).length} of ${gpus.length} in use`,
+    `${memoryText(sum((gpu) => gpu.memoryUsed))} of ${memoryText(sum((gpu) => gpu.memoryTotal))}`,
+    ...(power > 0 ? [`${Math.round(power)} W`] : []),
+  ];
+  return [span(words.join(' · '), 'dim')];
 }

@@ -47,6 +47,10 @@ export type WindowModel = {
   readonly variety: () => Variety;
   readonly groupChoices: () => readonly GroupChoice[];
   readonly table: readonly string[] | null;
+  /** All runs by their ids, shown or not. */
+  readonly fleetRuns?: ReadonlyMap<RunSummary['id'], RunSummary>;
+  /** How busy a GPU was: percent, oldest first, five seconds apart. */
+  readonly gpuUse?: (index: number) => readonly (number | null)[];
   /** null: another screen is shown. */
   readonly comparison?: Comparison | null;
   readonly overview?: SweepOverview | null;
