@@ -79,12 +79,12 @@ export class BrailleCanvas {
     }
   }
 
-  /** Whether nothing but the lowest layer is in these characters. */
+  /** Whether nothing at all is in these characters. */
   isFree(column: number, row: number, length: number): boolean {
     if (column < 0 || row < 0 || column + length > this.columns || row >= this.rows) return false;
     const start = row * this.columns + column;
     for (let cell = start; cell < start + length; cell++) {
-      if ((this.#bits[cell] !== 0 && this.#layers[cell]! > 0) || this.#glyphs.has(cell)) return false;
+      if (this.#bits[cell] !== 0 || this.#glyphs.has(cell)) return false;
     }
     return true;
   }

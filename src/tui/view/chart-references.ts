@@ -11,14 +11,16 @@ const leastDots = 16;
  * picture are not there. Comes last, so that a name finds a place that no curve goes through.
  */
 export function drawReferences(canvas: BrailleCanvas, frame: Frame, references: readonly Reference[]): void {
-  for (const reference of references) {
-    const rows = rowsOf(reference, frame);
-    if (rows.filter((row) => row !== null).length < leastDots) continue;
+  const lines = references
+    .map((reference) => ({ text: reference.label, rows: rowsOf(reference, frame) }))
+    .filter(({ rows }) => rows.filter((row) => row !== null).length >= leastDots);
+  for (const { rows } of lines) {
     rows.forEach((row, column) => {
       if (row !== null && column % 4 < 2) canvas.dotBehind(column, row, 'faint');
     });
-    label(canvas, reference.label, rows);
   }
+  // A name must not lie on the dashes of another line.
+  for (const { text, rows } of lines) label(canvas, text, rows);
 }
 
 /** The row of dots in each column of dots; null where the line is outside. */

@@ -42,11 +42,11 @@ describe('the canvas', () => {
 
   it('knows where it is free, and that nothing outside is', () => {
     const canvas = new BrailleCanvas(4, 1);
-    canvas.dotBehind(2, 0, 'faint');
     expect(canvas.isFree(0, 0, 4)).toBe(true);
-    canvas.raise();
-    canvas.dot(7, 0, 'curve0');
+    canvas.dotBehind(7, 0, 'faint');
     expect([canvas.isFree(0, 0, 3), canvas.isFree(0, 0, 4), canvas.isFree(2, 0, 3)]).toEqual([true, false, false]);
+    canvas.write(0, 0, 'a', 'faint');
+    expect([canvas.isFree(0, 0, 1), canvas.isFree(1, 0, 2)]).toEqual([false, true]);
     expect([canvas.isFree(0, -1, 1), canvas.isFree(0, 1, 1)]).toEqual([false, false]);
   });
 });
