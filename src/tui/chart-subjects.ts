@@ -1,5 +1,6 @@
 import { type RunSummary } from './port.js';
 import { type Scene } from './scene.js';
+import { Memo } from './view/chart-memo.js';
 import { type Tone } from './view/span.js';
 import { type Branch, type TreeNode } from './view/tree.js';
 import { varyingKeys } from './view/varying-keys.js';
@@ -29,6 +30,13 @@ export function subjectsOf(node: TreeNode | undefined, { tree }: Scene): Subject
     ];
     return { drawn, begun: drawn.length };
   }
+  return ofBranch.value(node, '', () => subjectsOfBranch(node));
+}
+
+/** Asked for in every frame, and dear for a group of thousands; a branch in which anything has changed is another one. */
+const ofBranch = new Memo<Branch, Subjects>(1);
+
+function subjectsOfBranch(node: Branch): Subjects {
   const hasBranches = node.children.some(({ kind }) => kind !== 'run');
   const subjects = (hasBranches ? node.children.flatMap(childSubjects) : eachRun(node)).filter(({ run }) =>
     hasBegun(run),
