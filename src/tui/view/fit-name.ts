@@ -6,7 +6,7 @@ const leastHead = 4;
 
 /**
  * A name in exactly `width` columns. One that is too long loses its middle, for the end of a run's name is what tells it
- * from its siblings: `A_bsweep_single_N1024_B8_s0` → `A_bswee…24_B8_s0`. `shared`: how much of it they have in common.
+ * from its siblings: `A_bsweep_single_N1024_B8_s0` → `A_bs…1024_B8_s0`. `shared`: how much of it they have in common.
  */
 export function fitName(name: string, width: number, shared: number): string {
   const columns = textWidth(name);

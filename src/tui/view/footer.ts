@@ -33,7 +33,7 @@ function listState({ ui, metric }: WindowModel): Line {
     isInitialSort(ui.sort) ? null : sortWords(ui.sort, metric),
     metric === null ? null : `metric ${metric}`,
   ];
-  const marked = ui.marks.size === 0 ? [] : [span(` ◆ ${ui.marks.size} marked`, 'accent')];
+  const marked = ui.marks.size === 0 ? [] : [span(` ◆ ${ui.marks.size} marked ·`, 'accent')];
   return [...marked, span(` ${parts.filter((part) => part !== null).join(' · ')}`, 'faint')];
 }
 
@@ -91,7 +91,7 @@ const listDialogKeys: Record<ListDialog['kind'], readonly Hint[]> = {
     ['↑↓', 'move'],
     ['Space', 'show or hide'],
     ['←→', 'move the column'],
-    ['s', 'order by it, again: reverse'],
+    ['s', 'order, reverse'],
     ['Enter', 'close'],
   ],
   views: [

@@ -88,6 +88,8 @@ function shareOut(sizes: ReadonlyMap<ColumnId, number>, over: number): { bar: nu
   return { bar: Math.min(most.bar, over - spark), spark };
 }
 
+/** For a parameter that has one value in all runs. */
+const sameWidth = 6;
 const numberWidths = { least: 8, most: 14 };
 const commonWidths: Partial<Record<ColumnId, number>> = {
   time: 6,
@@ -105,7 +107,7 @@ function leastWidth(id: ColumnId, wishes: ListWishes): number {
   if (common !== undefined) return common;
   const heading = textWidth(headingOf(id, wishes).heading);
   const key = columnKey(id);
-  const widest = key?.kind === 'parameter' ? (wishes.variety().get(key.key)?.width ?? 1) : numberWidths.least;
+  const widest = key?.kind === 'parameter' ? (wishes.variety().get(key.key)?.width ?? sameWidth) : numberWidths.least;
   return Math.min(numberWidths.most, Math.max(heading, widest));
 }
 
