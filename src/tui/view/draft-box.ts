@@ -9,7 +9,10 @@ export function draftBox({ title, path, verdict }: Draft, top: number, { width, 
   const isReady = verdict.kind === 'ready';
   const said = 'lines' in verdict ? verdict.lines : [];
   const inner = width - boxFrame - 2;
-  const lines = said.flatMap((line) => wrapped(line, inner)).map((line): Line => [span(line, toneOf(line, isReady))]);
+  const lines = said.flatMap((line) => {
+    const tone = toneOf(line, isReady);
+    return wrapped(line, inner).map((part): Line => [span(part, tone)]);
+  });
   const head: Line[] = verdict.kind === 'ready' ? [[span(verdict.summary, 'strong')], []] : [];
   const foot: Line[] = [[], keysOf(isReady), [span(cleanText(path), 'faint')]];
   const room = Math.max(1, rows - head.length - foot.length);
@@ -27,7 +30,7 @@ function wrapped(line: string, width: number): readonly string[] {
   return /^\s*\d* \| /.test(text) ? [text] : wrap(text, width, 12);
 }
 
-function toneOf(line: string, isReady: boolean): 'plain' | 'bad' | 'accent' {
+function toneOf(line: string, isReady: boolean): 'plain' | 'bad' {
   if (isReady) return 'plain';
   return /^\s*(→|-|\d* \|)/.test(line) ? 'plain' : 'bad';
 }
