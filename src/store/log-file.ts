@@ -53,7 +53,7 @@ export class LogFile {
 
   /** What follows the beginning `offset`, about `budget` bytes of it. */
   linesAfter(offset: number, budget: number): LogStretch {
-    const bytes = this.#read(offset, Math.max(budget, LEAST_READ));
+    const bytes = this.bytes(offset, Math.max(budget, LEAST_READ));
     const end = offset + bytes.length;
     const marks = [offset, ...beginnings(bytes, offset)];
     // What comes after a piece decides whether it is shown: the last ones wait for the next read.
@@ -64,13 +64,14 @@ export class LogFile {
   /** What comes before the beginning `offset` (or the end of the log), about `budget` bytes of it. */
   linesBefore(offset: number, budget: number): LogStretch {
     const base = Math.max(0, offset - Math.max(budget, LEAST_READ));
-    const bytes = this.#read(base, offset + PIECE - base);
+    const bytes = this.bytes(base, offset + PIECE - base);
     const stop = Math.min(offset, base + bytes.length);
     const marks = beginnings(bytes, base);
     return this.#stretch({ bytes, base, marks: base === 0 ? [0, ...marks] : marks, stop });
   }
 
-  #read(from: number, length: number): Buffer {
+  /** The bytes as they are, as far as there are so many. */
+  bytes(from: number, length: number): Buffer {
     return this.#source.read(from, Math.min(length, this.#size - from));
   }
 

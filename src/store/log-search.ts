@@ -1,7 +1,11 @@
 import { type LogFile } from './log-file.js';
+import { firstLine, lastLine, type LineTest, plainText } from './log-plain-text.js';
 
 /** Read in one step: short enough that a key pressed meanwhile is answered at once. */
-const CHUNK = 512 << 10;
+const CHUNK = 256 << 10;
+/** The same where each line has to be made safe to draw before it is looked at. */
+const CAREFUL_CHUNK = 64 << 10;
+const NEWLINE = 10;
 
 /** `done`: how much of the log has been looked at, 0 to 1. */
 export type SearchStep =
@@ -18,54 +22,77 @@ type Part = { at: number; readonly stop: number };
  */
 export class LogSearch {
   readonly #file: LogFile;
-  readonly #matches: (text: string) => boolean;
+  readonly #test: LineTest;
   readonly #isForward: boolean;
   readonly #parts: Part[];
   readonly #total: number;
   #read = 0;
+  /** Less where the log is such that each line needs care. */
+  #chunk = CHUNK;
 
   /** @param from A beginning of a line: the first that may match forward, the first that may not backward. */
-  constructor(file: LogFile, matches: (text: string) => boolean, from: number, direction: 1 | -1) {
+  constructor(file: LogFile, test: LineTest, from: number, direction: 1 | -1) {
     this.#file = file;
-    this.#matches = matches;
+    this.#test = test;
     this.#isForward = direction > 0;
-    this.#total = Math.max(1, file.size);
     const { size } = file;
-    const parts = this.#isForward
-      ? [
-          { at: from, stop: size },
-          { at: 0, stop: from },
-        ]
-      : [
-          { at: from, stop: 0 },
-          { at: size, stop: from },
-        ];
+    this.#total = Math.max(1, size);
+    const [first, second] = this.#isForward ? [size, 0] : [0, size];
+    const parts = [
+      { at: from, stop: first },
+      { at: second, stop: from },
+    ];
     this.#parts = parts.filter(({ at, stop }) => at !== stop);
   }
 
   step(): SearchStep {
     const part = this.#parts[0];
     if (part === undefined) return { kind: 'nothing' };
+    const before = part.at;
     const found = this.#isForward ? this.#forward(part) : this.#backward(part);
-    if (found !== undefined) return { kind: 'found', offset: found };
-    if (this.#isForward ? part.at >= part.stop : part.at <= part.stop) this.#parts.shift();
+    if (found !== null) return { kind: 'found', offset: found };
+    this.#read += Math.abs(part.at - before);
+    // A log that became shorter gives nothing more.
+    const isOver = part.at === before || (this.#isForward ? part.at >= part.stop : part.at <= part.stop);
+    if (isOver) this.#parts.shift();
     if (this.#parts.length === 0) return { kind: 'nothing' };
     return { kind: 'searching', done: Math.min(1, this.#read / this.#total) };
   }
 
-  #forward(part: Part): number | undefined {
-    const { lines, to } = this.#file.linesAfter(part.at, Math.min(CHUNK, part.stop - part.at));
-    this.#read += to - part.at;
-    const before = part.stop;
-    // A log that became shorter gives nothing more.
-    part.at = to > part.at ? to : part.stop;
-    return lines.find(({ offset, text }) => offset < before && this.#matches(text))?.offset;
+  /** Moves `at` on over what was looked at. Null: nothing was found in it. */
+  #forward(part: Part): number | null {
+    const { at, stop } = part;
+    const block = this.#file.bytes(at, Math.min(this.#chunk, stop - at));
+    const text = this.#plain(block.subarray(0, block.lastIndexOf(NEWLINE) + 1));
+    if (text !== null) {
+      part.at += Buffer.byteLength(text);
+      const found = firstLine(text, this.#test);
+      return found === null ? null : at + Buffer.byteLength(text.slice(0, found));
+    }
+    const { lines, to } = this.#file.linesAfter(at, CAREFUL_CHUNK);
+    part.at = Math.max(at, to);
+    return lines.find((line) => line.offset < stop && this.#test.matches(line.text))?.offset ?? null;
   }
 
-  #backward(part: Part): number | undefined {
-    const { lines, from } = this.#file.linesBefore(part.at, Math.min(CHUNK, part.at - part.stop));
-    this.#read += part.at - from;
-    part.at = from < part.at ? from : part.stop;
-    return lines.findLast(({ offset, text }) => offset >= part.stop && this.#matches(text))?.offset;
+  #plain(bytes: Buffer): string | null {
+    const text = plainText(bytes);
+    this.#chunk = text === null ? CAREFUL_CHUNK : Math.min(CHUNK, 2 * this.#chunk);
+    return text;
+  }
+
+  #backward(part: Part): number | null {
+    const { at, stop } = part;
+    const base = Math.max(stop, at - this.#chunk);
+    const block = this.#file.bytes(base, at - base);
+    const start = base === stop ? 0 : block.indexOf(NEWLINE) + 1;
+    const text = start === 0 && base > stop ? null : this.#plain(block.subarray(start));
+    if (text !== null) {
+      part.at = base + start;
+      const found = lastLine(text, this.#test);
+      return found === null ? null : part.at + Buffer.byteLength(text.slice(0, found));
+    }
+    const { lines, from } = this.#file.linesBefore(at, CAREFUL_CHUNK);
+    part.at = Math.min(at, from);
+    return lines.findLast((line) => line.offset >= stop && this.#test.matches(line.text))?.offset ?? null;
   }
 }

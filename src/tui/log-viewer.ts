@@ -1,5 +1,6 @@
-import { isErrorLine } from '../store/log-error.js';
+import { errorWords, isErrorLine } from '../store/log-error.js';
 import { readLogPattern } from '../store/log-pattern.js';
+import { type LineTest } from '../store/log-plain-text.js';
 import { LogSearch } from '../store/log-search.js';
 import { type LogSource } from '../store/log-source.js';
 import { type LogPlace, type LogSeek } from './log-choice.js';
@@ -123,8 +124,9 @@ function isSame(a: LogWish | null, b: LogWish | null): boolean {
   return a.directory === b.directory && a.place === b.place && a.seek === b.seek && a.hasFailed === b.hasFailed;
 }
 
-function testFor({ of, pattern }: LogSeek): (text: string) => boolean {
-  if (of === 'error') return isErrorLine;
+function testFor({ of, pattern }: LogSeek): LineTest {
+  if (of === 'error') return { matches: isErrorLine, hint: errorWords };
   const read = readLogPattern(pattern);
-  return read.kind === 'pattern' ? (text) => text.search(read.regexp) >= 0 : () => false;
+  if (read.kind === 'problem') return { matches: () => false, hint: null };
+  return { matches: (text) => text.search(read.regexp) >= 0, hint: read.hint };
 }

@@ -4,7 +4,7 @@ import { LogFile } from '../../src/store/log-file.js';
 import { LogSearch } from '../../src/store/log-search.js';
 import { LogInMemory } from './log-bytes.js';
 
-const CHUNK = 512 << 10;
+const CHUNK = 256 << 10;
 
 function logOf(text: string): LogFile {
   const file = new LogFile(new LogInMemory(text));
@@ -12,14 +12,16 @@ function logOf(text: string): LogFile {
   return file;
 }
 
+type Way = { from: number; direction: number; isHinted?: boolean };
+
 /** Offset of the first match, and the steps it took. */
 function search(
   file: LogFile,
   word: string,
-  from: number,
-  direction: 1 | -1,
+  { from, direction, isHinted = true }: Way,
 ): { offset: number | null; steps: number; done: number[] } {
-  const looking = new LogSearch(file, (text) => text.includes(word), from, direction);
+  const test = { matches: (text: string) => text.includes(word), hint: isHinted ? new RegExp(word, 'gm') : null };
+  const looking = new LogSearch(file, test, from, direction > 0 ? 1 : -1);
   const done: number[] = [];
   for (let steps = 1; ; steps++) {
     const step = looking.step();
@@ -41,11 +43,11 @@ describe('a search through a log', () => {
     { when: 'finds nothing forward', word: 'pink', from: 4, direction: 1, offset: null },
     { when: 'finds nothing backward', word: 'pink', from: 4, direction: -1, offset: null },
   ])('$when', ({ word, from, direction, offset }) => {
-    expect(search(file, word, from, direction).offset).toBe(offset);
+    for (const isHinted of [true, false]) expect(search(file, word, { from, direction, isHinted }).offset).toBe(offset);
   });
 
   it('finds nothing in an empty log', () => {
-    expect(search(logOf(''), 'a', 0, 1).offset).toBeNull();
+    expect(search(logOf(''), 'a', { from: 0, direction: 1 }).offset).toBeNull();
   });
 
   it('goes through a long log a bounded part at a time and says how far it is', () => {
@@ -53,7 +55,7 @@ describe('a search through a log', () => {
     const source = new LogInMemory(line.repeat(40_000) + 'needle\n');
     const long = new LogFile(source);
     long.look();
-    const { offset, steps, done } = search(long, 'needle', 0, 1);
+    const { offset, steps, done } = search(long, 'needle', { from: 0, direction: 1 });
     expect(offset).toBe(4_000_000);
     expect(source.bytesRead / steps).toBeLessThan(1.2 * CHUNK);
     expect(done).toEqual([...done].sort((a, b) => a - b));
@@ -65,8 +67,8 @@ describe('a search through a log', () => {
     for (const shift of [-7, -6, -3, -1, 0, 1]) {
       const text = `${line.repeat(CHUNK / 64).slice(0, CHUNK + shift - 1)}\nneedle\n${line.repeat(CHUNK / 64)}`;
       const here = logOf(text);
-      expect(search(here, 'needle', 0, 1).offset).toBe(text.indexOf('needle'));
-      expect(search(here, 'needle', text.length, -1).offset).toBe(text.indexOf('needle'));
+      expect(search(here, 'needle', { from: 0, direction: 1 }).offset).toBe(text.indexOf('needle'));
+      expect(search(here, 'needle', { from: text.length, direction: -1 }).offset).toBe(text.indexOf('needle'));
     }
   });
 
@@ -89,7 +91,9 @@ describe('a search through a log', () => {
           direction > 0
             ? (matches.find((offset) => offset >= from) ?? matches[0])
             : (matches.findLast((offset) => offset < from) ?? matches.at(-1));
-        expect(search(logOf(text), 'needle', from, direction).offset).toBe(expected ?? null);
+        for (const isHinted of [true, false]) {
+          expect(search(logOf(text), 'needle', { from, direction, isHinted }).offset).toBe(expected ?? null);
+        }
       }),
     );
   });
@@ -98,7 +102,7 @@ describe('a search through a log', () => {
     const source = new LogInMemory(`${'x'.repeat(63)}\n`.repeat(CHUNK / 16));
     const shrinking = new LogFile(source);
     shrinking.look();
-    const looking = new LogSearch(shrinking, () => false, 0, 1);
+    const looking = new LogSearch(shrinking, { matches: () => false, hint: null }, 0, 1);
     expect(looking.step().kind).toBe('searching');
     source.truncate(10);
     const kinds = Array.from({ length: 4 }, () => looking.step().kind);

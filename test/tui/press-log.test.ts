@@ -43,7 +43,7 @@ class Reader {
     if (pattern.kind === 'problem') throw new Error(pattern.problem);
     const search = new LogSearch(
       this.#window.file,
-      (text) => text.search(pattern.regexp) >= 0,
+      { matches: (text) => text.search(pattern.regexp) >= 0, hint: pattern.hint },
       seek.from,
       seek.direction,
     );

@@ -70,7 +70,7 @@ function openParts(
     kind: node.kind === 'run' ? ('run' as const) : ('group' as const),
     focus,
     hasCharts: model.detail.charts.length > 0 || !model.detail.isLoaded,
-    attempts: node.kind === 'run' ? Math.max(2, node.run.attempt + 1) : 0,
+    rows: node.kind === 'run' ? Math.max(1, node.run.attempt) : node.runs.length,
   };
   const kept = height < 12 ? heading.slice(0, 2) : heading;
   const above = [...kept, ...parameters];
