@@ -1,10 +1,9 @@
 /** Keys of the screen of GPUs, for the footer. */
 export const gpuKeys: readonly (readonly [key: string, does: string])[] = [
   ['↑↓', 'choose'],
-  ['Enter', 'its first run'],
+  ['Enter', 'first run'],
   ['D', 'drain'],
-  ['+', 'slot more'],
-  ['-', 'slot fewer'],
+  ['+ -', 'slots'],
   ['Esc', 'back'],
   ['?', 'help'],
   ['q', 'detach'],
