@@ -35,7 +35,8 @@ export type ActCommand =
   | 'shell'
   | 'palette';
 
-export type ListCommand = 'mark' | 'mark-all' | 'filter' | 'group' | 'sort' | 'reverse-sort' | 'columns' | 'views' | 'metric';
+export type ListCommand =
+  'mark' | 'mark-all' | 'filter' | 'group' | 'sort' | 'reverse-sort' | 'columns' | 'views' | 'metric';
 
 export type ChartCommand = 'x-axis' | 'log-y' | 'log-x' | 'smooth' | 'spread' | 'clip' | 'zoom-in' | 'zoom-out';
 

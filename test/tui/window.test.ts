@@ -69,7 +69,7 @@ describe('the window in a terminal', () => {
     terminal.write('2');
     await terminal.waitFor((rows) => rows.some((row) => row.includes('│ B  secret size')));
     terminal.write('\u001b[D');
-    await terminal.waitFor((rows) => rows.some((row) => row.startsWith('▸ 2 B')));
+    await terminal.waitFor((rows) => rows.some((row) => /^ *▸ 2 B/.test(row)));
     terminal.write('q');
     const rows = await expectRestored(terminal);
     expect(rows).toContain('left: detached; asked: nothing');

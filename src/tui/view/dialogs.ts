@@ -2,6 +2,7 @@ import { keyMapOf } from '../key-map.js';
 import { scrollTo } from '../scroll.js';
 import { type RunWord } from '../port.js';
 import { type KeyPreset } from '../preferences-port.js';
+import { type Dialog } from '../ui-state.js';
 import { cleanText } from './clean-text.js';
 import { xChoiceLines } from './chart-x-choices.js';
 import { draftBox } from './draft-box.js';
@@ -16,46 +17,62 @@ import { fit, fitRight, type Line, onGround, span } from './span.js';
 import { stateLook, statesInOrder } from './state-look.js';
 import { selectedRuns, type WindowModel } from './window-model.js';
 
+/** What a dialog is drawn from, besides its own state. */
+interface Ground {
+  readonly model: WindowModel;
+  readonly width: number;
+  /** Rows of the whole screen, and of the largest box on it. */
+  readonly rows: number;
+  readonly page: number;
+}
+
+type BoxOf<D extends Dialog> = (dialog: D, ground: Ground) => Box | null;
+
+/** The box of each dialog; null where it stands in the last rows of the screen or has nothing to show yet. */
+const boxes: { readonly [K in Dialog['kind']]: BoxOf<Extract<Dialog, { kind: K }>> } = {
+  none: () => null,
+  search: () => null,
+  confirm: () => null,
+  filter: () => null,
+  help: ({ top }, { model, page }) => part('keys', helpLines(model.ui.keys), top, page),
+  table: ({ top }, { model, page }) => part(model.title, tableLines(model), top, page),
+  metrics: ({ index }, { model, page }) =>
+    chooser('metric', metricLines(model, index), { index, count: model.metrics.length, page }),
+  'x-axis': ({ index }, { model, page }) =>
+    chooser('x axis', xChoiceLines(model.xChoices, index), { index, count: model.xChoices.length, page }),
+  axes: ({ index }, { model, page }) => part('axes of the heatmap', axesLines(model, index), 0, page),
+  palette: (dialog, { model, width, rows }) =>
+    model.palette === null ? null : paletteBox(dialog, model.palette, model.ui, { width, rows }),
+  draft: ({ draft, top }, { width, page }) => draftBox(draft, top, { width, rows: page }),
+  grouping: (dialog, { model, page }) => listDialogBox(model, dialog, page),
+  columns: (dialog, { model, page }) => listDialogBox(model, dialog, page),
+  views: (dialog, { model, page }) => listDialogBox(model, dialog, page),
+};
+
 /** The screen with the open dialog over it, if there is one. */
 export function withDialog(screen: readonly Line[], model: WindowModel, width: number): readonly Line[] {
   const { dialog } = model.ui;
-  const page = Math.max(1, screen.length - 4);
-  switch (dialog.kind) {
-    case 'help':
-      return overlay(screen, part('keys', helpLines(model.ui.keys), dialog.top, page), width);
-    case 'table':
-      return overlay(screen, part(model.title, tableLines(model), dialog.top, page), width);
-    case 'metrics': {
-      const rows = Math.min(page, 20);
-      const top = scrollTo(dialog.index, Math.max(0, dialog.index - (rows >> 1)), rows, model.metrics.length);
-      return overlay(screen, part('metric', metricLines(model, dialog.index), top, rows), width);
-    }
-    case 'x-axis': {
-      const rows = Math.min(page, 20);
-      const top = scrollTo(dialog.index, Math.max(0, dialog.index - (rows >> 1)), rows, model.xChoices.length);
-      return overlay(screen, part('x axis', xChoiceLines(model.xChoices, dialog.index), top, rows), width);
-    }
-    case 'axes':
-      return overlay(screen, part('axes of the heatmap', axesLines(model, dialog.index), 0, page), width);
-    case 'filter':
-      return withOffer(screen, dialog.offer, {
-        column: 3 + textWidth(dialog.line.text.slice(0, dialog.offer.from)),
-        below: width < 80 || screen.length < 24 ? 1 : 2,
-      });
-    case 'palette':
-      if (model.palette === null) return screen;
-      return overlay(screen, paletteBox(dialog, model.palette, model.ui, { width, rows: screen.length }), width);
-    case 'draft':
-      return overlay(screen, draftBox(dialog.draft, dialog.top, { width, rows: page }), width);
-    case 'grouping':
-    case 'columns':
-    case 'views':
-      return overlay(screen, listDialogBox(model, dialog, page), width);
-    case 'none':
-    case 'search':
-    case 'confirm':
-      return screen;
+  const rows = screen.length;
+  if (dialog.kind === 'filter') {
+    return withOffer(screen, dialog.offer, {
+      column: 3 + textWidth(dialog.line.text.slice(0, dialog.offer.from)),
+      below: width < 80 || rows < 24 ? 1 : 2,
+    });
   }
+  // The table has a function for each kind of dialog; the compiler cannot see that key and argument belong together.
+  const boxOf = boxes[dialog.kind] as BoxOf<Dialog>;
+  const box = boxOf(dialog, { model, width, rows, page: Math.max(1, rows - 4) });
+  return box === null ? screen : overlay(screen, box, width);
+}
+
+/** A list to choose from, at most twenty rows of it, with the chosen one in sight. */
+function chooser(
+  title: string,
+  lines: readonly Line[],
+  { index, count, page }: { readonly index: number; readonly count: number; readonly page: number },
+): Box {
+  const rows = Math.min(page, 20);
+  return part(title, lines, scrollTo(index, Math.max(0, index - (rows >> 1)), rows, count), rows);
 }
 
 function part(title: string, lines: readonly Line[], top: number, rows: number): Box {

@@ -12,7 +12,7 @@ export function naturalOrder(a: string, b: string): number {
     if (difference !== 0) return difference;
     [i, j] = endA > i && endB > j ? [endA, endB] : [i + 1, j + 1];
   }
-  return a.length - i - (b.length - j) || (a < b ? -1 : a > b ? 1 : 0);
+  return a.length - i - (b.length - j) || textOrder(a, b);
 }
 
 /** Where the digits that begin at `from` end; `from` itself when there is none. */
@@ -29,5 +29,10 @@ function isDigit(code: number): boolean {
 /** By length without leading zeros, then digit by digit: exact for numbers of any length. */
 function numberOrder(a: string, b: string): number {
   const [x, y] = [a.replace(/^0+(?=.)/, ''), b.replace(/^0+(?=.)/, '')];
-  return x.length - y.length || (x < y ? -1 : x > y ? 1 : 0);
+  return x.length - y.length || textOrder(x, y);
+}
+
+/** By the codes of the characters. */
+function textOrder(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -39,7 +39,7 @@ export function logTicks(low: number, high: number, most: number): number[] {
     .filter((mark) => mark >= low * (1 - 1e-9) && mark <= high * (1 + 1e-9))
     .sort((a, b) => a - b);
   if (stride === 1 && finer.length <= most && finer.length > 2) return finer;
-  return decades.length >= 2 ? decades : ticks(low, high, most);
+  return decades.length >= 2 || high / low >= 100 ? decades : ticks(low, high, most);
 }
 
 /** Labels of ticks, all with as many decimals as the step needs to tell them apart. */

@@ -8,6 +8,7 @@ describe('marks of a logarithmic axis', () => {
     { low: 1, high: 1000, most: 4, expected: [1, 10, 100, 1000] },
     { low: 0.05, high: 3, most: 9, expected: [0.05, 0.1, 0.2, 0.5, 1, 2] },
     { low: 1e-12, high: 1e12, most: 5, expected: [1e-10, 1e-5, 1, 1e5, 1e10] },
+    { low: 1, high: 1e9, most: 1, expected: [1] },
     { low: 3, high: 4, most: 3, expected: [3, 3.5, 4] },
     { low: 0, high: 10, most: 5, expected: [] },
     { low: -1, high: 10, most: 5, expected: [] },
