@@ -43,9 +43,13 @@ function counts({ tally }: WindowModel, isLong: boolean): Line {
 function rightEnd(model: WindowModel): Line {
   if (model.connection === 'reconnecting')
     return onGround([span(' supervisor lost · reconnecting ', 'strong')], 'alarm');
-  const end = model.endedAt ?? model.now;
-  const time = model.startedAt === null ? 'not started' : duration(end - model.startedAt);
-  return [span(`${slotWords(model.status)}   `, 'dim'), span(`${time} `, 'plain')];
+  return [span(`${slotWords(model.status)} `, 'dim'), span(timeWords(model), 'plain')];
+}
+
+/** How long the runs have taken. Nothing of runs that had all ended before this supervisor knew of them. */
+function timeWords({ startedAt, endedAt, now, tally }: WindowModel): string {
+  if (startedAt !== null) return `  ${duration((endedAt ?? now) - startedAt)} `;
+  return hasEnded(tally) ? '' : '  not started ';
 }
 
 /** `2 of 4 slots busy`, `7 of 8 GPUs busy`, or both. */

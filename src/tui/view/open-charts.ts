@@ -18,11 +18,13 @@ export function chartGrid(
   if (shown.length === 0) {
     return [[span(detail.isLoaded ? 'No metrics have been written yet.' : 'reading…', 'faint')]];
   }
-  const each = Math.floor((width - gap * (columns - 1)) / columns);
   return Array.from({ length: rows }, (_, row) => {
     const from = Math.floor((row * height) / rows);
     const to = Math.floor(((row + 1) * height) / rows);
-    return chartRow(shown.slice(row * columns, (row + 1) * columns), detail, { width: each, height: to - from });
+    const inRow = shown.slice(row * columns, (row + 1) * columns);
+    // The last row may have fewer charts: they take its whole width.
+    const each = Math.floor((width - gap * (inRow.length - 1)) / Math.max(1, inRow.length));
+    return chartRow(inRow, detail, { width: each, height: to - from });
   }).flat();
 }
 
