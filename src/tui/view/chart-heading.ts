@@ -18,10 +18,14 @@ const rule = 8;
  */
 export function chartHeading(title: ChartTitle, curves: readonly Curve[], look: ChartLook, width: number): Line {
   const name = title.metric;
-  const whole = right(pieces(title, curves, look, width));
-  if (lineWidth(whole) + name.length + rule <= width) return sectionRule(name, whole, width);
+  const long = pieces(title, curves, look, width);
+  const short: Span[] = long.map(({ short: text, tone }) => ({ text, tone }));
+  // The axis is the last piece, and the first to be said shorter: most of its name is the group it belongs to.
+  const fitting = [long, [...long.slice(0, -1), ...short.slice(-1)]]
+    .map(right)
+    .find((words) => lineWidth(words) + name.length + rule <= width);
+  if (fitting !== undefined) return sectionRule(name, fitting, width);
   const room = width - rule - Math.min(leastName, name.length);
-  const short = pieces(title, curves, look, width).map(({ short: text, tone }) => ({ text, tone }));
   while (short.length > 0 && lineWidth(right(short)) > room) short.splice(short.length > 1 ? -2 : 0, 1);
   const words = right(short);
   const left = width - rule - lineWidth(words);
