@@ -89,7 +89,7 @@ export const keyMap: readonly Binding[] = [
     keys: ['tab'],
     shown: 'Tab',
     short: null,
-    help: 'next pane of an open run: log, charts, config, attempts',
+    help: 'next pane of an open run, next view of a comparison',
   },
   {
     command: 'mark',
@@ -178,7 +178,7 @@ export const keyMap: readonly Binding[] = [
     keys: ['/'],
     shown: '/',
     short: 'filter',
-    help: 'show some runs: name, status:failed, group:A, N>=64',
+    help: 'show some runs: name, status:failed, N>=64; in a log: search',
   },
   {
     command: 'group',

@@ -22,11 +22,15 @@ const onSelection = [
   'group',
   'columns',
   'views',
+  'baseline',
+  'first-error',
 ] as const satisfies readonly Command[];
 
-const isOnList: Obey = (ui, _, key) => refuse(ui, `${key} acts on the list of runs; Esc goes back to it.`);
-
 /** What these keys do on a screen without the list: nothing, and they say so. */
-export const obeyBesideList: Partial<Record<Command, Obey>> = Object.fromEntries(
-  onSelection.map((command) => [command, isOnList]),
-);
+export const obeyBesideList = refusing((key) => `${key} acts on the list of runs; Esc goes back to it.`);
+
+/** All of these keys, refused with the same words. `why`: for a key that was pressed. */
+export function refusing(why: (key: string) => string): Partial<Record<Command, Obey>> {
+  const obey: Obey = (ui, _, key) => refuse(ui, why(key));
+  return Object.fromEntries(onSelection.map((command) => [command, obey]));
+}

@@ -1,6 +1,6 @@
 import { type ChartChoice, spreads } from './chart-choice.js';
 import { type ChartCommand } from './command.js';
-import { commandFor } from './key-map.js';
+import { commandFor, keyOf } from './key-map.js';
 import { distance, isMovement, type Obey, type Pressed, refuse, type Situation } from './situation.js';
 import { type UiState } from './ui-state.js';
 import { spreadNames } from './view/chart-legend.js';
@@ -47,14 +47,14 @@ const whole = { from: 0, to: 1 };
 function zoomIn(ui: UiState, at: Situation): Pressed {
   if (at.charts === 0) return refuse(ui, 'There is no chart to zoom into; select a run that has started.');
   const { from, to } = ui.chart.zoom ?? whole;
-  if (to - from <= leastPart) return refuse(ui, 'This is as near as it goes; Z zooms out.');
+  if (to - from <= leastPart) return refuse(ui, `This is as near as it goes; ${keyOf('zoom-out', ui.keys)} zooms out.`);
   const middle = ui.chart.cursor ?? (from + to) / 2;
   return { ui: { ...ui, chart: { ...ui.chart, zoom: partAround(middle, (to - from) / 2) } } };
 }
 
 function zoomOut(ui: UiState): Pressed {
   const { zoom, cursor } = ui.chart;
-  if (zoom === null && cursor === null) return refuse(ui, 'All of it is shown; z zooms in.');
+  if (zoom === null && cursor === null) return refuse(ui, `All of it is shown; ${keyOf('zoom-in', ui.keys)} zooms in.`);
   if (zoom === null) return choose(ui, { cursor: null }, 'Without the cursor.');
   const size = (zoom.to - zoom.from) * 2;
   const wider = size >= 1 ? null : partAround(cursor ?? (zoom.from + zoom.to) / 2, size);

@@ -1,4 +1,5 @@
 import { type CompareCommand } from './command.js';
+import { keyOf } from './key-map.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
 import { type UiState } from './ui-state.js';
 import { chooseSubjects } from './view/compare-subjects.js';
@@ -17,7 +18,7 @@ function compare(ui: UiState, at: Situation): Pressed {
 function pinSelection(ui: UiState, at: Situation): Pressed {
   const node = at.rows[at.index];
   if (node === undefined) return refuse(ui, 'There is no run to pin.');
-  return pin(ui, node.key, node.label, 'c compares with it.');
+  return pin(ui, node.key, node.label, `${keyOf('compare', ui.keys)} compares with it.`);
 }
 
 /** Pins the baseline; the same again lets go of it. */

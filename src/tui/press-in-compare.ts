@@ -1,7 +1,7 @@
 import { spreads } from './chart-choice.js';
 import { type Command } from './command.js';
 import { compareViews, valueSummaries } from './compare-choice.js';
-import { commandFor } from './key-map.js';
+import { commandFor, keyOf } from './key-map.js';
 import { obeyBesideList } from './press-beside.js';
 import { moveCursor, obeyChart } from './press-chart.js';
 import { pin } from './press-compare.js';
@@ -30,7 +30,7 @@ export const obeyInCompare: Partial<Record<Command, Obey>> = {
     const subject = subjects[at];
     return subject === undefined
       ? refuse(ui, 'There is nothing to pin.')
-      : pin(ui, subject.key, subject.label, 'b again lets go of it.');
+      : pin(ui, subject.key, subject.label, `${keyOf('baseline', ui.keys)} again lets go of it.`);
   }),
   'x-axis': onScreen(chooseAxes),
   spread: onScreen((ui) => {

@@ -1,5 +1,6 @@
 import { readLogPattern } from '../store/log-pattern.js';
 import { type LogCommand } from './command.js';
+import { keyOf } from './key-map.js';
 import { editLine, type EditedLine, lineOf } from './line-editor.js';
 import { anotherLog, type LogHit, type LogPlace, type LogSeek } from './log-choice.js';
 import { distance, type Movement, type Pressed, refuse, type Obey, type Situation } from './situation.js';
@@ -114,8 +115,9 @@ function withPlace(ui: UiState, place: LogPlace): UiState {
 
 function searchOn(ui: UiState, at: Situation, direction: 1 | -1): Pressed {
   const { search } = ui.log;
-  if (!isOpenRun(ui, at)) return refuse(ui, 'Open a run and search its log first: Enter, then /.');
-  if (search === '') return refuse(ui, 'Say what to look for first: /.');
+  if (!isOpenRun(ui, at))
+    return refuse(ui, `Open a run and search its log first: Enter, then ${keyOf('filter', ui.keys)}.`);
+  if (search === '') return refuse(ui, `Say what to look for first: ${keyOf('filter', ui.keys)}.`);
   const from = direction > 0 ? startOf(ui, at) : (ui.log.hit?.offset ?? startOf(ui, at));
   return { ui: inLog(ui, seekOf('pattern', search, { from, direction })) };
 }

@@ -1,5 +1,6 @@
 import { assertNever } from '../base/assert-never.js';
 import { type MoveCommand } from './command.js';
+import { keyOf } from './key-map.js';
 import { anotherLog } from './log-choice.js';
 import { moveCursor } from './press-chart.js';
 import { isReadingLog, scrollLog, stopSearch } from './press-log.js';
@@ -109,7 +110,7 @@ function back(ui: UiState): Pressed {
   if (stopped !== null) return stopped;
   if (ui.screen.kind !== 'jobs') return { ui: { ...ui, screen: { kind: 'jobs' } } };
   if (ui.filter !== '') return { ui: { ...ui, filter: '', note: { text: 'Showing all runs.', tone: 'dim' } } };
-  return refuse(ui, 'There is nothing to go back to; q leaves the window.');
+  return refuse(ui, `There is nothing to go back to; ${keyOf('leave', ui.keys)} leaves the window.`);
 }
 
 /** ← and → on the open screen: the cursor of the charts, or another run. */

@@ -1,5 +1,7 @@
 import { suits } from '../client/run-verb.js';
+import { keyOf } from './key-map.js';
 import { type RunSummary } from './port.js';
+import { type KeyPreset } from './preferences-port.js';
 import { groupTargetOf, type Target, targetOf } from './press-target.js';
 import { type Obey, type Pressed, refuse } from './situation.js';
 import { type UiState } from './ui-state.js';
@@ -25,7 +27,7 @@ export const resume: Obey = (ui, at, key) => {
   const target = targetOf('resume', key, ui, at);
   if (target.kind === 'none') return refuse(ui, target.why);
   const [run] = target.runs;
-  if (run !== undefined && !suits.resume(run)) return refuse(ui, whyNotResumable(run));
+  if (run !== undefined && !suits.resume(run)) return refuse(ui, whyNotResumable(run, ui.keys));
   return { ui, order: { type: 'resume', ids: idsOf(target), what: target.what } };
 };
 
@@ -54,11 +56,11 @@ function whyNotKillable({ name, state, killAt }: RunSummary, now: number): strin
   return `${name} is stopping already${countdown}.`;
 }
 
-function whyNotResumable({ name, state }: RunSummary): string {
+function whyNotResumable({ name, state }: RunSummary, keys: KeyPreset): string {
   if (state === 'done') return `${name} is done; there is nothing to resume.`;
   if (state === 'queued') return `${name} is in the queue already.`;
-  if (state === 'held') return `${name} is held; h releases it.`;
-  if (state === 'paused') return `${name} is paused; p lets it continue.`;
+  if (state === 'held') return `${name} is held; ${keyOf('hold', keys)} releases it.`;
+  if (state === 'paused') return `${name} is paused; ${keyOf('pause', keys)} lets it continue.`;
   if (state === 'stopping') return `${name} is still stopping; resume it once it has ended.`;
   return `${name} is ${state}.`;
 }

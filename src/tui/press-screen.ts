@@ -1,6 +1,8 @@
 import { gpuName } from '../base/ids.js';
 import { type Command, type ScreenCommand } from './command.js';
 import { type RunSummary } from './port.js';
+import { refusing } from './press-beside.js';
+import { drainGpu } from './press-machine.js';
 import { select } from './press-move.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
 import { type UiState } from './ui-state.js';
@@ -22,15 +24,11 @@ function showGpus(ui: UiState): Pressed {
 
 /** The selection of the list is not seen there: what would act on it is refused. */
 export const obeyInGpus: Partial<Record<Command, Obey>> = {
+  ...refusing(() => 'Go to a run first: Enter leads to the first one here.'),
+  fold: (ui) => refuse(ui, 'There is nothing to fold here; Esc goes back to the list.'),
+  unfold: (ui) => refuse(ui, 'There is nothing to unfold here; Esc goes back to the list.'),
   open: openRunThere,
-  ...Object.fromEntries(
-    (
-      ['kill', 'kill-group', 'resume', 'resume-group', 'hold', 'hold-group', 'pause', 'pause-group', 'mark'] as const
-    ).map((command): [Command, Obey] => [
-      command,
-      (ui) => refuse(ui, 'Go to a run first: Enter leads to the first one here.'),
-    ]),
-  ),
+  drain: drainGpu,
 };
 
 /** From a GPU, or the CPU, to the first run on it. */

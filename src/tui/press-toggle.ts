@@ -1,6 +1,8 @@
 import { suits } from '../client/run-verb.js';
+import { keyOf } from './key-map.js';
 import { type RunVerb } from './order.js';
 import { type RunSummary } from './port.js';
+import { type KeyPreset } from './preferences-port.js';
 import { idsOf } from './press-order.js';
 import { groupTargetOf, type Target, targetOf } from './press-target.js';
 import { type Obey, type Pressed, refuse } from './situation.js';
@@ -14,7 +16,7 @@ type Toggle = {
   readonly undoes: string;
   readonly redoes: string;
   /** Why a run that suits neither is left alone, after its name. */
-  readonly refusal: (run: RunSummary) => string;
+  readonly refusal: (run: RunSummary, keys: KeyPreset) => string;
 };
 
 const hold: Toggle = {
@@ -22,8 +24,8 @@ const hold: Toggle = {
   off: 'release',
   undoes: 'releases',
   redoes: 'holds',
-  refusal: ({ state }) =>
-    state === 'running' ? 'is running; p pauses it' : `is ${state}; only what waits can be held`,
+  refusal: ({ state }, keys) =>
+    state === 'running' ? `is running; ${keyOf('pause', keys)} pauses it` : `is ${state}; only what waits can be held`,
 };
 
 const pause: Toggle = {
@@ -31,8 +33,10 @@ const pause: Toggle = {
   off: 'continue',
   undoes: 'continues',
   redoes: 'pauses',
-  refusal: ({ state }) =>
-    state === 'queued' ? 'has not started; h holds it' : `is ${state}; only what runs can be paused`,
+  refusal: ({ state }, keys) =>
+    state === 'queued'
+      ? `has not started; ${keyOf('hold', keys)} holds it`
+      : `is ${state}; only what runs can be paused`,
 };
 
 export const toggleHold: Obey = (ui, at, key) => toggle(ui, hold, key, (verb) => targetOf(verb, key, ui, at));
@@ -49,6 +53,6 @@ function toggle(ui: UiState, way: Toggle, key: string, target: (verb: RunVerb) =
     const them = chosen.runs.length === 1 ? 'it' : 'them';
     return { ui, order: { type, ids: idsOf(chosen), what: chosen.what, undo: `${key} ${undo} ${them}` } };
   }
-  if (forward.kind === 'runs') return refuse(ui, `${forward.runs[0]!.name} ${refusal(forward.runs[0]!)}.`);
+  if (forward.kind === 'runs') return refuse(ui, `${forward.runs[0]!.name} ${refusal(forward.runs[0]!, ui.keys)}.`);
   return refuse(ui, forward.why);
 }

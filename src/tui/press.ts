@@ -1,5 +1,5 @@
 import { type Command, type WindowCommand } from './command.js';
-import { commandFor, keyMapOf } from './key-map.js';
+import { commandFor, keyMapOf, keyOf } from './key-map.js';
 import { obeyAct } from './press-act.js';
 import { obeyChart } from './press-chart.js';
 import { obeyCompare } from './press-compare.js';
@@ -24,7 +24,8 @@ export function press(ui: UiState, key: string, situation: Situation): Pressed {
     return pressed.command === undefined ? pressed : run(pressed.ui, pressed.command, situation);
   }
   const command = commandFor(key, ui.keys);
-  if (command === undefined) return refuse(quiet, `${key} does nothing here; ? shows the keys.`);
+  if (command === undefined)
+    return refuse(quiet, `${key} does nothing here; ${keyOf('help', ui.keys)} shows the keys.`);
   return (obeyHere(ui)[command] ?? obey[command])(quiet, situation, key);
 }
 

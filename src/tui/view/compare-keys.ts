@@ -1,19 +1,24 @@
+import { type Command } from '../command.js';
 import { type CompareView } from '../compare-choice.js';
+import { keyOf } from '../key-map.js';
+import { type UiState } from '../ui-state.js';
 import { isInRows } from './comparison.js';
 import { type WindowModel } from './window-model.js';
 
 type Hint = readonly [key: string, does: string];
+type Bound = readonly [command: Command, does: string];
 
 /** What the footer says on the compare screen. */
 export function compareKeys({ ui }: WindowModel): readonly Hint[] {
   const subjects = ui.screen.kind === 'compare' ? ui.screen.subjects : [];
   const { view, summary } = ui.compare;
+  const bound = ([command, does]: Bound): Hint => [keyOf(command, ui.keys), does];
   return [
     ...moving(view, isInRows(subjects)),
     ['Tab', nextView[view]],
-    ['c', summary],
-    ...acting[view],
-    ['m', 'metric'],
+    bound(['compare', summary]),
+    ...acting[view].map(bound),
+    bound(['metric', 'metric']),
     ...ways,
   ];
 }
@@ -38,17 +43,17 @@ function moving(view: CompareView, areRows: boolean): readonly Hint[] {
 }
 
 const nextView: Record<CompareView, string> = { table: 'overlay', overlay: 'heatmap', heatmap: 'table' };
-const acting: Record<CompareView, readonly Hint[]> = {
+const acting: Record<CompareView, readonly Bound[]> = {
   table: [
-    ['b', 'baseline'],
-    ['Enter', 'open'],
+    ['baseline', 'baseline'],
+    ['open', 'open'],
   ],
   overlay: [
-    ['a', 'seeds'],
-    ['l', 'log'],
-    ['~', 'smooth'],
+    ['spread', 'seeds'],
+    ['log-y', 'log'],
+    ['smooth', 'smooth'],
   ],
-  heatmap: [['x', 'axes']],
+  heatmap: [['x-axis', 'axes']],
 };
 const ways: readonly Hint[] = [
   ['Esc', 'back'],
@@ -68,10 +73,7 @@ export const axesKeys: readonly Hint[] = [
 export const compareFirstToGo: readonly string[] = ['log', 'smooth', 'scroll', 'seeds', 'cursor', 'choose'];
 
 /** What the footer says on the sweep screen. */
-export const sweepKeys: readonly Hint[] = [
-  ['↑↓', 'scroll'],
-  ['m', 'metric'],
-  ['t', 'table'],
-  ['c', 'compare'],
-  ...ways,
-];
+export function sweepKeys({ keys }: UiState): readonly Hint[] {
+  const named = (['metric', 'table', 'compare'] as const).map((command): Hint => [keyOf(command, keys), command]);
+  return [['↑↓', 'scroll'], ...named, ...ways];
+}

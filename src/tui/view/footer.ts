@@ -64,7 +64,7 @@ function keysNow(model: WindowModel): readonly Hint[] {
   if (ui.dialog.kind !== 'none') return dialogKeys[ui.dialog.kind];
   if (ui.screen.kind === 'open') return openKeys(model);
   if (ui.screen.kind === 'compare') return compareKeys(model);
-  if (ui.screen.kind === 'sweep') return sweepKeys;
+  if (ui.screen.kind === 'sweep') return sweepKeys(ui);
   if (ui.screen.kind === 'gpus') return gpuKeys;
   const bound = keyMapOf(ui.keys).flatMap(({ shown, short, command }): Hint[] =>
     short === null || (command === 'table' && table === null) ? [] : [[shown, short]],

@@ -1,3 +1,4 @@
+import { keyOf } from '../key-map.js';
 import { type FleetStatus } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { duration } from './duration.js';
@@ -73,10 +74,10 @@ function progressLine({ tally, etaSeconds }: WindowModel, width: number): Line {
   return [span(' '), ...progressBar(tally.progress, Math.max(0, width - lineWidth(right) - 1), 'accent'), ...right];
 }
 
-function endedLine({ tally, table }: WindowModel, width: number): Line {
+function endedLine({ tally, table, ui }: WindowModel, width: number): Line {
   const failed = tally.total - tally.counts.done;
   const text =
     failed === 0 ? `✓ all ${tally.total} runs done` : `${tally.counts.done} of ${tally.total} runs done, ${failed} not`;
-  const hint = `${table === null ? '' : ' · t shows the table'} · q leaves `;
+  const hint = `${table === null ? '' : ` · ${keyOf('table', ui.keys)} shows the table`} · ${keyOf('leave', ui.keys)} leaves `;
   return ends([span(` ${text}`, failed === 0 ? 'good' : 'warn'), span(hint, 'dim')], [], width);
 }
