@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { toAscii } from '../../src/tui/ascii.js';
 import { capabilitiesOf } from '../../src/tui/capabilities.js';
@@ -151,6 +152,17 @@ describe('ASCII', () => {
       // A question mark would be a character nobody thought of: the screens have one only in the help.
       if (!text.includes('?')) expect(plain).not.toContain('?');
     }
+  });
+
+  it('has a stand-in for every character in the source of the window', () => {
+    const sources = readdirSync('src/tui', { recursive: true, encoding: 'utf8' }).filter((path) =>
+      /\.tsx?$/.test(path),
+    );
+    const unknown = sources.flatMap((path) => {
+      const code = readFileSync(`src/tui/${path}`, 'utf8').replace(/\/\*[^]*?\*\/|^\s*\/\/.*$/gm, '');
+      return [...(code.match(/[^\u0000-\u007f]/gu) ?? [])].filter((glyph) => toAscii(glyph).includes('?'));
+    });
+    expect(new Set(unknown)).toEqual(new Set());
   });
 
   it('keeps the height of a curve', () => {
