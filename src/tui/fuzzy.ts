@@ -2,7 +2,8 @@
  * How well what was typed stands for a text; null: it does not. The letters must come in their order, gaps are allowed.
  *
  * A letter is worth more at the start of a word than within it, most at the start of the text, and more directly after
- * the letter before it than after a gap; of two texts that are matched alike the shorter one is meant.
+ * the letter before it than after a gap; of two texts that are matched alike the shorter one is meant. What begins with
+ * all that was typed comes before anything else.
  */
 export function fuzzyScore(typed: string, text: string): number | null {
   const wanted = [...typed.toLowerCase().replace(/\s+/g, '')];
@@ -11,7 +12,9 @@ export function fuzzyScore(typed: string, text: string): number | null {
   let best: (number | null)[] = Array.from({ length: letters.length }, () => null);
   for (const [place, letter] of wanted.entries()) best = nextRow(letters, letter, place === 0 ? null : best);
   const found = best.filter((score) => score !== null);
-  return found.length === 0 ? null : Math.max(...found) - letters.length / 100;
+  if (found.length === 0) return null;
+  const whole = letters.startsWith(wanted.join('')) ? wholeValue : 0;
+  return whole + Math.max(...found) - letters.length / 100;
 }
 
 /** Best scores of the letters so far, by where the last of them stands. `before`: the same without it; null: it is the first. */
@@ -29,6 +32,8 @@ function nextRow(letters: string, letter: string, before: readonly (number | nul
 
 const adjacentValue = 6;
 const gapCost = 1;
+/** More than the letters of any text can be worth. */
+const wholeValue = 1e6;
 
 function startValue(letters: string, at: number): number {
   if (at === 0) return 10;

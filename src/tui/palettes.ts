@@ -13,8 +13,8 @@ type Fronts = Readonly<Record<Tone, string>>;
 /** As matplotlib's viridis: it grows lighter all the way, so that any colour vision sees its order. */
 const heat = {
   heat0: '38;5;255;48;5;53',
-  heat1: '38;5;231;48;5;60',
-  heat2: '38;5;255;48;5;24',
+  heat1: '38;5;231;48;5;55',
+  heat2: '38;5;231;48;5;25',
   heat3: '38;5;16;48;5;30',
   heat4: '38;5;16;48;5;35',
   heat5: '38;5;16;48;5;113',

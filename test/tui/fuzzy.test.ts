@@ -11,6 +11,12 @@ describe('finding a text by a few of its letters', () => {
     { when: 'letters in their order, with gaps', typed: 'kg', texts: ['kill-group', 'gk'], order: ['kill-group'] },
     { when: 'what begins so comes first', typed: 'so', texts: ['resort', 'sort'], order: ['sort', 'resort'] },
     {
+      when: 'even before letters that all start words',
+      typed: 'res',
+      texts: ['reverse-sort', 'resume'],
+      order: ['resume', 'reverse-sort'],
+    },
+    {
       when: 'starts of words before letters within',
       typed: 'lx',
       texts: ['relax', 'log-x'],
