@@ -12,6 +12,7 @@ export type OpenTerminal = {
   write(keys: string): void;
   kill(signal: string): void;
   resize(columns: number, rows: number): void;
+  hang(hangs?: boolean): void;
   lines(): string[];
   isAlternate(): boolean;
   onDrawn(listener: () => void): () => void;

@@ -28,6 +28,8 @@ export function openTerminal({ command, args = [], columns, rows, cwd = process.
       child.resize(width, height);
       screen.resize(width, height);
     },
+    /** Reads no more of what the program writes, as a line that hangs does; again with `false`. */
+    hang: (hangs = true) => (hangs ? child.pause() : child.resume()),
     /** The rows on the screen, trailing spaces cut. */
     lines: () => Array.from({ length: screen.rows }, (_, row) => lineAt(screen, row)?.translateToString(true) ?? ''),
     isAlternate: () => screen.buffer.active.type === 'alternate',

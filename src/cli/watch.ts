@@ -8,7 +8,7 @@ import { isOver } from './is-over.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
 import { printReport, reportText } from './print-report.js';
-import { hasScreen, print } from './terminal.js';
+import { hasPerson, hasScreen, print, remark } from './terminal.js';
 
 /** Time between two looks when nothing is published, ms: the progress line has to come even then. */
 const LOOK_MS = 1000;
@@ -27,7 +27,12 @@ export async function watch(
   path: string | null = null,
 ): Promise<number> {
   await fleet.ready();
-  if (!hasScreen() || options.plain === true) return tellLines(fleet, sweep, options);
+  if (!hasScreen() || options.plain === true) {
+    // `hasPerson`: a file or a pipe needs no explanation.
+    if (hasPerson() && options.plain !== true)
+      remark('TERM is dumb: no window can be drawn on it, so there are lines.');
+    return tellLines(fleet, sweep, options);
+  }
   return showWindow(fleet, sweep, { options, path });
 }
 

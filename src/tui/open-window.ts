@@ -47,6 +47,12 @@ export async function openWindow(options: WindowOptions): Promise<Outcome> {
       'Use --plain for one line per event.',
     );
   }
+  if (options.environment?.['TERM'] === 'dumb') {
+    throw new UserError(
+      'TERM is dumb: the control window cannot be drawn on such a terminal.',
+      'Set TERM to what the terminal is, for example `export TERM=xterm-256color`, or use --plain.',
+    );
+  }
   // Ink and React are half of the program's start: other verbs never load them.
   const { mountWindow } = await import('./window.js');
   return new Promise((resolve, reject) => {

@@ -55,6 +55,11 @@ export const choiceEntries: readonly PaletteEntry[] = [
       return { ui: { ...ui, keys }, order: { type: 'prefer', keys } };
     },
   }),
+  choice({
+    ...{ name: 'mouse', takes: 'on|off', help: 'clicks and the wheel; off: the terminal marks text', command: null },
+    words: () => ['on', 'off'],
+    choose: (ui, _at, word) => ({ ui, order: { type: 'prefer', mouse: word === 'on' } }),
+  }),
 ];
 
 type Choice = Pick<PaletteEntry, 'name' | 'takes' | 'help' | 'command'> & {

@@ -5,6 +5,7 @@ import { memorySweep } from './simulated-fleet.js';
 
 const mode = process.argv[2] ?? 'plain';
 const { fleet, files } = memorySweep();
+let newsCount = 0;
 const shift = Date.now() - memorySweep().now;
 for (const run of fleet.runs.values()) {
   const moved = (time: number | null) => (time === null ? null : time + shift);
@@ -16,6 +17,7 @@ for (const run of fleet.runs.values()) {
 }
 if (mode === 'throw') setTimeout(() => failLater(), 300);
 if (mode === 'exit') setTimeout(() => process.exit(7), 300);
+if (mode === 'busy') setInterval(makeNews, 20);
 const broken: RunFilesPort = {
   ...files,
   metrics: () => ({
@@ -28,6 +30,16 @@ const broken: RunFilesPort = {
 };
 if (mode === 'ended') {
   for (const { id } of fleet.runs.values()) fleet.change(id, { state: 'done', progress: 1, killAt: null, slot: null });
+}
+
+/** Something on every row that is shown; the first waiting run counts. */
+function makeNews(): void {
+  newsCount++;
+  for (const { id, state } of fleet.runs.values()) {
+    const metrics = { 'test/bits_known': (newsCount * 7919) % 9973 };
+    fleet.change(id, state === 'queued' ? { reason: `news ${newsCount}` } : { metrics });
+  }
+  fleet.publish();
 }
 
 function failLater(): never {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openTerminal, type OpenTerminal } from '../../scripts/terminal.js';
+import { type OpenTerminal } from '../../scripts/terminal.js';
 import { bundleProgram } from './bundle-program.js';
+import { expectModesLeft, expectRestored, startInShell, startWindow, windowPid } from './window-terminal.js';
 
 let program: { file: string; remove: () => void };
 let terminals: OpenTerminal[] = [];
@@ -11,55 +12,12 @@ afterEach(() => {
   terminals = [];
 });
 
-const plainShell = {
-  ...process.env,
-  TERM: 'xterm-256color',
-  LANG: 'C.UTF-8',
-  LC_ALL: undefined,
-  NO_COLOR: undefined,
-  CI: undefined,
-};
-
-/** The window in a real pseudo-terminal, started from a shell that afterwards tells the terminal's modes. */
+/** The window, once it is drawn. */
 async function start(mode = 'plain', environment: Record<string, string> = {}): Promise<OpenTerminal> {
-  const script = `echo before; "${process.execPath}" "${program.file}" ${mode}; echo "code $?"; stty -a | grep -oE -- '-?(icanon|echo)\\b' | tr '\\n' ' '; echo end`;
-  const terminal = openTerminal({
-    command: 'sh',
-    args: ['-c', script],
-    columns: 100,
-    rows: 30,
-    environment: { ...plainShell, ...environment },
-  });
+  const terminal = startWindow(program.file, { mode, environment });
   terminals.push(terminal);
-  await terminal.waitFor(
-    (rows) => rows.some((row) => row.includes('detach')) || rows.some((row) => row.includes('scroll')),
-  );
+  await terminal.waitFor((rows) => rows.some((row) => row.includes('detach') || row.includes('scroll')));
   return terminal;
-}
-
-/** What a person finds after leaving: their own screen, with a cursor and a terminal that echoes. */
-async function expectRestored(terminal: OpenTerminal): Promise<string[]> {
-  const rows = await terminal.waitFor((lines) => lines.some((line) => line.endsWith('end')));
-  expect(terminal.isAlternate()).toBe(false);
-  expect(rows[0]).toBe('before');
-  expect(rows.join('\n')).toMatch(/(^|\s)icanon (.*\s)?echo\b/);
-  const codes = [...terminal.output.matchAll(/\u001b\[\?(25|7|1049|2026)([hl])/g)].map(
-    ([, mode, state]) => `${mode}${state}`,
-  );
-  expect(['25', '7', '1049', '2026'].map((mode) => codes.findLast((code) => code.startsWith(mode)))).toEqual([
-    '25h',
-    '7h',
-    '1049l',
-    '2026l',
-  ]);
-  return rows;
-}
-
-/** The pid of the window itself, not of the shell around it. */
-async function windowPid(terminal: OpenTerminal): Promise<number> {
-  const { readFileSync } = await import('node:fs');
-  const children = readFileSync(`/proc/${terminal.pid}/task/${terminal.pid}/children`, 'utf8').trim();
-  return Number(children.split(' ')[0]);
 }
 
 describe('the window in a terminal', () => {
@@ -144,7 +102,7 @@ describe('every way out restores the terminal', () => {
     ['SIGQUIT', 131],
   ])('%s, and the process dies by it', async (signal, code) => {
     const terminal = await start();
-    process.kill(await windowPid(terminal), signal);
+    process.kill(windowPid(terminal), signal);
     const rows = await expectRestored(terminal);
     expect(rows.join('\n')).toContain(`code ${code}`);
     expect(rows.join('\n')).not.toContain('left:');
@@ -171,35 +129,32 @@ describe('every way out restores the terminal', () => {
 
   it('the loss of the terminal ends the process', async () => {
     const terminal = await start();
-    const pid = await windowPid(terminal);
+    const pid = windowPid(terminal);
     terminal.close();
     await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
   });
 
-  it('Ctrl-Z, and fg brings the window back', async () => {
-    const terminal = openTerminal({
-      command: 'bash',
-      args: ['--norc', '--noprofile', '-i'],
-      columns: 100,
-      rows: 30,
-      environment: { ...plainShell, PS1: '$ ', PROGRAM: program.file },
-    });
+  it.each<[string, (terminal: OpenTerminal) => void]>([
+    ['Ctrl-Z', (terminal) => terminal.write('\u001a')],
+    ['SIGTSTP from outside', (terminal) => process.kill(windowPid(terminal), 'SIGTSTP')],
+  ])('%s, and fg brings the window back', async (_, stop) => {
+    const terminal = await startInShell(program.file);
     terminals.push(terminal);
-    await terminal.waitFor((rows) => rows.some((row) => row.startsWith('$')));
-    terminal.write(`"${process.execPath}" "$PROGRAM"\r`);
-    await terminal.waitFor((rows) => rows.some((row) => row.includes('detach')));
-    terminal.write('\u001a');
+    stop(terminal);
     await terminal.waitFor((rows) => rows.some((row) => row.includes('Stopped')));
     expect(terminal.isAlternate()).toBe(false);
+    expectModesLeft(terminal);
     terminal.write('echo typed by a person\r');
     await terminal.waitFor((rows) => rows.some((row) => row === 'typed by a person'));
     terminal.write('fg\r');
     await terminal.waitFor((rows) => rows.some((row) => row.includes('detach')) && rows[0]!.includes('abcd'));
     expect(terminal.isAlternate()).toBe(true);
+    expect(terminal.output.lastIndexOf('\u001b[?1000h')).toBeGreaterThan(terminal.output.lastIndexOf('\u001b[?1000l'));
     terminal.write('2');
     await terminal.waitFor((rows) => rows.some((row) => row.includes('│ B  secret size')));
     terminal.write('q');
     await terminal.waitFor((rows) => rows.some((row) => row.includes('left: detached')));
+    expectModesLeft(terminal);
   });
 });
 
