@@ -1,6 +1,7 @@
 /** The program `memrl-tui`: reads the command line, calls one verb, prints errors, sets the exit code. */
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { preferencesPath } from '../store/preferences.js';
 import type { LaunchOptions } from './options.js';
 import { reportError } from './report-error.js';
 import { addOptions, addVerb, takenBy } from './verb.js';
@@ -21,6 +22,7 @@ const program = new Command('memrl-tui')
     const { launch } = await import('./verbs/launch.js');
     process.exitCode = await launch(file, options);
   });
+program.addHelpText('after', () => `\nYour theme, keys and views are kept in ${preferencesPath(process.env)}`);
 addOptions(program, launchOptions);
 for (const verb of verbs) addVerb(program, verb);
 // Asked by the shell while a person types.

@@ -55,7 +55,7 @@ export function preferencesIn(file: PreferencesFile): PreferencesPort {
     get mouse() {
       return valueOf(file, 'mouse');
     },
-    problem: file.problem ?? strayValue(file),
+    problem: file.problem ?? strayPreference(file),
     ofSweep: (sweep) => SweepPart.safeParse(sweepsIn(file.values)[sweep]).data ?? nothing,
     keep: (change) => file.change((values) => ({ ...values, ...change })),
     keepSweep: (sweep, preferences) =>
@@ -95,8 +95,8 @@ function valueOf<Key extends keyof WindowPreferences>({ values }: PreferencesFil
   return success ? (data as WindowPreferences[Key]) : initial[key];
 }
 
-/** The first value that a person must have misspelt. */
-function strayValue({ values, path }: PreferencesFile): string | null {
+/** The first value that a person must have misspelt, in a sentence; null: all can be. */
+export function strayPreference({ values, path }: Pick<PreferencesFile, 'values' | 'path'>): string | null {
   for (const [key, { schema, may }] of Object.entries(parts)) {
     const value = values[key];
     if (value === undefined || schema.safeParse(value).success) continue;

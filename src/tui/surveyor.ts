@@ -23,7 +23,7 @@ export class Surveyor {
     return this.#whole.value([facts, history.version], () => {
       const runs = this.#memory(scene);
       const drawn = runs.slice(0, mostCurves);
-      const memory = memoryRows(drawn, (run, bits, count) => wholeReader(history, run)?.series(bits, count) ?? null);
+      const memory = memoryRows(drawn, (run, bits, count) => wholeReader(history, run)?.series(bits, count));
       const read = drawn.filter((run) => wholeReader(history, run) !== null).length;
       return { ...facts, memory, curves: { read, wanted: drawn.length, of: runs.length } };
     });

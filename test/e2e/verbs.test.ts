@@ -304,6 +304,7 @@ describe('the rest of the command line', () => {
     );
     expect(places).toEqual([...places].sort((a, b) => a - b));
     expect(places[0]).toBeGreaterThan(0);
+    expect(out).toContain('memrl-tui/preferences.json');
     expect((await run('kill', '--help')).out).toContain('status:failed,lost');
   });
 

@@ -5,7 +5,7 @@ import { valuesText } from './compare-parameters.js';
 import { deltaOf } from './compare-value.js';
 import { type Comparison } from './comparison.js';
 import { textWidth } from './display-width.js';
-import { shortKey } from './list-row.js';
+import { shortKey } from './short-key.js';
 import { fit, fitLine, type Line, lineWidth, onGround, span } from './span.js';
 
 const gap = 2;

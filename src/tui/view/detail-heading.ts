@@ -1,7 +1,7 @@
 import { type RunSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { duration } from './duration.js';
-import { countsLine } from './list-row.js';
+import { countsLine } from './counts-line.js';
 import { runReason } from './run-reason.js';
 import { ends, type Line, lineWidth, span } from './span.js';
 import { stateLook } from './state-look.js';

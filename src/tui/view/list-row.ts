@@ -9,9 +9,6 @@ import { fit, type Line, span, type Tone } from './span.js';
 import { stateLook } from './state-look.js';
 import { type RunNode } from './tree.js';
 
-export { countsLine } from './counts-line.js';
-export { shortKey } from './short-key.js';
-
 /** Columns below which a reason would be a stump. */
 const leastReason = 12;
 

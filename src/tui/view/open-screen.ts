@@ -10,7 +10,7 @@ import { openTabs } from './open-tabs.js';
 import { parameterLines } from './parameters.js';
 import { inFocus, sectionRule } from './section.js';
 import { shortNumber } from './short-number.js';
-import { shortKey } from './list-row.js';
+import { shortKey } from './short-key.js';
 import { blank, fit, fitLine, fitRight, type Line, lineWidth, span } from './span.js';
 import { isEnded, stateLook } from './state-look.js';
 import { type Branch, type RunNode, type TreeNode } from './tree.js';

@@ -1,10 +1,11 @@
 import { cleanText } from './clean-text.js';
 import { fitLineRight, sampleCell } from './compare-cells.js';
+import { countsLine } from './counts-line.js';
 import { textWidth } from './display-width.js';
 import { duration } from './duration.js';
-import { countsLine, shortKey } from './list-row.js';
 import { progressBar } from './progress-bar.js';
 import { sectionRule } from './section.js';
+import { shortKey } from './short-key.js';
 import { shortNumber } from './short-number.js';
 import { fit, fitLine, type Line, lineWidth, span } from './span.js';
 import { type GroupOverview, type SweepOverview } from './sweep-overview.js';

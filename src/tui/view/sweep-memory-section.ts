@@ -88,7 +88,10 @@ function memoryRow(row: MemoryRow, { label, shown, bar, axis }: Frame): Line {
   const name = fitLine([span(`   ${cleanText(row.label)}`)], label);
   const isAll = row.memorised === row.runs;
   const cells: Record<ColumnName, Line> = {
-    memorised: [span(`${row.memorised}/${row.runs}`, isAll ? 'good' : row.missed > 0 ? 'warn' : 'dim')],
+    // Before its curves have been read nobody knows whether it has learnt anything.
+    memorised: row.isRead
+      ? [span(`${row.memorised}/${row.runs}`, isAll ? 'good' : row.missed > 0 ? 'warn' : 'dim')]
+      : [span('–', 'faint')],
     known:
       row.known === null
         ? [span('–', 'faint')]

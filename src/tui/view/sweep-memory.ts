@@ -11,6 +11,8 @@ export type MemoryRow = {
   readonly label: string;
   readonly runs: number;
   readonly memorised: number;
+  /** Whether the curves of all ended runs have been read: before, `memorised` and `missed` are too small. */
+  readonly isRead: boolean;
   /** Ended after their whole budget without having memorised. */
   readonly missed: number;
   /** log2 N: the bits there are to know. */
@@ -40,8 +42,8 @@ const bitsKeys = [
 ];
 const countKeys = ['progress/episodes', 'progress/examples'];
 
-/** Bits known over episodes, as far as they have been read. */
-export type BitsCurve = (run: RunSummary, bitsKey: string, countKey: string) => Series | null;
+/** Bits known over episodes; null: there are none; undefined: the run has not been read yet. */
+export type BitsCurve = (run: RunSummary, bitsKey: string, countKey: string) => Series | null | undefined;
 
 /** What a run's columns say of its secret; null: it is not a run of a memory sweep. */
 export function memoryFacts({ metrics, parameters }: RunSummary): { secretBits: number; ceiling: number } | null {
@@ -83,6 +85,7 @@ function rowOf(
     label: run.subgroup ?? run.name,
     runs: members.length,
     memorised: memorised.length,
+    isRead: verdicts.every((verdict) => verdict !== undefined),
     missed: missed.length,
     secretBits,
     known: meanOf(members.map((member) => knownNow(member.run))),
@@ -94,13 +97,13 @@ function rowOf(
 
 type Verdict = { readonly kind: 'memorised' | 'missed'; readonly episodes: number };
 
-/** Null for a run that cannot be judged: it goes on, broke off, or has not been read. */
-function verdictOf(run: RunSummary, secretBits: number, curveOf: BitsCurve): Verdict | null {
+/** Null for a run that cannot be judged: it goes on, or broke off; undefined for one that has not been read. */
+function verdictOf(run: RunSummary, secretBits: number, curveOf: BitsCurve): Verdict | null | undefined {
   if (!isEnded(run.state)) return null;
   const bitsKey = bitsKeys.find((key) => key in run.metrics);
   const countKey = countKeys.find((key) => key in run.metrics);
   const curve = bitsKey === undefined || countKey === undefined ? null : curveOf(run, bitsKey, countKey);
-  if (curve === null) return null;
+  if (curve === null || curve === undefined) return curve;
   const points = [...curve.y.keys()].filter((index) => !Number.isNaN(curve.y[index]));
   const last = points.at(-1);
   if (last === undefined) return null;

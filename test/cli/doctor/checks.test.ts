@@ -5,6 +5,7 @@ import { judgeGpus } from '../../../src/cli/doctor/gpus.js';
 import { judgeWatches } from '../../../src/cli/doctor/inotify.js';
 import { judgeMemory, judgeOpenFiles, judgeProcesses, parseLimits } from '../../../src/cli/doctor/limits.js';
 import { mountOf } from '../../../src/cli/doctor/mount.js';
+import { judgePreferences } from '../../../src/cli/doctor/preferences.js';
 import { judgeNode } from '../../../src/cli/doctor/programs.js';
 import { judgeSecrets } from '../../../src/cli/doctor/secrets.js';
 import { sizeText } from '../../../src/cli/doctor/size-text.js';
@@ -24,6 +25,22 @@ function verdicts(cases: Case[]): void {
     expect(finding.fix !== undefined).toBe(state !== 'ok');
   });
 }
+
+describe('preferences', () => {
+  const path = '/home/ada/.config/memrl-tui/preferences.json';
+  verdicts([
+    { what: 'none yet', finding: judgePreferences(path, null), state: 'ok', says: path },
+    { what: 'in order', finding: judgePreferences(path, '{"keys":"vim","sweeps":{}}'), state: 'ok', says: path },
+    { what: 'cut off', finding: judgePreferences(path, '{"keys":"v'), state: 'warn', says: 'no JSON object' },
+    { what: 'a list', finding: judgePreferences(path, '[]'), state: 'warn', says: 'no JSON object' },
+    {
+      what: 'misspelt',
+      finding: judgePreferences(path, '{"theme":"drak"}'),
+      state: 'warn',
+      says: '"drak", which is not',
+    },
+  ]);
+});
 
 describe('Node', () => {
   verdicts([

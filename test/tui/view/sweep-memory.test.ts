@@ -73,6 +73,8 @@ describe('bits per episode', () => {
 
   it('are not known before the curves have been read', () => {
     const run = aRun('A_x', { state: 'done', metrics: { ...columns, ...theory } });
-    expect(memoryRows([run], () => null)).toMatchObject([{ bits: null, memorised: 0, known: 9.9 }]);
+    expect(memoryRows([run], () => undefined)).toMatchObject([{ bits: null, isRead: false, known: 9.9 }]);
+    expect(memoryRows([run], () => null)).toMatchObject([{ bits: null, isRead: true, memorised: 0 }]);
+    expect(memoryRows([{ ...run, state: 'running' }], () => undefined)).toMatchObject([{ isRead: true }]);
   });
 });

@@ -131,6 +131,29 @@ describe('the sweep screen', () => {
     expect(shown(100, 30, 'S')).toMatchSnapshot();
   });
 
+  it('counts nothing as learnt or missed before its curves have been read', () => {
+    const metrics = { 'test/bits/answer_raw': 9.9, 'progress/episodes': 4000, 'theory/signal_bits': 10 };
+    const runs = [0, 1].map((seed) =>
+      aRun(`A_s${seed}`, {
+        subgroup: 'B2',
+        state: 'done',
+        metrics: { ...metrics, 'theory/channel_bits_per_episode': 1 },
+      }),
+    );
+    const series = () => ({ x: Float64Array.of(100), y: Float64Array.of(10) });
+    const metricsOf = () => ({ refresh: () => false, keys: () => ['test/bits/answer_raw'], series });
+    const files = { ...memorySweep().files, metrics: metricsOf };
+    controller.close();
+    controller = aController({ fleet: new SimulatedFleet([aSweep()], runs), files, now: 0 });
+    controller.resize(120, 30);
+    controller.press('S');
+    const unread = screenText(controller).join('\n');
+    expect(unread).toContain('reading 0 of 2 curves');
+    expect(lineOf(unread, '   B2')).not.toContain('0/2');
+    vi.advanceTimersByTime(1500);
+    expect(lineOf(screenText(controller).join('\n'), '   B2')).toContain('2/2');
+  });
+
   it('scrolls to its end and not beyond', () => {
     expect(shown(80, 24, 'S')).toMatch(/more lines ↓/);
     const end = shown(80, 24, 'end');
