@@ -32,9 +32,10 @@ export function gpuDetail(gpu: GpuSummary, model: WindowModel, width: number): L
 /** The runs on slots of the CPU. */
 export function cpuDetail(model: WindowModel, width: number): Line[] {
   const runs = [...(model.fleetRuns?.values() ?? [])].filter(({ slot }) => slot?.startsWith('cpu') === true);
-  const without = model.status.gpus.length === 0 ? [line(' ', noGpus)] : [];
+  const { cpu, gpus } = model.status;
+  const without = gpus.length === 0 ? [line(' ', noGpus)] : [];
   return [
-    sectionRule('CPU', [], width),
+    sectionRule('CPU', [span(`${cpu.busy} of ${cpu.slots} slots busy`, 'dim')], width),
     ...without,
     ...runLines(runs, model.now, width, () => null),
     ...(runs.length === 0 ? [line(' ', 'No run is on the CPU.')] : []),

@@ -1,0 +1,148 @@
+/**
+ * Takes the pictures of docs/screens.md: every screen of the window, on a sweep that is really run (about three minutes).
+ *
+ *   npm run pictures
+ *   npm run pictures -- --runs DIR     an abcd sweep in DIR that has been run before; leaves out what needs a running one
+ *
+ * The screen of GPUs is the only one with something invented: the tests' stand-in for nvidia-smi says that there are four.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs, promisify } from 'node:util';
+import { takePicture } from './take-picture.js';
+
+const run = promisify(execFile);
+const program = resolve('dist/memrl-tui.js');
+const { values } = parseArgs({ options: { runs: { type: 'string' } } });
+const folder = mkdtempSync(join(tmpdir(), 'pictures-'));
+const environment = { MEMRL_CONFIG_DIR: join(folder, 'config') };
+const minutes = 60_000;
+
+/** A picture of the window in docs/, with the keys that lead there. */
+function picture(name, args, scene) {
+  return takePicture({
+    size: '120x40',
+    timeoutMs: 10 * minutes,
+    ...scene,
+    command: process.execPath,
+    args: [program, ...args],
+    environment: { ...environment, ...scene.environment },
+    out: `docs/${name}.png`,
+  });
+}
+
+const down = (count) => Array.from({ length: count }, () => 'down');
+const foldFirst = ['1', 'left', '2', 'left', '3', 'left', '4'];
+
+/** The front picture and a small one, while it runs; then until its end. */
+async function whileRunning(runs) {
+  const args = ['sweeps/abcd.yaml', '--runs', runs];
+  await picture('window', args, {
+    size: '144x46',
+    wait: 'waiting for a slot',
+    keys: [...foldFirst, ...down(9)],
+    after: '3[0-3] done',
+  });
+  await picture('jobs-80x24', ['attach', 'abcd', '--runs', runs], {
+    size: '80x24',
+    keys: [...foldFirst, ...down(9)],
+    after: 'detach',
+  });
+  await run(process.execPath, [program, 'wait', 'abcd', '--runs', runs]);
+}
+
+/** What is seen once the runs have ended. The first Esc closes the table that opens by itself then. */
+async function afterwards(runs) {
+  const attach = ['attach', 'abcd', '--runs', runs];
+  const scenes = {
+    jobs: [...foldFirst, 'down', 'down', 'down', 'down', 'down'],
+    group: [...foldFirst, ...down(9), 'enter', 'tab', 'a', 'right', 'right'],
+    run: ['4', 'down', 'down', 'enter'],
+    compare: ['4', 'down', 'space', 'down', 'down', 'down', 'down', 'space', ...down(4), 'space', 'b', 'c'],
+    heatmap: ['4', 'space', '5', 'space', '6', 'space', 'c', 'tab', 'tab'],
+    sweep: ['S'],
+    table: ['t'],
+    help: ['?'],
+    palette: [':', 'r', 'e', 's'],
+    grouping: ['g'],
+  };
+  for (const [name, keys] of Object.entries(scenes)) {
+    await picture(name, attach, {
+      wait: '─ abcd ─',
+      keys: ['t', ...keys],
+      after: name === 'sweep' ? '3/3' : 'Esc|detach',
+    });
+  }
+}
+
+/** Four GPUs that are not there, two runs on each, another person's process on the third, the last one drained. */
+async function gpus() {
+  const runs = join(folder, 'gpu-runs');
+  const state = join(folder, 'gpus');
+  const sweep = join(folder, 'abcd.yaml');
+  const text = readFileSync('sweeps/abcd.yaml', 'utf8');
+  writeFileSync(sweep, text.replace('resources: { gpus: 0 }', 'resources: { gpus: 1, per_gpu: 2 }'));
+  const fake = { PATH: `${resolve('test/fixtures')}:${process.env.PATH}`, FAKE_GPU_STATE: state };
+  const options = { env: { ...process.env, ...environment, ...fake } };
+  const call = (...args) => run(process.execPath, [program, ...args, '--runs', runs], options);
+  const say = (apps) => {
+    writeFileSync(`${state}.new`, `FAKE_GPUS=4\nFAKE_GPU_APPS='${apps}'\nFAKE_GPU_USED='3 3 24000 3'\n`);
+    renameSync(`${state}.new`, state);
+  };
+  const stranger = `2:${process.pid}:21400:python`;
+  say(stranger);
+  await call(sweep, '--detach', '--set', 'stop_when=null');
+  const telling = new AbortController();
+  try {
+    await call('drain', '3');
+    await runsOnGpus(call);
+    void tellOfRuns(call, (runs) => say([stranger, ...runs].join(' ')), telling.signal);
+    await picture('gpus', ['attach', 'abcd', '--runs', runs], {
+      environment: fake,
+      title: 'memrl-tui · four GPUs of the stand-in for nvidia-smi',
+      wait: 'detach',
+      keys: ['d'],
+      after: 'GiB +[0-9]+%.*gpu',
+    });
+  } finally {
+    telling.abort();
+    await call('stop', 'abcd', '--yes', '--wait');
+  }
+}
+
+/** The processes of runs that have a GPU, as the stand-in takes them, once three of them have. */
+async function runsOnGpus(call, least = 3) {
+  for (;;) {
+    const { stdout } = await call('status', 'abcd', '--json');
+    const { runs } = JSON.parse(stdout);
+    const found = runs.filter(({ state, pid, gpus }) => state === 'running' && pid !== null && gpus?.length > 0);
+    if (found.length >= least) return found.map(({ pid, gpus }) => `${gpus[0]}:${pid}:${9000 + (pid % 90) * 70}:memrl`);
+  }
+}
+
+/** Tells the stand-in again and again which processes are on its GPUs. */
+async function tellOfRuns(call, tell, signal) {
+  while (!signal.aborted) {
+    tell(await runsOnGpus(call, 0));
+    await delay(500);
+  }
+}
+
+/** A supervisor leaves by itself some seconds after its last run and its last window. */
+async function supervisorsGone() {
+  const locks = ['runs', 'gpu-runs'].map((name) => join(folder, name, '.supervisor/lock.json'));
+  while (locks.some((lock) => existsSync(lock))) await delay(100);
+}
+
+try {
+  const runs = values.runs ?? join(folder, 'runs');
+  if (values.runs === undefined) await whileRunning(runs);
+  await afterwards(runs);
+  await gpus();
+} finally {
+  await supervisorsGone();
+  rmSync(folder, { recursive: true, force: true });
+}
