@@ -91,7 +91,11 @@ class WindowLife {
     this.#controller = new Controller(ports, options.sweep ?? null);
     this.#session = new TerminalSession(options.stdin, options.stdout, {
       onInterruption: (interruption) => this.#interrupt(interruption),
-      onReturn: this.#repaint,
+      onLeave: () => this.#painter.rest(),
+      onReturn: () => {
+        this.#painter.wake();
+        this.#repaint();
+      },
     });
     this.#desk = new Desk({
       port: options.desk,

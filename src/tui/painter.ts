@@ -40,6 +40,7 @@ export class Painter {
   readonly #composed = new ComposedGlyphs();
   #waiting: { lines: readonly Line[]; width: number; height: number } | null = null;
   #isWaiting = false;
+  #isResting = false;
 
   constructor(target: PaintTarget, theme: Theme) {
     this.#target = target;
@@ -48,6 +49,7 @@ export class Painter {
 
   /** Draws a frame of `width` × `height`, or keeps it until the terminal has caught up; then only the newest is drawn. */
   paint(lines: readonly Line[], width: number, height: number): void {
+    if (this.#isResting) return;
     if (this.#target.writableLength > mostPending) {
       this.#waiting = { lines, width, height };
       this.#paintOnDrain();
@@ -70,6 +72,18 @@ export class Painter {
   /** What the terminal shows is no longer known. */
   forget(): void {
     this.#width = 0;
+  }
+
+  /** The terminal is somebody else's: nothing is drawn until `wake`, not even what has waited. */
+  rest(): void {
+    this.#isResting = true;
+    this.#waiting = null;
+  }
+
+  /** The terminal is ours again; what it shows is not known. */
+  wake(): void {
+    this.#isResting = false;
+    this.forget();
   }
 
   #reset(width: number, height: number): void {

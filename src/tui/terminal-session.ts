@@ -19,6 +19,8 @@ export type Interruption =
 type Listeners = {
   /** Must call `end`. */
   readonly onInterruption: (interruption: Interruption) => void;
+  /** The terminal is about to be somebody else's: nothing may be drawn on it from now on. */
+  readonly onLeave: () => void;
   /** The terminal is ours again; nothing on it is as it was. */
   readonly onReturn: () => void;
 };
@@ -154,6 +156,7 @@ export class TerminalSession {
   #hide(): void {
     if (!this.#isShown) return;
     this.#isShown = false;
+    this.#listeners.onLeave();
     this.#write(leaveCodes);
   }
 

@@ -105,6 +105,20 @@ describe('the painter', () => {
     expect(target.written[1]).toBe('\u001b[?2026h\u001b[1;9H\u001b[0m2\u001b[?2026l');
   });
 
+  it('draws nothing while the terminal is somebody else’s, not even what has waited, and all of it afterwards', () => {
+    const target = new Target();
+    const painter = new Painter(target, theme);
+    target.writableLength = 65 * 1024;
+    painter.paint([[span('waits')]], 10, 1);
+    painter.rest();
+    target.drain();
+    painter.paint([[span('unseen')]], 10, 1);
+    expect(target.written).toEqual([]);
+    painter.wake();
+    painter.paint([[span('seen')]], 10, 1);
+    expect(target.written.join('')).toContain('seen');
+  });
+
   it('draws everything again after forgetting', () => {
     const target = new Target();
     const painter = new Painter(target, theme);
