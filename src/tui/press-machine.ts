@@ -1,23 +1,13 @@
 import { keyOf } from './key-map.js';
-import { type KeyPreset } from './preferences-port.js';
 import { type Obey, refuse } from './situation.js';
 
-/** One slot more or fewer for runs on the CPU. */
-export const moreSlots: Obey = (ui, { status }) => {
-  if (status.gpus.length > 0 && status.cpu.slots === 0) return refuse(ui, onGpus(ui.keys));
-  return { ui, order: { type: 'more-slots', by: 1 } };
-};
+/** One slot more for runs on the CPU; whether there are GPUs as well makes no difference to them. */
+export const moreSlots: Obey = (ui) => ({ ui, order: { type: 'more-slots', by: 1 } });
 
 export const fewerSlots: Obey = (ui, { status }) => {
-  if (status.gpus.length > 0 && status.cpu.slots === 0) return refuse(ui, onGpus(ui.keys));
-  if (status.cpu.slots === 0)
-    return refuse(ui, `There are no slots left to take away; ${keyOf('more-slots', ui.keys)} gives one.`);
-  return { ui, order: { type: 'more-slots', by: -1 } };
+  if (status.cpu.slots > 0) return { ui, order: { type: 'more-slots', by: -1 } };
+  return refuse(ui, `There are no slots left to take away; ${keyOf('more-slots', ui.keys)} gives one.`);
 };
-
-function onGpus(keys: KeyPreset): string {
-  return `Runs go to GPUs here, not to slots; ${keyOf('gpus', keys)} shows the GPUs, and ${keyOf('drain', keys)} there drains one.`;
-}
 
 /** Drains the GPU that is selected on the screen of GPUs, or fills it again. */
 export const drainGpu: Obey = (ui, { status }) => {

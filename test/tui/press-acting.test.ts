@@ -75,7 +75,8 @@ describe('slots and GPUs', () => {
     { key: '+', order: { type: 'more-slots', by: 1 } },
     { key: '-', order: { type: 'more-slots', by: -1 } },
     { key: '-', over: none, note: /no slots left/ },
-    { key: '+', over: gpus, note: /Runs go to GPUs here/ },
+    { key: '+', over: gpus, order: { type: 'more-slots', by: 1 } },
+    { key: '-', over: gpus, note: /no slots left/ },
     { key: 'D', note: /no GPUs here/ },
     { key: 'D', over: gpus, note: /GPU screen/ },
   ])('$key', ({ key, over = {}, order, note }) => {
