@@ -63,6 +63,8 @@ export class SimulatedFleet implements FleetPort {
   connection: 'connected' | 'reconnecting' = 'connected';
   readonly asked: string[] = [];
   answer: Ack = { ok: true, message: 'it will be done' };
+  /** What happens because of an order, before it is answered. */
+  obey: (verb: string, ids: readonly (string | number)[]) => void = () => undefined;
   status: FleetStatus = { settled: false, cpu: { slots: 2, busy: 2 }, gpus: [], problem: null };
   readonly #listeners = new Set<() => void>();
   #version = 0;
@@ -105,6 +107,7 @@ export class SimulatedFleet implements FleetPort {
 
   async #ask(verb: string, ids: readonly (string | number)[]): Promise<Ack> {
     this.asked.push(`${verb} ${ids.join(' ')}`);
+    this.obey(verb, ids);
     return this.answer;
   }
 }

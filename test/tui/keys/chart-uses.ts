@@ -1,0 +1,39 @@
+import { type ChartCommand } from '../../../src/tui/command.js';
+import { not, type Use } from './use.js';
+
+const plain = /── test\/bits_known ─+ episodes/;
+
+/** What changes the charts: the heading of the chart beside the list says how it is drawn. */
+export const chartUses: Record<ChartCommand, readonly Use[]> = {
+  'x-axis': [
+    { sees: [/╭─ x axis/], back: ['escape'] },
+    {
+      where: 'in the heatmap',
+      from: ['c', 'tab', 'tab'],
+      at: /── compare · heatmap/,
+      sees: [/╭─ axes of the heatmap/],
+      back: ['escape', 'tab', 'escape'],
+    },
+  ],
+  'log-y': [{ sees: [/─ log y · episodes/, plain] }],
+  'log-x': [{ sees: [/─ log x · episodes/, plain] }],
+  smooth: [{ sees: [/─ ~0\.6 · episodes/, /─ ~0\.9 · episodes/, /─ ~0\.97 · episodes/, plain] }],
+  spread: [
+    { sees: [/─ mean ± std · episodes/, /─ 95 % · episodes/, /─ iqm · episodes/, plain] },
+    {
+      where: 'on the compare screen',
+      from: ['c'],
+      at: /── compare · table/,
+      sees: [
+        /Runs of one group: .*95 %/,
+        /Runs of one group: .*(iqm|interquartile)/i,
+        /Runs of one group: .*each/,
+        /─ mean ± std · episodes/,
+      ],
+      back: ['escape'],
+    },
+  ],
+  clip: [{ sees: [/─ cut · episodes/, plain] }],
+  'zoom-in': [{ sees: [/─ 25–75 % · episodes/, not(/─ 25–75 % · episodes/)], back: ['Z', 'Z'] }],
+  'zoom-out': [{ from: ['z'], at: /─ 25–75 % · episodes/, sees: [plain] }],
+};
