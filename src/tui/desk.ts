@@ -114,7 +114,9 @@ export class Desk {
       ...(keys === undefined ? {} : { keys }),
       ...(mouse === undefined ? {} : { mouse }),
     };
-    const words = Object.entries(change).map(([name, value]) => `${name} ${String(value)}`);
+    const words = Object.entries(change).map(
+      ([name, value]) => `${name} ${typeof value === 'boolean' ? (value ? 'on' : 'off') : value}`,
+    );
     if (preferences === undefined) return say({ text: 'This window keeps no preferences.', tone: 'warn' });
     const problem = await preferences.keep(change);
     if (problem !== null)

@@ -35,6 +35,10 @@ export class LogViewer {
   #window: LogWindow | null = null;
   #search: LogSearch | null = null;
   #progress: number | null = null;
+  /** The search that has ended; the wish may hold on to it. */
+  #answered: LogSeek | null = null;
+  /** Whether something was read that was not told of. */
+  #isUntold = false;
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
 
@@ -82,7 +86,7 @@ export class LogViewer {
     const [wish, window] = [this.#wish, this.#window];
     if (wish === null || window === null) return;
     const isMore = this.#readOn(window, wish);
-    const isSearching = wish.seek !== null && this.#searchOn(window, wish.seek);
+    const isSearching = wish.seek !== null && wish.seek !== this.#answered && this.#searchOn(window, wish.seek);
     if (this.#wish === wish) this.#rest(isMore || isSearching ? 0 : PERIOD);
   }
 
@@ -90,9 +94,12 @@ export class LogViewer {
   #readOn(window: LogWindow, { place, hasFailed }: LogWish): boolean {
     const before = window.page;
     const isMore = window.improve(place, hasFailed);
-    const isNews = window.page !== before;
-    // The lines around what is shown come without a word; what is shown, and where the log ends, is told.
-    if (isNews && (!isMore || before?.anchor !== window.page?.anchor)) this.#news.changed();
+    if (window.page !== before) this.#isUntold = true;
+    // The lines around what is shown come without a word each; what is shown, and in the end all of it, is told.
+    if (this.#isUntold && (!isMore || before?.anchor !== window.page?.anchor)) {
+      this.#isUntold = false;
+      this.#news.changed();
+    }
     return isMore;
   }
 
@@ -114,6 +121,7 @@ export class LogViewer {
       return true;
     }
     this.#endSearch();
+    this.#answered = seek;
     this.#news.sought(seek, step.kind === 'found' ? step.offset : null);
     return false;
   }

@@ -89,7 +89,7 @@ describe('the window', () => {
     await terminal.waitFor((rows) => rows.at(-2)!.includes('theme mono; kept'));
     const until = terminal.output.length;
     terminal.write(':mouse off\r');
-    await terminal.waitFor((rows) => rows.at(-2)!.includes('mouse false; kept'));
+    await terminal.waitFor((rows) => rows.at(-2)!.includes('mouse off; kept'));
     expect(terminal.output.slice(until)).toContain('\u001b[?1000l');
     expect(terminal.output.slice(until)).not.toContain('\u001b[?1000h');
     // What was drawn since then has no colours.
