@@ -21,6 +21,11 @@ export default defineConfig(
       'no-restricted-syntax': [
         'error',
         { selector: 'ExportDefaultDeclaration', message: 'Export by name: the importer should not choose it.' },
+        {
+          selector:
+            'ImportDeclaration[source.value="zod"] > ImportSpecifier[imported.name="z"]:not([importKind="type"])',
+          message: 'Take `* as z`: `z` brings all of its languages into the programs.',
+        },
       ],
       'no-restricted-properties': [
         'error',

@@ -8,6 +8,7 @@ import { cpus } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { programOptions } from './program-options.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const wanted = process.argv.slice(2);
@@ -29,16 +30,8 @@ for (const name of benches.filter((bench) => wanted.length === 0 || wanted.inclu
     absWorkingDir: root,
     entryPoints: [`bench/${name}.ts`],
     outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    define: { 'process.env.NODE_ENV': '"production"' },
-    alias: { 'react-devtools-core': join(root, 'scripts/no-devtools.js') },
+    ...programOptions,
     external: ['@lydell/node-pty', '@xterm/headless', 'esbuild'],
-    banner: {
-      js: "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);",
-    },
     logLevel: 'warning',
   });
   const exported = await import(pathToFileURL(outfile).href);

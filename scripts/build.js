@@ -10,7 +10,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { yogaWithoutFetch } from './yoga-without-fetch.js';
+import { programOptions } from './program-options.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
@@ -43,22 +43,12 @@ async function bundle(name, entry) {
     absWorkingDir: root,
     entryPoints: [entry],
     outfile: file,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
     minify: true,
     keepNames: true,
     sourcemap: false,
     legalComments: 'none',
-    // React's development build is slow and leaks a performance entry per frame.
-    define: { 'process.env.NODE_ENV': '"production"' },
-    // Ink imports its devtools bridge statically; nothing of it is wanted in a shipped program.
-    alias: { 'react-devtools-core': join(root, 'scripts/no-devtools.js') },
-    plugins: [yogaWithoutFetch],
-    banner: {
-      js: "#!/usr/bin/env node\nimport { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);",
-    },
+    ...programOptions,
+    banner: { js: `#!/usr/bin/env node\n${programOptions.banner.js}` },
     logLevel: 'warning',
   });
   chmodSync(file, 0o755);

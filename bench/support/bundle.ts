@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { yogaWithoutFetch } from '../../scripts/yoga-without-fetch.js';
+import { programOptions } from '../../scripts/program-options.js';
 
 // dist/ when bundled, bench/support/ in the source tree.
 const here = dirname(fileURLToPath(import.meta.url));
@@ -14,16 +14,9 @@ export async function bundle(folder: string, entry: string, name: string): Promi
     absWorkingDir: root,
     entryPoints: [entry],
     outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
+    ...programOptions,
     minify: true,
     keepNames: true,
-    define: { 'process.env.NODE_ENV': '"production"' },
-    alias: { 'react-devtools-core': join(root, 'scripts/no-devtools.js') },
-    plugins: [yogaWithoutFetch],
-    banner: { js: "import { createRequire as r } from 'node:module'; const require = r(import.meta.url);" },
     logLevel: 'error',
   });
   return outfile;

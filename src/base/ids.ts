@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Characters that are safe in a folder name on every file system and need no quoting in a shell. */
 const folderName = '[A-Za-z0-9_][A-Za-z0-9._=+,@-]*';

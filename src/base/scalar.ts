@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A value of a parameter. `null` is a value too: it is passed on as `None`/`null`, not left out. */
 export const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);

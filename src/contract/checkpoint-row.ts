@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A line of `checkpoints.jsonl` (tinker-cookbook layout). `batch`: training steps done. Paths are relative to the run. */
 export const CheckpointRow = z.looseObject({

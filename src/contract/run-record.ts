@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Outcome } from '../base/outcome.js';
 import { Parameters } from '../base/scalar.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** `.supervisor/lock.json`: the supervisor that owns the runs directory, and where it listens. */
 export const SupervisorLock = z.object({

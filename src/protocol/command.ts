@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Name, RunId } from '../base/ids.js';
 
 /** Room the person grants; what is left out stays as it is, or is the whole machine. */

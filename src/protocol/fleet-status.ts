@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** One GPU as clients see it. Memory in MiB. `null`: the driver does not say, or has not been asked. */
 export const GpuStatus = z.object({

@@ -4,7 +4,7 @@
  * A client says hello, and gets all there is in pages, then `ready`, then only what changes. Its requests carry a number
  * and are answered with that number once they are safely written down.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { RunId } from '../base/ids.js';
 import { Plan } from '../spec/planned-run.js';
 import { Ack, Command, SlotWish } from './command.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { RunId } from '../base/ids.js';
 import { Parameters } from '../base/scalar.js';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { sweepFiles } from '../contract/files.js';
 import { readIfThere } from '../store/run-record-file.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { GpuIndex, GroupId, Name, RunId } from '../base/ids.js';
 import { FailureClass, Outcome } from '../base/outcome.js';
 import { Need, Slot } from './slot.js';

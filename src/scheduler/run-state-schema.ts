@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Outcome } from '../base/outcome.js';
 import type { RunState } from './run-state.js';
 import { Slot } from './slot.js';

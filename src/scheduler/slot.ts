@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { GpuIndex, gpuIndexOf, gpuName } from '../base/ids.js';
 
 /**

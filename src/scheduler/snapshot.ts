@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { GpuIndex, GroupId, RunId } from '../base/ids.js';
 import { Breaker, Retry, SeenGpu } from './event.js';
 import { groupOf, setNeeds } from './groups.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Scalar } from '../base/scalar.js';
 import { distributionNames } from './sampling/distribution.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Name, RunId } from '../base/ids.js';
 import { FailureClass } from '../base/outcome.js';
 import { Parameters } from '../base/scalar.js';

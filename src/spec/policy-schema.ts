@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { FailureClass } from '../base/outcome.js';
 import { parseDuration } from './duration.js';
 import { parseMemory } from './memory-size.js';

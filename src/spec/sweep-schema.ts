@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Name } from '../base/ids.js';
 import { condition, parameterName, ParametersText, scalar } from './parameter-schema.js';
 import type { Resources } from './planned-run.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { sweepFiles } from '../contract/files.js';
 import { GitRecord, MachineRecord } from '../contract/run-record.js';
 import type { CodeState } from './code-state.js';

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RunId } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
 import { supervisorFiles } from '../contract/files.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type PreferencesFile } from '../store/preferences.js';
 import { type GroupBy, type Grouping } from './grouping.js';
 import { isColumnId } from './list-column-id.js';

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Name } from '../../base/ids.js';
 import type { Block, ParameterRule, ParameterRules } from '../../spec/block.js';
 import { complaintsError } from '../../spec/complaint.js';

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isAlive, type ProcessIdentity } from '../local/process-identity.js';
 
 const Identity = z.object({ pid: z.int().positive(), startTime: z.string(), bootId: z.string() });

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { askProgram } from './ask-program.js';
 import type { Gpu, GpuProcess, GpuReading } from './gpu.js';
 import type { Asking } from './nvidia-smi.js';

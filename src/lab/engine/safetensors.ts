@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 
 /** A named array as it lies in the file: row-major. */

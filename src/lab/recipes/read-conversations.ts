@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import { supervisedExample, type Example } from '../text/role-colon.js';
 

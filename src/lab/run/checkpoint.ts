@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { runFiles } from '../../contract/files.js';
 import type { Engine } from '../engine/engine.js';
 import { checkpointRows } from './checkpoint-rows.js';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import { checkpoint, optimizerFrom, weightsFrom } from '../engine/checkpoint.js';
 import type { Engine, ModelShape, OptimizerState } from '../engine/engine.js';
