@@ -1,6 +1,7 @@
 import { chmodSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTerminal, type OpenTerminal } from '../../scripts/terminal.js';
+import { expectModesLeft } from '../tui/window-terminal.js';
 import { program, workplace } from './program.js';
 
 const place = workplace();
@@ -113,10 +114,12 @@ describe('a run, with other programs', () => {
     terminal.write('\u001b[B');
     terminal.write('o');
     await expect.poll(() => place.read('shell.was'), { timeout: 15_000 }).toContain('/runs/little/');
-    expect(terminal.isAlternate()).toBe(false);
+    await terminal.waitFor(() => !terminal.isAlternate());
+    expectModesLeft(terminal);
     terminal.write('typed in the shell\r');
     await shows(terminal, /Back from/);
     expect(terminal.isAlternate()).toBe(true);
+    expect(terminal.output.lastIndexOf('\u001b[?1000h')).toBeGreaterThan(terminal.output.lastIndexOf('\u001b[?1000l'));
     expect(place.read('shell.was')).toContain('typed in the shell');
     terminal.write('\u001b[B');
     await shows(terminal, /This is the last row|● .*lr2/);

@@ -42,7 +42,12 @@ function tools(folder: () => string) {
         columns: 120,
         rows: 40,
         cwd: folder(),
-        environment: { ...process.env, TERM: 'xterm-256color', LANG: 'C.UTF-8', CI: undefined, NO_COLOR: undefined },
+        environment: {
+          ...process.env,
+          ...{ TERM: 'xterm-256color', LANG: 'C.UTF-8', CI: undefined, NO_COLOR: undefined },
+          // What the person at this machine prefers is not tested, and not changed.
+          XDG_CONFIG_HOME: at('config'),
+        },
       }),
     supervisorPid: () => supervisorPid(folder()),
   };
