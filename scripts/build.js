@@ -41,8 +41,13 @@ async function bundle(name, entry) {
   const file = join(dist, `${name}.js`);
   await build({
     absWorkingDir: root,
-    entryPoints: [entry],
-    outfile: file,
+    entryPoints: { [name]: entry },
+    outdir: dist,
+    // What a verb alone needs is a file of its own: the window does not wait until the reader of sweep files is compiled. All lie
+    // in one folder, because some look for files beside themselves. What lives for weeks is one file, so that it does not look
+    // for parts that a newer build has taken away.
+    splitting: name === 'memrl-tui',
+    chunkNames: `${name}-[hash]`,
     minify: true,
     keepNames: true,
     sourcemap: false,

@@ -4,11 +4,8 @@ import { reportLines } from '../report/view/report-lines.js';
 import { runsDirectory, type LaunchOptions } from './options.js';
 import { outputWidth, print } from './terminal.js';
 
-/** What a sweep has come to, as text. `width` in columns. */
-export function reportText(sweep: string, { runs, ascii }: LaunchOptions, width: number): string[] {
-  return reportLines(buildReport(join(runsDirectory(runs), sweep)), { width, ascii: ascii ?? false });
-}
-
-export function printReport(sweep: string, options: LaunchOptions): void {
-  print(reportText(sweep, options, outputWidth()));
+/** Prints what a sweep has come to. */
+export async function printReport(sweep: string, { runs, ascii }: LaunchOptions): Promise<void> {
+  const report = await buildReport(join(runsDirectory(runs), sweep));
+  print(reportLines(report, { width: outputWidth(), ascii: ascii ?? false }));
 }

@@ -7,7 +7,8 @@ import { TerminalDesk } from './desk/terminal-desk.js';
 import { isOver } from './is-over.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
-import { printReport, reportText } from './print-report.js';
+import { printReport } from './print-report.js';
+import { SweepSummary } from './sweep-summary.js';
 import { hasPerson, hasScreen, print, remark } from './terminal.js';
 
 /** Time between two looks when nothing is published, ms: the progress line has to come even then. */
@@ -46,7 +47,7 @@ async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched
     environment: process.env,
     ascii: options.ascii,
     preferences: preferencesIn(new PreferencesFile(preferencesPath(process.env))),
-    ...(sweep === null ? {} : { sweep, summary: (width) => reportText(sweep, options, width) }),
+    ...(sweep === null ? {} : { sweep, summary: new SweepSummary(sweep, options) }),
   });
   if (outcome === 'detached') {
     sayGoodbye(sweep);
@@ -82,10 +83,14 @@ function sayGoodbye(sweep: string | null): void {
   print([`The runs go on. \`memrl-tui attach${sweep === null ? '' : ` ${sweep}`}\` shows them again.`]);
 }
 
-function end(runs: ReadonlyMap<string, RunSummary>, sweep: string | null, options: LaunchOptions): number {
+async function end(
+  runs: ReadonlyMap<string, RunSummary>,
+  sweep: string | null,
+  options: LaunchOptions,
+): Promise<number> {
   if (sweep !== null) {
     print(['']);
-    printReport(sweep, options);
+    await printReport(sweep, options);
   }
   return [...runs.values()].every(({ state }) => state === 'done') ? 0 : 3;
 }

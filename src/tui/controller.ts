@@ -21,6 +21,7 @@ import { withFound } from './press-log.js';
 import { isFolded, type Scene, SceneBuilder } from './scene.js';
 import { familyOf, groupOf, metricsOf, rowOfSelection } from './selection.js';
 import { type Situation } from './situation.js';
+import { type SummaryPort } from './summary-port.js';
 import { type Dialog, initialUi, type Note, type Order, type UiState, type WindowOrder } from './ui-state.js';
 import { cleanText } from './view/clean-text.js';
 import { helpLines } from './view/dialogs.js';
@@ -43,8 +44,8 @@ export type WindowPorts = {
   readonly preferences?: PreferencesPort | undefined;
   /** Unix ms. */
   readonly now: () => number;
-  /** The summary table as ready lines of at most `width` columns; undefined when there is none. */
-  readonly summary?: ((width: number) => readonly string[]) | undefined;
+  /** The summary table; undefined when there is none. */
+  readonly summary?: SummaryPort | undefined;
   /** Closes the window, gives the terminal back for a while, draws everything again. */
   readonly perform: (order: WindowOrder) => void;
 };
@@ -138,7 +139,7 @@ export class Controller {
 
   resize(width: number, height: number): void {
     this.#size = { width, height };
-    if (this.#ui.dialog.kind === 'table') this.#readTable();
+    if (this.#ui.dialog.kind === 'table') this.#layTable();
     this.#changed();
   }
 
@@ -248,12 +249,22 @@ export class Controller {
     this.#changed();
   }
 
+  /** Shows the table as it was read last, until it has been read anew. */
   #readTable(): void {
-    try {
-      this.#table = this.#ports.summary?.(this.#size.width - boxFrame) ?? null;
-    } catch (error) {
-      this.#table = [`The table could not be made: ${messageOf(error)}`];
-    }
+    const { summary } = this.#ports;
+    this.#layTable();
+    void summary
+      ?.refresh()
+      .then(() => this.#layTable())
+      .catch((error: unknown) => {
+        this.#table = [`The table could not be made: ${messageOf(error)}`];
+      })
+      .finally(() => this.#changed());
+  }
+
+  #layTable(): void {
+    const { summary } = this.#ports;
+    this.#table = summary === undefined ? null : (summary.lines?.(this.#size.width - boxFrame) ?? ['reading…']);
   }
 
   #carryOut(order: Order): void {

@@ -9,6 +9,7 @@ import { type FleetPort, type RunFilesPort } from './port.js';
 import { passingPreferences } from './preferences.js';
 import { type PreferencesPort } from './preferences-port.js';
 import { runFiles } from './run-files.js';
+import { type SummaryPort } from './summary-port.js';
 import { dieBy, type Interruption, TerminalSession } from './terminal-session.js';
 import { type Capabilities, themeFor } from './theme.js';
 import { type WindowOrder } from './ui-state.js';
@@ -19,8 +20,8 @@ export type WindowOptions = {
   readonly sweep?: string | undefined;
   readonly stdout: NodeJS.WriteStream;
   readonly stdin: NodeJS.ReadStream;
-  /** The summary table as ready lines of at most `width` columns; shown when all runs have ended and on `t`. */
-  readonly summary?: ((width: number) => readonly string[]) | undefined;
+  /** The summary table, shown when all runs have ended and on `t`. */
+  readonly summary?: SummaryPort | undefined;
   /** Where TERM, LANG, NO_COLOR … are read. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** What the person prefers, and where it is kept; without it choices hold until the window is closed. */

@@ -114,8 +114,8 @@ const abcd = () =>
   ]);
 
 describe('the report of a sweep', () => {
-  it('shows what every condition came to', () => {
-    expect(reportLines(buildReport(abcd()), { width: 140, ascii: false }).slice(1)).toMatchInlineSnapshot(`
+  it('shows what every condition came to', async () => {
+    expect(reportLines(await buildReport(abcd()), { width: 140, ascii: false }).slice(1)).toMatchInlineSnapshot(`
       [
         "",
         "A · Reward bins",
@@ -148,8 +148,8 @@ describe('the report of a sweep', () => {
     `);
   });
 
-  it('fits narrow pages and plain terminals', () => {
-    const report = buildReport(abcd());
+  it('fits narrow pages and plain terminals', async () => {
+    const report = await buildReport(abcd());
     for (const width of [40, 60, 80, 120]) {
       for (const line of reportLines(report, { width, ascii: true })) {
         expect(line.length).toBeLessThanOrEqual(width);
@@ -158,8 +158,8 @@ describe('the report of a sweep', () => {
     }
   });
 
-  it('has the same facts as JSON', () => {
-    const json = JSON.parse(reportJson(buildReport(abcd()))) as {
+  it('has the same facts as JSON', async () => {
+    const json = JSON.parse(reportJson(await buildReport(abcd()))) as {
       sections: { group: string; rows: { medianOfAll: unknown }[] }[];
     };
     expect(json.sections.map(({ group, rows }) => [group, rows.map(({ medianOfAll }) => medianOfAll)])).toEqual([
@@ -176,14 +176,14 @@ describe('the report of a sweep', () => {
     { what: 'ended badly, and the supervisor was not there', outcome: null, exit: '1\n', state: 'failed' },
     { what: 'ended by a signal', outcome: { kind: 'signal', signal: 'SIGSEGV' }, state: 'failed' },
     { what: 'killed', outcome: { kind: 'killed' }, state: 'killed' },
-  ])('knows a run that is $what', ({ outcome, exit, state }) => {
+  ])('knows a run that is $what', async ({ outcome, exit, state }) => {
     const facts = { ...(outcome !== undefined && { outcome }), ...(exit !== undefined && { exit }) };
-    expect(buildReport(sweepOf('', [{ name: 'a', group: 'g', parameters: {}, ...facts }])).counts).toEqual({
+    expect((await buildReport(sweepOf('', [{ name: 'a', group: 'g', parameters: {}, ...facts }]))).counts).toEqual({
       [state]: 1,
     });
   });
 
-  it('sums up any other program by the metrics the sweep shows', () => {
+  it('sums up any other program by the metrics the sweep shows', async () => {
     const sweep = sweepOf('metrics: {show: [eval/acc]}\n', [
       ...[0.1, 0.2].flatMap((lr) =>
         [0, 1].map((seed) => ({
@@ -199,7 +199,7 @@ describe('the report of a sweep', () => {
       ),
       { name: 'lr0.3_s0', group: 'main', parameters: { lr: 0.3, seed: 0 } },
     ]);
-    expect(reportLines(buildReport(sweep), { width: 80, ascii: false }).slice(1)).toEqual([
+    expect(reportLines(await buildReport(sweep), { width: 80, ascii: false }).slice(1)).toEqual([
       '',
       'main',
       'runs    n  states          eval/acc',
@@ -210,19 +210,19 @@ describe('the report of a sweep', () => {
     ]);
   });
 
-  it('reads on where a file is torn or missing', () => {
+  it('reads on where a file is torn or missing', async () => {
     const sweep = sweepOf('groups: [this is, no: map\n', [
       { name: 'a', group: 'g', parameters: { ...single, N: 16, fixed_secret: 3 }, outcome: done },
     ]);
     mkdirSync(join(sweep, 'foreign'));
     writeFileSync(join(sweep, 'a', 'config.json'), '{"N": 1');
     writeFileSync(join(sweep, 'a', 'metrics.jsonl'), '{"step": 0, "test/bits/answer_raw": 0}\n{"st');
-    const [section] = buildReport(sweep).sections;
+    const [section] = (await buildReport(sweep)).sections;
     expect(section).toMatchObject({ kind: 'memory', rows: [{ seeds: 1, counts: { censored: 1 } }] });
   });
 
-  it('says what is wrong when there is nothing to report', () => {
-    expect(() => buildReport(join(root, 'absent'))).toThrow(UserError);
-    expect(() => buildReport(sweepOf('', []))).toThrow('holds no runs');
+  it('says what is wrong when there is nothing to report', async () => {
+    await expect(buildReport(join(root, 'absent'))).rejects.toThrow(UserError);
+    await expect(buildReport(sweepOf('', []))).rejects.toThrow('holds no runs');
   });
 });

@@ -6,8 +6,10 @@ import { runFiles as contractFiles } from '../../src/contract/files.js';
 import { type Controller } from '../../src/tui/controller.js';
 import { type RunFilesPort } from '../../src/tui/port.js';
 import { names, runFiles } from '../../src/tui/run-files.js';
+import { type SummaryPort } from '../../src/tui/summary-port.js';
 import { LogInMemory } from '../store/log-bytes.js';
 import { aController, screenText } from './frames.js';
+import { knownSummary } from './known-summary.js';
 import { aRun, aSweep, memorySweep, SimulatedFleet } from './simulated-fleet.js';
 
 const NOW = 1_000_000;
@@ -114,7 +116,7 @@ describe('the window', () => {
 
   it('brings up the table once when the last run ends', () => {
     const fleet = new SimulatedFleet([aSweep({ groups })], [aRun('A_1', { state: 'running', startedAt: 0 })]);
-    const controller = show(fleet, { summary: () => ['bits per episode 0.012'] });
+    const controller = show(fleet, { summary: knownSummary(() => ['bits per episode 0.012']) });
     expect(screenText(controller).join('\n')).not.toContain('bits per episode');
     fleet.change('abcd/A_1', { state: 'done', endedAt: 9000 });
     fleet.publish();
@@ -129,7 +131,7 @@ describe('the window', () => {
   });
 
   it('asks for a table that fits, and again when the size changes under it', () => {
-    const controller = show(twoRuns(), { summary: (width) => ['─'.repeat(width)] });
+    const controller = show(twoRuns(), { summary: knownSummary((width) => ['─'.repeat(width)]) });
     controller.press('t');
     for (const width of [120, 84]) {
       controller.resize(width, 30);
@@ -147,13 +149,35 @@ describe('the window', () => {
     expect(screenText(controller).join('\n')).toContain('│ N 16');
   });
 
-  it('shows why the table could not be made', () => {
-    const failing = (): string[] => {
-      throw new Error('no metrics');
-    };
+  it('shows why the table could not be made', async () => {
+    const failing = { lines: null, refresh: () => Promise.reject(new Error('no metrics')) };
     const controller = show(twoRuns(), { summary: failing });
     controller.press('t');
-    expect(screenText(controller).join('\n')).toContain('The table could not be made: no metrics');
+    await vi.waitFor(() =>
+      expect(screenText(controller).join('\n')).toContain('The table could not be made: no metrics'),
+    );
+  });
+
+  it('says that the table is being read, and shows the one before while it is read anew', async () => {
+    const done: (() => void)[] = [];
+    const summary: { lines: SummaryPort['lines'] } & SummaryPort = {
+      lines: null,
+      refresh: () => new Promise((resolve) => done.push(resolve)),
+    };
+    const controller = show(twoRuns(), { summary });
+    controller.press('t');
+    expect(screenText(controller).join('\n')).toContain('reading…');
+    for (const [text, before] of [
+      ['first', 'reading…'],
+      ['second', 'first'],
+    ] as const) {
+      controller.press('escape');
+      controller.press('t');
+      expect(screenText(controller).join('\n')).toContain(before);
+      summary.lines = () => [text];
+      done.splice(0).forEach((resolve) => resolve());
+      await vi.waitFor(() => expect(screenText(controller).join('\n')).toContain(text));
+    }
   });
 
   it('shows one sweep of several, or all', () => {

@@ -1,12 +1,13 @@
 import { Controller } from '../../src/tui/controller.js';
 import { type RunFilesPort } from '../../src/tui/port.js';
+import { type SummaryPort } from '../../src/tui/summary-port.js';
 import { plainText } from '../../src/tui/view/span.js';
 import { type SimulatedFleet } from './simulated-fleet.js';
 
 /** A controller on a simulated fleet, with the clock standing still. */
 export function aController(
   { fleet, files, now }: { fleet: SimulatedFleet; files: RunFilesPort; now: number },
-  options: { sweep?: string | null; summary?: (width: number) => string[]; orders?: string[] } = {},
+  options: { sweep?: string | null; summary?: SummaryPort; orders?: string[] } = {},
 ): Controller {
   const perform = ({ type }: { type: string }): void => void options.orders?.push(type);
   const ports = { fleet, files, now: () => now, summary: options.summary, perform };

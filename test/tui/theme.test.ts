@@ -8,6 +8,7 @@ import { textWidth } from '../../src/tui/view/display-width.js';
 import { grounds, onGround, span, tones } from '../../src/tui/view/span.js';
 import { stateLook } from '../../src/tui/view/state-look.js';
 import { aController } from './frames.js';
+import { knownSummary } from './known-summary.js';
 import { memorySweep } from './simulated-fleet.js';
 
 describe('what a terminal is trusted with', () => {
@@ -138,7 +139,7 @@ describe('ASCII', () => {
   });
 
   it('knows every character the screens draw themselves, column for column', () => {
-    const controller = aController(memorySweep(), { summary: () => ['x'] });
+    const controller = aController(memorySweep(), { summary: knownSummary(() => ['x']) });
     controller.resize(160, 50);
     const frames = ['2', '?', 'escape', 'm', 'escape', 'enter'].flatMap((key) => {
       controller.press(key);

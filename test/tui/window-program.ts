@@ -1,6 +1,7 @@
 /** The program of the end-to-end tests: the window on the simulated memory sweep, or whatever the first argument names. */
 import { openWindow } from '../../src/tui/open-window.js';
 import { type RunFilesPort } from '../../src/tui/port.js';
+import { knownSummary } from './known-summary.js';
 import { memorySweep } from './simulated-fleet.js';
 
 const mode = process.argv[2] ?? 'plain';
@@ -47,7 +48,7 @@ function failLater(): never {
 }
 
 try {
-  const summary = mode === 'ended' ? () => ['setting   bits/episode', 'A_B8      0.0121'] : undefined;
+  const summary = mode === 'ended' ? knownSummary(() => ['setting   bits/episode', 'A_B8      0.0121']) : undefined;
   const outcome = await openWindow({
     fleet,
     files: mode === 'broken' ? broken : files,

@@ -51,9 +51,9 @@ async function showPlan({ plan: read, planned }: ReadPlan, options: LaunchOption
   return 0;
 }
 
-function nothingToDo({ plan }: ReadPlan, options: LaunchOptions): number {
+async function nothingToDo({ plan }: ReadPlan, options: LaunchOptions): Promise<number> {
   print([`${plan.sweep}: nothing to do, all ${plan.runs.length} runs are done.`, '']);
-  printReport(plan.sweep, options);
+  await printReport(plan.sweep, options);
   return 0;
 }
 

@@ -21,8 +21,8 @@ export async function report([name]: readonly string[], options: ReportOptions):
       "Write for example --would-stop 'asha eta=3 min_iter=5'.",
     );
   }
-  if (options.json === true) print([reportJson(buildReport(join(runsDirectory(options.runs), sweep)))]);
-  else printReport(sweep, options);
+  if (options.json === true) print([reportJson(await buildReport(join(runsDirectory(options.runs), sweep)))]);
+  else await printReport(sweep, options);
   return 0;
 }
 

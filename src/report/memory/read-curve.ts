@@ -1,4 +1,5 @@
 import { MetricLog } from '../../store/metric-log.js';
+import { type Pause, readToEnd } from '../read-to-end.js';
 import type { MemoryTask } from './task.js';
 import type { Curve } from './verdict.js';
 
@@ -12,11 +13,10 @@ const bitsKeys = [
 const countKeys = ['progress/episodes', 'progress/examples'];
 
 /** The evaluations in a run's metrics file. An absent file, or one without bits, gives none. */
-export function readCurve(path: string, task: MemoryTask): Curve {
+export async function readCurve(path: string, task: MemoryTask, pause?: Pause): Promise<Curve> {
   // Every evaluation counts, so nothing is boiled down; the log is dropped when the curve is taken.
   const log = new MetricLog(path, null, { older: 0, exact: Infinity });
-  do log.refresh();
-  while (log.more);
+  await readToEnd(log, pause);
   const keys = new Set(log.keys());
   const bits = log.series(bitsKeys.find((key) => keys.has(key)) ?? '');
   const countKey = countKeys.find((key) => keys.has(key));

@@ -11,6 +11,7 @@ import { openWindow } from '../../../src/tui/open-window.js';
 import { type RunSummary, type SlotWish } from '../../../src/tui/port.js';
 import { keyPresets } from '../../../src/tui/preferences-port.js';
 import { passingPreferences } from '../../../src/tui/preferences.js';
+import { knownSummary } from '../known-summary.js';
 import { aRun, aSweep, memorySweep } from '../simulated-fleet.js';
 
 const { fleet, files, now } = memorySweep();
@@ -86,7 +87,7 @@ await preferences.keep({ keys: keyPresets.find((preset) => preset === process.ar
 const outcome = await openWindow({
   ...{ fleet, files, desk, preferences, sweep: 'abcd' },
   ...{ stdin: process.stdin, stdout: process.stdout, environment: process.env },
-  summary: () => ['setting   bits/episode', 'A_B8      0.0121'],
+  summary: knownSummary(() => ['setting   bits/episode', 'A_B8      0.0121']),
 });
-process.stdout.write(`left: ${outcome}\n`);
+process.stdout.write(`left: ${outcome}\norders: ${fleet.asked.length}\n`);
 process.exit(0);

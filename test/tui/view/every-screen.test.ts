@@ -12,6 +12,7 @@ import { textWidth } from '../../../src/tui/view/display-width.js';
 import { type Line, lineWidth } from '../../../src/tui/view/span.js';
 import { LogInMemory } from '../../store/log-bytes.js';
 import { aController } from '../frames.js';
+import { knownSummary } from '../known-summary.js';
 import { aRun, aSweep, memorySweep, SimulatedFleet } from '../simulated-fleet.js';
 
 type Fleet = ReturnType<typeof memorySweep>;
@@ -86,7 +87,9 @@ function go(controller: Controller, route: readonly string[]): void {
 }
 
 function windowOn(fleet: Fleet): Controller {
-  const controller = aController(fleet, { summary: (width) => ['setting  bits/episode', '='.repeat(width)] });
+  const controller = aController(fleet, {
+    summary: knownSummary((width) => ['setting  bits/episode', '='.repeat(width)]),
+  });
   open.push(controller);
   return controller;
 }

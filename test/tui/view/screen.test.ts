@@ -3,12 +3,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Controller } from '../../../src/tui/controller.js';
 import { lineWidth } from '../../../src/tui/view/span.js';
 import { aController, screenText } from '../frames.js';
+import { knownSummary } from '../known-summary.js';
 import { memorySweep } from '../simulated-fleet.js';
 
 let controller: Controller;
 beforeEach(() => {
   vi.useFakeTimers();
-  controller = aController(memorySweep(), { summary: () => ['setting  bits/episode', 'A_B8  0.0121'] });
+  controller = aController(memorySweep(), { summary: knownSummary(() => ['setting  bits/episode', 'A_B8  0.0121']) });
 });
 afterEach(() => {
   controller.close();

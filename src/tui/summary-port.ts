@@ -1,0 +1,7 @@
+/** The table a sweep comes to. */
+export type SummaryPort = {
+  /** The table as it was read last, as ready lines of at most `width` columns; null before the first time. */
+  readonly lines: ((width: number) => readonly string[]) | null;
+  /** Reads it anew, without making a key wait. Rejects when it cannot be made; what was read before stays. */
+  refresh(): Promise<void>;
+};
