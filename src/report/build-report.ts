@@ -12,7 +12,7 @@ import { memoryTask, type MemoryTask } from './memory/task.js';
 import { judge, type Verdict } from './memory/verdict.js';
 import { shownKeys } from './metrics/shown-keys.js';
 import { summariseMetrics } from './metrics/summary.js';
-import { readRuns } from './read-runs.js';
+import { eachRun } from './read-runs.js';
 import { type Pause, readToEnd } from './read-to-end.js';
 import type { Report, Section } from './report.js';
 import type { ReportedRun } from './reported-run.js';
@@ -32,7 +32,11 @@ export async function buildReport(sweepDirectory: string, pause?: Pause): Promis
       'Name a sweep that was launched: `memrl-tui ls` lists them.',
     );
   }
-  const runs = readRuns(directory);
+  const runs: ReportedRun[] = [];
+  for (const run of eachRun(directory)) {
+    await pause?.();
+    runs.push(run);
+  }
   if (runs.length === 0) {
     throw new UserError(
       `${directory} holds no runs.`,

@@ -9,11 +9,19 @@ import type { ReportedRun, ReportedState } from './reported-run.js';
 
 /** All runs below a sweep's directory that hold a `run.json`, in natural order of name (N16 before N256). */
 export function readRuns(sweepDirectory: string): ReportedRun[] {
+  return [...eachRun(sweepDirectory)];
+}
+
+/** The same, one by one: each is read when it is asked for. */
+export function* eachRun(sweepDirectory: string): Generator<ReportedRun> {
   const names = readdirSync(sweepDirectory, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
     .sort(new Intl.Collator('en', { numeric: true }).compare);
-  return names.flatMap((name) => readRun(join(sweepDirectory, name)) ?? []);
+  for (const name of names) {
+    const run = readRun(join(sweepDirectory, name));
+    if (run !== null) yield run;
+  }
 }
 
 function readRun(directory: string): ReportedRun | null {

@@ -64,7 +64,7 @@ function readPriority(rest: string, ui: UiState, at: Situation): Reading {
   const [, number, query = ''] = /^\s*([+-]?\d{1,9})(?:\s+([^]*))?$/.exec(rest) ?? [];
   if (number === undefined) {
     if (rest.trim() === '') return open('priority: a whole number comes first, for example 5; then which runs.');
-    return problem('priority: a whole number comes first, for example `priority 5 seed:0`.');
+    return problem('priority: a whole number comes first, for example `priority 5 seed=0`.');
   }
   const chosen = chosenBy(query, ui, at);
   if (chosen.kind === 'problem') return chosen;

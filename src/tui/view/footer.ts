@@ -151,9 +151,9 @@ function hints(list: readonly Hint[]): Line {
 
 /** What a person guesses or finds in the help, first; what leads on or out is never left out. */
 const firstToGo = [
-  'next, previous',
   'wrap',
   'other run',
+  'next, previous',
   'pane',
   'scroll',
   'first error',

@@ -71,7 +71,7 @@ export class WindowAtHome {
   async goBack(keys: readonly string[]): Promise<void> {
     this.press(...keys);
     const isBack: Sight = (screen, home) => screen === home;
-    for (let time = 1; time <= 20; time++) {
+    for (let time = 1; time <= 10; time++) {
       this.press('ctrl-l');
       if (await this.waitFor(isBack, 100 * time).then(yes, no)) return;
     }
