@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Testbed } from '../test/supervisor/testbed.js';
-import { bundle } from './support/bundle.js';
 import { busyLines } from './support/busy.js';
 import { DrivenProgram } from './support/driven-program.js';
 import { cpuSeconds } from './support/process-figures.js';
@@ -20,20 +17,16 @@ const wholeFrame = '\u001b[?2026l';
  * so many runs. Beside it the start of Node itself, with nothing to do.
  */
 export async function benchAttach(): Promise<string[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'memrl-attach-'));
-  try {
-    const program = await bundle(folder, 'src/cli/main.ts', 'memrl-tui');
-    const bare = await times(() => new DrivenProgram(['-e', `process.stdout.write("up")`], size), 'up');
-    const lines = [];
-    for (const count of counts) lines.push(await attached(program, count, bare.wall));
-    return [
-      ...lines,
-      `  Node alone, doing nothing: median ${bare.wall.toFixed(0)} ms, ${bare.cpu.toFixed(0)} ms of CPU`,
-      ...busyLines(),
-    ];
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  // As it is shipped; a bench is built beside it.
+  const program = fileURLToPath(new URL('memrl-tui.js', import.meta.url));
+  const bare = await times(() => new DrivenProgram(['-e', `process.stdout.write("up")`], size), 'up');
+  const lines = [];
+  for (const count of counts) lines.push(await attached(program, count, bare.wall));
+  return [
+    ...lines,
+    `  Node alone, doing nothing: median ${bare.wall.toFixed(0)} ms, ${bare.cpu.toFixed(0)} ms of CPU`,
+    ...busyLines(),
+  ];
 }
 
 async function attached(program: string, count: number, bare: number): Promise<string> {

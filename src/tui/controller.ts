@@ -1,5 +1,5 @@
 import { Bell } from './bell.js';
-import { detailOf, type ReadDetail, wantedFor, xChoicesFor } from './detail.js';
+import { detailOf, filledCharts, type ReadDetail, wantedFor, xChoicesFor } from './detail.js';
 import { type Draft } from './desk-port.js';
 import { FleetOrders, isFleetOrder } from './fleet-orders.js';
 import { DossierReader } from './dossier-reader.js';
@@ -308,7 +308,7 @@ export class Controller {
       tableLength: this.#table?.length ?? null,
       ...this.#openSituation(scene, node),
       screenLength: this.#screenLength(),
-      charts: this.#detail.current?.charts.length ?? 0,
+      charts: filledCharts(this.#detail.current),
       now: this.#ports.now(),
       ...this.#wholes.situation(this.#source(scene), { width, height: wholeHeight(width, height) }),
     };

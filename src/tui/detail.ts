@@ -45,6 +45,12 @@ export function detailOf(node: TreeNode | undefined, scene: Scene, history: Hist
 /** A detail without what changes with a key alone: how its charts are drawn. */
 export type ReadDetail = Omit<Detail, 'choice'>;
 
+/** Charts in which there is something to see: a run that has not started has one without curves. */
+export function filledCharts(detail: ReadDetail | undefined): number {
+  const charts = detail?.charts ?? [];
+  return charts.filter(({ curves }) => curves.some(({ series }) => series.y.length > 0)).length;
+}
+
 /** What the x axis of a node can be. */
 export function xChoicesFor(node: TreeNode | undefined, scene: Scene, history: History): XChoice[] {
   const { drawn } = subjectsOf(node, scene);

@@ -141,7 +141,11 @@ describe('every way out restores the terminal', () => {
     const terminal = await startInShell(program.file);
     terminals.push(terminal);
     stop(terminal);
-    await terminal.waitFor((rows) => rows.some((row) => row.includes('Stopped')));
+    // The shell listens again once its prompt is there.
+    await terminal.waitFor((rows) => {
+      const stopped = rows.findIndex((row) => row.includes('Stopped'));
+      return stopped >= 0 && rows.slice(stopped + 1).some((row) => row.startsWith('$'));
+    });
     expect(terminal.isAlternate()).toBe(false);
     expectModesLeft(terminal);
     terminal.write('echo typed by a person\r');
