@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleProgram } from './bundle-program.js';
+import { isHome, not } from './keys/use.js';
+import { WindowAtHome } from './keys/window-at-home.js';
+
+let program: { file: string; remove: () => void };
+let window: WindowAtHome;
+beforeAll(async () => {
+  program = await bundleProgram('test/tui/keys/program.ts');
+  window = await WindowAtHome.open(program.file, 'default');
+});
+afterAll(() => {
+  window.terminal.close();
+  program.remove();
+});
+
+const left = 0;
+const wheel = { up: 64, down: 65 };
+
+/** A press and a release of a button; column and row counted from 0. */
+function point(button: number, column: number, row: number): void {
+  const place = `${column + 1};${row + 1}`;
+  window.terminal.write(`\u001b[<${button};${place}M\u001b[<${button};${place}m`);
+}
+
+function paste(text: string): void {
+  window.terminal.write(`\u001b[200~${text}\u001b[201~`);
+}
+
+/** Where a text stands on the screen, counted from 0. */
+function placeOf(text: string): { column: number; row: number } {
+  const lines = window.terminal.lines();
+  const row = lines.findLastIndex((line) => line.includes(text));
+  return { column: lines[row]!.indexOf(text), row };
+}
+
+describe('the mouse', () => {
+  it('turns the list by the wheel, three rows a notch', async () => {
+    point(wheel.down, 10, 10);
+    await window.waitFor(/│ ✓ A_bsweep_single_N1024_binary_s1/);
+    point(wheel.up, 10, 10);
+    await window.waitFor(isHome);
+  });
+
+  it('turns the log of an open run by the wheel', async () => {
+    window.press('down', 'down', 'enter');
+    await window.waitFor(/end · 12\.3 kB/);
+    point(wheel.up, 10, 30);
+    await window.waitFor(/line 197 · 98 %/);
+    await window.goBack(['escape', 'home']);
+  });
+
+  it('selects a row by a click, and opens it by a second one', async () => {
+    const { column, row } = placeOf('B16           ━');
+    point(left, column, row);
+    await window.waitFor(/│ B16 *$/m);
+    point(left, column, row);
+    await window.waitFor(/runs │ charts/);
+    await window.goBack(['escape', 'home']);
+  });
+
+  it('presses a key by a click on its hint', async () => {
+    const { column, row } = placeOf('? help');
+    point(left, column, row);
+    await window.waitFor(/╭─ keys/);
+    await window.goBack(['escape']);
+  });
+
+  it('answers no question', async () => {
+    window.press('3', 'K');
+    await window.waitFor(/Kill 13 runs of C\?/);
+    point(wheel.down, 10, 10);
+    point(left, 10, 10);
+    window.press('escape');
+    await window.waitFor(/Cancelled; nothing was killed/);
+    await window.goBack(['home']);
+  });
+});
+
+describe('what is pasted', () => {
+  it('is not taken for keys', async () => {
+    window.press('3', 'down', 'down', 'down', 'down');
+    await window.waitFor(/│ ● C_dense_multi_N16_s2/);
+    paste('kkK');
+    await window.waitFor(/Pasted text is not taken for keys/);
+    expect(window.screen()).not.toContain('Kill');
+    await window.goBack(['home']);
+  });
+
+  it('is text in a prompt, with its line end as a space', async () => {
+    window.press('/');
+    await window.waitFor(/54 of 54 runs/);
+    paste('group:A\rseed=0');
+    await window.waitFor(/^ \/ group:A seed=0.* 5 of 54 runs/m);
+    await window.goBack(['escape']);
+  });
+
+  it('has asked for nothing', async () => {
+    window.press('q');
+    await window.waitFor(/^orders: 0 *$/m);
+  });
+});
+
+describe('the draft of new runs', () => {
+  beforeAll(async () => {
+    window.terminal.write('$WINDOW\r');
+    await window.goBack([]);
+  });
+
+  it('is opened again by e, and submitted by Enter', async () => {
+    window.press('e');
+    await window.waitFor(/╭─ extend abcd/);
+    window.press('e');
+    await window.waitFor(/an editor on \/tmp\/extend abcd\.yaml *$/m);
+    window.press('enter');
+    await window.waitFor(/╭─ extend abcd/);
+    window.press('enter');
+    await window.waitFor(/extend abcd: submitted/);
+    await window.waitFor(not(/╭─ extend abcd/));
+  });
+});
