@@ -1,7 +1,5 @@
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { buildReport } from '../report/build-report.js';
-import { reportLines } from '../report/view/report-lines.js';
 import type { SummaryPort } from '../tui/summary-port.js';
 import { runsDirectory, type LaunchOptions } from './options.js';
 
@@ -27,6 +25,11 @@ export class SweepSummary implements SummaryPort {
   }
 
   async #read(): Promise<void> {
+    // Not before it is wanted: the first frame of the window does not wait for it.
+    const [{ buildReport }, { reportLines }] = await Promise.all([
+      import('../report/build-report.js'),
+      import('../report/view/report-lines.js'),
+    ]);
     const report = await buildReport(this.#directory, () => turn());
     this.#lines = (width) => reportLines(report, { width, ascii: this.#ascii });
   }

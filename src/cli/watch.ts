@@ -2,12 +2,11 @@ import type { Fleet, RunSummary } from '../client/fleet.js';
 import { PreferencesFile, preferencesPath } from '../store/preferences.js';
 import { openWindow } from '../tui/open-window.js';
 import { preferencesIn } from '../tui/preferences.js';
+import { LateDesk } from './desk/late-desk.js';
 import type { Launched } from './desk/sweep-source.js';
-import { TerminalDesk } from './desk/terminal-desk.js';
 import { isOver } from './is-over.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
-import { printReport } from './print-report.js';
 import { SweepSummary } from './sweep-summary.js';
 import { hasPerson, hasScreen, print, remark } from './terminal.js';
 
@@ -37,11 +36,19 @@ export async function watch(
   return showWindow(fleet, sweep, { options, path });
 }
 
+/** Begins to load the window where one will be shown: while the supervisor answers there is time for it. */
+export function prepareWindow({ plain }: LaunchOptions): void {
+  // Whoever opens it will meet the same problem, and tells of it.
+  if (hasScreen() && plain !== true) import('../tui/window.js').catch(() => undefined);
+}
+
 async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched): Promise<number> {
   const { options } = launched;
+  const desk = new LateDesk(fleet, launched);
   const outcome = await openWindow({
     fleet,
-    desk: new TerminalDesk(fleet, launched),
+    desk,
+    onFirstFrame: () => void desk.load(),
     stdout: process.stdout,
     stdin: process.stdin,
     environment: process.env,
@@ -90,6 +97,7 @@ async function end(
 ): Promise<number> {
   if (sweep !== null) {
     print(['']);
+    const { printReport } = await import('./print-report.js');
     await printReport(sweep, options);
   }
   return [...runs.values()].every(({ state }) => state === 'done') ? 0 : 3;

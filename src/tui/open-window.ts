@@ -32,6 +32,8 @@ export type WindowOptions = {
   readonly files?: RunFilesPort | undefined;
   /** Editor, shell and clipboard; without it the window cannot extend, clone or copy. */
   readonly desk?: DeskPort | undefined;
+  /** Called once the first frame is drawn: what it did not need can be loaded. */
+  readonly onFirstFrame?: (() => void) | undefined;
 };
 
 /**
@@ -59,6 +61,7 @@ export async function openWindow(options: WindowOptions): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const life = new WindowLife(options, { resolve, reject });
     life.begin((parts) => mountWindow(parts, stdin, stdout));
+    options.onFirstFrame?.();
   });
 }
 

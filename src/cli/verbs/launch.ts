@@ -13,7 +13,7 @@ import { readPlan, type ReadPlan } from '../read-plan.js';
 import { printReport } from '../print-report.js';
 import { supervisorPrograms } from '../supervisor-programs.js';
 import { hasScreen, outputWidth, print } from '../terminal.js';
-import { watch } from '../watch.js';
+import { prepareWindow, watch } from '../watch.js';
 
 /** `memrl-tui FILE`: starts what of a sweep is not done yet, and shows it. Gives the exit code. */
 export async function launch(file: string, options: LaunchOptions): Promise<number> {
@@ -27,6 +27,7 @@ export async function launch(file: string, options: LaunchOptions): Promise<numb
   const { plan, planned } = read;
   const showsScreen = hasScreen() && options.plain !== true;
   if (!showsScreen && planned.every(({ standing }) => standing.state === 'done')) return nothingToDo(read, options);
+  if (options.detach !== true) prepareWindow(options);
   const fleet = await ensureSupervisor(runsDirectory(options.runs), supervisorPrograms());
   try {
     await submit(fleet, read, options);
