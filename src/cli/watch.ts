@@ -48,7 +48,7 @@ async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched
   const outcome = await openWindow({
     fleet,
     desk,
-    onFirstFrame: () => void desk.load(),
+    onFirstFrame: () => desk.load(),
     stdout: process.stdout,
     stdin: process.stdin,
     environment: process.env,

@@ -280,6 +280,8 @@ export class Controller {
     const index = this.#indexIn(scene);
     const node = scene.rows[index];
     const xChoices = (): readonly XChoice[] => this.#xChoices(node, scene);
+    // Not those of the last frame: two keys may come between two frames.
+    const charts = (): number => filledCharts(this.#detailFor(node, scene));
     const { width, height } = this.#size;
     const { keys } = this.#ui;
     return {
@@ -295,6 +297,9 @@ export class Controller {
       get metrics() {
         return metricsOf(node, scene);
       },
+      get charts() {
+        return charts();
+      },
       get xChoices() {
         return xChoices();
       },
@@ -308,7 +313,6 @@ export class Controller {
       tableLength: this.#table?.length ?? null,
       ...this.#openSituation(scene, node),
       screenLength: this.#screenLength(),
-      charts: filledCharts(this.#detail.current),
       now: this.#ports.now(),
       ...this.#wholes.situation(this.#source(scene), { width, height: wholeHeight(width, height) }),
     };

@@ -22,6 +22,8 @@ export type Verdict =
  * the terminal is theirs so long. All of them throw a UserError when the program cannot be started.
  */
 export type DeskPort = {
+  /** Not null: until this is settled nothing can be asked of it. */
+  readonly loading?: Promise<void> | null;
   /** The command of a run as a shell takes it, with the directory to go to first. */
   commandOf(run: RunSummary): string;
   openShell(directory: string): void;

@@ -32,6 +32,12 @@ export class Desk {
 
   /** What goes wrong is said, never thrown, save what is a bug. */
   obey(order: DeskOrder): void {
+    const { port } = this.#tools;
+    if (order.type !== 'prefer' && port?.loading) return void port.loading.then(() => this.#carryOut(order));
+    this.#carryOut(order);
+  }
+
+  #carryOut(order: DeskOrder): void {
     try {
       if (order.type === 'prefer') void this.#prefer(order);
       else this.#work(order, this.#port());

@@ -46,8 +46,7 @@ export function detailOf(node: TreeNode | undefined, scene: Scene, history: Hist
 export type ReadDetail = Omit<Detail, 'choice'>;
 
 /** Charts in which there is something to see: a run that has not started has one without curves. */
-export function filledCharts(detail: ReadDetail | undefined): number {
-  const charts = detail?.charts ?? [];
+export function filledCharts({ charts }: ReadDetail): number {
   return charts.filter(({ curves }) => curves.some(({ series }) => series.y.length > 0)).length;
 }
 

@@ -9,14 +9,23 @@ export class LateDesk implements DeskPort {
   readonly #launched: Launched;
   #desk: DeskPort | null = null;
   #problem: string | null = null;
+  #loading: Promise<void> | null = null;
 
   constructor(fleet: Fleet, launched: Launched) {
     this.#fleet = fleet;
     this.#launched = launched;
   }
 
-  /** Loads it. Does not reject: what went wrong is told to who wants to use it. */
-  async load(): Promise<void> {
+  get loading(): Promise<void> | null {
+    return this.#loading;
+  }
+
+  /** Loads it. What goes wrong is told to who wants to use it. */
+  load(): void {
+    this.#loading = this.#load().finally(() => (this.#loading = null));
+  }
+
+  async #load(): Promise<void> {
     try {
       const { TerminalDesk } = await import('./terminal-desk.js');
       this.#desk = new TerminalDesk(this.#fleet, this.#launched);
@@ -51,12 +60,9 @@ export class LateDesk implements DeskPort {
 
   #loaded(): DeskPort {
     if (this.#desk !== null) return this.#desk;
-    if (this.#problem !== null) {
-      throw new UserError(
-        `A part of the program could not be loaded: ${this.#problem}.`,
-        'Leave the window with q and attach again.',
-      );
-    }
-    throw new UserError('The window has only just been opened.', 'Press the key again.');
+    throw new UserError(
+      `A part of the program is missing: ${this.#problem ?? 'it was not loaded'}.`,
+      'Leave the window with q and attach again.',
+    );
   }
 }
