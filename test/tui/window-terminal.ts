@@ -19,12 +19,13 @@ type Start = {
   readonly size?: [number, number];
 };
 
-/** The window in a real pseudo-terminal, started from a shell that afterwards tells the terminal's modes. */
+/** The window in a real pseudo-terminal, started from a shell that afterwards tells the terminal's modes, and stays: what is
+ * written last before the end of a pseudo-terminal may be lost. */
 export function startWindow(
   program: string,
   { mode = 'plain', environment = {}, size = [100, 30] }: Start = {},
 ): OpenTerminal {
-  const script = `echo before; "${process.execPath}" "${program}" ${mode}; echo "code $?"; stty -a | grep -oE -- '-?(icanon|echo)\\b' | tr '\\n' ' '; echo end`;
+  const script = `echo before; "${process.execPath}" "${program}" ${mode}; echo "code $?"; stty -a | grep -oE -- '-?(icanon|echo)\\b' | tr '\\n' ' '; echo end; read _`;
   return openTerminal({
     command: 'sh',
     args: ['-c', script],
