@@ -9,7 +9,7 @@
 import { render, Text, useInput } from 'ink';
 import { useSyncExternalStore } from 'react';
 import { RunId } from '../../src/base/ids.js';
-import { Controller } from '../../src/tui/controller.js';
+import { calmNewsPause, Controller } from '../../src/tui/controller.js';
 import { keyNames } from '../../src/tui/key-names.js';
 import { Painter } from '../../src/tui/painter.js';
 import { type FleetPort, type RunFilesPort, type RunSummary } from '../../src/tui/port.js';
@@ -115,7 +115,7 @@ if (mode === 'none') process.stdout.write(mark());
 else show();
 
 function show(): void {
-  const controller = new Controller({ fleet, files, now: Date.now, perform }, 'live');
+  const controller = new Controller({ fleet, files, now: Date.now, perform, newsPause: calmNewsPause }, 'live');
   process.stdout.write('\u001b[?1049h\u001b[?25l');
   // Unfolded, as one looks at a sweep; the groups of one this large begin folded.
   controller.resize(process.stdout.columns, process.stdout.rows);

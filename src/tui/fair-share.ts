@@ -11,13 +11,16 @@ export class FairShare {
   readonly #task: () => void;
   /** Any clock, ms. */
   readonly #now: () => number;
+  readonly #leastPause: number;
   #freeAt = -Infinity;
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
 
-  constructor(task: () => void, now: () => number) {
+  /** @param leastPause Between the ends of two tasks, ms, however cheap they are. */
+  constructor(task: () => void, now: () => number, leastPause = 0) {
     this.#task = task;
     this.#now = now;
+    this.#leastPause = leastPause;
   }
 
   /** Does the task, at once or soon. */
@@ -38,6 +41,6 @@ export class FairShare {
     const start = this.#now();
     this.#task();
     const end = this.#now();
-    this.#freeAt = end + (parts - 1) * (end - start);
+    this.#freeAt = end + Math.max(this.#leastPause, (parts - 1) * (end - start));
   }
 }

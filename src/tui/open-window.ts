@@ -1,7 +1,7 @@
 import { type Instance } from 'ink';
 import { UserError } from '../base/user-error.js';
 import { capabilitiesOf } from './capabilities.js';
-import { Controller } from './controller.js';
+import { calmNewsPause, Controller } from './controller.js';
 import { Desk } from './desk.js';
 import { type DeskPort } from './desk-port.js';
 import { Painter } from './painter.js';
@@ -91,7 +91,7 @@ class WindowLife {
     this.#preferences = preferences;
     this.#painter = new Painter(options.stdout, themeFor(this.#capabilities, preferences.theme));
     const perform = (order: WindowOrder): void => this.#perform(order);
-    const ports = { fleet, files, summary, preferences, perform, now: Date.now };
+    const ports = { fleet, files, summary, preferences, perform, now: Date.now, newsPause: calmNewsPause };
     this.#controller = new Controller(ports, options.sweep ?? null);
     this.#session = new TerminalSession(options.stdin, options.stdout, {
       onInterruption: (interruption) => this.#interrupt(interruption),

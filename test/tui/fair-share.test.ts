@@ -5,12 +5,16 @@ beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
 
 /** A task that takes so many ms, and the times at which it was begun. */
-function task(cost: number): { share: FairShare; begun: number[] } {
+function task(cost: number, leastPause = 0): { share: FairShare; begun: number[] } {
   const begun: number[] = [];
-  const share = new FairShare(() => {
-    begun.push(Date.now() - 1_000_000);
-    vi.setSystemTime(Date.now() + cost);
-  }, Date.now);
+  const share = new FairShare(
+    () => {
+      begun.push(Date.now() - 1_000_000);
+      vi.setSystemTime(Date.now() + cost);
+    },
+    Date.now,
+    leastPause,
+  );
   return { share, begun };
 }
 
@@ -34,6 +38,12 @@ describe('a share of the time', () => {
     const gaps = begun.slice(1).map((at, index) => at - begun[index]!);
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(250);
     expect(begun.length).toBeGreaterThan(5);
+  });
+
+  it('keeps the pause it was given, however cheap the task', () => {
+    const { share, begun } = task(0, 100);
+    askEvery(share, 10, 31);
+    expect(begun).toEqual([0, 100, 200, 300]);
   });
 
   it('does what was asked for in a pause at its end, once', () => {

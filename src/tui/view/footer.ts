@@ -8,7 +8,7 @@ import { isInitialSort, sortWords } from './sort.js';
 import { openKeys } from './open-keys.js';
 import { filterPrompt, problemBelow } from './prompt-line.js';
 import { searchProblem, searchPrompt } from './search-prompt.js';
-import { ends, fitLine, type Line, lineWidth, onGround, span } from './span.js';
+import { ends, fitLine, type Line, onGround, span } from './span.js';
 import { selectedNode, type WindowModel } from './window-model.js';
 
 /** Two lines: what was said last or is being asked; the keys. */
@@ -158,7 +158,6 @@ const firstToGo = [
   'scroll',
   'first error',
   ...compareFirstToGo,
-  'command',
   'group by',
   'sweep',
   'GPUs',
@@ -170,19 +169,27 @@ const firstToGo = [
   'pause',
   'hold',
   'sort',
+  'table',
+  'command',
   'metric',
   'filter',
   'resume',
   'open',
-  'table',
   'kill',
 ];
 
 function fitting(list: readonly Hint[], width: number): Line {
   let kept = list;
+  let columns = sum(kept);
   for (const word of firstToGo) {
-    if (lineWidth(hints(kept)) <= width) break;
+    if (columns <= width) break;
     kept = kept.filter(([, does]) => does !== word);
+    columns = sum(kept);
   }
   return hints(kept);
+}
+
+/** Columns that `hints` makes of them. */
+function sum(list: readonly Hint[]): number {
+  return list.reduce((columns, [key, does]) => columns + textWidth(key) + textWidth(does) + 3, 0);
 }
