@@ -52,11 +52,13 @@ async function compare(program: string, { runs, cols, rows }: Case): Promise<str
   const where = { runs, cols, rows };
   const none = await atRest(program, where, 'none', updatesPerSecond);
   const ours = await measure(program, where, 'painter');
+  const untouched = await atRest(program, where, 'painter', updatesPerSecond);
   const peer = await measure(program, where, 'ink');
   return [
     `${runs.toLocaleString('en')} runs, ${cols} × ${rows}`,
     line('control window', ours),
     line("same lines, Ink's output", peer),
+    `  control window while no key is pressed: CPU ${untouched.cpu.toFixed(1)} %, RSS ${untouched.rss.toFixed(0)} MB`,
     `  the updates alone, without a window: CPU ${none.cpu.toFixed(1)} %, RSS ${none.rss.toFixed(0)} MB; ${verdict(ours, peer, none)}`,
   ];
 }
