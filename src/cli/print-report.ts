@@ -1,11 +1,22 @@
 import { join } from 'node:path';
 import { buildReport } from '../report/build-report.js';
+import type { Pause } from '../report/read-to-end.js';
 import { reportLines } from '../report/view/report-lines.js';
 import { runsDirectory, type LaunchOptions } from './options.js';
 import { outputWidth, print } from './terminal.js';
 
+/** Reads what a sweep has come to. Gives what lays it out as lines of so many columns. */
+export async function readReport(
+  sweep: string,
+  { runs, ascii }: LaunchOptions,
+  pause?: Pause,
+): Promise<(width: number) => string[]> {
+  const report = await buildReport(join(runsDirectory(runs), sweep), pause);
+  return (width) => reportLines(report, { width, ascii: ascii ?? false });
+}
+
 /** Prints what a sweep has come to. */
-export async function printReport(sweep: string, { runs, ascii }: LaunchOptions): Promise<void> {
-  const report = await buildReport(join(runsDirectory(runs), sweep));
-  print(reportLines(report, { width: outputWidth(), ascii: ascii ?? false }));
+export async function printReport(sweep: string, options: LaunchOptions): Promise<void> {
+  const lay = await readReport(sweep, options);
+  print(lay(outputWidth()));
 }

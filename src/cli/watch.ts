@@ -48,7 +48,10 @@ async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched
   const outcome = await openWindow({
     fleet,
     desk,
-    onFirstFrame: () => desk.load(),
+    onFirstFrame: () => {
+      desk.load();
+      loadReport();
+    },
     stdout: process.stdout,
     stdin: process.stdin,
     environment: process.env,
@@ -64,6 +67,7 @@ async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched
 }
 
 async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOptions): Promise<number> {
+  loadReport();
   let said = beginPlain(Date.now());
   const tell = () => {
     const { state, lines } = plainLines(said, runsOf(fleet, sweep), Date.now());
@@ -84,6 +88,11 @@ async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOpti
   tell();
   print([plainEnd(said, runsOf(fleet, sweep), Date.now()).line]);
   return end(runsOf(fleet, sweep), sweep, options);
+}
+
+/** The report is printed at the end: by then a newer build may have taken its part of the program away. */
+function loadReport(): void {
+  import('./print-report.js').catch(() => undefined);
 }
 
 function sayGoodbye(sweep: string | null): void {
