@@ -84,6 +84,7 @@ export class Controller {
   #ui: UiState = initialUi;
   #size = { width: 80, height: 24 };
   #version = 0;
+  #hasShownTable = false;
   #hadEnded = false;
   readonly #bell = new Bell();
   readonly #gpuHistory = new GpuHistory();
@@ -246,12 +247,20 @@ export class Controller {
     const ended = this.isEnded;
     if (this.#bell.hear(this.#ports.fleet.runs.values(), ended, this.#ports.now()))
       this.#ports.perform({ type: 'ring' });
-    if (ended && !this.#hadEnded && this.#ports.summary !== undefined && this.#ui.dialog.kind === 'none') {
+    if (ended && !this.#hadEnded && this.#mayShowTable()) {
+      this.#hasShownTable = true;
       this.#readTable();
       this.#ui = { ...this.#ui, dialog: { kind: 'table', top: 0 } };
     }
     this.#hadEnded = ended;
     this.#changed();
+  }
+
+  /** Not over what a person has opened, and not again each time that a retried run ends. */
+  #mayShowTable(): boolean {
+    const { dialog, screen } = this.#ui;
+    const isOnList = dialog.kind === 'none' && screen.kind === 'jobs';
+    return this.#ports.summary !== undefined && isOnList && !this.#hasShownTable;
   }
 
   /** Shows the table as it was read last, until it has been read anew. */

@@ -124,10 +124,22 @@ describe('the window', () => {
     expect(text).toContain('bits per episode 0.012');
     expect(text).toContain('✓ all 1 runs done · t shows the table · q leaves');
     controller.press('escape');
+    fleet.change('abcd/A_1', { state: 'running', endedAt: null });
+    fleet.publish();
+    fleet.change('abcd/A_1', { state: 'done', endedAt: 9500 });
     fleet.publish();
     expect(screenText(controller).join('\n')).not.toContain('bits per episode');
     controller.press('t');
     expect(screenText(controller).join('\n')).toContain('bits per episode');
+  });
+
+  it('keeps the table back from a person who has opened a run', () => {
+    const fleet = new SimulatedFleet([aSweep({ groups })], [aRun('A_1', { state: 'running', startedAt: 0 })]);
+    const controller = show(fleet, { summary: knownSummary(() => ['bits per episode 0.012']) });
+    ['down', 'enter'].forEach((key) => controller.press(key));
+    fleet.change('abcd/A_1', { state: 'done', endedAt: 9000 });
+    fleet.publish();
+    expect(screenText(controller).join('\n')).not.toContain('bits per episode');
   });
 
   it('asks for a table that fits, and again when the size changes under it', () => {
