@@ -2,7 +2,8 @@
  * Takes the pictures of docs/screens.md: every screen of the window, on a sweep that is really run (about three minutes).
  *
  *   npm run pictures
- *   npm run pictures -- --runs DIR     an abcd sweep in DIR that has been run before; leaves out what needs a running one
+ *   npm run pictures -- --runs DIR                   an abcd sweep in DIR that has been run before; leaves out what needs a running one
+ *   npm run pictures -- --runs DIR --only sweep,gpus   these alone
  *
  * The screen of GPUs is the only one with something invented: the tests' stand-in for nvidia-smi says that there are four.
  */
@@ -16,10 +17,12 @@ import { takePicture } from './take-picture.js';
 
 const run = promisify(execFile);
 const program = resolve('dist/memrl-tui.js');
-const { values } = parseArgs({ options: { runs: { type: 'string' } } });
+const { values } = parseArgs({ options: { runs: { type: 'string' }, only: { type: 'string' } } });
 const folder = mkdtempSync(join(tmpdir(), 'pictures-'));
 const environment = { MEMRL_CONFIG_DIR: join(folder, 'config') };
 const minutes = 60_000;
+const only = values.only?.split(',');
+const isWanted = (name) => only === undefined || only.includes(name);
 
 /** A picture of the window in docs/, with the keys that lead there. */
 function picture(name, args, scene) {
@@ -54,12 +57,15 @@ async function whileRunning(runs) {
   await run(process.execPath, [program, 'wait', 'abcd', '--runs', runs]);
 }
 
+/** What shows that a screen has read all it shows. */
+const whole = { sweep: '── bits per episode ─+ ?$', table: 'bits/episode  ceiling' };
+
 /** What is seen once the runs have ended. The first Esc closes the table that opens by itself then. */
 async function afterwards(runs) {
   const attach = ['attach', 'abcd', '--runs', runs];
   const scenes = {
     jobs: [...foldFirst, 'down', 'down', 'down', 'down', 'down'],
-    group: [...foldFirst, ...down(9), 'enter', 'tab', 'a', 'right', 'right'],
+    group: [...foldFirst, ...down(9), 'enter', 'tab', 'a', ...Array.from({ length: 14 }, () => 'right')],
     run: ['4', 'down', 'down', 'enter'],
     compare: ['4', 'down', 'space', 'down', 'down', 'down', 'down', 'space', ...down(4), 'space', 'b', 'c'],
     heatmap: ['4', 'space', '5', 'space', '6', 'space', 'c', 'tab', 'tab'],
@@ -69,12 +75,8 @@ async function afterwards(runs) {
     palette: [':', 'r', 'e', 's'],
     grouping: ['g'],
   };
-  for (const [name, keys] of Object.entries(scenes)) {
-    await picture(name, attach, {
-      wait: '─ abcd ─',
-      keys: ['t', ...keys],
-      after: name === 'sweep' ? '3/3' : 'Esc|detach',
-    });
+  for (const [name, keys] of Object.entries(scenes).filter(([each]) => isWanted(each))) {
+    await picture(name, attach, { wait: '─ abcd ─', keys: ['t', ...keys], after: whole[name] ?? 'Esc|detach' });
   }
 }
 
@@ -141,7 +143,7 @@ try {
   const runs = values.runs ?? join(folder, 'runs');
   if (values.runs === undefined) await whileRunning(runs);
   await afterwards(runs);
-  await gpus();
+  if (isWanted('gpus')) await gpus();
 } finally {
   await supervisorsGone();
   rmSync(folder, { recursive: true, force: true });
