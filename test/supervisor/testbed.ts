@@ -129,14 +129,13 @@ export class Testbed {
     return plan(this.runs, sweep, runs, groups);
   }
 
+  /** The supervisors first: one that lives would start the next run, or the one it was just about to. */
   async close(): Promise<void> {
-    for (const fleet of this.#fleets) {
-      const directories = [...fleet.runs.values()].map(({ directory }) => directory);
-      fleet.close();
-      killTrees(directories.map((directory) => ({ pid: 0, startTime: null, directory })));
-    }
+    const directories = this.#fleets.flatMap(({ runs }) => [...runs.values()].map(({ directory }) => directory));
+    for (const fleet of this.#fleets) fleet.close();
     for (const child of this.#supervisors) child.kill('SIGKILL');
     if (this.supervisorPid() !== null) await this.killSupervisor();
+    killTrees(directories.map((directory) => ({ pid: 0, startTime: null, directory })));
     rmSync(this.runs, { recursive: true, force: true, maxRetries: 5 });
   }
 }
