@@ -23,7 +23,7 @@ export default defineConfig(
         { selector: 'ExportDefaultDeclaration', message: 'Export by name: the importer should not choose it.' },
         {
           selector:
-            'ImportDeclaration[source.value="zod"] > ImportSpecifier[imported.name="z"]:not([importKind="type"])',
+            'ImportDeclaration[importKind="value"][source.value="zod"] > ImportSpecifier[imported.name="z"]:not([importKind="type"])',
           message: 'Take `* as z`: `z` brings all of its languages into the programs.',
         },
       ],
