@@ -118,7 +118,11 @@ export class Controller {
         this.#changed();
       },
     });
-    this.#orders = new FleetOrders(ports.fleet, this.say);
+    this.#orders = new FleetOrders(ports.fleet, (note) => {
+      // What an order did is seen with its answer: the next key may be meant for it.
+      this.#news.hurry();
+      this.say(note);
+    });
     this.#news = new FairShare(() => this.#hearFleet(), ports.now, ports.newsPause);
     this.#unsubscribe = ports.fleet.subscribe(() => this.#news.ask());
     this.#clock = setInterval(() => this.#changed(), clockPeriod);

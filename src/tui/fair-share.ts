@@ -31,6 +31,15 @@ export class FairShare {
     else this.#perform();
   }
 
+  /** Without a pause this once: now if it was asked for, else when it is asked for next. */
+  hurry(): void {
+    if (this.#isClosed) return;
+    this.#freeAt = -Infinity;
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer);
+    this.#perform();
+  }
+
   close(): void {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);

@@ -53,6 +53,16 @@ describe('a share of the time', () => {
     expect(begun).toEqual([0, 100]);
   });
 
+  it('is done at once where there is hurry, and the next time as well', () => {
+    const { share, begun } = task(0, 100);
+    askEvery(share, 10, 2);
+    share.hurry();
+    share.hurry();
+    askEvery(share, 10, 2);
+    vi.advanceTimersByTime(1000);
+    expect(begun).toEqual([0, 20, 20, 120]);
+  });
+
   it('does not make up for the time in which the machine slept', () => {
     const { share, begun } = task(3_600_000);
     askEvery(share, 10, 1);

@@ -62,10 +62,10 @@ export const windowUses: Record<WindowCommand, readonly Use[]> = {
     { sees: [/Stopped/], back: ['"fg\r'] },
     { where: 'after a refusal', from: ['home'], at: /This is the first row/, sees: [/Stopped/], back: ['"fg\r'] },
   ],
-  // The person's own screen, on which nothing of the window was drawn.
+  // The person's own screen, on which nothing of the window was drawn. (Keys typed before the window listened again may be.)
   leave: [
     {
-      sees: [(screen) => /^left: detached *$/m.test(screen) && !screen.includes('metric test/bits_known')],
+      sees: [(screen) => /left: detached *$/m.test(screen) && !screen.includes('metric test/bits_known')],
       back: ['"$WINDOW\r'],
     },
   ],

@@ -1,3 +1,4 @@
+import { vi } from 'vitest';
 import { openTerminal, type OpenTerminal } from '../../../scripts/terminal.js';
 import { type KeyPreset } from '../../../src/tui/preferences-port.js';
 import { codeOf, codesOf } from './keyboard.js';
@@ -55,7 +56,11 @@ export class WindowAtHome {
   /** Puts the key to this use, sees what has to be seen, and goes back. Throws where something is not as told. */
   async use(key: string, { from = [], at, spoiledBy, sees, back = [] }: Use): Promise<void> {
     this.press(...from);
-    if (spoiledBy !== undefined) await new Promise<void>((done) => this.terminal.emulator.write(spoiledBy, done));
+    if (spoiledBy !== undefined) {
+      // A Ctrl-L of the way back may still be on its way.
+      await this.#quiet();
+      await new Promise<void>((done) => this.terminal.emulator.write(spoiledBy, done));
+    }
     if (at !== undefined) await this.waitFor(at);
     for (const sight of typeof sees === 'function' ? sees(key) : sees) {
       if (isSeen(sight, this.screen(), this.home)) {
@@ -65,6 +70,12 @@ export class WindowAtHome {
       await this.waitFor(sight);
     }
     await this.goBack(back);
+  }
+
+  /** Until nothing has been drawn for a while: the clock of this window stands still. */
+  async #quiet(): Promise<void> {
+    let bytes = -1;
+    await vi.waitUntil(() => bytes === (bytes = this.terminal.bytes), { interval: 250, timeout: patience });
   }
 
   /** Ctrl-L takes away what was said; an answer may come after it. */
