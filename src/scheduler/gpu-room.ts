@@ -19,7 +19,9 @@ export function obstacleNow(machine: Machine, device: GpuDevice, demand: Demand)
   if (outside !== null) return outside;
   if (!hasShare(machine.gpu.shares.get(device.index), demand.perGpu)) return 'busy';
   const room = roomOf(device);
-  return room !== null && (takes(demand, room) ?? 0) > freeMemory(machine, device)! ? 'memory' : null;
+  // What is not known to take memory counts by its share alone, also where runs have grown beyond what there is.
+  const taken = room === null ? null : takes(demand, room);
+  return taken !== null && taken > freeMemory(machine, device)! ? 'memory' : null;
 }
 
 /** What would keep a run off the GPU if none of ours were there; null: nothing. */

@@ -60,7 +60,8 @@ describe('eight GPUs, whatever happens to them,', () => {
         expect(reasons.filter((reason) => !/^(needs|waiting for (warmup|main) )/.test(reason))).toEqual([]);
         expect(isSettled(world.state)).toBe(true);
       }),
-      { numRuns: 10 },
+      // A run of unknown memory beside others that have outgrown their GPU.
+      { numRuns: 10, examples: [[831505329]] },
     );
   });
 

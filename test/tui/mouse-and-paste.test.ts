@@ -27,8 +27,9 @@ function paste(text: string): void {
   window.terminal.write(`\u001b[200~${text}\u001b[201~`);
 }
 
-/** Where a text stands on the screen, counted from 0. */
-function placeOf(text: string): { column: number; row: number } {
+/** Where a text stands on the screen, once it does, counted from 0. */
+async function placeOf(text: string): Promise<{ column: number; row: number }> {
+  await window.waitFor((screen) => screen.includes(text));
   const lines = window.terminal.lines();
   const row = lines.findLastIndex((line) => line.includes(text));
   return { column: lines[row]!.indexOf(text), row };
@@ -51,7 +52,7 @@ describe('the mouse', () => {
   });
 
   it('selects a row by a click, and opens it by a second one', async () => {
-    const { column, row } = placeOf('B16           ━');
+    const { column, row } = await placeOf('B16           ━');
     point(left, column, row);
     await window.waitFor(/│ B16 *$/m);
     point(left, column, row);
@@ -60,7 +61,7 @@ describe('the mouse', () => {
   });
 
   it('presses a key by a click on its hint', async () => {
-    const { column, row } = placeOf('? help');
+    const { column, row } = await placeOf('? help');
     point(left, column, row);
     await window.waitFor(/╭─ keys/);
     await window.goBack(['escape']);
