@@ -163,7 +163,7 @@ export class Service {
     const planned = this.#planned(id);
     if (planned === null) return;
     // Its last row may say that its siblings need not start in its place.
-    if (planned.objective?.target !== undefined) this.#watcher.catchUp(id);
+    if (planned.objective?.target !== undefined) this.#watcher.catchUp(planned, attempt);
     const wasKilled = this.#state.runs.get(id)?.state.phase === 'killing';
     const gpuMemory = this.#gpus.ended(id);
     const event = endOf({ id, attempt }, planned, ending, this.#judging());

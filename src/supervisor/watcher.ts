@@ -56,21 +56,21 @@ export class Watcher {
 
   /** Begins to follow an attempt that is up since `since`. */
   watch(run: PlannedRun, attempt: number, since: number): void {
-    const path = join(run.directory, runFiles.metrics);
-    const history = attempt > 1 || since < this.#bornAt;
-    const watch = { run, attempt, path, signs: new VitalSigns(run, since, this.#juryOf(run), history) };
+    const watch = this.#watchOf(run, attempt, since);
     this.#live.set(run.id, watch);
-    this.#byPath.set(path, watch);
+    this.#byPath.set(watch.path, watch);
     this.#soon(watch);
     this.#poll ??= setInterval(() => this.#pollAll(), POLL_MS).unref();
     // Half of the cost of a run that lasts a moment would be to be watched.
     setTimeout(() => void this.#watchFile(watch), YOUTH_MS).unref();
   }
 
-  /** Reads what the run has written so far: to be called before its end is told, where the end lets others start. */
-  catchUp(id: RunId): void {
-    const watch = this.#live.get(id);
-    if (watch !== undefined) this.#read(watch);
+  /**
+   * Reads what the run has written so far: to be called before its end is told, where the end lets others start. One that
+   * lasted a moment may not be followed yet.
+   */
+  catchUp(run: PlannedRun, attempt: number): void {
+    this.#read(this.#live.get(run.id) ?? this.#watchOf(run, attempt, this.#listener.now()));
   }
 
   /** The attempt has ended: reads its last rows and lets go of it. */
@@ -104,6 +104,12 @@ export class Watcher {
     if (this.#look !== null) clearTimeout(this.#look);
     if (this.#poll !== null) clearInterval(this.#poll);
     await (await this.#files)?.close();
+  }
+
+  #watchOf(run: PlannedRun, attempt: number, since: number): Watch {
+    const history = attempt > 1 || since < this.#bornAt;
+    const signs = new VitalSigns(run, since, this.#juryOf(run), history);
+    return { run, attempt, path: join(run.directory, runFiles.metrics), signs };
   }
 
   #juryOf(run: PlannedRun): Jury {

@@ -134,9 +134,10 @@ export class Testbed {
     const directories = this.#fleets.flatMap(({ runs }) => [...runs.values()].map(({ directory }) => directory));
     for (const fleet of this.#fleets) fleet.close();
     for (const child of this.#supervisors) child.kill('SIGKILL');
-    if (this.supervisorPid() !== null) await this.killSupervisor();
+    // A client that had lost its supervisor may have asked for another, which takes the place of one that is killed.
+    while (this.supervisorPid() !== null) await this.killSupervisor();
     killTrees(directories.map((directory) => ({ pid: 0, startTime: null, directory })));
-    rmSync(this.runs, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(this.runs, { recursive: true, force: true, maxRetries: 20 });
   }
 }
 
