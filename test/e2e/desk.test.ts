@@ -60,8 +60,9 @@ describe('extending a sweep in an editor', () => {
     expect(rows.join('\n')).toContain('2 stay as they are');
     terminal.write('\r');
     await shows(terminal, /○ 1 queued/);
-    expect(place.read('little.yaml')).toContain('lr: [1, 2, 3]');
-    expect(place.read('runs/little/sweep.yaml')).toContain('lr: [1, 2, 3]');
+    // The file is written once the supervisor has answered; its news may come before.
+    await expect.poll(() => place.read('little.yaml'), { timeout: 15_000 }).toContain('lr: [1, 2, 3]');
+    await expect.poll(() => place.read('runs/little/sweep.yaml'), { timeout: 15_000 }).toContain('lr: [1, 2, 3]');
   });
 
   it('shows a mistake with its line and fix, opens the same text again, and keeps it when it is dropped', async () => {
