@@ -1,3 +1,4 @@
+import { errorText } from '../base/error-text.js';
 import type { Socket } from 'node:net';
 import { UserError } from '../base/user-error.js';
 import type { Ack, Command, SlotWish } from '../protocol/command.js';
@@ -257,7 +258,7 @@ export class Fleet {
 
   async #tryAgain(failures: number): Promise<void> {
     const socket = await this.#reopen().catch((error: unknown) => {
-      this.#problem = error instanceof Error ? error.message : String(error);
+      this.#problem = errorText(error);
       return null;
     });
     if (this.#state === 'closed') socket?.destroy();

@@ -1,3 +1,4 @@
+import { errorText } from '../base/error-text.js';
 import { chmodSync, unlinkSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { pid } from 'node:process';
@@ -151,5 +152,5 @@ export class SocketServer {
 /** What could not be done, as an answer. */
 function refusal(error: unknown): Ack {
   if (error instanceof UserError) return { ok: false, message: error.message, fix: error.fix };
-  return { ok: false, message: error instanceof Error ? error.message : String(error), fix: null };
+  return { ok: false, message: errorText(error), fix: null };
 }

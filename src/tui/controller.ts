@@ -22,6 +22,7 @@ import { isFolded, type Scene, SceneBuilder } from './scene.js';
 import { familyOf, groupOf, metricsOf, rowOfSelection } from './selection.js';
 import { type Situation } from './situation.js';
 import { type SummaryPort } from './summary-port.js';
+import { SummaryTable } from './summary-table.js';
 import { type Dialog, initialUi, type Note, type Order, type UiState, type WindowOrder } from './ui-state.js';
 import { cleanText } from './view/clean-text.js';
 import { helpLines } from './view/dialogs.js';
@@ -88,7 +89,7 @@ export class Controller {
   #hadEnded = false;
   readonly #bell = new Bell();
   readonly #gpuHistory = new GpuHistory();
-  #table: readonly string[] | null = null;
+  readonly #table: SummaryTable;
   #clicked: { row: number; at: number } | null = null;
   readonly #detail = new Last<ReadDetail>();
   readonly #varying = new Last<ReadonlySet<string>>();
@@ -118,6 +119,7 @@ export class Controller {
         this.#changed();
       },
     });
+    this.#table = new SummaryTable(ports.summary, () => this.#changed());
     this.#orders = new FleetOrders(ports.fleet, (note) => {
       // What an order did is seen with its answer: the next key may be meant for it.
       this.#news.hurry();
@@ -126,7 +128,6 @@ export class Controller {
     this.#news = new FairShare(() => this.#hearFleet(), ports.now, ports.newsPause);
     this.#unsubscribe = ports.fleet.subscribe(() => this.#news.ask());
     this.#clock = setInterval(() => this.#changed(), clockPeriod);
-    if (ports.summary !== undefined) this.#table = [];
     this.#hearFleet();
   }
 
@@ -149,7 +150,6 @@ export class Controller {
 
   resize(width: number, height: number): void {
     this.#size = { width, height };
-    if (this.#ui.dialog.kind === 'table') this.#layTable();
     this.#changed();
   }
 
@@ -157,7 +157,7 @@ export class Controller {
   press(key: string): void {
     const scene = this.#scene();
     const { ui, order } = press(this.#ui, key, this.#situation(scene));
-    if (ui.dialog.kind === 'table' && this.#ui.dialog.kind !== 'table') this.#readTable();
+    if (ui.dialog.kind === 'table' && this.#ui.dialog.kind !== 'table') void this.#table.read();
     this.#ui = ui;
     this.#memory.keepViews(ui);
     if (order !== undefined) this.#carryOut(order);
@@ -253,7 +253,7 @@ export class Controller {
       this.#ports.perform({ type: 'ring' });
     if (ended && !this.#hadEnded && this.#mayShowTable()) {
       this.#hasShownTable = true;
-      this.#readTable();
+      void this.#table.read();
       this.#ui = { ...this.#ui, dialog: { kind: 'table', top: 0 } };
     }
     this.#hadEnded = ended;
@@ -264,25 +264,13 @@ export class Controller {
   #mayShowTable(): boolean {
     const { dialog, screen } = this.#ui;
     const isOnList = dialog.kind === 'none' && screen.kind === 'jobs';
-    return this.#ports.summary !== undefined && isOnList && !this.#hasShownTable;
+    return this.#table.isThere && isOnList && !this.#hasShownTable;
   }
 
-  /** Shows the table as it was read last, until it has been read anew. */
-  #readTable(): void {
-    const { summary } = this.#ports;
-    this.#layTable();
-    void summary
-      ?.refresh()
-      .then(() => this.#layTable())
-      .catch((error: unknown) => {
-        this.#table = [`The table could not be made: ${messageOf(error)}`];
-      })
-      .finally(() => this.#changed());
-  }
-
-  #layTable(): void {
-    const { summary } = this.#ports;
-    this.#table = summary === undefined ? null : (summary.lines?.(this.#size.width - boxFrame) ?? ['reading…']);
+  /** Of the open table; while it is not open all that matters is whether there is one. */
+  #tableLines(): readonly string[] | null {
+    if (this.#ui.dialog.kind === 'table') return this.#table.lines(this.#size.width - boxFrame);
+    return this.#table.isThere ? [] : null;
   }
 
   #carryOut(order: Order): void {
@@ -328,7 +316,7 @@ export class Controller {
       groupChoices: scene.groupChoices,
       metric: scene.metric,
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
-      tableLength: this.#table?.length ?? null,
+      tableLength: this.#tableLines()?.length ?? null,
       ...this.#openSituation(scene, node),
       screenLength: this.#screenLength(),
       now: this.#ports.now(),
@@ -400,7 +388,7 @@ export class Controller {
       varying: this.#varyingFor(node, scene),
       variety: scene.variety,
       groupChoices: scene.groupChoices,
-      table: this.#table,
+      table: this.#tableLines(),
       fleetRuns: this.#ports.fleet.runs,
       gpuUse: this.#gpuHistory.of,
       comparison: this.#wholes.comparison(source),
@@ -434,8 +422,4 @@ export class Controller {
     const inputs = [node?.key, members, scene.metric, xKey, this.#history.version];
     return this.#detail.value(inputs, () => detailOf(node, scene, this.#history, xKey));
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

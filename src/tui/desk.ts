@@ -1,3 +1,4 @@
+import { errorText } from '../base/error-text.js';
 import { assertNever } from '../base/assert-never.js';
 import { UserError } from '../base/user-error.js';
 import { clipboardCodes, mostCopied } from './clipboard.js';
@@ -139,5 +140,5 @@ export class Desk {
 
 function refused(error: unknown): { ok: false; message: string; fix: string | null } {
   if (error instanceof UserError) return { ok: false, message: error.message, fix: error.fix };
-  return { ok: false, message: error instanceof Error ? error.message : String(error), fix: null };
+  return { ok: false, message: errorText(error), fix: null };
 }

@@ -1,3 +1,4 @@
+import { errorText } from '../base/error-text.js';
 import { type FleetOrder, type Order, type RunVerb } from './order.js';
 import { type Ack, type FleetPort } from './port.js';
 import { type Note } from './ui-state.js';
@@ -32,7 +33,7 @@ export class FleetOrders {
       this.#say(answerNote(ack, 'undo' in order ? order.undo : undefined));
     } catch (error) {
       this.#pending.delete(doing);
-      const text = `${order.type} did not reach the supervisor: ${error instanceof Error ? error.message : String(error)}`;
+      const text = `${order.type} did not reach the supervisor: ${errorText(error)}`;
       this.#say({ text: cleanText(text), tone: 'bad' });
     }
   }

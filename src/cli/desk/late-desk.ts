@@ -1,3 +1,4 @@
+import { errorText } from '../../base/error-text.js';
 import { UserError } from '../../base/user-error.js';
 import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
 import type { DeskPort, Draft } from '../../tui/desk-port.js';
@@ -30,7 +31,7 @@ export class LateDesk implements DeskPort {
       const { TerminalDesk } = await import('./terminal-desk.js');
       this.#desk = new TerminalDesk(this.#fleet, this.#launched);
     } catch (error) {
-      this.#problem = error instanceof Error ? error.message : String(error);
+      this.#problem = errorText(error);
     }
   }
 

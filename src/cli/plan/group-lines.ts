@@ -4,7 +4,7 @@ import { varyingNames } from '../../spec/run-name.js';
 import { shellQuote } from '../../spec/shell-words.js';
 import { valueText } from '../../spec/value-text.js';
 import { compactNames } from './compact-names.js';
-import { grouped } from './grouped.js';
+import { bucket } from '../../base/bucket.js';
 import type { Planned } from './planned.js';
 import { wrap, wrapCommand } from './wrap.js';
 
@@ -46,7 +46,7 @@ function labelled(label: string, text: string, width: number): string[] {
 
 /** One line for each subgroup: its name, its size, its runs. */
 function names(planned: readonly Planned[], width: number): string[] {
-  const subgroups = grouped(planned, ({ run }) => run.subgroup ?? '');
+  const subgroups = bucket(planned, ({ run }) => run.subgroup ?? '');
   const widest = Math.max(...[...subgroups.keys()].map((name) => name.length));
   return [...subgroups].map(([subgroup, members], index) => {
     const label = index === 0 ? 'names' : '';
@@ -77,7 +77,7 @@ function variation(planned: readonly Planned[], width: number): string[] {
 
 /** How the runs are treated where that is not the usual way; what is not so for all of them says for which. */
 function policy(planned: readonly Planned[], width: number): string[] {
-  const said = grouped(
+  const said = bucket(
     planned.flatMap(({ run }) => policyWords(run).map((words) => ({ words, name: run.name }))),
     ({ words }) => words,
   );
@@ -92,7 +92,7 @@ function policy(planned: readonly Planned[], width: number): string[] {
 /** What is skipped or resumed, and why; new runs need no explanation. */
 function standings(planned: readonly Planned[], width: number): string[] {
   const told = planned.filter(({ standing }) => standing.state !== 'new');
-  const alike = grouped(told, ({ standing }) => `${standing.state} ${standing.reason}`);
+  const alike = bucket(told, ({ standing }) => `${standing.state} ${standing.reason}`);
   return [...alike.values()].flatMap((members) => {
     const { state, reason } = members[0]!.standing;
     const which =

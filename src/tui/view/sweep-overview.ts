@@ -1,3 +1,4 @@
+import { bucket } from '../../base/bucket.js';
 import { type RunSummary, type SweepSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { type Direction } from './compare-value.js';
@@ -176,15 +177,4 @@ function commonReason(runs: readonly RunSummary[]): Pick<FailureClass, 'reason' 
   const same = [...bucket(reasons, (reason) => reason.replace(/\d+(\.\d+)?/g, '#')).values()];
   const most = same.reduce<string[]>((longest, list) => (list.length > longest.length ? list : longest), []);
   return { reason: most[0] ?? null, reasonCount: most.length };
-}
-
-function bucket<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const buckets = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const found = buckets.get(key);
-    if (found === undefined) buckets.set(key, [item]);
-    else found.push(item);
-  }
-  return buckets;
 }

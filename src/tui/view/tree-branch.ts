@@ -1,3 +1,4 @@
+import { bucket } from '../../base/bucket.js';
 import { type RunSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { type Level } from './grouping-level.js';
@@ -103,16 +104,4 @@ function sharedPrefix(names: readonly string[]): number {
   const separator = Math.max(...['_', '-', '.', '=', ','].map((character) => first.lastIndexOf(character, shared - 1)));
   const cut = shared === 0 ? 0 : separator + 1;
   return names.some((name) => name.length <= cut) ? 0 : cut;
-}
-
-/** What belongs together, in the order of the first of each. */
-export function bucket<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const buckets = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const found = buckets.get(key);
-    if (found === undefined) buckets.set(key, [item]);
-    else found.push(item);
-  }
-  return buckets;
 }
