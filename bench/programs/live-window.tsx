@@ -12,7 +12,7 @@ import { RunId } from '../../src/base/ids.js';
 import { calmNewsPause, Controller } from '../../src/tui/controller.js';
 import { keyNames } from '../../src/tui/key-names.js';
 import { Painter } from '../../src/tui/painter.js';
-import { type FleetPort, type RunFilesPort, type RunSummary } from '../../src/tui/port.js';
+import type { FleetPort, RunFilesPort, RunSummary } from '../../src/tui/port.js';
 import { themeFor, toAnsi } from '../../src/tui/theme.js';
 import { mountWindow } from '../../src/tui/window.js';
 

@@ -1,4 +1,4 @@
-import { type Outcome } from '../base/outcome.js';
+import type { Outcome } from '../base/outcome.js';
 import type { RunId } from '../base/ids.js';
 import { demandOf } from './demand.js';
 import { nextDeadline } from './deadlines.js';

@@ -1,4 +1,4 @@
-import { type ASTNode, type ParseResult } from '@marcbachmann/cel-js';
+import type { ASTNode, ParseResult } from '@marcbachmann/cel-js';
 import { celEnvironment, celFunctions, type CelValue } from './cel-environment.js';
 import { didYouMean } from '../base/nearest.js';
 

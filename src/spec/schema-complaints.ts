@@ -1,4 +1,4 @@
-import { type z } from 'zod';
+import type { z } from 'zod';
 import { keyText, type Complaint, type KeyPath } from './complaint.js';
 import { didYouMean } from '../base/nearest.js';
 import { parameterKeys } from './parameter-schema.js';

@@ -1,6 +1,6 @@
 import { displayText } from './display-text.js';
 import { beginnings, endsLine, overwrites, PIECE } from './log-pieces.js';
-import { type LogSource } from './log-source.js';
+import type { LogSource } from './log-source.js';
 
 /** One line of a log, or a piece of a very long one. */
 export type LogLine = {

@@ -1,4 +1,4 @@
-import { type LogFile } from './log-file.js';
+import type { LogFile } from './log-file.js';
 import { firstLine, lastLine, type LineTest, plainText } from './log-plain-text.js';
 
 /** Read in one step: short enough that a key pressed meanwhile is answered at once. */

@@ -1,5 +1,5 @@
 import { type Bounds, defaultBounds } from './bounded-series.js';
-import { type Line } from './downsample.js';
+import type { Line } from './downsample.js';
 import { FollowedFile } from './followed-file.js';
 import { type MetricRow, MetricTable } from './metric-table.js';
 

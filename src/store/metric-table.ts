@@ -1,6 +1,6 @@
 import { parseJsonLine } from '../contract/json-line.js';
 import { BoundedSeries, lowerBound, type Bounds } from './bounded-series.js';
-import { type Line } from './downsample.js';
+import type { Line } from './downsample.js';
 import { RowNumbers } from './row-numbers.js';
 import { stepKeyOf } from './step-key.js';
 

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { type Line } from './downsample.js';
+import type { Line } from './downsample.js';
 import { MetricLog } from './metric-log.js';
 import { MetricOutline } from './metric-outline.js';
 

@@ -3,7 +3,7 @@ import { failureClass } from '../base/outcome.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import { isAtRest } from '../scheduler/at-rest.js';
 import type { Run } from '../scheduler/run-state.js';
-import { type SchedulerState } from '../scheduler/state.js';
+import type { SchedulerState } from '../scheduler/state.js';
 import type { PlannedRun } from '../spec/planned-run.js';
 import type { News } from './news.js';
 import { endReason } from './run-view.js';

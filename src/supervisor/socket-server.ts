@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { pid } from 'node:process';
 import { UserError } from '../base/user-error.js';
 import { MessageReader } from '../protocol/codec.js';
-import { type Ack } from '../protocol/command.js';
+import type { Ack } from '../protocol/command.js';
 import { ClientMessage, PROTOCOL_VERSION } from '../protocol/message.js';
 import type { Board } from './board.js';
 import { ClientLink } from './client-link.js';

@@ -1,4 +1,4 @@
-import { type RunSummary } from './port.js';
+import type { RunSummary } from './port.js';
 
 /** Between two rings, ms: twelve runs that fail together ring once. */
 const PAUSE_MS = 10_000;

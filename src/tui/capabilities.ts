@@ -1,4 +1,4 @@
-import { type Capabilities, type ColourDepth, type TerminalGround } from './theme.js';
+import type { Capabilities, ColourDepth, TerminalGround } from './theme.js';
 
 /** What the terminal can show, as far as the environment tells. A terminal whose locale is not set is trusted with Unicode. */
 export function capabilitiesOf(

@@ -1,8 +1,8 @@
-import { type RunSummary } from './port.js';
-import { type Scene } from './scene.js';
+import type { RunSummary } from './port.js';
+import type { Scene } from './scene.js';
 import { Memo } from './view/chart-memo.js';
-import { type Tone } from './view/span.js';
-import { type Branch, type TreeNode } from './view/tree.js';
+import type { Tone } from './view/span.js';
+import type { Branch, TreeNode } from './view/tree.js';
 import { varyingKeys } from './view/varying-keys.js';
 
 /** One run among those drawn. An empty label is not in the legend. `setting`: the same for the seeds of one setting. */

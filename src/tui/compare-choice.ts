@@ -1,4 +1,4 @@
-import { type Spread } from './chart-choice.js';
+import type { Spread } from './chart-choice.js';
 
 /** What the compare screen shows. */
 export type CompareChoice = {

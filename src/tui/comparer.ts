@@ -1,17 +1,17 @@
-import { type HeatmapAxes } from './compare-choice.js';
-import { type History, type Wanted } from './history.js';
+import type { HeatmapAxes } from './compare-choice.js';
+import type { History, Wanted } from './history.js';
 import { Last } from './last.js';
-import { type FleetPort, type MetricReader, type RunSummary } from './port.js';
-import { type Scene } from './scene.js';
-import { type CompareScreen, type UiState } from './ui-state.js';
+import type { FleetPort, MetricReader, RunSummary } from './port.js';
+import type { Scene } from './scene.js';
+import type { CompareScreen, UiState } from './ui-state.js';
 import { theoryLines } from './theory-lines.js';
 import { cursorX } from './view/chart-cursor.js';
 import { differingParameters } from './view/compare-parameters.js';
 import { type CurveValue, curveValue, type Direction, type Question, sampleOf } from './view/compare-value.js';
-import { type ComparedMetric, type ComparedSubject, type Comparison } from './view/comparison.js';
+import type { ComparedMetric, ComparedSubject, Comparison } from './view/comparison.js';
 import { defaultAxes, heatmapOf, heatmapParameters } from './view/heatmap.js';
-import { type Tone } from './view/span.js';
-import { type ChartData } from './view/window-model.js';
+import type { Tone } from './view/span.js';
+import type { ChartData } from './view/window-model.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from './x-axis.js';
 
 /** Runs whose curves are read for one comparison: more cannot be told apart, and cost memory. */

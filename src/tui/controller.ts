@@ -1,15 +1,15 @@
 import { Bell } from './bell.js';
 import { detailOf, filledCharts, type ReadDetail, wantedFor, xChoicesFor } from './detail.js';
-import { type Draft } from './desk-port.js';
+import type { Draft } from './desk-port.js';
 import { FleetOrders, isFleetOrder } from './fleet-orders.js';
 import { DossierReader } from './dossier-reader.js';
 import { FairShare } from './fair-share.js';
 import { GpuHistory } from './gpu-history.js';
 import { History } from './history.js';
-import { type FleetPort, type RunFilesPort, type RunSummary } from './port.js';
+import type { FleetPort, RunFilesPort, RunSummary } from './port.js';
 import { Last } from './last.js';
 import { LogViewer } from './log-viewer.js';
-import { type PreferencesPort } from './preferences-port.js';
+import type { PreferencesPort } from './preferences-port.js';
 import { passingPreferences } from './preferences.js';
 import { type PaletteView, paletteView } from './palette.js';
 import { ListMemory } from './list-memory.js';
@@ -20,8 +20,8 @@ import { livingMarks } from './press-mark.js';
 import { withFound } from './press-log.js';
 import { isFolded, type Scene, SceneBuilder } from './scene.js';
 import { familyOf, groupOf, metricsOf, rowOfSelection } from './selection.js';
-import { type Situation } from './situation.js';
-import { type SummaryPort } from './summary-port.js';
+import type { Situation } from './situation.js';
+import type { SummaryPort } from './summary-port.js';
 import { SummaryTable } from './summary-table.js';
 import { type Dialog, initialUi, type Note, type Order, type UiState, type WindowOrder } from './ui-state.js';
 import { cleanText } from './view/clean-text.js';
@@ -29,13 +29,13 @@ import { helpLines } from './view/dialogs.js';
 import { boxFrame } from './view/overlay.js';
 import { openFocus } from './view/open-screen.js';
 import { listHeight, openWidth, screen, wholeHeight } from './view/screen.js';
-import { type Line } from './view/span.js';
+import type { Line } from './view/span.js';
 import { hasEnded } from './view/tally.js';
-import { type TreeNode } from './view/tree.js';
+import type { TreeNode } from './view/tree.js';
 import { varyingKeys } from './view/varying-keys.js';
 import { WholeScreens, type ScreenSource } from './whole-screens.js';
-import { type XChoice } from './x-axis.js';
-import { type WindowModel } from './view/window-model.js';
+import type { XChoice } from './x-axis.js';
+import type { WindowModel } from './view/window-model.js';
 
 /** What the window needs of the world. */
 export type WindowPorts = {

@@ -1,4 +1,4 @@
-import { type Ack, type RunSummary } from './port.js';
+import type { Ack, RunSummary } from './port.js';
 
 /** New runs that were written in an editor: the text, and what submitting it would do. */
 export type Draft = {

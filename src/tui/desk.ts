@@ -2,10 +2,10 @@ import { errorText } from '../base/error-text.js';
 import { assertNever } from '../base/assert-never.js';
 import { UserError } from '../base/user-error.js';
 import { clipboardCodes, mostCopied } from './clipboard.js';
-import { type DeskPort, type Draft } from './desk-port.js';
-import { type DeskOrder } from './order.js';
-import { type PreferencesPort } from './preferences-port.js';
-import { type Note } from './ui-state.js';
+import type { DeskPort, Draft } from './desk-port.js';
+import type { DeskOrder } from './order.js';
+import type { PreferencesPort } from './preferences-port.js';
+import type { Note } from './ui-state.js';
 import { cleanText } from './view/clean-text.js';
 
 /** What the desk needs of the window around it. */

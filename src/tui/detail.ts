@@ -1,11 +1,11 @@
 import { type Subject, subjectsOf } from './chart-subjects.js';
-import { type History, type Wanted } from './history.js';
-import { type MetricReader } from './port.js';
-import { type Scene } from './scene.js';
+import type { History, Wanted } from './history.js';
+import type { MetricReader } from './port.js';
+import type { Scene } from './scene.js';
 import { theoryLines } from './theory-lines.js';
-import { type Curve } from './view/chart-look.js';
-import { type TreeNode } from './view/tree.js';
-import { type Detail } from './view/window-model.js';
+import type { Curve } from './view/chart-look.js';
+import type { TreeNode } from './view/tree.js';
+import type { Detail } from './view/window-model.js';
 import { type XAxis, xAxisOf, type XChoice, xChoicesOf, seriesOver } from './x-axis.js';
 
 /** As many as a large terminal has room for. */

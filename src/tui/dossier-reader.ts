@@ -1,4 +1,4 @@
-import { type RunDossier, type RunFilesPort } from './port.js';
+import type { RunDossier, RunFilesPort } from './port.js';
 
 /** A run that stays open this long has its record read, in ms. */
 const REST = 40;

@@ -1,7 +1,7 @@
 import { errorText } from '../base/error-text.js';
-import { type FleetOrder, type Order, type RunVerb } from './order.js';
-import { type Ack, type FleetPort } from './port.js';
-import { type Note } from './ui-state.js';
+import type { FleetOrder, Order, RunVerb } from './order.js';
+import type { Ack, FleetPort } from './port.js';
+import type { Note } from './ui-state.js';
 import { cleanText } from './view/clean-text.js';
 
 /** Sends orders to the supervisor; says each when it is sent, and again when it is answered. */

@@ -1,4 +1,4 @@
-import { type FleetStatus } from './port.js';
+import type { FleetStatus } from './port.js';
 
 /** Time between two samples, ms, and how many are kept: ten minutes. */
 const PERIOD_MS = 5000;

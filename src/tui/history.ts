@@ -1,4 +1,4 @@
-import { type MetricReader, type RunFilesPort } from './port.js';
+import type { MetricReader, RunFilesPort } from './port.js';
 
 /** How often the files of the selection are looked at again, in ms. */
 const period = 1000;

@@ -1,4 +1,4 @@
-import { type InputEvent } from './input-event.js';
+import type { InputEvent } from './input-event.js';
 import { characterName } from './key-names.js';
 
 const ESC = '\u001b';

@@ -1,5 +1,5 @@
-import { type Command } from './command.js';
-import { type KeyPreset } from './preferences-port.js';
+import type { Command } from './command.js';
+import type { KeyPreset } from './preferences-port.js';
 
 /** One row of the table of keys. */
 export type Binding = {

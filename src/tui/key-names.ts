@@ -1,4 +1,4 @@
-import { type Key } from 'ink';
+import type { Key } from 'ink';
 
 const named: readonly (readonly [keyof Key, string])[] = [
   ['upArrow', 'up'],

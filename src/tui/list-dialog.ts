@@ -1,5 +1,5 @@
-import { type EditedLine } from './line-editor.js';
-import { type ColumnId } from './list-column-id.js';
+import type { EditedLine } from './line-editor.js';
+import type { ColumnId } from './list-column-id.js';
 
 /** The dialogs that say how the list is to look. `index`: the row under the cursor. */
 export type ListDialog =

@@ -1,8 +1,8 @@
 import { initialGrouping, isSameLevel } from './grouping.js';
 import { columnKey, isColumnId } from './list-column-id.js';
-import { type RunSummary } from './port.js';
-import { type SavedView } from './preferences-port.js';
-import { type UiState } from './ui-state.js';
+import type { RunSummary } from './port.js';
+import type { SavedView } from './preferences-port.js';
+import type { UiState } from './ui-state.js';
 import { initialSort } from './view/sort.js';
 
 /** What of the window's state makes a view: how the list looks, not where one is in it. */

@@ -1,9 +1,9 @@
 import { readRunQuery } from '../client/run-query.js';
 import { runTest } from '../client/run-query-match.js';
 import { fittingLook, isSameLook, type ListLook, lookOf, plainLook, withLook } from './list-look.js';
-import { type RunSummary } from './port.js';
-import { type PreferencesPort, type SavedView } from './preferences-port.js';
-import { type UiState } from './ui-state.js';
+import type { RunSummary } from './port.js';
+import type { PreferencesPort, SavedView } from './preferences-port.js';
+import type { UiState } from './ui-state.js';
 
 /** Under this name a window that shows all sweeps keeps how it looked; no sweep can be called so. */
 const allSweeps = '*';

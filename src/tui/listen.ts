@@ -1,5 +1,5 @@
 import { InputDecoder } from './input-decoder.js';
-import { type InputEvent } from './input-event.js';
+import type { InputEvent } from './input-event.js';
 
 /** How long a lone escape may be the begin of something else, ms: more than a slow line needs, less than one notices. */
 const patience = 50;

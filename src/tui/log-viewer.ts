@@ -1,11 +1,11 @@
 import { errorWords, isErrorLine } from '../store/log-error.js';
 import { readLogPattern } from '../store/log-pattern.js';
-import { type LineTest } from '../store/log-plain-text.js';
+import type { LineTest } from '../store/log-plain-text.js';
 import { LogSearch } from '../store/log-search.js';
-import { type LogSource } from '../store/log-source.js';
-import { type LogPlace, type LogSeek } from './log-choice.js';
+import type { LogSource } from '../store/log-source.js';
+import type { LogPlace, LogSeek } from './log-choice.js';
 import { LogWindow } from './log-window.js';
-import { type LogPage } from './view/log-page.js';
+import type { LogPage } from './view/log-page.js';
 
 /** How often an open log is looked at again, in ms. */
 const PERIOD = 500;

@@ -1,8 +1,8 @@
 import { failureLine, shorten } from '../store/failure-line.js';
 import { attemptRule } from '../store/log-attempt.js';
 import { LogFile, type LogLine, type LogStretch } from '../store/log-file.js';
-import { type LogSource } from '../store/log-source.js';
-import { type LogPlace } from './log-choice.js';
+import type { LogSource } from '../store/log-source.js';
+import type { LogPlace } from './log-choice.js';
 import { isAtEnd, lineAt, type LogPage } from './view/log-page.js';
 
 /** Bytes read at a time: a millisecond of work. */

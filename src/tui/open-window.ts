@@ -1,18 +1,18 @@
-import { type Instance } from 'ink';
+import type { Instance } from 'ink';
 import { UserError } from '../base/user-error.js';
 import { capabilitiesOf } from './capabilities.js';
 import { calmNewsPause, Controller } from './controller.js';
 import { Desk } from './desk.js';
-import { type DeskPort } from './desk-port.js';
+import type { DeskPort } from './desk-port.js';
 import { Painter } from './painter.js';
-import { type FleetPort, type RunFilesPort } from './port.js';
+import type { FleetPort, RunFilesPort } from './port.js';
 import { passingPreferences } from './preferences.js';
-import { type PreferencesPort } from './preferences-port.js';
+import type { PreferencesPort } from './preferences-port.js';
 import { runFiles } from './run-files.js';
-import { type SummaryPort } from './summary-port.js';
+import type { SummaryPort } from './summary-port.js';
 import { dieBy, type Interruption, TerminalSession } from './terminal-session.js';
 import { type Capabilities, themeFor } from './theme.js';
-import { type WindowOrder } from './ui-state.js';
+import type { WindowOrder } from './ui-state.js';
 
 export type WindowOptions = {
   readonly fleet: FleetPort;

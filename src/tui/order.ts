@@ -1,7 +1,7 @@
-import { type SlotWish } from '../client/fleet.js';
-import { type RunVerb } from '../client/run-verb.js';
-import { type RunId, type RunSummary } from './port.js';
-import { type KeyPreset, type ThemeName } from './preferences-port.js';
+import type { SlotWish } from '../client/fleet.js';
+import type { RunVerb } from '../client/run-verb.js';
+import type { RunId, RunSummary } from './port.js';
+import type { KeyPreset, ThemeName } from './preferences-port.js';
 
 export type { RunVerb } from '../client/run-verb.js';
 

@@ -1,6 +1,6 @@
 import { cellsOf, isSimple } from './view/display-width.js';
 import { type Ground, grounds, type Line, type Tone, tones } from './view/span.js';
-import { type Theme } from './theme.js';
+import type { Theme } from './theme.js';
 
 /** Where frames go: a terminal, or in tests anything that takes text. */
 export type PaintTarget = {

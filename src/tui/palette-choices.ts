@@ -1,10 +1,10 @@
 import { type GroupBy, groupingWords, levelWords } from './grouping.js';
 import { initialColumns } from './list-column-id.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
-import { type RunSummary } from './port.js';
+import type { RunSummary } from './port.js';
 import { keyPresets, themeNames } from './preferences-port.js';
-import { type Pressed, type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { Pressed, Situation } from './situation.js';
+import type { UiState } from './ui-state.js';
 import { sortsFor, sortWords } from './view/sort.js';
 
 /** Commands that choose one of some words: what the list and the charts show, and how the window looks. */

@@ -1,6 +1,6 @@
-import { type Command } from './command.js';
-import { type Pressed, type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { Command } from './command.js';
+import type { Pressed, Situation } from './situation.js';
+import type { UiState } from './ui-state.js';
 
 /** One command of the palette. */
 export type PaletteEntry = {

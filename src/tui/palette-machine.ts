@@ -1,9 +1,9 @@
-import { type SlotWish } from '../client/fleet.js';
+import type { SlotWish } from '../client/fleet.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
 import { sweepAt } from './press-desk.js';
 import { counted } from './press-target.js';
-import { type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { Situation } from './situation.js';
+import type { UiState } from './ui-state.js';
 import { isEnded } from './view/state-look.js';
 
 /** Commands for the machine and for whole sweeps. */

@@ -2,11 +2,11 @@ import { readRunQuery } from '../client/run-query.js';
 import { runTest } from '../client/run-query-match.js';
 import { type RunVerb, suits, takesPriority } from '../client/run-verb.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
-import { type RunId, type RunSummary } from './port.js';
+import type { RunId, RunSummary } from './port.js';
 import { problemOf } from './press-filter.js';
 import { counted, fitting } from './press-target.js';
-import { type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { Situation } from './situation.js';
+import type { UiState } from './ui-state.js';
 
 const abouts: Readonly<Record<RunVerb, string>> = {
   kill: 'end runs: politely, and after their grace by force',

@@ -1,14 +1,14 @@
-import { type Command } from './command.js';
+import type { Command } from './command.js';
 import { fuzzyScore, ranked } from './fuzzy.js';
 import { keyMap } from './key-map.js';
-import { type EditedLine } from './line-editor.js';
+import type { EditedLine } from './line-editor.js';
 import { choiceEntries } from './palette-choices.js';
 import { machineEntries } from './palette-machine.js';
 import { open, type PaletteEntry, type Reading } from './palette-entry.js';
 import { runEntries } from './palette-runs.js';
 import { type Offer, offerFor } from './prompt.js';
-import { type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { Situation } from './situation.js';
+import type { UiState } from './ui-state.js';
 
 /** What the palette shows for what has been typed. */
 export type PaletteView =

@@ -1,4 +1,4 @@
-import { type Ground, type Tone } from './view/span.js';
+import type { Ground, Tone } from './view/span.js';
 
 /** Parameters of SGR sequences. Whatever is empty is the terminal's own look. */
 export type Palette = {

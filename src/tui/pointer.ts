@@ -1,11 +1,11 @@
-import { type InputEvent } from './input-event.js';
+import type { InputEvent } from './input-event.js';
 import { keyMapOf } from './key-map.js';
-import { type KeyPreset } from './preferences-port.js';
+import type { KeyPreset } from './preferences-port.js';
 import { scrollTo } from './scroll.js';
-import { type UiState } from './ui-state.js';
+import type { UiState } from './ui-state.js';
 import { textWidth } from './view/display-width.js';
 import { listArea } from './view/screen.js';
-import { type Line } from './view/span.js';
+import type { Line } from './view/span.js';
 
 export type Pointing = Extract<InputEvent, { kind: 'click' | 'wheel' }>;
 

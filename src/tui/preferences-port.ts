@@ -1,5 +1,5 @@
-import { type Grouping } from './grouping.js';
-import { type Sort } from './view/sort.js';
+import type { Grouping } from './grouping.js';
+import type { Sort } from './view/sort.js';
 
 /** Colours of the window. `mono`: bold, dim and reverse alone. */
 export const themeNames = ['dark', 'light', 'colour-blind', 'mono'] as const;

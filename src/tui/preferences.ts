@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { type PreferencesFile } from '../store/preferences.js';
-import { type GroupBy, type Grouping } from './grouping.js';
+import type { PreferencesFile } from '../store/preferences.js';
+import type { GroupBy, Grouping } from './grouping.js';
 import { isColumnId } from './list-column-id.js';
 import {
   keyPresets,
@@ -9,7 +9,7 @@ import {
   themeNames,
   type WindowPreferences,
 } from './preferences-port.js';
-import { type Sort, type SortBy } from './view/sort.js';
+import type { Sort, SortBy } from './view/sort.js';
 
 const GroupBy: z.ZodType<GroupBy> = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['block', 'state', 'gpu']) }),

@@ -1,10 +1,10 @@
-import { type ActCommand } from './command.js';
+import type { ActCommand } from './command.js';
 import { cloneRun, copyCommand, extendSweep, openShell } from './press-desk.js';
 import { drainGpu, fewerSlots, moreSlots } from './press-machine.js';
 import { askKill, askKillGroup, resume, resumeGroup } from './press-order.js';
 import { openPalette } from './press-palette.js';
 import { toggleGroupHold, toggleGroupPause, toggleHold, togglePause } from './press-toggle.js';
-import { type Obey } from './situation.js';
+import type { Obey } from './situation.js';
 
 export const obeyAct: Record<ActCommand, Obey> = {
   kill: askKill,

@@ -1,4 +1,4 @@
-import { type Command } from './command.js';
+import type { Command } from './command.js';
 import { type Obey, refuse } from './situation.js';
 
 /** Keys that act on the selected row. Where the list is not seen, nobody could tell what they would act on. */

@@ -1,8 +1,8 @@
 import { type ChartChoice, spreads } from './chart-choice.js';
-import { type ChartCommand } from './command.js';
+import type { ChartCommand } from './command.js';
 import { commandFor, keyOf } from './key-map.js';
 import { distance, isMovement, type Obey, type Pressed, refuse, type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { UiState } from './ui-state.js';
 import { spreadNames } from './view/chart-legend.js';
 
 /** Weights of the exponential mean, in the order in which the key goes through them. */

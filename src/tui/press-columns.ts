@@ -1,10 +1,10 @@
 import { type ColumnId, columnKey, commonColumns, initialColumns } from './list-column-id.js';
-import { type ListDialog } from './list-dialog.js';
+import type { ListDialog } from './list-dialog.js';
 import { commandFor } from './key-map.js';
 import { closedDialog, moveIn } from './press-in-list.js';
 import { orderedBy } from './press-sort.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { UiState } from './ui-state.js';
 
 type ColumnsDialog = Extract<ListDialog, { kind: 'columns' }>;
 

@@ -1,7 +1,7 @@
-import { type CompareCommand } from './command.js';
+import type { CompareCommand } from './command.js';
 import { keyOf } from './key-map.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { UiState } from './ui-state.js';
 import { chooseSubjects } from './view/compare-subjects.js';
 
 export const obeyCompare: Record<CompareCommand, Obey> = { compare, baseline: pinSelection };

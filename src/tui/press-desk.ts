@@ -1,6 +1,6 @@
-import { type RunSummary } from './port.js';
+import type { RunSummary } from './port.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { UiState } from './ui-state.js';
 
 export const copyCommand: Obey = (ui, at) => withRun(ui, at, 'copy', (run) => ({ ui, order: { type: 'copy', run } }));
 

@@ -7,7 +7,7 @@ import { pressInAxes } from './press-in-compare.js';
 import { pressInListDialog } from './press-list.js';
 import { pressInSearch } from './press-log.js';
 import { distance, isMovement, type Pressed, refuse, type Situation } from './situation.js';
-import { type Dialog, type UiState } from './ui-state.js';
+import type { Dialog, UiState } from './ui-state.js';
 
 type OpenDialog = Exclude<Dialog, { kind: 'none' }>;
 type Of<Kind extends OpenDialog['kind']> = Extract<OpenDialog, { kind: Kind }>;

@@ -1,6 +1,6 @@
 import { commandFor } from './key-map.js';
 import { distance, isMovement, type Pressed, refuse, type Situation } from './situation.js';
-import { type Dialog, type UiState } from './ui-state.js';
+import type { Dialog, UiState } from './ui-state.js';
 
 type DraftDialog = Extract<Dialog, { kind: 'draft' }>;
 

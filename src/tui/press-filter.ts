@@ -3,10 +3,10 @@ import { type QueryProblem, readRunQuery } from '../client/run-query.js';
 import { checkRunQuery } from '../client/run-query-check.js';
 import { finishedPart } from '../client/run-query-typing.js';
 import { editLine, type EditedLine, lineOf } from './line-editor.js';
-import { type RunSummary } from './port.js';
+import type { RunSummary } from './port.js';
 import { complete, noOffer, type Offer, offerFor, type Recall, recalled, remembered } from './prompt.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { UiState } from './ui-state.js';
 
 /** The filter while it is typed. `before`: what it was. */
 export type FilterDialog = {

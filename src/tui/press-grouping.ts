@@ -1,9 +1,9 @@
 import { type GroupBy, type Grouping, groupingWords, isSameLevel, levelWords } from './grouping.js';
-import { type ListDialog } from './list-dialog.js';
+import type { ListDialog } from './list-dialog.js';
 import { commandFor } from './key-map.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
 import { closedDialog, moveIn } from './press-in-list.js';
-import { type UiState } from './ui-state.js';
+import type { UiState } from './ui-state.js';
 
 type GroupingDialog = Extract<ListDialog, { kind: 'grouping' }>;
 

@@ -1,12 +1,12 @@
 import { spreads } from './chart-choice.js';
-import { type Command } from './command.js';
+import type { Command } from './command.js';
 import { compareViews, valueSummaries } from './compare-choice.js';
 import { commandFor, keyOf } from './key-map.js';
 import { obeyBesideList } from './press-beside.js';
 import { moveCursor, obeyChart } from './press-chart.js';
 import { pin } from './press-compare.js';
 import { distance, isMovement, type Movement, type Obey, type Pressed, refuse, type Situation } from './situation.js';
-import { type CompareScreen, type UiState } from './ui-state.js';
+import type { CompareScreen, UiState } from './ui-state.js';
 import { spreadNames } from './view/chart-legend.js';
 import { isInRows } from './view/comparison.js';
 

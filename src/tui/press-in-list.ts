@@ -1,7 +1,7 @@
-import { type Command } from './command.js';
-import { type ListDialog } from './list-dialog.js';
+import type { Command } from './command.js';
+import type { ListDialog } from './list-dialog.js';
 import { distance, isMovement, type Pressed } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { UiState } from './ui-state.js';
 
 export function closedDialog(ui: UiState): UiState {
   return { ...ui, dialog: { kind: 'none' } };

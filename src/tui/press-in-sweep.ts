@@ -1,4 +1,4 @@
-import { type Command } from './command.js';
+import type { Command } from './command.js';
 import { obeyBesideList } from './press-beside.js';
 import { type Obey, refuse } from './situation.js';
 

@@ -1,6 +1,6 @@
 import { assertNever } from '../base/assert-never.js';
-import { type ListCommand } from './command.js';
-import { type ListDialog } from './list-dialog.js';
+import type { ListCommand } from './command.js';
+import type { ListDialog } from './list-dialog.js';
 import { openColumns, pressInColumns } from './press-columns.js';
 import { openFilter } from './press-filter.js';
 import { openGrouping, pressInGrouping } from './press-grouping.js';
@@ -8,7 +8,7 @@ import { mark, markAll } from './press-mark.js';
 import { nextSort, reverseSort } from './press-sort.js';
 import { openViews, pressInViews } from './press-views.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { UiState } from './ui-state.js';
 
 export const obeyList: Record<ListCommand, Obey> = {
   mark,

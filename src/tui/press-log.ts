@@ -1,13 +1,13 @@
 import { readLogPattern } from '../store/log-pattern.js';
-import { type LogCommand } from './command.js';
+import type { LogCommand } from './command.js';
 import { keyOf } from './key-map.js';
 import { editLine, type EditedLine, lineOf } from './line-editor.js';
 import { anotherLog, type LogHit, type LogPlace, type LogSeek } from './log-choice.js';
 import { distance, type Movement, type Pressed, refuse, type Obey, type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { UiState } from './ui-state.js';
 import { lineAt, type LogPage } from './view/log-page.js';
 import { logRoom } from './view/log-pane.js';
-import { type LogRoom } from './view/log-rows.js';
+import type { LogRoom } from './view/log-rows.js';
 import { placeAfter, topOf } from './view/log-scroll.js';
 
 /** What is looked for in a log, while it is typed. `before`: what it was. */

@@ -1,4 +1,4 @@
-import { type RunId } from './port.js';
+import type { RunId } from './port.js';
 import { type Obey, refuse } from './situation.js';
 
 /** Marks the selected run, or all runs of the selected group; unmarks them when all of them are marked. */

@@ -1,12 +1,12 @@
 import { assertNever } from '../base/assert-never.js';
-import { type MoveCommand } from './command.js';
+import type { MoveCommand } from './command.js';
 import { keyOf } from './key-map.js';
 import { anotherLog } from './log-choice.js';
 import { moveCursor } from './press-chart.js';
 import { isReadingLog, scrollLog, stopSearch } from './press-log.js';
 import { scrollTo } from './scroll.js';
 import { distance, type Movement, type Obey, type Pressed, refuse, type Situation } from './situation.js';
-import { type Screen, type UiState } from './ui-state.js';
+import type { Screen, UiState } from './ui-state.js';
 import { panesOf } from './view/open-tabs.js';
 
 type OpenScreen = Extract<Screen, { kind: 'open' }>;

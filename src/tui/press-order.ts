@@ -1,10 +1,10 @@
 import { suits } from '../client/run-verb.js';
 import { keyOf } from './key-map.js';
-import { type RunSummary } from './port.js';
-import { type KeyPreset } from './preferences-port.js';
+import type { RunSummary } from './port.js';
+import type { KeyPreset } from './preferences-port.js';
 import { groupTargetOf, type Target, targetOf } from './press-target.js';
 import { type Obey, type Pressed, refuse } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { UiState } from './ui-state.js';
 import { duration } from './view/duration.js';
 import { isEnded } from './view/state-look.js';
 

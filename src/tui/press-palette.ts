@@ -1,7 +1,7 @@
 import { editLine, type EditedLine, emptyLine, lineOf, replaceBeforeCursor } from './line-editor.js';
 import { type PaletteView, paletteView } from './palette.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { UiState } from './ui-state.js';
 
 /**
  * The palette while a command is typed. `index`: the chosen row; -1: none, Enter takes what is typed.

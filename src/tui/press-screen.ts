@@ -1,11 +1,11 @@
 import { gpuName } from '../base/ids.js';
-import { type Command, type ScreenCommand } from './command.js';
-import { type RunSummary } from './port.js';
+import type { Command, ScreenCommand } from './command.js';
+import type { RunSummary } from './port.js';
 import { refusing } from './press-beside.js';
 import { drainGpu } from './press-machine.js';
 import { select } from './press-move.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { UiState } from './ui-state.js';
 
 export const obeyScreen: Record<ScreenCommand, Obey> = {
   gpus: showGpus,

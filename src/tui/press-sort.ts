@@ -1,6 +1,6 @@
 import { initialColumns } from './list-column-id.js';
-import { type Obey, type Pressed, type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { Obey, Pressed, Situation } from './situation.js';
+import type { UiState } from './ui-state.js';
 import { type Sort, sortsFor, sortWords } from './view/sort.js';
 
 /** The next order: the usual ones, then the columns that were added. */

@@ -1,8 +1,8 @@
 import { type RunVerb, suits } from '../client/run-verb.js';
-import { type RunSummary } from './port.js';
-import { type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
-import { type Branch } from './view/tree.js';
+import type { RunSummary } from './port.js';
+import type { Situation } from './situation.js';
+import type { UiState } from './ui-state.js';
+import type { Branch } from './view/tree.js';
 
 /** The runs a key acts on, or why there are none. */
 export type Target =

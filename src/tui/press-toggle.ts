@@ -1,12 +1,12 @@
 import { suits } from '../client/run-verb.js';
 import { keyOf } from './key-map.js';
-import { type RunVerb } from './order.js';
-import { type RunSummary } from './port.js';
-import { type KeyPreset } from './preferences-port.js';
+import type { RunVerb } from './order.js';
+import type { RunSummary } from './port.js';
+import type { KeyPreset } from './preferences-port.js';
 import { idsOf } from './press-order.js';
 import { groupTargetOf, type Target, targetOf } from './press-target.js';
 import { type Obey, type Pressed, refuse } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { UiState } from './ui-state.js';
 
 /** Two orders that undo each other, on one key. */
 type Toggle = {

@@ -1,12 +1,12 @@
 import { commandFor } from './key-map.js';
 import { editLine, lineOf } from './line-editor.js';
-import { type ListDialog } from './list-dialog.js';
+import type { ListDialog } from './list-dialog.js';
 import { isSameLook, lookOf, plainLook, withLook } from './list-look.js';
-import { type SavedView } from './preferences-port.js';
+import type { SavedView } from './preferences-port.js';
 import { regrouped } from './press-grouping.js';
 import { closedDialog, moveIn } from './press-in-list.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
-import { type Note, type UiState } from './ui-state.js';
+import type { Note, UiState } from './ui-state.js';
 
 type ViewsDialog = Extract<ListDialog, { kind: 'views' }>;
 

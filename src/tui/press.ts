@@ -1,4 +1,4 @@
-import { type Command, type WindowCommand } from './command.js';
+import type { Command, WindowCommand } from './command.js';
 import { commandFor, keyMapOf, keyOf } from './key-map.js';
 import { obeyAct } from './press-act.js';
 import { obeyChart } from './press-chart.js';
@@ -11,7 +11,7 @@ import { askSearch, isReadingLog, obeyLog } from './press-log.js';
 import { obeyMove } from './press-move.js';
 import { obeyInGpus, obeyScreen } from './press-screen.js';
 import { type Obey, type Pressed, refuse, type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { UiState } from './ui-state.js';
 
 /** One key: the state after it, and what has to be done outside. A key that does nothing leaves a note that says why. */
 export function press(ui: UiState, key: string, situation: Situation): Pressed {

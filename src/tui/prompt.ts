@@ -1,6 +1,6 @@
 import { type Completion, completions } from '../client/run-query-completions.js';
 import { type EditedLine, lineOf, replaceBeforeCursor } from './line-editor.js';
-import { type RunSummary } from './port.js';
+import type { RunSummary } from './port.js';
 
 /** What can stand at the cursor of a prompt, and which of it does, where Tab has put it there. */
 export type Offer = Completion & { readonly chosen: number | null };

@@ -4,7 +4,7 @@ import { lastLines } from '../store/log-tail.js';
 import { OutlinedLog } from '../store/outlined-log.js';
 import { packageCount } from '../store/package-count.js';
 import { readRunRecord } from '../store/run-record-file.js';
-import { type RunDossier, type RunFilesPort } from './port.js';
+import type { RunDossier, RunFilesPort } from './port.js';
 
 /** Names of the files in a run directory (`contract/files.ts`, which this part does not import; a test compares them). */
 export const names = { metrics: 'metrics.jsonl', log: 'output.log' } as const;

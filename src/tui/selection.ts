@@ -1,7 +1,7 @@
-import { type RunSummary } from './port.js';
-import { type Scene } from './scene.js';
-import { type UiState } from './ui-state.js';
-import { type Branch, type TreeNode } from './view/tree.js';
+import type { RunSummary } from './port.js';
+import type { Scene } from './scene.js';
+import type { UiState } from './ui-state.js';
+import type { Branch, TreeNode } from './view/tree.js';
 
 type Shown = Pick<Scene, 'rows' | 'tree'>;
 

@@ -1,12 +1,12 @@
-import { type Command } from './command.js';
-import { type GroupChoice } from './group-choices.js';
-import { type HeatmapAxes } from './compare-choice.js';
-import { type FleetStatus, type RunSummary, type SweepSummary } from './port.js';
-import { type Order, type UiState } from './ui-state.js';
-import { type LogPage } from './view/log-page.js';
-import { type Branch, type TreeNode } from './view/tree.js';
-import { type Variety } from './view/variety.js';
-import { type XChoice } from './x-axis.js';
+import type { Command } from './command.js';
+import type { GroupChoice } from './group-choices.js';
+import type { HeatmapAxes } from './compare-choice.js';
+import type { FleetStatus, RunSummary, SweepSummary } from './port.js';
+import type { Order, UiState } from './ui-state.js';
+import type { LogPage } from './view/log-page.js';
+import type { Branch, TreeNode } from './view/tree.js';
+import type { Variety } from './view/variety.js';
+import type { XChoice } from './x-axis.js';
 
 /** What a key press may need to know about what is on the screen. */
 export type Situation = {

@@ -1,7 +1,7 @@
-import { type History, type Wanted } from './history.js';
+import type { History, Wanted } from './history.js';
 import { Last } from './last.js';
-import { type MetricReader, type RunSummary } from './port.js';
-import { type Scene } from './scene.js';
+import type { MetricReader, RunSummary } from './port.js';
+import type { Scene } from './scene.js';
 import { memoryFacts, memoryRows } from './view/sweep-memory.js';
 import { overviewOf, type SweepOverview } from './view/sweep-overview.js';
 

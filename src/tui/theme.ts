@@ -11,8 +11,8 @@ import {
   mono,
   type Palette,
 } from './palettes.js';
-import { type ThemeName } from './preferences-port.js';
-import { type Ground, type Span, type Tone } from './view/span.js';
+import type { ThemeName } from './preferences-port.js';
+import type { Ground, Span, Tone } from './view/span.js';
 
 /** How many colours the terminal is trusted with. `none`: only bold, dim and reverse. */
 export type ColourDepth = 'none' | 16 | 256;

@@ -1,5 +1,5 @@
-import { type MetricReader, type RunSummary } from './port.js';
-import { type Reference } from './view/chart-look.js';
+import type { MetricReader, RunSummary } from './port.js';
+import type { Reference } from './view/chart-look.js';
 import { shortNumber } from './view/short-number.js';
 
 /** A run that is drawn, and what it has written so far. */

@@ -2,16 +2,16 @@ import { type ChartChoice, initialChartChoice } from './chart-choice.js';
 import { type CompareChoice, initialCompareChoice } from './compare-choice.js';
 import { type Grouping, initialGrouping } from './grouping.js';
 import { initialLogChoice, type LogChoice } from './log-choice.js';
-import { type Order } from './order.js';
-import { type Draft } from './desk-port.js';
-import { type PaletteDialog } from './press-palette.js';
-import { type FilterDialog } from './press-filter.js';
-import { type SearchDialog } from './press-log.js';
-import { type RunId } from './port.js';
-import { type KeyPreset, type SavedView } from './preferences-port.js';
-import { type Subject } from './view/compare-subjects.js';
-import { type ColumnId } from './list-column-id.js';
-import { type ListDialog } from './list-dialog.js';
+import type { Order } from './order.js';
+import type { Draft } from './desk-port.js';
+import type { PaletteDialog } from './press-palette.js';
+import type { FilterDialog } from './press-filter.js';
+import type { SearchDialog } from './press-log.js';
+import type { RunId } from './port.js';
+import type { KeyPreset, SavedView } from './preferences-port.js';
+import type { Subject } from './view/compare-subjects.js';
+import type { ColumnId } from './list-column-id.js';
+import type { ListDialog } from './list-dialog.js';
 import { initialSort, type Sort } from './view/sort.js';
 
 /** What the person sees and has chosen; not what the runs do. */

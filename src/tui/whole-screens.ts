@@ -1,15 +1,15 @@
 import { Comparer } from './comparer.js';
 import { Surveyor } from './surveyor.js';
 import { sweepLines } from './view/sweep-screen.js';
-import { type SweepOverview } from './view/sweep-overview.js';
-import { type History, type Wanted } from './history.js';
-import { type FleetPort } from './port.js';
-import { type Scene } from './scene.js';
-import { type Situation } from './situation.js';
-import { type UiState } from './ui-state.js';
+import type { SweepOverview } from './view/sweep-overview.js';
+import type { History, Wanted } from './history.js';
+import type { FleetPort } from './port.js';
+import type { Scene } from './scene.js';
+import type { Situation } from './situation.js';
+import type { UiState } from './ui-state.js';
 import { compareExtent } from './view/compare-screen.js';
-import { type Comparison } from './view/comparison.js';
-import { type XChoice } from './x-axis.js';
+import type { Comparison } from './view/comparison.js';
+import type { XChoice } from './x-axis.js';
 
 /** What the screens beside the list are put together from. */
 export type ScreenSource = {

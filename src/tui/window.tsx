@@ -1,9 +1,9 @@
 import { type Instance, render } from 'ink';
 import { useEffect, useLayoutEffect, useSyncExternalStore } from 'react';
-import { type Controller } from './controller.js';
-import { type InputEvent } from './input-event.js';
+import type { Controller } from './controller.js';
+import type { InputEvent } from './input-event.js';
 import { listen } from './listen.js';
-import { type Painter } from './painter.js';
+import type { Painter } from './painter.js';
 
 type Props = {
   readonly controller: Controller;

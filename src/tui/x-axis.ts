@@ -1,5 +1,5 @@
-import { type MetricReader, type Series } from './port.js';
-import { type XUnit } from './view/chart-look.js';
+import type { MetricReader, Series } from './port.js';
+import type { XUnit } from './view/chart-look.js';
 import { Memo } from './view/chart-memo.js';
 
 /** What the charts are drawn over. `chosen`: a person chose it, so a run without it is left out instead of drawn over its steps. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Outcome } from '../../src/base/outcome.js';
+import type { Outcome } from '../../src/base/outcome.js';
 import { UserError } from '../../src/base/user-error.js';
 import { buildReport } from '../../src/report/build-report.js';
 import { reportJson } from '../../src/report/report-json.js';

@@ -1,4 +1,4 @@
-import { type LogSource } from '../../src/store/log-source.js';
+import type { LogSource } from '../../src/store/log-source.js';
 
 /** A log in memory that a test lets grow, empties or replaces; it counts what is read of it. */
 export class LogInMemory implements LogSource {

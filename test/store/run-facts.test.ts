@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type RunRecord } from '../../src/contract/run-record.js';
+import type { RunRecord } from '../../src/contract/run-record.js';
 import { readRunFacts } from '../../src/store/run-facts.js';
 import { readRunRecord, writeRunRecord } from '../../src/store/run-record-file.js';
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { subjectsOf } from '../../src/tui/chart-subjects.js';
 import { type Scene, SceneBuilder } from '../../src/tui/scene.js';
 import { initialUi } from '../../src/tui/ui-state.js';
-import { type RunSummary } from '../../src/tui/port.js';
-import { type Branch } from '../../src/tui/view/tree.js';
+import type { RunSummary } from '../../src/tui/port.js';
+import type { Branch } from '../../src/tui/view/tree.js';
 import { aRun, aSweep, SimulatedFleet } from './simulated-fleet.js';
 
 function sceneOf(runs: readonly RunSummary[]): Scene {

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UserError } from '../../src/base/user-error.js';
 import { PreferencesFile } from '../../src/store/preferences.js';
 import { Desk } from '../../src/tui/desk.js';
-import { type DeskPort, type Draft } from '../../src/tui/desk-port.js';
-import { type DeskOrder } from '../../src/tui/order.js';
+import type { DeskPort, Draft } from '../../src/tui/desk-port.js';
+import type { DeskOrder } from '../../src/tui/order.js';
 import { preferencesIn } from '../../src/tui/preferences.js';
 import { aRun } from './simulated-fleet.js';
 

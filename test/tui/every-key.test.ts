@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { type Command } from '../../src/tui/command.js';
+import type { Command } from '../../src/tui/command.js';
 import { keyMapOf } from '../../src/tui/key-map.js';
-import { type KeyPreset } from '../../src/tui/preferences-port.js';
+import type { KeyPreset } from '../../src/tui/preferences-port.js';
 import { bundleProgram } from './bundle-program.js';
 import { actUses } from './keys/act-uses.js';
 import { chartUses } from './keys/chart-uses.js';
@@ -9,7 +9,7 @@ import { listUses } from './keys/list-uses.js';
 import { moveUses } from './keys/move-uses.js';
 import { compareUses, logUses, screenUses, windowUses } from './keys/other-uses.js';
 import { OneWindow } from './keys/one-window.js';
-import { type Use } from './keys/use.js';
+import type { Use } from './keys/use.js';
 
 /** Complete by its type: a command without a use does not compile. */
 const uses: Record<Command, readonly Use[]> = {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FleetOrders, isFleetOrder } from '../../src/tui/fleet-orders.js';
-import { type FleetOrder } from '../../src/tui/order.js';
-import { type Ack } from '../../src/tui/port.js';
+import type { FleetOrder } from '../../src/tui/order.js';
+import type { Ack } from '../../src/tui/port.js';
 import { aRun, SimulatedFleet } from './simulated-fleet.js';
 
 let fleet: SimulatedFleet;

@@ -1,8 +1,8 @@
 import { Controller } from '../../src/tui/controller.js';
-import { type RunFilesPort } from '../../src/tui/port.js';
-import { type SummaryPort } from '../../src/tui/summary-port.js';
+import type { RunFilesPort } from '../../src/tui/port.js';
+import type { SummaryPort } from '../../src/tui/summary-port.js';
 import { plainText } from '../../src/tui/view/span.js';
-import { type SimulatedFleet } from './simulated-fleet.js';
+import type { SimulatedFleet } from './simulated-fleet.js';
 
 /** A controller on a simulated fleet, with the clock standing still. */
 export function aController(

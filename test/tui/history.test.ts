@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LogInMemory } from '../store/log-bytes.js';
 import { History, type Wanted } from '../../src/tui/history.js';
-import { type RunFilesPort } from '../../src/tui/port.js';
+import type { RunFilesPort } from '../../src/tui/port.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputDecoder } from '../../src/tui/input-decoder.js';
-import { type InputEvent } from '../../src/tui/input-event.js';
+import type { InputEvent } from '../../src/tui/input-event.js';
 
 function decoded(...reads: string[]): InputEvent[] {
   const decoder = new InputDecoder();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Key } from 'ink';
+import type { Key } from 'ink';
 import { commandFor, keyMap, keyMapOf, keyOf, keyTableMarkdown } from '../../src/tui/key-map.js';
 import { keyNames } from '../../src/tui/key-names.js';
 import { keyPresets } from '../../src/tui/preferences-port.js';

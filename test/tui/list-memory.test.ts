@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ListMemory } from '../../src/tui/list-memory.js';
 import { type ListLook, plainLook } from '../../src/tui/list-look.js';
-import { type PreferencesPort, type SweepPreferences } from '../../src/tui/preferences-port.js';
+import type { PreferencesPort, SweepPreferences } from '../../src/tui/preferences-port.js';
 import { passingPreferences } from '../../src/tui/preferences.js';
 import { initialUi } from '../../src/tui/ui-state.js';
 import { aRun } from './simulated-fleet.js';

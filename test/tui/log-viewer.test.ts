@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type LogSeek } from '../../src/tui/log-choice.js';
+import type { LogSeek } from '../../src/tui/log-choice.js';
 import { LogViewer, type LogWish } from '../../src/tui/log-viewer.js';
 import { LogInMemory } from '../store/log-bytes.js';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type OpenTerminal } from '../../scripts/terminal.js';
+import type { OpenTerminal } from '../../scripts/terminal.js';
 import { bundleProgram } from './bundle-program.js';
 import { expectRestored, startWindow, windowPid } from './window-terminal.js';
 

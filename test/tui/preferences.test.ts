@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PreferencesFile } from '../../src/store/preferences.js';
 import { initialGrouping } from '../../src/tui/grouping.js';
 import { passingPreferences, preferencesIn } from '../../src/tui/preferences.js';
-import { type PreferencesPort, type SavedView } from '../../src/tui/preferences-port.js';
+import type { PreferencesPort, SavedView } from '../../src/tui/preferences-port.js';
 import { initialSort } from '../../src/tui/view/sort.js';
 
 let folder: string;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type GpuStatus } from '../../src/protocol/fleet-status.js';
+import type { GpuStatus } from '../../src/protocol/fleet-status.js';
 import { keyMap } from '../../src/tui/key-map.js';
 import { paletteEntries, matching } from '../../src/tui/palette.js';
 import { press } from '../../src/tui/press.js';
-import { type Pressed, type Situation } from '../../src/tui/situation.js';
+import type { Pressed, Situation } from '../../src/tui/situation.js';
 import { initialUi, type UiState } from '../../src/tui/ui-state.js';
 import { aRun } from './simulated-fleet.js';
 import { aSituation, keysOf } from './situations.js';

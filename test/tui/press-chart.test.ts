@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type ChartChoice } from '../../src/tui/chart-choice.js';
+import type { ChartChoice } from '../../src/tui/chart-choice.js';
 import { type CursorMove, moveCursor, obeyChart, pressInX } from '../../src/tui/press-chart.js';
-import { type Situation } from '../../src/tui/situation.js';
+import type { Situation } from '../../src/tui/situation.js';
 import { initialUi, type UiState } from '../../src/tui/ui-state.js';
-import { type XChoice } from '../../src/tui/x-axis.js';
+import type { XChoice } from '../../src/tui/x-axis.js';
 
 const choices: XChoice[] = [
   { key: null, label: 'progress/episodes', about: '', refusal: null },

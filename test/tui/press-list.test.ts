@@ -3,7 +3,7 @@ import { groupChoices } from '../../src/tui/group-choices.js';
 import { press } from '../../src/tui/press.js';
 import { livingMarks } from '../../src/tui/press-mark.js';
 import { rowOfSelection } from '../../src/tui/selection.js';
-import { type Situation } from '../../src/tui/situation.js';
+import type { Situation } from '../../src/tui/situation.js';
 import { initialUi, type UiState } from '../../src/tui/ui-state.js';
 import { buildTree, flatten } from '../../src/tui/view/tree.js';
 import { varietyOf } from '../../src/tui/view/variety.js';

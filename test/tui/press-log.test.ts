@@ -4,7 +4,7 @@ import { readLogPattern } from '../../src/store/log-pattern.js';
 import { LogWindow } from '../../src/tui/log-window.js';
 import { press } from '../../src/tui/press.js';
 import { withFound } from '../../src/tui/press-log.js';
-import { type Situation } from '../../src/tui/situation.js';
+import type { Situation } from '../../src/tui/situation.js';
 import { initialUi, type UiState } from '../../src/tui/ui-state.js';
 import { logRoom } from '../../src/tui/view/log-pane.js';
 import { topOf } from '../../src/tui/view/log-scroll.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { press } from '../../src/tui/press.js';
-import { type Pressed, type Situation } from '../../src/tui/situation.js';
+import type { Pressed, Situation } from '../../src/tui/situation.js';
 import { initialUi, type UiState } from '../../src/tui/ui-state.js';
 import { initialSort } from '../../src/tui/view/sort.js';
 import { buildTree, flatten } from '../../src/tui/view/tree.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { type KeyPreset } from '../../src/tui/preferences-port.js';
+import type { KeyPreset } from '../../src/tui/preferences-port.js';
 import { bundleProgram } from './bundle-program.js';
 import { OneWindow } from './keys/one-window.js';
 

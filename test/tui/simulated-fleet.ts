@@ -1,16 +1,16 @@
 import { RunId } from '../../src/base/ids.js';
 import { LogInMemory } from '../store/log-bytes.js';
-import {
-  type Ack,
-  type FleetPort,
-  type FleetStatus,
-  type MetricReader,
-  type RunDossier,
-  type RunFilesPort,
-  type RunSummary,
-  type Series,
-  type SlotWish,
-  type SweepSummary,
+import type {
+  Ack,
+  FleetPort,
+  FleetStatus,
+  MetricReader,
+  RunDossier,
+  RunFilesPort,
+  RunSummary,
+  Series,
+  SlotWish,
+  SweepSummary,
 } from '../../src/tui/port.js';
 
 /** A run that waits, with whatever a test wants different. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type MetricReader, type RunSummary } from '../../src/tui/port.js';
+import type { MetricReader, RunSummary } from '../../src/tui/port.js';
 import { type Source, theoryLines } from '../../src/tui/theory-lines.js';
 import { aRun } from './simulated-fleet.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type OpenTerminal } from '../../scripts/terminal.js';
+import type { OpenTerminal } from '../../scripts/terminal.js';
 import { bundleProgram } from './bundle-program.js';
 import { expectModesLeft, expectRestored, startInShell, startWindow, windowPid } from './window-terminal.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type MetricReader } from '../../src/tui/port.js';
+import type { MetricReader } from '../../src/tui/port.js';
 import { seriesOver, xAxisOf, xChoicesOf } from '../../src/tui/x-axis.js';
 
 /** A run whose columns are given by row; the step is the number of the row. */

@@ -1,4 +1,4 @@
-import { type RunDossier, type RunSummary } from '../port.js';
+import type { RunDossier, RunSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { duration } from './duration.js';
 import { fit, fitRight, type Line, span, type Tone } from './span.js';

@@ -1,6 +1,6 @@
-import { type ChartChoice } from '../chart-choice.js';
-import { type Series } from '../port.js';
-import { type Curve } from './chart-look.js';
+import type { ChartChoice } from '../chart-choice.js';
+import type { Series } from '../port.js';
+import type { Curve } from './chart-look.js';
 import { xScaleOf } from './chart-range.js';
 import { valueAt } from './chart-scale.js';
 import { lastValue, type Strand } from './chart-strands.js';

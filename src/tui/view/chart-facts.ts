@@ -1,4 +1,4 @@
-import { type Series } from '../port.js';
+import type { Series } from '../port.js';
 import { Memo } from './chart-memo.js';
 
 /** What has to be known of a whole series before any part of it is drawn. `low` > `high`: nothing can be drawn. */

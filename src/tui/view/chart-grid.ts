@@ -1,4 +1,4 @@
-import { type Series } from '../port.js';
+import type { Series } from '../port.js';
 import { Memo } from './chart-memo.js';
 import { type Scale, valueAt, fractionOf } from './chart-scale.js';
 import { lowerBound } from './chart-thin.js';

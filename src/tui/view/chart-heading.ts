@@ -1,5 +1,5 @@
-import { type ChartChoice } from '../chart-choice.js';
-import { type ChartLook, type Curve } from './chart-look.js';
+import type { ChartChoice } from '../chart-choice.js';
+import type { ChartLook, Curve } from './chart-look.js';
 import { spreadNames } from './chart-legend.js';
 import { strandingOf } from './chart-plot.js';
 import { sectionRule } from './section.js';

@@ -1,8 +1,8 @@
-import { type ChartChoice, type Spread } from '../chart-choice.js';
+import type { ChartChoice, Spread } from '../chart-choice.js';
 import { cursorX, lastReading, type Reading, readingAt } from './chart-cursor.js';
-import { type ChartLook, type Curve, type XUnit } from './chart-look.js';
+import type { ChartLook, Curve, XUnit } from './chart-look.js';
 import { strandingOf } from './chart-plot.js';
-import { type Strand } from './chart-strands.js';
+import type { Strand } from './chart-strands.js';
 import { flow } from './parameters.js';
 import { shortNumber } from './short-number.js';
 import { type Line, span } from './span.js';

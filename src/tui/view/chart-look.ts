@@ -1,6 +1,6 @@
 import { type ChartChoice, initialChartChoice } from '../chart-choice.js';
-import { type Series } from '../port.js';
-import { type Tone } from './span.js';
+import type { Series } from '../port.js';
+import type { Tone } from './span.js';
 
 /** One run in a chart. */
 export type Curve = {

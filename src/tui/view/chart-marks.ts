@@ -1,4 +1,4 @@
-import { type XUnit } from './chart-look.js';
+import type { XUnit } from './chart-look.js';
 import { fractionOf, type Scale } from './chart-scale.js';
 import { logTicks, tickLabel, ticks } from './ticks.js';
 import { clockTicks, secondTicks } from './time-ticks.js';

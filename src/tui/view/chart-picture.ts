@@ -1,10 +1,10 @@
-import { type Series } from '../port.js';
+import type { Series } from '../port.js';
 import { BrailleCanvas, type Dot } from './braille-canvas.js';
-import { type ChartLook } from './chart-look.js';
+import type { ChartLook } from './chart-look.js';
 import { drawReferences } from './chart-references.js';
 import { positionOn, type Scale } from './chart-scale.js';
-import { type Seeds, type Strand } from './chart-strands.js';
-import { type Tone } from './span.js';
+import type { Seeds, Strand } from './chart-strands.js';
+import type { Tone } from './span.js';
 
 /** Both axes, and the size of the picture in characters. */
 export type Frame = { readonly x: Scale; readonly y: Scale; readonly columns: number; readonly rows: number };

@@ -1,9 +1,9 @@
-import { type BrailleCanvas } from './braille-canvas.js';
+import type { BrailleCanvas } from './braille-canvas.js';
 import { type Mark, xMarksOf, yMarksOf } from './chart-marks.js';
 import { type ChartLook, type Curve, lookKey } from './chart-look.js';
 import { drawPicture } from './chart-picture.js';
 import { xScaleOf, yScaleOf } from './chart-range.js';
-import { type Scale } from './chart-scale.js';
+import type { Scale } from './chart-scale.js';
 import { type Strand, strandsOf } from './chart-strands.js';
 import { factsOf } from './chart-facts.js';
 import { Memo } from './chart-memo.js';

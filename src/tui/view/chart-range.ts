@@ -1,9 +1,9 @@
-import { type ChartChoice } from '../chart-choice.js';
-import { type Series } from '../port.js';
+import type { ChartChoice } from '../chart-choice.js';
+import type { Series } from '../port.js';
 import { factsOf } from './chart-facts.js';
-import { type Curve, type Reference } from './chart-look.js';
+import type { Curve, Reference } from './chart-look.js';
 import { fractionOf, partOf, type Scale, valueAt } from './chart-scale.js';
-import { type Strand } from './chart-strands.js';
+import type { Strand } from './chart-strands.js';
 import { firstAfter, lowerBound } from './chart-thin.js';
 
 type Range = { low: number; high: number };

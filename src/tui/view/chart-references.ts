@@ -1,6 +1,6 @@
-import { type BrailleCanvas } from './braille-canvas.js';
-import { type Reference } from './chart-look.js';
-import { type Frame } from './chart-picture.js';
+import type { BrailleCanvas } from './braille-canvas.js';
+import type { Reference } from './chart-look.js';
+import type { Frame } from './chart-picture.js';
 import { positionOn, valueAt } from './chart-scale.js';
 
 /** A line seen in fewer columns of dots than this is a stroke beside the axis, and tells nothing. */

@@ -2,8 +2,8 @@ import { chartHeading } from './chart-heading.js';
 import { legendLines } from './chart-legend.js';
 import { type ChartLook, plainLook } from './chart-look.js';
 import { chart } from './chart.js';
-import { type Line } from './span.js';
-import { type ChartData, type Detail } from './window-model.js';
+import type { Line } from './span.js';
+import type { ChartData, Detail } from './window-model.js';
 
 /** Room for a chart. `legend`: rows below it, if they must be as many as those of its neighbours. */
 export type ChartRoom = { readonly width: number; readonly height: number; readonly legend?: number };

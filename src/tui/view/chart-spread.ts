@@ -1,7 +1,7 @@
-import { type Spread } from '../chart-choice.js';
-import { type Series } from '../port.js';
+import type { Spread } from '../chart-choice.js';
+import type { Series } from '../port.js';
 import { gridOf, onGrid } from './chart-grid.js';
-import { type Scale } from './chart-scale.js';
+import type { Scale } from './chart-scale.js';
 import { centreOf } from './chart-statistics.js';
 
 /** Some runs drawn as one: a line with a band around it, on a common grid. */

@@ -1,4 +1,4 @@
-import { type Spread } from '../chart-choice.js';
+import type { Spread } from '../chart-choice.js';
 
 /** What stands for several values, and how far they lie apart; a band takes two values, NaN else. */
 export type Centre = { readonly middle: number; readonly low: number; readonly high: number };

@@ -1,13 +1,13 @@
-import { type ChartChoice } from '../chart-choice.js';
-import { type Series } from '../port.js';
+import type { ChartChoice } from '../chart-choice.js';
+import type { Series } from '../port.js';
 import { factsOf } from './chart-facts.js';
-import { type Curve } from './chart-look.js';
-import { type Scale } from './chart-scale.js';
+import type { Curve } from './chart-look.js';
+import type { Scale } from './chart-scale.js';
 import { smooth } from './chart-smooth.js';
 import { type Aggregate, aggregate } from './chart-spread.js';
 import { thin } from './chart-thin.js';
 import { type Centre, centreOf } from './chart-statistics.js';
-import { type Tone } from './span.js';
+import type { Tone } from './span.js';
 
 /** One line of a chart: a run, or the seeds of a setting as one. */
 export type Strand = {

@@ -1,4 +1,4 @@
-import { type Series } from '../port.js';
+import type { Series } from '../port.js';
 import { Memo } from './chart-memo.js';
 import { type Scale, valueAt } from './chart-scale.js';
 

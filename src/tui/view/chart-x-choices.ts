@@ -1,4 +1,4 @@
-import { type XChoice } from '../x-axis.js';
+import type { XChoice } from '../x-axis.js';
 import { cleanText } from './clean-text.js';
 import { textWidth } from './display-width.js';
 import { fit, type Line, onGround, span } from './span.js';

@@ -1,4 +1,4 @@
-import { type ChartLook, type Curve } from './chart-look.js';
+import type { ChartLook, Curve } from './chart-look.js';
 import { type Plot, plotOf, strandingOf } from './chart-plot.js';
 import { fractionOf } from './chart-scale.js';
 import { cursorX } from './chart-cursor.js';

@@ -1,4 +1,4 @@
-import { type Delta, type Sample } from './compare-value.js';
+import type { Delta, Sample } from './compare-value.js';
 import { shortNumber } from './short-number.js';
 import { fitLine, type Line, lineWidth, span, type Tone } from './span.js';
 

@@ -1,8 +1,8 @@
-import { type CompareScreen } from '../ui-state.js';
+import type { CompareScreen } from '../ui-state.js';
 import { deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
 import { valuesText } from './compare-parameters.js';
 import { deltaOf } from './compare-value.js';
-import { type ComparedMetric, type Comparison } from './comparison.js';
+import type { ComparedMetric, Comparison } from './comparison.js';
 import { cleanText } from './clean-text.js';
 import { textWidth } from './display-width.js';
 import { shortNumber } from './short-number.js';

@@ -1,9 +1,9 @@
-import { type Command } from '../command.js';
-import { type CompareView } from '../compare-choice.js';
+import type { Command } from '../command.js';
+import type { CompareView } from '../compare-choice.js';
 import { keyOf } from '../key-map.js';
-import { type UiState } from '../ui-state.js';
+import type { UiState } from '../ui-state.js';
 import { isInRows } from './comparison.js';
-import { type WindowModel } from './window-model.js';
+import type { WindowModel } from './window-model.js';
 
 type Hint = readonly [key: string, does: string];
 type Bound = readonly [command: Command, does: string];

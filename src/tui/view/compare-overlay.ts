@@ -1,5 +1,5 @@
 import { chartSection, sharedLegend } from './chart-section.js';
-import { type Comparison } from './comparison.js';
+import type { Comparison } from './comparison.js';
 import { fitLine, type Line, span } from './span.js';
 
 /** A chart below this size tells nothing. */

@@ -1,9 +1,9 @@
-import { type CompareScreen } from '../ui-state.js';
+import type { CompareScreen } from '../ui-state.js';
 import { cleanText } from './clean-text.js';
 import { deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
 import { valuesText } from './compare-parameters.js';
 import { deltaOf } from './compare-value.js';
-import { type Comparison } from './comparison.js';
+import type { Comparison } from './comparison.js';
 import { textWidth } from './display-width.js';
 import { shortKey } from './short-key.js';
 import { fit, fitLine, type Line, lineWidth, onGround, span } from './span.js';

@@ -1,5 +1,5 @@
 import { assertNever } from '../../base/assert-never.js';
-import { type CompareScreen } from '../ui-state.js';
+import type { CompareScreen } from '../ui-state.js';
 import { cleanText } from './clean-text.js';
 import { columnsTable, summaryWords } from './compare-columns.js';
 import { leastChart, overlaySection } from './compare-overlay.js';
@@ -9,7 +9,7 @@ import { heatmapGrid } from './heatmap-grid.js';
 import { heatmapSize } from './heatmap-section.js';
 import { sectionRule } from './section.js';
 import { blank, fitLine, type Line, span } from './span.js';
-import { type WindowModel } from './window-model.js';
+import type { WindowModel } from './window-model.js';
 
 type Room = { readonly width: number; readonly height: number };
 

@@ -1,5 +1,5 @@
-import { type RunId } from '../port.js';
-import { type Branch, type RunNode, type TreeNode } from './tree.js';
+import type { RunId } from '../port.js';
+import type { Branch, RunNode, TreeNode } from './tree.js';
 
 /** One of the things that are compared: a run, or the runs of a group together. */
 export type Subject = {

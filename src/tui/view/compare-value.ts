@@ -1,5 +1,5 @@
-import { type ValueSummary } from '../compare-choice.js';
-import { type Series } from '../port.js';
+import type { ValueSummary } from '../compare-choice.js';
+import type { Series } from '../port.js';
 
 /** Which way a metric should go, if the sweep says so. */
 export type Direction = 'minimize' | 'maximize' | null;

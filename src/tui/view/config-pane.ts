@@ -1,4 +1,4 @@
-import { type RunDossier, type RunSummary } from '../port.js';
+import type { RunDossier, RunSummary } from '../port.js';
 import { byteText } from './byte-text.js';
 import { cleanText } from './clean-text.js';
 import { textWidth } from './display-width.js';

@@ -1,6 +1,6 @@
 import { type Line, span } from './span.js';
 import { stateLook, statesInOrder } from './state-look.js';
-import { type Tally } from './tally.js';
+import type { Tally } from './tally.js';
 
 /** `●2 ✓14 ✗1`, states without runs left out. */
 export function countsLine({ counts }: Tally): Line {

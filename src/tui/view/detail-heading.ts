@@ -1,4 +1,4 @@
-import { type RunSummary } from '../port.js';
+import type { RunSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { duration } from './duration.js';
 import { countsLine } from './counts-line.js';
@@ -6,7 +6,7 @@ import { runReason } from './run-reason.js';
 import { ends, type Line, lineWidth, span } from './span.js';
 import { stateLook } from './state-look.js';
 import { elapsed } from './tally.js';
-import { type Branch, type TreeNode } from './tree.js';
+import type { Branch, TreeNode } from './tree.js';
 import { wrap } from './wrap.js';
 
 /** What is selected, in two or three lines of any width: its full name, where and how long it runs, why it is as it is. */

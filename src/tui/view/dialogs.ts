@@ -1,8 +1,8 @@
 import { keyMapOf } from '../key-map.js';
 import { scrollTo } from '../scroll.js';
-import { type RunWord } from '../port.js';
-import { type KeyPreset } from '../preferences-port.js';
-import { type Dialog } from '../ui-state.js';
+import type { RunWord } from '../port.js';
+import type { KeyPreset } from '../preferences-port.js';
+import type { Dialog } from '../ui-state.js';
 import { cleanText } from './clean-text.js';
 import { xChoiceLines } from './chart-x-choices.js';
 import { draftBox } from './draft-box.js';

@@ -1,4 +1,4 @@
-import { type Draft } from '../desk-port.js';
+import type { Draft } from '../desk-port.js';
 import { cleanText } from './clean-text.js';
 import { type Box, boxFrame } from './overlay.js';
 import { type Line, span } from './span.js';

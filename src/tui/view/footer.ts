@@ -1,4 +1,4 @@
-import { type ListDialog } from '../list-dialog.js';
+import type { ListDialog } from '../list-dialog.js';
 import { keyMapOf } from '../key-map.js';
 import { cleanText } from './clean-text.js';
 import { axesKeys, compareFirstToGo, compareKeys, sweepKeys } from './compare-keys.js';

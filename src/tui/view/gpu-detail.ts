@@ -1,5 +1,5 @@
 import { gpuName } from '../../base/ids.js';
-import { type GpuSummary, type RunSummary } from '../port.js';
+import type { GpuSummary, RunSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { duration } from './duration.js';
 import { gpuMemory, memoryHere, memoryText } from './gpu-memory.js';
@@ -8,7 +8,7 @@ import { sectionRule } from './section.js';
 import { fit, fitLine, fitRight, type Line, span } from './span.js';
 import { stateLook } from './state-look.js';
 import { elapsed } from './tally.js';
-import { type WindowModel } from './window-model.js';
+import type { WindowModel } from './window-model.js';
 
 /** Whoever is on a GPU: its runs, foreign processes, and what nobody can see. */
 export function gpuDetail(gpu: GpuSummary, model: WindowModel, width: number): Line[] {

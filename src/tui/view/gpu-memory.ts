@@ -1,4 +1,4 @@
-import { type GpuSummary, type RunSummary } from '../port.js';
+import type { GpuSummary, RunSummary } from '../port.js';
 
 /** How the memory of a GPU is divided, MiB. `hidden`: in use, by nobody that can be seen (a desktop, another container). */
 export type GpuMemory = { readonly runs: number; readonly foreign: number; readonly hidden: number };

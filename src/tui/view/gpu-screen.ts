@@ -3,7 +3,7 @@ import { memoryText } from './gpu-memory.js';
 import { gpuTable } from './gpu-table.js';
 import { sectionRule } from './section.js';
 import { fitLine, type Line, span } from './span.js';
-import { type WindowModel } from './window-model.js';
+import type { WindowModel } from './window-model.js';
 
 /** The GPUs and the CPU: what they do, and for whom. At most `height` lines of `width` columns. */
 export function gpuScreen(model: WindowModel, width: number, height: number): Line[] {

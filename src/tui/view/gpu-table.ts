@@ -1,12 +1,12 @@
 import { gpuName } from '../../base/ids.js';
-import { type GpuSummary, type RunSummary } from '../port.js';
+import type { GpuSummary, RunSummary } from '../port.js';
 import { scrollTo } from '../scroll.js';
 import { cleanText } from './clean-text.js';
 import { type GpuMemory, gpuMemory } from './gpu-memory.js';
 import { progressBar } from './progress-bar.js';
 import { fit, fitLine, fitRight, type Line, onGround, span, type Tone } from './span.js';
 import { gaugeSpark } from './gauge-spark.js';
-import { type WindowModel } from './window-model.js';
+import type { WindowModel } from './window-model.js';
 
 /** One column; `least`: the width of the screen from which on it is there. */
 type Column = { readonly title: string; readonly width: number; readonly least: number; readonly cell: Cell };

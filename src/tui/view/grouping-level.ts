@@ -1,7 +1,7 @@
 import { assertNever } from '../../base/assert-never.js';
 import { gpuName } from '../../base/ids.js';
-import { type GroupBy } from '../grouping.js';
-import { type RunSummary, type RunWord, type SweepSummary } from '../port.js';
+import type { GroupBy } from '../grouping.js';
+import type { RunSummary, RunWord, SweepSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { naturalOrder } from './natural-order.js';
 import { parameterOrder, parameterText, type ParameterValue } from './parameter-text.js';

@@ -1,12 +1,12 @@
 import { keyOf } from '../key-map.js';
-import { type FleetStatus } from '../port.js';
+import type { FleetStatus } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { duration } from './duration.js';
 import { progressBar } from './progress-bar.js';
 import { blank, ends, fitLine, type Line, lineWidth, onGround, span } from './span.js';
 import { stateLook, statesInOrder } from './state-look.js';
 import { hasEnded } from './tally.js';
-import { type WindowModel } from './window-model.js';
+import type { WindowModel } from './window-model.js';
 
 /** Three lines: the sweep and its runs by state; the whole progress; what keeps the supervisor from its work, if anything. */
 export function header(model: WindowModel, width: number): Line[] {

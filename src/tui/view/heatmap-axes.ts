@@ -1,6 +1,6 @@
 import { cleanText } from './clean-text.js';
 import { fit, type Line, onGround, span } from './span.js';
-import { type WindowModel } from './window-model.js';
+import type { WindowModel } from './window-model.js';
 
 const most = 32;
 

@@ -1,4 +1,4 @@
-import { type Heatmap } from './heatmap.js';
+import type { Heatmap } from './heatmap.js';
 import { heatmapNeeds, heatmapSection } from './heatmap-section.js';
 import { blank, fitLine, type Line, span } from './span.js';
 

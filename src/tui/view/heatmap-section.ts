@@ -1,8 +1,8 @@
 import { cleanText } from './clean-text.js';
-import { type Sample } from './compare-value.js';
+import type { Sample } from './compare-value.js';
 import { fitLineRight } from './compare-cells.js';
 import { textWidth } from './display-width.js';
-import { type Heatmap } from './heatmap.js';
+import type { Heatmap } from './heatmap.js';
 import { scalarText } from './parameters.js';
 import { sectionRule } from './section.js';
 import { shortNumber } from './short-number.js';

@@ -1,5 +1,5 @@
-import { type HeatmapAxes } from '../compare-choice.js';
-import { type RunSummary } from '../port.js';
+import type { HeatmapAxes } from '../compare-choice.js';
+import type { RunSummary } from '../port.js';
 import { type CurveValue, type Sample, sampleOf } from './compare-value.js';
 
 type Value = RunSummary['parameters'][string];

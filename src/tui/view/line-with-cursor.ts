@@ -1,4 +1,4 @@
-import { type EditedLine } from '../line-editor.js';
+import type { EditedLine } from '../line-editor.js';
 import { textWidth } from './display-width.js';
 import { columnsOf, fitLine, type Line, lineWidth, span } from './span.js';
 

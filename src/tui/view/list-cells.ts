@@ -1,5 +1,5 @@
 import { columnKey, type CommonColumn } from '../list-column-id.js';
-import { type RunSummary } from '../port.js';
+import type { RunSummary } from '../port.js';
 import { commonValueOf, gpuMemoryOf, spreadOf, trendOf } from './branch-facts.js';
 import { duration } from './duration.js';
 import { type ListColumn, percentWidth } from './list-columns.js';
@@ -9,7 +9,7 @@ import { shortNumber } from './short-number.js';
 import { fit, fitRight, type Line, span, type Tone } from './span.js';
 import { sparkline } from './sparkline.js';
 import { elapsed, progressOf } from './tally.js';
-import { type Branch } from './tree.js';
+import type { Branch } from './tree.js';
 
 /** What the cells of a row need besides its run. `now`: Unix ms. */
 export type CellContext = { readonly metric: string | null; readonly now: number };

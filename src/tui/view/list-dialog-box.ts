@@ -1,19 +1,19 @@
-import { type GroupChoice } from '../group-choices.js';
+import type { GroupChoice } from '../group-choices.js';
 import { groupingWords, isSameLevel, levelWords } from '../grouping.js';
-import { type ListDialog } from '../list-dialog.js';
+import type { ListDialog } from '../list-dialog.js';
 import { columnKey, type ColumnId, initialColumns } from '../list-column-id.js';
 import { isSameLook, lookOf } from '../list-look.js';
 import { columnWords } from '../press-columns.js';
 import { viewsOf } from '../press-views.js';
-import { type SavedView } from '../preferences-port.js';
+import type { SavedView } from '../preferences-port.js';
 import { scrollTo } from '../scroll.js';
 import { cleanText } from './clean-text.js';
 import { textWidth } from './display-width.js';
 import { lineWithCursor } from './line-with-cursor.js';
-import { type Box } from './overlay.js';
+import type { Box } from './overlay.js';
 import { isInitialSort, sortWords } from './sort.js';
 import { fit, fitRight, type Line, onGround, span } from './span.js';
-import { type WindowModel } from './window-model.js';
+import type { WindowModel } from './window-model.js';
 
 /** Rows a dialog has at most, so that the list it is about stays in sight. */
 const mostRows = 20;

@@ -1,7 +1,7 @@
-import { type ListColumn, type ListLayout } from './list-columns.js';
+import type { ListColumn, ListLayout } from './list-columns.js';
 import { textWidth } from './display-width.js';
 import { fit, fitRight, type Line, span } from './span.js';
-import { type Sort } from './sort.js';
+import type { Sort } from './sort.js';
 
 /** The words above the columns; the one the runs are ordered by stands out, with an arrow where it has room. */
 export function listHeading({ name, columns }: ListLayout, sort: Sort): Line {

@@ -4,8 +4,8 @@ import { gutter, type ListLayout, listLayout } from './list-columns.js';
 import { listHeading } from './list-heading.js';
 import { runRow } from './list-row.js';
 import { fitLine, type Line, onGround, span } from './span.js';
-import { type TreeNode } from './tree.js';
-import { type WindowModel } from './window-model.js';
+import type { TreeNode } from './tree.js';
+import type { WindowModel } from './window-model.js';
 
 /** Rows that are looked at for the longest name: the layout must not change while one scrolls. */
 const measured = 200;

@@ -1,6 +1,6 @@
-import { type LogLine } from '../../store/log-file.js';
+import type { LogLine } from '../../store/log-file.js';
 import { readLogPattern } from '../../store/log-pattern.js';
-import { type LogChoice } from '../log-choice.js';
+import type { LogChoice } from '../log-choice.js';
 import { byteText } from './byte-text.js';
 import { logTone } from './log-section.js';
 import { isAtEnd, type LogPage } from './log-page.js';

@@ -1,4 +1,4 @@
-import { type LogLine } from '../../store/log-file.js';
+import type { LogLine } from '../../store/log-file.js';
 import { cellsOf, isSimple, textWidth } from './display-width.js';
 
 /** Characters of a line that are worth drawing; the rest is counted. */

@@ -1,4 +1,4 @@
-import { type LogPlace } from '../log-choice.js';
+import type { LogPlace } from '../log-choice.js';
 import { isAtEnd, lineAt, type LogPage } from './log-page.js';
 import { type LogRoom, rowsOf } from './log-rows.js';
 

@@ -1,4 +1,4 @@
-import { type RunSummary } from '../port.js';
+import type { RunSummary } from '../port.js';
 import { progressOf } from './tally.js';
 
 /** As many values as the trend of one run has at most. */

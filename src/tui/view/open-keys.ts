@@ -1,4 +1,4 @@
-import { type Command } from '../command.js';
+import type { Command } from '../command.js';
 import { keyOf } from '../key-map.js';
 import { selectedNode, type WindowModel } from './window-model.js';
 

@@ -1,4 +1,4 @@
-import { type OpenPane } from '../ui-state.js';
+import type { OpenPane } from '../ui-state.js';
 
 /** A part of the open screen. */
 export type PaneRoom = { readonly pane: OpenPane; readonly width: number; readonly height: number };

@@ -13,10 +13,10 @@ import { shortNumber } from './short-number.js';
 import { shortKey } from './short-key.js';
 import { blank, fit, fitLine, fitRight, type Line, lineWidth, span } from './span.js';
 import { isEnded, stateLook } from './state-look.js';
-import { type Branch, type RunNode, type TreeNode } from './tree.js';
+import type { Branch, RunNode, TreeNode } from './tree.js';
 import { selectedNode, selectedRuns, type WindowModel } from './window-model.js';
-import { type OpenPane } from '../ui-state.js';
-import { type RunSummary } from '../port.js';
+import type { OpenPane } from '../ui-state.js';
+import type { RunSummary } from '../port.js';
 
 /** The selection on the whole screen: its charts, its log, its configuration and its attempts, as many as there is room for. */
 export function openScreen(model: WindowModel, width: number, height: number): Line[] {

@@ -1,4 +1,4 @@
-import { type RunSummary } from '../port.js';
+import type { RunSummary } from '../port.js';
 import { isEnded } from './state-look.js';
 
 /** When runs began and ended, and how long the rest will take. */

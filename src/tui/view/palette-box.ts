@@ -1,9 +1,9 @@
 import { keyOf } from '../key-map.js';
-import { type PaletteView } from '../palette.js';
-import { type PaletteEntry } from '../palette-entry.js';
-import { type PaletteDialog } from '../press-palette.js';
+import type { PaletteView } from '../palette.js';
+import type { PaletteEntry } from '../palette-entry.js';
+import type { PaletteDialog } from '../press-palette.js';
 import { scrollTo } from '../scroll.js';
-import { type UiState } from '../ui-state.js';
+import type { UiState } from '../ui-state.js';
 import { cleanText } from './clean-text.js';
 import { textWidth } from './display-width.js';
 import { lineWithCursor } from './line-with-cursor.js';

@@ -1,4 +1,4 @@
-import { type RunSummary } from '../port.js';
+import type { RunSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { naturalOrder } from './natural-order.js';
 

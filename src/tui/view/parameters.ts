@@ -1,4 +1,4 @@
-import { type RunSummary } from '../port.js';
+import type { RunSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { shortNumber } from './short-number.js';
 import { ends, type Line, lineWidth, span } from './span.js';

@@ -1,10 +1,10 @@
-import { type QueryProblem } from '../../client/run-query.js';
-import { type FilterDialog } from '../press-filter.js';
+import type { QueryProblem } from '../../client/run-query.js';
+import type { FilterDialog } from '../press-filter.js';
 import { cleanText } from './clean-text.js';
 import { textWidth } from './display-width.js';
 import { lineWithCursor } from './line-with-cursor.js';
 import { fitLine, type Line, lineWidth, span } from './span.js';
-import { type WindowModel } from './window-model.js';
+import type { WindowModel } from './window-model.js';
 
 const sign = ' / ';
 

@@ -1,4 +1,4 @@
-import { type Offer } from '../prompt.js';
+import type { Offer } from '../prompt.js';
 import { cleanText } from './clean-text.js';
 import { textWidth } from './display-width.js';
 import { scrollTo } from '../scroll.js';

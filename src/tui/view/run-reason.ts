@@ -1,7 +1,7 @@
-import { type RunSummary, type RunWord } from '../port.js';
+import type { RunSummary, RunWord } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { duration } from './duration.js';
-import { type Tone } from './span.js';
+import type { Tone } from './span.js';
 
 type Reason = { text: string; tone: Tone };
 

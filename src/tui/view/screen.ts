@@ -9,7 +9,7 @@ import { listPane, listRows } from './list-pane.js';
 import { openScreen } from './open-screen.js';
 import { blank, fitLine, type Line, span } from './span.js';
 import { sweepScreen } from './sweep-screen.js';
-import { type WindowModel } from './window-model.js';
+import type { WindowModel } from './window-model.js';
 
 /** Below this much room there is only a list; below the least, nothing that would be of use. */
 const whole = { width: 80, height: 24 };

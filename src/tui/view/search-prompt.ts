@@ -1,8 +1,8 @@
-import { type SearchDialog } from '../press-log.js';
+import type { SearchDialog } from '../press-log.js';
 import { lineWithCursor } from './line-with-cursor.js';
 import { cleanText } from './clean-text.js';
 import { fitLine, type Line, lineWidth, span } from './span.js';
-import { type WindowModel } from './window-model.js';
+import type { WindowModel } from './window-model.js';
 
 const sign = ' / ';
 

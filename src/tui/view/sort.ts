@@ -1,5 +1,5 @@
 import { columnKey, type ColumnId } from '../list-column-id.js';
-import { type RunSummary } from '../port.js';
+import type { RunSummary } from '../port.js';
 import { naturalOrder } from './natural-order.js';
 import { parameterOrder } from './parameter-text.js';
 import { statesByUrgency } from './state-look.js';

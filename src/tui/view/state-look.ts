@@ -1,5 +1,5 @@
-import { type RunWord } from '../port.js';
-import { type Tone } from './span.js';
+import type { RunWord } from '../port.js';
+import type { Tone } from './span.js';
 
 /** The sign of each state. Shape and colour both tell it, so either may be missing. */
 export const stateLook: Record<RunWord, { glyph: string; tone: Tone }> = {

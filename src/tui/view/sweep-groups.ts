@@ -8,7 +8,7 @@ import { sectionRule } from './section.js';
 import { shortKey } from './short-key.js';
 import { shortNumber } from './short-number.js';
 import { fit, fitLine, type Line, lineWidth, span } from './span.js';
-import { type GroupOverview, type SweepOverview } from './sweep-overview.js';
+import type { GroupOverview, SweepOverview } from './sweep-overview.js';
 
 const gap = 2;
 const columns = { progress: 15, time: 7, left: 7, value: 16, best: 10 };

@@ -4,8 +4,8 @@ import { textWidth } from './display-width.js';
 import { sectionRule } from './section.js';
 import { shortNumber } from './short-number.js';
 import { fit, fitLine, type Line, span } from './span.js';
-import { type MemoryRow } from './sweep-memory.js';
-import { type SweepOverview } from './sweep-overview.js';
+import type { MemoryRow } from './sweep-memory.js';
+import type { SweepOverview } from './sweep-overview.js';
 
 /** Room for the numbers beside the bar: memorised, bits known, episodes, bits per episode, share of the ceiling. */
 const columns = { memorised: 7, known: 14, episodes: 9, bits: 10, share: 18 };

@@ -1,4 +1,4 @@
-import { type RunSummary, type Series } from '../port.js';
+import type { RunSummary, Series } from '../port.js';
 import { isEnded } from './state-look.js';
 
 /**

@@ -1,11 +1,11 @@
 import { bucket } from '../../base/bucket.js';
-import { type RunSummary, type SweepSummary } from '../port.js';
+import type { RunSummary, SweepSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
-import { type Direction } from './compare-value.js';
+import type { Direction } from './compare-value.js';
 import { paceOf } from './pace.js';
 import { exitWords } from './run-reason.js';
 import { isEnded } from './state-look.js';
-import { type MemoryRow } from './sweep-memory.js';
+import type { MemoryRow } from './sweep-memory.js';
 import { elapsed, tally, type Tally } from './tally.js';
 
 /** A sweep as a whole: everything the sweep screen is drawn from. Times in ms. */

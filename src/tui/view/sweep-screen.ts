@@ -4,9 +4,9 @@ import { sectionRule } from './section.js';
 import { fitLine, type Line, span } from './span.js';
 import { groupsSection } from './sweep-groups.js';
 import { memorySection } from './sweep-memory-section.js';
-import { type SweepOverview } from './sweep-overview.js';
+import type { SweepOverview } from './sweep-overview.js';
 import { troubleSection } from './sweep-troubles.js';
-import { type WindowModel } from './window-model.js';
+import type { WindowModel } from './window-model.js';
 import { wrap } from './wrap.js';
 
 /** The sweep as a whole. At most `height` lines of `width` columns. */

@@ -3,7 +3,7 @@ import { duration } from './duration.js';
 import { sectionRule } from './section.js';
 import { fit, fitLine, type Line, span } from './span.js';
 import { stateLook } from './state-look.js';
-import { type FailureClass, type SlowRun, type SweepOverview } from './sweep-overview.js';
+import type { FailureClass, SlowRun, SweepOverview } from './sweep-overview.js';
 
 /** From this width on the two stand beside each other. */
 const wide = 100;

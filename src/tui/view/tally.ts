@@ -1,4 +1,4 @@
-import { type RunSummary, type RunWord } from '../port.js';
+import type { RunSummary, RunWord } from '../port.js';
 import { isEnded, statesInOrder } from './state-look.js';
 
 /** Many runs in a few numbers. */

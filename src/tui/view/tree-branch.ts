@@ -1,9 +1,9 @@
 import { bucket } from '../../base/bucket.js';
-import { type RunSummary } from '../port.js';
+import type { RunSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
-import { type Level } from './grouping-level.js';
+import type { Level } from './grouping-level.js';
 import { tally } from './tally.js';
-import { type Branch, type RunNode, type TreeNode } from './tree.js';
+import type { Branch, RunNode, TreeNode } from './tree.js';
 
 /** How the runs of one group are divided further, and what is known of them from the last time. */
 export type BranchPlan = {

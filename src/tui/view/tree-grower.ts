@@ -1,9 +1,9 @@
 import { type Grouping, groupingKey, initialGrouping } from '../grouping.js';
-import { type RunSummary, type SweepSummary } from '../port.js';
+import type { RunSummary, SweepSummary } from '../port.js';
 import { type Level, levelOf } from './grouping-level.js';
 import { isLive, sorted, type Sort } from './sort.js';
 import { groupBranch } from './tree-branch.js';
-import { type Branch, type Tree } from './tree.js';
+import type { Branch, Tree } from './tree.js';
 
 export type TreeOptions = {
   /** Which runs are shown. Another function is another filter. */

@@ -1,5 +1,5 @@
-import { type RunId, type RunSummary, type SweepSummary } from '../port.js';
-import { type Tally } from './tally.js';
+import type { RunId, RunSummary, SweepSummary } from '../port.js';
+import type { Tally } from './tally.js';
 import { TreeGrower, type TreeOptions } from './tree-grower.js';
 
 export type { TreeOptions } from './tree-grower.js';

@@ -1,4 +1,4 @@
-import { type RunSummary } from '../port.js';
+import type { RunSummary } from '../port.js';
 import { textWidth } from './display-width.js';
 import { parameterText } from './parameter-text.js';
 

@@ -1,4 +1,4 @@
-import { type RunSummary } from '../port.js';
+import type { RunSummary } from '../port.js';
 
 /** Parameters that do not have one value in all runs. */
 export function varyingKeys(runs: readonly RunSummary[]): ReadonlySet<string> {

@@ -1,16 +1,16 @@
-import { type FleetStatus, type RunDossier, type RunSummary } from '../port.js';
-import { type GroupChoice } from '../group-choices.js';
-import { type PaletteView } from '../palette.js';
-import { type UiState } from '../ui-state.js';
-import { type XChoice } from '../x-axis.js';
-import { type ChartChoice } from '../chart-choice.js';
-import { type Curve, type Reference, type XUnit } from './chart-look.js';
-import { type Comparison } from './comparison.js';
-import { type LogPage } from './log-page.js';
-import { type SweepOverview } from './sweep-overview.js';
-import { type Tally } from './tally.js';
-import { type Branch, type TreeNode } from './tree.js';
-import { type Variety } from './variety.js';
+import type { FleetStatus, RunDossier, RunSummary } from '../port.js';
+import type { GroupChoice } from '../group-choices.js';
+import type { PaletteView } from '../palette.js';
+import type { UiState } from '../ui-state.js';
+import type { XChoice } from '../x-axis.js';
+import type { ChartChoice } from '../chart-choice.js';
+import type { Curve, Reference, XUnit } from './chart-look.js';
+import type { Comparison } from './comparison.js';
+import type { LogPage } from './log-page.js';
+import type { SweepOverview } from './sweep-overview.js';
+import type { Tally } from './tally.js';
+import type { Branch, TreeNode } from './tree.js';
+import type { Variety } from './variety.js';
 
 /** Everything the screens are computed from. */
 export type WindowModel = {

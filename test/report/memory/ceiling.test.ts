@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ceilingOf, reachableBits, secretBits, topRewardTies } from '../../../src/report/memory/ceiling.js';
-import { type Condition } from '../../../src/report/memory/task.js';
+import type { Condition } from '../../../src/report/memory/task.js';
 
 const sizes = [16, 64, 256, 1024, 4096];
 const binned = (bins: number): Condition => ({ kind: 'binned', bins });

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { fitPowerLaw } from '../../../src/report/memory/power-law.js';
 import { scalings } from '../../../src/report/memory/scaling.js';
 import { summarise } from '../../../src/report/memory/summary.js';
-import { type MemoryTask } from '../../../src/report/memory/task.js';
-import { type Verdict } from '../../../src/report/memory/verdict.js';
+import type { MemoryTask } from '../../../src/report/memory/task.js';
+import type { Verdict } from '../../../src/report/memory/verdict.js';
 
 const binary = (N: number): MemoryTask => ({ condition: { kind: 'binary' }, N, secret: 3, perStep: 4 });
 const memorised = (episodes: number): Verdict => ({ kind: 'memorised', step: episodes / 4, episodes, resolution: 40 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { cellsOf } from '../../../src/report/cells.js';
 import { shownKeys } from '../../../src/report/metrics/shown-keys.js';
 import { summariseMetrics } from '../../../src/report/metrics/summary.js';
-import { type ReportedRun } from '../../../src/report/reported-run.js';
+import type { ReportedRun } from '../../../src/report/reported-run.js';
 import { deviation, median } from '../../../src/report/statistics.js';
 
 const run = (

@@ -1,5 +1,5 @@
-import { type ActCommand } from '../../../src/tui/command.js';
-import { type Use } from './use.js';
+import type { ActCommand } from '../../../src/tui/command.js';
+import type { Use } from './use.js';
 
 const toRunning = { from: ['3', 'down', 'down', 'down', 'down'], at: /│ ● C_dense_multi_N16_s2/ };
 const toFailed = { from: ['2', ...Array<string>(8).fill('down')], at: /│ ✗ B_nsweep_single_B8_N64_s2/ };

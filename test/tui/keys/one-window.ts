@@ -1,5 +1,5 @@
-import { type KeyPreset } from '../../../src/tui/preferences-port.js';
-import { type Use } from './use.js';
+import type { KeyPreset } from '../../../src/tui/preferences-port.js';
+import type { Use } from './use.js';
 import { WindowAtHome } from './window-at-home.js';
 
 /** One window for many keys, and a new one after a failure, which may have left it anywhere. */

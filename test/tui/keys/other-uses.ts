@@ -1,9 +1,4 @@
-import {
-  type CompareCommand,
-  type LogCommand,
-  type ScreenCommand,
-  type WindowCommand,
-} from '../../../src/tui/command.js';
+import type { CompareCommand, LogCommand, ScreenCommand, WindowCommand } from '../../../src/tui/command.js';
 import { isHome, type Use } from './use.js';
 
 const failed = ['2', ...Array<string>(8).fill('down')];

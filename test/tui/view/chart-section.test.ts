@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ChartChoice, initialChartChoice } from '../../../src/tui/chart-choice.js';
-import { type Curve } from '../../../src/tui/view/chart.js';
+import type { Curve } from '../../../src/tui/view/chart.js';
 import { chartSection, sharedLegend } from '../../../src/tui/view/chart-section.js';
 import { lineWidth, plainText } from '../../../src/tui/view/span.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type RunId } from '../../../src/tui/port.js';
+import type { RunId } from '../../../src/tui/port.js';
 import { chooseSubjects } from '../../../src/tui/view/compare-subjects.js';
 import { memorySweep } from '../simulated-fleet.js';
 import { SceneBuilder } from '../../../src/tui/scene.js';

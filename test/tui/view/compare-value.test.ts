@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ValueSummary } from '../../../src/tui/compare-choice.js';
+import type { ValueSummary } from '../../../src/tui/compare-choice.js';
 import { curveValue, deltaOf, type Direction, sampleOf } from '../../../src/tui/view/compare-value.js';
 
 const curve = (y: number[]) => ({ x: Float64Array.from(y, (_, index) => index * 10), y: Float64Array.from(y) });

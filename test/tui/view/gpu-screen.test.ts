@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { GpuIndex } from '../../../src/base/ids.js';
-import { type Controller } from '../../../src/tui/controller.js';
-import { type GpuSummary } from '../../../src/tui/port.js';
+import type { Controller } from '../../../src/tui/controller.js';
+import type { GpuSummary } from '../../../src/tui/port.js';
 import { gaugeSpark } from '../../../src/tui/view/gauge-spark.js';
 import { gpuMemory, memoryText } from '../../../src/tui/view/gpu-memory.js';
 import { memoryBar } from '../../../src/tui/view/gpu-table.js';

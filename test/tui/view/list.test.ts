@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Controller } from '../../../src/tui/controller.js';
+import type { Controller } from '../../../src/tui/controller.js';
 import {
   columnKey,
   type ColumnId,
@@ -8,7 +8,7 @@ import {
   initialColumns,
   isColumnId,
 } from '../../../src/tui/list-column-id.js';
-import { type RunSummary } from '../../../src/tui/port.js';
+import type { RunSummary } from '../../../src/tui/port.js';
 import { textWidth } from '../../../src/tui/view/display-width.js';
 import { fitName } from '../../../src/tui/view/fit-name.js';
 import { gutter, listLayout } from '../../../src/tui/view/list-columns.js';

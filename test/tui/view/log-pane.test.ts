@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { initialLogChoice, type LogChoice, type LogPlace } from '../../../src/tui/log-choice.js';
 import { LogWindow } from '../../../src/tui/log-window.js';
-import { type LogPage } from '../../../src/tui/view/log-page.js';
+import type { LogPage } from '../../../src/tui/view/log-page.js';
 import { logPane, logRoom } from '../../../src/tui/view/log-pane.js';
 import { rowsOf, shownText } from '../../../src/tui/view/log-rows.js';
 import { placeAfter, topOf } from '../../../src/tui/view/log-scroll.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type RunDossier } from '../../../src/tui/port.js';
+import type { RunDossier } from '../../../src/tui/port.js';
 import { openPanes } from '../../../src/tui/ui-state.js';
 import { attemptLines } from '../../../src/tui/view/attempts-pane.js';
 import { configLines } from '../../../src/tui/view/config-pane.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type RunSummary } from '../../../src/tui/port.js';
+import type { RunSummary } from '../../../src/tui/port.js';
 import { parameterLines } from '../../../src/tui/view/parameters.js';
 import { plainText } from '../../../src/tui/view/span.js';
 import { varyingKeys } from '../../../src/tui/view/varying-keys.js';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type GroupBy, type Grouping } from '../../../src/tui/grouping.js';
-import { type RunSummary } from '../../../src/tui/port.js';
+import type { GroupBy, Grouping } from '../../../src/tui/grouping.js';
+import type { RunSummary } from '../../../src/tui/port.js';
 import { paceOf } from '../../../src/tui/view/pace.js';
-import { type SortBy } from '../../../src/tui/view/sort.js';
+import type { SortBy } from '../../../src/tui/view/sort.js';
 import { statesInOrder } from '../../../src/tui/view/state-look.js';
 import { tally } from '../../../src/tui/view/tally.js';
 import { TreeGrower } from '../../../src/tui/view/tree-grower.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Controller } from '../../../src/tui/controller.js';
+import type { Controller } from '../../../src/tui/controller.js';
 import { lineWidth, type Line } from '../../../src/tui/view/span.js';
 import { aController, screenText } from '../frames.js';
 import { aRun, aSweep, memorySweep, SimulatedFleet } from '../simulated-fleet.js';
