@@ -48,8 +48,6 @@ async function bundle(name, entry) {
     // for parts that a newer build has taken away.
     splitting: name === 'memrl-tui',
     chunkNames: `${name}-[hash]`,
-    minify: true,
-    keepNames: true,
     sourcemap: false,
     legalComments: 'none',
     ...programOptions,

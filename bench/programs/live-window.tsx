@@ -15,6 +15,7 @@ import { Painter } from '../../src/tui/painter.js';
 import type { FleetPort, RunFilesPort, RunSummary } from '../../src/tui/port.js';
 import { themeFor, toAnsi } from '../../src/tui/theme.js';
 import { mountWindow } from '../../src/tui/window.js';
+import { keepYoungGenerationSmall } from '../../src/tui/young-generation.js';
 
 const [mode, runCount, updatesPerSecond] = process.argv.slice(2);
 const COUNT = Number(runCount);
@@ -86,8 +87,17 @@ const fleet: FleetPort = {
 };
 const x = Float64Array.from({ length: 2000 }, (_, step) => step);
 const y = x.map((step) => Math.exp(-step / 500) + 0.1 * Math.sin(step));
+/** A run that has written more each time it is looked at: until then its series are the same objects. */
+const growing: RunFilesPort['metrics'] = () => {
+  let series = { loss: { x, y }, reward: { x, y } };
+  const refresh = () => {
+    series = { loss: { x, y }, reward: { x, y } };
+    return true;
+  };
+  return { refresh, keys: () => ['loss', 'reward'], series: (key) => series[key as keyof typeof series] };
+};
 const files: RunFilesPort = {
-  metrics: () => ({ refresh: () => true, keys: () => ['loss', 'reward'], series: () => ({ x, y }) }),
+  metrics: growing,
   logTail: (_, count) => Array.from({ length: count }, (_line, index) => `step ${tick + index} loss 0.123`),
   openLog: () => ({ look: () => null, read: () => Buffer.alloc(0) }),
   dossier: () => null,
@@ -115,6 +125,7 @@ if (mode === 'none') process.stdout.write(mark());
 else show();
 
 function show(): void {
+  keepYoungGenerationSmall(COUNT);
   const controller = new Controller({ fleet, files, now: Date.now, perform, newsPause: calmNewsPause }, 'live');
   process.stdout.write('\u001b[?1049h\u001b[?25l');
   // Unfolded, as one looks at a sweep; the groups of one this large begin folded.

@@ -15,8 +15,6 @@ export async function bundle(folder: string, entry: string, name: string): Promi
     entryPoints: [entry],
     outfile,
     ...programOptions,
-    minify: true,
-    keepNames: true,
     logLevel: 'error',
   });
   return outfile;

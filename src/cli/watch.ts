@@ -48,7 +48,7 @@ async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched
   const outcome = await openWindow({
     fleet,
     desk,
-    onFirstFrame: () => {
+    onReady: () => {
       desk.load();
       loadReport();
     },

@@ -1,3 +1,5 @@
+import { graphemes } from '../base/graphemes.js';
+
 /** A line of text that is being typed. `at`: UTF-16 units before the cursor; never within a character as a person sees it. */
 export type EditedLine = { readonly text: string; readonly at: number };
 
@@ -71,11 +73,9 @@ function after({ text, at }: EditedLine): number {
   return bounds(text).find((bound) => bound > at) ?? text.length;
 }
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-
 /** Where a cursor may stand. */
 function bounds(text: string): number[] {
-  return [...[...segmenter.segment(text)].map(({ index }) => index), text.length];
+  return [...[...graphemes(text)].map(({ index }) => index), text.length];
 }
 
 function isOneCharacter(key: string): boolean {

@@ -4,6 +4,7 @@ import { capabilitiesOf } from './capabilities.js';
 import { calmNewsPause, Controller } from './controller.js';
 import { Desk } from './desk.js';
 import type { DeskPort } from './desk-port.js';
+import { paintFrame } from './paint-frame.js';
 import { Painter } from './painter.js';
 import type { FleetPort, RunFilesPort } from './port.js';
 import { passingPreferences } from './preferences.js';
@@ -13,6 +14,8 @@ import type { SummaryPort } from './summary-port.js';
 import { dieBy, type Interruption, TerminalSession } from './terminal-session.js';
 import { type Capabilities, themeFor } from './theme.js';
 import type { WindowOrder } from './ui-state.js';
+import type { mountWindow } from './window.js';
+import { keepYoungGenerationSmall } from './young-generation.js';
 
 export type WindowOptions = {
   readonly fleet: FleetPort;
@@ -32,8 +35,8 @@ export type WindowOptions = {
   readonly files?: RunFilesPort | undefined;
   /** Editor, shell and clipboard; without it the window cannot extend, clone or copy. */
   readonly desk?: DeskPort | undefined;
-  /** Called once the first frame is drawn: what it did not need can be loaded. */
-  readonly onFirstFrame?: (() => void) | undefined;
+  /** Called once the first frame is drawn and keys are heard: what neither needed can be loaded. */
+  readonly onReady?: (() => void) | undefined;
 };
 
 /**
@@ -56,23 +59,18 @@ export async function openWindow(options: WindowOptions): Promise<Outcome> {
       'Set TERM to what the terminal is, for example `export TERM=xterm-256color`, or use --plain.',
     );
   }
-  // Ink and React are half of the program's start: other verbs never load them.
-  const { mountWindow } = await import('./window.js');
-  return new Promise((resolve, reject) => {
-    const life = new WindowLife(options, { resolve, reject });
-    life.begin((parts) => mountWindow(parts, stdin, stdout));
-    options.onFirstFrame?.();
-  });
+  keepYoungGenerationSmall(options.fleet.runs.size);
+  return new Promise((resolve, reject) => new WindowLife(options, { resolve, reject }).begin());
 }
 
 type Outcome = 'detached' | 'ended';
 type Answer = { readonly resolve: (outcome: Outcome) => void; readonly reject: (error: Error) => void };
-type Mount = (parts: Parts) => Instance;
-type Parts = { controller: Controller; painter: Painter; onError: (error: unknown) => void };
 
 /** Holds the parts of one open window together, and takes them apart once, in the right order. */
 class WindowLife {
+  readonly #stdin: NodeJS.ReadStream;
   readonly #stdout: NodeJS.WriteStream;
+  readonly #onReady: () => void;
   readonly #answer: Answer;
   readonly #painter: Painter;
   readonly #controller: Controller;
@@ -84,7 +82,9 @@ class WindowLife {
   #isOver = false;
 
   constructor(options: WindowOptions, answer: Answer) {
+    this.#stdin = options.stdin;
     this.#stdout = options.stdout;
+    this.#onReady = options.onReady ?? (() => undefined);
     this.#answer = answer;
     this.#capabilities = capabilitiesOf(options.environment ?? {}, options.ascii ?? false);
     const { fleet, summary, files = runFiles, preferences = passingPreferences() } = options;
@@ -111,15 +111,30 @@ class WindowLife {
     });
   }
 
-  begin(mount: Mount): void {
+  begin(): void {
     this.#session.useMouse(this.#preferences.mouse);
     this.#session.begin();
     this.#stdout.on('resize', this.#repaint);
-    this.#controller.resize(this.#stdout.columns, this.#stdout.rows);
-    const onError = (error: unknown): void => this.#finish(() => this.#answer.reject(asError(error)));
-    this.#ink = mount({ controller: this.#controller, painter: this.#painter, onError });
-    this.#ink.waitUntilExit().catch(onError);
+    try {
+      this.#controller.resize(this.#stdout.columns, this.#stdout.rows);
+      paintFrame(this.#controller, this.#painter);
+    } catch (error) {
+      return this.#fail(error);
+    }
+    // Ink and React are more than half of the window's code: its first frame does not wait until they are loaded. A key that is
+    // pressed meanwhile waits in the terminal.
+    import('./window.js').then((loaded) => this.#mount(loaded.mountWindow)).catch(this.#fail);
   }
+
+  #mount(mount: typeof mountWindow): void {
+    if (this.#isOver) return;
+    const parts = { controller: this.#controller, painter: this.#painter, onError: this.#fail };
+    this.#ink = mount(parts, this.#stdin, this.#stdout);
+    this.#ink.waitUntilExit().catch(this.#fail);
+    this.#onReady();
+  }
+
+  readonly #fail = (error: unknown): void => this.#finish(() => this.#answer.reject(asError(error)));
 
   readonly #repaint = (): void => {
     this.#painter.forget();

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useSyncExternalStore } from 'react';
 import type { Controller } from './controller.js';
 import type { InputEvent } from './input-event.js';
 import { listen } from './listen.js';
+import { paintFrame } from './paint-frame.js';
 import type { Painter } from './painter.js';
 
 type Props = {
@@ -39,8 +40,7 @@ export function Window({ controller, painter, onError, stdin }: Props & { readon
   }, [controller, stdin]);
   useLayoutEffect(() => {
     try {
-      const { width, height } = controller.size;
-      painter.paint(controller.frame(), width, height);
+      paintFrame(controller, painter);
     } catch (error) {
       // Ink would draw it as a picture, on an output that goes nowhere, and stay.
       setImmediate(() => onError(error));

@@ -1,13 +1,12 @@
 import { knownSweeps, withFleet } from '../open-fleet.js';
 import type { LaunchOptions } from '../options.js';
-import { prepareWindow, watch } from '../watch.js';
+import { watch } from '../watch.js';
 
 /**
  * `memrl-tui attach [SWEEP]`: shows what was launched before. A supervisor that died is started again, which takes up
  * the runs that live.
  */
 export async function attach([sweep]: readonly string[], options: LaunchOptions): Promise<number> {
-  prepareWindow(options);
   return withFleet(options, (fleet) => {
     const sweeps = knownSweeps(fleet, sweep);
     return watch(fleet, sweeps.length === 1 ? sweeps[0]! : null, options);

@@ -1,6 +1,6 @@
 import { eastAsianWidth } from 'get-east-asian-width';
+import { graphemes } from '../../base/graphemes.js';
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const plain = /^[\x20-\x7e]*$/;
 const emoji = /\p{Emoji_Presentation}|\ufe0f/u;
 
@@ -8,7 +8,7 @@ const emoji = /\p{Emoji_Presentation}|\ufe0f/u;
 export function textWidth(text: string): number {
   if (plain.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(text)) width += graphemeWidth(segment);
+  for (const { segment } of graphemes(text)) width += graphemeWidth(segment);
   return width;
 }
 
@@ -25,7 +25,7 @@ export function truncate(text: string, width: number): string {
   if (width <= 0) return '';
   let kept = '';
   let used = 1;
-  for (const { segment } of segmenter.segment(text)) {
+  for (const { segment } of graphemes(text)) {
     used += graphemeWidth(segment);
     if (used > width) break;
     kept += segment;

@@ -1,3 +1,4 @@
+import { late } from '../../base/late.js';
 import type { RunDossier, RunSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { duration } from './duration.js';
@@ -37,7 +38,7 @@ export function attemptLines({ run, dossier, now }: ShownAttempts, width: number
       const words = code === null ? ending.text : `${ending.text} · ${code}`;
       const start: Line = [
         span(fit(String(attempt.number), numberWidth), 'strong'),
-        span(fit(clock.format(attempt.startedAt), startWidth)),
+        span(fit(clock().format(attempt.startedAt), startWidth)),
         span(fitRight(duration((attempt.endedAt ?? now) - attempt.startedAt), timeWidth), 'value'),
         span(`  ${fit(cleanText(attempt.slot), slotWidth)}`, 'dim'),
       ];
@@ -90,4 +91,4 @@ function codeChange({ commit }: Attempt, previous: Attempt | undefined): string 
 }
 
 /** `2026-01-05 12:00:31`, in the time zone of the terminal: the way Swedes write it. */
-const clock = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' });
+const clock = late(() => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' }));

@@ -1,4 +1,5 @@
 import { eastAsianWidth } from 'get-east-asian-width';
+import { graphemes } from '../../base/graphemes.js';
 
 /** One glyph as the terminal shows it: a base character with its marks, one or two columns wide. */
 export type Cell = { readonly glyph: string; readonly width: 1 | 2 };
@@ -12,8 +13,6 @@ const zeroWidthJoiner = '\u200d';
 const emojiStyle = '\ufe0f';
 /** A pile of more marks than any language uses is an attack on the lines above and below. */
 const mostMarks = 3;
-
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** Whether each UTF-16 unit of the text is one column: then it can be cut and measured by index. */
 export function isSimple(text: string): boolean {
@@ -36,7 +35,7 @@ export function textWidth(text: string): number {
  */
 export function cellsOf(text: string): Cell[] {
   if (isSimple(text)) return [...text].map((glyph) => ({ glyph, width: 1 }));
-  return [...segmenter.segment(text)].flatMap(({ segment }) => clusterCells(segment));
+  return [...graphemes(text)].flatMap(({ segment }) => clusterCells(segment));
 }
 
 function clusterCells(cluster: string): Cell[] {

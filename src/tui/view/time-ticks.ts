@@ -1,3 +1,4 @@
+import { late } from '../../base/late.js';
 import { multiples, ticks } from './ticks.js';
 
 /** A mark on an axis of time, with its words. */
@@ -63,14 +64,19 @@ function zoneOffset(value: number): number {
   return ahead > 14 * hour ? ahead - day : ahead <= -12 * hour ? ahead + day : ahead;
 }
 
-const format = new Intl.DateTimeFormat('en-GB', {
-  ...({ day: '2-digit', month: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' } as const),
-  hourCycle: 'h23',
+const format = late(() => {
+  const two = '2-digit';
+  const digits = { day: two, month: two, hour: two, minute: two, second: two } as const;
+  return new Intl.DateTimeFormat('en-GB', { ...digits, hourCycle: 'h23' });
 });
 
 /** The digits of a time, given as Unix seconds, on the clock and in the calendar of this place. */
 function partsOf(value: number): Record<'day' | 'month' | 'hour' | 'minute' | 'second', string> {
-  const parts = new Map(format.formatToParts(value * 1000).map(({ type, value: digits }) => [type, digits]));
+  const parts = new Map(
+    format()
+      .formatToParts(value * 1000)
+      .map(({ type, value: digits }) => [type, digits]),
+  );
   const part = (name: Intl.DateTimeFormatPartTypes): string => parts.get(name) ?? '';
   return { day: part('day'), month: part('month'), hour: part('hour'), minute: part('minute'), second: part('second') };
 }
