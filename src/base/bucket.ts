@@ -1,11 +1,16 @@
 /** What belongs together, in the order of the first of each. */
 export function bucket<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, T[]> {
   const buckets = new Map<string, T[]>();
+  // Neighbours often belong together, and need not be looked up each.
+  let [last, members]: [string | null, T[]] = [null, []];
   for (const item of items) {
     const key = keyOf(item);
-    const found = buckets.get(key);
-    if (found === undefined) buckets.set(key, [item]);
-    else found.push(item);
+    if (key !== last) {
+      members = buckets.get(key) ?? [];
+      if (members.length === 0) buckets.set(key, members);
+      last = key;
+    }
+    members.push(item);
   }
   return buckets;
 }

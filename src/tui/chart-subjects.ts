@@ -1,6 +1,6 @@
 import type { RunSummary } from './port.js';
 import type { Scene } from './scene.js';
-import { Memo } from './view/chart-memo.js';
+import { Memo } from './memo.js';
 import type { Tone } from './view/span.js';
 import type { Branch, TreeNode } from './view/tree.js';
 import { varyingKeys } from './view/varying-keys.js';

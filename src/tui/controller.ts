@@ -53,10 +53,12 @@ export type WindowPorts = {
   readonly perform: (order: WindowOrder) => void;
 };
 
-/** Four or five pictures a second are as good to the eye as ten, at half the cost, ms. */
-export const calmNewsPause = 180;
+/** Four pictures a second are as good to the eye as ten, at half the cost, ms. */
+export const calmNewsPause = 240;
 
 const clockPeriod = 1000;
+/** The time on the screen stands still for so long, ms: a little less than the clock, which may be early. */
+const sameTime = 900;
 /** Time within which a second click belongs to the first, ms. */
 const doubleClick = 400;
 /** Longest text a prompt takes from a paste, in UTF-16 units. */
@@ -84,6 +86,8 @@ export class Controller {
   readonly #news: FairShare;
   #ui: UiState = initialUi;
   #size = { width: 80, height: 24 };
+  /** The time that frames show, Unix ms. */
+  #shownTime = -Infinity;
   #version = 0;
   #hasShownTable = false;
   #hadEnded = false;
@@ -368,7 +372,7 @@ export class Controller {
     const wanted = this.#wholes.wanted(source) ?? wantedFor(node, scene, logLines);
     this.#history.want(wanted);
     return {
-      now: this.#ports.now(),
+      now: this.#timeShown(),
       title: this.#title,
       connection: this.#ports.fleet.connection,
       status: this.#ports.fleet.status,
@@ -396,6 +400,14 @@ export class Controller {
       log: opened === null ? null : { page: this.#viewer.page(opened.directory), progress: this.#viewer.progress },
       dossier: opened === null ? undefined : this.#dossiers.dossier(opened.directory),
     };
+  }
+
+  /** Moves on with the seconds: a key alone changes no time, and so not the rows that show one. */
+  #timeShown(): number {
+    const now = this.#ports.now();
+    const passed = now - this.#shownTime;
+    if (passed >= sameTime || passed < 0) this.#shownTime = now;
+    return this.#shownTime;
   }
 
   /** What the open run needs beside its metrics; null: no run is open. */

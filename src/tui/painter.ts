@@ -37,6 +37,8 @@ export class Painter {
   /** Of the row being drawn. */
   #rowGlyphs = new Uint32Array();
   #rowStyles = new Uint16Array();
+  /** What each row was drawn from. */
+  #rows: (DrawnRow | undefined)[] = [];
   readonly #composed = new ComposedGlyphs();
   #waiting: { lines: readonly Line[]; width: number; height: number } | null = null;
   #isWaiting = false;
@@ -93,6 +95,7 @@ export class Painter {
     this.#styles = new Uint16Array(width * height);
     this.#rowGlyphs = new Uint32Array(width);
     this.#rowStyles = new Uint16Array(width);
+    this.#rows = [];
   }
 
   #paintOnDrain(): void {
@@ -107,19 +110,29 @@ export class Painter {
 
   #changes(lines: readonly Line[]): string {
     const pen = new Pen(this.#theme);
-    for (let row = 0; row < this.#height; row++) {
-      this.#layOut(lines[row] ?? []);
-      this.#drawRow(row, pen);
-    }
+    for (let row = 0; row < this.#height; row++) this.#change(row, lines[row] ?? [], pen);
     return pen.finish();
   }
 
-  /** Puts a line into the row's cells. */
-  #layOut(line: Line): void {
-    let column = 0;
-    for (const { text, tone, ground = 'none' } of line) {
-      const style = styleOf(tone, ground);
-      column = this.#put(this.#theme.glyphs(text), style, column);
+  /** Most rows begin as they did, or are the same: of those cells nothing needs to be known. */
+  #change(row: number, line: Line, pen: Pen): void {
+    const drawn = this.#rows[row];
+    const same = drawn === undefined ? 0 : sharedSpans(line, drawn.line);
+    if (same === line.length && same === drawn?.line.length) return;
+    const ends = drawn?.ends.slice(0, same) ?? [];
+    const start = ends.at(-1) ?? 0;
+    this.#layOut(line, ends);
+    this.#drawRow(row, start, pen);
+    this.#rows[row] = { line, ends };
+  }
+
+  /** Puts a line into the row's cells, but for those spans that have their `ends`, the columns after them; adds the others. */
+  #layOut(line: Line, ends: number[]): void {
+    let column = ends.at(-1) ?? 0;
+    for (let index = ends.length; index < line.length; index++) {
+      const { text, tone, ground = 'none' } = line[index]!;
+      column = this.#put(this.#theme.glyphs(text), styleOf(tone, ground), column);
+      ends.push(column);
     }
     this.#rowGlyphs.fill(space, column);
     this.#rowStyles.fill(plainStyle, column);
@@ -148,10 +161,11 @@ export class Painter {
     return column;
   }
 
-  #drawRow(row: number, pen: Pen): void {
+  /** Writes what has changed from the column `start` on. */
+  #drawRow(row: number, start: number, pen: Pen): void {
     const base = row * this.#width;
     let disturbed = -1;
-    for (let column = 0; column < this.#width; column++) {
+    for (let column = start; column < this.#width; column++) {
       const code = this.#rowGlyphs[column]!;
       const style = this.#rowStyles[column]!;
       const same = this.#glyphs[base + column] === code && this.#styles[base + column] === style;
@@ -171,6 +185,21 @@ export class Painter {
       disturbed = column + (isWide ? 2 : 1);
     }
   }
+}
+
+/** The spans of a row and the columns after each of them. */
+type DrawnRow = { readonly line: Line; readonly ends: readonly number[] };
+
+/** How many spans two lines have in common from their beginning. */
+function sharedSpans(a: Line, b: Line): number {
+  const most = Math.min(a.length, b.length);
+  let shared = 0;
+  while (shared < most && areSame(a[shared]!, b[shared]!)) shared++;
+  return shared;
+}
+
+function areSame(a: Line[number], b: Line[number]): boolean {
+  return a === b || (a.text === b.text && a.tone === b.tone && a.ground === b.ground);
 }
 
 /** Gives numbers to glyphs that are more than one UTF-16 unit of one column, so that cells are compared as numbers. */

@@ -75,9 +75,7 @@ function within(value: number, last: number): number {
 function openSubject(ui: UiState, { subjects, at: index }: CompareScreen, at: Situation): Pressed {
   const subject = subjects[index];
   if (subject === undefined) return refuse(ui, 'There is nothing to open.');
-  const holders = [...at.branches.values()].filter(
-    ({ key, runs }) => key !== subject.key && holdsAll(runs, subject.ids),
-  );
+  const holders = at.branches.values().filter(({ key, runs }) => key !== subject.key && holdsAll(runs, subject.ids));
   const isShown = holders.length > 0 || at.branches.has(subject.key);
   if (!isShown) return refuse(ui, `${subject.label} is hidden by the filter; Esc goes back to the list.`);
   const folds = new Map([...ui.folds, ...holders.map(({ key }) => [key, false] as const)]);

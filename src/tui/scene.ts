@@ -1,3 +1,4 @@
+import { late } from '../base/late.js';
 import { readRunQuery, type RunQuery } from '../client/run-query.js';
 import { runTest } from '../client/run-query-match.js';
 import { type GroupChoice, groupChoices } from './group-choices.js';
@@ -80,8 +81,8 @@ export class SceneBuilder {
     const known = this.#fleetPart.current;
     const sweeps = [...this.#fleet.sweeps.values()].filter(({ name }) => isShown(name));
     const isSame = known !== undefined && haveSameParameters(known.runs, runs);
-    const variety = isSame ? known.variety : once(() => varietyOf(runs));
-    const choices = once(() => groupChoices(runs, sweeps, variety()));
+    const variety = isSame ? known.variety : late(() => varietyOf(runs));
+    const choices = late(() => groupChoices(runs, sweeps, variety()));
     return { runs, sweeps, pace: paceOf(runs, now), variety, groupChoices: choices };
   }
 
@@ -99,11 +100,6 @@ export function isFolded({ key, kind }: Branch, { folds }: UiState, runs: number
 
 function haveSameParameters(a: readonly RunSummary[], b: readonly RunSummary[]): boolean {
   return a.length === b.length && a.every(({ parameters }, index) => parameters === b[index]!.parameters);
-}
-
-function once<T>(compute: () => T): () => T {
-  let known: { value: T } | null = null;
-  return () => (known ??= { value: compute() }).value;
 }
 
 /** What the sweep file shows first, or else the first metric any run has written. */

@@ -4,6 +4,7 @@ import type { HeatmapAxes } from './compare-choice.js';
 import type { FleetStatus, RunSummary, SweepSummary } from './port.js';
 import type { Order, UiState } from './ui-state.js';
 import type { LogPage } from './view/log-page.js';
+import type { BranchIndex } from './view/branch-index.js';
 import type { Branch, TreeNode } from './view/tree.js';
 import type { Variety } from './view/variety.js';
 import type { XChoice } from './x-axis.js';
@@ -19,7 +20,7 @@ export type Situation = {
   readonly index: number;
   readonly groups: readonly Branch[];
   /** Groups and subgroups by key. */
-  readonly branches: ReadonlyMap<string, Branch>;
+  readonly branches: BranchIndex;
   /** Rows of the list, and lines of a text screen, that are seen at once. */
   readonly page: number;
   readonly metrics: readonly string[];

@@ -1,6 +1,6 @@
 import type { MetricReader, Series } from './port.js';
 import type { XUnit } from './view/chart-look.js';
-import { Memo } from './view/chart-memo.js';
+import { Memo } from './memo.js';
 
 /** What the charts are drawn over. `chosen`: a person chose it, so a run without it is left out instead of drawn over its steps. */
 export type XAxis = { readonly key: string; readonly unit: XUnit; readonly isChosen: boolean };

@@ -7,6 +7,7 @@ import type { Controller } from '../../src/tui/controller.js';
 import type { RunFilesPort } from '../../src/tui/port.js';
 import { names, runFiles } from '../../src/tui/run-files.js';
 import type { SummaryPort } from '../../src/tui/summary-port.js';
+import { plainText } from '../../src/tui/view/span.js';
 import { LogInMemory } from '../store/log-bytes.js';
 import { aController, screenText } from './frames.js';
 import { knownSummary } from './known-summary.js';
@@ -82,6 +83,20 @@ describe('the window', () => {
     fleet.publish();
     vi.advanceTimersByTime(5000);
     expect(frames).toBe(before);
+  });
+
+  it('computes only those rows anew that have changed', () => {
+    const fleet = twoRuns();
+    const controller = show(fleet);
+    controller.press('home');
+    const sign = () => controller.frame().find((line) => plainText(line).includes('A_1'))![2]!;
+    const before = sign();
+    controller.press('down');
+    controller.press('end');
+    expect(sign()).toBe(before);
+    fleet.change([...fleet.runs.keys()][0]!, { state: 'failed' });
+    fleet.publish();
+    expect(sign()).toMatchObject({ text: '✗', tone: 'bad' });
   });
 
   it('keeps the selection on its run when the list changes under it', () => {

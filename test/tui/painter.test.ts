@@ -59,7 +59,14 @@ const frame = fc.record({
   width: fc.constantFrom(7, 12, 20),
   height: fc.constantFrom(2, 5),
   forgets: fc.boolean(),
+  // Spans at the beginning of each line that are those of the frame before.
+  kept: fc.nat(3),
 });
+
+/** A frame whose lines begin as the one before; as a new object each, as a frame is computed. */
+function after(before: readonly Line[], lines: readonly Line[], kept: number): Line[] {
+  return lines.map((own, row) => [...(before[row] ?? []).slice(0, kept).map((piece) => ({ ...piece })), ...own]);
+}
 
 describe('the painter', () => {
   it('leaves the terminal showing exactly the last frame, whatever came before', async () => {
@@ -68,13 +75,15 @@ describe('the painter', () => {
         const terminal = new xterm.Terminal({ cols: 20, rows: 5, allowProposedApi: true, scrollback: 0 });
         const target = { write: (codes: string) => terminal.write(codes), writableLength: 0, once: () => undefined };
         const painter = new Painter(target, theme);
-        for (const { lines, width, height, forgets } of frames) {
+        let lines: readonly Line[] = [];
+        for (const { lines: own, width, height, forgets, kept } of frames) {
           terminal.resize(width, height);
           if (forgets) painter.forget();
+          lines = after(lines, own, kept);
           painter.paint(lines, width, height);
         }
         await new Promise<void>((resolve) => terminal.write('', resolve));
-        const { lines, width, height } = frames.at(-1)!;
+        const { width, height } = frames.at(-1)!;
         const shown = Array.from({ length: height }, (_, row) => shownCells(terminal, row));
         const expected = Array.from({ length: height }, (_, row) => expectedCells(lines[row] ?? [], width));
         terminal.dispose();

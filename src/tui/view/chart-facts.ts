@@ -1,5 +1,5 @@
 import type { Series } from '../port.js';
-import { Memo } from './chart-memo.js';
+import { Memo } from '../memo.js';
 
 /** What has to be known of a whole series before any part of it is drawn. `low` > `high`: nothing can be drawn. */
 export type SeriesFacts = {

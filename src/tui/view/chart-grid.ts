@@ -1,5 +1,5 @@
 import type { Series } from '../port.js';
-import { Memo } from './chart-memo.js';
+import { Memo } from '../memo.js';
 import { type Scale, valueAt, fractionOf } from './chart-scale.js';
 import { lowerBound } from './chart-thin.js';
 

@@ -1,5 +1,5 @@
 import type { Series } from '../port.js';
-import { BrailleCanvas, type Dot } from './braille-canvas.js';
+import { BrailleCanvas } from './braille-canvas.js';
 import type { ChartLook } from './chart-look.js';
 import { drawReferences } from './chart-references.js';
 import { positionOn, type Scale } from './chart-scale.js';
@@ -47,18 +47,52 @@ function drawSeries(
   tone: Tone,
 ): void {
   const { column: columnOf, row: rowOf } = dotsOf(frame);
-  let last: Dot | null = null;
+  const pencil = new Pencil(canvas, tone);
   for (let index = 0; index < y.length; index++) {
     const column = columnOf(x[index]!);
     const row = rowOf(y[index]!);
-    if (Number.isNaN(column) || Number.isNaN(row)) {
-      last = null;
-      continue;
+    if (Number.isNaN(column) || Number.isNaN(row)) pencil.lift();
+    else pencil.drawTo(column, row, isRising);
+  }
+  pencil.lift();
+}
+
+/** Draws one line. There are many points to a column of dots: they come to one stroke, from the highest to the lowest. */
+class Pencil {
+  readonly #canvas: BrailleCanvas;
+  readonly #tone: Tone;
+  /** The last point; no column: the pencil is lifted. */
+  #column = Number.NaN;
+  #row = 0;
+  /** Of the points in that column. */
+  #top = 0;
+  #bottom = 0;
+
+  constructor(canvas: BrailleCanvas, tone: Tone) {
+    this.#canvas = canvas;
+    this.#tone = tone;
+  }
+
+  /** `joins`: with a line from the last point. */
+  drawTo(column: number, row: number, joins: boolean): void {
+    if (joins && column === this.#column) {
+      this.#top = Math.min(this.#top, row);
+      this.#bottom = Math.max(this.#bottom, row);
+    } else {
+      const last = { column: this.#column, row: this.#row };
+      this.lift();
+      if (joins && !Number.isNaN(last.column)) this.#canvas.line(last, { column, row }, this.#tone);
+      this.#column = column;
+      this.#top = row;
+      this.#bottom = row;
     }
-    if (last === null || !isRising) canvas.dot(column, Math.round(row), tone);
-    else if (column === last.column) canvas.stroke(column, Math.round(last.row), Math.round(row), tone);
-    else canvas.line(last, { column, row }, tone);
-    last = { column, row };
+    this.#row = row;
+  }
+
+  lift(): void {
+    if (Number.isNaN(this.#column)) return;
+    this.#canvas.stroke(this.#column, Math.round(this.#top), Math.round(this.#bottom), this.#tone);
+    this.#column = Number.NaN;
   }
 }
 

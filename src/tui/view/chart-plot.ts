@@ -6,7 +6,7 @@ import { xScaleOf, yScaleOf } from './chart-range.js';
 import type { Scale } from './chart-scale.js';
 import { type Strand, strandsOf } from './chart-strands.js';
 import { factsOf } from './chart-facts.js';
-import { Memo } from './chart-memo.js';
+import { Memo } from '../memo.js';
 
 /** What the curves come to on an axis, whatever the height of the chart. */
 export type Stranding = {

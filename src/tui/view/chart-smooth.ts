@@ -1,5 +1,5 @@
 import type { Series } from '../port.js';
-import { Memo } from './chart-memo.js';
+import { Memo } from '../memo.js';
 
 /**
  * The exponential mean of a series, without the bias towards zero at its start, as TensorBoard draws it:

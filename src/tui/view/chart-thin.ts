@@ -1,5 +1,5 @@
 import type { Series } from '../port.js';
-import { Memo } from './chart-memo.js';
+import { Memo } from '../memo.js';
 import { type Scale, valueAt } from './chart-scale.js';
 
 /** What is looked at of a series: a stretch of x, and whether only values above zero can be drawn. */

@@ -1,4 +1,5 @@
 import type { RunId } from '../port.js';
+import type { BranchIndex } from './branch-index.js';
 import type { Branch, RunNode, TreeNode } from './tree.js';
 
 /** One of the things that are compared: a run, or the runs of a group together. */
@@ -13,7 +14,7 @@ export type Subject = {
 export type SubjectSource = {
   readonly node: TreeNode | undefined;
   readonly groups: readonly Branch[];
-  readonly branches: ReadonlyMap<string, Branch>;
+  readonly branches: BranchIndex;
   readonly marks: ReadonlySet<RunId>;
   /** Key of the pinned baseline. */
   readonly baseline: string | null;

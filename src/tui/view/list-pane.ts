@@ -1,4 +1,6 @@
+import { Last } from '../last.js';
 import { scrollTo } from '../scroll.js';
+import { Memo } from '../memo.js';
 import { branchRow } from './list-branch-row.js';
 import { gutter, type ListLayout, listLayout } from './list-columns.js';
 import { listHeading } from './list-heading.js';
@@ -23,22 +25,42 @@ export function listRows(model: WindowModel, width: number, height: number): Lin
   const layout = layoutFor(model, width);
   const top = scrollTo(index, ui.top, height, rows.length);
   return rows.slice(top, top + height).map((node, offset) => {
-    const line = fitLine(rowOf(node, model, layout), width);
+    const line = rowOf(node, model, layout);
     return top + offset === index ? onGround(line, 'selected') : line;
   });
 }
 
+/** As wide as the layout; drawn again only when something has changed that it shows. A node is never changed itself. */
 function rowOf(node: TreeNode, model: WindowModel, layout: ListLayout): Line {
+  let last = drawn.get(node);
+  if (last === undefined) drawn.set(node, (last = new Last<Line>()));
   const { marks } = model.ui;
-  if (node.kind === 'run') return runRow(node, marks.has(node.run.id), layout, model);
+  if (node.kind === 'run') {
+    const isMarked = marks.has(node.run.id);
+    const { now, metric } = model;
+    return last.value([layout, now, metric, isMarked], () =>
+      fitLine(runRow(node, isMarked, layout, { now, metric }), layout.total),
+    );
+  }
+  const isFolded = model.isFolded(node);
   const digit = node.kind === 'group' ? jumpNumber(model, node.key) : null;
-  return branchRow(node, layout, { isFolded: model.isFolded(node), digit, marks });
+  return last.value([layout, isFolded, digit, marks], () =>
+    fitLine(branchRow(node, layout, { isFolded, digit, marks }), layout.total),
+  );
 }
 
+const drawn = new WeakMap<TreeNode, Last<Line>>();
+
+/** The same object for as long as nothing in it has changed. */
 function layoutFor({ rows, ui, metric, variety }: WindowModel, width: number): ListLayout {
   const longest = rows.slice(0, measured).reduce((most, node) => Math.max(most, nameWidth(node)), 0);
-  return listLayout(width, { columns: ui.columns, metric, longest, variety });
+  const { columns } = ui;
+  return layouts.value(variety, JSON.stringify([width, longest, metric, columns]), () =>
+    listLayout(width, { columns, metric, longest, variety }),
+  );
 }
+
+const layouts = new Memo<WindowModel['variety'], ListLayout>(4);
 
 /** Columns of mark, indentation, sign and name; a group's name may be longer, for it can take the room of its bar. */
 function nameWidth(node: TreeNode): number {

@@ -32,14 +32,23 @@ function finite(value: number): number | null {
 
 /** The queue is shared by the slots now busy; but the longest of the present runs may outlast it. */
 function remainingSeconds(runs: readonly RunSummary[], now: number): number | null {
-  const active = runs.filter(({ state }) => state === 'running' || state === 'starting');
-  const queued = runs.filter(({ state }) => state === 'queued').length;
   const typical = typicalSeconds(runs, now);
-  const left = active.map((run) => run.etaSeconds ?? typical).filter((seconds) => seconds !== null);
-  if (left.length === 0 || left.length < active.length || (queued > 0 && typical === null)) return null;
-  const sum = left.reduce((total, seconds) => total + seconds, 0);
-  const longest = left.reduce((most, seconds) => Math.max(most, seconds));
-  return Math.max((sum + queued * (typical ?? 0)) / active.length, longest);
+  let [active, queued, sum, longest] = [0, 0, 0, 0];
+  for (const { state, etaSeconds } of runs) {
+    if (state === 'queued') queued++;
+    if (!isActive(state)) continue;
+    const left = etaSeconds ?? typical;
+    if (left === null) return null;
+    active++;
+    sum += left;
+    longest = Math.max(longest, left);
+  }
+  if (active === 0 || (queued > 0 && typical === null)) return null;
+  return Math.max((sum + queued * (typical ?? 0)) / active, longest);
+}
+
+function isActive(state: RunSummary['state']): boolean {
+  return state === 'running' || state === 'starting';
 }
 
 /** How long a run takes on the average: those done, and those running as far as they know. */

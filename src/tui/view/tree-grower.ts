@@ -1,5 +1,6 @@
 import { type Grouping, groupingKey, initialGrouping } from '../grouping.js';
 import type { RunSummary, SweepSummary } from '../port.js';
+import { BranchIndex } from './branch-index.js';
 import { type Level, levelOf } from './grouping-level.js';
 import { isLive, sorted, type Sort } from './sort.js';
 import { groupBranch } from './tree-branch.js';
@@ -33,8 +34,6 @@ type Group = { readonly members: readonly number[]; readonly order: readonly num
 
 type Changes = { readonly changed: ReadonlySet<string>; readonly hasMoved: boolean };
 
-const emptyTree: Tree = { groups: [], branches: new Map() };
-
 /**
  * Makes one tree after the other, and only what has changed since the last one: a publication costs a look at every run,
  * and the building of those groups in which a run has changed. Within them, subgroups and rows without a change are kept.
@@ -45,7 +44,7 @@ export class TreeGrower {
   /** Key of each run's group; null for one that is not shown. */
   #places: (string | null)[] = [];
   #groups = new Map<string, Group>();
-  #tree = emptyTree;
+  #tree = treeOf([]);
 
   /** Groups in the order of their level, runs in the chosen order. Groups left empty are not there. */
   grow(runs: readonly RunSummary[], sweeps: readonly SweepSummary[], options: TreeOptions): Tree {
@@ -61,7 +60,7 @@ export class TreeGrower {
       const isSame = known !== undefined && areEqual(known.members, own);
       if (isSame && !changed.has(key)) return [key, known];
       const order = this.#orderOf(own, isSame && !hasMoved ? known.order : null, options);
-      return [key, this.#group(key, own, order, options)];
+      return [key, this.#group(key, own, order, { metric: options.metric, before: known?.branch })];
     });
     this.#groups = new Map(groups);
     this.#tree = treeOf(groups.map(([, { branch }]) => branch));
@@ -80,7 +79,7 @@ export class TreeGrower {
     this.#runs = [];
     this.#places = [];
     this.#groups = new Map();
-    this.#tree = emptyTree;
+    this.#tree = treeOf([]);
   }
 
   /** Finds out which groups have changed runs, and whether any run has come, gone or gone to another group. */
@@ -114,7 +113,12 @@ export class TreeGrower {
     return { runs, order: runs.map((run) => positions.get(run)!) };
   }
 
-  #group(key: string, members: readonly number[], { runs, order }: Order, { metric }: TreeOptions): Group {
+  #group(
+    key: string,
+    members: readonly number[],
+    { runs, order }: Order,
+    { metric, before }: { metric: string | null; before: Branch | undefined },
+  ): Group {
     const { prefix, first, second } = this.#recipe!;
     const plan = {
       key: prefix === '' ? key : `${prefix}|${key}`,
@@ -122,9 +126,8 @@ export class TreeGrower {
       title: first.titleOf(key),
       second,
       metric,
-      known: (branch: string) => this.#tree.branches.get(branch),
     };
-    return { members, order, branch: groupBranch(plan, runs) };
+    return { members, order, branch: groupBranch(plan, runs, before) };
   }
 }
 
@@ -147,12 +150,7 @@ function membersOf(places: readonly (string | null)[]): Map<string, number[]> {
 }
 
 function treeOf(groups: readonly Branch[]): Tree {
-  const branches = new Map<string, Branch>();
-  for (const group of groups) {
-    branches.set(group.key, group);
-    for (const child of group.children) if (child.kind !== 'run') branches.set(child.key, child);
-  }
-  return { groups, branches };
+  return { groups, branches: new BranchIndex(groups) };
 }
 
 function areEqual(a: readonly unknown[], b: readonly unknown[]): boolean {

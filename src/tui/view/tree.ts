@@ -1,4 +1,5 @@
 import type { RunId, RunSummary, SweepSummary } from '../port.js';
+import type { BranchIndex } from './branch-index.js';
 import type { Tally } from './tally.js';
 import { TreeGrower, type TreeOptions } from './tree-grower.js';
 
@@ -36,8 +37,7 @@ export type TreeNode = Branch | RunNode;
 
 export type Tree = {
   readonly groups: readonly Branch[];
-  /** Groups and subgroups by key. */
-  readonly branches: ReadonlyMap<string, Branch>;
+  readonly branches: BranchIndex;
 };
 
 /** The tree of these runs, made at once. Groups left empty are not there. */
