@@ -134,10 +134,29 @@ export class Testbed {
     const directories = this.#fleets.flatMap(({ runs }) => [...runs.values()].map(({ directory }) => directory));
     for (const fleet of this.#fleets) fleet.close();
     for (const child of this.#supervisors) child.kill('SIGKILL');
-    // A client that had lost its supervisor may have asked for another, which takes the place of one that is killed.
-    while (this.supervisorPid() !== null) await this.killSupervisor();
+    await this.#endSupervisors();
     killTrees(directories.map((directory) => ({ pid: 0, startTime: null, directory })));
-    rmSync(this.runs, { recursive: true, force: true, maxRetries: 20 });
+    // One that was on its way up writes where things are being removed, and has its lock only now.
+    await waitFor('the runs directory to be gone', async () => {
+      await this.#endSupervisors();
+      return isRemoved(this.runs);
+    });
+  }
+
+  /** A client that had lost its supervisor may have asked for another, which takes the place of one that is killed. */
+  async #endSupervisors(): Promise<void> {
+    while (this.supervisorPid() !== null) await this.killSupervisor();
+  }
+}
+
+/** Removes a folder with all that is in it; false when somebody has put something there meanwhile. */
+function isRemoved(folder: string): boolean {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTEMPTY') return false;
+    throw error;
   }
 }
 
