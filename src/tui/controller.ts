@@ -88,6 +88,7 @@ export class Controller {
   #size = { width: 80, height: 24 };
   /** The time that frames show, Unix ms. */
   #shownTime = -Infinity;
+  #drawnAt = -Infinity;
   #version = 0;
   #hasShownTable = false;
   #hadEnded = false;
@@ -131,7 +132,7 @@ export class Controller {
     });
     this.#news = new FairShare(() => this.#hearFleet(), ports.now, ports.newsPause);
     this.#unsubscribe = ports.fleet.subscribe(() => this.#news.ask());
-    this.#clock = setInterval(() => this.#changed(), clockPeriod);
+    this.#clock = setInterval(() => this.#tick(), clockPeriod);
     this.#hearFleet();
   }
 
@@ -209,6 +210,7 @@ export class Controller {
 
   /** The whole screen, as lines of the present size. */
   frame(): readonly Line[] {
+    this.#drawnAt = this.#ports.now();
     const { width, height } = this.#size;
     return screen(this.#model(this.#scene()), width, height);
   }
@@ -240,6 +242,11 @@ export class Controller {
   #changed(): void {
     this.#version++;
     this.#listeners.forEach((listener) => listener());
+  }
+
+  /** The time on the screen goes on. Where there are news all the time it does so with them. */
+  #tick(): void {
+    if (this.#ports.now() - this.#drawnAt >= clockPeriod / 2) this.#changed();
   }
 
   #scene(): Scene {

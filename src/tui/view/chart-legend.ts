@@ -1,6 +1,7 @@
 import type { ChartChoice, Spread } from '../chart-choice.js';
+import { Memo } from '../memo.js';
 import { cursorX, lastReading, type Reading, readingAt } from './chart-cursor.js';
-import type { ChartLook, Curve, XUnit } from './chart-look.js';
+import { type ChartLook, type Curve, lookKey, type XUnit } from './chart-look.js';
 import { strandingOf } from './chart-plot.js';
 import type { Strand } from './chart-strands.js';
 import { flow } from './parameters.js';
@@ -8,9 +9,16 @@ import { shortNumber } from './short-number.js';
 import { type Line, span } from './span.js';
 import { exactSeconds, exactTime } from './time-ticks.js';
 
-/** What the colours mean and what the lines have come to, or have at the cursor; one entry per label, at most `height` lines. */
+/** What the colours mean and what the lines have come to, or have at the cursor; one entry per label, at most `height` lines. Computed once. */
 export function legendLines(curves: readonly Curve[], look: ChartLook, width: number, height: number): Line[] {
   if (height <= 0) return [];
+  const question = `${width} ${height} ${look.choice.cursor} ${lookKey(look)}`;
+  return legends.value(curves, question, () => readOff(curves, look, width, height));
+}
+
+const legends = new Memo<readonly Curve[], Line[]>(2);
+
+function readOff(curves: readonly Curve[], look: ChartLook, width: number, height: number): Line[] {
   const strands = strandingOf(curves, width, look)?.strands ?? [];
   const { choice } = look;
   const x = cursorX(curves, choice);

@@ -4,9 +4,24 @@ import { graphemes } from '../../base/graphemes.js';
 /** One glyph as the terminal shows it: a base character with its marks, one or two columns wide. */
 export type Cell = { readonly glyph: string; readonly width: 1 | 2 };
 
-/** Characters that fill one column in every terminal, one UTF-16 unit each: ASCII, Latin, arrows, lines, blocks, braille. */
-const oneColumnEach =
-  /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25f7\u2713\u2717\u2800-\u28ff]*$/;
+/**
+ * Characters that fill one column in every terminal, one UTF-16 unit each: ASCII, Latin, dashes and dots, arrows, lines and
+ * blocks, check marks, braille. By their first and last, rising.
+ */
+const oneColumnEach = [
+  [0x20, 0x7e],
+  [0xa1, 0xac],
+  [0xae, 0x2ff],
+  [0x2010, 0x2027],
+  [0x2190, 0x21ff],
+  [0x2500, 0x25f7],
+  [0x2713, 0x2713],
+  [0x2717, 0x2717],
+  [0x2800, 0x28ff],
+] as const;
+/** The same as a table: this is asked of every character of every frame. */
+const isOneColumn = new Uint8Array(0x1_0000);
+for (const [first, last] of oneColumnEach) isOneColumn.fill(1, first, last + 1);
 const mark = /^[\p{Mn}\p{Me}]$/u;
 const invisible = /^[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]$/u;
 const zeroWidthJoiner = '\u200d';
@@ -16,10 +31,7 @@ const mostMarks = 3;
 
 /** Whether each UTF-16 unit of the text is one column: then it can be cut and measured by index. */
 export function isSimple(text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    if (unit < 0x20 || unit > 0x7e) return oneColumnEach.test(text);
-  }
+  for (let index = 0; index < text.length; index++) if (isOneColumn[text.charCodeAt(index)] === 0) return false;
   return true;
 }
 

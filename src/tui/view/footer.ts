@@ -179,17 +179,17 @@ const firstToGo = [
 ];
 
 function fitting(list: readonly Hint[], width: number): Line {
-  let kept = list;
-  let columns = sum(kept);
+  const gone = new Set<string>();
+  let columns = list.reduce((sum, hint) => sum + columnsOf(hint), 0);
   for (const word of firstToGo) {
     if (columns <= width) break;
-    kept = kept.filter(([, does]) => does !== word);
-    columns = sum(kept);
+    gone.add(word);
+    for (const hint of list) if (hint[1] === word) columns -= columnsOf(hint);
   }
-  return hints(kept);
+  return hints(list.filter(([, does]) => !gone.has(does)));
 }
 
-/** Columns that `hints` makes of them. */
-function sum(list: readonly Hint[]): number {
-  return list.reduce((columns, [key, does]) => columns + textWidth(key) + textWidth(does) + 3, 0);
+/** Columns that `hints` makes of one. */
+function columnsOf([key, does]: Hint): number {
+  return textWidth(key) + textWidth(does) + 3;
 }
