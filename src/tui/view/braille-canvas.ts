@@ -42,10 +42,13 @@ export class BrailleCanvas {
 
   dot(x: number, y: number, tone: Tone): void {
     if (x < 0 || y < 0 || x >= this.columns * 2 || y >= this.rows * 4) return;
-    const cell = (y >> 2) * this.columns + (x >> 1);
+    this.#set((y >> 2) * this.columns + (x >> 1), dotBits[y & 3]![x & 1]!, tone);
+  }
+
+  #set(cell: number, bit: number, tone: Tone): void {
     if (this.#layers[cell] !== this.#layer) this.#bits[cell] = 0;
     this.#layers[cell] = this.#layer;
-    this.#bits[cell]! |= dotBits[y & 3]![x & 1]!;
+    this.#bits[cell]! |= bit;
     this.#tones[cell] = tone;
   }
 
@@ -60,9 +63,10 @@ export class BrailleCanvas {
 
   /** A vertical stroke at dot column `x` from dot row `from` to `to`, both included. */
   stroke(x: number, from: number, to: number, tone: Tone): void {
+    if (x < 0 || x >= this.columns * 2) return;
     const top = Math.max(0, Math.min(from, to));
     const bottom = Math.min(this.rows * 4 - 1, Math.max(from, to));
-    for (let y = top; y <= bottom; y++) this.dot(x, y, tone);
+    for (let y = top; y <= bottom; y++) this.#set((y >> 2) * this.columns + (x >> 1), dotBits[y & 3]![x & 1]!, tone);
   }
 
   /** On from a point already drawn to one further right: a vertical stroke per column, so that there are no holes. */

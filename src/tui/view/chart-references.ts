@@ -1,7 +1,7 @@
 import type { BrailleCanvas } from './braille-canvas.js';
 import type { Reference } from './chart-look.js';
 import type { Frame } from './chart-picture.js';
-import { positionOn, valueAt } from './chart-scale.js';
+import { Ruler, valueAt } from './chart-scale.js';
 
 /** A line seen in fewer columns of dots than this is a stroke beside the axis, and tells nothing. */
 const leastDots = 16;
@@ -26,10 +26,10 @@ export function drawReferences(canvas: BrailleCanvas, frame: Frame, references: 
 /** The row of dots in each column of dots; null where the line is outside. */
 function rowsOf({ value, isPerX }: Reference, { x, y, columns, rows }: Frame): (number | null)[] {
   const bottom = rows * 4 - 1;
-  const up = positionOn(y, bottom);
+  const up = new Ruler(y, bottom);
   const width = columns * 2;
   return Array.from({ length: width }, (_, column) => {
-    const row = bottom - Math.round(up(isPerX ? value * valueAt(x, column / (width - 1)) : value));
+    const row = bottom - Math.round(up.at(isPerX ? value * valueAt(x, column / (width - 1)) : value));
     return row >= 0 && row <= bottom ? row : null;
   });
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fractionOf, partOf, positionOn, type Scale, valueAt } from '../../../src/tui/view/chart-scale.js';
+import { fractionOf, partOf, Ruler, type Scale, valueAt } from '../../../src/tui/view/chart-scale.js';
 
 const linear = fc
   .tuple(fc.double({ min: -1e6, max: 1e6, noNaN: true }), fc.double({ min: 1e-3, max: 1e6, noNaN: true }))
@@ -44,7 +44,7 @@ describe('an axis', () => {
   it('places points as its fractions say, at finite places outside', () => {
     fc.assert(
       fc.property(scale, fc.double({ noNaN: true }), (axis, value) => {
-        const position = positionOn(axis, 99)(value);
+        const position = new Ruler(axis, 99).at(value);
         const fraction = fractionOf(axis, value);
         if (Number.isNaN(fraction)) expect(position).toBeNaN();
         else if (Math.abs(fraction) < 1e3) expect(position).toBeCloseTo(fraction * 99, 3);
