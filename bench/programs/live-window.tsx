@@ -75,7 +75,7 @@ const sweep = { name: 'live', description: null, directory: '/runs/live', groups
 const fleet: FleetPort = {
   sweeps: new Map([['live', sweep]]),
   runs,
-  status: { settled: false, cpu: { slots: 0, busy: 0 }, gpus: [], problem: null },
+  status: { settled: false, recalled: true, cpu: { slots: 0, busy: 0 }, gpus: [], problem: null },
   connection: 'connected',
   subscribe: (listener) => {
     listeners.add(listener);

@@ -6,7 +6,7 @@ import type { RunSummary, SweepSummary } from '../protocol/run-summary.js';
 export class Mirror {
   readonly sweeps = new Map<string, SweepSummary>();
   readonly runs = new Map<RunSummary['id'], RunSummary>();
-  status: FleetStatus = { settled: false, cpu: { slots: 0, busy: 0 }, gpus: [], problem: null };
+  status: FleetStatus = { settled: false, recalled: false, cpu: { slots: 0, busy: 0 }, gpus: [], problem: null };
   /** Everything there was at the beginning has arrived. */
   complete = false;
 

@@ -29,6 +29,8 @@ export type GpuStatus = z.infer<typeof GpuStatus>;
 export const FleetStatus = z.object({
   /** Nothing runs, and nothing that waits can start by itself. */
   settled: z.boolean(),
+  /** What ended runs wrote last has been read; until then their metrics may be missing. A supervisor of an older build does not say. */
+  recalled: z.boolean().default(true),
   cpu: z.object({ slots: z.int(), busy: z.int() }),
   /** GPUs that may be used, in the order in which they are preferred. */
   gpus: z.array(GpuStatus),

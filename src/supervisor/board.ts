@@ -15,6 +15,8 @@ export type BoardSources = {
   /** Why a run that has its slot is not up yet. */
   delayOf: (id: RunId) => string | null;
   sweeps: () => SweepSummary[];
+  /** Whether what ended runs wrote last has been read. */
+  recalled: () => boolean;
   gpus: () => FleetStatus['gpus'];
   /** What keeps the supervisor from its work, in words. */
   problem: () => string | null;
@@ -58,9 +60,9 @@ export class Board {
   }
 
   status(): FleetStatus {
-    const { state, gpus, problem } = this.#sources;
+    const { state, recalled, gpus, problem } = this.#sources;
     const cpu = { slots: state.cpu.slots, busy: state.cpu.holders.size };
-    return { settled: isSettled(state), cpu, gpus: gpus(), problem: problem() };
+    return { settled: isSettled(state), recalled: recalled(), cpu, gpus: gpus(), problem: problem() };
   }
 
   #row(run: Run): RunSummary {

@@ -210,6 +210,7 @@ export class Service {
     return new Watcher({
       now: () => this.#now(),
       changed: (id) => this.#outlook.changed([id]),
+      recalled: () => this.#outlook.changed([]),
       ruleMet: (id, attempt, rule) => {
         if (this.#state.runs.get(id)?.state.phase !== 'running') return;
         this.#tell({ type: 'rule-met', at: this.#now(), id, attempt, rule });
@@ -232,6 +233,7 @@ export class Service {
       }),
       delayOf: (id) => this.#launcher.delayOf(id),
       sweeps: () => sweepSummaries(this.#state, this.#book, this.#options.runsDirectory),
+      recalled: () => this.#watcher.hasRecalled,
       gpus: () => this.#gpus.statuses(),
       otherProblems: () => [shortageWords(this.#launcher.shortage), this.#gpus.problem],
       answer: (request, client) => desk.answer(request, client),

@@ -11,6 +11,8 @@ import { type Jury, VitalSigns } from './vital-signs.js';
 /** Told of what the metrics say. */
 export type WatchListener = {
   changed: (id: RunId) => void;
+  /** All that `recall` was asked for has been read. */
+  recalled: () => void;
   ruleMet: (id: RunId, attempt: number, rule: string) => void;
   /** The first run of a group is good enough; how, in words. */
   targetReached: (run: PlannedRun, words: string) => void;
@@ -52,6 +54,11 @@ export class Watcher {
 
   vitals(id: RunId): Vitals {
     return this.#vitals.get(id) ?? noVitals;
+  }
+
+  /** Whether nothing that `recall` was asked for is left to be read. */
+  get hasRecalled(): boolean {
+    return this.#past.length === 0;
   }
 
   /** Begins to follow an attempt that is up since `since`. */
@@ -185,5 +192,6 @@ export class Watcher {
       this.#listener.changed(run.id);
     }
     if (this.#past.length > 0) setImmediate(() => this.#recallSome());
+    else this.#listener.recalled();
   }
 }

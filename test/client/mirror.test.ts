@@ -35,6 +35,7 @@ function newPair(count: number) {
     delayOf: () => null,
     sweeps: () => sweeps,
     gpus: () => [],
+    recalled: () => true,
     problem: () => null,
   });
   const line = { sent: '', held: 0, isHeld: false };

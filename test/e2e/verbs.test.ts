@@ -99,6 +99,18 @@ describe('looking', () => {
     await eventuallyStates({ a_n1: 'running' });
   });
 
+  it('knows what runs wrote last that ended under a supervisor that is no more', async () => {
+    const losses = Array.from({ length: 60 }, (_, n) => n + 1);
+    const command = `[sh, -c, 'echo "{\\"loss\\": $1}" > $0/metrics.jsonl', '\${run_dir}', '\${n}']`;
+    write('many.yaml', `command: ${command}\nparameters: { n: [${losses.join()}] }\n`);
+    expect((await run('many.yaml', '--plain')).code).toBe(0);
+    process.kill(supervisorPid()!, 'SIGKILL');
+    const { runs } = JSON.parse((await run('status', 'many', '--json')).out) as { runs: { metrics: object }[] };
+    expect(runs.map(({ metrics }) => metrics)).toEqual(losses.map((loss) => ({ loss })));
+    process.kill(supervisorPid()!, 'SIGKILL');
+    expect(Object.keys(await runsNow('loss>=59'))).toEqual(['n59', 'n60']);
+  });
+
   it('waits for the end of runs, or for the end of its time', async () => {
     await launch('--slots', '4');
     const late = await run('wait', 'patient', '--timeout', '0.2');

@@ -13,7 +13,7 @@ export function aSituation(over: Partial<Situation> = {}): Situation {
     rows: flatten(tree, () => false),
     runs,
     sweeps: [sweep],
-    status: { settled: false, cpu: { slots: 2, busy: 1 }, gpus: [], problem: null },
+    status: { settled: false, recalled: true, cpu: { slots: 2, busy: 1 }, gpus: [], problem: null },
     index: 1,
     groups: tree.groups,
     branches: tree.branches,

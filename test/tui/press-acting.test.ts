@@ -68,8 +68,8 @@ describe('marks', () => {
 });
 
 describe('slots and GPUs', () => {
-  const gpus = { status: { settled: false, cpu: { slots: 0, busy: 0 }, gpus: [gpu], problem: null } };
-  const none = { status: { settled: false, cpu: { slots: 0, busy: 0 }, gpus: [], problem: null } };
+  const gpus = { status: { settled: false, recalled: true, cpu: { slots: 0, busy: 0 }, gpus: [gpu], problem: null } };
+  const none = { status: { settled: false, recalled: true, cpu: { slots: 0, busy: 0 }, gpus: [], problem: null } };
 
   it.each<{ key: string; over?: Partial<Situation>; order?: object; note?: RegExp }>([
     { key: '+', order: { type: 'more-slots', by: 1 } },

@@ -27,7 +27,7 @@ function situation(ui: UiState, over: Partial<Situation> = {}): Situation {
     rows,
     runs,
     sweeps: [aSweep({ groups })],
-    status: { settled: false, cpu: { slots: 2, busy: 2 }, gpus: [], problem: null },
+    status: { settled: false, recalled: true, cpu: { slots: 2, busy: 2 }, gpus: [], problem: null },
     index: found < 0 ? Math.min(ui.index, rows.length - 1) : found,
     groups: tree.groups,
     branches: tree.branches,

@@ -65,7 +65,7 @@ export class SimulatedFleet implements FleetPort {
   answer: Ack = { ok: true, message: 'it will be done' };
   /** What happens because of an order, before it is answered. */
   obey: (verb: string, ids: readonly (string | number)[]) => void = () => undefined;
-  status: FleetStatus = { settled: false, cpu: { slots: 2, busy: 2 }, gpus: [], problem: null };
+  status: FleetStatus = { settled: false, recalled: true, cpu: { slots: 2, busy: 2 }, gpus: [], problem: null };
   readonly #listeners = new Set<() => void>();
   #version = 0;
 

@@ -16,7 +16,7 @@ export function aSituation(runs: readonly RunSummary[], ui: UiState): Situation 
   const found = rows.findIndex(({ key }) => key === ui.selected);
   return {
     ...{ rows, runs, sweeps, groups: tree.groups, branches: tree.branches, isFolded },
-    status: { settled: false, cpu: { slots: 2, busy: 2 }, gpus: [], problem: null },
+    status: { settled: false, recalled: true, cpu: { slots: 2, busy: 2 }, gpus: [], problem: null },
     index: found < 0 ? Math.min(ui.index, rows.length - 1) : found,
     ...{ page: 5, metrics: ['loss', 'reward'], metric: 'loss', tableLength: 3, helpLength: 20 },
     ...{ focus: null, log: null, screenLength: 0, now: NOW },

@@ -6,7 +6,7 @@ import { runFiles } from '../../contract/files.js';
 import { chosenRuns } from '../chosen-runs.js';
 import { LogPrinter, type LogOptions } from '../logs/log-printer.js';
 import { painted } from '../look/tone.js';
-import { withFleet } from '../open-fleet.js';
+import { withRecalledFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { hasEnded } from '../plain/watched-run.js';
 import { hasColour, remark } from '../terminal.js';
@@ -25,7 +25,7 @@ const DEFAULT_LINES = 50;
 /** `memrl-tui logs RUN|QUERY`: the end of their output; `-f`: and what comes, over all attempts, until the runs have ended. */
 export async function logs(words: readonly string[], options: LogsOptions): Promise<number> {
   const how = logOptions(options);
-  return withFleet(options, async (fleet) => {
+  return withRecalledFleet(options, async (fleet) => {
     const runs = chosenRuns(words, [...fleet.runs.values()], Date.now());
     const printers = new Map(runs.map((run) => [run.id, printerOf(run, runs, how)]));
     for (const run of runs) {

@@ -2,7 +2,7 @@ import type { Fleet, RunSummary, SweepSummary } from '../../client/fleet.js';
 import { runStatus } from '../look/run-status.js';
 import { slotLines } from '../look/slot-lines.js';
 import { slotsStatus } from '../look/slots-status.js';
-import { knownSweeps, withFleet } from '../open-fleet.js';
+import { knownSweeps, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { progressLine } from '../plain/progress-line.js';
 import { outputWidth, print, printJson } from '../terminal.js';
@@ -12,6 +12,7 @@ export async function status([sweep]: readonly string[], options: CommonOptions)
   return withFleet(options, async (fleet) => {
     const sweeps = knownSweeps(fleet, sweep).map((name) => fleet.sweeps.get(name)!);
     if (options.json === true) {
+      await recalled(fleet);
       const told = sweeps.map((summary) => sweepStatus(fleet, summary));
       printJson(sweep === undefined ? told : told[0]);
       return 0;

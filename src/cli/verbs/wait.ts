@@ -2,7 +2,7 @@ import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { chosenRuns } from '../chosen-runs.js';
 import { isOver } from '../is-over.js';
 import { runStatus } from '../look/run-status.js';
-import { withFleet } from '../open-fleet.js';
+import { withRecalledFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { finalLine } from '../plain/progress-line.js';
 import { print, printJson } from '../terminal.js';
@@ -18,7 +18,7 @@ const LONGEST_MS = 2 ** 31 - 1;
  * @returns 0 when all of them are done, 3 when some are not, 124 when the time was up before.
  */
 export async function wait(words: readonly string[], options: CommonOptions & { timeout?: number }): Promise<number> {
-  return withFleet(options, async (fleet) => {
+  return withRecalledFleet(options, async (fleet) => {
     const ids = chosenRuns(words, [...fleet.runs.values()], Date.now()).map(({ id }) => id);
     const runs = () => ids.flatMap((id) => fleet.runs.get(id) ?? []);
     const inTime = await within(options.timeout, () => isOver(fleet, runs()), fleet);

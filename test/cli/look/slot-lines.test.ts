@@ -9,6 +9,7 @@ const idle: FleetStatus['gpus'][number] = {
 };
 const status: FleetStatus = {
   settled: false,
+  recalled: true,
   cpu: { slots: 4, busy: 1 },
   gpus: [
     { ...idle, runs: ['s/a', 's/b'], mps: true, utilization: 97.4, memoryUsed: null },
