@@ -134,16 +134,20 @@ export class Painter {
       column = this.#put(this.#theme.glyphs(text), styleOf(tone, ground), column);
       ends.push(column);
     }
+    if (column === this.#width) return;
     this.#rowGlyphs.fill(space, column);
     this.#rowStyles.fill(plainStyle, column);
   }
 
   #put(text: string, style: number, start: number): number {
     if (isSimple(text)) {
-      const count = Math.min(text.length, this.#width - start);
-      for (let index = 0; index < count; index++) this.#rowGlyphs[start + index] = text.charCodeAt(index);
-      this.#rowStyles.fill(style, start, start + count);
-      return start + count;
+      const end = Math.min(start + text.length, this.#width);
+      const [glyphs, styles] = [this.#rowGlyphs, this.#rowStyles];
+      for (let column = start; column < end; column++) {
+        glyphs[column] = text.charCodeAt(column - start);
+        styles[column] = style;
+      }
+      return end;
     }
     let column = start;
     for (const { glyph, width } of cellsOf(text)) {
@@ -163,15 +167,16 @@ export class Painter {
 
   /** Writes what has changed from the column `start` on. */
   #drawRow(row: number, start: number, pen: Pen): void {
-    const base = row * this.#width;
+    const [width, glyphs, styles] = [this.#width, this.#glyphs, this.#styles];
+    const [rowGlyphs, rowStyles] = [this.#rowGlyphs, this.#rowStyles];
+    const base = row * width;
     let disturbed = -1;
-    for (let column = start; column < this.#width; column++) {
-      const code = this.#rowGlyphs[column]!;
-      const style = this.#rowStyles[column]!;
-      const same = this.#glyphs[base + column] === code && this.#styles[base + column] === style;
-      if (same && column !== disturbed) continue;
-      this.#glyphs[base + column] = code;
-      this.#styles[base + column] = style;
+    for (let column = start; column < width; column++) {
+      const code = rowGlyphs[column]!;
+      const style = rowStyles[column]!;
+      if (glyphs[base + column] === code && styles[base + column] === style && column !== disturbed) continue;
+      glyphs[base + column] = code;
+      styles[base + column] = style;
       if (code === continuation) continue;
       pen.moveTo(row, column);
       pen.take(style);
@@ -179,7 +184,7 @@ export class Painter {
         pen.drawSimple(code);
         continue;
       }
-      const isWide = this.#rowGlyphs[column + 1] === continuation;
+      const isWide = rowGlyphs[column + 1] === continuation;
       pen.drawComposed(this.#composed.glyph(code), isWide);
       // Where terminals disagree on a glyph's width, it may have spilled into its neighbour.
       disturbed = column + (isWide ? 2 : 1);

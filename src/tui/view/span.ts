@@ -81,7 +81,7 @@ export function fitRight(text: string, width: number): string {
 export function fitLine(line: Line, width: number): Line {
   if (width <= 0) return [];
   const columns = lineWidth(line);
-  if (columns <= width) return fill(line, width);
+  if (columns <= width) return filled(line, width - columns);
   const kept = columnsOf(line, 0, width - 1);
   const last = kept.at(-1);
   return [...kept, last === undefined ? span('…') : { ...last, text: '…' }];
@@ -113,7 +113,7 @@ export function columnsOf(line: Line, from: number, to: number): Line {
     }
     column += width;
   }
-  return fill(kept, to - from);
+  return filled(kept, to - from - lineWidth(kept));
 }
 
 function slice(text: string, from: number, to: number): string {
@@ -128,7 +128,7 @@ function slice(text: string, from: number, to: number): string {
   return kept;
 }
 
-function fill(line: Line, width: number): Line {
-  const missing = width - lineWidth(line);
+/** With so many columns of space at its end. */
+function filled(line: Line, missing: number): Line {
   return missing > 0 ? [...line, span(' '.repeat(missing))] : line;
 }
