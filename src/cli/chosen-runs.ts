@@ -4,6 +4,7 @@ import type { RunSummary } from '../client/fleet.js';
 import { parseRunQuery } from '../client/run-query.js';
 import { checkRunQuery } from '../client/run-query-check.js';
 import { runTest } from '../client/run-query-match.js';
+import { hasTerm, type Term } from '../client/run-query-shape.js';
 
 /**
  * The runs that the words of a command line choose, in launch order. Words that are all exact names (of a run, `sweep/run`,
@@ -14,11 +15,8 @@ import { runTest } from '../client/run-query-match.js';
  * @throws {UserError} When the query cannot be read, names what no run has, or a name is that of runs of several sweeps.
  */
 export function matchingRuns(words: readonly string[], runs: readonly RunSummary[], now: number): RunSummary[] {
-  const named = words.map((word) => runsNamed(word, runs));
-  if (words.length > 0 && named.every((each) => each.length > 0)) {
-    const chosen = new Set(named.flat());
-    return runs.filter((run) => chosen.has(run));
-  }
+  const named = runsAllNamed(words, runs);
+  if (named !== null) return runs.filter((run) => named.has(run));
   const query = parseRunQuery(words.join(' '));
   checkRunQuery(query, runs);
   return runs.filter(runTest(query, now));
@@ -42,6 +40,23 @@ export function chosenRuns(words: readonly string[], runs: readonly RunSummary[]
   const isName = words.length === 1 && /^[\w.@+,/-]+$/.test(word!);
   const hint = isName ? `${didYouMean(word!, namesLike(word!, runs))} ` : '';
   throw new UserError(`No run matches \`${words.join(' ')}\`.`, `${hint}\`memrl-tui ls\` lists them all.`);
+}
+
+/** Whether what the words choose depends on what runs have written: then that must have been read. */
+export function isAboutMetrics(words: readonly string[], runs: readonly RunSummary[]): boolean {
+  if (runsAllNamed(words, runs) !== null) return false;
+  return hasTerm(parseRunQuery(words.join(' ')), isMetricTerm);
+}
+
+function isMetricTerm(term: Term): boolean {
+  if (term.kind === 'fact') return term.fact === 'progress';
+  return term.kind === 'value' || (term.kind === 'field' && term.field === 'health');
+}
+
+/** The runs that the words name, each of them; null where one is no name, or there are none. */
+function runsAllNamed(words: readonly string[], runs: readonly RunSummary[]): ReadonlySet<RunSummary> | null {
+  const named = words.map((word) => runsNamed(word, runs));
+  return words.length > 0 && named.every((each) => each.length > 0) ? new Set(named.flat()) : null;
 }
 
 function runsNamed(word: string, runs: readonly RunSummary[]): RunSummary[] {

@@ -32,17 +32,6 @@ export async function withFleet<Result>(
   }
 }
 
-/** As `withFleet`, once all has been read that ended runs wrote last: for what may ask for their metrics. */
-export function withRecalledFleet<Result>(
-  options: CommonOptions,
-  use: (fleet: Fleet) => Promise<Result>,
-): Promise<Result> {
-  return withFleet(options, async (fleet) => {
-    await recalled(fleet);
-    return use(fleet);
-  });
-}
-
 /** Resolves when the metrics of ended runs are known, or the fleet was closed before. */
 export async function recalled(fleet: Fleet): Promise<void> {
   await fleet.until(({ status }) => status.recalled);

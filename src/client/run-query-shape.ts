@@ -11,3 +11,12 @@ export function anyOf(parts: readonly RunQuery[]): RunQuery {
   const flat = parts.flatMap((part) => (part.kind === 'any' ? part.parts : [part]));
   return flat.length === 1 ? flat[0]! : { kind: 'any', parts: flat };
 }
+
+/** A query that has no parts. */
+export type Term = Exclude<RunQuery, { kind: 'all' | 'any' | 'not' }>;
+
+/** Whether a term that fulfils the test is anywhere in the query, be it denied. */
+export function hasTerm(query: RunQuery, test: (term: Term) => boolean): boolean {
+  if (query.kind === 'all' || query.kind === 'any') return query.parts.some((part) => hasTerm(part, test));
+  return query.kind === 'not' ? hasTerm(query.part, test) : test(query);
+}

@@ -183,6 +183,8 @@ export class Watcher {
   }
 
   #recallSome(): void {
+    // Closed meanwhile: there is nobody left to tell.
+    if (this.#past.length === 0) return;
     for (const run of this.#past.splice(0, PAST_AT_ONCE)) {
       if (this.#live.has(run.id) || this.#vitals.has(run.id)) continue;
       const now = this.#listener.now();

@@ -21,6 +21,7 @@ import { withFound } from './press-log.js';
 import { isFolded, type Scene, SceneBuilder } from './scene.js';
 import { familyOf, groupOf, metricsOf, rowOfSelection } from './selection.js';
 import type { Situation } from './situation.js';
+import { ShownClock } from './shown-clock.js';
 import type { SummaryPort } from './summary-port.js';
 import { SummaryTable } from './summary-table.js';
 import { type Dialog, initialUi, type Note, type Order, type UiState, type WindowOrder } from './ui-state.js';
@@ -56,9 +57,6 @@ export type WindowPorts = {
 /** Four pictures a second are as good to the eye as ten, at half the cost, ms. */
 export const calmNewsPause = 240;
 
-const clockPeriod = 1000;
-/** The time on the screen stands still for so long, ms: a little less than the clock, which may be early. */
-const sameTime = 900;
 /** Time within which a second click belongs to the first, ms. */
 const doubleClick = 400;
 /** Longest text a prompt takes from a paste, in UTF-16 units. */
@@ -81,14 +79,11 @@ export class Controller {
   readonly #title: string;
   readonly #listeners = new Set<() => void>();
   readonly #unsubscribe: () => void;
-  readonly #clock: NodeJS.Timeout;
+  readonly #clock: ShownClock;
   /** With very many runs a publication is dear: not every one is shown. */
   readonly #news: FairShare;
   #ui: UiState = initialUi;
   #size = { width: 80, height: 24 };
-  /** The time that frames show, Unix ms. */
-  #shownTime = -Infinity;
-  #drawnAt = -Infinity;
   #version = 0;
   #hasShownTable = false;
   #hadEnded = false;
@@ -132,7 +127,7 @@ export class Controller {
     });
     this.#news = new FairShare(() => this.#hearFleet(), ports.now, ports.newsPause);
     this.#unsubscribe = ports.fleet.subscribe(() => this.#news.ask());
-    this.#clock = setInterval(() => this.#tick(), clockPeriod);
+    this.#clock = new ShownClock(ports.now, () => this.#changed());
     this.#hearFleet();
   }
 
@@ -210,7 +205,6 @@ export class Controller {
 
   /** The whole screen, as lines of the present size. */
   frame(): readonly Line[] {
-    this.#drawnAt = this.#ports.now();
     const { width, height } = this.#size;
     return screen(this.#model(this.#scene()), width, height);
   }
@@ -222,7 +216,7 @@ export class Controller {
     this.#history.close();
     this.#viewer.close();
     this.#dossiers.close();
-    clearInterval(this.#clock);
+    this.#clock.close();
     this.#news.close();
   }
 
@@ -242,11 +236,6 @@ export class Controller {
   #changed(): void {
     this.#version++;
     this.#listeners.forEach((listener) => listener());
-  }
-
-  /** The time on the screen goes on. Where there are news all the time it does so with them. */
-  #tick(): void {
-    if (this.#ports.now() - this.#drawnAt >= clockPeriod / 2) this.#changed();
   }
 
   #scene(): Scene {
@@ -379,7 +368,7 @@ export class Controller {
     const wanted = this.#wholes.wanted(source) ?? wantedFor(node, scene, logLines);
     this.#history.want(wanted);
     return {
-      now: this.#timeShown(),
+      now: this.#clock.read(),
       title: this.#title,
       connection: this.#ports.fleet.connection,
       status: this.#ports.fleet.status,
@@ -407,14 +396,6 @@ export class Controller {
       log: opened === null ? null : { page: this.#viewer.page(opened.directory), progress: this.#viewer.progress },
       dossier: opened === null ? undefined : this.#dossiers.dossier(opened.directory),
     };
-  }
-
-  /** Moves on with the seconds: a key alone changes no time, and so not the rows that show one. */
-  #timeShown(): number {
-    const now = this.#ports.now();
-    const passed = now - this.#shownTime;
-    if (passed >= sameTime || passed < 0) this.#shownTime = now;
-    return this.#shownTime;
   }
 
   /** What the open run needs beside its metrics; null: no run is open. */

@@ -1,6 +1,7 @@
 import { late } from '../base/late.js';
 import { readRunQuery, type RunQuery } from '../client/run-query.js';
 import { runTest } from '../client/run-query-match.js';
+import { hasTerm } from '../client/run-query-shape.js';
 import { type GroupChoice, groupChoices } from './group-choices.js';
 import { Last } from './last.js';
 import type { FleetPort, RunSummary, SweepSummary } from './port.js';
@@ -113,6 +114,5 @@ function defaultMetric(sweeps: readonly SweepSummary[], runs: readonly RunSummar
 const showAll = (): boolean => true;
 
 function isAboutTime(query: RunQuery): boolean {
-  if (query.kind === 'all' || query.kind === 'any') return query.parts.some(isAboutTime);
-  return query.kind === 'not' ? isAboutTime(query.part) : query.kind === 'fact' && query.fact === 'age';
+  return hasTerm(query, (term) => term.kind === 'fact' && term.fact === 'age');
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
 import type { UserError } from '../../src/base/user-error.js';
-import { chosenRuns, matchingRuns } from '../../src/cli/chosen-runs.js';
+import { chosenRuns, isAboutMetrics, matchingRuns } from '../../src/cli/chosen-runs.js';
 import { aRun } from '../tui/simulated-fleet.js';
 
 const other = (name: string) => aRun(name, { id: RunId.parse(`other/${name}`), sweep: 'other' });
@@ -66,5 +66,20 @@ describe('the words of a command line', () => {
 
   it('are no use where nothing was launched, and that is said', () => {
     expect(() => chosenRuns(['x=1'], [], 0)).toThrow('No run is known here.');
+  });
+
+  it.each<[string, boolean]>([
+    ['', false],
+    ['A_s0', false],
+    ['A_s0 other/both', false],
+    ['lr=0.1_s2', false],
+    ['status:failed', false],
+    ['age>2h', false],
+    ['not lr=0.1', true],
+    ['A_s0 loss<1', true],
+    ['status:failed or (B health:nan)', true],
+    ['progress<0.5', true],
+  ])('`%s` asks for what runs have written: %s', (text, isAbout) => {
+    expect(isAboutMetrics(text === '' ? [] : text.split(' '), runs)).toBe(isAbout);
   });
 });

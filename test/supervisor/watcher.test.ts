@@ -43,3 +43,12 @@ it('says when all is read that runs of the past wrote last', async () => {
   expect(planned.map(({ id }) => watcher.vitals(id).metrics['acc'])).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   await watcher.close();
 });
+
+it('says nothing any more once it is closed', async () => {
+  const listener = ignore();
+  const watcher = new Watcher(listener);
+  watcher.recall(plan(folder, 's', [{ directory: folder }]).runs);
+  await watcher.close();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(listener.recalled).not.toHaveBeenCalled();
+});

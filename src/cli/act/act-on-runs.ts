@@ -1,7 +1,7 @@
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { promised } from '../answer.js';
-import { chosenRuns } from '../chosen-runs.js';
-import { withRecalledFleet } from '../open-fleet.js';
+import { chooseRuns } from '../choose-runs.js';
+import { withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { compactNames } from '../plan/compact-names.js';
 import { hasEnded } from '../plain/watched-run.js';
@@ -18,8 +18,8 @@ export type ActOptions = CommonOptions & { yes?: boolean; dryRun?: boolean; wait
  * @throws {UserError} When it makes sense for none of them.
  */
 export async function actOnRuns(act: RunAct, words: readonly string[], options: ActOptions): Promise<number> {
-  return withRecalledFleet(options, async (fleet) => {
-    const chosen = chosenRuns(words, [...fleet.runs.values()], Date.now());
+  return withFleet(options, async (fleet) => {
+    const chosen = await chooseRuns(words, fleet);
     const fitting = chosen.filter(act.fits);
     const tell = (line: string) => (options.json === true ? undefined : print([line]));
     if (fitting.length > 0) tell(preview(act, fitting, chosen.length - fitting.length));

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { runFiles } from '../../contract/files.js';
-import { chosenRuns } from '../chosen-runs.js';
+import { chooseRuns } from '../choose-runs.js';
 import { LogPrinter, type LogOptions } from '../logs/log-printer.js';
 import { painted } from '../look/tone.js';
-import { withRecalledFleet } from '../open-fleet.js';
+import { withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { hasEnded } from '../plain/watched-run.js';
 import { hasColour, remark } from '../terminal.js';
@@ -25,8 +25,8 @@ const DEFAULT_LINES = 50;
 /** `memrl-tui logs RUN|QUERY`: the end of their output; `-f`: and what comes, over all attempts, until the runs have ended. */
 export async function logs(words: readonly string[], options: LogsOptions): Promise<number> {
   const how = logOptions(options);
-  return withRecalledFleet(options, async (fleet) => {
-    const runs = chosenRuns(words, [...fleet.runs.values()], Date.now());
+  return withFleet(options, async (fleet) => {
+    const runs = await chooseRuns(words, fleet);
     const printers = new Map(runs.map((run) => [run.id, printerOf(run, runs, how)]));
     for (const run of runs) {
       if (options.follow !== true) tellSilence(run);

@@ -1,13 +1,14 @@
 import { matchingRuns } from '../chosen-runs.js';
 import { runStatus } from '../look/run-status.js';
 import { runTable } from '../look/run-table.js';
-import { withRecalledFleet } from '../open-fleet.js';
+import { recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { hasColour, outputWidth, print, printJson, remark } from '../terminal.js';
 
 /** `memrl-tui ls [QUERY]`: a table of runs, over all sweeps. None is an answer too. */
 export async function ls(words: readonly string[], options: CommonOptions): Promise<number> {
-  return withRecalledFleet(options, async (fleet) => {
+  return withFleet(options, async (fleet) => {
+    await recalled(fleet);
     const all = [...fleet.runs.values()];
     const now = Date.now();
     const runs = matchingRuns(words, all, now);

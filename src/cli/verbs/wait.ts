@@ -1,8 +1,8 @@
 import type { Fleet, RunSummary } from '../../client/fleet.js';
-import { chosenRuns } from '../chosen-runs.js';
+import { chooseRuns } from '../choose-runs.js';
 import { isOver } from '../is-over.js';
 import { runStatus } from '../look/run-status.js';
-import { withRecalledFleet } from '../open-fleet.js';
+import { recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { finalLine } from '../plain/progress-line.js';
 import { print, printJson } from '../terminal.js';
@@ -18,12 +18,14 @@ const LONGEST_MS = 2 ** 31 - 1;
  * @returns 0 when all of them are done, 3 when some are not, 124 when the time was up before.
  */
 export async function wait(words: readonly string[], options: CommonOptions & { timeout?: number }): Promise<number> {
-  return withRecalledFleet(options, async (fleet) => {
-    const ids = chosenRuns(words, [...fleet.runs.values()], Date.now()).map(({ id }) => id);
+  return withFleet(options, async (fleet) => {
+    const ids = (await chooseRuns(words, fleet)).map(({ id }) => id);
     const runs = () => ids.flatMap((id) => fleet.runs.get(id) ?? []);
     const inTime = await within(options.timeout, () => isOver(fleet, runs()), fleet);
-    if (options.json === true) printJson({ timedOut: !inTime, runs: runs().map(runStatus) });
-    else print([`${inTime ? '' : 'time is up: '}${finalLine(runs())}`]);
+    if (options.json === true) {
+      await recalled(fleet);
+      printJson({ timedOut: !inTime, runs: runs().map(runStatus) });
+    } else print([`${inTime ? '' : 'time is up: '}${finalLine(runs())}`]);
     if (!inTime) return TIMED_OUT;
     return runs().every(({ state }: RunSummary) => state === 'done') ? 0 : 3;
   });

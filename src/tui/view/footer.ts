@@ -180,16 +180,16 @@ const firstToGo = [
 
 function fitting(list: readonly Hint[], width: number): Line {
   const gone = new Set<string>();
-  let columns = list.reduce((sum, hint) => sum + columnsOf(hint), 0);
+  let columns = list.reduce((sum, hint) => sum + hintWidth(hint), 0);
   for (const word of firstToGo) {
     if (columns <= width) break;
     gone.add(word);
-    for (const hint of list) if (hint[1] === word) columns -= columnsOf(hint);
+    for (const hint of list) if (hint[1] === word) columns -= hintWidth(hint);
   }
   return hints(list.filter(([, does]) => !gone.has(does)));
 }
 
 /** Columns that `hints` makes of one. */
-function columnsOf([key, does]: Hint): number {
+function hintWidth([key, does]: Hint): number {
   return textWidth(key) + textWidth(does) + 3;
 }

@@ -65,9 +65,9 @@ function zoneOffset(value: number): number {
 }
 
 const format = late(() => {
-  const two = '2-digit';
-  const digits = { day: two, month: two, hour: two, minute: two, second: two } as const;
-  return new Intl.DateTimeFormat('en-GB', { ...digits, hourCycle: 'h23' });
+  const each = '2-digit';
+  const parts = { day: each, month: each, hour: each, minute: each, second: each } as const;
+  return new Intl.DateTimeFormat('en-GB', { ...parts, hourCycle: 'h23' });
 });
 
 /** The digits of a time, given as Unix seconds, on the clock and in the calendar of this place. */

@@ -68,17 +68,21 @@ function childrenOf(plan: BranchPlan, runs: readonly RunSummary[], known: Known)
 
 /** The settings in the order of their first runs; one that has a single run needs no heading. */
 function bySetting(plan: BranchPlan, runs: readonly RunSummary[], known: Known): TreeNode[] {
-  const { key } = plan;
+  const parent = { key: plan.key, depth: 1, isNamed: false };
   const nodes: TreeNode[] = [];
   for (const [name, seeds] of bucket(runs, ({ subgroup }) => subgroup ?? '')) {
     // Nearly always the settings are those of the last tree, in their order.
     const last = known[nodes.length];
-    if (name === '') nodes.push(...runNodes(seeds, { key, depth: 1, isNamed: false }, known));
-    else if (seeds.length === 1)
-      nodes.push(...runNodes(seeds, { key, depth: 1, isNamed: false }, last === undefined ? [] : [last]));
+    if (name === '') nodes.push(...runNodes(seeds, parent, known));
+    else if (seeds.length === 1) nodes.push(...runNodes(seeds, parent, isLoneSeed(last, name) ? [last] : []));
     else nodes.push(subgroupBranch(plan, { name, label: () => cleanText(name), isNamed: true }, seeds, last));
   }
   return nodes;
+}
+
+/** Whether a node is that of a setting's only run. */
+function isLoneSeed(node: TreeNode | undefined, setting: string): node is RunNode {
+  return node?.kind === 'run' && node.run.subgroup === setting;
 }
 
 function byLevel(plan: BranchPlan, level: Level, runs: readonly RunSummary[], known: Known): TreeNode[] {
