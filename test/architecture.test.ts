@@ -6,18 +6,20 @@ import { describe, expect, it } from 'vitest';
 const allowed: Record<string, string[]> = {
   base: [],
   contract: [],
+  // Opening what others have put on the disk, safely: every part that reads a run's files needs it.
+  files: [],
   spec: [],
   scheduler: [],
   protocol: ['scheduler', 'spec'],
-  store: ['contract'],
-  executors: ['contract'],
-  supervisor: ['scheduler', 'executors', 'protocol', 'store', 'spec', 'contract'],
-  client: ['protocol', 'scheduler', 'contract'],
-  tui: ['client', 'store', 'scheduler'],
-  report: ['store', 'contract', 'spec'],
+  store: ['contract', 'files'],
+  executors: ['contract', 'files'],
+  supervisor: ['scheduler', 'executors', 'protocol', 'store', 'spec', 'contract', 'files'],
+  client: ['protocol', 'scheduler', 'contract', 'files'],
+  tui: ['client', 'store', 'scheduler', 'files'],
+  report: ['store', 'contract', 'spec', 'files'],
   // `executors` for the inventory of GPUs alone: a dry run has no supervisor to ask. `contract` for the names of the files
   // in a run directory: `logs`, `export` and `doctor` read them.
-  cli: ['spec', 'client', 'store', 'scheduler', 'tui', 'report', 'executors', 'contract'],
+  cli: ['spec', 'client', 'store', 'scheduler', 'tui', 'report', 'executors', 'contract', 'files'],
   lab: ['contract'],
 };
 /** Parts that may not touch the outside world at all. */

@@ -1,0 +1,118 @@
+/**
+ * Opening and reading files that somebody else has put there: a run, another program, a person.
+ *
+ * Such a file may be anything. Opening a FIFO waits for a writer, reading a device never ends, and `stat` fails in more ways
+ * than by absence (ELOOP, EACCES, ENOTDIR, ENAMETOOLONG, ESTALE, EIO). Here only regular files are opened, without waiting,
+ * and every failure is a value: a file can spoil what it says, never the program that reads it.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Stats } from 'node:fs';
+
+/** `absent`: nothing is there. `unreadable`: something is, and `reason` says in words why it cannot be read. */
+export type Obstacle = { kind: 'absent' } | { kind: 'unreadable'; reason: string };
+
+/** A descriptor that the caller closes. */
+export type OpenedFile = { kind: 'file'; descriptor: number; stat: Stats };
+
+export type FileText = { kind: 'text'; text: string };
+
+/**
+ * Opens a regular file for reading. Never waits and never throws. A symbolic link is followed, unless `noLink` says that
+ * a link has no business there.
+ */
+export function openRegular(path: string, { noLink = false } = {}): OpenedFile | Obstacle {
+  let descriptor: number;
+  try {
+    // Not to be opened at all: opening a device may do something.
+    const there = statSync(path);
+    if (!there.isFile()) return notRegular(there);
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (noLink ? constants.O_NOFOLLOW : 0));
+  } catch (error) {
+    return obstacleOf(error);
+  }
+  try {
+    const stat = fstatSync(descriptor);
+    if (stat.isFile()) return { kind: 'file', descriptor, stat };
+    closeSync(descriptor);
+    return notRegular(stat);
+  } catch (error) {
+    closeSync(descriptor);
+    return obstacleOf(error);
+  }
+}
+
+/** What stands at the path, without opening it. */
+export function statRegular(path: string): { kind: 'file'; stat: Stats } | Obstacle {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() ? { kind: 'file', stat } : notRegular(stat);
+  } catch (error) {
+    return obstacleOf(error);
+  }
+}
+
+/**
+ * The whole text of a file that is meant to be small.
+ *
+ * @param limit Bytes; a larger file is `unreadable`. A file that grows while it is read is cut there.
+ */
+export function readRegular(path: string, limit: number, options?: { noLink?: boolean }): FileText | Obstacle {
+  const opened = openRegular(path, options);
+  if (opened.kind !== 'file') return opened;
+  const { descriptor, stat } = opened;
+  try {
+    if (stat.size > limit) return { kind: 'unreadable', reason: `it is larger than ${limit} bytes` };
+    // Files of /proc and some network file systems say 0.
+    const bytes = Buffer.allocUnsafe(stat.size === 0 ? Math.min(limit, 1 << 16) : stat.size);
+    return { kind: 'text', text: bytes.toString('utf8', 0, fill(descriptor, bytes)) };
+  } catch (error) {
+    return obstacleOf(error);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** As `readRegular`, for those to whom a file that cannot be read is as good as none: null. */
+export function textOrNull(path: string, limit: number): string | null {
+  const read = readRegular(path, limit);
+  return read.kind === 'text' ? read.text : null;
+}
+
+/** Why the system refused, in words: `EACCES` is `permission denied`. */
+export function obstacleOf(error: unknown): Obstacle {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return { kind: 'absent' };
+  return { kind: 'unreadable', reason: reasons[code ?? ''] ?? code ?? message };
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ELOOP: 'it is a symbolic link that leads nowhere or may not be followed',
+  ENOTDIR: 'a part of its path is not a directory',
+  ENAMETOOLONG: 'its path is too long',
+  ESTALE: 'the network file system has lost it (ESTALE)',
+  EIO: 'the disk reports an error (EIO)',
+  EMFILE: 'too many files are open',
+  ENFILE: 'too many files are open',
+};
+
+function notRegular(stat: Stats): Obstacle {
+  return { kind: 'unreadable', reason: `it is ${kindOf(stat)}, not a regular file` };
+}
+
+function kindOf(stat: Stats): string {
+  if (stat.isDirectory()) return 'a directory';
+  if (stat.isFIFO()) return 'a named pipe';
+  if (stat.isSocket()) return 'a socket';
+  return 'a device';
+}
+
+function fill(descriptor: number, bytes: Buffer): number {
+  let length = 0;
+  while (length < bytes.length) {
+    const got = readSync(descriptor, bytes, length, bytes.length - length, length);
+    if (got === 0) break;
+    length += got;
+  }
+  return length;
+}
