@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { didYouMean } from '../base/nearest.js';
 import { UserError } from '../base/user-error.js';
-import { ensureSupervisor } from '../client/ensure-supervisor.js';
+import { ensureSupervisor, type SupervisorWish } from '../client/ensure-supervisor.js';
 import type { Fleet } from '../client/fleet.js';
 import { runsDirectory, type CommonOptions } from './options.js';
 import { supervisorPrograms } from './supervisor-programs.js';
@@ -10,11 +10,13 @@ import { supervisorPrograms } from './supervisor-programs.js';
  * Does something with all that is known of a runs directory, and lets go of it. A supervisor that is not up is started,
  * which takes up the runs that live; it leaves again by itself when nothing is left to do.
  *
+ * @param wish A verb that only looks never takes over what is supervised from another host.
  * @throws {UserError} When there is no such directory: nothing was ever launched there.
  */
 export async function withFleet<Result>(
   options: CommonOptions,
   use: (fleet: Fleet) => Promise<Result>,
+  wish: SupervisorWish = {},
 ): Promise<Result> {
   const directory = runsDirectory(options.runs);
   if (!existsSync(directory)) {
@@ -23,7 +25,7 @@ export async function withFleet<Result>(
       'Go to where you launched the sweep, or name its folder with --runs.',
     );
   }
-  const fleet = await ensureSupervisor(directory, supervisorPrograms());
+  const fleet = await ensureSupervisor(directory, supervisorPrograms(), wish);
   try {
     await fleet.ready();
     return await use(fleet);

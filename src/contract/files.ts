@@ -28,6 +28,9 @@ export const supervisorFiles = {
   directory: '.supervisor',
   journal: 'journal.jsonl',
   lock: 'lock.json',
+  /** Written to by the supervisor now and then: its time is that of the last sign of life. */
+  lease: 'lease',
   log: 'log',
+  plans: 'plans',
   environments: 'environments',
 } as const;

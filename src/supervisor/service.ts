@@ -119,6 +119,16 @@ export class Service {
     }
   }
 
+  /** Whether clients find the socket. */
+  get isReachable(): boolean {
+    return this.#outlook.isReachable;
+  }
+
+  /** Listens there instead. Those who are connected stay. */
+  listen(socket: string): Promise<void> {
+    return this.#outlook.listen(socket);
+  }
+
   /** Something may be wrong with the files: the journal looks to itself with the next event. */
   wake(): void {
     this.#supervisor.tell({ type: 'time-passed', at: this.#now() });

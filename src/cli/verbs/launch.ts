@@ -28,7 +28,7 @@ export async function launch(file: string, options: LaunchOptions): Promise<numb
   const showsScreen = hasScreen() && options.plain !== true;
   if (!showsScreen && planned.every(({ standing }) => standing.state === 'done')) return nothingToDo(read, options);
   if (options.detach !== true) prepareWindow(options);
-  const fleet = await ensureSupervisor(runsDirectory(options.runs), supervisorPrograms());
+  const fleet = await ensureSupervisor(runsDirectory(options.runs), supervisorPrograms(), { takesOver: true });
   try {
     await submit(fleet, read, options);
     if (options.detach === true) {
