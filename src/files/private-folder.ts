@@ -35,6 +35,23 @@ export function checkRunsDirectory(runsDirectory: string): void {
   checkSupervisorFolder(join(runsDirectory, supervisorFiles.directory));
 }
 
+/**
+ * Checks the folder of a sweep before anything is written below it: in a runs directory that others may write to, somebody
+ * may have made one of that name.
+ *
+ * @throws {UserError} When it, or the link to it, belongs to another user.
+ */
+export function checkSweepFolder(folder: string): void {
+  const named = lstatSync(folder, { throwIfNoEntry: false });
+  const meant = statSync(folder, { throwIfNoEntry: false });
+  if (named === undefined) return;
+  if (isOwn(named) && (meant === undefined || isOwn(meant))) return;
+  throw new UserError(
+    `The sweep's folder ${folder} belongs to another user.`,
+    'Give the sweep another `name`, or choose another runs directory with --runs.',
+  );
+}
+
 /** Why the environment must not be sent to the socket at this path, in words; null when only its owner can have made it. */
 export function socketProblem(path: string): string | null {
   const folder = lstatSync(dirname(path), { throwIfNoEntry: false });
