@@ -27,8 +27,11 @@ export type Programs = {
   tell?: (line: string) => void;
 };
 
-/** `takesOver`: may take the place of a supervisor on another host, or in another container, whose lease has expired. */
-export type SupervisorWish = { takesOver?: boolean };
+/**
+ * `takesOver`: may take the place of a supervisor on another host, or in another container, whose lease has expired.
+ * `patienceMs`: how long one that neither answers nor dies is waited for.
+ */
+export type SupervisorWish = { takesOver?: boolean; patienceMs?: number };
 
 /** A supervisor that is not up by then has a problem, ms. */
 const PATIENCE_MS = 10_000;
@@ -62,12 +65,12 @@ export async function connect(runsDirectory: string): Promise<Fleet | null> {
 export async function ensureSupervisor(
   runsDirectory: string,
   programs: Programs,
-  { takesOver = false }: SupervisorWish = {},
+  { takesOver = false, patienceMs = PATIENCE_MS }: SupervisorWish = {},
 ): Promise<Fleet> {
   let elsewhereUntil = -Infinity;
   const reopen = async () => {
     if (performance.now() < elsewhereUntil) throw supervisedElsewhere(runsDirectory, programs);
-    const socket = await openOrStart(runsDirectory, programs);
+    const socket = await openOrStart(runsDirectory, programs, patienceMs);
     if (socket === 'elsewhere') elsewhereUntil = performance.now() + ELSEWHERE_MS;
     if (socket === 'elsewhere') throw supervisedElsewhere(runsDirectory, programs);
     return socket;
@@ -77,7 +80,7 @@ export async function ensureSupervisor(
 }
 
 async function openOrTakeOver(runsDirectory: string, programs: Programs): Promise<Socket> {
-  const first = await openOrStart(runsDirectory, programs);
+  const first = await openOrStart(runsDirectory, programs, PATIENCE_MS);
   if (first !== 'elsewhere') return first;
   const { leaseMs, beatMs } = termsOf(programs);
   const owner = lockOf(runsDirectory);
@@ -95,9 +98,15 @@ async function openOrTakeOver(runsDirectory: string, programs: Programs): Promis
 }
 
 /** `elsewhere`: it is supervised by a process that cannot be seen from here. */
-async function openOrStart(runsDirectory: string, programs: Programs): Promise<Socket | 'elsewhere'> {
-  const up = await openSupervisor(runsDirectory);
-  return up ?? startAndOpen(runsDirectory, programs, { words: [], patienceMs: PATIENCE_MS, lookMs: LOOK_MS });
+async function openOrStart(
+  runsDirectory: string,
+  programs: Programs,
+  patienceMs: number,
+): Promise<Socket | 'elsewhere'> {
+  const end = performance.now() + patienceMs;
+  const up = await openSupervisor(runsDirectory, patienceMs / 2);
+  if (up !== null) return up;
+  return startAndOpen(runsDirectory, programs, { words: [], patienceMs: end - performance.now(), lookMs: LOOK_MS });
 }
 
 type Start = { words: readonly string[]; patienceMs: number; lookMs: number };
@@ -121,13 +130,17 @@ async function startAndOpen(
     await new Promise((resolve) => setTimeout(resolve, lookMs));
   }
   if (child.exitCode === ELSEWHERE) return 'elsewhere';
-  throw (child.exitCode === 0 ? silent(runsDirectory) : null) ?? failed(runsDirectory, log);
+  throw problemOf(runsDirectory, log, child);
 }
 
-/** It gave way each time to one that is there and says nothing. */
-function silent(runsDirectory: string): UserError | null {
+function problemOf(runsDirectory: string, log: string, { pid, exitCode }: ChildProcess): UserError {
   const owner = lockOf(runsDirectory);
-  if (owner === null) return null;
+  const isSilent = owner !== null && owner.pid !== pid && (exitCode ?? 0) === 0;
+  return isSilent ? silent(runsDirectory, owner) : failed(runsDirectory, log);
+}
+
+/** Whoever is started gives way to one that is there and says nothing. */
+function silent(runsDirectory: string, owner: SupervisorLock): UserError {
   const { pid } = owner;
   return new UserError(
     `${nameOf(owner)} supervises ${runsDirectory}, but does not answer.`,

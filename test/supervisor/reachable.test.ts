@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { ensureSupervisor } from '../../src/client/ensure-supervisor.js';
 import { readLock } from '../../src/supervisor/lock.js';
 import { Testbed, untilState, waitFor } from './testbed.js';
 
@@ -92,5 +93,21 @@ describe('the socket of a supervisor', () => {
     expect(readdirSync(join(runtime, 'memrl'))).toHaveLength(1);
     await waitFor('the client to find the heir', () => fleet.connection === 'connected');
     await untilState(fleet, 's/long', 'running');
+  });
+});
+
+describe('a supervisor that was stopped', () => {
+  it('is told by its process, with what to do, to who wants something of it', async () => {
+    await begin();
+    const pid = bed.supervisorPid()!;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const wanted = ensureSupervisor(bed.runs, await bed.programs(), { patienceMs: 1500 });
+      const refusal = await wanted.catch((error: Error & { fix?: string }) => `${error.message} ${error.fix}`);
+      expect(refusal).toMatch(new RegExp(`process ${pid} supervises .* but does not answer`, 'i'));
+      expect(refusal).toContain(`kill -CONT ${pid}`);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
   });
 });
