@@ -3,6 +3,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   const limit = 1 + Math.floor(word.length / 4);
   let best: { candidate: string; distance: number } | null = null;
   for (const candidate of candidates) {
+    // So many letters would have to be inserted or deleted at least; a word may be as long as a command line.
+    if (Math.abs(candidate.length - word.length) > limit) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance <= limit && distance < (best?.distance ?? Infinity)) best = { candidate, distance };
   }

@@ -45,6 +45,12 @@ export async function recalled(fleet: Fleet): Promise<void> {
  * @throws {UserError} When it is not known, with the nearest that is.
  */
 export function knownSweeps(fleet: Fleet, asked: string | undefined): string[] {
+  if (asked?.trim() === '') {
+    throw new UserError(
+      'The name of the sweep is empty. Perhaps a variable of the shell is not set.',
+      'Write which sweep: `memrl-tui status` names them all.',
+    );
+  }
   const known = [...fleet.sweeps.keys()];
   if (asked !== undefined && !fleet.sweeps.has(asked)) {
     const problem = known.length === 0 ? `No sweep was launched here, so there is no` : 'There is no sweep';
