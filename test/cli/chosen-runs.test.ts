@@ -63,13 +63,16 @@ describe('the words of a command line', () => {
     [[], 'The query is empty', 'Write which runs'],
     [['A_s0', ''], 'A word beside `A_s0` is empty', 'Write which runs'],
     [['""'], 'these quotes hold nothing', 'write all'],
-    [['x'.repeat(100_000)], 'it has 100000 characters', 'Say it shorter'],
   ])('%j are refused', (words, problem, fix) => {
     const { message, fix: said } = refusal(...words);
     expect({ message, said }).toEqual({
       message: expect.stringContaining(problem) as string,
       said: expect.stringContaining(fix) as string,
     });
+  });
+
+  it('are refused at once when they are as long as a command line can be', () => {
+    expect(refusal('x'.repeat(100_000)).message).toMatch(/^The query `x{119}…` cannot be read[^]*100000 characters/);
   });
 
   it('are no use where nothing was launched, and that is said', () => {

@@ -1,6 +1,5 @@
-import { createInterface } from 'node:readline/promises';
 import { UserError } from '../../base/user-error.js';
-import { hasPerson, remark } from '../terminal.js';
+import { ask, hasPerson, remark } from '../terminal.js';
 
 /** What is about to be done. `disturbs`: it ends runs, or keeps them from going on. */
 export type Intention = { readonly verb: string; readonly count: number; readonly disturbs: boolean };
@@ -21,14 +20,8 @@ export async function isAgreed({ verb, count, disturbs }: Intention, { yes }: { 
   );
 }
 
-/** Asks the person at the terminal. */
 async function confirm(question: string): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  // Ctrl-D and Ctrl-C are a no.
-  const left = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
-  const answer = await Promise.race([terminal.question(`${question} [y/N] `), left]);
-  terminal.close();
-  const agreed = /^y(es)?$/i.test(answer.trim());
+  const agreed = /^y(es)?$/i.test((await ask(`${question} [y/N] `)).trim());
   if (!agreed) remark('Nothing was done.');
   return agreed;
 }

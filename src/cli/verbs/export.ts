@@ -4,7 +4,7 @@ import { didYouMean } from '../../base/nearest.js';
 import { UserError } from '../../base/user-error.js';
 import { exportLines, type ExportFormat, type MetricChoice } from '../export/export-lines.js';
 import { runsDirectory, type CommonOptions } from '../options.js';
-import { remark } from '../terminal.js';
+import { printData, remark } from '../terminal.js';
 
 export type ExportOptions = Pick<CommonOptions, 'runs'> & {
   format?: ExportFormat;
@@ -47,9 +47,7 @@ function* batches(lines: Iterable<string>): Generator<{ text: string; count: num
 
 /** Waits for a slow reader instead of keeping everything for it. */
 async function toOutput(lines: Iterable<string>): Promise<void> {
-  for (const { text } of batches(lines)) {
-    if (!process.stdout.write(text)) await new Promise((resolve) => process.stdout.once('drain', resolve));
-  }
+  for (const { text } of batches(lines)) await printData(text);
 }
 
 /** Writes beside the file and moves it into place, so that there is never half of it. Gives the number of lines. */

@@ -12,7 +12,7 @@ import { planLines } from '../plan/plan-lines.js';
 import { readPlan, type ReadPlan } from '../read-plan.js';
 import { printReport } from '../print-report.js';
 import { supervisorPrograms } from '../supervisor-programs.js';
-import { hasScreen, outputWidth, print } from '../terminal.js';
+import { hasScreen, outputWidth, print, printJson } from '../terminal.js';
 import { prepareWindow, watch } from '../watch.js';
 
 /** `memrl-tui FILE`: starts what of a sweep is not done yet, and shows it. Gives the exit code. */
@@ -47,7 +47,7 @@ async function showPlan({ plan: read, planned }: ReadPlan, options: LaunchOption
   const secrets = exposedSecrets(read.runs, definedEnvironment());
   const plan = { ...read, notes: [...(read.notes ?? []), ...(secrets === null ? [] : [secrets])] };
   const slots = await machineSlots(options);
-  if (options.json === true) print([JSON.stringify(planJson(planned, plan, slots), null, 2)]);
+  if (options.json === true) printJson(planJson(planned, plan, slots));
   else print(planLines(planned, plan, { width: outputWidth(), verbose: options.verbose ?? false, slots }));
   return 0;
 }

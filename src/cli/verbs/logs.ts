@@ -1,15 +1,16 @@
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { shortened } from '../../base/shortened.js';
 import { UserError } from '../../base/user-error.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { runFiles } from '../../contract/files.js';
+import { statRegular } from '../../files/regular-file.js';
 import { chooseRuns } from '../choose-runs.js';
 import { LogPrinter, type LogOptions } from '../logs/log-printer.js';
 import { painted } from '../look/tone.js';
 import { withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { hasEnded } from '../plain/watched-run.js';
-import { hasColour, remark } from '../terminal.js';
+import { hasColour, isTerminal, printBytes, printPart, remark } from '../terminal.js';
 
 export type LogsOptions = Pick<CommonOptions, 'runs'> & {
   follow?: boolean;
@@ -39,7 +40,7 @@ export async function logs(words: readonly string[], options: LogsOptions): Prom
 }
 
 function logOptions({ lines, grep, raw }: LogsOptions): LogOptions {
-  if (raw === true && process.stdout.isTTY) {
+  if (raw === true && isTerminal()) {
     throw new UserError(
       'What a run wrote may not go to a terminal as it is: it could write anywhere on it.',
       'Leave --raw out, or send it on: `memrl-tui logs RUN --raw | less -R`.',
@@ -54,7 +55,7 @@ function pattern(text: string): RegExp {
   } catch (cause) {
     const reason = (cause as Error).message.replace(/^Invalid regular expression: /, '');
     throw new UserError(
-      `--grep ${text} is no regular expression: ${reason}.`,
+      `--grep ${shortened(text)} is no regular expression: ${shortened(reason)}.`,
       'Put a \\ before signs that mean themselves.',
       {
         cause,
@@ -66,13 +67,15 @@ function pattern(text: string): RegExp {
 function printerOf({ directory, name, id }: RunSummary, all: readonly RunSummary[], how: LogOptions): LogPrinter {
   const names = all.map((run) => run.name);
   const shown = names.filter((each) => each === name).length > 1 ? id : name;
-  const prefix = all.length === 1 ? '' : hasColour() ? painted(`${shown} │ `, 'dim') : `${shown} | `;
-  return new LogPrinter(directory, prefix, how, (bytes) => process.stdout.write(bytes));
+  const prefix = all.length === 1 ? null : hasColour() ? painted(`${shown} │ `, 'dim') : `${shown} | `;
+  return new LogPrinter(directory, prefix, how, { text: printPart, bytes: printBytes });
 }
 
 function tellSilence({ name, directory, state }: RunSummary): void {
-  const size = statSync(join(directory, runFiles.log), { throwIfNoEntry: false })?.size ?? 0;
-  if (size === 0) remark(`${name} has written nothing (it is ${state}).`);
+  const log = join(directory, runFiles.log);
+  const found = statRegular(log);
+  if (found.kind === 'unreadable') remark(`The output of ${name} cannot be read: ${found.reason}: ${log}`);
+  else if (found.kind === 'absent' || found.stat.size === 0) remark(`${name} has written nothing (it is ${state}).`);
 }
 
 /** Until each of them has ended, and all it wrote is printed. */

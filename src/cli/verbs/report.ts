@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { buildReport } from '../../report/build-report.js';
-import { reportJson } from '../../report/report-json.js';
+import { reportReplacer } from '../../report/report-json.js';
 import { parseObjective, parseRule, wouldStop } from '../../report/would-stop.js';
 import { wouldStopLines } from '../../report/would-stop-lines.js';
 import { runsDirectory, type CommonOptions } from '../options.js';
@@ -21,7 +21,7 @@ export async function report([name]: readonly string[], options: ReportOptions):
       "Write for example --would-stop 'asha eta=3 min_iter=5'.",
     );
   }
-  if (options.json === true) print([reportJson(await buildReport(join(runsDirectory(options.runs), sweep)))]);
+  if (options.json === true) printJson(await buildReport(join(runsDirectory(options.runs), sweep)), reportReplacer);
   else await printReport(sweep, options);
   return 0;
 }

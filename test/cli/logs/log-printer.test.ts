@@ -1,10 +1,12 @@
 import fc from 'fast-check';
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LogFile, startOfLastLines } from '../../../src/cli/logs/log-file.js';
+import { LogFile, PIECE, startOfLastLines } from '../../../src/cli/logs/log-file.js';
 import { LogPrinter, type LogOptions } from '../../../src/cli/logs/log-printer.js';
+import type { Painted } from '../../../src/cli/terminal.js';
 
 let folder = '';
 let path = '';
@@ -14,12 +16,20 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function printer(options: Partial<LogOptions> = {}, prefix = ''): { it: LogPrinter; out: () => string } {
-  const written: Buffer[] = [];
+function printer(
+  options: Partial<LogOptions> = {},
+  prefix: string | null = null,
+): { it: LogPrinter; out: () => string; parts: Buffer[] } {
+  const parts: Buffer[] = [];
   const how = { count: 50, grep: null, raw: false, ...options };
+  const output = {
+    text: (text: string | Painted) => parts.push(Buffer.from(typeof text === 'string' ? text : text.text)),
+    bytes: (bytes: Uint8Array) => parts.push(Buffer.from(bytes)),
+  };
   return {
-    it: new LogPrinter(folder, prefix, how, (bytes) => written.push(bytes)),
-    out: () => Buffer.concat(written).toString('latin1'),
+    it: new LogPrinter(folder, prefix, how, output),
+    out: () => Buffer.concat(parts).toString('latin1'),
+    parts,
   };
 }
 
@@ -71,6 +81,75 @@ describe('the end of a log', () => {
   });
 });
 
+describe('a line of any length', () => {
+  const long = `${'0123456789'.repeat(400_000)}`;
+
+  it('is printed in pieces, as it is', () => {
+    writeFileSync(path, `first\n${long}\nlast`);
+    for (const raw of [false, true]) {
+      const { it: log, out, parts } = printer({ count: 2, raw }, 'run | ');
+      log.printLast();
+      log.printRest();
+      expect(out() === `run | ${long}\nrun | last\n`).toBe(true);
+      expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(2 * PIECE);
+    }
+  });
+
+  it('is printed while it grows, and ends where the run does', () => {
+    writeFileSync(path, '');
+    const { it: log, out } = printer();
+    appendFileSync(path, long);
+    log.printAdded();
+    expect(out().length).toBeGreaterThan(long.length - 3 * PIECE);
+    appendFileSync(path, 'x');
+    log.printAdded();
+    log.printRest();
+    expect(out() === `${long}x\n`).toBe(true);
+  });
+
+  it('has the last state alone when it was overwritten all the time', () => {
+    writeFileSync(path, `${'step 1 of many\r'.repeat(20_000)}done\n`);
+    const { it: log, out } = printer();
+    log.printLast();
+    expect(out()).toBe('done\n');
+  });
+
+  it('is looked through piece by piece', () => {
+    writeFileSync(path, `${long} needle ${long}\nneedle\n`);
+    const { it: log, out } = printer({ grep: /needle/ });
+    log.printLast();
+    const [found, short] = out().trimEnd().split('\n');
+    expect(found).toContain(' needle 0123');
+    expect(found!.length).toBeLessThanOrEqual(PIECE);
+    expect(short).toBe('needle');
+  });
+});
+
+describe('what is no log', () => {
+  it.each([
+    ['a directory', () => mkdirSync(path)],
+    ['a link to itself', () => symlinkSync('output.log', path)],
+    ['a named pipe that nobody writes to', () => void execFileSync('mkfifo', [path])],
+    ['a device without an end', () => symlinkSync('/dev/zero', path)],
+  ])('%s has no lines, and is not waited for', (_what, make) => {
+    make();
+    expect(startOfLastLines(path, 5)).toBe(0);
+    const { it: log, out } = printer();
+    log.printLast();
+    log.printAdded();
+    log.printRest();
+    expect(out()).toBe('');
+  });
+});
+
+describe('an expression that takes for ever', () => {
+  it('is given up, with what to write instead', () => {
+    writeFileSync(path, `${'a'.repeat(60)}b\n`);
+    const { it: log } = printer({ grep: /(a+)+$/u });
+    expect(() => log.printLast()).toThrow(/^--grep \(a\+\)\+\$ takes too long/);
+  });
+});
+
 describe('a log that grows', () => {
   it('gives each line once, when it is whole', () => {
     writeFileSync(path, 'a\nb');
@@ -95,17 +174,26 @@ describe('a log that grows', () => {
   });
 
   it('loses nothing, however it is cut', () => {
-    const chunk = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('\n', 'a\n', '\n\n', 'x'.repeat(70_000)));
+    const chunk = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('\n', 'a\n', '\n\n', 'x'.repeat(70_000), 'é€😀'.repeat(9000)),
+    );
     fc.assert(
       fc.property(fc.array(chunk, { maxLength: 12 }), (chunks) => {
         writeFileSync(path, '');
         const file = new LogFile(path, 0);
-        const lines: string[] = [];
+        const read: Buffer[] = [];
         for (const text of chunks) {
           appendFileSync(path, text);
-          for (const line of file.added()) lines.push(line.toString());
+          for (const { bytes, endsLine } of file.added()) {
+            expect(bytes.length).toBeLessThanOrEqual(PIECE);
+            // A character that is cut is none in either piece.
+            if (!endsLine) expect((bytes.toString().match(/\ufffd$/) ?? []).length).toBe(0);
+            read.push(bytes, Buffer.from(endsLine ? '\n' : ''));
+          }
         }
-        expect([...lines, file.takeRest()?.toString() ?? ''].join('\n')).toBe(Buffer.from(chunks.join('')).toString());
+        read.push(file.takeRest()?.bytes ?? Buffer.alloc(0));
+        expect(Buffer.concat(read).toString()).toBe(Buffer.from(chunks.join('')).toString());
       }),
       { numRuns: 60 },
     );
