@@ -4,6 +4,7 @@ import { UserError } from '../base/user-error.js';
 import { ensureSupervisor, type SupervisorWish } from '../client/ensure-supervisor.js';
 import type { Fleet } from '../client/fleet.js';
 import { runsDirectory, type CommonOptions } from './options.js';
+import { emptyName } from './sweep-directory.js';
 import { supervisorPrograms } from './supervisor-programs.js';
 
 /**
@@ -45,12 +46,7 @@ export async function recalled(fleet: Fleet): Promise<void> {
  * @throws {UserError} When it is not known, with the nearest that is.
  */
 export function knownSweeps(fleet: Fleet, asked: string | undefined): string[] {
-  if (asked?.trim() === '') {
-    throw new UserError(
-      'The name of the sweep is empty. Perhaps a variable of the shell is not set.',
-      'Write which sweep: `memrl-tui status` names them all.',
-    );
-  }
+  if (asked?.trim() === '') throw emptyName();
   const known = [...fleet.sweeps.keys()];
   if (asked !== undefined && !fleet.sweeps.has(asked)) {
     const problem = known.length === 0 ? `No sweep was launched here, so there is no` : 'There is no sweep';

@@ -71,9 +71,12 @@ export function printJson(value: unknown, replacer?: (key: string, value: unknow
 
 /** Text of a format that other programs read: as it is, save on a terminal. Resolves when there is room for more. */
 export async function printData(text: string): Promise<void> {
-  if (!write(isTerminal() ? terminalText(text) : text)) {
-    await new Promise((resolve) => process.stdout.once('drain', resolve));
-  }
+  if (!write(isTerminal() ? terminalText(text) : text)) await printed();
+}
+
+/** Resolves once all that was printed is out. */
+export function printed(): Promise<void> {
+  return new Promise((resolve) => process.stdout.write('', () => resolve()));
 }
 
 /** Bytes of unknown origin: not for a terminal. */

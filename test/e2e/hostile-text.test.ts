@@ -87,7 +87,7 @@ describe('foreign text in what is said outside the window', () => {
     }
   });
 
-  it('is as faithful as CSV can be in a file, and without codes on a terminal', { timeout: 60_000 }, async () => {
+  it('is as faithful as CSV can be in a file, and without codes on a terminal', { timeout: 120_000 }, async () => {
     expect((await run('evil.yaml', '--plain')).code).toBe(3);
     expect((await run('export', 'evil')).out).toContain(evil);
     for (const words of [['export', 'evil'], ['report', 'evil'], ['ls'], ['evil.yaml', '--dry-run'], ['kill', evil]]) {

@@ -263,7 +263,7 @@ describe('without a terminal', () => {
     expect((await run('priority', '3', 'all')).code).toBe(0);
     expect((await run('kill', 'all', '-y', '--wait')).code).toBe(0);
     await eventuallyStates({ a_n1: 'killed', a_n2: 'killed', a_n3: 'killed', b: 'killed' });
-  }, 90_000);
+  }, 120_000);
 });
 
 describe('a refusal', () => {

@@ -19,10 +19,14 @@ export type LogOptions = {
 export type LogOutput = {
   readonly text: (text: string | Painted) => void;
   readonly bytes: (bytes: Uint8Array) => void;
+  /** Resolves once all of it is out: until then it is kept in memory. */
+  readonly settled: () => Promise<void>;
 };
 
 /** Pieces that are looked at together for what matches. */
 const BATCH = 256;
+/** Pieces that are printed before it is waited until they are out. */
+const TURN = 32;
 const newline = Buffer.from('\n');
 
 /** Writes the output of one run, line by line; of a line of any length at most a piece is held. */
@@ -49,7 +53,7 @@ export class LogPrinter {
   }
 
   /** The last lines there are. */
-  printLast(): void {
+  async printLast(): Promise<void> {
     const { count, grep } = this.#options;
     if (grep === null) return this.printAdded();
     const last: Buffer[] = [];
@@ -58,19 +62,27 @@ export class LogPrinter {
       last.push(Buffer.from(bytes));
       if (last.length > count) last.shift();
     }
-    for (const bytes of last) this.#print({ bytes, endsLine: true });
+    await this.#printAll(last.map((bytes) => ({ bytes, endsLine: true })));
   }
 
   /** What has come since. */
-  printAdded(): void {
-    if (this.#options.grep === null) for (const piece of this.#file.added()) this.#print(piece);
-    else for (const { bytes } of this.#matching(this.#file.added())) this.#print({ bytes, endsLine: true });
+  async printAdded(): Promise<void> {
+    const added = this.#file.added();
+    await this.#printAll(this.#options.grep === null ? added : this.#matching(added));
   }
 
   /** The last line, if it has no end: no more will come. */
   printRest(): void {
     const rest = this.#file.takeRest();
     if (rest !== null && this.#matches([shown(rest)])[0] === true) this.#print(rest);
+  }
+
+  async #printAll(pieces: Iterable<LogPiece>): Promise<void> {
+    let printed = 0;
+    for (const piece of pieces) {
+      this.#print(piece);
+      if (++printed % TURN === 0) await this.#output.settled();
+    }
   }
 
   *#matching(pieces: Iterable<LogPiece>): Generator<LogPiece> {
@@ -87,7 +99,8 @@ export class LogPrinter {
   #matchingOf(batch: readonly LogPiece[]): LogPiece[] {
     if (batch.length === 0) return [];
     const isMatching = this.#matches(batch.map(shown));
-    return batch.filter((_piece, index) => isMatching[index]);
+    // What is found in a long line stands in a line of its own.
+    return batch.filter((_piece, index) => isMatching[index]).map(({ bytes }) => ({ bytes, endsLine: true }));
   }
 
   #print(piece: LogPiece): void {
@@ -107,6 +120,9 @@ export class LogPrinter {
   }
 }
 
+const harmless = /^[\x20-\x7e]*$/;
+
 function shown({ bytes }: LogPiece): string {
-  return displayText(bytes.toString('utf8'));
+  const text = bytes.toString('utf8');
+  return harmless.test(text) ? text : displayText(text);
 }

@@ -7,7 +7,7 @@ import type { Checked, Place } from '../doctor/check.js';
 import { doctorLines } from '../doctor/doctor-lines.js';
 import { examine } from '../doctor/examine.js';
 import { definedEnvironment } from '../environment.js';
-import { runsDirectory, type LaunchOptions } from '../options.js';
+import { runsPath, type LaunchOptions } from '../options.js';
 import { isTerminal, leave, outputWidth, print, printJson, terminalSize } from '../terminal.js';
 
 /**
@@ -26,7 +26,7 @@ export async function doctor(options: Pick<LaunchOptions, 'runs' | 'json' | 'asc
 
 function placeOf(options: Pick<LaunchOptions, 'runs'>): Place {
   return {
-    runsDirectory: runsDirectory(options.runs),
+    runsDirectory: runsPath(options.runs),
     environment: { TMPDIR: tmpdir(), ...definedEnvironment() },
     size: terminalSize(),
     uid: process.getuid?.() ?? 0,

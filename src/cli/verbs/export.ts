@@ -1,9 +1,8 @@
-import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { didYouMean } from '../../base/nearest.js';
+import { closeSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { UserError } from '../../base/user-error.js';
 import { exportLines, type ExportFormat, type MetricChoice } from '../export/export-lines.js';
 import { runsDirectory, type CommonOptions } from '../options.js';
+import { sweepDirectory } from '../sweep-directory.js';
 import { printData, remark } from '../terminal.js';
 
 export type ExportOptions = Pick<CommonOptions, 'runs'> & {
@@ -22,13 +21,6 @@ export async function exportSweep([name]: readonly string[], options: ExportOpti
   if (options.output === undefined) await toOutput(lines);
   else remark(`${toFile(options.output, lines)} lines in ${options.output}.`);
   return 0;
-}
-
-function sweepDirectory(runs: string, name: string): string {
-  const directory = join(runs, name);
-  if (existsSync(directory) && !name.startsWith('.')) return directory;
-  const known = existsSync(runs) ? readdirSync(runs).filter((entry) => !entry.startsWith('.')) : [];
-  throw new UserError(`There is no sweep \`${name}\` in ${runs}.`, didYouMean(name, known));
 }
 
 function* batches(lines: Iterable<string>): Generator<{ text: string; count: number }> {

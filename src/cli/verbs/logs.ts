@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { shortened } from '../../base/shortened.js';
 import { UserError } from '../../base/user-error.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
@@ -10,7 +11,7 @@ import { painted } from '../look/tone.js';
 import { withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { hasEnded } from '../plain/watched-run.js';
-import { hasColour, isTerminal, printBytes, printPart, remark } from '../terminal.js';
+import { hasColour, isTerminal, printBytes, printed, printPart, remark } from '../terminal.js';
 
 export type LogsOptions = Pick<CommonOptions, 'runs'> & {
   follow?: boolean;
@@ -20,7 +21,7 @@ export type LogsOptions = Pick<CommonOptions, 'runs'> & {
 };
 
 /** Between two looks at the files, ms. */
-const LOOK_MS = 200;
+const LOOK_MS = 100;
 const DEFAULT_LINES = 50;
 
 /** `memrl-tui logs RUN|QUERY`: the end of their output; `-f`: and what comes, over all attempts, until the runs have ended. */
@@ -31,7 +32,7 @@ export async function logs(words: readonly string[], options: LogsOptions): Prom
     const printers = new Map(runs.map((run) => [run.id, printerOf(run, runs, how)]));
     for (const run of runs) {
       if (options.follow !== true) tellSilence(run);
-      printers.get(run.id)!.printLast();
+      await printers.get(run.id)!.printLast();
     }
     if (options.follow === true) await follow(fleet, printers);
     else for (const printer of printers.values()) printer.printRest();
@@ -68,7 +69,7 @@ function printerOf({ directory, name, id }: RunSummary, all: readonly RunSummary
   const names = all.map((run) => run.name);
   const shown = names.filter((each) => each === name).length > 1 ? id : name;
   const prefix = all.length === 1 ? null : hasColour() ? painted(`${shown} │ `, 'dim') : `${shown} | `;
-  return new LogPrinter(directory, prefix, how, { text: printPart, bytes: printBytes });
+  return new LogPrinter(directory, prefix, how, { text: printPart, bytes: printBytes, settled: printed });
 }
 
 function tellSilence({ name, directory, state }: RunSummary): void {
@@ -81,21 +82,17 @@ function tellSilence({ name, directory, state }: RunSummary): void {
 /** Until each of them has ended, and all it wrote is printed. */
 async function follow(fleet: Fleet, printers: ReadonlyMap<RunSummary['id'], LogPrinter>): Promise<void> {
   const open = new Map(printers);
-  const look = () => {
+  let isLeft = false;
+  void fleet.until(() => open.size === 0).then(() => (isLeft = true));
+  while (open.size > 0 && !isLeft) {
     for (const [id, printer] of open) {
       // Asked before the file is read: what a run wrote is there once it has ended.
       const isLast = fleet.connection === 'connected' && hasEnded(fleet.runs.get(id) ?? { state: 'lost' });
-      printer.printAdded();
+      await printer.printAdded();
       if (!isLast) continue;
       printer.printRest();
       open.delete(id);
     }
-  };
-  look();
-  const timer = setInterval(look, LOOK_MS);
-  await fleet.until(() => {
-    look();
-    return open.size === 0;
-  });
-  clearInterval(timer);
+    if (open.size > 0) await sleep(LOOK_MS);
+  }
 }

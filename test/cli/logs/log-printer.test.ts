@@ -25,6 +25,7 @@ function printer(
   const output = {
     text: (text: string | Painted) => parts.push(Buffer.from(typeof text === 'string' ? text : text.text)),
     bytes: (bytes: Uint8Array) => parts.push(Buffer.from(bytes)),
+    settled: () => Promise.resolve(),
   };
   return {
     it: new LogPrinter(folder, prefix, how, output),
@@ -33,7 +34,7 @@ function printer(
   };
 }
 
-describe('the end of a log', () => {
+describe('the end of a log', async () => {
   it.each<[number, string, string]>([
     [2, 'a\nb\nc\n', 'b\nc\n'],
     [2, 'a\nb\nc', 'b\nc\n'],
@@ -41,83 +42,83 @@ describe('the end of a log', () => {
     [1, '\n\n', '\n'],
     [0, 'a\nb\n', ''],
     [5, '', ''],
-  ])('of %i lines of %j is %j', (count, text, last) => {
+  ])('of %i lines of %j is %j', async (count, text, last) => {
     writeFileSync(path, text);
     const { it: log, out } = printer({ count });
-    log.printLast();
+    await log.printLast();
     log.printRest();
     expect(out()).toBe(last);
   });
 
-  it('of a run that wrote nothing is empty', () => {
+  it('of a run that wrote nothing is empty', async () => {
     const { it: log, out } = printer();
-    log.printLast();
+    await log.printLast();
     log.printRest();
     expect(out()).toBe('');
   });
 
-  it('has of a progress bar its last state, and nothing that moves the cursor', () => {
+  it('has of a progress bar its last state, and nothing that moves the cursor', async () => {
     writeFileSync(path, '10 %\r20 %\r30 %\n\u001b[2J\u001b[31mred\u0007\n40 %\r50 %');
     const { it: log, out } = printer();
-    log.printLast();
+    await log.printLast();
     log.printRest();
     expect(out()).toBe('30 %\nred\n50 %\n');
   });
 
-  it('is left as it is when raw, every byte of it', () => {
+  it('is left as it is when raw, every byte of it', async () => {
     const bytes = Buffer.from([0xff, 0x1b, 0x5b, 0x41, 0x0d, 0x0a, 0xc3, 0x0a]);
     writeFileSync(path, bytes);
     const { it: log, out } = printer({ raw: true });
-    log.printLast();
+    await log.printLast();
     expect(Buffer.from(out(), 'latin1')).toEqual(bytes);
   });
 
-  it('can be what matches, wherever it stands', () => {
+  it('can be what matches, wherever it stands', async () => {
     writeFileSync(path, `needle 1\n${'hay\n'.repeat(5000)}needle 2\n${'hay\n'.repeat(5000)}needle 3 and no end`);
     const { it: log, out } = printer({ count: 2, grep: /^needle/ }, 'run | ');
-    log.printLast();
+    await log.printLast();
     log.printRest();
     expect(out()).toBe('run | needle 1\nrun | needle 2\nrun | needle 3 and no end\n');
   });
 });
 
-describe('a line of any length', () => {
+describe('a line of any length', async () => {
   const long = `${'0123456789'.repeat(400_000)}`;
 
-  it('is printed in pieces, as it is', () => {
+  it('is printed in pieces, as it is', async () => {
     writeFileSync(path, `first\n${long}\nlast`);
     for (const raw of [false, true]) {
       const { it: log, out, parts } = printer({ count: 2, raw }, 'run | ');
-      log.printLast();
+      await log.printLast();
       log.printRest();
       expect(out() === `run | ${long}\nrun | last\n`).toBe(true);
       expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(2 * PIECE);
     }
   });
 
-  it('is printed while it grows, and ends where the run does', () => {
+  it('is printed while it grows, and ends where the run does', async () => {
     writeFileSync(path, '');
     const { it: log, out } = printer();
     appendFileSync(path, long);
-    log.printAdded();
+    await log.printAdded();
     expect(out().length).toBeGreaterThan(long.length - 3 * PIECE);
     appendFileSync(path, 'x');
-    log.printAdded();
+    await log.printAdded();
     log.printRest();
     expect(out() === `${long}x\n`).toBe(true);
   });
 
-  it('has the last state alone when it was overwritten all the time', () => {
+  it('has the last state alone when it was overwritten all the time', async () => {
     writeFileSync(path, `${'step 1 of many\r'.repeat(20_000)}done\n`);
     const { it: log, out } = printer();
-    log.printLast();
+    await log.printLast();
     expect(out()).toBe('done\n');
   });
 
-  it('is looked through piece by piece', () => {
+  it('is looked through piece by piece', async () => {
     writeFileSync(path, `${long} needle ${long}\nneedle\n`);
     const { it: log, out } = printer({ grep: /needle/ });
-    log.printLast();
+    await log.printLast();
     const [found, short] = out().trimEnd().split('\n');
     expect(found).toContain(' needle 0123');
     expect(found!.length).toBeLessThanOrEqual(PIECE);
@@ -125,55 +126,55 @@ describe('a line of any length', () => {
   });
 });
 
-describe('what is no log', () => {
+describe('what is no log', async () => {
   it.each([
     ['a directory', () => mkdirSync(path)],
     ['a link to itself', () => symlinkSync('output.log', path)],
     ['a named pipe that nobody writes to', () => void execFileSync('mkfifo', [path])],
     ['a device without an end', () => symlinkSync('/dev/zero', path)],
-  ])('%s has no lines, and is not waited for', (_what, make) => {
+  ])('%s has no lines, and is not waited for', async (_what, make) => {
     make();
     expect(startOfLastLines(path, 5)).toBe(0);
     const { it: log, out } = printer();
-    log.printLast();
-    log.printAdded();
+    await log.printLast();
+    await log.printAdded();
     log.printRest();
     expect(out()).toBe('');
   });
 });
 
-describe('an expression that takes for ever', () => {
-  it('is given up, with what to write instead', () => {
+describe('an expression that takes for ever', async () => {
+  it('is given up, with what to write instead', async () => {
     writeFileSync(path, `${'a'.repeat(60)}b\n`);
     const { it: log } = printer({ grep: /(a+)+$/u });
-    expect(() => log.printLast()).toThrow(/^--grep \(a\+\)\+\$ takes too long/);
+    await expect(log.printLast()).rejects.toThrow(/^--grep \(a\+\)\+\$ takes too long/);
   });
 });
 
-describe('a log that grows', () => {
-  it('gives each line once, when it is whole', () => {
+describe('a log that grows', async () => {
+  it('gives each line once, when it is whole', async () => {
     writeFileSync(path, 'a\nb');
     const { it: log, out } = printer({ count: 1 });
-    log.printLast();
+    await log.printLast();
     appendFileSync(path, 'c\nd\n');
-    log.printAdded();
-    log.printAdded();
+    await log.printAdded();
+    await log.printAdded();
     appendFileSync(path, 'e');
-    log.printAdded();
+    await log.printAdded();
     log.printRest();
     expect(out()).toBe('bc\nd\ne\n');
   });
 
-  it('is read from its start once it was emptied', () => {
+  it('is read from its start once it was emptied', async () => {
     writeFileSync(path, 'old old old\n');
     const { it: log, out } = printer({ count: 0 });
-    log.printLast();
+    await log.printLast();
     writeFileSync(path, 'new\n');
-    log.printAdded();
+    await log.printAdded();
     expect(out()).toBe('new\n');
   });
 
-  it('loses nothing, however it is cut', () => {
+  it('loses nothing, however it is cut', async () => {
     const chunk = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('\n', 'a\n', '\n\n', 'x'.repeat(70_000), 'é€😀'.repeat(9000)),
@@ -199,7 +200,7 @@ describe('a log that grows', () => {
     );
   });
 
-  it('begins where its last lines begin, by a plain count', () => {
+  it('begins where its last lines begin, by a plain count', async () => {
     const line = fc.oneof(fc.constantFrom('', 'a', 'bcd'), fc.constant('y'.repeat(40_000)));
     fc.assert(
       fc.property(fc.array(line, { maxLength: 12 }), fc.boolean(), fc.nat({ max: 14 }), (lines, ended, count) => {
