@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { redactedParameters, redactShapes } from '../base/redaction.js';
 import type { Outcome } from '../base/outcome.js';
 import { runFiles } from '../contract/files.js';
 import type { RunRecord } from '../contract/run-record.js';
@@ -27,7 +28,9 @@ export function* eachRun(sweepDirectory: string): Generator<ReportedRun> {
 function readRun(directory: string): ReportedRun | null {
   const record = readRunRecord(directory);
   if (record === null) return null;
-  const { name, group, parameters } = record;
+  const { name, group } = record;
+  // An older build kept more of them.
+  const parameters = redactedParameters(record.parameters, redactShapes);
   return { name, group, directory, parameters, state: stateOf(record, directory), config: readConfig(directory) };
 }
 

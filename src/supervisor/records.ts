@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { RunId } from '../base/ids.js';
 import type { Outcome } from '../base/outcome.js';
-import { type Redact, redactShapes, redactWords } from '../base/redaction.js';
+import { type Redact, redactedParameters, redactShapes, redactWords } from '../base/redaction.js';
 import type { AttemptRecord, GitRecord, RunRecord } from '../contract/run-record.js';
 import type { Plan, PlannedRun } from '../spec/planned-run.js';
 import { readRunRecord, writeRunRecord } from '../store/run-record-file.js';
@@ -10,7 +10,6 @@ import { type Capture, readCapture, writeCapture } from './capture.js';
 import { codeKey, CodeReader } from './code-state.js';
 import { machineRecord } from './machine.js';
 import { redactedOutcome } from './redacted-outcome.js';
-import { redactedParameters } from './redacted-parameters.js';
 
 export type AttemptStart = { number: number; slot: string; startedAt: number };
 export type AttemptEnd = { number: number; endedAt: number; outcome: Outcome };

@@ -11,7 +11,7 @@ export type Vitals = Pick<RunSummary, 'progress' | 'etaSeconds' | 'metrics' | 's
 export const noVitals: Vitals = { progress: null, etaSeconds: null, metrics: {}, spark: [], health: 'ok' };
 
 /** What is known of a run beside its state. `waiting`: why it is not up, while it waits or starts. */
-export type Surroundings = Pick<RunSummary, 'argv' | 'gpuMemory' | 'warning'> & {
+export type Surroundings = Pick<RunSummary, 'argv' | 'parameters' | 'gpuMemory' | 'warning'> & {
   vitals: Vitals;
   waiting: string | null;
 };
@@ -29,11 +29,12 @@ export function runSummary(run: Run, planned: PlannedRun, beside: Surroundings):
     subgroup: planned.subgroup,
     name: planned.name,
     directory: planned.directory,
-    parameters: planned.parameters,
+    parameters: beside.parameters,
     argv: beside.argv,
     state: wordOf(run),
     reason: state.phase === 'ended' ? endReason(state.outcome) : beside.waiting,
-    attempt: run.starts,
+    // As the process was told (MEMRL_ATTEMPT). A launch that was not made after all has a number too.
+    attempt: run.starts === 0 && !isActive(state) ? 0 : run.attempt,
     exit: life.exit,
     slot: life.slot,
     gpus: life.gpus,

@@ -237,6 +237,7 @@ export class Service {
       planned: (id) => this.#planned(id)!,
       beside: (run) => ({
         argv: this.#discretion.argv(run),
+        parameters: this.#discretion.parameters(run),
         vitals: this.#watcher.vitals(run.id),
         gpuMemory: this.#gpus.memoryOf(run.id),
         warning: this.#warnings.of(run.id),

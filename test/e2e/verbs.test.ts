@@ -67,7 +67,8 @@ describe('looking', () => {
     ]);
     expect(Object.keys(await runsNow('status:running'))).toEqual(['a_n1', 'a_n2']);
 
-    const status = JSON.parse((await run('status', 'patient', '--json')).out) as Status;
+    const [status, ...others] = JSON.parse((await run('status', 'patient', '--json')).out) as [Status, ...Status[]];
+    expect(others).toEqual([]);
     expect(status).toMatchObject({
       sweep: 'patient',
       state: 'running',
@@ -105,7 +106,7 @@ describe('looking', () => {
     write('many.yaml', `command: ${command}\nparameters: { n: [${losses.join()}] }\n`);
     expect((await run('many.yaml', '--plain')).code).toBe(0);
     process.kill(supervisorPid()!, 'SIGKILL');
-    const { runs } = JSON.parse((await run('status', 'many', '--json')).out) as { runs: { metrics: object }[] };
+    const [{ runs }] = JSON.parse((await run('status', 'many', '--json')).out) as [{ runs: { metrics: object }[] }];
     expect(runs.map(({ metrics }) => metrics)).toEqual(losses.map((loss) => ({ loss })));
     process.kill(supervisorPid()!, 'SIGKILL');
     expect(Object.keys(await runsNow('loss>=59'))).toEqual(['n59', 'n60']);
@@ -131,6 +132,23 @@ describe('looking', () => {
         { state: 'failed', exit: { class: 'failed', code: 3 } },
       ],
     });
+  });
+
+  it('waits no longer than its time for a supervisor that stands still, or that cannot come up', async () => {
+    await launch('--slots', '4');
+    const pid = supervisorPid()!;
+    process.kill(pid, 'SIGSTOP');
+    const begun = performance.now();
+    const late = await run('wait', 'patient', '--timeout', '1s');
+    const json = await run('wait', 'patient', '--timeout', '1s', '--json');
+    expect(late).toEqual({ code: 124, out: 'time is up: the supervisor has not answered\n', err: '' });
+    expect({ ...json, out: JSON.parse(json.out) as object }).toEqual({
+      ...{ code: 124, err: '' },
+      out: { timedOut: true, runs: [] },
+    });
+    // Without the limit it takes 5 s to see that nobody answers, each.
+    expect(performance.now() - begun).toBeLessThan(9000);
+    process.kill(pid, 'SIGCONT');
   });
 
   it('follows the output of a run over its attempts until it ends', async () => {
