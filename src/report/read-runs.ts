@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { redactedParameters, redactShapes } from '../base/redaction.js';
+import { naturalOrder } from '../base/natural-order.js';
 import type { Outcome } from '../base/outcome.js';
 import { runFiles } from '../contract/files.js';
 import type { RunRecord } from '../contract/run-record.js';
@@ -18,7 +19,7 @@ export function* eachRun(sweepDirectory: string): Generator<ReportedRun> {
   const names = readdirSync(sweepDirectory, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
-    .sort(new Intl.Collator('en', { numeric: true }).compare);
+    .sort(naturalOrder);
   for (const name of names) {
     const run = readRun(join(sweepDirectory, name));
     if (run !== null) yield run;

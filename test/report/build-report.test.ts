@@ -226,3 +226,18 @@ describe('the report of a sweep', () => {
     await expect(buildReport(sweepOf('', []))).rejects.toThrow('holds no runs');
   });
 });
+
+describe('the order of a report', () => {
+  it('is that of the numbers in the names, decimals and exponents too', async () => {
+    const rates = [10, 9, 0.1, 0.01, 1e-3];
+    const runs = rates.map((lr) => ({
+      name: `lr${lr}`,
+      group: 'a',
+      parameters: { lr },
+      rows: [{ step: 1, loss: lr }],
+    }));
+    const { sections } = await buildReport(sweepOf('', runs));
+    const rows = sections.flatMap((section) => (section.kind === 'metrics' ? section.rows : []));
+    expect(rows.map(({ varies }) => varies['lr'])).toEqual([1e-3, 0.01, 0.1, 9, 10]);
+  });
+});
