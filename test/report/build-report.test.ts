@@ -229,7 +229,7 @@ describe('the report of a sweep', () => {
 
 describe('the order of a report', () => {
   it('is that of the numbers in the names, decimals and exponents too', async () => {
-    const rates = [10, 9, 0.1, 0.01, 1e-3];
+    const rates = [10, 9, 0.3, 0.25, 0.1, 1e-7];
     const runs = rates.map((lr) => ({
       name: `lr${lr}`,
       group: 'a',
@@ -238,6 +238,6 @@ describe('the order of a report', () => {
     }));
     const { sections } = await buildReport(sweepOf('', runs));
     const rows = sections.flatMap((section) => (section.kind === 'metrics' ? section.rows : []));
-    expect(rows.map(({ varies }) => varies['lr'])).toEqual([1e-3, 0.01, 0.1, 9, 10]);
+    expect(rows.map(({ varies }) => varies['lr'])).toEqual([1e-7, 0.1, 0.25, 0.3, 9, 10]);
   });
 });
