@@ -197,6 +197,11 @@ describe('acting', () => {
     await eventuallyStates({ a_n1: 'running', a_n2: 'running' });
     expect((await run('hold', 'status:queued', '-y')).out).toBe('hold 2 runs: {a_n3,b}\n2 runs held\n');
     await eventuallyStates({ a_n3: 'held', b: 'held' });
+    const held = await run('report', 'patient');
+    expect(held.out).toMatch(/^patient · 2 running · 2 held\n[^]*1 held/);
+    expect(JSON.parse((await run('report', 'patient', '--json')).out)).toMatchObject({
+      counts: { running: 2, held: 2 },
+    });
     expect((await run('priority', '7', 'b')).out).toContain('given priority 7');
     expect((await run('release', 'b', 'a_n3')).code).toBe(0);
     await eventuallyStates({ a_n3: 'queued', b: 'queued' });

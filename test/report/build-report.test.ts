@@ -227,6 +227,19 @@ describe('the report of a sweep', () => {
   });
 });
 
+describe('runs that have written nothing', () => {
+  it('are counted where they are known, each once', async () => {
+    const sweep = sweepOf('', [{ name: 'a1', group: 'a', parameters: { n: 1 }, rows: [{ step: 1, loss: 1 }] }]);
+    const known = (['a1', 'a2'] as const).map((name, index) => ({
+      ...{ name, group: 'a', directory: join(sweep, name), parameters: { n: index + 1 }, config: {} },
+      state: 'held' as const,
+    }));
+    const { counts, sections } = await buildReport(sweep, undefined, known);
+    expect(counts).toEqual({ queued: 1, held: 1 });
+    expect(sections).toMatchObject([{ rows: [{ states: { queued: 1 } }, { states: { held: 1 } }] }]);
+  });
+});
+
 describe('the order of a report', () => {
   it('is that of the numbers in the names, decimals and exponents too', async () => {
     const rates = [10, 9, 0.3, 0.25, 0.1, 1e-7];

@@ -7,6 +7,7 @@ import { runsDirectory, type CommonOptions } from '../options.js';
 import { printReport } from '../print-report.js';
 import { sweepDirectory } from '../sweep-directory.js';
 import { sweepObjective } from '../sweep-objective.js';
+import { unstartedRuns } from '../unstarted-runs.js';
 import { outputWidth, print, printJson } from '../terminal.js';
 
 export type ReportOptions = CommonOptions & { ascii?: boolean; wouldStop?: string; metric?: string };
@@ -22,8 +23,10 @@ export async function report([name]: readonly string[], options: ReportOptions):
       "Write for example --would-stop 'asha eta=3 min_iter=5'.",
     );
   }
-  if (options.json === true) printJson(await buildReport(directory), reportReplacer);
-  else await printReport(sweep, options);
+  if (options.json === true) {
+    const waiting = await unstartedRuns(runsDirectory(options.runs), sweep);
+    printJson(await buildReport(directory, undefined, waiting), reportReplacer);
+  } else await printReport(sweep, options);
   return 0;
 }
 

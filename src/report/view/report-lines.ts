@@ -35,7 +35,9 @@ export function reportLines(report: Report, { width, ascii }: Page): string[] {
 type Paper = { width: number; spell: (text: string) => string };
 
 function countsText({ counts }: Report): string {
-  const words = (['done', 'running', 'queued', 'failed', 'killed', 'lost'] as const).filter((state) => counts[state]);
+  const words = (['done', 'running', 'queued', 'held', 'failed', 'killed', 'lost'] as const).filter(
+    (state) => counts[state],
+  );
   return words.map((state) => `${counts[state]} ${state}`).join(' · ');
 }
 
