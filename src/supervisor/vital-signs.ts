@@ -149,5 +149,11 @@ function stampOf(path: string): string | null {
 }
 
 function ruleOf({ stopWhen, parameters }: PlannedRun): (row: Row) => boolean {
-  return stopWhen === null ? () => false : compileStopRule(stopWhen, parameters);
+  if (stopWhen === null) return () => false;
+  try {
+    return compileStopRule(stopWhen, parameters);
+  } catch {
+    // Refused where sweep files are read; an older version of this program may have let it through.
+    return () => false;
+  }
 }
