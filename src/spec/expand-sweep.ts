@@ -41,6 +41,7 @@ export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
   const compiled = compileAll(file, chosen);
   refuseTooMany(file, compiled);
   refuseTooMuchWork(file, compiled);
+  refuseManyEdits(file, compiled);
   const named = compiled.map((group) => atPlace(file, () => ({ group, points: namedPoints(group) })));
   refuseClashes(file, named);
   const runs = named.flatMap(({ group, points }) =>
@@ -86,6 +87,19 @@ function refuseTooMany(file: GroupsFile, compiled: readonly CompiledBlock[]): vo
     block.method.content.kind === 'grid'
       ? `Shorten an axis of group \`${block.group}\`: ${long.map(({ name, values }) => `${name} has ${values.length} values`).join(', ')}.`
       : `Lower \`run_cap\` of group \`${block.group}\`.`,
+  );
+}
+
+/** How often an entry of `include` or `exclude` is held against a combination. */
+const mostEdits = 100_000_000;
+
+function refuseManyEdits(file: GroupsFile, compiled: readonly CompiledBlock[]): void {
+  const large = compiled.find((group) => gridSize(group) * (group.include.length + group.exclude.length) > mostEdits);
+  if (large === undefined) return;
+  const edits = large.include.length + large.exclude.length;
+  throw new UserError(
+    `${file.path}: group \`${large.block.group}\` has ${edits.toLocaleString('en-US')} entries of \`include\` and \`exclude\` for ${gridSize(large).toLocaleString('en-US')} combinations, too many to go through.`,
+    'Use `when` to leave combinations out, and `cases` to list those that there are.',
   );
 }
 

@@ -66,11 +66,15 @@ export function compileExpression(source: string, limits: Limits = usualLimits):
     names: [...names],
     steps,
     refuseCostly: (variables) => attempt(source, () => refuseCostly(variables)),
-    evaluate: (variables) =>
-      attempt(source, () => {
+    // Often called: no function inside another.
+    evaluate: (variables) => {
+      try {
         refuseCostly(variables);
         return run(variables) as CelValue;
-      }),
+      } catch (error) {
+        throw explained(source, error);
+      }
+    },
   };
 }
 
@@ -91,7 +95,7 @@ type Variables = Readonly<Record<string, CelValue>>;
 function costCheck(names: readonly string[], ast: ASTNode, limits: Limits): (variables: Variables) => void {
   const known = new Set<string>();
   return (variables) => {
-    if (names.every((name) => !Object.hasOwn(variables, name) || isAtomic(variables[name]!))) return;
+    if (areAtomic(variables, names)) return;
     const sizes = names
       .filter((name) => Object.hasOwn(variables, name))
       .map((name): [string, Size] => [name, sizeOf(variables[name]!)]);
@@ -103,6 +107,11 @@ function costCheck(names: readonly string[], ast: ASTNode, limits: Limits): (var
 }
 
 const mostKnown = 1000;
+
+function areAtomic(variables: Variables, names: readonly string[]): boolean {
+  for (const name of names) if (!isAtomic(variables[name])) return false;
+  return true;
+}
 
 /** CEL wants both sides of `a ? 1 : 0.5` to be of one type; nobody who writes a sweep does. */
 function checked(source: string, parsed: ParseResult): ParseResult {

@@ -9,6 +9,7 @@ import { complaintAt } from './mistake.js';
 import { complaintsError, type Complaint } from './complaint.js';
 import { dependencyOrder } from './dependency-order.js';
 import { compileExpression, ExpressionError } from './expression.js';
+import { refuseLargeSweep } from './extent.js';
 import { didYouMean } from '../base/nearest.js';
 import { schemaComplaints } from './schema-complaints.js';
 import type { SweepFile } from './sweep-file.js';
@@ -32,6 +33,7 @@ function parseYamlSweep(text: string, path: string): SweepFile {
   if (!('value' in source)) throw complaintsError(path, text, source);
   if (source.value === null) throw emptyFile(path);
   const { sweep, notes, dialect } = sweepTextOf(source);
+  refuseLargeSweep(sweep, path);
   const blocks = blocksOf(sweep, source, dialect);
   const complaints = [...inexactNumbers(source), ...complaintsAboutBlocks(blocks, source)];
   if (complaints.length > 0) throw complaintsError(path, text, complaints);
@@ -143,18 +145,22 @@ function complaintsAboutBlocks(blocks: readonly Block[], source: YamlSource): Co
   ];
 }
 
+/** Names that a hint is looked for; what is wrong with the others, if there are more, is no other mistake. */
+const mostHints = 20;
+
 /** `extends` above the groups may name parameters that only some of them have. */
 function complaintsAboutBudget(blocks: readonly Block[], source: YamlSource): Complaint[] {
   const lists = new Map(blocks.map((block) => [JSON.stringify(block.extends.keys), block]));
   return [...lists.values()].flatMap((block) => {
     const { content, keys } = block.extends;
     const among = keys.length === 1 ? blocks : [block];
-    const known = [...new Set(among.flatMap(parameterNames))];
+    const known = new Set(among.flatMap(parameterNames));
     return content
-      .filter((name) => !known.includes(name))
+      .filter((name) => !known.has(name))
+      .slice(0, mostHints)
       .map((name): Complaint => {
         const at = [...keys, content.indexOf(name)];
-        const problem = `there is no parameter \`${name}\`. ${didYouMean(name, known)}`;
+        const problem = `there is no parameter \`${name}\`. ${didYouMean(name, [...known])}`;
         return { place: source.placeOf(at), keys, problem, fix: 'List parameters of the sweep in `extends`.' };
       });
   });
@@ -190,9 +196,10 @@ function namesIn(text: string): readonly string[] {
 
 function complaintsAboutNeeds(blocks: readonly Block[], source: YamlSource): Complaint[] {
   const names = blocks.map(({ group }) => group);
+  const known = new Set(names);
   const unknown = blocks.flatMap(({ group, needs, keys }) =>
     needs.flatMap((name, index): Complaint[] => {
-      if (names.includes(name)) return [];
+      if (known.has(name) || index >= mostHints) return [];
       const at = [...keys, 'needs', index];
       const others = names.filter((other) => other !== group);
       const problem = `there is no group \`${name}\`. ${didYouMean(name, others)}`;

@@ -39,6 +39,7 @@ export function sizeOf(value: CelValue): Size {
 }
 
 /** Whether a value is no larger than a number as a text is. */
-export function isAtomic(value: CelValue): boolean {
-  return typeof value === 'string' ? value.length <= longestNumber : typeof value !== 'object' || value === null;
+export function isAtomic(value: CelValue | undefined): boolean {
+  if (typeof value === 'string') return value.length <= longestNumber;
+  return typeof value !== 'object' || value === null;
 }
