@@ -6,6 +6,8 @@ export type RunFacts = {
   known: boolean;
   /** Identity in that `run.json`, or null. A different identity under the same name is a clash. */
   identity: string | null;
+  /** Group in that `run.json`, or null. */
+  group: string | null;
   /** Parameters at the last attempt, to see whether the budget grew. */
   parameters: Parameters | null;
   /** Attempts started so far. */

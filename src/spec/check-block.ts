@@ -37,6 +37,10 @@ function checkNames(block: Block, report: Report): void {
   const first = new Map<string, string>();
   for (const name of names) {
     const identifier = identifierOf(name);
+    if (identifier === '__proto__') {
+      const problem = `\`${name}\` is \`__proto__\` in expressions, which is no name for anything.`;
+      return report({ keys: block.parameters.get(name)?.keys ?? block.keys, problem, fix: 'Rename it.' });
+    }
     if (!first.has(identifier)) first.set(identifier, name);
     else {
       const problem = `\`${name}\` and another parameter are both \`${identifier}\` in expressions.`;

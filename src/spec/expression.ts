@@ -60,6 +60,8 @@ export function compileExpression(source: string, limits: Limits = usualLimits):
   // Before the types are checked, which can be as large as the values.
   const { steps } = attempt(source, () => boundOf(parsed.ast, new Map(), limits));
   const run = attempt(source, () => checked(source, parsed));
+  // The library would find `constructor` in what every object inherits.
+  const own = [...names].some((name) => name in Object.prototype) ? withoutPrototype : identity;
   const refuseCostly = costCheck([...names], parsed.ast, limits);
   return {
     source,
@@ -70,7 +72,7 @@ export function compileExpression(source: string, limits: Limits = usualLimits):
     evaluate: (variables) => {
       try {
         refuseCostly(variables);
-        return run(variables) as CelValue;
+        return run(own(variables)) as CelValue;
       } catch (error) {
         throw explained(source, error);
       }
@@ -107,6 +109,14 @@ function costCheck(names: readonly string[], ast: ASTNode, limits: Limits): (var
 }
 
 const mostKnown = 1000;
+
+function identity(variables: Variables): Variables {
+  return variables;
+}
+
+function withoutPrototype(variables: Variables): Variables {
+  return Object.assign(Object.create(null) as Variables, variables);
+}
 
 function areAtomic(variables: Variables, names: readonly string[]): boolean {
   for (const name of names) if (!isAtomic(variables[name])) return false;

@@ -47,6 +47,7 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     name: point.name,
     parameters,
     identity: identityOf(block.group, parameters, block.extends.content),
+    ...budgetOf(block),
     argv: [program, ...rest],
     resumeArgs: fill(group.resumeArgs.render, block.resumeArgs.keys),
     env: Object.fromEntries(Object.keys(block.env.content).map((name, index) => [name, values[index]!])),
@@ -67,6 +68,10 @@ function refuseCostlyRule({ stopWhen }: CompiledBlock, { variables }: Point): vo
   if (stopWhen === null) return;
   const { source, refuseCostly } = stopWhen.content;
   evaluated({ source, evaluate: refuseCostly }, variables, stopWhen.keys);
+}
+
+function budgetOf({ extends: { content } }: Block): Pick<PlannedRun, 'budget'> {
+  return content.length === 0 ? {} : { budget: [...content] };
 }
 
 function policyOf({ grace, timeout, priority, retry, objective, earlyTerminate }: Block) {

@@ -164,6 +164,8 @@ function oddKeys(document: Document): Complaint[] {
 
 /** As the value has it: a key that is nothing is an empty text. */
 function keyName({ value }: { readonly value: unknown }): string {
+  // `<<` is a symbol.
+  if (typeof value === 'symbol') return '<<';
   return value === null || value === undefined ? '' : `${value as string | number | boolean}`;
 }
 

@@ -22,6 +22,7 @@ export function readRunFacts(directory: string, done: DoneEvidence): RunFacts {
   return {
     known: record !== null,
     identity: record?.identity ?? null,
+    group: record?.group ?? null,
     parameters: record?.parameters ?? null,
     attempts,
     exitCode: attempts === 0 ? null : exitCode(directory, attempts),
@@ -33,6 +34,7 @@ export function readRunFacts(directory: string, done: DoneEvidence): RunFacts {
 const unknownRun: RunFacts = {
   known: false,
   identity: null,
+  group: null,
   parameters: null,
   attempts: 0,
   exitCode: null,

@@ -47,6 +47,65 @@ describe('an expression in a sweep file that is too much work', () => {
   });
 });
 
+describe('names that mean something to somebody else', () => {
+  const hostile = ['constructor', 'toString', 'hasOwnProperty', 'valueOf'];
+
+  it('are parameters like all others', () => {
+    const axes = hostile.map((name) => `${name}: [1, 2]`).join(', ');
+    const { runs } = planOf(
+      `${command}parameters: {${axes}, k: {expr: "constructor + toString"}}\nwhen: "valueOf < 3"`,
+    );
+    expect(runs).toHaveLength(16);
+    expect(runs[0]!.name).toBe('constructor1_toString1_hasOwnProperty1_valueOf1');
+    expect(runs[15]!.parameters).toEqual(Object.fromEntries([...hostile.map((name) => [name, 2]), ['k', 4]]));
+    expect(runs[0]!.argv).toContain('--constructor=1');
+  });
+
+  it('are not there where they are not passed', () => {
+    const text = `${command}parameters: {a: [1, 2], constructor: {value: 7, when: "a == 1"}}`;
+    expect(planOf(text).runs.map(({ name }) => name)).toEqual(
+      ['runs_a1_constructor7', 'runs_a2'].map((name) => name.slice(5)),
+    );
+    const used = `${text}\nmetrics: {progress: {key: s, total: constructor}}`;
+    expect(messageOf(used)).toContain('`constructor` is not passed');
+  });
+
+  it.each(hostile)('are groups and environment variables too: %s', (name) => {
+    const { runs } = planOf(`${command}groups: {${name}: {parameters: {a: 1}}}\nenv: {${name}: x}`);
+    expect(runs[0]!.group).toBe(name);
+    expect(Object.hasOwn(runs[0]!.env, name)).toBe(true);
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])('are no variables that the environment has: %s', (name) => {
+    expect(messageOf(`command: [a, "\${envvar:${name}}"]`)).toContain(`the environment has no variable \`${name}\``);
+    const notify = `command: [a]\nnotify: {webhook: "https://x.org/\${envvar:${name}}"}`;
+    expect(messageOf(notify)).toContain(`the environment has no variable \`${name}\``);
+  });
+
+  it.each(['{__proto__: 1}', '{_.proto__: 1}', '{_-proto__: [1, 2]}', '{_: {parameters: {proto__: 1}}}'])(
+    'are refused as parameters where they mean nothing to anybody: %s',
+    (parameters) => expect(messageOf(`${command}parameters: ${parameters}`)).toMatch(/simple word|__proto__/),
+  );
+
+  it.each(['sweep.yaml', 'Sweep.YAML', 'code', 'captured.json', 'origin.txt', 'sweep-20261122-043000.yaml', 'a.'])(
+    'are refused as the name of a run: %s',
+    (name) =>
+      expect(messageOf(`command: [a]\ngroups: {A: {name: "${name}"}}`)).toMatch(/own files are beside|ends with a dot/),
+  );
+
+  it.each(['..', '.x', '-rf', 'a/b', 'x'.repeat(201)])('are refused as the name of a run: %.10s', (name) => {
+    expect(messageOf(`command: [a]\ngroups: {A: {name: "${name}"}}`)).toContain('not safe as a folder name');
+  });
+
+  it('are kept apart where they differ in small and capital letters alone', () => {
+    const written = `${command}parameters: {opt: [Adam, adam]}`;
+    expect(new Set(planOf(written).runs.map(({ name }) => name.toLowerCase())).size).toBe(2);
+    expect(messageOf(`${command}groups: {A: {name: "{opt}", parameters: {opt: [Adam, adam]}}}`)).toContain(
+      '`Adam` and `adam` differ only in small and capital letters',
+    );
+  });
+});
+
 describe('metrics.progress above the groups', () => {
   const text = (total: string) => `${command}metrics: {progress: {key: step, total: ${total}}}
 groups: {A: {parameters: {n: 10, s: [1, 2]}}, B: {parameters: {m: 5}}, C: {parameters: {n: {value: 7, when: "s == 1"}, s: [1, 2]}}}`;
