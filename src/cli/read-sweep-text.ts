@@ -2,7 +2,7 @@ import { UserError } from '../base/user-error.js';
 import { readRegular } from '../files/regular-file.js';
 
 /** Bytes. No person writes a longer sweep; a list of commands may well be made by a program. */
-const MOST_YAML = 4 * 2 ** 20;
+const MOST_YAML = 2 ** 20;
 const MOST_COMMANDS = 64 * 2 ** 20;
 
 /**

@@ -33,8 +33,7 @@ export function runSummary(run: Run, planned: PlannedRun, beside: Surroundings):
     argv: beside.argv,
     state: wordOf(run),
     reason: state.phase === 'ended' ? endReason(state.outcome) : beside.waiting,
-    // As the process was told (MEMRL_ATTEMPT). A launch that was not made after all has a number too.
-    attempt: run.starts === 0 && !isActive(state) ? 0 : run.attempt,
+    attempt: attemptOf(run),
     exit: life.exit,
     slot: life.slot,
     gpus: life.gpus,
@@ -54,6 +53,11 @@ export function runSummary(run: Run, planned: PlannedRun, beside: Surroundings):
     // Whoever stands still because it was told to is not stalled.
     health: vitals.health === 'stalled' && !isRunning ? 'ok' : vitals.health,
   };
+}
+
+/** As the process was told (MEMRL_ATTEMPT). A launch that was not made after all has a number too. */
+function attemptOf({ starts, state, attempt }: Run): number {
+  return starts === 0 && !isActive(state) ? 0 : attempt;
 }
 
 type Life = Pick<RunSummary, 'exit' | 'slot' | 'gpus' | 'pid' | 'startedAt' | 'endedAt' | 'killAt'>;

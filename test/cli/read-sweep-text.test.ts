@@ -42,7 +42,7 @@ describe('a sweep file that is none', () => {
     ['a directory', 'it is a directory, not a regular file'],
     ['a device', 'it is a device, not a regular file. → Write the sweep to a file'],
     ['a loop of links', 'it is a symbolic link that leads nowhere'],
-    ['a sparse file of 40 GB', 'it is larger than 4 MiB. → Check that it is a sweep file'],
+    ['a sparse file of 40 GB', 'it is larger than 1 MiB. → Check that it is a sweep file'],
     ['a program', 'it is not a text in UTF-8 (line 1)'],
     ['another encoding', 'it is not a text in UTF-8 (line 1)'],
   ])('is refused at once: %s', (what, said) => {

@@ -13,7 +13,7 @@ import { planLines } from '../plan/plan-lines.js';
 import { readPlan, type ReadPlan } from '../read-plan.js';
 import { printReport } from '../print-report.js';
 import { supervisorPrograms } from '../supervisor-programs.js';
-import { hasScreen, outputWidth, print, printJson } from '../terminal.js';
+import { hasScreen, outputWidth, print, printJson, remark } from '../terminal.js';
 import { prepareWindow, watch } from '../watch.js';
 
 /** `memrl-tui FILE`: starts what of a sweep is not done yet, and shows it. Gives the exit code. */
@@ -34,7 +34,7 @@ export async function launch(file: string, options: LaunchOptions): Promise<numb
   try {
     await submit(fleet, read, options);
     writeSweepOrigin(sweepDirectory(read, options), resolve(file));
-    if (warning !== null) process.stderr.write(`${warning}\n`);
+    if (warning !== null) remark(warning);
     if (options.detach === true) {
       print([
         `${plan.sweep}: ${plan.runs.length} runs are looked after. \`memrl-tui attach ${plan.sweep}\` shows them.`,
