@@ -22,6 +22,7 @@ import { Service, type ServiceOptions } from './service.js';
 import { startProblem } from './start-problem.js';
 import { socketAddress } from './socket-address.js';
 import { fallsSilent } from './take-over.js';
+import { watchTurns } from './turn-watch.js';
 
 /** Between looks at the lock and the socket, ms. */
 const LOOK_MS = 1000;
@@ -75,10 +76,13 @@ function nameOf({ pid, host }: SupervisorLock): string {
 async function serve(options: ServiceOptions, lock: TakenLock, terms: LeaseTerms): Promise<void> {
   const told = untilTold();
   const service = await Service.start(options);
+  // Until now nobody could come in, so nobody was kept waiting.
+  const turns = watchTurns(log, process.env['MEMRL_TURNS'] ?? null);
   log(`process ${process.pid} supervises ${options.runsDirectory}`);
   const idle = service.untilIdle().then(() => 'nothing left to do');
   const reason = await Promise.race([told, idle, untilReplaced({ service, lock, terms }, options.runsDirectory)]);
   await service.close(reason);
+  turns.close();
   log(`ends: ${reason}`);
 }
 
