@@ -26,8 +26,8 @@ const View = z.object({
   columns: z.array(z.string()).nullable(),
 });
 /** A view that a newer program has written is left out; the others are still good. */
-const Views = z.array(z.unknown()).transform((views) => views.flatMap((view) => NamedView.safeParse(view).data ?? []));
 const NamedView = View.extend({ name: z.string() });
+const Views = z.array(z.unknown()).transform((views) => views.flatMap((view) => NamedView.safeParse(view).data ?? []));
 const SweepPart: z.ZodType<SweepPreferences> = z.object({ views: Views.catch([]), last: View.nullable().catch(null) });
 
 function isSortBy(by: string): boolean {
