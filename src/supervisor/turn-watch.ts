@@ -96,13 +96,13 @@ export function turnOf(active: number, before: Share | null, after: Share | null
 /**
  * Says in the log which turns were long, with a line in ten seconds at most.
  *
- * @param file Also gets a line `PID MS COMPUTED_MS` for every turn that was longer than all before; null: there is none.
+ * @param file Also gets a line `PID MS COMPUTED_MS` for every long turn, and every one that was longer than all before; null: there is none.
  */
 export function watchTurns(log: (line: string) => void, file: string | null): TurnWatch {
   let unsaid: Turn[] = [];
   let quietUntil = -Infinity;
   const watch = new TurnWatch(file === null ? LONG_TURN_MS : 1, (turn) => {
-    if (file !== null && turn.ms >= watch.longest) note(file, turn);
+    if (file !== null && (turn.ms >= watch.longest || turn.ms > LONG_TURN_MS)) note(file, turn);
     if (turn.ms <= LONG_TURN_MS) return;
     unsaid.push(turn);
     if (performance.now() < quietUntil) return;

@@ -1,9 +1,14 @@
 import { expect, it } from 'vitest';
+import { awaited } from './awaited.js';
 import { ordeal } from './ordeal.js';
 
-it('of a hundred runs none is lost, doubled or misreported while the supervisor is killed again and again', async () => {
-  const figure = await ordeal({ kills: 20, short: 80, seed: 2 });
+/** Beside this test others keep the processors busy, and the disk, and what starts a process waits for them. */
+const LONGEST_TURN_MS = 500;
+
+it('whoever is killed, of two hundred runs none is lost, doubled or misreported', async () => {
+  const figure = await ordeal({ kills: 60, rounds: 1, seed: 2, without: awaited, longestTurnMs: LONGEST_TURN_MS });
+  for (const reason of figure.skipped) console.warn(`SKIPPED: ${reason}`);
   expect(figure.violations).toEqual([]);
-  expect(figure.kills).toBeGreaterThanOrEqual(20);
+  expect(Object.values(figure.kills).filter((kills) => kills === 0)).toEqual([]);
   expect(figure.alive).toBeGreaterThanOrEqual(100);
-}, 120_000);
+}, 300_000);

@@ -1,171 +1,253 @@
 /**
- * The proof of the claim that the supervisor may be killed at any moment: it is, hundreds of times, with more than a hundred
- * runs alive, while a person changes things; and then every run is called to account.
+ * The proof of the claim that anything may be killed at any moment: supervisors, clients, and the runs' own processes are, by
+ * the hundreds, with more than a hundred runs alive, while a person changes things and the world changes about them; and then
+ * every run is called to account, by what it wrote down itself.
  */
-import { spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { RunId } from '../../src/base/ids.js';
-import type { Programs } from '../../src/client/ensure-supervisor.js';
+import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import type { Fleet } from '../../src/client/fleet.js';
 import { readProcesses } from '../../src/executors/local/process-table.js';
-import { Testbed, waitFor } from '../supervisor/testbed.js';
-import { type Fault, faults, numbers } from './fault-plan.js';
-import { type Ordained, ordained, ordealPlan, type Places, SLOTS } from './sweep.js';
+import { LONG_TURN_MS } from '../../src/supervisor/turn-watch.js';
+import { waitFor } from '../supervisor/testbed.js';
+import { accounts } from './accounts.js';
+import type { Killer, Trial } from './kind.js';
+import { clientDeaths, submitWords } from './kinds/clients.js';
+import { letTheClockJump } from './kinds/clock.js';
+import { logouts } from './kinds/logout.js';
+import { strangers } from './kinds/namespace.js';
+import { processDeaths } from './kinds/processes.js';
+import { type Deaths, supervisorDeaths } from './kinds/supervisors.js';
+import { codeWrong, typed } from './kinds/typed.js';
+import { isThere } from './ledger.js';
+import { ordealPlan, SLOTS } from './runs.js';
+import { Scene } from './scene.js';
 import { violations } from './verdict.js';
 
-/** What came of it. `deaths`: by place and moment. */
+/** What came of it. `deaths`: of supervisors, by place and moment. */
 export type Figure = {
-  kills: number;
+  /** By whom they were of. */
+  kills: Readonly<Record<string, number>>;
   deaths: Readonly<Record<string, number>>;
+  /** Names of what was done besides, and what could not be done, with the reason. */
+  trials: string[];
+  skipped: string[];
   runs: number;
   /** Runs that were alive, at the least, when a supervisor was killed. */
   alive: number;
   seconds: number;
+  /** Of the loop of any supervisor, ms; null: not measured. */
+  longestTurn: number | null;
   violations: string[];
 };
 
-/** A fault that has not come by then will not, ms. */
-const LONGEST_LIFE_MS = 4000;
-const LAST_PATIENCE_MS = 120_000;
+/**
+ * `rounds`: how often the trials come. `without`: names of killers and trials, `clock jumps`, `spoilers` and `turns`, that are
+ * left out. `longestTurnMs`: what a turn of a supervisor may take; more where others keep the machine busy.
+ */
+export type OrdealOptions = {
+  kills: number;
+  rounds: number;
+  seed: number;
+  without?: readonly string[];
+  longestTurnMs?: number;
+};
 
-/** Kills the supervisor so many times, then lets everything end in peace and judges. `short`: runs that last a moment. */
-export async function ordeal(options: { kills: number; short: number; seed: number }): Promise<Figure> {
-  const bed = new Testbed();
+const LAST_PATIENCE_MS = 60_000;
+/** Kills that have not been possible by then will not be: ms for each, and for all together. */
+const KILL_PATIENCE_MS = 1000;
+const STORM_PATIENCE_MS = 60_000;
+/** Between two rounds of all killers, ms. */
+const ROUND_MS = 10;
+
+/** Kills so many, then lets everything end in peace and judges. The same seed kills at the same operations. */
+export async function ordeal(options: OrdealOptions): Promise<Figure> {
+  const { kills, without = [] } = options;
+  const share = kills / 4;
+  const measure = {
+    short: Math.ceil(kills / 2),
+    prey: Math.ceil(kills * 1.1),
+    spoilers: !without.includes('spoilers'),
+  };
+  const scene = new Scene(measure, options.seed);
   try {
-    return await new Ordeal(bed, options).run();
+    return await new Ordeal(scene, options, supervisorDeaths(scene, share / kills, options.seed)).run();
   } finally {
-    await bed.close();
+    await scene.bed.close();
   }
 }
 
 class Ordeal {
-  readonly #bed: Testbed;
-  readonly #kills: number;
-  readonly #all: Ordained[];
-  readonly #places: Places;
-  readonly #log: string;
-  readonly #random: () => number;
-  readonly #faults: Generator<Fault, never>;
-  /** Of the supervisor that was started last; null: no more faults. */
-  #fault: Fault | null = null;
-  #isOver = false;
-  #byHand = 0;
+  readonly #scene: Scene;
+  readonly #options: OrdealOptions;
+  readonly #deaths: Deaths;
+  readonly #killers: readonly Killer[];
+  readonly #trials: readonly Trial[];
+  readonly #kills = new Map<string, number>();
 
-  constructor(bed: Testbed, { kills, short, seed }: { kills: number; short: number; seed: number }) {
-    this.#bed = bed;
-    this.#kills = kills;
-    this.#all = ordained(short);
-    this.#places = { starts: bed.path('.starts'), gate: bed.path('.gate') };
-    this.#log = bed.path('.deaths');
-    this.#random = numbers(seed + 1);
-    this.#faults = faults(seed);
-    mkdirSync(this.#places.starts);
-    spawnSync('mkfifo', [this.#places.gate]);
-    writeFileSync(this.#log, '');
+  constructor(scene: Scene, options: OrdealOptions, deaths: Deaths) {
+    this.#scene = scene;
+    this.#options = options;
+    const isWanted = ({ name }: { name: string }) => this.#isWanted(name);
+    this.#deaths = deaths;
+    this.#killers = [
+      deaths.killer,
+      clientDeaths(0.12),
+      processDeaths('shim', 0.21),
+      processDeaths('command', 0.21),
+      processDeaths('group', 0.21),
+    ].filter(isWanted);
+    this.#trials = [...logouts, ...strangers].filter(isWanted);
   }
 
   async run(): Promise<Figure> {
     const begin = performance.now();
-    const fleet = await this.#bed.fleet(await this.#programs());
-    await this.#submit(fleet);
-    const alive = await this.#killAndKill(fleet);
-    this.#isOver = true;
-    await this.#endInPeace(fleet);
-    const kills = this.#deaths.length + this.#byHand;
-    return {
-      kills,
-      deaths: tally([...this.#deaths, ...Array<string>(this.#byHand).fill('any time')]),
-      runs: this.#all.length,
-      alive,
-      seconds: (performance.now() - begin) / 1000,
-      violations: violations(this.#bed, fleet, this.#all, this.#places),
-    };
+    if (this.#isWanted('clock jumps')) letTheClockJump(this.#scene);
+    await this.#scene.open();
+    await this.#submit();
+    for (let round = 1; round <= this.#options.rounds; round++) {
+      await this.#storm(round / this.#options.rounds);
+      await this.#calm();
+    }
+    await this.#endInPeace();
+    return this.#judge((performance.now() - begin) / 1000);
   }
 
-  get #deaths(): string[] {
-    return readFileSync(this.#log, 'utf8').split('\n').filter(Boolean);
-  }
-
-  /** Every supervisor that is started gets the next fault. */
-  async #programs(): Promise<Programs> {
-    const next = () => {
-      this.#fault = this.#isOver ? null : this.#faults.next().value;
-      return this.#fault?.kind === 'at' ? `${this.#fault.place}:${this.#fault.n}:${this.#fault.moment}` : '';
-    };
-    const environment: Record<string, string> = {
-      ...(process.env as Record<string, string>),
-      NODE_OPTIONS: `--import=${pathToFileURL(resolve('test/faults/die-at.mjs')).href}`,
-      MEMRL_FAULT_LOG: this.#log,
-    };
-    Object.defineProperty(environment, 'MEMRL_FAULT', { enumerable: true, get: next });
-    return { ...(await this.#bed.programs()), environment };
+  #isWanted(name: string): boolean {
+    return !(this.#options.without ?? []).includes(name);
   }
 
   /** The answer may get lost with the supervisor; asking twice is the same as once. */
-  async #submit(fleet: Fleet): Promise<void> {
-    const plan = ordealPlan(this.#bed.runs, this.#places, this.#all);
+  async #submit(): Promise<void> {
+    const { bed, places, all, fleet } = this.#scene;
+    const plan = ordealPlan(bed.runs, places, all);
     await waitFor('the submit to be heard', async () => {
       const ack = await fleet.submit(plan, { PATH: process.env['PATH']! }, { slots: SLOTS, gpus: 'none' });
       return ack.ok;
     });
   }
 
-  /** Gives the least number of runs that were alive at a death after all had come up. */
-  async #killAndKill(fleet: Fleet): Promise<number> {
-    let alive = Infinity;
-    let present = { pid: 0, bornAt: 0 };
-    while (this.#deaths.length + this.#byHand < this.#kills) {
-      const pid = this.#bed.supervisorPid();
-      if (pid !== null && pid !== present.pid) present = { pid, bornAt: performance.now() };
-      const life = this.#fault?.kind === 'time' ? this.#fault.afterMs : LONGEST_LIFE_MS;
-      if (pid !== null && performance.now() > present.bornAt + life) {
-        if (this.#areSteady) alive = Math.min(alive, this.#countAlive());
-        this.#byHand += kill(pid);
-      }
-      if (fleet.connection === 'connected') this.#meddle(fleet);
-      await new Promise((wake) => setTimeout(wake, 20));
+  /** Kills until this part of all kills is done. */
+  async #storm(part: number): Promise<void> {
+    const { kills } = this.#options;
+    const end = performance.now() + STORM_PATIENCE_MS + kills * KILL_PATIENCE_MS;
+    const isShort = ({ name, share }: Killer) => (this.#kills.get(name) ?? 0) < share * kills * part;
+    // Supervisors die as long as anything does.
+    for (let left = this.#killers.filter(isShort); left.length > 0; left = this.#killers.filter(isShort)) {
+      for (const killer of new Set([this.#deaths.killer, ...left]))
+        this.#count(killer.name, killer.strike(this.#scene));
+      this.#lookAtBodies();
+      if (this.#scene.fleet.connection === 'connected') this.#meddle(this.#scene.fleet);
+      if (performance.now() > end) return void left.forEach((killer) => this.#missed(killer));
+      await new Promise((wake) => setTimeout(wake, ROUND_MS));
     }
-    return alive;
   }
 
-  get #areSteady(): boolean {
-    const steady = this.#all.filter(({ kind }) => kind === 'steady');
-    return steady.every(({ name }) => existsSync(`${this.#places.starts}/${name}`));
+  #count(name: string, kills: number): void {
+    this.#kills.set(name, (this.#kills.get(name) ?? 0) + kills);
   }
 
-  #countAlive(): number {
-    const marks = readProcesses().map((entry) => entry.mark());
-    return new Set(marks.filter((mark) => mark?.startsWith(this.#bed.runs))).size;
+  #missed({ name, share }: Killer): void {
+    const wanted = Math.ceil(share * this.#options.kills);
+    this.#scene.wrong.push(`only ${this.#kills.get(name) ?? 0} of ${wanted} ${name} could be killed`);
+  }
+
+  /** A run whose shim was killed has not ended while its command lives, whatever can be known of it. */
+  #lookAtBodies(): void {
+    const { blows, ledger, fleet, wrong } = this.#scene;
+    const recent = new Set(blows.slice(-20).map(({ process }) => process));
+    const starts = ledger
+      .entries()
+      .slice(-400)
+      .filter(({ kind, process }) => kind === 'start' && recent.has(process));
+    for (const { run, process } of starts) {
+      const row = [...fleet.runs.values()].find(({ id }) => id === run);
+      const words = `${run} is said to be ${row?.state} while its process is alive`;
+      const isOver = row !== undefined && ['done', 'failed', 'killed', 'lost'].includes(row.state);
+      if (isOver && isThere({ process }) && !wrong.includes(words)) wrong.push(words);
+    }
   }
 
   /** What a person might do meanwhile. Whether it was heard is seen later. */
   #meddle(fleet: Fleet): void {
-    const dice = this.#random();
-    const one = (kind: Ordained['kind']) => {
-      const some = this.#all.filter((run) => run.kind === kind);
-      return [idOf(some[Math.floor(this.#random() * some.length)]!)];
-    };
-    if (dice < 0.02) void fleet.kill(one('doomed'));
-    else if (dice < 0.08) void fleet.hold(one('held'));
-    else if (dice < 0.12) void fleet.release(one('held'));
-    // Room for a few at a time, so that there is something to do, and to write down, in every life.
-    else if (dice < 0.4) void fleet.setSlots({ slots: SLOTS - Math.floor(this.#random() * 8) });
+    const scene = this.#scene;
+    const dice = scene.random();
+    const one = (kind: Parameters<Scene['ids']>[0]) => [scene.ids(kind)[scene.below(scene.ids(kind).length)]!];
+    if (dice < 0.01) void fleet.kill(one('doomed'));
+    else if (dice < 0.04) void fleet.hold(one('held'));
+    else if (dice < 0.06) void fleet.release(one('held'));
+    else if (dice < 0.07) void fleet.retry(one('prey'));
+    // Room for fewer at times, so that there is something to do, and to write down, in every life.
+    else if (dice < 0.15) void fleet.setSlots({ slots: SLOTS - scene.below(16) });
   }
 
-  async #endInPeace(fleet: Fleet): Promise<void> {
-    await waitFor('a supervisor that stays', () => fleet.connection === 'connected');
+  /** Lets a supervisor live, and does to it what else there is. */
+  async #calm(): Promise<void> {
+    const { fleet, wrong } = this.#scene;
+    await this.#peace();
+    for (const trial of this.#trials) {
+      if (trial.why() === null) wrong.push(...(await trial.undergo(this.#scene)));
+      await waitFor(`the supervisor after ${trial.name}`, () => fleet.connection === 'connected');
+    }
+  }
+
+  /** From now on the supervisor lives; one that is to die by itself does so first. */
+  async #peace(): Promise<void> {
+    const { scene } = { scene: this.#scene };
+    const doomed = scene.supervisorPid;
+    this.#deaths.spare();
+    if (doomed !== null) process.kill(doomed, 'SIGKILL');
+    const isUp = () => scene.supervisorPid !== doomed && scene.fleet.connection === 'connected';
+    await waitFor('a supervisor that stays', isUp, LAST_PATIENCE_MS);
+  }
+
+  async #endInPeace(): Promise<void> {
+    const scene = this.#scene;
+    const { fleet } = scene;
     const ask = async () => {
-      await fleet.release(idsOf(this.#all, 'held'));
-      await fleet.kill(idsOf(this.#all, 'doomed'));
+      await fleet.release(scene.ids('held'));
+      await fleet.kill(scene.ids('doomed'));
     };
     await fleet.setSlots({ slots: SLOTS });
     await ask();
-    openGate(this.#places.gate);
+    scene.wrong.push(...codeWrong('the last launch', await typed(scene, submitWords(scene, 1))));
+    openGate(scene.places.gate);
     const end = () => fleet.connection === 'connected' && fleet.status.settled;
-    await waitFor('the end of all runs', async () => end() || (await ask().then(() => false)), LAST_PATIENCE_MS);
+    await waitFor('the end of all runs', async () => end() || (await ask().then(() => false)), LAST_PATIENCE_MS).catch(
+      () => scene.wrong.push(`the end did not come: ${unsettled(fleet).join(', ')}`),
+    );
+    await waitFor('the helpers of killed runs to end', () => strays(scene).length === 0).catch(() => undefined);
   }
+
+  #turnWrong(longest: number): string[] {
+    const { longestTurnMs = LONG_TURN_MS } = this.#options;
+    if (longest <= longestTurnMs || !this.#isWanted('turns')) return [];
+    return [`a supervisor did nothing else for ${longest} ms`];
+  }
+
+  #judge(seconds: number): Figure {
+    const scene = this.#scene;
+    const { fleet, wrong } = scene;
+    const longestTurn = scene.longestTurn();
+    const all = accounts(scene);
+    return {
+      ...{ kills: Object.fromEntries(this.#kills), deaths: tally(this.#deaths.places()) },
+      trials: this.#trials.filter(({ why }) => why() === null).map(({ name }) => name),
+      skipped: this.#trials.filter(({ why }) => why() !== null).map(({ name, why }) => `${name}: ${why()}`),
+      ...{ runs: all.length, alive: this.#deaths.alive(), seconds, longestTurn },
+      violations: [
+        ...wrong,
+        ...all.flatMap(violations),
+        ...(fleet.status.cpu.busy === 0 ? [] : [`${fleet.status.cpu.busy} slots are still taken`]),
+        ...strays(scene),
+        ...this.#turnWrong(longestTurn ?? 0),
+      ],
+    };
+  }
+}
+
+/** The runs that have not ended, and where they are. */
+function unsettled({ runs, status }: Fleet): string[] {
+  const left = [...runs.values()].filter(({ state }) => !['done', 'failed', 'killed', 'lost'].includes(state));
+  return [status.problem ?? 'no problem', ...left.map(({ id, state, reason }) => `${id} is ${state} (${reason})`)];
 }
 
 /** Lets through who waits now, and whoever comes later. */
@@ -177,22 +259,11 @@ function openGate(gate: string): void {
   closeSync(fd);
 }
 
-/** 1 if there was someone to kill. */
-function kill(pid: number): number {
-  try {
-    process.kill(pid, 'SIGKILL');
-    return 1;
-  } catch {
-    return 0;
-  }
-}
-
-function idOf({ name }: Ordained): RunId {
-  return RunId.parse(`ordeal/${name}`);
-}
-
-function idsOf(all: readonly Ordained[], kind: Ordained['kind']): RunId[] {
-  return all.filter((run) => run.kind === kind).map(idOf);
+/** Processes of runs that are still there. */
+function strays({ bed }: Scene): string[] {
+  return readProcesses()
+    .filter((entry) => entry.mark()?.startsWith(bed.runs))
+    .map(({ pid, name }) => `process ${pid} (${name}) was left behind`);
 }
 
 function tally(words: readonly string[]): Record<string, number> {

@@ -1,83 +1,119 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Fleet, RunSummary } from '../../src/client/fleet.js';
-import { readProcesses } from '../../src/executors/local/process-table.js';
-import { emptyState } from '../../src/scheduler/state.js';
-import { readRunRecord } from '../../src/store/run-record-file.js';
-import { parseJournal } from '../../src/supervisor/journal-text.js';
-import { replay } from '../../src/supervisor/recovery.js';
-import { run as rowOf, type Testbed } from '../supervisor/testbed.js';
-import type { Ordained, Places } from './sweep.js';
+/**
+ * Calls a run to account: what the supervisor says of it, against what the run itself wrote down and what was done to it.
+ *
+ * Pure, so that made-up accounts can show that each kind of wrong is seen.
+ */
+import type { RunSummary } from '../../src/client/fleet.js';
+import type { Entry } from './ledger.js';
+import type { Ordained } from './runs.js';
 
-/** Everything that is not as it must be when all is over, in words. Empty: nothing was lost, doubled or left. */
-export function violations(bed: Testbed, fleet: Fleet, all: readonly Ordained[], { starts }: Places): string[] {
-  const states = replayed(bed);
-  return [
-    ...all.flatMap((run) => {
-      const row = rowOf(fleet, `ordeal/${run.name}`);
-      const started = linesOf(join(starts, run.name));
-      const faults = [
-        ...startFaults(run, row, started),
-        ...endFaults(run, row),
-        ...recordFaults(bed, run, row, started),
-      ];
-      if (states.get(row.id) !== row.exit?.class) faults.push(`is ${states.get(row.id)} by the journal`);
-      return faults.map((fault) => `${run.name} (${row.state}, ${row.attempt} attempts) ${fault}`);
-    }),
-    ...(fleet.status.cpu.busy === 0 ? [] : [`${fleet.status.cpu.busy} slots are still taken`]),
-    ...strays(bed),
-  ];
+/** Whom `kill -9` was for: the run's shim, its own process, or the process group of both. */
+export type Victim = 'shim' | 'command' | 'group';
+
+/** `process`: the run's own, as in the ledger, whoever of its attempt was killed. */
+export type Blow = { victim: Victim; process: string };
+
+/** All that is known of one run when all is over. */
+export type Account = {
+  run: Ordained;
+  row: Pick<RunSummary, 'state' | 'attempt' | 'exit'>;
+  /** What the run wrote, in the order of time. */
+  entries: readonly Entry[];
+  /** What was done to its processes. */
+  blows: readonly Blow[];
+  /** How it ended, or where it is, by the journal alone. */
+  journal: string | undefined;
+  /** `run.json`: number and class of end of each attempt; null: none yet. Null as a whole: it cannot be read. */
+  record: readonly { number: number; end: string | null }[] | null;
+};
+
+/** Everything that is not as it must be, in words. Empty: nothing was lost, doubled or misreported. */
+export function violations(account: Account): string[] {
+  const { run, row } = account;
+  const wrong = [...startsWrong(account), ...endWrong(account), ...recordWrong(account), ...journalWrong(account)];
+  return wrong.map((what) => `${run.name} (${row.state}, ${row.attempt} attempts) ${what}`);
 }
 
-function startFaults({ starts }: Ordained, row: RunSummary, started: readonly string[]): string[] {
+function startsWrong({ run, row, entries }: Account): string[] {
+  const starts = entries.filter(({ kind }) => kind === 'start');
+  const numbers = starts.map(({ attempt }) => attempt);
+  const done = entries.findIndex((entry) => entry.kind === 'end' && entry.code === 0);
   return [
-    ...(new Set(started).size === started.length ? [] : [`was started twice in one attempt: ${started.join(', ')}`]),
-    ...(starts === null || started.length === starts ? [] : [`was started ${started.length} times, not ${starts}`]),
-    ...(row.attempt === started.length ? [] : [`was started ${started.length} times`]),
-  ];
-}
-
-function endFaults({ kind, code }: Ordained, { state, exit }: RunSummary): string[] {
-  if (kind === 'doomed') return state === 'killed' ? [] : [`should have been killed`];
-  const right = code === 0 ? 'done' : 'failed';
-  return state === right && exit?.code === code
-    ? []
-    : [`should be ${right} (${code}), says ${exit?.class} ${exit?.code}`];
-}
-
-function recordFaults(bed: Testbed, { name }: Ordained, row: RunSummary, started: readonly string[]): string[] {
-  const attempts = readRunRecord(bed.path('ordeal', name))?.attempts ?? [];
-  const numbers = attempts.map(({ number }) => number).join();
-  const last = attempts.at(-1)?.outcome?.kind;
-  return [
-    ...(numbers === started.join() ? [] : [`has attempts ${numbers} in run.json, not ${started.join()}`]),
-    ...(attempts.every(({ outcome, endedAt }) => outcome !== null && endedAt !== null)
+    ...(new Set(numbers).size === numbers.length ? [] : [`was started twice in one attempt: ${numbers.join(', ')}`]),
+    ...starts.filter((entry) => entry.kind === 'start' && entry.beside).map(besideWords),
+    ...(done >= 0 && entries.slice(done).some(({ kind }) => kind === 'start')
+      ? ['was started again when it was done']
+      : []),
+    ...(run.starts === null || starts.length === run.starts
       ? []
-      : ['has an attempt without an end in run.json']),
-    ...(started.length === 0 || last === row.exit?.class ? [] : [`is ${last} in run.json`]),
+      : [`was started ${starts.length} times, not ${run.starts}`]),
+    ...(row.attempt === starts.length || row.attempt === numbers.at(-1) ? [] : [`was started ${starts.length} times`]),
   ];
 }
 
-/** What the journal alone makes of each run. */
-function replayed(bed: Testbed): Map<string, string> {
-  const path = bed.path('.supervisor', 'journal.jsonl');
-  const state = emptyState();
-  replay(state, parseJournal(readFileSync(path), path).events);
-  return new Map(
-    [...state.runs.values()].map((run) => [
-      run.id,
-      run.state.phase === 'ended' ? run.state.outcome.kind : run.state.phase,
-    ]),
-  );
+function besideWords({ attempt }: Entry): string {
+  return `was started (attempt ${attempt}) while another process of it was alive`;
 }
 
-/** Processes of runs that are still there. */
-function strays(bed: Testbed): string[] {
-  return readProcesses()
-    .filter((entry) => entry.mark()?.startsWith(bed.runs))
-    .map(({ pid }) => `process ${pid} was left behind`);
+/** How it must have ended, by what became of its last process. */
+function endWrong(account: Account): string[] {
+  const { run, row, entries } = account;
+  if (run.kind === 'doomed') return row.state === 'killed' ? [] : ['should have been killed'];
+  const allowed = allowedEnds(account);
+  if (allowed.length === 0) {
+    return [entries.length === 0 ? 'was never started' : 'has a process that neither ended nor was killed'];
+  }
+  const said = saidOf(row);
+  return allowed.includes(said) ? [] : [`should be ${allowed.join(' or ')}, says ${said}`];
 }
 
-function linesOf(path: string): string[] {
-  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
+/** Ends that would be true. Empty: none. */
+function allowedEnds({ run, entries, blows }: Account): string[] {
+  const last = entries.findLast(({ kind }) => kind === 'start');
+  if (last === undefined) return [];
+  const own = entries.find((entry) => entry.kind === 'end' && entry.process === last.process);
+  const victims = new Set(blows.filter(({ process }) => process === last.process).map(({ victim }) => victim));
+  return [
+    ...(own?.kind === 'end' ? [own.code === 0 ? 'done 0' : `failed ${own.code}`] : []),
+    ...endsOfVictims(victims, own !== undefined),
+    // Who spoils the files by which its end is known must live with what is known.
+    ...(run.kind === 'spoiler' ? ['lost', 'killed'] : []),
+  ];
+}
+
+/** @param hasEnded Whether the run itself wrote down how it would end. */
+function endsOfVictims(victims: ReadonlySet<Victim>, hasEnded: boolean): string[] {
+  const isGroup = victims.has('group');
+  // With its shim its exit code is gone, but when that was all that was done it ends by itself, and writes it down.
+  const isShimless = victims.has('shim') && (hasEnded || victims.size > 1);
+  return [
+    // One that has said how it will end may be killed in its last moment.
+    ...(isGroup || victims.has('command') ? ['signal SIGKILL'] : []),
+    ...(isGroup || isShimless ? ['lost'] : []),
+  ];
+}
+
+/** In one word for each of class and code, or signal. */
+function saidOf({ exit }: Account['row']): string {
+  if (exit === null) return 'nothing';
+  if (exit.class === 'signal') return `signal ${exit.signal}`;
+  return exit.class === 'done' || exit.class === 'failed' ? `${exit.class} ${exit.code}` : exit.class;
+}
+
+function recordWrong({ run, row, entries, record }: Account): string[] {
+  // One of them has put something else in its place.
+  if (run.kind === 'spoiler') return [];
+  if (record === null) return entries.length === 0 ? [] : ['has no run.json'];
+  const starts = entries.filter(({ kind }) => kind === 'start').map(({ attempt }) => attempt);
+  const numbers = record.map(({ number }) => number).join();
+  const last = record.at(-1)?.end;
+  return [
+    ...(numbers === starts.join() ? [] : [`has attempts ${numbers} in run.json, not ${starts.join()}`]),
+    ...(record.every(({ end }) => end !== null) ? [] : ['has an attempt without an end in run.json']),
+    ...(starts.length === 0 || last === row.exit?.class ? [] : [`is ${last} in run.json`]),
+  ];
+}
+
+function journalWrong({ row, journal }: Account): string[] {
+  return journal === row.exit?.class ? [] : [`is ${journal} by the journal`];
 }

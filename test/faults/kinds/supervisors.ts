@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { type Fault, faults } from '../fault-plan.js';
+import type { Killer } from '../kind.js';
+import type { Scene } from '../scene.js';
+
+/** A fault that has not come by then will not, ms. */
+const LONGEST_LIFE_MS = 4000;
+
+/** Of each death, where it came: `journal-write torn`, or `any time`. */
+export type Deaths = {
+  killer: Killer;
+  places: () => string[];
+  /** Runs that were alive, at the least, at a death by the clock when all steady ones were up. */
+  alive: () => number;
+  /** The next supervisor may live. */
+  spare: () => void;
+};
+
+/**
+ * Kills supervisors: each at an operation of its own choice (see `die-at.mjs`), or when its time has come.
+ */
+export function supervisorDeaths(scene: Scene, share: number, seed: number): Deaths {
+  const plan = faults(seed);
+  let fault: Fault | null = null;
+  let isSpared = false;
+  let told = 0;
+  let byHand = 0;
+  let alive = Infinity;
+  let present = { pid: 0, bornAt: 0 };
+  scene.give('MEMRL_FAULT', () => {
+    fault = isSpared ? null : plan.next().value;
+    return fault?.kind === 'at' ? `${fault.place}:${fault.n}:${fault.moment}` : '';
+  });
+  const atOperations = () => readFileSync(scene.deaths, 'utf8').split('\n').filter(Boolean);
+  const isOld = (pid: number) => {
+    if (pid !== present.pid) present = { pid, bornAt: performance.now() };
+    const life = fault?.kind === 'time' ? fault.afterMs : LONGEST_LIFE_MS;
+    return performance.now() > present.bornAt + life;
+  };
+  const strike = () => {
+    isSpared = false;
+    const pid = scene.supervisorPid;
+    if (pid !== null && isOld(pid)) {
+      if (areSteady(scene)) alive = Math.min(alive, scene.countAlive());
+      byHand += kill(pid);
+    }
+    const before = told;
+    told = atOperations().length + byHand;
+    return told - before;
+  };
+  return {
+    killer: { name: 'supervisors', share, strike },
+    places: () => [...atOperations(), ...Array<string>(byHand).fill('any time')],
+    alive: () => alive,
+    spare: () => (isSpared = true),
+  };
+}
+
+function areSteady({ ledger, all }: Scene): boolean {
+  const started = new Set(ledger.entries().map(({ run }) => run));
+  return all.every(({ kind, name }) => kind !== 'steady' || started.has(`ordeal/${name}`));
+}
+
+/** 1 if there was someone to kill. */
+function kill(pid: number): number {
+  try {
+    process.kill(pid, 'SIGKILL');
+    return 1;
+  } catch {
+    return 0;
+  }
+}
