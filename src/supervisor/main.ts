@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { UserError } from '../base/user-error.js';
+import { untilWholeSecond } from '../base/whole-second.js';
 import { ELSEWHERE, leaseTerms, type LeaseTerms, type SupervisorLock } from '../contract/supervisor-lock.js';
 import { hostIdentity } from '../executors/local/host-identity.js';
 import { identityOf } from '../executors/local/process-identity.js';
@@ -23,9 +24,6 @@ import { startProblem } from './start-problem.js';
 import { socketAddress } from './socket-address.js';
 import { fallsSilent } from './take-over.js';
 import { watchTurns } from './turn-watch.js';
-
-/** Between looks at the lock and the socket, ms. */
-const LOOK_MS = 1000;
 
 type Options = { runs: string; bin: string; takesOver: boolean };
 
@@ -88,12 +86,14 @@ async function serve(options: ServiceOptions, lock: TakenLock, terms: LeaseTerms
 
 type Post = { service: Service; lock: TakenLock; terms: LeaseTerms };
 
-/** Keeps the lease, the lock and the socket; resolves when another supervisor has the lock. */
+/** Keeps the lease, the lock and the socket, about once a second; resolves when another supervisor has the lock. */
 async function untilReplaced({ service, lock, terms }: Post, runsDirectory: string): Promise<string> {
   const lease = new Lease(runsDirectory);
   let renewedAt = performance.now();
   for (;;) {
-    await new Promise((resolveWait) => setTimeout(resolveWait, Math.min(LOOK_MS, terms.beatMs)));
+    await new Promise((resolveWait) =>
+      setTimeout(resolveWait, Math.min(untilWholeSecond(performance.now()), terms.beatMs)),
+    );
     const state = stateOf(lock.look);
     if (state === 'lost') return 'another supervisor has taken over the runs directory';
     if (state === 'retaken') log('someone had deleted the lock; it is made anew');

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { RunId } from '../base/ids.js';
+import { untilWholeSecond } from '../base/whole-second.js';
 import { supervisorFiles } from '../contract/files.js';
 import { openCgroupHome } from '../executors/local/cgroup-home.js';
 import type { Ending } from '../executors/local/ending.js';
@@ -47,6 +48,8 @@ export type ServiceOptions = {
 
 /** With nothing to do and nobody there, the supervisor stays for this long, ms. */
 const LINGER_MS = 2000;
+/** Between looks whether it is still so, ms. */
+const LINGER_LOOK_MS = 200;
 
 /** Puts the parts together: what the scheduler decides is done here, and what happens here is told to the scheduler. */
 export class Service {
@@ -113,9 +116,11 @@ export class Service {
   /** Resolves when there has been nothing to do, and nobody there, for a while. */
   async untilIdle(): Promise<void> {
     for (let idle = 0; idle < LINGER_MS;) {
-      await new Promise((resolve) => setTimeout(resolve, LINGER_MS / 10));
+      // What goes on for hours is not looked at five times a second: every look wakes the processor.
+      const wait = idle === 0 ? untilWholeSecond(performance.now()) : LINGER_LOOK_MS;
+      await new Promise((resolve) => setTimeout(resolve, wait));
       const isBusy = !isSettled(this.#state) || !this.#supervisor.isQuiet;
-      idle = isBusy ? 0 : Math.min(idle + LINGER_MS / 10, this.#outlook.aloneFor);
+      idle = isBusy ? 0 : Math.min(idle + LINGER_LOOK_MS, this.#outlook.aloneFor);
     }
   }
 
