@@ -68,7 +68,9 @@ export class Launcher {
     return null;
   }
 
+  /** It may have been asked to end, or ended, since it was decided. */
   launch(launch: Launch): void {
+    if (!this.#isWanted(launch)) return;
     const { gpus, book, state } = this.#tools;
     const indexes = gpusOf(launch.slot);
     // Someone else's since we looked: the scheduler has been told, and finds another place.

@@ -19,8 +19,10 @@ import { Desk } from './desk.js';
 import { Discretion, type Submitted } from './discretion.js';
 import { FollowUp } from './follow-up.js';
 import { GpuWatch, type Surroundings } from './gpu-watch.js';
+import { InTurns } from './in-turns.js';
 import { Journal } from './journal.js';
 import type { Judge } from './judgement.js';
+import type { Launch } from './launch-order.js';
 import { Launcher } from './launcher.js';
 import { Newsroom } from './newsroom.js';
 import { Outlook } from './outlook.js';
@@ -46,6 +48,8 @@ export type ServiceOptions = {
   surroundings: Surroundings;
 };
 
+/** Runs are started for so long in one turn: with a hundred free slots, to start them all takes half a second, ms. */
+const LAUNCH_MS = 15;
 /** With nothing to do and nobody there, the supervisor stays for this long, ms. */
 const LINGER_MS = 2000;
 /** Between looks whether it is still so, ms. */
@@ -61,6 +65,7 @@ export class Service {
   readonly #executor: LocalExecutor;
   readonly #gpus: GpuWatch;
   readonly #launcher: Launcher;
+  readonly #launches = new InTurns<Launch>(LAUNCH_MS, (launch) => this.#launcher.launch(launch));
   readonly #records: Records;
   readonly #watcher: Watcher;
   readonly #followUp: FollowUp;
@@ -142,6 +147,7 @@ export class Service {
   /** Leaves. The runs go on. */
   async close(reason: string): Promise<void> {
     await this.#outlook.close(reason);
+    this.#launches.close();
     this.#launcher.close();
     this.#executor.close();
     this.#deadline.clear();
@@ -314,7 +320,7 @@ export class Service {
   }
 
   #perform(action: SchedulerAction): void {
-    if (action.type === 'launch') this.#launcher.launch(action);
+    if (action.type === 'launch') this.#launches.give(action);
     else this.#executor[action.type](action.id);
   }
 
