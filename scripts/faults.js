@@ -33,7 +33,12 @@ await build({
 });
 const { ordeal } = await import(pathToFileURL(outfile).href).finally(() => rmSync(outfile));
 const without = (process.env.WITHOUT ?? '').split(',').filter(Boolean);
-const figure = await ordeal({ kills, rounds: Math.max(1, Math.round(kills / 400)), seed, without });
+// A hundred runs and more are not left behind when somebody has had enough.
+const broken = new Promise((_, reject) => {
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => reject(new Error(`got ${signal}`)));
+});
+const rounds = Math.max(1, Math.round(kills / 400));
+const figure = await ordeal({ kills, rounds, seed, without, broken });
 
 const counts = [...Object.entries(figure.deaths), ...Object.entries(figure.kills)];
 const width = Math.max(...counts.map(([what]) => what.length));
@@ -43,7 +48,9 @@ for (const trial of figure.trials) console.log(`besides: ${trial}`);
 for (const reason of figure.skipped) console.log(`SKIPPED: ${reason}`);
 for (const violation of figure.violations) console.log(`VIOLATED: ${violation}`);
 const total = Object.values(figure.kills).reduce((sum, count) => sum + count, 0);
-const turn = figure.longestTurn === null ? 'not measured' : `${figure.longestTurn.toFixed(0)} ms`;
+const { ms, computedMs } = figure.longestTurn ?? {};
+const turn =
+  ms === undefined ? 'not measured' : `${ms.toFixed(0)} ms (${computedMs?.toFixed(0) ?? '?'} ms of computing)`;
 console.log(
   `${total} kills, ${figure.runs} runs, at least ${figure.alive} of them alive at each kill of a supervisor by the clock, ` +
     `longest turn of a supervisor ${turn}, ${figure.seconds.toFixed(0)} s, seed ${seed}: ${figure.violations.length} violations`,

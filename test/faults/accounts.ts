@@ -32,7 +32,7 @@ export function accounts(scene: Scene): Account[] {
 }
 
 function recordOf({ bed }: Scene, run: Ordained): Account['record'] {
-  if (run.kind === 'spoiler') return null;
+  if (run.kind === 'spoiler' || run.kind === 'broken') return null;
   const record = readRunRecord(bed.path(...idOf(run).split('/')));
   return record?.attempts.map(({ number, outcome }) => ({ number, end: outcome?.kind ?? null })) ?? null;
 }

@@ -5,13 +5,13 @@
  */
 import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import type { Fleet } from '../../src/client/fleet.js';
-import { readProcesses } from '../../src/executors/local/process-table.js';
-import { LONG_TURN_MS } from '../../src/supervisor/turn-watch.js';
+import { LONG_TURN_MS, longTurnWords, type Turn } from '../../src/supervisor/turn-watch.js';
 import { waitFor } from '../supervisor/testbed.js';
 import { accounts } from './accounts.js';
 import type { Killer, Trial } from './kind.js';
 import { clientDeaths, submitWords } from './kinds/clients.js';
 import { letTheClockJump } from './kinds/clock.js';
+import { letFilesFail } from './kinds/errors.js';
 import { logouts } from './kinds/logout.js';
 import { strangers } from './kinds/namespace.js';
 import { processDeaths } from './kinds/processes.js';
@@ -34,14 +34,15 @@ export type Figure = {
   /** Runs that were alive, at the least, when a supervisor was killed. */
   alive: number;
   seconds: number;
-  /** Of the loop of any supervisor, ms; null: not measured. */
-  longestTurn: number | null;
+  /** Of the loop of any supervisor; null: not measured. */
+  longestTurn: Turn | null;
   violations: string[];
 };
 
 /**
- * `rounds`: how often the trials come. `without`: names of killers and trials, `clock jumps`, `spoilers` and `turns`, that are
- * left out. `longestTurnMs`: what a turn of a supervisor may take; more where others keep the machine busy.
+ * `rounds`: how often the trials come. `without`: names of killers and trials, `clock jumps`, `spoilers`, `errors` and `turns`,
+ * that are left out. `longestTurnMs`: what a turn of a supervisor may take; more where others keep the machine busy. `broken`: rejects
+ * when nobody wants to know any more.
  */
 export type OrdealOptions = {
   kills: number;
@@ -49,6 +50,7 @@ export type OrdealOptions = {
   seed: number;
   without?: readonly string[];
   longestTurnMs?: number;
+  broken?: Promise<never>;
 };
 
 const LAST_PATIENCE_MS = 60_000;
@@ -63,15 +65,15 @@ export async function ordeal(options: OrdealOptions): Promise<Figure> {
   const { kills, without = [] } = options;
   const share = kills / 4;
   const measure = {
-    short: Math.ceil(kills / 2),
-    prey: Math.ceil(kills * 1.1),
-    spoilers: !without.includes('spoilers'),
+    ...{ short: Math.ceil(kills / 2), prey: Math.ceil(kills * 1.1) },
+    ...{ spoilers: !without.includes('spoilers'), errors: !without.includes('errors') },
   };
   const scene = new Scene(measure, options.seed);
   try {
-    return await new Ordeal(scene, options, supervisorDeaths(scene, share / kills, options.seed)).run();
+    const given = new Ordeal(scene, options, supervisorDeaths(scene, share / kills, options.seed)).run();
+    return await (options.broken === undefined ? given : Promise.race([given, options.broken]));
   } finally {
-    await scene.bed.close();
+    await scene.close();
   }
 }
 
@@ -101,6 +103,7 @@ class Ordeal {
   async run(): Promise<Figure> {
     const begin = performance.now();
     if (this.#isWanted('clock jumps')) letTheClockJump(this.#scene);
+    if (this.#isWanted('errors')) letFilesFail(this.#scene);
     await this.#scene.open();
     await this.#submit();
     for (let round = 1; round <= this.#options.rounds; round++) {
@@ -217,10 +220,10 @@ class Ordeal {
     await waitFor('the helpers of killed runs to end', () => strays(scene).length === 0).catch(() => undefined);
   }
 
-  #turnWrong(longest: number): string[] {
+  #turnWrong(longest: Turn | null): string[] {
     const { longestTurnMs = LONG_TURN_MS } = this.#options;
-    if (longest <= longestTurnMs || !this.#isWanted('turns')) return [];
-    return [`a supervisor did nothing else for ${longest} ms`];
+    if (longest === null || longest.ms <= longestTurnMs || !this.#isWanted('turns')) return [];
+    return [`a supervisor says: ${longTurnWords([longest])}`];
   }
 
   #judge(seconds: number): Figure {
@@ -238,7 +241,7 @@ class Ordeal {
         ...all.flatMap(violations),
         ...(fleet.status.cpu.busy === 0 ? [] : [`${fleet.status.cpu.busy} slots are still taken`]),
         ...strays(scene),
-        ...this.#turnWrong(longestTurn ?? 0),
+        ...this.#turnWrong(longestTurn),
       ],
     };
   }
@@ -260,10 +263,8 @@ function openGate(gate: string): void {
 }
 
 /** Processes of runs that are still there. */
-function strays({ bed }: Scene): string[] {
-  return readProcesses()
-    .filter((entry) => entry.mark()?.startsWith(bed.runs))
-    .map(({ pid, name }) => `process ${pid} (${name}) was left behind`);
+function strays(scene: Scene): string[] {
+  return scene.processes().map(({ pid, name }) => `process ${pid} (${name}) was left behind`);
 }
 
 function tally(words: readonly string[]): Record<string, number> {

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import type { Plan, PlannedRun } from '../../src/spec/planned-run.js';
 import { RetryRule } from '../../src/spec/planned-run.js';
 import { plan } from '../supervisor/testbed.js';
+import { errors } from './kinds/errors.js';
 import { ledgerScript } from './ledger.js';
 import { spoilScript, spoilings } from './spoil.js';
 
@@ -17,16 +18,27 @@ export type Ordained = {
 
 /**
  * `steady` lives through all deaths of the supervisor. `prey` is there to be killed, by whom its last letter says: its shim, the
- * command, the whole group. `spoiler` spoils a file of its own directory. `side`: submitted by a client that may be killed at it.
+ * command, the whole group. `spoiler` spoils a file of its own directory, and of a `broken` one a file cannot be read by others. `side`: submitted by a client that may be killed at it.
  */
 export type Kind =
-  'steady' | 'short' | 'stubborn' | 'held' | 'first' | 'then' | 'doomed' | 'prey' | 'keen-prey' | 'spoiler' | 'side';
+  | 'steady'
+  | 'short'
+  | 'stubborn'
+  | 'held'
+  | 'first'
+  | 'then'
+  | 'doomed'
+  | 'prey'
+  | 'keen-prey'
+  | 'spoiler'
+  | 'broken'
+  | 'side';
 
 /** Where the runs leave their traces; `gate` is a FIFO on whose opening the steady ones wait without costing anything. */
 export type Places = { ledger: string; locks: string; gate: string; script: string };
 
 /** How many of the kinds whose number depends on how long the ordeal is. */
-export type Measure = { short: number; prey: number; spoilers: boolean };
+export type Measure = { short: number; prey: number; spoilers: boolean; errors: boolean };
 
 /** Steady runs stay alive until the gate opens, so that so many live through every death of the supervisor. */
 const STEADY = 100;
@@ -38,7 +50,7 @@ const FIRST = 6;
 export const SLOTS = STEADY + 24;
 
 /** Cheap runs of all kinds. */
-export function ordained({ short, prey, spoilers }: Measure): Ordained[] {
+export function ordained({ short, prey, ...spoilt }: Measure): Ordained[] {
   const many = (kind: Kind, count: number, rest: Pick<Ordained, 'starts'> & { codes?: number }) =>
     Array.from({ length: count }, (_, n): Ordained => {
       return { name: `${kind}${n}`, kind, code: rest.codes === undefined ? 0 : n % rest.codes, starts: rest.starts };
@@ -55,7 +67,8 @@ export function ordained({ short, prey, spoilers }: Measure): Ordained[] {
     ...many('stubborn', STUBBORN, { starts: 3 }),
     ...many('held', HELD, { starts: 1 }),
     ...many('then', FIRST, { starts: 1, codes: 3 }),
-    ...many('spoiler', spoilers ? spoilings.length : 0, { starts: null, codes: 3 }),
+    ...many('spoiler', spoilt.spoilers ? spoilings.length : 0, { starts: null, codes: 3 }),
+    ...many('broken', spoilt.errors ? errors.length : 0, { starts: null, codes: 3 }),
     ...evenly(queued),
   ];
 }
@@ -130,6 +143,7 @@ prey | keen-prey) sleep "1\${seconds#0}" 9>&- ;;
 spoiler)
   ${spoilScript}
   sleep 2 9>&- ;;
+broken) sleep 2 9>&- ;;
 *) sleep "$seconds" 9>&- ;;
 esac
 end "$code"

@@ -4,7 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { RunId } from '../../src/base/ids.js';
 import type { Programs } from '../../src/client/ensure-supervisor.js';
 import type { Fleet } from '../../src/client/fleet.js';
-import { readProcesses } from '../../src/executors/local/process-table.js';
+import { type ProcessEntry, readProcesses } from '../../src/executors/local/process-table.js';
+import type { Turn } from '../../src/supervisor/turn-watch.js';
 import { Testbed } from '../supervisor/testbed.js';
 import { numbers } from './fault-plan.js';
 import { Ledger } from './ledger.js';
@@ -44,7 +45,7 @@ export class Scene {
       ...(process.env as Record<string, string>),
       ...{ XDG_RUNTIME_DIR: this.runtime, MEMRL_LEASES: this.bed.path('.leases') },
       ...{ MEMRL_TURNS: this.#turns, MEMRL_FAULT_LOG: this.deaths },
-      NODE_OPTIONS: ['die-at.mjs', 'shift-clock.mjs'].map(preload).join(' '),
+      NODE_OPTIONS: ['die-at.mjs', 'shift-clock.mjs', 'fail-at.mjs'].map(preload).join(' '),
     };
   }
 
@@ -69,6 +70,14 @@ export class Scene {
 
   async open(): Promise<void> {
     this.#fleet = await this.bed.fleet({ ...(await this.bed.programs()), environment: this.#environment });
+  }
+
+  /** Ends everything that was started here, also what no supervisor knows of any more. */
+  async close(): Promise<void> {
+    const endRuns = () => {
+      for (const { pid } of this.processes()) process.kill(pid, 'SIGKILL');
+    };
+    await this.bed.close().finally(endRuns);
   }
 
   /** Every program that is started from now on gets in this variable what is then given; empty: nothing. */
@@ -98,16 +107,19 @@ export class Scene {
     return this.bed.supervisorPid();
   }
 
-  /** How many runs have a living process. */
-  countAlive(): number {
-    const marks = readProcesses().map((entry) => entry.mark());
-    return new Set(marks.filter((mark) => mark?.startsWith(this.bed.runs))).size;
+  /** Living processes of runs. */
+  processes(): ProcessEntry[] {
+    return readProcesses().filter((entry) => entry.mark()?.startsWith(this.bed.runs));
   }
 
-  /** The longest turn of any supervisor's loop, ms; null: nobody told of one. */
-  longestTurn(): number | null {
-    const turns = readFileSync(this.#turns, 'utf8').split('\n').filter(Boolean);
-    return turns.length === 0 ? null : Math.max(...turns.map((line) => Number(line.split(' ')[1])));
+  /** The longest turn of any supervisor's loop; null: nobody told of one. */
+  longestTurn(): Turn | null {
+    const lines = readFileSync(this.#turns, 'utf8').split('\n').filter(Boolean);
+    const turns = lines.map((line): Turn => {
+      const [, ms, computed] = line.split(' ');
+      return { ms: Number(ms), computedMs: computed === '-' ? null : Number(computed) };
+    });
+    return turns.toSorted((a, b) => b.ms - a.ms)[0] ?? null;
   }
 }
 

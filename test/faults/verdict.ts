@@ -60,6 +60,8 @@ function endWrong(account: Account): string[] {
   const { run, row, entries } = account;
   if (run.kind === 'doomed') return row.state === 'killed' ? [] : ['should have been killed'];
   const allowed = allowedEnds(account);
+  // Where nothing can be written in its directory, it cannot be started, and that is said.
+  if (run.kind === 'broken' && entries.length === 0) return row.exit === null ? ['has no end'] : [];
   if (allowed.length === 0) {
     return [entries.length === 0 ? 'was never started' : 'has a process that neither ended nor was killed'];
   }
@@ -76,8 +78,8 @@ function allowedEnds({ run, entries, blows }: Account): string[] {
   return [
     ...(own?.kind === 'end' ? [own.code === 0 ? 'done 0' : `failed ${own.code}`] : []),
     ...endsOfVictims(victims, own !== undefined),
-    // Who spoils the files by which its end is known must live with what is known.
-    ...(run.kind === 'spoiler' ? ['lost', 'killed'] : []),
+    // Where the files cannot be read by which its end is known, one must live with what is known.
+    ...(isSpoilt(run) ? ['lost', 'killed'] : []),
   ];
 }
 
@@ -102,7 +104,7 @@ function saidOf({ exit }: Account['row']): string {
 
 function recordWrong({ run, row, entries, record }: Account): string[] {
   // One of them has put something else in its place.
-  if (run.kind === 'spoiler') return [];
+  if (isSpoilt(run)) return [];
   if (record === null) return entries.length === 0 ? [] : ['has no run.json'];
   const starts = entries.filter(({ kind }) => kind === 'start').map(({ attempt }) => attempt);
   const numbers = record.map(({ number }) => number).join();
@@ -112,6 +114,10 @@ function recordWrong({ run, row, entries, record }: Account): string[] {
     ...(record.every(({ end }) => end !== null) ? [] : ['has an attempt without an end in run.json']),
     ...(starts.length === 0 || last === row.exit?.class ? [] : [`is ${last} in run.json`]),
   ];
+}
+
+function isSpoilt({ kind }: Ordained): boolean {
+  return kind === 'spoiler' || kind === 'broken';
 }
 
 function journalWrong({ row, journal }: Account): string[] {

@@ -41,7 +41,7 @@ export function supervisorDeaths(scene: Scene, share: number, seed: number): Dea
     isSpared = false;
     const pid = scene.supervisorPid;
     if (pid !== null && isOld(pid)) {
-      if (areSteady(scene)) alive = Math.min(alive, scene.countAlive());
+      if (areSteady(scene)) alive = Math.min(alive, new Set(scene.processes().map((entry) => entry.mark())).size);
       byHand += kill(pid);
     }
     const before = told;
