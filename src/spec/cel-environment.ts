@@ -2,6 +2,9 @@ import { Environment } from '@marcbachmann/cel-js';
 import { functionBounds } from './function-bounds.js';
 import { linearPattern, PatternError, type LinearPattern } from './linear-pattern.js';
 
+/** Those that are used again and again; few, because each holds a machine. */
+const patterns = new Map<string, LinearPattern>();
+
 /** What is called where an expression says `matches`: the library gives that name no other meaning. */
 export const matchesInstead = 'matchesInOnePass';
 
@@ -73,9 +76,6 @@ function withFunctions(environment: Environment): Environment {
   }
   return environment;
 }
-
-/** Those that are used again and again; few, because each holds a machine. */
-const patterns = new Map<string, LinearPattern>();
 
 function patternOf(source: string): LinearPattern {
   const known = patterns.get(source);
