@@ -15,7 +15,7 @@ import { letFilesFail } from './kinds/errors.js';
 import { logouts } from './kinds/logout.js';
 import { strangers } from './kinds/namespace.js';
 import { processDeaths } from './kinds/processes.js';
-import { type Deaths, supervisorDeaths } from './kinds/supervisors.js';
+import { type Deaths, isMarked, kill, supervisorDeaths } from './kinds/supervisors.js';
 import { codeWrong, typed } from './kinds/typed.js';
 import { isThere } from './ledger.js';
 import { ordealPlan, SLOTS } from './runs.js';
@@ -192,13 +192,16 @@ class Ordeal {
     }
   }
 
-  /** From now on the supervisor lives; one that is to die by itself does so first. */
+  /** From now on the supervisor lives; one that is to die by itself does so now. */
   async #peace(): Promise<void> {
-    const { scene } = { scene: this.#scene };
-    const doomed = scene.supervisorPid;
+    const { fleet } = this.#scene;
+    const before = this.#scene.supervisorPid;
     this.#deaths.spare();
-    if (doomed !== null) process.kill(doomed, 'SIGKILL');
-    const isUp = () => scene.supervisorPid !== doomed && scene.fleet.connection === 'connected';
+    const isUp = () => {
+      const pid = this.#scene.supervisorPid;
+      if (pid !== null && (pid === before || isMarked(pid))) kill(pid);
+      else return pid !== null && fleet.connection === 'connected';
+    };
     await waitFor('a supervisor that stays', isUp, LAST_PATIENCE_MS);
   }
 

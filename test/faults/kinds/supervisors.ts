@@ -61,8 +61,18 @@ function areSteady({ ledger, all }: Scene): boolean {
   return all.every(({ kind, name }) => kind !== 'steady' || started.has(`ordeal/${name}`));
 }
 
+/** Whether this supervisor was given an operation to die at. */
+export function isMarked(pid: number): boolean {
+  try {
+    return /\0MEMRL_FAULT=[^\0]/.test(readFileSync(`/proc/${pid}/environ`, 'latin1'));
+  } catch {
+    // It has died of it.
+    return true;
+  }
+}
+
 /** 1 if there was someone to kill. */
-function kill(pid: number): number {
+export function kill(pid: number): number {
   try {
     process.kill(pid, 'SIGKILL');
     return 1;
