@@ -64,7 +64,10 @@ export const SubmittedRun = z.object({
 });
 export type SubmittedRun = z.infer<typeof SubmittedRun>;
 
-/** Everything that can happen to the runs. Facts, in the past tense; one line of the journal each. `at`: Unix ms. */
+/**
+ * Everything that can happen to the runs. Facts, in the past tense; one line of the journal each. `at`: ms on a line that runs
+ * evenly and begins at Unix time; what a wall clock said then is `at` and the `wallAhead` of that boot.
+ */
 export const SchedulerEvent = z.discriminatedUnion('type', [
   /** `gpus`: in the order in which they are preferred. */
   z.object({ type: z.literal('slots-changed'), at, cpus: z.int().nonnegative(), gpus: z.array(GrantedGpu) }),
@@ -109,6 +112,8 @@ export const SchedulerEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('continue-requested'), at, ids: z.array(RunId) }),
   z.object({ type: z.literal('priority-requested'), at, ids: z.array(RunId), priority: z.int() }),
   z.object({ type: z.literal('time-passed'), at }),
+  /** How the clocks stood at a start, or when the wall clock had been set. `bootMs`: ms of the boot clock; `wallMs`: Unix ms. */
+  z.object({ type: z.literal('clock-read'), at, bootId: z.string(), bootMs: z.number(), wallMs: z.number() }),
   z.object({ type: z.literal('sweep-forgotten'), at, sweep: Name }),
 ]);
 export type SchedulerEvent = z.infer<typeof SchedulerEvent>;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { GpuIndex, GroupId, RunId } from '../base/ids.js';
+import { Boot } from './boots.js';
 import { Breaker, Retry, SeenGpu } from './event.js';
 import { groupOf, setNeeds } from './groups.js';
 import { file } from './move.js';
@@ -60,6 +61,8 @@ export const Snapshot = z
     terms: z.array(Terms),
     runs: z.array(RunRecord),
     nextOrder: z.int().nonnegative(),
+    /** Version 2 had none. */
+    boots: z.array(Boot).default([]),
   })
   .refine(
     ({ terms, runs }) => runs.every((run) => run.terms < terms.length),
@@ -73,7 +76,7 @@ export type Snapshot = z.infer<typeof Snapshot>;
 
 /** What is to be kept of a state. Shares parts with it: to be written down before the next step. */
 export function snapshotOf(state: SchedulerState): Snapshot {
-  const { cpu, gpu, groups, runs, nextOrder } = state;
+  const { cpu, gpu, groups, runs, nextOrder, boots } = state;
   const table = new Map<string, number>();
   const terms: Terms[] = [];
   const placeOf = (own: Terms): number => {
@@ -88,15 +91,17 @@ export function snapshotOf(state: SchedulerState): Snapshot {
     terms,
     runs: [...runs.values()].map((run) => runRecord(run, placeOf(termsOf(run)))),
     nextOrder,
+    boots: [...boots],
   };
 }
 
 /** The state that a snapshot was taken of: the same events bring it to the same actions. */
-export function restored({ cpus, gpus, devices, groups, terms, runs, nextOrder }: Snapshot): SchedulerState {
+export function restored({ cpus, gpus, devices, groups, terms, runs, nextOrder, boots }: Snapshot): SchedulerState {
   const state = emptyState();
   state.cpu.slots = cpus;
   state.gpu.gpus = gpus;
   state.nextOrder = nextOrder;
+  state.boots.push(...boots);
   for (const device of devices) state.gpu.devices.set(device.index, device);
   for (const { id, breaker, quickFailures, peakMemory } of groups) {
     Object.assign(groupOf(state, id), { breaker, quickFailures, peakMemory });

@@ -1,4 +1,5 @@
 import type { GpuIndex, GroupId, RunId } from '../base/ids.js';
+import type { Boot } from './boots.js';
 import type { Breaker, SeenGpu } from './event.js';
 import { RunHeap } from './run-heap.js';
 import type { Run } from './run-state.js';
@@ -55,6 +56,8 @@ export type SchedulerState = {
   /** Runs to which something happens at a known time, soonest first: a kill, a retry, a timeout. */
   readonly deadlines: RunHeap;
   nextOrder: number;
+  /** How times of events stand to the clocks of the machine, one for each time it was up. */
+  readonly boots: Boot[];
 };
 
 /** No runs and no slots. */
@@ -70,5 +73,6 @@ export function emptyState(): SchedulerState {
     active: new Set(),
     deadlines: new RunHeap(),
     nextOrder: 0,
+    boots: [],
   };
 }

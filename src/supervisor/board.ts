@@ -11,7 +11,9 @@ import { runSummary, type Surroundings } from './run-view.js';
 export type BoardSources = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun;
-  beside: (run: PlannedRun) => Omit<Surroundings, 'waiting'>;
+  beside: (run: PlannedRun) => Omit<Surroundings, 'waiting' | 'shown'>;
+  /** The wall clock at a time of the scheduler's line. Unix ms. */
+  shown: (at: number) => number;
   /** Why a run that has its slot is not up yet. */
   delayOf: (id: RunId) => string | null;
   sweeps: () => SweepSummary[];
@@ -66,10 +68,10 @@ export class Board {
   }
 
   #row(run: Run): RunSummary {
-    const { state, planned, beside, delayOf } = this.#sources;
+    const { state, planned, beside, delayOf, shown } = this.#sources;
     const plan = planned(run.id);
     const waiting = run.state.phase === 'starting' ? delayOf(run.id) : waitingReason(state, run.id);
-    return runSummary(run, plan, { ...beside(plan), waiting });
+    return runSummary(run, plan, { ...beside(plan), waiting, shown });
   }
 
   /** The runs of a group wait for the same thing: where that changed, all their rows did. */

@@ -1,7 +1,7 @@
 /**
  * What stands in a journal: a header, perhaps a snapshot of all that came before, then one event a line.
  *
- * Version 1 had no snapshots and fewer kinds of event; all it wrote still means the same.
+ * Version 1 had no snapshots, and versions 1 and 2 fewer kinds of event; all they wrote still means the same.
  */
 import { UserError } from '../base/user-error.js';
 import { SchedulerEvent } from '../scheduler/event.js';
@@ -21,13 +21,16 @@ export type JournalText = JournalContents & { end: number; version: number };
  */
 export type JournalHearer = { snapshot: (data: unknown) => void; event: (event: SchedulerEvent) => void };
 
-export const VERSION = 2;
-const READABLE = [1, VERSION];
+export const VERSION = 3;
+const READABLE = [1, 2, VERSION];
 /** A damaged file may have more bad lines than anyone reads. */
 const TOLD = 20;
 
 /** The first line of a journal that began with nothing. As long in every version, so that it can be raised in place. */
 export const headerLine = `${JSON.stringify({ type: 'journal', version: VERSION })}\n`;
+
+/** What every header begins with: written over that of an older version, it raises it. */
+export const versionMark = headerLine.slice(0, headerLine.indexOf('}'));
 
 /** The line of an event. */
 export function eventLine(event: SchedulerEvent): string {

@@ -10,6 +10,7 @@ import {
   type JournalHearer,
   parseJournal,
   VERSION,
+  versionMark,
 } from './journal-text.js';
 
 /** A journal shorter than this is not worth shortening, bytes. */
@@ -86,7 +87,7 @@ export class Journal {
   async append(events: readonly SchedulerEvent[]): Promise<void> {
     if (this.#source !== null && !this.#isInPlace()) await this.#restore(this.#source);
     else if (this.#source !== null && this.#isUnwieldy()) await this.#shorten(this.#source);
-    if (this.#version === 1) await this.#raiseVersion();
+    if (this.#version > 0 && this.#version < VERSION) await this.#raiseVersion();
     await this.#write(events.map(eventLine).join(''));
   }
 
@@ -157,7 +158,7 @@ export class Journal {
 
   /** So that an older program does not take what it cannot read for damage. One byte changes, so it is done or it is not. */
   async #raiseVersion(): Promise<void> {
-    await writeAll(this.#file, Buffer.from(headerLine), 0);
+    await writeAll(this.#file, Buffer.from(versionMark), 0);
     await this.#file.datasync();
     this.#version = VERSION;
   }

@@ -13,7 +13,7 @@ import { redactedOutcome } from './redacted-outcome.js';
 import { redactedParameters } from './redacted-parameters.js';
 
 export type AttemptStart = { number: number; slot: string; startedAt: number };
-export type AttemptEnd = { number: number; endedAt: number; outcome: Outcome };
+export type AttemptEnd = { number: number; startedAt?: number; endedAt: number; outcome: Outcome };
 
 /** What is known of the submit a run came with. `environment`: the file in `.supervisor` that keeps it. */
 export type Origin = { redact: Redact; environment?: string };
@@ -94,12 +94,12 @@ export class Records {
   }
 
   /** An attempt that never started is not recorded: it has no history but the reason, which the journal keeps. */
-  ended(run: PlannedRun, { number, endedAt, outcome }: AttemptEnd): void {
+  ended(run: PlannedRun, { number, outcome, ...times }: AttemptEnd): void {
     const record = this.#recordOf(run);
     if (record === null) return;
     const safe = redactedOutcome(outcome, this.#originOf(run).redact);
     const attempts = record.attempts.map((attempt): AttemptRecord =>
-      attempt.number === number ? { ...attempt, endedAt, outcome: safe } : attempt,
+      attempt.number === number ? { ...attempt, ...times, outcome: safe } : attempt,
     );
     this.#keep(run, { ...record, attempts });
   }

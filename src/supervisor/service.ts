@@ -26,6 +26,7 @@ import { Outlook } from './outlook.js';
 import { Records } from './records.js';
 import { endOf, forgetting, type PastAttempt, reconcile, Recovery, replay } from './recovery.js';
 import { environmentFile, RunBook } from './run-book.js';
+import { SteadyClock } from './steady-clock.js';
 import { Supervisor } from './supervisor.js';
 import { survivorWords } from './survivors.js';
 import { sweepSummaries } from './sweep-view.js';
@@ -48,6 +49,9 @@ export type ServiceOptions = {
 /** With nothing to do and nobody there, the supervisor stays for this long, ms. */
 const LINGER_MS = 2000;
 
+/** Between looks whether somebody has set the wall clock, ms. */
+const CLOCK_LOOK_MS = 5000;
+
 /** Puts the parts together: what the scheduler decides is done here, and what happens here is told to the scheduler. */
 export class Service {
   readonly #options: ServiceOptions;
@@ -65,7 +69,8 @@ export class Service {
   readonly #outlook: Outlook;
   readonly #discretion = new Discretion((id) => this.#submitted(id));
   readonly #warnings = new Warnings((id) => this.#outlook.changed([id]));
-  readonly #clockStart = Date.now() - performance.now();
+  readonly #clock: SteadyClock;
+  #clockLook: NodeJS.Timeout | null = null;
   readonly #deadline = new DeadlineClock(
     () => this.#now(),
     () => this.#tell({ type: 'time-passed', at: this.#now() }),
@@ -74,6 +79,7 @@ export class Service {
   private constructor(options: ServiceOptions, journal: Journal, state: SchedulerState) {
     this.#options = options;
     this.#state = state;
+    this.#clock = new SteadyClock(state.boots);
     this.#journal = journal;
     this.#book = new RunBook(options.runsDirectory);
     this.#supervisor = new Supervisor(this.#state, {
@@ -87,7 +93,10 @@ export class Service {
     this.#launcher = this.#newLauncher();
     this.#records = new Records(options.log, ({ id }) => this.#originOf(id));
     this.#watcher = this.#newWatcher();
-    this.#followUp = new FollowUp(this.#records, this.#watcher, (run, planned) => this.#began(run, planned));
+    this.#followUp = new FollowUp(this.#records, this.#watcher, {
+      began: (run, planned) => this.#began(run, planned),
+      shown: (at) => this.#clock.shown(at),
+    });
     this.#newsroom = new Newsroom({ ...options, ...this.#knowledge(), discretion: this.#discretion });
     this.#outlook = this.#newOutlook();
   }
@@ -102,9 +111,9 @@ export class Service {
     for (const line of contents.dropped) options.log(`journal: ${line}`);
     const service = new Service(options, journal, state);
     journal.standsFor({ ...options, snapshot: () => service.#snapshot() });
-    const gone = service.#unreadable();
-    if (gone.length > 0) await journal.append(gone);
-    replay(service.#state, gone);
+    const found = [...[service.#clock.news() ?? []].flat(), ...service.#unreadable()];
+    if (found.length > 0) await journal.append(found);
+    replay(service.#state, found);
     service.#takeUp(recovery.lately);
     await service.#outlook.listen(options.socket);
     return service;
@@ -130,14 +139,21 @@ export class Service {
     this.#launcher.close();
     this.#executor.close();
     this.#deadline.clear();
+    if (this.#clockLook !== null) clearInterval(this.#clockLook);
     this.#records.close();
     await Promise.all([this.#watcher.close(), this.#gpus.close(), this.#newsroom.close()]);
     await this.#journal.close();
   }
 
-  /** Unix ms that never jump: a wall clock set forward must not kill a run before its time. */
+  /** Ms that never jump: a wall clock set forward must not kill a run before its time. */
   #now(): number {
-    return Math.round(this.#clockStart + performance.now());
+    return this.#clock.now();
+  }
+
+  /** What people are shown follows a wall clock that somebody has set. */
+  #lookAtClock(): void {
+    const news = this.#clock.news();
+    if (news !== null) this.#supervisor.tell(news);
   }
 
   /** Something has happened. What is said of a run goes into the journal, so no secret may be in it. */
@@ -232,6 +248,7 @@ export class Service {
         warning: this.#warnings.of(run.id),
       }),
       delayOf: (id) => this.#launcher.delayOf(id),
+      shown: (at) => this.#clock.shown(at),
       sweeps: () => sweepSummaries(this.#state, this.#book, this.#options.runsDirectory),
       recalled: () => this.#watcher.hasRecalled,
       gpus: () => this.#gpus.statuses(),
@@ -269,9 +286,11 @@ export class Service {
     for (const run of runs) this.#settlePause(run);
     for (const past of lately) {
       const planned = this.#planned(past.id);
-      if (planned !== null) this.#records.confirm(planned, past);
+      const [startedAt, endedAt] = [this.#clock.shown(past.startedAt), this.#clock.shown(past.endedAt)];
+      if (planned !== null) this.#records.confirm(planned, { ...past, startedAt, endedAt });
     }
     this.#newsroom.takeUp();
+    this.#clockLook = setInterval(() => this.#lookAtClock(), CLOCK_LOOK_MS).unref();
     this.#changed(new Set(runs.map(({ id }) => id)));
   }
 
@@ -309,6 +328,7 @@ export class Service {
 
   #heard(touched: ReadonlySet<RunId>, event: SchedulerEvent): void {
     this.#outlook.heard(event);
+    if (event.type === 'clock-read') this.#outlook.changed(this.#state.runs.keys());
     this.#newsroom.heard(event, touched);
     this.#changed(touched);
   }

@@ -33,6 +33,7 @@ function newPair(count: number) {
     planned: (run) => planned.get(run)!,
     beside: (run) => ({ argv: run.argv, gpuMemory: null, warning: null, vitals: vitals.get(run.id) ?? noVitals }),
     delayOf: () => null,
+    shown: (at) => at,
     sweeps: () => sweeps,
     gpus: () => [],
     recalled: () => true,
