@@ -44,6 +44,12 @@ export async function recalled(fleet: Fleet): Promise<void> {
  */
 export function knownSweeps(fleet: Fleet, asked: string | undefined): string[] {
   const known = [...fleet.sweeps.keys()];
+  if (known.length === 0 && fleet.status.problem !== null) {
+    throw new UserError(
+      `No sweep is known here: ${fleet.status.problem}.`,
+      'Launch each sweep again, or name another folder of runs with --runs.',
+    );
+  }
   if (asked !== undefined && !fleet.sweeps.has(asked)) {
     const problem = known.length === 0 ? `No sweep was launched here, so there is no` : 'There is no sweep';
     throw new UserError(

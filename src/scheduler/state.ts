@@ -24,18 +24,23 @@ export type Group = {
   peakMemory: number | null;
 };
 
-/** CPU slots are numbered 0 … slots - 1; holders above that are left over from when there were more. */
-export type CpuPool = { slots: number; readonly holders: Map<number, RunId> };
+/**
+ * CPU slots are numbered 0 … slots - 1; holders above that are left over from when there were more, or were taken over.
+ * `chosen`: a person has said how many.
+ */
+export type CpuPool = { slots: number; chosen: boolean; readonly holders: Map<number, RunId> };
 
 /** A GPU, as far as it is known. `memory`, `foreignMemory`: MiB. `present`: the last look found it, or there was none yet. */
 export type GpuDevice = SeenGpu & { uuid: string | null; drained: boolean; present: boolean };
 
 /**
- * `gpus`: those that may be used, in the order in which they are preferred. `devices`: every one that was ever spoken of.
+ * `gpus`: those that may be used, in the order in which they are preferred; `chosen`: a person has said which. `devices`:
+ * every one that was ever spoken of.
  * `shares`: per GPU, the runs on it and how many runs each of them agrees to share it with.
  */
 export type GpuPool = {
   gpus: readonly GpuIndex[];
+  chosen: boolean;
   readonly devices: Map<GpuIndex, GpuDevice>;
   readonly shares: Map<GpuIndex, Map<RunId, number>>;
 };
@@ -66,8 +71,8 @@ export function emptyState(): SchedulerState {
     runs: new Map(),
     groups: new Map(),
     sweeps: new Map(),
-    cpu: { slots: 0, holders: new Map() },
-    gpu: { gpus: [], devices: new Map(), shares: new Map() },
+    cpu: { slots: 0, chosen: false, holders: new Map() },
+    gpu: { gpus: [], chosen: false, devices: new Map(), shares: new Map() },
     queues: new Map(),
     queued: new Map(),
     active: new Set(),

@@ -68,10 +68,19 @@ export class Board {
   }
 
   #row(run: Run): RunSummary {
-    const { state, planned, beside, delayOf, shown } = this.#sources;
+    const { planned, beside, shown } = this.#sources;
     const plan = planned(run.id);
-    const waiting = run.state.phase === 'starting' ? delayOf(run.id) : waitingReason(state, run.id);
+    const waiting = this.#remarkOn(run);
     return runSummary(run, plan, { ...beside(plan), waiting, shown });
+  }
+
+  /** Why it is not up, or what comes after. */
+  #remarkOn(run: Run): string | null {
+    const { state, delayOf } = this.#sources;
+    const { phase } = run.state;
+    const delay = phase === 'starting' ? delayOf(run.id) : waitingReason(state, run.id);
+    const goesOn = run.next !== null && (phase === 'starting' || phase === 'running');
+    return delay ?? (goesOn ? 'goes on with its larger budget after this attempt' : null);
   }
 
   /** The runs of a group wait for the same thing: where that changed, all their rows did. */

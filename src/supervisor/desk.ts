@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
+import type { RunId } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
 import type { GpuView } from '../executors/gpu/gpu-view.js';
 import type { Ack, Command } from '../protocol/command.js';
-import type { SchedulerEvent } from '../scheduler/event.js';
+import type { Chosen, SchedulerEvent, SubmittedRun } from '../scheduler/event.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import { isSettled } from '../scheduler/waiting-reason.js';
-import type { Plan } from '../spec/planned-run.js';
+import type { Plan, PlannedRun } from '../spec/planned-run.js';
 import { drainable, drainAck } from './gpu-requests.js';
 import type { Judge } from './judgement.js';
 import { forgetRefusal, select, selectionAck, unfinished } from './requests.js';
@@ -24,6 +25,7 @@ export type DeskTools = {
   ask: (event: SchedulerEvent) => Promise<void>;
   now: () => number;
   book: RunBook;
+  planned: (id: RunId) => PlannedRun | null;
   judge: Judge;
   /** The GPUs that are there; looked for in that environment, if one is given, from now on. */
   inventory: (environment: Environment | null) => Promise<GpuView>;
@@ -92,7 +94,7 @@ export class Desk {
   }
 
   async #submit({ plan, environment, slots: wish }: Submit): Promise<Ack> {
-    const { state, ask, now, book, judge, capture } = this.#tools;
+    const { ask, now, book, judge, capture } = this.#tools;
     const { slots, view } = await this.#grant(wish, environment);
     capture(
       plan,
@@ -100,23 +102,37 @@ export class Desk {
       view.gpus.map(({ name }) => name),
     );
     const sharing = mostSharing(slots.gpus, view, environment);
-    const runs = await judgeRuns(plan, state, judge, { gpus: slots.gpus.length, perGpu: wish.perGpu, sharing });
+    const runs = await judgeRuns(plan, this.#tools, judge, { gpus: slots.gpus.length, perGpu: wish.perGpu, sharing });
     const key = book.add(plan, environment);
     await ask({ type: 'runs-submitted', at: now(), sweep: plan.sweep, plan: key, groups: groupNeeds(plan), runs });
-    const count = (wished: string) => runs.filter((run) => run.wish === wished).length;
-    const underWay = count('keep') === 0 ? '' : `, ${count('keep')} under way`;
-    return { ok: true, message: `${count('run')} runs to do${underWay}, ${count('done')} done already` };
+    return { ok: true, message: submitWords(runs) };
   }
 
-  /** Changes the slots if they are to change; without a wish, what running sweeps use is left as it is. */
+  /** Changes the slots if they are to change; without a wish, what a person has chosen and what runs use is left as it is. */
   async #grant(wish: Submit['slots'], environment: Environment | null): Promise<{ slots: SlotChoice; view: GpuView }> {
     const { state, ask, now, inventory } = this.#tools;
     const view = await inventory(environment);
     const before = grantedNow(state);
-    const slots = chooseSlots(wish, isSettled(state) ? null : before, availableParallelism(), view);
-    if (!isSameChoice(slots, before)) await ask({ type: 'slots-changed', at: now(), ...slots });
+    const was = { cpus: state.cpu.chosen, gpus: state.gpu.chosen };
+    const chosen = { cpus: was.cpus || wish.slots !== undefined, gpus: was.gpus || wish.gpus !== undefined };
+    const slots = chooseSlots(wish, isSettled(state) ? chosenOf(before, was) : before, availableParallelism(), view);
+    const isSame = isSameChoice(slots, before) && chosen.cpus === was.cpus && chosen.gpus === was.gpus;
+    if (!isSame) await ask({ type: 'slots-changed', at: now(), ...slots, chosen });
     return { slots, view };
   }
+}
+
+function submitWords(runs: readonly SubmittedRun[]): string {
+  const count = (...wishes: SubmittedRun['wish'][]) => runs.filter(({ wish }) => wishes.includes(wish)).length;
+  const [kept, extended, adopted] = [count('keep', 'extend', 'adopt'), count('extend'), count('adopt')];
+  const remarks = [
+    ...(extended === 0
+      ? []
+      : [`${extended} ${extended === 1 ? 'goes' : 'go'} on with ${extended === 1 ? 'its' : 'their'} larger budget`]),
+    ...(adopted === 0 ? [] : [`${adopted} taken over, which nobody knew of`]),
+  ];
+  const underWay = kept === 0 ? '' : `, ${kept} under way${remarks.length === 0 ? '' : ` (${remarks.join('; ')})`}`;
+  return `${count('run')} runs to do${underWay}, ${count('done')} done already`;
 }
 
 function grantedNow({ cpu, gpu }: SchedulerState): SlotChoice {
@@ -125,6 +141,11 @@ function grantedNow({ cpu, gpu }: SchedulerState): SlotChoice {
     return { index, uuid, memory };
   });
   return { cpus: cpu.slots, gpus };
+}
+
+/** The part that a person has named. What is left out was all there was, and may be more by now. */
+function chosenOf({ cpus, gpus }: SlotChoice, chosen: Chosen): Partial<SlotChoice> {
+  return { ...(chosen.cpus ? { cpus } : {}), ...(chosen.gpus ? { gpus } : {}) };
 }
 
 function joined(before: Submit, page: Submit): Submit {

@@ -12,8 +12,11 @@ import { SchedulerEvent } from '../scheduler/event.js';
  */
 export type JournalContents = { snapshot: unknown; events: SchedulerEvent[]; dropped: string[] };
 
-/** `end`: bytes up to the last line that makes sense. `version` 0: it does not begin with a header. */
-export type JournalText = JournalContents & { end: number; version: number };
+/**
+ * `end`: bytes up to the last line that makes sense. `version` 0: it does not begin with a header. `damaged`: lines that no crash
+ * of ours leaves behind, unlike a torn one.
+ */
+export type JournalText = JournalContents & { end: number; version: number; damaged: number };
 
 /**
  * Hears what is in a journal while it is read: the snapshot first, if there is one, then each event. So a hundred thousand
@@ -50,7 +53,7 @@ export function beginningFrom(state: unknown): string {
  * @param hearer Gets snapshot and events instead of the result.
  */
 export function parseJournal(bytes: Buffer, path: string, hearer?: JournalHearer): JournalText {
-  const text: JournalText = { snapshot: null, events: [], dropped: [], end: 0, version: 0 };
+  const text: JournalText = { snapshot: null, events: [], dropped: [], end: 0, version: 0, damaged: 0 };
   const hears = hearer ?? collectorOf(text);
   const reading: Reading = { text, hears, path, requests: new Set(), snapshotFollows: false };
   let dropped = 0;
@@ -59,6 +62,7 @@ export function parseJournal(bytes: Buffer, path: string, hearer?: JournalHearer
     const to = newline < 0 ? bytes.length : newline;
     const line = bytes.toString('utf8', from, to);
     const fault = newline < 0 && !reading.snapshotFollows ? 'torn' : takeLine(reading, line, number);
+    if (fault === 'damaged') text.damaged += 1;
     if (fault === null) text.end = to + 1;
     else if (++dropped <= TOLD) text.dropped.push(`line ${number} is ${fault} and left out: ${shown(line)}`);
     from = to + 1;

@@ -1,5 +1,6 @@
-import { constants, fstatSync, statSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { constants, fstatSync, lstatSync, statSync } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import {
@@ -17,6 +18,16 @@ import {
 const LONG = 4 << 20;
 /** It is shortened when it is so many times as long as it was after the last time. */
 const GROWTH = 4;
+
+/**
+ * What was found when it was opened. `kept`: where what could not be understood is kept; null: there was nothing of that kind.
+ * `damaged`: lines. `isNew`: there was no journal, or nothing in it.
+ */
+export type JournalPast = { kept: string | null; damaged: number; isNew: boolean };
+
+export type OpenedJournal = { journal: Journal; contents: JournalContents; past: JournalPast };
+
+type Opened = { end: number; version: number; damaged: number };
 
 /** What a journal can be written anew from. */
 export type JournalSource = {
@@ -43,14 +54,17 @@ export class Journal {
   #long = LONG;
   #version: number;
   #source: JournalSource | null = null;
+  /** Some of it made no sense when it was opened. */
+  #isDamaged: boolean;
   /** The file is new under its name, and a power cut could still take the name away, or give it back to the old one. */
   #isNew: boolean;
 
-  private constructor(path: string, file: FileHandle, { end, version }: { end: number; version: number }) {
+  private constructor(path: string, file: FileHandle, { end, version, damaged }: Opened) {
     this.#path = path;
     this.#file = file;
     this.#end = end;
     this.#version = end === 0 ? VERSION : version;
+    this.#isDamaged = damaged > 0;
     this.#isNew = end === 0;
   }
 
@@ -58,17 +72,22 @@ export class Journal {
    * Opens the journal, or begins one. What a crash left half-written at its end is cut off.
    *
    * @param hearer Gets what is in it instead of `contents`.
+   * What cannot be understood is kept beside it before anything is written.
+   *
    * @throws {UserError} When another version wrote it, or what it goes on from is damaged. It is left as it is.
    */
-  static async open(path: string, hearer?: JournalHearer): Promise<{ journal: Journal; contents: JournalContents }> {
+  static async open(path: string, hearer?: JournalHearer): Promise<OpenedJournal> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    const aside = await setAside(path);
+    const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     try {
-      const { end, version, ...contents } = parseJournal(await file.readFile(), path, hearer);
+      const bytes = await file.readFile();
+      const { end, version, damaged, ...contents } = parseJournal(bytes, path, hearer);
+      const kept = damaged > 0 ? await keep(path, bytes) : aside;
       await file.truncate(end);
-      const journal = new Journal(path, file, { end, version });
+      const journal = new Journal(path, file, { end, version, damaged });
       if (end === 0) await journal.#write(headerLine);
-      return { journal, contents };
+      return { journal, contents, past: { kept, damaged, isNew: bytes.length === 0 && aside === null } };
     } catch (error) {
       await file.close();
       throw error;
@@ -115,9 +134,9 @@ export class Journal {
     return there?.ino === ours.ino && there.dev === ours.dev && there.size === this.#end;
   }
 
-  /** Too long, or its first line is damaged. */
+  /** Too long, or damaged: what it says is worth more without that. */
   #isUnwieldy(): boolean {
-    return this.#end > this.#long || this.#version === 0;
+    return this.#end > this.#long || this.#isDamaged;
   }
 
   async #restore(source: JournalSource): Promise<void> {
@@ -132,6 +151,7 @@ export class Journal {
       await this.#writeAnew(source);
     } catch (error) {
       [this.#long, this.#version] = [this.#end * 2, this.#version || VERSION];
+      this.#isDamaged = false;
       source.log(`the journal could not be shortened: ${(error as Error).message}`);
     }
   }
@@ -153,6 +173,7 @@ export class Journal {
     }
     await this.#file.close().catch(() => undefined);
     [this.#file, this.#end, this.#version, this.#isNew] = [file, bytes.length, VERSION, true];
+    this.#isDamaged = false;
     this.#long = Math.max(LONG, GROWTH * bytes.length);
   }
 
@@ -162,6 +183,25 @@ export class Journal {
     await this.#file.datasync();
     this.#version = VERSION;
   }
+}
+
+/** Something that is no file (a folder, a pipe, a link) is moved out of the way, and not looked into. Gives its new path. */
+async function setAside(path: string): Promise<string | null> {
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  if (there === undefined || there.isFile()) return null;
+  const aside = `${path}.damaged-${there.ino}`;
+  await rename(path, aside);
+  return aside;
+}
+
+/** Keeps what cannot all be read, under a name of its content: once, however often it is opened. Gives the path. */
+async function keep(path: string, bytes: Buffer): Promise<string> {
+  const kept = `${path}.damaged-${createHash('sha256').update(bytes).digest('hex').slice(0, 8)}`;
+  if (lstatSync(kept, { throwIfNoEntry: false })?.size === bytes.length) return kept;
+  const draft = `${kept}.tmp`;
+  await writeFile(draft, bytes, { mode: 0o600, flush: true });
+  await rename(draft, kept);
+  return kept;
 }
 
 async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {

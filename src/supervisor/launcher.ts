@@ -75,7 +75,7 @@ export class Launcher {
     if (!gpus.claim(indexes)) return this.#withdraw(launch);
     const { runs } = book.page(state.runs.get(launch.id)!.plan);
     const run = runs.get(launch.id)!;
-    const elder = livingElder(run.directory, launch.attempt);
+    const elder = livingElder(run.directory, launch.attempt) ?? (launch.isUp ? launch.attempt - 1 : null);
     if (elder !== null) return this.#takeOver(launch, run, elder);
     if (!this.#isShared(launch, run)) return this.#start(launch, run, {});
     this.#delay(launch.id, { kind: 'daemon', reason: 'waiting for the MPS daemon of its GPU' });

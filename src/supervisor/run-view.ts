@@ -11,7 +11,8 @@ export type Vitals = Pick<RunSummary, 'progress' | 'etaSeconds' | 'metrics' | 's
 export const noVitals: Vitals = { progress: null, etaSeconds: null, metrics: {}, spark: [], health: 'ok' };
 
 /**
- * What is known of a run beside its state. `waiting`: why it is not up, while it waits or starts. `shown`: the wall clock at a
+ * What is known of a run beside its state. `waiting`: why it is not up, while it waits or starts, or what
+ * comes after. `shown`: the wall clock at a
  * time of the scheduler's line, Unix ms.
  */
 export type Surroundings = Pick<RunSummary, 'argv' | 'gpuMemory' | 'warning'> & {

@@ -18,9 +18,10 @@ import { Desk } from './desk.js';
 import { Discretion, type Submitted } from './discretion.js';
 import { FollowUp } from './follow-up.js';
 import { GpuWatch, type Surroundings } from './gpu-watch.js';
-import { Journal } from './journal.js';
+import { Journal, type JournalPast } from './journal.js';
 import type { Judge } from './judgement.js';
 import { Launcher } from './launcher.js';
+import { Losses, sweepsOnDisk } from './losses.js';
 import { Newsroom } from './newsroom.js';
 import { Outlook } from './outlook.js';
 import { Records } from './records.js';
@@ -67,6 +68,7 @@ export class Service {
   readonly #followUp: FollowUp;
   readonly #newsroom: Newsroom;
   readonly #outlook: Outlook;
+  readonly #losses: Losses;
   readonly #discretion = new Discretion((id) => this.#submitted(id));
   readonly #warnings = new Warnings((id) => this.#outlook.changed([id]));
   readonly #clock: SteadyClock;
@@ -80,6 +82,7 @@ export class Service {
     this.#options = options;
     this.#state = state;
     this.#clock = new SteadyClock(state.boots);
+    this.#losses = new Losses(options.runsDirectory, state.sweeps);
     this.#journal = journal;
     this.#book = new RunBook(options.runsDirectory);
     this.#supervisor = new Supervisor(this.#state, {
@@ -107,9 +110,10 @@ export class Service {
     const path = join(folder, supervisorFiles.journal);
     const state = emptyState();
     const recovery = new Recovery(state, path);
-    const { journal, contents } = await Journal.open(path, recovery);
+    const { journal, contents, past } = await Journal.open(path, recovery);
     for (const line of contents.dropped) options.log(`journal: ${line}`);
     const service = new Service(options, journal, state);
+    service.#noteLosses(past);
     journal.standsFor({ ...options, snapshot: () => service.#snapshot() });
     const found = [...[service.#clock.news() ?? []].flat(), ...service.#unreadable()];
     if (found.length > 0) await journal.append(found);
@@ -252,7 +256,7 @@ export class Service {
       sweeps: () => sweepSummaries(this.#state, this.#book, this.#options.runsDirectory),
       recalled: () => this.#watcher.hasRecalled,
       gpus: () => this.#gpus.statuses(),
-      otherProblems: () => [shortageWords(this.#launcher.shortage), this.#gpus.problem],
+      otherProblems: () => [shortageWords(this.#launcher.shortage), this.#gpus.problem, this.#losses.words()],
       answer: (request, client) => desk.answer(request, client),
       prepare: () => this.#records.flush(),
       log: this.#options.log,
@@ -268,6 +272,19 @@ export class Service {
       capture: (plan, environment, gpus) =>
         void this.#records.capture(plan, { environment, redact: this.#discretion.of(environment), gpus }),
     });
+  }
+
+  /** Whoever looks for sweeps that are not known any more is told why. */
+  #noteLosses({ kept, damaged, isNew }: JournalPast): void {
+    if (kept === null && !isNew) return;
+    const { runsDirectory, log } = this.#options;
+    const sweeps = sweepsOnDisk(runsDirectory).filter((sweep) => !this.#state.sweeps.has(sweep));
+    if (kept === null && sweeps.length === 0) return;
+    const what = damaged === 0 ? 'was no file' : `was damaged (${damaged} lines)`;
+    const words =
+      kept === null ? `no journal tells of the runs here any more` : `the journal ${what}; it is kept as ${kept}`;
+    log(words);
+    this.#losses.note(words, sweeps);
   }
 
   /** What must be on disk besides is put there first: the events that tell of it will be gone. */
@@ -311,6 +328,7 @@ export class Service {
         const up = [...ids].filter((id) => this.#state.active.has(id)).length;
         const rest = up === 0 ? '' : ` ${up} of its runs were up; they are taken over when it is submitted again.`;
         this.#options.log(`sweep ${sweep} is forgotten: ${(error as Error).message}${rest}`);
+        this.#losses.note(`the commands of ${sweep} were lost: ${(error as Error).message}`, [sweep]);
         return forgetting(this.#state, sweep, this.#now());
       }
     });
