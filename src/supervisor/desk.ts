@@ -6,8 +6,10 @@ import type { Ack, Command } from '../protocol/command.js';
 import type { Chosen, SchedulerEvent, SubmittedRun } from '../scheduler/event.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import { isSettled } from '../scheduler/waiting-reason.js';
+import { SharedParts } from '../spec/plan-text.js';
 import type { Plan, PlannedRun } from '../spec/planned-run.js';
 import { drainable, drainAck } from './gpu-requests.js';
+import { makeHaste, MANY_RUNS } from './haste.js';
 import type { Judge } from './judgement.js';
 import { forgetRefusal, select, selectionAck, unfinished } from './requests.js';
 import { doneBy, requestedBy, type RunCommand } from './run-verbs.js';
@@ -18,6 +20,8 @@ import { mostSharing } from './sharing.js';
 import { groupNeeds, judgeRuns } from './submission.js';
 
 type Submit = Extract<Request, { type: 'submit' }>;
+/** The first page of a submission, and the runs of all pages so far; what they have in common is there once. */
+type Pages = { first: Submit; runs: PlannedRun[]; parts: SharedParts };
 
 /** What the desk needs to do what it is asked. `ask` resolves once the event is recorded and acted upon. */
 export type DeskTools = {
@@ -36,8 +40,8 @@ export type DeskTools = {
 /** Where clients' requests are heard, checked, turned into events, and answered. */
 export class Desk {
   readonly #tools: DeskTools;
-  /** Submissions whose last page has not come. */
-  readonly #partial = new WeakMap<object, Submit>();
+  /** Submissions whose last page has not come, as far as they are here. */
+  readonly #unfinished = new WeakMap<object, Pages>();
 
   constructor(tools: DeskTools) {
     this.#tools = tools;
@@ -46,11 +50,14 @@ export class Desk {
   /** Null: the answer will come with a later page. Rejects with a UserError for what cannot be done. */
   async answer(request: Request, client: object): Promise<Ack | null> {
     if (request.type === 'command') return this.#obey(request.command);
-    const before = this.#partial.get(client);
-    const whole = before === undefined ? request : joined(before, request);
-    this.#partial.delete(client);
-    if (!request.more) return this.#submit(whole);
-    this.#partial.set(client, whole);
+    const pages = this.#unfinished.get(client) ?? { first: request, runs: [], parts: new SharedParts() };
+    this.#unfinished.delete(client);
+    if (pages.first.request !== request.request) throw interleaved();
+    for (const run of request.plan.runs) pages.runs.push(pages.parts.share(run));
+    const { first, runs } = pages;
+    if (runs.length > MANY_RUNS) makeHaste();
+    if (!request.more) return this.#submit({ ...first, plan: { ...first.plan, runs } });
+    this.#unfinished.set(client, pages);
     return null;
   }
 
@@ -103,7 +110,7 @@ export class Desk {
     );
     const sharing = mostSharing(slots.gpus, view, environment);
     const runs = await judgeRuns(plan, this.#tools, judge, { gpus: slots.gpus.length, perGpu: wish.perGpu, sharing });
-    const key = book.add(plan, environment);
+    const key = await book.add(plan, environment);
     await ask({ type: 'runs-submitted', at: now(), sweep: plan.sweep, plan: key, groups: groupNeeds(plan), runs });
     return { ok: true, message: submitWords(runs) };
   }
@@ -148,10 +155,6 @@ function chosenOf({ cpus, gpus }: SlotChoice, chosen: Chosen): Partial<SlotChoic
   return { ...(chosen.cpus ? { cpus } : {}), ...(chosen.gpus ? { gpus } : {}) };
 }
 
-function joined(before: Submit, page: Submit): Submit {
-  if (before.request === page.request) {
-    const plan: Plan = { ...before.plan, runs: [...before.plan.runs, ...page.plan.runs] };
-    return { ...before, plan };
-  }
-  throw new UserError('A submission was begun before the last one was complete.', 'Submit one sweep at a time.');
+function interleaved(): UserError {
+  return new UserError('A submission was begun before the last one was complete.', 'Submit one sweep at a time.');
 }

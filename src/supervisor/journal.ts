@@ -3,6 +3,7 @@ import { constants, fstatSync, lstatSync, statSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { SchedulerEvent } from '../scheduler/event.js';
+import { LONG_JOURNAL, makeHaste } from './haste.js';
 import {
   beginningFrom,
   eventLine,
@@ -31,7 +32,7 @@ type Opened = { end: number; version: number; damaged: number };
 
 /** What a journal can be written anew from. */
 export type JournalSource = {
-  /** The state that all events appended so far have led to, as plain JSON. */
+  /** The state that all events appended so far have led to, as plain JSON, or a promise of it: none is appended meanwhile. */
   snapshot: () => unknown;
   /** Whether the runs directory is still ours: nobody may write over the journal of another supervisor. */
   isOurs: () => boolean;
@@ -82,6 +83,7 @@ export class Journal {
     const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     try {
       const bytes = await file.readFile();
+      if (bytes.length > LONG_JOURNAL) makeHaste();
       const { end, version, damaged, ...contents } = parseJournal(bytes, path, hearer);
       const kept = damaged > 0 ? await keep(path, bytes) : aside;
       await file.truncate(end);
@@ -158,7 +160,7 @@ export class Journal {
 
   /** Until the moment of the renaming the old file is whole, and from then on the new one is. */
   async #writeAnew(source: JournalSource): Promise<void> {
-    const bytes = Buffer.from(beginningFrom(source.snapshot()));
+    const bytes = Buffer.from(beginningFrom(await source.snapshot()));
     const draft = `${this.#path}.tmp`;
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
     const file = await open(draft, 'w+', 0o600);
@@ -204,7 +206,8 @@ async function keep(path: string, bytes: Buffer): Promise<string> {
   return kept;
 }
 
-async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
+/** Writes all bytes from there on. */
+export async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
   // A disk that is nearly full takes a part, and says so only by the number of bytes.
   for (let done = 0; done < bytes.length;) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);

@@ -115,6 +115,7 @@ export class Service {
     const service = new Service(options, journal, state);
     service.#noteLosses(past);
     journal.standsFor({ ...options, snapshot: () => service.#snapshot() });
+    await service.#book.prepare(service.#planKeys());
     const found = [...[service.#clock.news() ?? []].flat(), ...service.#unreadable()];
     if (found.length > 0) await journal.append(found);
     replay(service.#state, found);
@@ -288,15 +289,15 @@ export class Service {
   }
 
   /** What must be on disk besides is put there first: the events that tell of it will be gone. */
-  #snapshot(): Snapshot {
-    this.#book.secure();
+  async #snapshot(): Promise<Snapshot> {
+    await this.#book.secure();
     this.#records.flush();
     return snapshotOf(this.#state);
   }
 
   #takeUp(lately: readonly PastAttempt[]): void {
     const runs = [...this.#state.runs.values()];
-    this.#book.forgetOthers(new Set(runs.map(({ plan }) => plan)));
+    this.#book.forgetOthers(this.#planKeys());
     const last = runs.at(-1);
     if (last !== undefined) this.#gpus.lookIn(this.#book.page(last.plan).environment);
     reconcile(this.#state, { executor: this.#executor, planned: ({ id }) => this.#planned(id)!, ...this.#judging() });
@@ -318,11 +319,22 @@ export class Service {
     else if (state.pausedMs > 0) this.#executor.continue(id);
   }
 
+  /** The keys of what these runs are, or all. */
+  #planKeys(ids: Iterable<RunId> = this.#state.runs.keys()): Set<string> {
+    const keys = new Set<string>();
+    for (const id of ids) {
+      const { plan, next } = this.#state.runs.get(id)!;
+      keys.add(plan);
+      if (next !== null) keys.add(next.plan);
+    }
+    return keys;
+  }
+
   /** A sweep whose commands are gone cannot go on; the next submit brings it back. What has to be said for that. */
   #unreadable(): SchedulerEvent[] {
     return [...this.#state.sweeps].flatMap(([sweep, ids]) => {
       try {
-        for (const id of ids) this.#planned(id);
+        for (const key of this.#planKeys(ids)) this.#book.page(key);
         return [];
       } catch (error) {
         const up = [...ids].filter((id) => this.#state.active.has(id)).length;

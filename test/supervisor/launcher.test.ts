@@ -34,14 +34,14 @@ function later<Value>() {
 }
 
 /** A scheduler that acts on what the launcher tells it, at once. `starts`: what the system says, in turn. */
-function setUp(
+async function setUp(
   run: Partial<PlannedRun>,
   starts: Start[],
   gpus: { free?: boolean; sharing?: Promise<Record<string, string>> } = {},
 ) {
   const state = emptyState();
   const book = new RunBook(folder);
-  const key = book.add(plan(folder, 's', [{ name: 'a', ...run }]), { PATH: '/bin' });
+  const key = await book.add(plan(folder, 's', [{ name: 'a', ...run }]), { PATH: '/bin' });
   const orders: AttemptOrder[] = [];
   const told: SchedulerEvent[] = [];
   const take = (event: SchedulerEvent) => {
@@ -75,16 +75,16 @@ function setUp(
 }
 
 describe('launching', () => {
-  it('starts a run where it was put, and says so', () => {
-    const { orders, told } = setUp({ argv: ['train', '${attempt}'] }, [started]);
+  it('starts a run where it was put, and says so', async () => {
+    const { orders, told } = await setUp({ argv: ['train', '${attempt}'] }, [started]);
     expect(orders).toMatchObject([{ attempt: 1, argv: ['train', '1'], environment: { PATH: '/bin:/our/bin' } }]);
     expect(told).toEqual([
       { type: 'run-started', at: 1, id: id('a'), attempt: 1, pid: 4711, slot: { kind: 'cpu', index: 0 } },
     ]);
   });
 
-  it('tries again every second while the system is short of something, and says what it waits for', () => {
-    const { launcher, orders, told } = setUp({}, [short, short, started]);
+  it('tries again every second while the system is short of something, and says what it waits for', async () => {
+    const { launcher, orders, told } = await setUp({}, [short, short, started]);
     expect(launcher.delayOf(id('a'))).toBe(
       'cannot be started just now, and is tried again: the machine is out of processes',
     );
@@ -95,8 +95,8 @@ describe('launching', () => {
     expect(launcher.delayOf(id('a'))).toBeNull();
   });
 
-  it('does not start what was stopped meanwhile', () => {
-    const { launcher, orders, told, take, phase } = setUp({}, [short]);
+  it('does not start what was stopped meanwhile', async () => {
+    const { launcher, orders, told, take, phase } = await setUp({}, [short]);
     take(stopAsked('a'));
     vi.advanceTimersByTime(1000);
     expect(told).toMatchObject([{ type: 'launch-withdrawn', id: id('a'), attempt: 1 }]);
@@ -104,15 +104,15 @@ describe('launching', () => {
     expect([phase(), orders.length, launcher.delayOf(id('a'))]).toEqual(['ended', 1, null]);
   });
 
-  it('starts nothing any more once it is closed', () => {
-    const { launcher, orders } = setUp({}, [short]);
+  it('starts nothing any more once it is closed', async () => {
+    const { launcher, orders } = await setUp({}, [short]);
     launcher.close();
     vi.advanceTimersByTime(5000);
     expect(orders.length).toBe(1);
   });
 
-  it('says that a run can never start as the reason of its end', () => {
-    const { told } = setUp({}, [{ kind: 'refused', reason: 'command not found: train', transient: false }]);
+  it('says that a run can never start as the reason of its end', async () => {
+    const { told } = await setUp({}, [{ kind: 'refused', reason: 'command not found: train', transient: false }]);
     expect(told).toMatchObject([{ type: 'launch-failed', reason: 'command not found: train' }]);
   });
 });
@@ -120,15 +120,15 @@ describe('launching', () => {
 describe('launching on a GPU', () => {
   const resources = Resources.parse({ gpus: 1, per_gpu: 2 });
 
-  it('takes the launch back when another supervisor has taken the GPU', () => {
-    const { orders, told } = setUp({ resources }, [], { free: false });
+  it('takes the launch back when another supervisor has taken the GPU', async () => {
+    const { orders, told } = await setUp({ resources }, [], { free: false });
     expect(orders).toEqual([]);
     expect(told).toMatchObject([{ type: 'launch-withdrawn', attempt: 1 }]);
   });
 
   it('waits for the daemon through which runs share it', async () => {
     const ready = later<Record<string, string>>();
-    const { launcher, orders } = setUp({ resources }, [started], { sharing: ready.promise });
+    const { launcher, orders } = await setUp({ resources }, [started], { sharing: ready.promise });
     expect(launcher.delayOf(id('a'))).toBe('waiting for the MPS daemon of its GPU');
     ready.resolve({ CUDA_MPS_PIPE_DIRECTORY: '/mps/0', CUDA_VISIBLE_DEVICES: 'GPU-0' });
     await ready.promise;
@@ -140,7 +140,7 @@ describe('launching on a GPU', () => {
 
   it('does not start a run that was stopped while the daemon came up', async () => {
     const ready = later<Record<string, string>>();
-    const { orders, told, take, phase } = setUp({ resources }, [], { sharing: ready.promise });
+    const { orders, told, take, phase } = await setUp({ resources }, [], { sharing: ready.promise });
     take(stopAsked('a'));
     ready.resolve({});
     await ready.promise;
@@ -150,9 +150,9 @@ describe('launching on a GPU', () => {
     expect(phase()).toBe('ended');
   });
 
-  it('needs no daemon where the sweep file wants none', () => {
+  it('needs no daemon where the sweep file wants none', async () => {
     const alone = Resources.parse({ gpus: 1, per_gpu: 2, mps: 'off' });
-    const { orders } = setUp({ resources: alone }, [started]);
+    const { orders } = await setUp({ resources: alone }, [started]);
     expect(orders).toMatchObject([{ environment: { CUDA_VISIBLE_DEVICES: '0' } }]);
   });
 });
