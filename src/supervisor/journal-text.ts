@@ -4,7 +4,8 @@
  * Version 1 had no snapshots, and versions 1 and 2 fewer kinds of event; all they wrote still means the same.
  */
 import { UserError } from '../base/user-error.js';
-import { SchedulerEvent } from '../scheduler/event.js';
+import type { SchedulerEvent } from '../scheduler/event.js';
+import { eventIn, submissionLine } from './submission-line.js';
 
 /**
  * What was found in a journal. `snapshot`: the state before the first event, as it was written; null: nothing was.
@@ -37,7 +38,7 @@ export const versionMark = headerLine.slice(0, headerLine.indexOf('}'));
 
 /** The line of an event. */
 export function eventLine(event: SchedulerEvent): string {
-  return `${JSON.stringify(event)}\n`;
+  return `${JSON.stringify(event.type === 'runs-submitted' ? submissionLine(event) : event)}\n`;
 }
 
 /** The beginning of a journal that goes on from `state`, which stands for all events before it and is plain JSON. */
@@ -92,7 +93,7 @@ function takeLine(reading: Reading, line: string, number: number): string | null
   const value = jsonOf(line);
   if (number === 1) return takeHeader(reading, value);
   if (reading.snapshotFollows) return takeSnapshot(reading, value);
-  const event = SchedulerEvent.safeParse(value).data;
+  const event = eventIn(value);
   if (event === undefined) return 'damaged';
   // Facts carry the number of their attempt and may come twice; a request would be done twice.
   const { requests, hears } = reading;
