@@ -1,8 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** So many runs, or bytes of a journal, are worth the memory. */
+/** So many runs are worth the memory. */
 export const MANY_RUNS = 20_000;
-export const LONG_JOURNAL = 1 << 20;
 
 /** Long enough for what follows: rows for the clients, records, metrics; ms. */
 const HASTE_MS = 10_000;

@@ -3,7 +3,6 @@ import { constants, fstatSync, lstatSync, statSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { SchedulerEvent } from '../scheduler/event.js';
-import { LONG_JOURNAL, makeHaste } from './haste.js';
 import {
   beginningFrom,
   eventLine,
@@ -83,7 +82,6 @@ export class Journal {
     const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     try {
       const bytes = await file.readFile();
-      if (bytes.length > LONG_JOURNAL) makeHaste();
       const { end, version, damaged, ...contents } = parseJournal(bytes, path, hearer);
       const kept = damaged > 0 ? await keep(path, bytes) : aside;
       await file.truncate(end);

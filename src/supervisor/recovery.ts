@@ -2,7 +2,7 @@ import type { RunId } from '../base/ids.js';
 import type { Outcome } from '../base/outcome.js';
 import type { Ending } from '../executors/local/ending.js';
 import type { LocalExecutor } from '../executors/local/local-executor.js';
-import type { SchedulerEvent } from '../scheduler/event.js';
+import type { EventOf, SchedulerEvent } from '../scheduler/event.js';
 import {
   type ActiveState,
   type Ending as LastEnding,
@@ -15,6 +15,7 @@ import { restored, Snapshot } from '../scheduler/snapshot.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import { step } from '../scheduler/step.js';
 import type { PlannedRun } from '../spec/planned-run.js';
+import { makeHaste, MANY_RUNS } from './haste.js';
 import { damagedSnapshot, type JournalContents, type JournalHearer } from './journal-text.js';
 import { type Judge, outcomeOf } from './judgement.js';
 
@@ -57,11 +58,16 @@ export class Recovery implements JournalHearer {
     const { data, error } = Snapshot.safeParse(written);
     if (data === undefined) throw damagedSnapshot(this.#path, error);
     Object.assign(this.#state, restored(data));
+    if (data.runs.length > MANY_RUNS) makeHaste();
   }
 
   event(event: SchedulerEvent): void {
+    if (event.type === 'runs-submitted' && event.runs.length > MANY_RUNS) makeHaste();
     step(this.#state, event);
-    if (event.type !== 'run-started' && event.type !== 'run-ended') return;
+    if (event.type === 'run-started' || event.type === 'run-ended') this.#remember(event);
+  }
+
+  #remember(event: EventOf<'run-started' | 'run-ended'>): void {
     const { id, attempt: number } = event;
     const run = this.#state.runs.get(id);
     if (run?.attempt !== number) return;
