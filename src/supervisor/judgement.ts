@@ -12,7 +12,7 @@ import { readRunFacts } from '../store/run-facts.js';
 import { join } from 'node:path';
 
 /** Of an attempt that there was. */
-export type AttemptEnding = Exclude<Ending, { kind: 'not-claimed' }>;
+export type AttemptEnding = Exclude<Ending, { kind: 'not-claimed' | 'not-run' }>;
 
 /** Judges a run by what its directory says; `standing` of the spec. */
 export type Judge = (run: PlannedRun, facts: RunFacts) => Standing;

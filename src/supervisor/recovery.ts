@@ -133,7 +133,7 @@ function reconcileRun(run: Run, was: ActiveState, { executor, planned, judge, te
     return;
   }
   if (was.phase === 'starting') tell({ type: 'run-started', at: now(), id, attempt, pid: found.pid });
-  if (found.kind === 'alive') askAgain(executor, id, was);
+  if (found.kind !== 'ended') askAgain(executor, id, was);
   else tell(endOf(run, plan, found.ending, { judge, now }));
 }
 
@@ -144,7 +144,8 @@ export function endOf(
   ending: Ending,
   { judge, now }: Pick<ReconcileTools, 'judge' | 'now'>,
 ): SchedulerEvent {
-  if (ending.kind === 'not-claimed') return { type: 'launch-withdrawn', at: now(), id, attempt };
+  if (ending.kind === 'not-claimed' || ending.kind === 'not-run')
+    return { type: 'launch-withdrawn', at: now(), id, attempt };
   return { type: 'run-ended', at: now(), id, attempt, outcome: outcomeOf(plan, ending, judge) };
 }
 

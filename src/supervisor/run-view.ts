@@ -10,8 +10,11 @@ export type Vitals = Pick<RunSummary, 'progress' | 'etaSeconds' | 'metrics' | 's
 
 export const noVitals: Vitals = { progress: null, etaSeconds: null, metrics: {}, spark: [], health: 'ok' };
 
-/** What is known of a run beside its state. `waiting`: why it is not up, while it waits or starts. */
-export type Surroundings = Pick<RunSummary, 'argv' | 'gpuMemory' | 'warning'> & {
+/**
+ * What is known of a run beside its state. `pid`: of its own process, while there is one. `waiting`: why it is not up, while
+ * it waits or starts.
+ */
+export type Surroundings = Pick<RunSummary, 'argv' | 'gpuMemory' | 'warning' | 'pid'> & {
   vitals: Vitals;
   waiting: string | null;
 };
@@ -38,7 +41,7 @@ export function runSummary(run: Run, planned: PlannedRun, beside: Surroundings):
     slot: life.slot,
     gpus: life.gpus,
     ...(run.need.gpus > 0 ? { gpuCount: run.need.gpus } : {}),
-    pid: life.pid,
+    pid: beside.pid,
     startedAt: life.startedAt,
     endedAt: life.endedAt,
     killAt: life.killAt,
@@ -55,14 +58,13 @@ export function runSummary(run: Run, planned: PlannedRun, beside: Surroundings):
   };
 }
 
-type Life = Pick<RunSummary, 'exit' | 'slot' | 'gpus' | 'pid' | 'startedAt' | 'endedAt' | 'killAt'>;
+type Life = Pick<RunSummary, 'exit' | 'slot' | 'gpus' | 'startedAt' | 'endedAt' | 'killAt'>;
 
 function lifeOf(state: Exclude<RunState, { phase: 'ended' }>): Life {
   return {
     exit: null,
     slot: isActive(state) ? slotName(state.slot) : null,
     gpus: isActive(state) ? [...gpusOf(state.slot)] : [],
-    pid: 'pid' in state ? state.pid : null,
     startedAt: 'since' in state ? state.since : null,
     endedAt: null,
     killAt: state.phase === 'stopping' ? state.killAt : null,
@@ -75,7 +77,7 @@ function endOf({ outcome, since, at }: Extract<RunState, { phase: 'ended' }>): L
     code: outcome.kind === 'failed' ? outcome.code : outcome.kind === 'done' && outcome.rule === undefined ? 0 : null,
     signal: outcome.kind === 'signal' ? outcome.signal : null,
   };
-  return { exit, slot: null, gpus: [], pid: null, startedAt: since, endedAt: at, killAt: null };
+  return { exit, slot: null, gpus: [], startedAt: since, endedAt: at, killAt: null };
 }
 
 /** A held run is not started again by itself, whatever it waited for before. */

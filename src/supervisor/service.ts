@@ -156,7 +156,17 @@ export class Service {
   #newExecutor(): LocalExecutor {
     const { surroundings, runsDirectory } = this.#options;
     const home = surroundings.cgroups ? openCgroupHome(runsDirectory) : null;
-    return new LocalExecutor((...end) => this.#ended(...end), home);
+    return new LocalExecutor((...end) => this.#ended(...end), home, undefined, {
+      named: (id) => this.#outlook.changed([id]),
+      troubled: (id, words) => this.#warnings.set(id, 'trouble', words),
+      mayGiveUp: (id) => this.#isAskedToEnd(id),
+    });
+  }
+
+  /** A run that nobody can reach may go on: it is taken for ended only because a person says so. */
+  #isAskedToEnd(id: RunId): boolean {
+    const state = this.#state.runs.get(id)?.state;
+    return state?.phase === 'killing' && state.stop.kind === 'asked';
   }
 
   #ended(id: RunId, attempt: number, ending: Ending, survivors: readonly Survivor[]): void {
@@ -166,6 +176,7 @@ export class Service {
     if (planned.objective?.target !== undefined) this.#watcher.catchUp(planned, attempt);
     const wasKilled = this.#state.runs.get(id)?.state.phase === 'killing';
     const gpuMemory = this.#gpus.ended(id);
+    if (ending.kind === 'not-run') this.#launcher.ranShort(ending.shortage);
     const event = endOf({ id, attempt }, planned, ending, this.#judging());
     this.#tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
     this.#warnings.set(id, 'processes', survivorWords(survivors, wasKilled));
@@ -229,6 +240,7 @@ export class Service {
         argv: this.#discretion.argv(run),
         vitals: this.#watcher.vitals(run.id),
         gpuMemory: this.#gpus.memoryOf(run.id),
+        pid: this.#executor.pidOf(run.id),
         warning: this.#warnings.of(run.id),
       }),
       delayOf: (id) => this.#launcher.delayOf(id),
@@ -303,8 +315,9 @@ export class Service {
   }
 
   #began({ id, state }: Run, { directory }: PlannedRun): void {
-    if (!isActive(state) || !('pid' in state)) return;
-    this.#gpus.started({ id, gpus: gpusOf(state.slot), pid: state.pid, directory });
+    const pid = this.#executor.rootOf(id);
+    if (!isActive(state) || pid === null) return;
+    this.#gpus.started({ id, gpus: gpusOf(state.slot), pid, directory });
   }
 
   #heard(touched: ReadonlySet<RunId>, event: SchedulerEvent): void {

@@ -31,7 +31,13 @@ function newPair(count: number) {
   const board = new Board({
     state,
     planned: (run) => planned.get(run)!,
-    beside: (run) => ({ argv: run.argv, gpuMemory: null, warning: null, vitals: vitals.get(run.id) ?? noVitals }),
+    beside: (run) => ({
+      argv: run.argv,
+      gpuMemory: null,
+      pid: null,
+      warning: null,
+      vitals: vitals.get(run.id) ?? noVitals,
+    }),
     delayOf: () => null,
     sweeps: () => sweeps,
     gpus: () => [],

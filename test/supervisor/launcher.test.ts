@@ -56,6 +56,7 @@ function setUp(
         return starts.shift()!;
       },
       adopt: () => ({ kind: 'withdrawn', neverRan: false }),
+      elderOf: () => null,
     },
     gpus: {
       claim: (wanted) => wanted.length === 0 || (gpus.free ?? true),

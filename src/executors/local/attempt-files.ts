@@ -3,32 +3,19 @@ import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { exitCodeIn } from '../../contract/exit-code.js';
 import { runFiles } from '../../contract/files.js';
-import { isRunCgroup } from './cgroup.js';
-import { type ProcessIdentity, parseIdentity } from './process-identity.js';
-
-/**
- * Who owns an attempt. `unreadable`: someone has created the file and its line is not there (yet, or the disk was full).
- * `withdrawn`: a supervisor claimed it so that it can never start. `begun`: a shim did, and entered that cgroup, if any.
- */
-export type Claim =
-  | { kind: 'none' }
-  | { kind: 'unreadable' }
-  | { kind: 'withdrawn' }
-  | { kind: 'begun'; identity: ProcessIdentity; cgroup: string | null };
+import { type Claim, parseClaim, type ShellWords, shellWords, withdrawal } from './claim-text.js';
 
 export function attemptDirectory(runDirectory: string, attempt: number): string {
   return join(runDirectory, runFiles.attempts, String(attempt));
 }
 
 export function readClaim(directory: string): Claim {
-  const text = readIfThere(join(directory, runFiles.pid));
-  if (text === null) return { kind: 'none' };
-  if (text.startsWith(withdrawal)) return { kind: 'withdrawn' };
-  if (!text.endsWith('\n')) return { kind: 'unreadable' };
-  const [, shim = '', cgroup = ''] = /^(.*?)(?: cgroup (\/.*))?\n/.exec(text) ?? [];
-  const identity = parseIdentity(shim);
-  if (identity === null) return { kind: 'unreadable' };
-  return { kind: 'begun', identity, cgroup: isRunCgroup(cgroup) ? cgroup : null };
+  return parseClaim(readIfThere(join(directory, runFiles.pid)));
+}
+
+/** What the shell of the attempt's shim said of the command. */
+export function readShellWords(directory: string): ShellWords {
+  return shellWords(readIfThere(join(directory, runFiles.pid)));
 }
 
 /**
@@ -58,8 +45,6 @@ export function isFromEarlierBoot(directory: string): boolean {
 export function readExitCode(directory: string): number | null {
   return exitCodeIn(readIfThere(join(directory, runFiles.exit)), () => readIfThere(join(directory, runFiles.pid)));
 }
-
-const withdrawal = 'withdrawn by the supervisor';
 
 function readIfThere(path: string): string | null {
   try {

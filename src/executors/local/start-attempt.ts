@@ -3,8 +3,10 @@ import { accessSync, closeSync, constants, fstatSync, mkdirSync, openSync, write
 import { dirname, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { attemptDirectory } from './attempt-files.js';
+import { placeWord } from './claim-text.js';
 import { hasRoom } from './disk-room.js';
 import { commandProblem } from './find-command.js';
+import { hostIdentity } from './host-identity.js';
 import { logSeparator } from './log-separator.js';
 import { SHIM } from './shim.js';
 
@@ -25,6 +27,9 @@ export type Start =
   | { kind: 'started'; child: ChildProcess; pid: number }
   /** `transient`: nothing is wrong with the run; the machine is short of something, and later it may go. */
   | { kind: 'refused'; reason: string; transient: boolean };
+
+/** Read while files can be opened: what could not be read would make this another place. */
+const place = placeWord(hostIdentity());
 
 /** What a machine is short of now and may have again later. */
 const shortages: Readonly<Record<string, string>> = {
@@ -81,7 +86,7 @@ function readOnly(path: string): unknown {
 
 function launch(order: AttemptOrder, log: number, cgroup: string | null): Start {
   const { directory, attempt, argv, cwd, environment } = order;
-  const args = ['-c', SHIM, 'memrl-shim', attemptDirectory(directory, attempt), cgroup ?? '', ...argv];
+  const args = ['-c', SHIM, 'memrl-shim', attemptDirectory(directory, attempt), cgroup ?? '', place, ...argv];
   try {
     const child = spawn('/bin/sh', args, { detached: true, stdio: ['ignore', log, log], cwd, env: environment });
     // Without a listener a failed spawn would end the supervisor; the missing pid tells us all the same.
