@@ -43,12 +43,13 @@ function setUp(
   const book = new RunBook(folder);
   const key = book.add(plan(folder, 's', [{ name: 'a', ...run }]), { PATH: '/bin' });
   const orders: AttemptOrder[] = [];
+  const bornAt = Date.now();
   const told: SchedulerEvent[] = [];
   const take = (event: SchedulerEvent) => {
     for (const action of step(state, event).actions) if (action.type === 'launch') launcher.launch(action);
   };
   const launcher: Launcher = new Launcher({
-    ...{ state, book, bin: '/our/bin', now: () => 1, changed: () => undefined },
+    ...{ state, book, bin: '/our/bin', now: () => 1 + Date.now() - bornAt, changed: () => undefined },
     ...{ tookOver: () => undefined, ended: () => undefined },
     executor: {
       start: (_id, order) => {
@@ -94,6 +95,19 @@ describe('launching', () => {
     vi.advanceTimersByTime(1);
     expect(told).toMatchObject([{ type: 'run-started', attempt: 1 }]);
     expect(launcher.delayOf(id('a'))).toBeNull();
+  });
+
+  it('waits a second with the next start when the last came to nothing for want of something', () => {
+    const { launcher, orders, told, take } = setUp({}, [started, started]);
+    launcher.ranShort('the machine is out of processes');
+    take({ type: 'run-started', at: 1, id: id('a'), attempt: 1, pid: 4711 });
+    take({ type: 'launch-withdrawn', at: 1, id: id('a'), attempt: 1 });
+    expect([orders.length, launcher.shortage]).toEqual([1, 'the machine is out of processes']);
+    told.length = 0;
+    vi.advanceTimersByTime(1000);
+    expect(orders).toMatchObject([{ attempt: 1 }, { attempt: 2 }]);
+    expect(told).toMatchObject([{ type: 'run-started', attempt: 2 }]);
+    expect(launcher.shortage).toBeNull();
   });
 
   it('does not start what was stopped meanwhile', () => {
