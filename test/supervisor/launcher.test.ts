@@ -38,10 +38,11 @@ function setUp(
   run: Partial<PlannedRun>,
   starts: Start[],
   gpus: { free?: boolean; sharing?: Promise<Record<string, string>> } = {},
+  environment: Record<string, string> = { PATH: '/bin' },
 ) {
   const state = emptyState();
   const book = new RunBook(folder);
-  const key = book.add(plan(folder, 's', [{ name: 'a', ...run }]), { PATH: '/bin' });
+  const key = book.add(plan(folder, 's', [{ name: 'a', ...run }]), environment);
   const orders: AttemptOrder[] = [];
   const bornAt = Date.now();
   const told: SchedulerEvent[] = [];
@@ -83,6 +84,17 @@ describe('launching', () => {
     expect(told).toEqual([
       { type: 'run-started', at: 1, id: id('a'), attempt: 1, pid: 4711, slot: { kind: 'cpu', index: 0 } },
     ]);
+  });
+
+  it('says where the run is, not where the person was, nor what that one did last', () => {
+    const { orders } = setUp(
+      { cwd: '/work' },
+      [started],
+      {},
+      { PATH: '/bin', PWD: '/home', _: '/usr/bin/node', a: '1' },
+    );
+    expect(orders[0]?.environment).toMatchObject({ PWD: '/work', a: '1' });
+    expect(orders[0]?.environment).not.toHaveProperty('_');
   });
 
   it('tries again every second while the system is short of something, and says what it waits for', () => {

@@ -147,7 +147,6 @@ export class LocalExecutor {
     const attempt = this.#attempts.get(id);
     if (attempt === undefined) return;
     attempt.stopped = true;
-    if (attempt.elsewhere !== null) return;
     const wait = attempt.startedAt + YOUTH_MS - performance.now();
     if (wait > 0) setTimeout(() => this.#order('terminate', attempt), wait).unref();
     else this.#order('terminate', attempt);
@@ -255,6 +254,8 @@ export class LocalExecutor {
   }
 
   #order(verb: Verb, attempt: Attempt): void {
+    // The same pids are others here.
+    if (attempt.elsewhere !== null) return;
     if (this.#orders.length === 0) setImmediate(() => this.#carryOutOrders());
     this.#orders.push({ verb, attempt });
   }

@@ -5,6 +5,7 @@ import { runFiles } from '../../contract/files.js';
 import { attemptDirectory } from './attempt-files.js';
 import { placeWord } from './claim-text.js';
 import { hasRoom } from './disk-room.js';
+import { carried } from './environment-carrier.js';
 import { commandProblem } from './find-command.js';
 import { hostIdentity } from './host-identity.js';
 import { logSeparator } from './log-separator.js';
@@ -86,7 +87,15 @@ function readOnly(path: string): unknown {
 
 function launch(order: AttemptOrder, log: number, cgroup: string | null): Start {
   const { directory, attempt, argv, cwd, environment } = order;
-  const args = ['-c', SHIM, 'memrl-shim', attemptDirectory(directory, attempt), cgroup ?? '', place, ...argv];
+  const args = [
+    '-c',
+    SHIM,
+    'memrl-shim',
+    attemptDirectory(directory, attempt),
+    cgroup ?? '',
+    place,
+    ...carried(argv, environment),
+  ];
   try {
     const child = spawn('/bin/sh', args, { detached: true, stdio: ['ignore', log, log], cwd, env: environment });
     // Without a listener a failed spawn would end the supervisor; the missing pid tells us all the same.

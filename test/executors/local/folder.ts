@@ -63,7 +63,7 @@ export function orderFor(directory: string, argv: string[], attempt = 1) {
 const neverOutOfMemory = () => new OomWatch(() => 0);
 
 /** An executor, the endings it told of and what it said of living runs, oldest first. */
-export function newExecutor(home: CgroupHome | null = null, oom = neverOutOfMemory()) {
+export function newExecutor(home: CgroupHome | null = null, oom = neverOutOfMemory(), mayGiveUp = () => true) {
   const endings: Ending[] = [];
   const survivors: Survivor[] = [];
   const troubles: (string | null)[] = [];
@@ -77,7 +77,7 @@ export function newExecutor(home: CgroupHome | null = null, oom = neverOutOfMemo
     {
       named: () => undefined,
       troubled: (_id, words) => void (words === troubles.at(-1) || troubles.push(words)),
-      mayGiveUp: () => true,
+      mayGiveUp,
     },
   );
   executors.push(executor);
