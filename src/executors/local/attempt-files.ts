@@ -1,9 +1,9 @@
-import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { exitCodeIn } from '../../contract/exit-code.js';
 import { runFiles } from '../../contract/files.js';
-import { type Claim, parseClaim, type ShellWords, shellWords, withdrawal } from './claim-text.js';
+import { type Claim, parseClaim, type ShellWords, shellWords, surrender, withdrawal } from './claim-text.js';
 
 export function attemptDirectory(runDirectory: string, attempt: number): string {
   return join(runDirectory, runFiles.attempts, String(attempt));
@@ -16,6 +16,19 @@ export function readClaim(directory: string): Claim {
 /** What the shell of the attempt's shim said of the command. */
 export function readShellWords(directory: string): ShellWords {
   return shellWords(readIfThere(join(directory, runFiles.pid)));
+}
+
+/** Notes that a person takes an attempt for ended whose processes cannot be reached, so that another may be started. */
+export function giveUp(directory: string): void {
+  try {
+    appendFileSync(join(directory, runFiles.pid), `${surrender}\n`);
+  } catch {
+    // It is asked for again.
+  }
+}
+
+export function isGivenUp(directory: string): boolean {
+  return (readIfThere(join(directory, runFiles.pid)) ?? '').includes(`\n${surrender}\n`);
 }
 
 /**

@@ -28,6 +28,9 @@ export type Claim =
 
 export const withdrawal = 'withdrawn by the supervisor';
 
+/** The line that a supervisor adds when a person says that an attempt out of reach has ended. */
+export const surrender = 'given up';
+
 /** @param text Of the file; null: there is none. */
 export function parseClaim(text: string | null): Claim {
   if (text === null) return { kind: 'none' };
@@ -63,7 +66,7 @@ export type ShellWords = {
  */
 export function shellWords(text: string | null): ShellWords {
   const [first = '', ...lines] = (text ?? '').split('\n');
-  const said = lines.filter((line) => line !== '' && !/^exit \d+$/.test(line) && line !== 'not run');
+  const said = lines.filter((line) => line !== '' && !/^exit \d+$/.test(line) && !ours.includes(line));
   const isOfCommand = said.some((line) => !/fork/i.test(line));
   const knows = /(?<! found) at \S+( cgroup \/.*)?$/.test(first);
   return {
@@ -71,6 +74,8 @@ export function shellWords(text: string | null): ShellWords {
     notRun: lines.includes('not run') && said.some((line) => /fork/i.test(line)),
   };
 }
+
+const ours = ['not run', surrender];
 
 function parsePlace(word: string | undefined): Place | null {
   const [host, machineId, pidNamespace, ...more] = (word ?? '').split('/').map(decoded);

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { RunId } from '../../base/ids.js';
-import { attemptDirectory } from './attempt-files.js';
+import { attemptDirectory, giveUp } from './attempt-files.js';
 import { type Attempt, isNamed, isOver, treeOf } from './attempt.js';
 import { oomKillsOf, removeCgroup } from './cgroup.js';
 import type { CgroupHome } from './cgroup-home.js';
@@ -12,7 +12,7 @@ import { isAlive } from './process-identity.js';
 import { type ProcessEntry, readProcesses } from './process-table.js';
 import { type AttemptOrder, problemOf, type Start, startAttempt } from './start-attempt.js';
 import { continueTrees, killTrees, pauseTrees, terminateTrees, type Tree, treeMembers } from './tree.js';
-import { whereaboutsOf } from './whereabouts.js';
+import { unreachable, whereaboutsOf } from './whereabouts.js';
 
 /** A process that was still there when the end of its run was told. */
 export type Survivor = { pid: number; name: string };
@@ -238,10 +238,12 @@ export class LocalExecutor {
 
   /** All that can be seen of it is whether it has told its end. */
   #lookElsewhere(attempt: Attempt): void {
-    const ending = provenEnding(attemptDirectory(attempt.directory, attempt.number), null);
+    const directory = attemptDirectory(attempt.directory, attempt.number);
+    const ending = provenEnding(directory, null);
     if (ending !== null) return this.#finish(attempt, ending, []);
     if (attempt.killedAt === null || !this.#notices.mayGiveUp(attempt.id)) return;
-    const reason = `its processes on ${attempt.elsewhere} could not be reached`;
+    const reason = unreachable(attempt.elsewhere!);
+    giveUp(directory);
     this.#notices.troubled(attempt.id, `${reason}, and may still run`);
     attempt.trouble = null;
     this.#finish(attempt, { kind: 'unknown', reason }, []);

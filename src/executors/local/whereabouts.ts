@@ -8,7 +8,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
-import { attemptDirectory, isFromEarlierBoot, readClaim, withdraw } from './attempt-files.js';
+import { attemptDirectory, isFromEarlierBoot, isGivenUp, readClaim, withdraw } from './attempt-files.js';
 import { type Claim, claimLine } from './claim-text.js';
 import { type Ending, provenEnding, unprovenEnding } from './ending.js';
 import { hostIdentity, relationTo } from './host-identity.js';
@@ -76,11 +76,24 @@ function ofBegun(
   if (!isForeign && isAlive(identity)) return { kind: 'led', identity, cgroup };
   const ending = provenEnding(folder, null);
   if (ending !== null) return { kind: 'ended', identity, cgroup, ending };
-  if (isForeign) return { kind: 'elsewhere', pid: identity.pid, host: place.host };
+  if (isForeign)
+    return isGivenUp(folder)
+      ? outOfReach(identity, place.host)
+      : { kind: 'elsewhere', pid: identity.pid, host: place.host };
   const isOfThisBoot = identity.bootId === bootId();
   const tree = { pid: identity.pid, startTime: identity.startTime, directory, cgroup };
   if (isOfThisBoot && livingOf(tree, census()).length > 0) return { kind: 'orphaned', identity, cgroup };
   return { kind: 'ended', identity, cgroup, ending: unprovenEnding(folder, null, false) };
+}
+
+/** A person has said that it has ended. */
+function outOfReach(identity: ProcessIdentity, host: string): Whereabouts {
+  return { kind: 'ended', identity, cgroup: null, ending: { kind: 'unknown', reason: unreachable(host) } };
+}
+
+/** What is said of an attempt on another machine that a person has given up. */
+export function unreachable(host: string): string {
+  return `its processes on ${host} could not be reached`;
 }
 
 /** The file was not there, and is ours now: nobody can begin the attempt. But somebody may have deleted it. */

@@ -65,6 +65,8 @@ describe('an attempt that began', () => {
     expect(troubles.at(-1)).toBe('its processes on node17 could not be reached, and may still run');
     expect(readFileSync(`/proc/${bystander.pid}/stat`, 'utf8')).toMatch(/\) S /);
     expect(identityOf(bystander.pid!)).not.toBeNull();
+    // So another one may be started.
+    expect(executor.elderOf(directory, 2)).toBeNull();
     bystander.kill('SIGKILL');
   });
 });
