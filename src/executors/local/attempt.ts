@@ -23,6 +23,8 @@ export type Attempt = {
   identity: ProcessIdentity | null;
   /** The run's own process, once it is there; null: not known (yet). */
   command: ProcessIdentity | null;
+  /** Processes that were seen to descend from its shim, as `keyOf` names them. */
+  readonly seen: Set<string>;
   /** Null: it has none. Made for it, though its shim may not have entered it yet. */
   readonly cgroup: string | null;
   /** Someone asked it to end: it has ended when its whole tree is gone. */
@@ -66,7 +68,7 @@ export function treeOf(attempt: Attempt): Tree {
   // Not identified yet, but our own living child: no one else has its pid.
   const isOurs = attempt.identity === null && child?.exitCode === null && child.signalCode === null;
   const startTime = isOurs ? identityOf(pid)?.startTime : attempt.identity?.startTime;
-  return { pid, startTime: startTime ?? null, directory, cgroup: attempt.cgroup };
+  return { pid, startTime: startTime ?? null, directory, cgroup: attempt.cgroup, seen: attempt.seen };
 }
 
 /** Learns who the run's own process is; whether that is known now. About 50 µs until it is, and nothing after. */

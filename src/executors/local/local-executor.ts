@@ -6,6 +6,7 @@ import { oomKillsOf, removeCgroup } from './cgroup.js';
 import type { CgroupHome } from './cgroup-home.js';
 import { livingElder } from './elder.js';
 import { type Ending, provenEnding, type ShimStatus, unprovenEnding } from './ending.js';
+import { FamilyWatch } from './family-watch.js';
 import { OomWatch } from './oom-watch.js';
 import { hasOutlived, isBereft, lookAround, troubleOfOrphan } from './orphan.js';
 import { isAlive } from './process-identity.js';
@@ -75,6 +76,7 @@ export class LocalExecutor {
   readonly #home: CgroupHome | null;
   readonly #oom: OomWatch;
   readonly #notices: Notices;
+  readonly #families = new FamilyWatch();
   /** Whose command is not known yet. */
   readonly #unnamed = new Set<Attempt>();
   /** All processes, as read in this turn of the event loop. */
@@ -224,6 +226,7 @@ export class LocalExecutor {
     this.#oom.look();
     this.#home?.tidy();
     for (const attempt of this.#attempts.values()) this.#checkOn(attempt);
+    this.#families.look([...this.#attempts.values()].filter(isLed));
     if (this.#attempts.size > 0) this.#pulse = setTimeout(() => this.#beat(), PULSE_MS).unref();
   }
 
@@ -411,7 +414,7 @@ function newAttempt(
   const startedAt = child === null ? -Infinity : performance.now();
   return {
     ...{ ...which, child, startedAt, identity: null, command: null, stopped: false, paused: false, killedAt: null },
-    ...{ orphan: null, ending: null, endedAt: 0, trouble: null },
+    ...{ seen: new Set<string>(), orphan: null, ending: null, endedAt: 0, trouble: null },
   };
 }
 

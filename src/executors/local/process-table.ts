@@ -14,8 +14,8 @@ export type ProcessEntry = ProcessStat & {
   isWiped: () => boolean;
   /** Files that its stdout and stderr go to. */
   outputs: () => readonly string[];
-  /** Whether it holds that file open for writing, by whatever descriptor. */
-  writesTo: (file: string) => boolean;
+  /** Files that it holds open for writing, by whatever descriptor. Costs a system call for each open file. */
+  writes: () => readonly string[];
   /** Working directory; null when it may not be read. */
   cwd: () => string | null;
   /** Its command; empty when it may not be read. */
@@ -58,7 +58,7 @@ function processesFromPs(): ProcessEntry[] {
   const { stdout } = spawnSync('ps', ['-A', '-o', psColumns], options);
   const unknown = {
     ...{ mark: () => null, attempt: () => null, isWiped: () => false, outputs: () => [], cwd: () => null },
-    ...{ writesTo: () => false, argv: () => [] },
+    ...{ writes: () => [], argv: () => [] },
   };
   return parsePs(stdout).map((stat) => ({ ...stat, ...unknown }));
 }
@@ -71,19 +71,21 @@ function entryOf(stat: ProcessStat): ProcessEntry {
     isWiped: once(() => environment() !== null && valueIn(environment(), 'HOME') === null),
     outputs: once(() => [1, 2].flatMap((fd) => readLink(`/proc/${stat.pid}/fd/${fd}`) ?? [])),
     attempt: once(() => valueIn(environment(), runMarks.attempt)),
-    writesTo: (file) => writersOf(stat.pid, file),
+    writes: once(() => openForWriting(stat.pid)),
     cwd: once(() => readLink(`/proc/${stat.pid}/cwd`)),
     argv: once(() => (readOrNull(`/proc/${stat.pid}/cmdline`) ?? '').split('\0').slice(0, -1)),
   };
 }
 
-/** Costs a system call for each open file. */
-function writersOf(pid: number, file: string): boolean {
+function openForWriting(pid: number): string[] {
   try {
-    const descriptors = readdirSync(`/proc/${pid}/fd`);
-    return descriptors.some((fd) => readLink(`/proc/${pid}/fd/${fd}`) === file && isForWriting(pid, fd));
+    return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      const file = readLink(`/proc/${pid}/fd/${fd}`);
+      const isFile = file !== null && file.startsWith('/') && !file.startsWith('/dev/');
+      return isFile && isForWriting(pid, fd) ? [file] : [];
+    });
   } catch {
-    return false;
+    return [];
   }
 }
 
