@@ -53,6 +53,8 @@ type Verb = 'terminate' | 'kill' | 'pause' | 'continue';
 
 /** Between looks at attempts whose command has not come up yet, ms. */
 const NAMING_MS = 50;
+/** Of them, so many are looked at in one go: 0.1 ms each. */
+const NAMED_AT_ONCE = 200;
 /** Between looks at attempts that cannot tell us of their end, ms. */
 const LOOK_MS = 100;
 /** A shim younger than this may not have started its command yet, and would swallow a polite signal, ms. */
@@ -212,10 +214,14 @@ export class LocalExecutor {
   /** Most runs of a moment are over before anyone has asked who they are. */
   #name(): void {
     this.#naming = null;
-    for (const attempt of this.#unnamed) {
+    for (const attempt of [...this.#unnamed].slice(0, NAMED_AT_ONCE)) {
       const isOnTheWay = this.#isWatched(attempt) && attempt.ending === null && attempt.orphan === null;
-      if (isOnTheWay && !isNamed(attempt, () => this.#processes())) continue;
       this.#unnamed.delete(attempt);
+      if (isOnTheWay && !isNamed(attempt, () => this.#processes())) {
+        // To the end of the line.
+        this.#unnamed.add(attempt);
+        continue;
+      }
       if (isOnTheWay) this.#notices.named(attempt.id);
     }
     if (this.#unnamed.size > 0) this.#naming = setTimeout(() => this.#name(), NAMING_MS).unref();
