@@ -24,7 +24,7 @@ import { Launcher } from './launcher.js';
 import { Newsroom } from './newsroom.js';
 import { Outlook } from './outlook.js';
 import { Records } from './records.js';
-import { endOf, forgetting, type PastAttempt, reconcile, Recovery, replay } from './recovery.js';
+import { forgetting, type PastAttempt, reconcile, Recovery, replay, withEnd } from './recovery.js';
 import { environmentFile, RunBook } from './run-book.js';
 import { Supervisor } from './supervisor.js';
 import { survivorWords } from './survivors.js';
@@ -85,7 +85,8 @@ export class Service {
     this.#executor = this.#newExecutor();
     this.#gpus = this.#newGpuWatch();
     this.#launcher = this.#newLauncher();
-    this.#records = new Records(options.log, ({ id }) => this.#originOf(id));
+    const recordWords = (id: RunId, words: string | null) => this.#warnings.set(id, 'record', words);
+    this.#records = new Records(options.log, ({ id }) => this.#originOf(id), recordWords);
     this.#watcher = this.#newWatcher();
     this.#followUp = new FollowUp(this.#records, this.#watcher, (run, planned) => this.#began(run, planned));
     this.#newsroom = new Newsroom({ ...options, ...this.#knowledge(), discretion: this.#discretion });
@@ -172,13 +173,16 @@ export class Service {
   #ended(id: RunId, attempt: number, ending: Ending, survivors: readonly Survivor[]): void {
     const planned = this.#planned(id);
     if (planned === null) return;
-    // Its last row may say that its siblings need not start in its place.
-    if (planned.objective?.target !== undefined) this.#watcher.catchUp(planned, attempt);
     const wasKilled = this.#state.runs.get(id)?.state.phase === 'killing';
     const gpuMemory = this.#gpus.ended(id);
-    const event = endOf({ id, attempt }, planned, ending, this.#judging());
-    this.#tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
-    this.#warnings.set(id, 'processes', survivorWords(survivors, wasKilled));
+    const tellEnd = () =>
+      withEnd({ id, attempt, plan: planned, ending }, this.#judging(), (event) => {
+        this.#tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
+        this.#warnings.set(id, 'processes', survivorWords(survivors, wasKilled));
+      });
+    // Its last row may say that its siblings need not start in its place.
+    if (planned.objective?.target === undefined) tellEnd();
+    else this.#watcher.catchUp(planned, attempt, tellEnd);
   }
 
   /** What is up may finish; what waits is held, so that a person can have it all the same. */
@@ -226,6 +230,7 @@ export class Service {
         this.#tell({ type: 'rule-met', at: this.#now(), id, attempt, rule });
       },
       targetReached: (run, words) => this.#targetReached(run, words),
+      hindered: (id, words) => this.#warnings.set(id, 'metrics', words),
       ailing: (run, health) => this.#newsroom.ailing(run, health),
     });
   }
@@ -244,7 +249,7 @@ export class Service {
       }),
       delayOf: (id) => this.#launcher.delayOf(id),
       sweeps: () => sweepSummaries(this.#state, this.#book, this.#options.runsDirectory),
-      recalled: () => this.#watcher.hasRecalled,
+      unread: () => this.#watcher.unread,
       gpus: () => this.#gpus.statuses(),
       otherProblems: () => [shortageWords(this.#launcher.shortage), this.#gpus.problem],
       answer: (request, client) => desk.answer(request, client),

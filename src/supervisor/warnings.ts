@@ -1,7 +1,10 @@
 import type { RunId } from '../base/ids.js';
 
-/** Where a warning comes from: processes that outlived their run, GPU memory not given back, an attempt nobody knew of. */
-export type WarningSource = 'processes' | 'gpus' | 'elder';
+/**
+ * Where a warning comes from: processes that outlived their run, GPU memory not given back, an attempt nobody knew of, metrics
+ * that cannot be read, a record that cannot be read or written.
+ */
+export type WarningSource = 'processes' | 'gpus' | 'elder' | 'metrics' | 'record';
 
 /** What a person should know of runs beside their states. */
 export class Warnings {

@@ -41,7 +41,7 @@ function newPair(count: number) {
     delayOf: () => null,
     sweeps: () => sweeps,
     gpus: () => [],
-    recalled: () => true,
+    unread: () => 0,
     problem: () => null,
   });
   const line = { sent: '', held: 0, isHeld: false };

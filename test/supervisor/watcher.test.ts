@@ -11,7 +11,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const ignore = () => ({
   ...{ now: () => 1_000_000, changed: vi.fn(), recalled: vi.fn() },
-  ...{ ruleMet: vi.fn(), targetReached: vi.fn(), ailing: vi.fn() },
+  ...{ ruleMet: vi.fn(), targetReached: vi.fn(), ailing: vi.fn(), hindered: vi.fn() },
 });
 
 it('reads what a run wrote that ended before it was followed', async () => {
@@ -20,7 +20,9 @@ it('reads what a run wrote that ended before it was followed', async () => {
   writeFileSync(join(folder, 'metrics.jsonl'), '{"step": 1, "acc": 0.95}\n');
   const listener = ignore();
   const watcher = new Watcher(listener);
-  watcher.catchUp(run, 1);
+  const caughtUp = vi.fn();
+  watcher.catchUp(run, 1, caughtUp);
+  expect(caughtUp).toHaveBeenCalledOnce();
   expect(listener.targetReached).toHaveBeenCalledExactlyOnceWith(run, expect.stringContaining('acc 0.95'));
   await watcher.close();
 });
@@ -35,10 +37,10 @@ it('says when all is read that runs of the past wrote last', async () => {
   const planned = plan(folder, 's', runs).runs;
   const listener = ignore();
   const watcher = new Watcher(listener);
-  expect(watcher.hasRecalled).toBe(true);
+  expect(watcher.unread).toBe(0);
   watcher.recall(planned);
-  expect(watcher.hasRecalled).toBe(false);
-  await waitFor('everything to be read', () => watcher.hasRecalled);
+  expect(watcher.unread).toBe(9);
+  await waitFor('everything to be read', () => watcher.unread === 0);
   expect(listener.recalled).toHaveBeenCalledOnce();
   expect(planned.map(({ id }) => watcher.vitals(id).metrics['acc'])).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   await watcher.close();

@@ -1,8 +1,9 @@
-import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { exitCodeIn } from '../../contract/exit-code.js';
 import { runFiles } from '../../contract/files.js';
+import { statRegular, textOrNull } from '../../files/regular-file.js';
 import { isRunCgroup } from './cgroup.js';
 import { type ProcessIdentity, parseIdentity } from './process-identity.js';
 
@@ -15,6 +16,9 @@ export type Claim =
   | { kind: 'unreadable' }
   | { kind: 'withdrawn' }
   | { kind: 'begun'; identity: ProcessIdentity; cgroup: string | null };
+
+/** Of the files that a shim writes, bytes. */
+const LARGEST = 64 << 10;
 
 export function attemptDirectory(runDirectory: string, attempt: number): string {
   return join(runDirectory, runFiles.attempts, String(attempt));
@@ -32,6 +36,19 @@ export function readClaim(directory: string): Claim {
 }
 
 /**
+ * Why it cannot be known who owns an attempt, in words: its file is no file, or the disk refuses it. Null: it can, or nobody
+ * does.
+ */
+export function attemptObstacle(directory: string): string | null {
+  const there = statRegular(join(directory, runFiles.pid));
+  return there.kind === 'unreadable' ? obstacleWords(directory, there.reason) : null;
+}
+
+export function obstacleWords(directory: string, reason: string): string {
+  return `${runFiles.attempts}/${basename(directory)} cannot be read: ${reason}`;
+}
+
+/**
  * Makes sure that an attempt will never start, by taking the shim's place.
  *
  * @returns Whether that succeeded; false when it had begun already. Throws when the file cannot be made for another reason.
@@ -40,8 +57,11 @@ export function withdraw(directory: string): boolean {
   try {
     mkdirSync(directory, { recursive: true });
     const fd = openSync(join(directory, runFiles.pid), 'wx');
-    writeSync(fd, `${withdrawal}\n`);
-    closeSync(fd);
+    try {
+      writeSync(fd, `${withdrawal}\n`);
+    } finally {
+      closeSync(fd);
+    }
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -51,7 +71,8 @@ export function withdraw(directory: string): boolean {
 
 /** Whether the attempt was claimed before the machine was last started. */
 export function isFromEarlierBoot(directory: string): boolean {
-  return statSync(join(directory, runFiles.pid)).mtimeMs < Date.now() - uptime() * 1000;
+  const there = statRegular(join(directory, runFiles.pid));
+  return there.kind === 'file' && there.stat.mtimeMs < Date.now() - uptime() * 1000;
 }
 
 /** The exit code the shim wrote; null when it has not (yet). */
@@ -62,9 +83,5 @@ export function readExitCode(directory: string): number | null {
 const withdrawal = 'withdrawn by the supervisor';
 
 function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return null;
-  }
+  return textOrNull(path, LARGEST);
 }

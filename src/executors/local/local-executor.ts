@@ -1,12 +1,21 @@
 import type { ChildProcess } from 'node:child_process';
 import type { RunId } from '../../base/ids.js';
-import { attemptDirectory, isFromEarlierBoot, readClaim, withdraw } from './attempt-files.js';
+import { runFiles } from '../../contract/files.js';
+import { obstacleOf } from '../../files/regular-file.js';
+import {
+  attemptDirectory,
+  attemptObstacle,
+  isFromEarlierBoot,
+  obstacleWords,
+  readClaim,
+  withdraw,
+} from './attempt-files.js';
 import { type Attempt, isOver, treeOf } from './attempt.js';
 import { oomKillsOf, removeCgroup } from './cgroup.js';
 import type { CgroupHome } from './cgroup-home.js';
 import { type Ending, endingOf } from './ending.js';
 import { OomWatch } from './oom-watch.js';
-import { isAlive } from './process-identity.js';
+import { identityOf, isAlive } from './process-identity.js';
 import { type ProcessEntry, readProcesses } from './process-table.js';
 import { type AttemptOrder, problemOf, type Start, startAttempt } from './start-attempt.js';
 import { continueTrees, killTrees, pauseTrees, terminateTrees, type Tree, treeMembers } from './tree.js';
@@ -27,8 +36,8 @@ export type Found =
   /** It lives, and is watched from now on. */
   | { kind: 'alive'; pid: number }
   | { kind: 'ended'; pid: number; ending: Ending }
-  /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. */
-  | { kind: 'withdrawn'; neverRan: boolean };
+  /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. `reason`: why nothing more is known. */
+  | { kind: 'withdrawn'; neverRan: boolean; reason?: string };
 
 /** An order to the processes of an attempt. Those of one moment share the search for them. */
 type Verb = 'terminate' | 'kill' | 'pause' | 'continue';
@@ -56,6 +65,7 @@ export class LocalExecutor {
   readonly #home: CgroupHome | null;
   readonly #oom: OomWatch;
   #orders: { verb: Verb; attempt: Attempt }[] = [];
+  #processes: readonly ProcessEntry[] | null = null;
   #looking: NodeJS.Timeout | null = null;
   #lookingNow = false;
   #pulse: NodeJS.Timeout | null = null;
@@ -85,14 +95,15 @@ export class LocalExecutor {
     return start;
   }
 
-  /** Finds out what became of an attempt that this process did not start; see `Found`. Throws if its directory is unwritable. */
+  /** Finds out what became of an attempt that this process did not start; see `Found`. */
   adopt(id: RunId, directory: string, number: number): Found {
     const folder = attemptDirectory(directory, number);
+    const obstacle = attemptObstacle(folder);
+    if (obstacle !== null) return this.#adoptObstructed({ id, directory, number }, obstacle);
     const claim = readClaim(folder);
     switch (claim.kind) {
       case 'none':
-        // What was up had made this file: whoever took it away may have taken more.
-        return withdraw(folder) ? { kind: 'withdrawn', neverRan: false } : this.adopt(id, directory, number);
+        return this.#adoptUnclaimed({ id, directory, number });
       case 'withdrawn':
         return { kind: 'withdrawn', neverRan: false };
       case 'unreadable':
@@ -153,6 +164,42 @@ export class LocalExecutor {
     this.#oom.look();
     this.#home?.tidy();
     if (this.#attempts.size > 0) this.#pulse = setTimeout(() => this.#beat(), PULSE_MS).unref();
+  }
+
+  /** What was up had made its file: whoever took it away may have taken more. */
+  #adoptUnclaimed(which: Pick<Attempt, 'id' | 'directory' | 'number'>): Found {
+    const { id, directory, number } = which;
+    const folder = attemptDirectory(directory, number);
+    try {
+      if (withdraw(folder)) return { kind: 'withdrawn', neverRan: false };
+    } catch (error) {
+      const obstacle = obstacleOf(error);
+      const reason = obstacle.kind === 'unreadable' ? obstacle.reason : 'it is gone';
+      return this.#adoptObstructed(which, `${runFiles.attempts}/${number} cannot be written: ${reason}`);
+    }
+    if (readClaim(folder).kind !== 'none') return this.adopt(id, directory, number);
+    return this.#adoptObstructed(which, obstacleWords(folder, 'it is a link that leads nowhere'));
+  }
+
+  /**
+   * Its files do not say who it is. Its processes carry its mark, so if there are any it goes on as the first of them. If there
+   * are none, none will come: its shim has the mark, too.
+   */
+  #adoptObstructed(which: Pick<Attempt, 'id' | 'directory' | 'number'>, reason: string): Found {
+    const first = this.#census()
+      .filter((entry) => entry.pid !== process.pid && entry.mark() === which.directory)
+      .sort((a, b) => Number(a.startTime) - Number(b.startTime) || a.pid - b.pid)[0];
+    const identity = first === undefined ? null : identityOf(first.pid);
+    if (identity !== null) return this.#adoptBegun(which, { identity, cgroup: null });
+    const ending = endingOf(attemptDirectory(which.directory, which.number), null);
+    if (ending.kind !== 'unknown') return { kind: 'ended', pid: 0, ending };
+    return { kind: 'withdrawn', neverRan: false, reason };
+  }
+
+  /** All processes, read once for whoever asks in this turn: a disk that is gone takes the files of many attempts with it. */
+  #census(): readonly ProcessEntry[] {
+    if (this.#processes === null) setImmediate(() => (this.#processes = null));
+    return (this.#processes ??= readProcesses());
   }
 
   #adoptBegun(
