@@ -71,7 +71,9 @@ export class VitalSigns {
     this.#lastRow = since;
     this.#ruleHolds = ruleOf(run);
     this.#path = join(run.directory, runFiles.metrics);
-    const listener = { onRow: (row: Row) => this.#takeRow(row), onRestart: () => this.#restart() };
+    const isJudged = run.stopWhen !== null || run.objective !== null;
+    const onRow = isJudged ? (row: Row) => this.#takeRow(row) : null;
+    const listener = { onRow, onRestart: () => this.#restart() };
     this.#log = new MetricLog(this.#path, listener, bounds);
   }
 
@@ -93,9 +95,12 @@ export class VitalSigns {
   /** Reads a part of what is new, at most so many bytes. A file that has not changed costs one look at its size and time. */
   refresh(now: number, maxBytes = PART_BYTES): PartRead {
     if (!this.#log.more && !this.#looksNew()) return { changed: false, bytes: 0, more: false };
-    const rows = this.#rows;
+    const { rows } = this.#log;
     const read = this.#isHistory ? this.#readHistory(maxBytes) : this.#read(maxBytes);
-    if (this.#rows !== rows) this.#lastRow = now;
+    // Rows that replace others are rows, too.
+    const added = Math.max(this.#log.rows - rows, read.changed ? 1 : 0);
+    if (added > 0) this.#lastRow = now;
+    this.#rows += added;
     return { ...read, more: this.#log.more };
   }
 
@@ -162,7 +167,6 @@ export class VitalSigns {
   }
 
   #takeRow(row: Row): void {
-    this.#rows += 1;
     this.#ruleMet = this.#ruleHolds(row);
     if (this.#readsHistory) return this.#jury.remember(row);
     this.#jury.note(row);

@@ -70,6 +70,7 @@ export class Watcher {
   /** From `#pastAt` on, they have not been begun with. */
   readonly #past: PlannedRun[] = [];
   #pastAt = 0;
+  #isRecalling = false;
   readonly #recalling = new Map<RunId, Watch>();
   readonly #earlyStops = new EarlyStops();
   readonly #targets = new Targets();
@@ -137,8 +138,10 @@ export class Watcher {
 
   /** Reads, in the background, what runs said that ended before this supervisor was there. */
   recall(runs: readonly PlannedRun[]): void {
-    if (runs.length > 0 && this.unread === 0) setImmediate(() => this.#recallMore());
-    this.#past.push(...runs);
+    for (const run of runs) this.#past.push(run);
+    if (runs.length === 0 || this.#isRecalling) return;
+    this.#isRecalling = true;
+    setImmediate(() => this.#recallMore());
   }
 
   /** The run is no longer known; another one may come under its name. */
@@ -306,7 +309,8 @@ export class Watcher {
       this.#recalling.set(id, watch);
       this.#queue.add(watch, 'past');
     }
-    if (this.unread > 0) return;
+    if (this.unread > 0 || !this.#isRecalling) return;
+    this.#isRecalling = false;
     this.#past.length = this.#pastAt = 0;
     this.#listener.recalled();
   }

@@ -109,7 +109,8 @@ describe('a long file', () => {
     note: ({ step }: Readonly<Record<string, number>>) => void told.push(`new ${step}`),
     judge: () => null,
   };
-  const resumed = () => new VitalSigns(plan('/', 's', [{ directory }]).runs[0]!, 0, jury, true);
+  const objective = { name: 'loss', goal: 'minimize' as const };
+  const resumed = () => new VitalSigns(plan('/', 's', [{ directory, objective }]).runs[0]!, 0, jury, true);
   beforeEach(() => void (told.length = 0));
 
   it('is read in parts, and no pace is made out of how fast it is read', () => {

@@ -89,7 +89,7 @@ it('does not wait for ever for what a run wrote that ended: the rest is read aft
     const watcher = new Watcher(ignore(), new ReadingQueue(() => (clock.now += 1000)));
     const caughtUp = vi.fn();
     watcher.watch(run, 1, 1_000_000);
-    watcher.catchUp(run, 1, () => caughtUp(watcher.vitals(run.id).metrics['step']));
+    watcher.catchUp(run, 1, () => void caughtUp());
     watcher.finish(run);
     expect(caughtUp).not.toHaveBeenCalled();
     vi.advanceTimersByTime(10_000);
