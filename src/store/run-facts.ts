@@ -65,18 +65,22 @@ function pastOf(directory: string): RunFacts {
   const record = readRunRecord(directory);
   const attempts = Math.max(lastRecorded(record), lastClaimed(directory));
   const exit = attempts === 0 ? noExit : readExit(directory, attempts);
-  const unread = [record === null ? recordWords(directory) : null, exit.obstacle].find((words) => words !== null);
+  const unread = (record === null ? recordWords(directory) : null) ?? exit.obstacle;
   return {
-    known: record !== null,
-    identity: record?.identity ?? null,
-    group: record?.group ?? null,
-    parameters: record?.parameters ?? null,
+    ...recordedRun(record),
     attempts,
     exitCode: exit.code,
     stoppedBy: stoppedBy(record, attempts),
     doneRows: [],
-    ...(unread === undefined ? {} : { obstacle: unread }),
+    ...(unread === null ? {} : { obstacle: unread }),
   };
+}
+
+/** Which run the record is of. */
+function recordedRun(record: RunRecord | null): Pick<RunFacts, 'known' | 'identity' | 'group' | 'parameters'> {
+  if (record === null) return { known: false, identity: null, group: null, parameters: null };
+  const { identity, group, parameters } = record;
+  return { known: true, identity, group, parameters };
 }
 
 /** Empty: it is not there. Null: nothing stands in the way. */
