@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
 import { UserError } from '../base/user-error.js';
 import type { GpuView } from '../executors/gpu/gpu-view.js';
+import { checkSweepFolder } from '../files/private-folder.js';
 import type { Ack, Command } from '../protocol/command.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import type { SchedulerState } from '../scheduler/state.js';
@@ -93,6 +95,8 @@ export class Desk {
 
   async #submit({ plan, environment, slots: wish }: Submit): Promise<Ack> {
     const { state, ask, now, book, judge, capture } = this.#tools;
+    const [first] = plan.runs;
+    if (first !== undefined) checkSweepFolder(dirname(first.directory));
     const { slots, view } = await this.#grant(wish, environment);
     capture(
       plan,

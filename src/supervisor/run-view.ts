@@ -14,7 +14,7 @@ export const noVitals: Vitals = { progress: null, etaSeconds: null, metrics: {},
  * What is known of a run beside its state. `pid`: of its own process, while there is one. `waiting`: why it is not up, while
  * it waits or starts.
  */
-export type Surroundings = Pick<RunSummary, 'argv' | 'gpuMemory' | 'warning' | 'pid'> & {
+export type Surroundings = Pick<RunSummary, 'argv' | 'parameters' | 'gpuMemory' | 'warning' | 'pid'> & {
   vitals: Vitals;
   waiting: string | null;
 };
@@ -32,11 +32,11 @@ export function runSummary(run: Run, planned: PlannedRun, beside: Surroundings):
     subgroup: planned.subgroup,
     name: planned.name,
     directory: planned.directory,
-    parameters: planned.parameters,
+    parameters: beside.parameters,
     argv: beside.argv,
     state: wordOf(run),
     reason: state.phase === 'ended' ? endReason(state.outcome) : beside.waiting,
-    attempt: run.starts,
+    attempt: attemptOf(run),
     exit: life.exit,
     slot: life.slot,
     gpus: life.gpus,
@@ -56,6 +56,11 @@ export function runSummary(run: Run, planned: PlannedRun, beside: Surroundings):
     // Whoever stands still because it was told to is not stalled.
     health: vitals.health === 'stalled' && !isRunning ? 'ok' : vitals.health,
   };
+}
+
+/** As the process was told (MEMRL_ATTEMPT). A launch that was not made after all has a number too. */
+function attemptOf({ starts, state, attempt }: Run): number {
+  return starts === 0 && !isActive(state) ? 0 : attempt;
 }
 
 type Life = Pick<RunSummary, 'exit' | 'slot' | 'gpus' | 'startedAt' | 'endedAt' | 'killAt'>;

@@ -24,7 +24,7 @@ import { Launcher } from './launcher.js';
 import { Newsroom } from './newsroom.js';
 import { Outlook } from './outlook.js';
 import { Records } from './records.js';
-import { endOf, forgetting, type PastAttempt, reconcile, Recovery, replay } from './recovery.js';
+import { forgetting, type PastAttempt, reconcile, Recovery, replay, withEnd } from './recovery.js';
 import { environmentFile, RunBook } from './run-book.js';
 import { Supervisor } from './supervisor.js';
 import { survivorWords } from './survivors.js';
@@ -85,7 +85,8 @@ export class Service {
     this.#executor = this.#newExecutor();
     this.#gpus = this.#newGpuWatch();
     this.#launcher = this.#newLauncher();
-    this.#records = new Records(options.log, ({ id }) => this.#originOf(id));
+    const recordWords = (id: RunId, words: string | null) => this.#warnings.set(id, 'record', words);
+    this.#records = new Records(options.log, ({ id }) => this.#originOf(id), recordWords);
     this.#watcher = this.#newWatcher();
     this.#followUp = new FollowUp(this.#records, this.#watcher, (run, planned) => this.#began(run, planned));
     this.#newsroom = new Newsroom({ ...options, ...this.#knowledge(), discretion: this.#discretion });
@@ -117,6 +118,16 @@ export class Service {
       const isBusy = !isSettled(this.#state) || !this.#supervisor.isQuiet;
       idle = isBusy ? 0 : Math.min(idle + LINGER_MS / 10, this.#outlook.aloneFor);
     }
+  }
+
+  /** Whether clients find the socket. */
+  get isReachable(): boolean {
+    return this.#outlook.isReachable;
+  }
+
+  /** Listens there instead. Those who are connected stay. */
+  listen(socket: string): Promise<void> {
+    return this.#outlook.listen(socket);
   }
 
   /** Something may be wrong with the files: the journal looks to itself with the next event. */
@@ -172,14 +183,17 @@ export class Service {
   #ended(id: RunId, attempt: number, ending: Ending, survivors: readonly Survivor[]): void {
     const planned = this.#planned(id);
     if (planned === null) return;
-    // Its last row may say that its siblings need not start in its place.
-    if (planned.objective?.target !== undefined) this.#watcher.catchUp(planned, attempt);
     const wasKilled = this.#state.runs.get(id)?.state.phase === 'killing';
     const gpuMemory = this.#gpus.ended(id);
     if (ending.kind === 'not-run') this.#launcher.ranShort(ending.shortage);
-    const event = endOf({ id, attempt }, planned, ending, this.#judging());
-    this.#tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
-    this.#warnings.set(id, 'processes', survivorWords(survivors, wasKilled));
+    const tellEnd = () =>
+      withEnd({ id, attempt, plan: planned, ending }, this.#judging(), (event) => {
+        this.#tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
+        this.#warnings.set(id, 'processes', survivorWords(survivors, wasKilled));
+      });
+    // Its last row may say that its siblings need not start in its place.
+    if (planned.objective?.target === undefined) tellEnd();
+    else this.#watcher.catchUp(planned, attempt, tellEnd);
   }
 
   /** What is up may finish; what waits is held, so that a person can have it all the same. */
@@ -227,6 +241,7 @@ export class Service {
         this.#tell({ type: 'rule-met', at: this.#now(), id, attempt, rule });
       },
       targetReached: (run, words) => this.#targetReached(run, words),
+      hindered: (id, words) => this.#warnings.set(id, 'metrics', words),
       ailing: (run, health) => this.#newsroom.ailing(run, health),
     });
   }
@@ -238,6 +253,7 @@ export class Service {
       planned: (id) => this.#planned(id)!,
       beside: (run) => ({
         argv: this.#discretion.argv(run),
+        parameters: this.#discretion.parameters(run),
         vitals: this.#watcher.vitals(run.id),
         gpuMemory: this.#gpus.memoryOf(run.id),
         pid: this.#executor.pidOf(run.id),
@@ -245,7 +261,7 @@ export class Service {
       }),
       delayOf: (id) => this.#launcher.delayOf(id),
       sweeps: () => sweepSummaries(this.#state, this.#book, this.#options.runsDirectory),
-      recalled: () => this.#watcher.hasRecalled,
+      unread: () => this.#watcher.unread,
       gpus: () => this.#gpus.statuses(),
       otherProblems: () => [shortageWords(this.#launcher.shortage), this.#gpus.problem],
       answer: (request, client) => desk.answer(request, client),

@@ -33,6 +33,7 @@ function newPair(count: number) {
     planned: (run) => planned.get(run)!,
     beside: (run) => ({
       argv: run.argv,
+      parameters: run.parameters,
       gpuMemory: null,
       pid: null,
       warning: null,
@@ -41,7 +42,7 @@ function newPair(count: number) {
     delayOf: () => null,
     sweeps: () => sweeps,
     gpus: () => [],
-    recalled: () => true,
+    unread: () => 0,
     problem: () => null,
   });
   const line = { sent: '', held: 0, isHeld: false };

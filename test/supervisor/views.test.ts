@@ -69,7 +69,8 @@ describe('a row for the clients', () => {
     const state: SchedulerState = emptyState();
     step(state, submitted([{ name: 'a', need: { gpus } }]));
     const planned = plan(folder, 's', [{ name: 'a' }]).runs[0]!;
-    const beside = { argv: planned.argv, gpuMemory: null, pid: null, warning: null, vitals: noVitals, waiting: null };
+    const { argv, parameters } = planned;
+    const beside = { argv, parameters, gpuMemory: null, pid: null, warning: null, vitals: noVitals, waiting: null };
     return runSummary(state.runs.get(id('a'))!, planned, beside);
   }
 

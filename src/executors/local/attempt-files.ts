@@ -1,9 +1,13 @@
-import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { exitCodeIn } from '../../contract/exit-code.js';
 import { runFiles } from '../../contract/files.js';
+import { openForAppending, statRegular, textOrNull } from '../../files/regular-file.js';
 import { type Claim, parseClaim, type ShellWords, shellWords, surrender, withdrawal } from './claim-text.js';
+
+/** Of the files that a shim writes, bytes. */
+const LARGEST = 64 << 10;
 
 export function attemptDirectory(runDirectory: string, attempt: number): string {
   return join(runDirectory, runFiles.attempts, String(attempt));
@@ -21,7 +25,10 @@ export function readShellWords(directory: string): ShellWords {
 /** Notes that a person takes an attempt for ended whose processes cannot be reached, so that another may be started. */
 export function giveUp(directory: string): void {
   try {
-    appendFileSync(join(directory, runFiles.pid), `${surrender}\n`);
+    const opened = openForAppending(join(directory, runFiles.pid));
+    if (opened.kind !== 'file') return;
+    writeFileSync(opened.descriptor, `${surrender}\n`);
+    closeSync(opened.descriptor);
   } catch {
     // It is asked for again.
   }
@@ -29,6 +36,19 @@ export function giveUp(directory: string): void {
 
 export function isGivenUp(directory: string): boolean {
   return (readIfThere(join(directory, runFiles.pid)) ?? '').includes(`\n${surrender}\n`);
+}
+
+/**
+ * Why it cannot be known who owns an attempt, in words: its file is no file, or the disk refuses it. Null: it can, or nobody
+ * does.
+ */
+export function attemptObstacle(directory: string): string | null {
+  const there = statRegular(join(directory, runFiles.pid));
+  return there.kind === 'unreadable' ? obstacleWords(directory, there.reason) : null;
+}
+
+export function obstacleWords(directory: string, reason: string): string {
+  return `${runFiles.attempts}/${basename(directory)} cannot be read: ${reason}`;
 }
 
 /**
@@ -40,8 +60,11 @@ export function withdraw(directory: string): boolean {
   try {
     mkdirSync(directory, { recursive: true });
     const fd = openSync(join(directory, runFiles.pid), 'wx');
-    writeSync(fd, `${withdrawal}\n`);
-    closeSync(fd);
+    try {
+      writeSync(fd, `${withdrawal}\n`);
+    } finally {
+      closeSync(fd);
+    }
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -51,7 +74,8 @@ export function withdraw(directory: string): boolean {
 
 /** Whether the attempt was claimed before the machine was last started. */
 export function isFromEarlierBoot(directory: string): boolean {
-  return statSync(join(directory, runFiles.pid)).mtimeMs < Date.now() - uptime() * 1000;
+  const there = statRegular(join(directory, runFiles.pid));
+  return there.kind === 'file' && there.stat.mtimeMs < Date.now() - uptime() * 1000;
 }
 
 /** The exit code the shim wrote; null when it has not (yet). */
@@ -60,9 +84,5 @@ export function readExitCode(directory: string): number | null {
 }
 
 function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return null;
-  }
+  return textOrNull(path, LARGEST);
 }

@@ -3,7 +3,8 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { NOT_OURS, NOT_RUN } from './shim.js';
-import { readClaim, readExitCode, readShellWords } from './attempt-files.js';
+import { statRegular } from '../../files/regular-file.js';
+import { attemptObstacle, obstacleWords, readClaim, readExitCode, readShellWords } from './attempt-files.js';
 
 /** How the process of an attempt ended, before anyone asks what that means for the run. */
 export type Ending =
@@ -56,8 +57,12 @@ function isUnclaimed(directory: string): boolean {
 
 /** It was not killed by us, nor is it our child: the shim itself had no chance, or nowhere to write. */
 function whyUnknown(directory: string): string {
+  const obstacle = attemptObstacle(directory);
+  if (obstacle !== null) return obstacle;
+  const exit = statRegular(join(directory, runFiles.exit));
+  if (exit.kind === 'unreadable') return obstacleWords(directory, exit.reason);
   if (!existsSync(directory)) return 'its directory was deleted while it ran, and its exit code with it';
-  if (existsSync(join(directory, runFiles.exit))) return 'its exit code could not be written (is the disk full?)';
+  if (exit.kind === 'file') return 'its exit code could not be written (is the disk full?)';
   return 'its process is gone and left no exit code';
 }
 

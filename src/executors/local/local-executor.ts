@@ -33,8 +33,8 @@ export type Found =
   /** It began on that machine, or in a container that is not ours, and has not told its end. That is watched for. */
   | { kind: 'elsewhere'; pid: number; host: string }
   | { kind: 'ended'; pid: number; ending: Ending }
-  /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. */
-  | { kind: 'withdrawn'; neverRan: boolean };
+  /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. `reason`: why nothing more is known. */
+  | { kind: 'withdrawn'; neverRan: boolean; reason?: string };
 
 /** What else is told of attempts, and asked. */
 export type Notices = {
@@ -112,7 +112,7 @@ export class LocalExecutor {
     return start;
   }
 
-  /** Finds out what became of an attempt that this process did not start; see `Found`. Throws if its directory is unwritable. */
+  /** Finds out what became of an attempt that this process did not start; see `Found`. */
   adopt(id: RunId, directory: string, number: number): Found {
     const found = whereaboutsOf({ directory, number }, () => this.#processes());
     if (found.kind === 'withdrawn') return found;

@@ -5,10 +5,19 @@
  * run: whatever it started may live on. So an attempt is over when nothing of it lives, and where that cannot be seen, as
  * on another machine, it is not over.
  */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
-import { attemptDirectory, isFromEarlierBoot, isGivenUp, readClaim, withdraw } from './attempt-files.js';
+import { obstacleOf } from '../../files/regular-file.js';
+import { writeWhole } from '../../files/whole-file.js';
+import {
+  attemptDirectory,
+  attemptObstacle,
+  isFromEarlierBoot,
+  isGivenUp,
+  obstacleWords,
+  readClaim,
+  withdraw,
+} from './attempt-files.js';
 import { type Claim, claimLine } from './claim-text.js';
 import { type Ending, provenEnding, unprovenEnding } from './ending.js';
 import { hostIdentity, relationTo } from './host-identity.js';
@@ -27,8 +36,8 @@ export type Whereabouts =
   /** It began where its processes cannot be seen from here. */
   | { kind: 'elsewhere'; pid: number; host: string }
   | { kind: 'ended'; identity: ProcessIdentity | null; cgroup: string | null; ending: Ending }
-  /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. */
-  | { kind: 'withdrawn'; neverRan: boolean };
+  /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. `reason`: why nothing more is known. */
+  | { kind: 'withdrawn'; neverRan: boolean; reason?: string };
 
 type Begun = Extract<Claim, { kind: 'begun' }>;
 
@@ -36,9 +45,11 @@ type Begun = Extract<Claim, { kind: 'begun' }>;
 const GLANCE_MS = 5;
 const GLANCES = 8;
 
-/** @param census All processes; asked only where the files do not settle it. Throws if the directory is unwritable. */
+/** @param census All processes; asked only where the files do not settle it. */
 export function whereaboutsOf(which: Which, census: () => readonly ProcessEntry[]): Whereabouts {
   const folder = attemptDirectory(which.directory, which.number);
+  const obstacle = attemptObstacle(folder);
+  if (obstacle !== null) return ofObstructed(which, census, obstacle);
   const claim = readClaim(folder);
   switch (claim.kind) {
     case 'begun':
@@ -48,7 +59,7 @@ export function whereaboutsOf(which: Which, census: () => readonly ProcessEntry[
     case 'unreadable':
       return ofUnreadable(which, census);
     case 'none':
-      return withdraw(folder) ? ofUnclaimed(which, census) : whereaboutsOf(which, census);
+      return ofNone(which, census);
   }
 }
 
@@ -94,6 +105,33 @@ function outOfReach(identity: ProcessIdentity, host: string): Whereabouts {
 /** What is said of an attempt on another machine that a person has given up. */
 export function unreachable(host: string): string {
   return `its processes on ${host} could not be reached`;
+}
+
+/** Nobody has claimed it, as far as can be seen. What was up had: whoever took its file away may have taken more. */
+function ofNone(which: Which, census: () => readonly ProcessEntry[]): Whereabouts {
+  const folder = attemptDirectory(which.directory, which.number);
+  try {
+    if (withdraw(folder)) return ofUnclaimed(which, census);
+  } catch (error) {
+    const obstacle = obstacleOf(error);
+    const reason = obstacle.kind === 'unreadable' ? obstacle.reason : 'it is gone';
+    return ofObstructed(which, census, `${runFiles.attempts}/${which.number} cannot be written: ${reason}`);
+  }
+  if (readClaim(folder).kind !== 'none') return whereaboutsOf(which, census);
+  return ofObstructed(which, census, obstacleWords(folder, 'it is a link that leads nowhere'));
+}
+
+/**
+ * Its files do not say who it is, and cannot be made to. If anything of it lives, it goes on as the first of these; if nothing
+ * does, nothing will: its shim would carry the mark, too.
+ */
+function ofObstructed(which: Which, census: () => readonly ProcessEntry[], reason: string): Whereabouts {
+  const oldest = oldestOf(carriersOf(which, census()));
+  const identity = oldest === undefined ? null : identityOf(oldest.pid);
+  if (identity !== null) return { kind: 'led', identity, cgroup: null };
+  const ending = provenEnding(attemptDirectory(which.directory, which.number), null);
+  if (ending !== null) return { kind: 'ended', identity: null, cgroup: null, ending };
+  return { kind: 'withdrawn', neverRan: false, reason };
 }
 
 /** The file was not there, and is ours now: nobody can begin the attempt. But somebody may have deleted it. */
@@ -150,14 +188,18 @@ function isOf(entry: ProcessEntry, number: number): boolean {
 
 /** Writes the line anew that somebody deleted, as far as it can be known from those that live. */
 function claimFor(which: Which, carriers: readonly ProcessEntry[]): void {
-  const oldest = carriers.toSorted((a, b) => Number(a.startTime) - Number(b.startTime) || a.pid - b.pid)[0]!;
+  const oldest = oldestOf(carriers)!;
   const shim = carriers.find(isShim);
   // Without its shim: nobody's pid, of the moment before the oldest that is left.
   const { session, startTime } = shim ?? { ...oldest, startTime: String(Number(oldest.startTime) - 1) };
   const unknown = Array.from({ length: 14 }, () => 0).join(' ');
   const stat = `${session} (sh) S 0 ${session} ${session} 0 ${unknown} ${startTime}`;
   const path = join(attemptDirectory(which.directory, which.number), runFiles.pid);
-  writeFileSync(path, claimLine(stat, hostIdentity(), null));
+  writeWhole(path, claimLine(stat, hostIdentity(), null));
+}
+
+function oldestOf(processes: readonly ProcessEntry[]): ProcessEntry | undefined {
+  return processes.toSorted((a, b) => Number(a.startTime) - Number(b.startTime) || a.pid - b.pid)[0];
 }
 
 function isShim(entry: ProcessEntry): boolean {
