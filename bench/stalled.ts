@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
-import { socketOf } from '../src/client/connection.js';
+import { lockOf } from '../src/client/connection.js';
 import { Testbed } from '../test/supervisor/testbed.js';
 
 const RUNS = 10_000;
@@ -27,7 +27,7 @@ async function peak(stalled: number): Promise<number> {
     const runs = Array.from({ length: RUNS }, (_, n) => ({ name: `run_with_a_longer_name_${n}`, argv: ['true'] }));
     await fleet.submit(bed.plan('s', runs), { PATH: process.env['PATH']! }, { slots: 0, gpus: 'none' });
     await fleet.until(({ runs: rows }) => rows.size === RUNS);
-    for (let n = 0; n < stalled; n++) sockets.push(connect(socketOf(bed.runs)!).pause());
+    for (let n = 0; n < stalled; n++) sockets.push(connect(lockOf(bed.runs)!.socket).pause());
     const ids = [...fleet.runs.keys()];
     for (let round = 0; round < ROUNDS; round++) {
       const ack = await (round % 2 === 0 ? fleet.hold(ids) : fleet.release(ids));

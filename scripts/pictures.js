@@ -119,7 +119,7 @@ async function gpus() {
 async function runsOnGpus(call, least = 3) {
   for (;;) {
     const { stdout } = await call('status', 'abcd', '--json');
-    const { runs } = JSON.parse(stdout);
+    const [{ runs }] = JSON.parse(stdout);
     const found = runs.filter(({ state, pid, gpus }) => state === 'running' && pid !== null && gpus?.length > 0);
     if (found.length >= least) return found.map(({ pid, gpus }) => `${gpus[0]}:${pid}:${9000 + (pid % 90) * 70}:memrl`);
   }

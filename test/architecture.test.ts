@@ -7,7 +7,7 @@ const allowed: Record<string, string[]> = {
   base: [],
   contract: [],
   // Opening what others have put on the disk, safely: every part that reads a run's files needs it.
-  files: [],
+  files: ['contract'],
   spec: [],
   scheduler: [],
   protocol: ['scheduler', 'spec'],

@@ -1,13 +1,19 @@
 /** The candidate that a person most likely meant, or null if none is close. Case does not count. */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
+  if (word.length > longest) return null;
   const limit = 1 + Math.floor(word.length / 4);
   let best: { candidate: string; distance: number } | null = null;
   for (const candidate of candidates) {
+    // So many letters would have to be inserted or deleted at least; a word may be as long as a command line.
+    if (Math.abs(candidate.length - word.length) > limit) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance <= limit && distance < (best?.distance ?? Infinity)) best = { candidate, distance };
   }
   return best?.candidate ?? null;
 }
+
+/** Characters. A longer word is no misspelt one, and to compare it takes as long as it is, squared. */
+const longest = 100;
 
 /** `Did you mean …?`, or a list of what there is when nothing is close and the list is short. */
 export function didYouMean(word: string, candidates: readonly string[]): string {

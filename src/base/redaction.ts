@@ -4,6 +4,7 @@
  * A secret is the value of a variable with a secret's name, the password in an address, or what has the look of a
  * well-known key. Build one redactor per environment and keep it; text without a secret costs about 1 µs.
  */
+import type { Parameters, Scalar } from './scalar.js';
 import { isSecretName } from './secret-name.js';
 import { MASK, withoutShapes } from './secret-shapes.js';
 
@@ -33,6 +34,25 @@ export function redactWords(words: readonly string[], redact: Redact): string[] 
     const isValue = index > 0 && secretFlag.test(words[index - 1]!) && word.length >= SHORTEST;
     return isValue ? MASK : redact(word);
   });
+}
+
+/** The parameters of a run; the same object where none is a secret. One whose name is a secret's is one, however it looks. */
+export function redactedParameters(parameters: Parameters, redact: Redact): Parameters {
+  const safe: Parameters = {};
+  let changed = false;
+  for (const [name, value] of Object.entries(parameters)) {
+    const isSecret = secretFlag.test(`--${name.replace(/^.*[./]/, '')}`);
+    const hide = (each: Scalar) => {
+      if (typeof each !== 'string') return each;
+      const shown = isSecret && each.length >= SHORTEST ? MASK : redact(each);
+      changed ||= shown !== each;
+      return shown;
+    };
+    // `__proto__` is a key like any other here.
+    const shown = Array.isArray(value) ? value.map(hide) : hide(value);
+    Object.defineProperty(safe, name, { value: shown, enumerable: true, writable: true, configurable: true });
+  }
+  return changed ? safe : parameters;
 }
 
 /** The values to look for. */

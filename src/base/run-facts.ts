@@ -6,6 +6,8 @@ export type RunFacts = {
   known: boolean;
   /** Identity in that `run.json`, or null. A different identity under the same name is a clash. */
   identity: string | null;
+  /** Group in that `run.json`, or null. */
+  group: string | null;
   /** Parameters at the last attempt, to see whether the budget grew. */
   parameters: Parameters | null;
   /** Attempts started so far. */
@@ -14,6 +16,8 @@ export type RunFacts = {
   exitCode: number | null;
   /** The `stop_when` rule that ended the last attempt as done, or null. */
   stoppedBy: string | null;
-  /** Rows of the done rule's file, if it has one and the file exists. */
+  /** Rows of the done rule's file that may tell that the run is done, if it has one and the file exists. */
   doneRows: readonly Record<string, unknown>[];
+  /** What of all this is there and could not be read, in words; absent: nothing. */
+  obstacle?: string;
 };

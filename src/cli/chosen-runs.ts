@@ -1,10 +1,12 @@
 import { didYouMean } from '../base/nearest.js';
+import { shortened } from '../base/shortened.js';
 import { UserError } from '../base/user-error.js';
 import type { RunSummary } from '../client/fleet.js';
 import { parseRunQuery } from '../client/run-query.js';
 import { checkRunQuery } from '../client/run-query-check.js';
 import { runTest } from '../client/run-query-match.js';
 import { hasTerm, type Term } from '../client/run-query-shape.js';
+import { everyRun } from '../client/run-query-words.js';
 
 /**
  * The runs that the words of a command line choose, in launch order. Words that are all exact names (of a run, `sweep/run`,
@@ -23,11 +25,13 @@ export function matchingRuns(words: readonly string[], runs: readonly RunSummary
 }
 
 /**
- * As `matchingRuns`, for verbs that need one at least.
+ * As `matchingRuns`, for verbs that need one at least, and words that say which.
  *
- * @throws {UserError} Also when there is none, with the nearest name.
+ * @throws {UserError} Also when a word is empty, which may be a variable that was never set, or when there is no such run, with
+ *   the nearest name.
  */
 export function chosenRuns(words: readonly string[], runs: readonly RunSummary[], now: number): RunSummary[] {
+  refuseEmpty(words);
   const chosen = matchingRuns(words, runs, now);
   if (chosen.length > 0) return chosen;
   if (runs.length === 0) {
@@ -39,7 +43,17 @@ export function chosenRuns(words: readonly string[], runs: readonly RunSummary[]
   const [word] = words;
   const isName = words.length === 1 && /^[\w.@+,/-]+$/.test(word!);
   const hint = isName ? `${didYouMean(word!, namesLike(word!, runs))} ` : '';
-  throw new UserError(`No run matches \`${words.join(' ')}\`.`, `${hint}\`memrl-tui ls\` lists them all.`);
+  throw new UserError(`No run matches \`${shortened(words.join(' '))}\`.`, `${hint}\`memrl-tui ls\` lists them all.`);
+}
+
+function refuseEmpty(words: readonly string[]): void {
+  if (words.every((word) => word.trim() !== '') && words.length > 0) return;
+  const rest = words.filter((word) => word.trim() !== '').join(' ');
+  const beside = rest === '' ? 'The query is empty' : `A word beside \`${shortened(rest)}\` is empty`;
+  throw new UserError(
+    `${beside}: it says nothing of which runs are meant. Perhaps a variable of the shell is not set.`,
+    `Write which runs, or \`${everyRun}\` for every run of every sweep.`,
+  );
 }
 
 /** Whether what the words choose depends on what runs have written: then that must have been read. */

@@ -4,6 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { preferencesPath } from '../store/preferences.js';
 import type { LaunchOptions } from './options.js';
 import { reportError } from './report-error.js';
+import { onOutputLost, print, remark } from './terminal.js';
 import { addOptions, addVerb, takenBy } from './verb.js';
 import { launchOptions } from './verb-options.js';
 import { verbs } from './verb-table.js';
@@ -14,6 +15,8 @@ const program = new Command('memrl-tui')
   .usage('FILE [options]\n       memrl-tui VERB …')
   .enablePositionalOptions()
   .exitOverride()
+  // What it says may quote what was typed.
+  .configureOutput({ writeOut: (text) => print([withoutEnd(text)]), writeErr: (text) => remark(withoutEnd(text)) })
   .configureHelp({ helpWidth: 100, subcommandTerm: (verb) => `${verb.name()} ${takenBy(verb)}` })
   .optionsGroup('Launch:')
   .argument('[file]', 'sweep file (YAML), or a text file with one command on each line')
@@ -31,18 +34,27 @@ program.command('__complete <shell> <line>', { hidden: true }).action(async (she
   process.exitCode = await complete(shell, line);
 });
 
-// A reader that went away (`| head`) is not an error of ours.
-process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1));
+onOutputLost((lost) => process.exit(told(lost)));
+// The window has its own way out, by which the error comes here.
+process.on('uncaughtException', (error) => {
+  if (process.listenerCount('uncaughtException') === 1) process.exit(told(error));
+});
 
 try {
   await program.parseAsync();
 } catch (error) {
-  if (error instanceof CommanderError) {
-    // Commander has already said what is wrong, and suggested the nearest option.
-    process.exitCode = error.exitCode === 0 ? 0 : 2;
-  } else {
-    const { text, exitCode } = reportError(error);
-    process.stderr.write(`${text}\n`);
-    process.exitCode = exitCode;
-  }
+  // Commander has already said what is wrong, and suggested the nearest option.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+  else process.exitCode = told(error);
+}
+
+/** Says what went wrong. Gives the exit code. */
+function told(error: unknown): number {
+  const { text, exitCode } = reportError(error);
+  if (text !== null) remark(text);
+  return exitCode;
+}
+
+function withoutEnd(text: string): string {
+  return text.replace(/\n$/, '');
 }

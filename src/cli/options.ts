@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { gpuIndexOf } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
 import { parseDuration } from '../spec/duration.js';
+import { obstacleAt } from './runs-directory.js';
 
 /** What every verb takes, as typed. */
 export type CommonOptions = { runs?: string; json?: boolean };
@@ -24,9 +25,26 @@ export type LaunchOptions = CommonOptions &
 /** Room for runs that the person grants; what is left out is the whole machine. */
 export type SlotWish = { slots?: number; gpus?: number[] | 'none'; perGpu?: number };
 
-/** Absolute path of the folder that holds the sweeps. */
+/**
+ * Absolute path of the folder that holds the sweeps. It need not be there.
+ *
+ * @param given As typed after `--runs`.
+ * @throws {UserError} Where no such folder can be: the text is empty, it is a file, the kernel makes what is there.
+ */
 export function runsDirectory(given: string | undefined): string {
-  return resolve(given ?? 'runs');
+  const directory = runsPath(given);
+  const obstacle = obstacleAt(directory);
+  if (obstacle === null) return directory;
+  throw new UserError(`${directory} cannot be a runs directory: ${obstacle}.`, 'Name another folder with --runs.');
+}
+
+/** The same wherever it is, for who looks what is wrong with it. */
+export function runsPath(given: string | undefined): string {
+  if (given?.trim() !== '') return resolve(given ?? 'runs');
+  throw new UserError(
+    '--runs is empty. Perhaps a variable of the shell is not set.',
+    'Name a folder, or leave it out: then it is ./runs.',
+  );
 }
 
 /** Reads a count from the command line. */

@@ -4,6 +4,7 @@ import type { Pause } from '../report/read-to-end.js';
 import { reportLines } from '../report/view/report-lines.js';
 import { runsDirectory, type LaunchOptions } from './options.js';
 import { outputWidth, print } from './terminal.js';
+import { unstartedRuns } from './unstarted-runs.js';
 
 /** Reads what a sweep has come to. Gives what lays it out as lines of so many columns. */
 export async function readReport(
@@ -11,7 +12,13 @@ export async function readReport(
   { runs, ascii }: LaunchOptions,
   pause?: Pause,
 ): Promise<(width: number) => string[]> {
-  const report = await buildReport(join(runsDirectory(runs), sweep), pause);
+  const directory = runsDirectory(runs);
+  // The window has them in its list, and is drawn anew many times.
+  const report = await buildReport(
+    join(directory, sweep),
+    pause,
+    pause === undefined ? await unstartedRuns(directory, sweep) : [],
+  );
   return (width) => reportLines(report, { width, ascii: ascii ?? false });
 }
 

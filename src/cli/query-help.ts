@@ -6,4 +6,5 @@ Runs are chosen by name (of a run, sweep/run, or a sweep), or by a query:
   'N>=256' lr=1e-3 k!=v     a parameter, or else the last value of a metric
   'attempt>1' 'age>2h'      also priority and progress
   not x   x y   x or y      parentheses group: '(A or B) not status:done'
+  all                       every run of every sweep; nothing at all is refused where runs are changed
   'subgroup:"two words"'    quotes keep blanks and signs (and the shell wants its own around them)`;

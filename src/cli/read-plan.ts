@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { UserError } from '../base/user-error.js';
 import { expandSweep } from '../spec/expand-sweep.js';
 import { parseSweepFile } from '../spec/parse-sweep-file.js';
 import type { Plan } from '../spec/planned-run.js';
@@ -7,6 +5,7 @@ import { standing } from '../spec/standing.js';
 import { readRunFacts } from '../store/run-facts.js';
 import { runsDirectory, type LaunchOptions } from './options.js';
 import type { Planned } from './plan/planned.js';
+import { readSweepText } from './read-sweep-text.js';
 
 /** A sweep file as it would run here and now. */
 export type ReadPlan = { readonly text: string; readonly plan: Plan; readonly planned: readonly Planned[] };
@@ -27,18 +26,4 @@ export function readPlan(path: string, { runs, set, sweep }: LaunchOptions): Rea
   });
   const planned = plan.runs.map((run) => ({ run, standing: standing(run, readRunFacts(run.directory, run.done)) }));
   return { text, plan, planned };
-}
-
-function readSweepText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    const problem = code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : String(code);
-    throw new UserError(
-      `Cannot read the sweep file ${path}: ${problem}.`,
-      'Give the path of a sweep file, for example `memrl-tui sweeps/quick.yaml`, or see `memrl-tui --help`.',
-      { cause },
-    );
-  }
 }

@@ -1,11 +1,60 @@
 import { UserError } from '../base/user-error.js';
+import { OutputLost } from './output-lost.js';
 
-/** What to print, and the exit code: 2 when the user can mend it, 1 when it is our bug. */
-export function reportError(error: unknown): { text: string; exitCode: 1 | 2 } {
+/** What to print, and the exit code: 2 when the user can mend it, 1 when it is our bug, 0 when nobody minds. */
+export type Reported = { readonly text: string | null; readonly exitCode: 0 | 1 | 2 };
+
+export function reportError(error: unknown): Reported {
   if (error instanceof UserError) return { text: `${error.message}\n\n→ ${error.fix}`, exitCode: 2 };
+  if (error instanceof OutputLost) {
+    return error.hasReaderLeft ? { text: null, exitCode: 0 } : { text: error.message, exitCode: 2 };
+  }
+  const refusal = refusalOf(error);
+  if (refusal !== null) return { text: refusal, exitCode: 2 };
   const stack = error instanceof Error ? error.stack : String(error);
   return {
     text: `This is a bug in memrl-tui, not in your sweep. Please report it with the lines below.\n${stack}`,
     exitCode: 1,
   };
 }
+
+/**
+ * What the system says that it cannot or may not do, in words: the machine is not as it must be, whoever met it first. Null:
+ * this is another error.
+ */
+function refusalOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  if (code === undefined || syscall === undefined) return null;
+  if (syscall.endsWith('cwd')) {
+    return 'The directory that this was started in is gone.\n\n→ Go to one that is there: `cd`, and call it again.';
+  }
+  const reason = refusals[code];
+  if (reason === undefined) return null;
+  const what = path === undefined ? syscall : `${syscall} ${path}`;
+  return `The system refused: ${what}: ${reason} (${code}).\n\n→ Remove the cause and call it again.`;
+}
+
+/** By the machine, the disk or the rights of the person. What is wrong only in our eyes (EBADF, EINVAL) is a bug. */
+const refusals: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full, or all watches of files are used up',
+  EDQUOT: 'the disk quota is used up',
+  EMFILE: 'too many files are open',
+  ENFILE: 'too many files are open on this machine',
+  ENOMEM: 'there is no memory left',
+  EAGAIN: 'there are no processes or no memory left',
+  EIO: 'the disk reports an error',
+  ESTALE: 'the network file system has lost it',
+  ETIMEDOUT: 'the file system does not answer',
+  ELOOP: 'symbolic links lead in a circle',
+  ENAMETOOLONG: 'the path is too long',
+  ENOTDIR: 'a part of the path is not a directory',
+  EISDIR: 'it is a directory',
+  ENOENT: 'it is not there, or not any more',
+  EEXIST: 'it is there already',
+  EBUSY: 'it is in use',
+  ETXTBSY: 'it is in use',
+};

@@ -1,32 +1,126 @@
+/**
+ * The one door to the terminal for all that the program says outside its window.
+ *
+ * Names, descriptions, keys, log lines, file names and the messages of other programs are foreign text: printed as it is, it
+ * could move the cursor, set the title, fill the clipboard. So no text passes with codes in it; a look is asked for by `Painted`,
+ * and its codes are written here. What is no terminal gets the same text; only what other programs read (`printJson`,
+ * `printData`) stays as it is, with the means of its own format.
+ */
+import { createInterface } from 'node:readline/promises';
+import { terminalJson, terminalText } from '../store/display-text.js';
+import { OutputLost } from './output-lost.js';
+
+/** Text in a look of ours: the parameters of an SGR sequence, such as `1;32`; empty: the terminal's own. */
+export type Painted = { readonly text: string; readonly look: string };
+export type Line = string | readonly (string | Painted)[];
+
 /** Whether a full screen can be shown: both ends are a terminal that understands cursor addressing. */
 export function hasScreen(): boolean {
-  return process.stdout.isTTY && process.stdin.isTTY && process.env['TERM'] !== 'dumb';
+  return hasPerson() && process.env['TERM'] !== 'dumb';
 }
 
 /** Whether a person is there to be asked: both ends are a terminal, of whatever kind. */
 export function hasPerson(): boolean {
-  return process.stdout.isTTY && process.stdin.isTTY;
+  return isTerminal() && process.stdin.isTTY;
+}
+
+/** Whether what is printed goes to a terminal. */
+export function isTerminal(): boolean {
+  return process.stdout.isTTY;
 }
 
 /** Whether to write in colour: a terminal that knows colours, and nobody objects (https://no-color.org). */
 export function hasColour(): boolean {
-  return process.stdout.isTTY && process.env['TERM'] !== 'dumb' && (process.env['NO_COLOR'] ?? '') === '';
+  return isTerminal() && process.env['TERM'] !== 'dumb' && (process.env['NO_COLOR'] ?? '') === '';
 }
 
 /** Columns to lay tables out in; 140 where the output is a file or a pipe, which scrolls sideways. */
 export function outputWidth(): number {
-  return process.stdout.isTTY ? process.stdout.columns : 140;
+  return isTerminal() ? process.stdout.columns : 140;
 }
 
-export function print(lines: readonly string[]): void {
-  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+/** Columns and rows of the terminal; null: it is none. */
+export function terminalSize(): { columns: number; rows: number } | null {
+  const { columns, rows } = process.stdout;
+  return isTerminal() ? { columns, rows } : null;
+}
+
+/** @throws {OutputLost} As everything here that prints, where what is printed cannot be written. */
+export function print(lines: readonly Line[]): void {
+  write(lines.map((line) => `${safeLine(line)}\n`).join(''));
+}
+
+/** Text that goes on, or ends its lines by itself. */
+export function printPart(text: string | Painted): void {
+  write(safePiece(text));
 }
 
 /** Words about the output that are no part of it. */
-export function remark(line: string): void {
-  process.stderr.write(`${line}\n`);
+export function remark(line: Line): void {
+  try {
+    process.stderr.write(`${safeLine(line)}\n`);
+  } catch {
+    // Nobody is there to be told.
+  }
 }
 
-export function printJson(value: unknown): void {
-  print([JSON.stringify(value, null, 2)]);
+/** For programs, and safe on a terminal too: what could be taken for codes is escaped. `replacer`: as of `JSON.stringify`. */
+export function printJson(value: unknown, replacer?: (key: string, value: unknown) => unknown): void {
+  write(`${terminalJson(JSON.stringify(value, replacer, 2))}\n`);
+}
+
+/** Text of a format that other programs read: as it is, save on a terminal. Resolves when there is room for more. */
+export async function printData(text: string): Promise<void> {
+  if (!write(isTerminal() ? terminalText(text) : text)) await printed();
+}
+
+/** Resolves once all that was printed is out. */
+export function printed(): Promise<void> {
+  return new Promise((resolve) => process.stdout.write('', () => resolve()));
+}
+
+/** Bytes of unknown origin: not for a terminal. */
+export function printBytes(bytes: Uint8Array): void {
+  if (isTerminal()) throw new Error('Foreign bytes may not go to a terminal.');
+  write(bytes);
+}
+
+/** Asks the person at the terminal; empty when there is no answer. */
+export async function ask(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  // Ctrl-D and Ctrl-C are no answer.
+  const left = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+  const answer = await Promise.race([terminal.question(terminalText(question)), left]);
+  terminal.close();
+  return answer;
+}
+
+/** Ends the program once what was printed is out, whatever it still waits for. */
+export function leave(exitCode: number): void {
+  process.stdout.write('', () => process.exit(exitCode));
+}
+
+/** Calls back when what was printed turns out not to have been written. */
+export function onOutputLost(listener: (lost: OutputLost) => void): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => listener(new OutputLost(error)));
+  process.stderr.on('error', () => undefined);
+}
+
+/** A line with no codes in it but those of its looks. */
+export function safeLine(line: Line): string {
+  return typeof line === 'string' ? terminalText(line) : line.map(safePiece).join('');
+}
+
+function safePiece(piece: string | Painted): string {
+  if (typeof piece === 'string') return terminalText(piece);
+  const text = terminalText(piece.text);
+  return piece.look === '' ? text : `\u001b[${piece.look.replace(/[^\d;]/g, '')}m${text}\u001b[0m`;
+}
+
+function write(text: string | Uint8Array): boolean {
+  try {
+    return process.stdout.write(text);
+  } catch (error) {
+    throw new OutputLost(error as NodeJS.ErrnoException);
+  }
 }

@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { supervisorFiles } from '../contract/files.js';
 import { SupervisorLock } from '../contract/supervisor-lock.js';
+import { checkRunsDirectory, socketProblem } from '../files/private-folder.js';
+import { readRegular } from '../files/regular-file.js';
 import { encode, MessageReader } from '../protocol/codec.js';
 import { type ClientMessage, PROTOCOL_VERSION, ServerMessage } from '../protocol/message.js';
 
@@ -13,6 +14,9 @@ export type ConnectionListener = {
   /** `problem`: what the other end said that could not be understood, or null. */
   ended: (problem: Error | null) => void;
 };
+
+/** A supervisor that has not said hello by then will not, ms. */
+const PATIENCE_MS = 5000;
 
 /** One socket to a supervisor. */
 export class Connection {
@@ -47,24 +51,37 @@ export class Connection {
   }
 }
 
-/** Path of the socket of the supervisor that has locked this runs directory; null when none has. It may be dead. */
-export function socketOf(runsDirectory: string): string | null {
+/** A lock is smaller, bytes. */
+const LARGEST_LOCK = 1 << 16;
+
+/** The lock of this runs directory; null when there is none that can be read. Who has it may be dead. */
+export function lockOf(runsDirectory: string): SupervisorLock | null {
+  const path = join(runsDirectory, supervisorFiles.directory, supervisorFiles.lock);
+  const read = readRegular(path, LARGEST_LOCK, { noLink: true });
+  if (read.kind !== 'text') return null;
   try {
-    const path = join(runsDirectory, supervisorFiles.directory, supervisorFiles.lock);
-    return SupervisorLock.parse(JSON.parse(readFileSync(path, 'utf8'))).socket;
+    return SupervisorLock.parse(JSON.parse(read.text));
   } catch {
     return null;
   }
 }
 
-/** A supervisor that has not said hello by then will not, ms. */
-const PATIENCE_MS = 5000;
+/**
+ * The supervisor of this runs directory, as `openSocket` gives it. Nothing is sent to a socket that another user may have made.
+ *
+ * @throws {UserError} When the runs directory is not to be trusted.
+ */
+export async function openSupervisor(runsDirectory: string, patienceMs?: number): Promise<Socket | null> {
+  checkRunsDirectory(runsDirectory);
+  const socket = lockOf(runsDirectory)?.socket;
+  return socket === undefined || socketProblem(socket) !== null ? null : openSocket(socket, patienceMs);
+}
 
 /**
  * A socket on which a supervisor has said hello (still to be read), or null when none does. To be connected is not enough: the
  * system also connects to the last threads of a supervisor that was killed.
  */
-export function openSocket(path: string): Promise<Socket | null> {
+export function openSocket(path: string, patienceMs = PATIENCE_MS): Promise<Socket | null> {
   return new Promise((resolve) => {
     const socket = connectSocket(path);
     const settle = (result: Socket | null) => {
@@ -75,7 +92,7 @@ export function openSocket(path: string): Promise<Socket | null> {
       socket.destroy();
       resolve(null);
     };
-    const timer = setTimeout(() => settle(null), PATIENCE_MS);
+    const timer = setTimeout(() => settle(null), patienceMs);
     // Also comes at the end of the stream, with nothing to read.
     socket.once('readable', () => settle(socket.readableLength > 0 ? socket : null));
     socket.once('error', () => settle(null));

@@ -1,12 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { UserError } from '../base/user-error.js';
 import { supervisorFiles } from '../contract/files.js';
 import { runMarks } from '../contract/run-marks.js';
-import { openSocket, socketOf } from './connection.js';
+import { ELSEWHERE, leaseTerms, type SupervisorLock } from '../contract/supervisor-lock.js';
+import { checkRunsDirectory } from '../files/private-folder.js';
+import { textOrNull } from '../files/regular-file.js';
+import { lockOf, openSupervisor } from './connection.js';
 import { Fleet } from './fleet.js';
 
 /** How to start a supervisor. Paths are absolute. */
@@ -19,13 +23,23 @@ export type Programs = {
   bin: string;
   /** Of the person. Runs do not get it from here but from the submit. */
   environment: Readonly<Record<string, string | undefined>>;
+  /** Tells the person, who waits, a line. */
+  tell?: (line: string) => void;
 };
+
+/**
+ * `takesOver`: may take the place of a supervisor on another host, or in another container, whose lease has expired.
+ * `patienceMs`: how long one that neither answers nor dies is waited for.
+ */
+export type SupervisorWish = { takesOver?: boolean; patienceMs?: number };
 
 /** A supervisor that is not up by then has a problem, ms. */
 const PATIENCE_MS = 10_000;
 const LOOK_MS = 15;
 /** A supervisor writes at least its lock and a part of its journal, bytes. */
 const ROOM = 1 << 14;
+/** Between questions whether a runs directory is still supervised from elsewhere, ms. */
+const ELSEWHERE_MS = 10_000;
 /** One that gave way to another has ended well, but if nobody is there by now, the other one is gone too, ms. */
 const AGAIN_MS = 300;
 /**
@@ -42,40 +56,124 @@ export async function connect(runsDirectory: string): Promise<Fleet | null> {
 }
 
 /**
- * The supervisor of this runs directory, started in the background if none is up; started again if it gets lost.
+ * The supervisor of this runs directory, started in the background if none is up; started again if it gets lost. When it was
+ * lost to another host, that one is left alone, whatever was wished at first.
  *
- * @throws {UserError} When it does not come up; with what it said last.
+ * @throws {UserError} When it does not come up, with what it said last; when the runs directory is not to be trusted, or is
+ *   supervised from elsewhere.
  */
-export async function ensureSupervisor(runsDirectory: string, programs: Programs): Promise<Fleet> {
-  const reopen = () => openOrStart(runsDirectory, programs);
-  return new Fleet(await reopen(), reopen);
+export async function ensureSupervisor(
+  runsDirectory: string,
+  programs: Programs,
+  { takesOver = false, patienceMs = PATIENCE_MS }: SupervisorWish = {},
+): Promise<Fleet> {
+  let elsewhereUntil = -Infinity;
+  const reopen = async () => {
+    if (performance.now() < elsewhereUntil) throw supervisedElsewhere(runsDirectory, programs);
+    const socket = await openOrStart(runsDirectory, programs, patienceMs);
+    if (socket === 'elsewhere') elsewhereUntil = performance.now() + ELSEWHERE_MS;
+    if (socket === 'elsewhere') throw supervisedElsewhere(runsDirectory, programs);
+    return socket;
+  };
+  const first = takesOver ? await openOrTakeOver(runsDirectory, programs) : await reopen();
+  return new Fleet(first, reopen);
 }
 
-async function openSupervisor(runsDirectory: string): Promise<Socket | null> {
-  const path = socketOf(runsDirectory);
-  return path === null ? null : openSocket(path);
+async function openOrTakeOver(runsDirectory: string, programs: Programs): Promise<Socket> {
+  const first = await openOrStart(runsDirectory, programs, PATIENCE_MS);
+  if (first !== 'elsewhere') return first;
+  const { leaseMs, beatMs } = termsOf(programs);
+  const owner = lockOf(runsDirectory);
+  programs.tell?.(
+    `${owner === null ? 'Another process' : nameOf(owner)} supervises ${runsDirectory}, out of reach from here. ` +
+      `It is taken over if there is no sign of life of it for ${leaseMs / 1000} s.`,
+  );
+  const taken = await startAndOpen(runsDirectory, programs, {
+    words: ['--take-over'],
+    patienceMs: PATIENCE_MS + leaseMs + 3 * beatMs,
+    lookMs: 10 * LOOK_MS,
+  });
+  if (taken === 'elsewhere') throw supervisedElsewhere(runsDirectory, programs);
+  return taken;
 }
 
-async function openOrStart(runsDirectory: string, programs: Programs): Promise<Socket> {
-  const up = await openSupervisor(runsDirectory);
+/** `elsewhere`: it is supervised by a process that cannot be seen from here. */
+async function openOrStart(
+  runsDirectory: string,
+  programs: Programs,
+  patienceMs: number,
+): Promise<Socket | 'elsewhere'> {
+  const end = performance.now() + patienceMs;
+  const up = await openSupervisor(runsDirectory, patienceMs / 2);
   if (up !== null) return up;
+  return startAndOpen(runsDirectory, programs, { words: [], patienceMs: end - performance.now(), lookMs: LOOK_MS });
+}
+
+type Start = { words: readonly string[]; patienceMs: number; lookMs: number };
+
+async function startAndOpen(
+  runsDirectory: string,
+  programs: Programs,
+  { words, patienceMs, lookMs }: Start,
+): Promise<Socket | 'elsewhere'> {
   const log = join(runsDirectory, supervisorFiles.directory, supervisorFiles.log);
-  let child = start(runsDirectory, programs, log);
-  const beganAt = performance.now();
-  let againAt = beganAt + AGAIN_MS;
-  while (performance.now() < beganAt + PATIENCE_MS && (child.exitCode ?? 0) === 0) {
-    const socket = await openSupervisor(runsDirectory);
+  let child = start(runsDirectory, programs, words);
+  const end = performance.now() + patienceMs;
+  let againAt = performance.now() + AGAIN_MS;
+  while (performance.now() < end && (child.exitCode ?? 0) === 0) {
+    const socket = await openSupervisor(runsDirectory, end - performance.now());
     if (socket !== null) return socket;
     if (hasEnded(child) && performance.now() > againAt) {
-      child = start(runsDirectory, programs, log);
+      child = start(runsDirectory, programs, words);
       againAt = performance.now() + AGAIN_MS;
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
   }
-  throw new UserError(
+  if (child.exitCode === ELSEWHERE) return 'elsewhere';
+  throw problemOf(runsDirectory, log, child);
+}
+
+function problemOf(runsDirectory: string, log: string, { pid, exitCode }: ChildProcess): UserError {
+  const owner = lockOf(runsDirectory);
+  const isSilent = owner !== null && owner.pid !== pid && (exitCode ?? 0) === 0;
+  return isSilent ? silent(runsDirectory, owner) : failed(runsDirectory, log);
+}
+
+/** Whoever is started gives way to one that is there and says nothing. */
+function silent(runsDirectory: string, owner: SupervisorLock): UserError {
+  const { pid } = owner;
+  return new UserError(
+    `${nameOf(owner)} supervises ${runsDirectory}, but does not answer.`,
+    `If it was stopped, let it go on: \`kill -CONT ${pid}\`. If it is stuck: \`kill -9 ${pid}\`; its runs go on, and the next command takes them up.`,
+  );
+}
+
+function failed(runsDirectory: string, log: string): UserError {
+  return new UserError(
     `The supervisor of ${runsDirectory} did not come up.\n${obstacleIn(dirname(log)) ?? lastWords(log)}`,
     `Read ${log}; remove the cause and try again.`,
   );
+}
+
+function supervisedElsewhere(runsDirectory: string, programs: Programs): UserError {
+  const owner = lockOf(runsDirectory);
+  const name = owner === null ? 'another process' : nameOf(owner);
+  const place = owner?.host === undefined ? 'there' : `on ${owner.host}`;
+  return new UserError(
+    `${runsDirectory} is supervised by ${name}, out of reach from here.`,
+    `Run memrl-tui ${place}. \`memrl-tui attach\` takes over here once that process has given no sign of life for ` +
+      `${termsOf(programs).leaseMs / 1000} s.`,
+  );
+}
+
+function termsOf({ environment }: Programs) {
+  return leaseTerms(environment['MEMRL_LEASE_MS']);
+}
+
+/** `process 7 on beta`. Of the same host it can only be out of sight in a container. */
+function nameOf({ pid, host }: SupervisorLock): string {
+  if (host === undefined) return `process ${pid}`;
+  return host === hostname() ? `process ${pid}` : `process ${pid} on ${host}`;
 }
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
@@ -83,13 +181,15 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
 }
 
 /** In a session of its own, so that it outlives the terminal, and writing to its log alone. */
-function start(runsDirectory: string, { node, supervisor, bin, environment }: Programs, log: string): ChildProcess {
-  const output = openLog(log);
+function start(runsDirectory: string, programs: Programs, more: readonly string[]): ChildProcess {
+  const { node, supervisor, bin, environment } = programs;
+  checkRunsDirectory(runsDirectory);
+  const output = openLog(join(runsDirectory, supervisorFiles.directory, supervisorFiles.log));
   // Started from within a run it must not look like a part of it, or would be killed with it.
   const marks = Object.values(runMarks) as string[];
   const env = Object.fromEntries(Object.entries(environment).filter(([name]) => !marks.includes(name)));
   const stdio: ('ignore' | number)[] = ['ignore', output, output];
-  const words = [...smallHeap, supervisor, '--runs', runsDirectory, '--bin', bin];
+  const words = [...smallHeap, supervisor, '--runs', runsDirectory, '--bin', bin, ...more];
   const child = spawn(node, words, { detached: true, stdio, env });
   child.on('error', () => undefined);
   child.unref();
@@ -100,7 +200,8 @@ function start(runsDirectory: string, { node, supervisor, bin, environment }: Pr
 function openLog(log: string): number {
   try {
     mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
-    return openSync(log, 'a', 0o600);
+    const { O_WRONLY, O_CREAT, O_APPEND, O_NOFOLLOW, O_NONBLOCK } = constants;
+    return openSync(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0o600);
   } catch (error) {
     throw new UserError(
       `Nothing can be written for the supervisor: ${(error as Error).message}.`,
@@ -123,10 +224,9 @@ function obstacleIn(folder: string): string | null {
   }
 }
 
+/** A longer log is a complaint that repeats, and its end is not worth the reading, bytes. */
+const LARGEST_LOG = 1 << 24;
+
 function lastWords(log: string): string {
-  try {
-    return readFileSync(log, 'utf8').trimEnd().split('\n').slice(-5).join('\n');
-  } catch {
-    return '';
-  }
+  return (textOrNull(log, LARGEST_LOG) ?? '').trimEnd().split('\n').slice(-5).join('\n');
 }

@@ -1,7 +1,8 @@
 import type { RunSummary } from '../protocol/run-summary.js';
 import { keysOf } from './run-query-check.js';
 import { quote } from './run-query-text.js';
-import { factNames, fieldNames, fields, isField } from './run-query-words.js';
+import { LONGEST_TYPED } from './run-query-typing.js';
+import { everyRun, factNames, fieldNames, fields, isField } from './run-query-words.js';
 
 /** What may stand in a query from character `from` up to the cursor. */
 export type Completion = { readonly from: number; readonly candidates: readonly string[] };
@@ -16,6 +17,7 @@ const MOST = 200;
  * @param cursor Number of characters before it.
  */
 export function completions(text: string, cursor: number, runs: readonly RunSummary[]): Completion {
+  if (cursor > LONGEST_TYPED) return { from: cursor, candidates: [] };
   const { from, typed } = wordAt(text.slice(0, cursor));
   const value = /^(?:([a-z]+):|([^=<>!:"]+)(?:!=|=))(?:[^,]*,)*/i.exec(typed);
   if (value === null) return { from, candidates: startingWith(typed, words(runs)) };
@@ -34,7 +36,14 @@ function wordAt(text: string): { from: number; typed: string } {
 
 function words(runs: readonly RunSummary[]): string[] {
   const keys = [...factNames, ...keysOf(runs).map(quoted)];
-  return [...fieldNames.map((field) => `${field}:`), ...keys, 'not', 'or', ...new Set(runs.map(({ name }) => name))];
+  return [
+    ...fieldNames.map((field) => `${field}:`),
+    ...keys,
+    everyRun,
+    'not',
+    'or',
+    ...new Set(runs.map(({ name }) => name)),
+  ];
 }
 
 function fieldValues(field: string, runs: readonly RunSummary[]): string[] {

@@ -1,12 +1,12 @@
 import type { RunQuery } from './run-query.js';
 import { quote } from './run-query-text.js';
-import { isFact } from './run-query-words.js';
+import { everyRun, isFact } from './run-query-words.js';
 
 /** The text of a query; read again it gives the same tree. */
 export function printRunQuery(query: RunQuery): string {
   switch (query.kind) {
     case 'all':
-      return query.parts.map((part) => inside(part, ['any'])).join(' ');
+      return query.parts.length === 0 ? everyRun : query.parts.map((part) => inside(part, ['any'])).join(' ');
     case 'any':
       return query.parts.map((part) => printRunQuery(part)).join(' or ');
     case 'not':
@@ -28,7 +28,7 @@ function inside(query: RunQuery, wrapped: readonly RunQuery['kind'][]): string {
 
 const plainWord = /^[^\s()"=<>!:]+$/;
 const plainValue = /^[^\s()"]+$/;
-const signWord = /^(?:and|or|not)$/i;
+const signWord = new RegExp(`^(?:and|or|not|${everyRun})$`, 'i');
 
 function bare(text: string): string {
   return plainWord.test(text) && !signWord.test(text) ? text : quote(text);

@@ -1,7 +1,9 @@
 import type { RunQuery } from './run-query.js';
+import { QueryRefusal } from './run-query-refusal.js';
+import { allOf } from './run-query-shape.js';
 import { comparison, fieldTerm } from './run-query-term.js';
 import { type Piece, QueryText } from './run-query-text.js';
-import { QueryRefusal } from './run-query-refusal.js';
+import { everyRun } from './run-query-words.js';
 
 /** A sign, or a whole term; `at`: where it begins. */
 export type Token =
@@ -53,6 +55,9 @@ function nextToken(source: QueryText): Token {
 
 function wordToken({ text, quoted, at }: Piece): Token {
   const word = text.toLowerCase();
+  // Every name has nothing in it: an unset variable of a shell must not choose every run.
+  if (text === '') throw new QueryRefusal('these quotes hold nothing.', `For every run write ${everyRun}.`, at);
+  if (!quoted && word === everyRun) return { type: 'term', query: allOf([]), at };
   if (!quoted && Object.hasOwn(words, word)) return { type: words[word as keyof typeof words], at };
   return { type: 'term', query: { kind: 'name', text }, at };
 }

@@ -30,6 +30,9 @@ export const fields: { readonly [Name in keyof typeof meanings]: FieldMeaning } 
 
 export const fieldNames = Object.keys(fields) as Field[];
 
+/** The word that chooses every run. Who means them all says so: nothing at all may be a variable that was never set. */
+export const everyRun = 'all';
+
 /** Numbers that every run has, beside its own parameters and metrics. */
 export const factNames = ['attempt', 'age', 'priority', 'progress'] as const;
 export type Fact = (typeof factNames)[number];

@@ -8,10 +8,12 @@
  *   not x   !x               what x does not choose
  *   x y   x and y            both; binds closer than `or`
  *   x or y   (x y)           either; parentheses group
- *   "two words"              quotes keep blanks and signs: subgroup:"two words", "my key">3, "or"
+ *   all                      every run
+ *   "two words"              quotes keep blanks and signs: subgroup:"two words", "my key">3, "or", "all"
  *
  * Pure: text in, a tree out. `run-query-match.ts` asks it about runs, `run-query-check.ts` compares it with what there is.
  */
+import { shortened } from '../base/shortened.js';
 import { UserError } from '../base/user-error.js';
 import { parseTokens } from './run-query-parser.js';
 import { tokensOf } from './run-query-tokens.js';
@@ -20,7 +22,7 @@ import type { Fact, Field } from './run-query-words.js';
 
 export type Operator = '=' | '!=' | '>' | '<' | '>=' | '<=';
 
-/** A query, read. `all` and `any` have two parts or more, save the empty query: `all` of nothing, which every run meets. */
+/** A query, read. `all` and `any` have two parts or more, save `all` of nothing, which every run meets: the word `all`, or no text. */
 export type RunQuery =
   | { kind: 'all'; parts: readonly RunQuery[] }
   | { kind: 'any'; parts: readonly RunQuery[] }
@@ -40,14 +42,23 @@ export type QueryProblem = {
   readonly at: number;
 };
 
+/** Longer than anyone types; a program that knows so many runs by name gives the names as words of the command line. */
+const LONGEST = 10_000;
+
 /** Reads a query, or says what is wrong with it. */
 export function readRunQuery(text: string): RunQuery | QueryProblem {
+  if (text.length > LONGEST) return tooLong(text);
   try {
     return parseTokens(tokensOf(text));
   } catch (error) {
     if (!(error instanceof QueryRefusal)) throw error;
     return { kind: 'problem', problem: error.message, fix: error.fix, at: error.at };
   }
+}
+
+function tooLong({ length }: string): QueryProblem {
+  const problem = `it has ${length} characters, and ${LONGEST} are the most.`;
+  return { kind: 'problem', problem, fix: 'Say it shorter: `*` in a name stands for anything.', at: LONGEST };
 }
 
 /**
@@ -59,7 +70,7 @@ export function parseRunQuery(text: string): RunQuery {
   const query = readRunQuery(text);
   if (query.kind !== 'problem') return query;
   throw new UserError(
-    `The query \`${text}\` cannot be read, at character ${query.at + 1}: ${query.problem}`,
+    `The query \`${shortened(text)}\` cannot be read, at character ${query.at + 1}: ${query.problem}`,
     query.fix,
   );
 }

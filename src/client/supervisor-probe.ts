@@ -1,9 +1,11 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorText } from '../base/error-text.js';
 import { supervisorFiles } from '../contract/files.js';
-import { SupervisorLock } from '../contract/supervisor-lock.js';
+import type { SupervisorLock } from '../contract/supervisor-lock.js';
+import { checkRunsDirectory, socketProblem } from '../files/private-folder.js';
+import { statRegular } from '../files/regular-file.js';
 import { PROTOCOL_VERSION } from '../protocol/message.js';
-import { openSocket } from './connection.js';
+import { lockOf, openSocket } from './connection.js';
 
 /**
  * What is found of a runs directory's supervisor by looking, without starting one. `silent`: it holds the lock and says
@@ -17,15 +19,17 @@ export type SupervisorProbe =
 
 /** Never rejects. A stuck supervisor is waited for as long as `openSocket` waits. */
 export async function probeSupervisor(runsDirectory: string): Promise<SupervisorProbe> {
-  let lock: SupervisorLock;
+  const path = join(runsDirectory, supervisorFiles.directory, supervisorFiles.lock);
   try {
-    const text = await readFile(join(runsDirectory, supervisorFiles.directory, supervisorFiles.lock), 'utf8');
-    lock = SupervisorLock.parse(JSON.parse(text));
+    checkRunsDirectory(runsDirectory);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' ? { kind: 'none' } : { kind: 'unreadable', reason: code ?? message.split('\n', 1)[0]! };
+    return { kind: 'unreadable', reason: errorText(error) };
   }
-  const socket = await openSocket(lock.socket);
+  const there = statRegular(path);
+  if (there.kind !== 'file') return there.kind === 'absent' ? { kind: 'none' } : there;
+  const lock = lockOf(runsDirectory);
+  if (lock === null) return { kind: 'unreadable', reason: 'it is not one' };
+  const socket = socketProblem(lock.socket) === null ? await openSocket(lock.socket) : null;
   if (socket === null) return { kind: 'silent', lock };
   const heard = (socket.read() as Buffer | null)?.toString() ?? '';
   socket.destroy();

@@ -2,7 +2,9 @@
  * Every file name the manager and the runs agree on, once. Each file has one writer.
  *
  *   runs/.supervisor/…                     the supervisor's own
- *   runs/<sweep>/sweep.yaml                as submitted
+ *   runs/<sweep>/sweep.yaml                as submitted last
+ *   runs/<sweep>/sweep-<time>.yaml         as submitted before, where it was another text
+ *   runs/<sweep>/origin.txt             path of the file that was submitted last
  *   runs/<sweep>/code/…                    the supervisor: differences to the commit, versions of packages
  *   runs/<sweep>/<run>/run.json            the supervisor
  *   runs/<sweep>/<run>/output.log          the run's stdout and stderr (all attempts)
@@ -22,12 +24,20 @@ export const runFiles = {
   checkpointDirectory: 'checkpoints',
 } as const;
 
-export const sweepFiles = { text: 'sweep.yaml', code: 'code', captured: 'captured.json' } as const;
+export const sweepFiles = {
+  text: 'sweep.yaml',
+  origin: 'origin.txt',
+  code: 'code',
+  captured: 'captured.json',
+} as const;
 
 export const supervisorFiles = {
   directory: '.supervisor',
   journal: 'journal.jsonl',
   lock: 'lock.json',
+  /** Written to by the supervisor now and then: its time is that of the last sign of life. */
+  lease: 'lease',
   log: 'log',
+  plans: 'plans',
   environments: 'environments',
 } as const;

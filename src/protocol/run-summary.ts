@@ -31,7 +31,7 @@ export const RunSummary = z.object({
   state: RunWord,
   /** Why it waits, how it ended, in words for a person; the failure line of a failed run. */
   reason: z.string().nullable(),
-  /** Attempts started so far. */
+  /** Number of its last attempt, as its process is told; 0 before the first. Numbers may be left out. */
   attempt: z.int().nonnegative(),
   exit: z
     .object({

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { naturalOrder } from '../base/natural-order.js';
 import { UserError } from '../base/user-error.js';
 import { runFiles } from '../contract/files.js';
 import { MetricLog } from '../store/metric-log.js';
@@ -22,9 +23,14 @@ import { readOutline, type SweepOutline } from './sweep-outline.js';
  * Reads every run of a sweep, finished or not, and sums them up. Reads only, and takes about 15 ms a megabyte of metrics.
  *
  * @param pause Awaited between parts of the work, so that a window can go on.
+ * @param known Runs that may have no files yet: held, queued, or killed before they were up.
  * @throws UserError when the directory is not there or holds no runs.
  */
-export async function buildReport(sweepDirectory: string, pause?: Pause): Promise<Report> {
+export async function buildReport(
+  sweepDirectory: string,
+  pause?: Pause,
+  known: readonly ReportedRun[] = [],
+): Promise<Report> {
   const directory = resolve(sweepDirectory);
   if (!existsSync(directory)) {
     throw new UserError(
@@ -37,6 +43,9 @@ export async function buildReport(sweepDirectory: string, pause?: Pause): Promis
     await pause?.();
     runs.push(run);
   }
+  const written = new Set(runs.map(({ name }) => name));
+  runs.push(...known.filter(({ name }) => !written.has(name)));
+  if (known.length > 0) runs.sort((a, b) => naturalOrder(a.name, b.name));
   if (runs.length === 0) {
     throw new UserError(
       `${directory} holds no runs.`,

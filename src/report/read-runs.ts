@@ -1,5 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { redactedParameters, redactShapes } from '../base/redaction.js';
+import { naturalOrder } from '../base/natural-order.js';
 import type { Outcome } from '../base/outcome.js';
 import { runFiles } from '../contract/files.js';
 import type { RunRecord } from '../contract/run-record.js';
@@ -17,7 +19,7 @@ export function* eachRun(sweepDirectory: string): Generator<ReportedRun> {
   const names = readdirSync(sweepDirectory, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
-    .sort(new Intl.Collator('en', { numeric: true }).compare);
+    .sort(naturalOrder);
   for (const name of names) {
     const run = readRun(join(sweepDirectory, name));
     if (run !== null) yield run;
@@ -27,7 +29,9 @@ export function* eachRun(sweepDirectory: string): Generator<ReportedRun> {
 function readRun(directory: string): ReportedRun | null {
   const record = readRunRecord(directory);
   if (record === null) return null;
-  const { name, group, parameters } = record;
+  const { name, group } = record;
+  // An older build kept more of them.
+  const parameters = redactedParameters(record.parameters, redactShapes);
   return { name, group, directory, parameters, state: stateOf(record, directory), config: readConfig(directory) };
 }
 
@@ -48,14 +52,15 @@ function wordOf(outcome: Outcome): ReportedState {
 }
 
 function readConfig(directory: string): Record<string, unknown> {
-  const path = join(directory, runFiles.config);
-  if (!existsSync(path)) return {};
+  const text = readIfThere(join(directory, runFiles.config));
+  if (text === null) return {};
   try {
-    const value: unknown = JSON.parse(readIfThere(path) ?? '');
+    const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : {};
   } catch {
+    // A program that keeps other settings there than the lab does.
     return {};
   }
 }

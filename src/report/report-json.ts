@@ -1,11 +1,5 @@
-import type { Report } from './report.js';
-
-/** The report for other programs. Infinity, which JSON lacks, is the text `infinite`. */
-export function reportJson(report: Report): string {
-  return JSON.stringify(
-    report,
-    (_key, value: unknown) =>
-      value === Infinity ? 'infinite' : typeof value === 'number' && Number.isNaN(value) ? null : value,
-    2,
-  );
+/** As `JSON.stringify` wants it: Infinity, which JSON lacks, is the text `infinite`; what is no number is nothing. */
+export function reportReplacer(_key: string, value: unknown): unknown {
+  if (value === Infinity) return 'infinite';
+  return typeof value === 'number' && Number.isNaN(value) ? null : value;
 }

@@ -1,7 +1,7 @@
 import type { Parameters } from '../base/scalar.js';
 
 /** Where a run is, as far as its files tell. `running`: it was started, and no end of it is recorded. */
-export type ReportedState = 'queued' | 'running' | 'done' | 'failed' | 'killed' | 'lost';
+export type ReportedState = 'queued' | 'held' | 'running' | 'done' | 'failed' | 'killed' | 'lost';
 
 /** What a run's directory says, before its metrics are read. */
 export type ReportedRun = {

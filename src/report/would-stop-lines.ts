@@ -1,4 +1,5 @@
 import { durationText } from '../spec/duration.js';
+import { lineText } from './view/line-text.js';
 import { plainAscii } from './view/plain-ascii.js';
 import { shortNumber } from './view/number-text.js';
 import type { Page } from './view/report-lines.js';
@@ -9,7 +10,7 @@ import type { StoppedRun, WouldStop } from './would-stop.js';
 
 /** What a rule would have ended, as text: what it would have saved and cost, then each run with the reason. */
 export function wouldStopLines(result: WouldStop, { width, ascii }: Page): string[] {
-  const spell = ascii ? plainAscii : (text: string) => text;
+  const spell = ascii ? (text: string) => plainAscii(lineText(text)) : lineText;
   const { name, goal } = result.objective;
   const head = `${result.sweep} · what ${result.rule} would have ended, to ${goal} ${name}`;
   const table = result.stopped.length === 0 ? [] : ['', ...tableLines(columns(result.stopped, spell), width)];

@@ -114,9 +114,10 @@ function parametersOf({ sweep, group, above, source, dialect }: Reading): Pick<B
 }
 
 function namedTwice(rules: readonly [string, ParameterRule][]): Written<string>[] {
-  const names = rules.map(([name]) => name);
+  const first = new Map<string, ParameterRule>();
+  for (const [name, rule] of rules) if (!first.has(name)) first.set(name, rule);
   return rules
-    .filter(([name], index) => names.indexOf(name) !== index)
+    .filter(([name, rule]) => first.get(name) !== rule)
     .map(([name, rule]) => ({ content: name, keys: rule.keys! }));
 }
 

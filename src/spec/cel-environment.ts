@@ -1,4 +1,9 @@
 import { Environment } from '@marcbachmann/cel-js';
+import { functionBounds } from './function-bounds.js';
+import { linearPattern, PatternError, type LinearPattern } from './linear-pattern.js';
+
+/** What is called where an expression says `matches`: the library gives that name no other meaning. */
+export const matchesInstead = 'matchesInOnePass';
 
 /** A value inside an expression. CEL's integers are bigints and its doubles are numbers. */
 export type CelValue = bigint | number | string | boolean | null | readonly CelValue[];
@@ -11,10 +16,10 @@ export const celEnvironment = withFunctions(
   withMixedArithmetic(new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false })),
 );
 
-/** Names that can be called as `name(…)` or `value.name(…)`, for "Did you mean …?". */
+/** Names that can be called as `name(…)` or `value.name(…)`: those of which it is known what they can come to. */
 export const celFunctions: readonly string[] = [
   ...new Set(celEnvironment.getDefinitions().functions.map(({ name }) => name)),
-];
+].filter((name) => functionBounds.has(name) && name !== matchesInstead);
 
 function withMixedArithmetic(environment: Environment): Environment {
   const operators: Record<string, (left: number, right: number) => number> = {
@@ -58,12 +63,32 @@ function withFunctions(environment: Environment): Environment {
   environment.registerFunction('pow(dyn, dyn): dyn', (base: CelValue, exponent: CelValue) =>
     power(numeric('pow', base), numeric('pow', exponent)),
   );
+  environment.registerFunction(`string.${matchesInstead}(string): bool`, (text: string, pattern: string) =>
+    patternOf(pattern).test(text),
+  );
   for (let count = 1; count <= 6; count += 1) {
     const types = Array.from({ length: count }, () => 'dyn').join(', ');
     environment.registerFunction(`min(${types}): dyn`, (...values: CelValue[]) => extreme('min', values));
     environment.registerFunction(`max(${types}): dyn`, (...values: CelValue[]) => extreme('max', values));
   }
   return environment;
+}
+
+/** Those that are used again and again; few, because each holds a machine. */
+const patterns = new Map<string, LinearPattern>();
+
+function patternOf(source: string): LinearPattern {
+  const known = patterns.get(source);
+  if (known !== undefined) return known;
+  try {
+    const pattern = linearPattern(source);
+    if (patterns.size >= 100) patterns.clear();
+    patterns.set(source, pattern);
+    return pattern;
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    throw new Error(`the pattern ${JSON.stringify(source.slice(0, 100))} has ${error.message}`, { cause: error });
+  }
 }
 
 function numeric(name: string, value: CelValue): bigint | number {
@@ -74,7 +99,8 @@ function numeric(name: string, value: CelValue): bigint | number {
 function whole(name: string, value: CelValue, compute: (value: number) => number): bigint {
   const number = numeric(name, value);
   if (typeof number === 'bigint') return number;
-  if (!Number.isFinite(number)) throw new Error(`\`${name}\` of ${number} is not a whole number`);
+  // CEL's integers have 64 bits.
+  if (!(Math.abs(number) < 2 ** 63)) throw new Error(`\`${name}\` of ${number} is not a whole number of 64 bits`);
   return BigInt(compute(number));
 }
 

@@ -1,6 +1,7 @@
 import { mostRuns } from './axis.js';
 import { parameterNames, type Block, type ParameterRule, type ParameterRules } from './block.js';
 import { identifierOf } from './cel-value.js';
+import { mostParameters } from './extent.js';
 import type { KeyPath } from './complaint.js';
 import { earlyTerminateMistake } from './early-stop/rule-mistake.js';
 import type { Report } from './mistake.js';
@@ -25,9 +26,21 @@ function checkNames(block: Block, report: Report): void {
     report({ keys, problem: `\`${name}\` is there twice.`, fix: 'Remove or rename one of the two.' });
   }
   const names = parameterNames(block);
+  if (names.length > mostParameters) {
+    const problem = `there are ${names.length} parameters; the limit is ${mostParameters}.`;
+    return report({
+      keys: [...block.keys, 'parameters'],
+      problem,
+      fix: 'Put those that belong together into one list or text.',
+    });
+  }
   const first = new Map<string, string>();
   for (const name of names) {
     const identifier = identifierOf(name);
+    if (identifier === '__proto__') {
+      const problem = `\`${name}\` is \`__proto__\` in expressions, which is no name for anything.`;
+      return report({ keys: block.parameters.get(name)?.keys ?? block.keys, problem, fix: 'Rename it.' });
+    }
     if (!first.has(identifier)) first.set(identifier, name);
     else {
       const problem = `\`${name}\` and another parameter are both \`${identifier}\` in expressions.`;
@@ -90,27 +103,31 @@ function varies(rule: ParameterRule): boolean {
   return rule.kind === 'drawn' || (rule.kind === 'axis' && rule.values.length > 1);
 }
 
+/** Unknown names that a hint is looked for. */
+const mostHints = 20;
+
 function checkEdits(block: Block, report: Report): void {
-  const set = [...new Set([block.parameters, ...block.cases].flatMap((rules) => [...rules.keys()]))];
+  const all = [block.parameters, ...block.cases].flatMap((rules) => [...rules]);
+  const set = new Set(all.map(([name]) => name));
+  const derived = new Set(all.filter(([, rule]) => rule.kind === 'derived').map(([name]) => name));
+  let unknown = 0;
   for (const kind of ['include', 'exclude'] as const) {
     const { content, keys } = block[kind];
     content.forEach((entry, index) => {
       for (const name of Object.keys(entry)) {
         const at = [...keys, index];
-        if (isDerived(block, name)) {
+        if (derived.has(name)) {
           const problem = `\`${name}\` is computed from the other parameters.`;
           report({ keys: at, problem, fix: kind === 'include' ? 'Set those.' : 'Name those, or use `when`.' });
-        } else if (kind === 'exclude' && !set.includes(name)) {
-          const problem = `there is no parameter \`${name}\`. ${didYouMean(name, set)}`;
+        } else if (kind === 'exclude' && !set.has(name)) {
+          unknown += 1;
+          if (unknown > mostHints) continue;
+          const problem = `there is no parameter \`${name}\`. ${didYouMean(name, [...set])}`;
           report({ keys: at, problem, fix: 'Name parameters of the group in `exclude`.' });
         }
       }
     });
   }
-}
-
-function isDerived({ parameters, cases }: Block, name: string): boolean {
-  return [parameters, ...cases].some((rules) => rules.get(name)?.kind === 'derived');
 }
 
 function checkEarlyTerminate({ earlyTerminate, objective }: Block, report: Report): void {

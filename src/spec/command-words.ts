@@ -99,7 +99,7 @@ function textOf({ macro, start, end }: Macro, values: MacroValues): string {
   if (Object.hasOwn(values.parameters, macro)) return argumentText(values.parameters[macro]!, values);
   const variable = macro.replace(/^envvar:/, '');
   if (variable === macro) throw new ExpressionError(`\`${macro}\` is not passed at this point`, { start, end });
-  const found = values.environment[variable];
+  const found = Object.hasOwn(values.environment, variable) ? values.environment[variable] : undefined;
   if (found !== undefined) return found;
   const problem = `the environment has no variable \`${variable}\`; set it before the launch`;
   throw new ExpressionError(problem, { start, end });

@@ -5,7 +5,7 @@ import { compileWords, WordError, type CommandWords, type WordsContext } from '.
 import type { CompiledBlock, Step, Variant } from './compiled-block.js';
 import type { KeyPath } from './complaint.js';
 import { dependencyOrder } from './dependency-order.js';
-import { compileExpression, ExpressionError, type Expression } from './expression.js';
+import { compileExpression, ExpressionError, rowLimits, type Expression } from './expression.js';
 import { identifierOf } from './cel-value.js';
 import type { Report } from './mistake.js';
 import { didYouMean } from '../base/nearest.js';
@@ -41,7 +41,6 @@ class Compiler {
   compile(): CompiledBlock {
     const block = this.#block;
     checkBlock(block, this.#report);
-    this.#checkStopRule();
     this.#checkDone();
     const variants = this.#variants();
     return {
@@ -55,6 +54,7 @@ class Compiler {
       name: this.#written(block.name, (source) => this.#template(source, block.name!.keys)),
       subgroup: this.#written(block.subgroup, (source) => this.#template(source, block.subgroup!.keys)),
       total: this.#total(),
+      stopWhen: this.#stopRule(),
       command: this.#command(),
       resumeArgs: this.#words(block.resumeArgs.content, block.resumeArgs.keys),
       cwd: block.cwd && this.#words([block.cwd.content], block.cwd.keys.slice(0, -1), [block.cwd.keys.at(-1)!]),
@@ -80,11 +80,17 @@ class Compiler {
     }
   }
 
-  #checkStopRule(): void {
+  #stopRule(): Written<Expression> | null {
     const rule = this.#block.stopWhen;
-    if (rule === null) return;
+    if (rule === null) return null;
     const { keys } = rule;
-    this.#guard(keys, () => compileExpression(rule.content.when));
+    const expression = this.#guard(keys, () => compileExpression(rule.content.when, rowLimits));
+    this.#refuseSlashed(rule);
+    return expression && { content: expression, keys };
+  }
+
+  #refuseSlashed(rule: NonNullable<Block['stopWhen']>): void {
+    const { keys } = rule;
     const slashed = /[A-Za-z_]\w*(?:\/[A-Za-z_]\w*)+/.exec(rule.content.when);
     const name = slashed?.[0] ?? '';
     if (slashed === null || name.split('/').some((part) => this.#identifiers.has(part))) return;
@@ -95,7 +101,7 @@ class Compiler {
 
   #checkDone(): void {
     const { content, keys } = this.#block.done;
-    if ('where' in content) this.#guard([...keys, 'where'], () => compileExpression(content.where));
+    if ('where' in content) this.#guard([...keys, 'where'], () => compileExpression(content.where, rowLimits));
   }
 
   #variants(): Variant[] {
@@ -145,8 +151,13 @@ class Compiler {
     const { progress } = this.#block;
     if (progress === null) return null;
     const keys = [...progress.keys, 'total'];
-    const expression = this.#expression(String(progress.content.total), keys);
-    return expression && { content: expression, keys };
+    const expression = this.#guard(keys, () => compileExpression(String(progress.content.total)));
+    if (expression === null) return null;
+    // Said above the groups, it is for those that have what it reads; that there are such is seen in the whole file.
+    if (isInherited(progress, this.#block) && !expression.names.every((name) => this.#identifiers.has(name)))
+      return null;
+    this.#checkVariables(expression, keys);
+    return { content: expression, keys };
   }
 
   #expression(source: string, keys: KeyPath | null): Expression | null {
@@ -207,6 +218,11 @@ class Compiler {
     const content = text && compile(text.content);
     return text && content && { content, keys: text.keys };
   }
+}
+
+/** Whether it was written above the groups. */
+export function isInherited({ keys }: Written<unknown>, block: Pick<Block, 'keys'>): boolean {
+  return block.keys.length > 0 && keys[0] !== 'groups';
 }
 
 function sentence(text: string): string {

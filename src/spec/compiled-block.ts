@@ -55,6 +55,8 @@ export type CompiledBlock = {
   readonly name: Written<Template> | null;
   readonly subgroup: Written<Template> | null;
   readonly total: Written<Expression> | null;
+  /** Of `stop_when`, which is evaluated elsewhere. */
+  readonly stopWhen: Written<Expression> | null;
   readonly command: CommandWords;
   readonly resumeArgs: CommandWords;
   readonly cwd: CommandWords | null;

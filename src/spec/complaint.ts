@@ -17,12 +17,17 @@ export type Complaint = {
 /** All complaints about one file as one error, in the order of the file, each with its line and a mark below it. */
 export function complaintsError(path: string, text: string, complaints: readonly Complaint[]): UserError {
   const sorted = [...complaints].sort((left, right) => (left.place?.start ?? -1) - (right.place?.start ?? -1));
-  const told = sorted.map((complaint) => tell(path, text, complaint));
-  const fixes = [...new Set(sorted.map(({ fix }) => fix))];
-  const heading = told.length === 1 ? '' : `${path} has ${told.length} mistakes.\n\n`;
+  const shown = sorted.slice(0, mostShown);
+  const told = shown.map((complaint) => tell(path, text, complaint));
+  const fixes = [...new Set(shown.map(({ fix }) => fix))];
+  const rest = sorted.length === shown.length ? '' : ` These are the first ${mostShown}.`;
+  const heading = told.length === 1 ? '' : `${path} has ${sorted.length.toLocaleString('en-US')} mistakes.${rest}\n\n`;
   const fix = fixes.length === 1 ? fixes[0]! : fixes.map((line) => `- ${line}`).join('\n  ');
   return new UserError(heading + told.join('\n\n'), fix);
 }
+
+/** More than a screenful helps nobody. */
+const mostShown = 20;
 
 /** `groups.A.parameters.N`; list items as `cases[2]`. */
 export function keyText(keys: KeyPath): string {

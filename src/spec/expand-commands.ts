@@ -1,4 +1,5 @@
 import { UserError } from '../base/user-error.js';
+import { mostRuns } from './axis.js';
 import type { RunId } from '../base/ids.js';
 import type { CommandLine } from './command-list.js';
 import type { ExpandOptions } from './expand-sweep.js';
@@ -21,6 +22,12 @@ export function expandCommands(file: CommandsFile, options: ExpandOptions): Plan
     throw new UserError(
       `${file.path} is a list of commands: it has no parameters and no groups for \`${option}\`.`,
       'Leave the option out, or write the sweep as YAML.',
+    );
+  }
+  if (file.lines.length > mostRuns) {
+    throw new UserError(
+      `${file.path} holds ${file.lines.length.toLocaleString('en-US')} commands; the limit is ${mostRuns.toLocaleString('en-US')}.`,
+      'Split it into several files.',
     );
   }
   const digits = Math.max(3, String(file.lines.at(-1)!.line).length);

@@ -1,7 +1,7 @@
 import { UserError } from '../base/user-error.js';
 import { mostRuns } from './axis.js';
 import { compileBlock } from './compile-block.js';
-import type { CompiledBlock } from './compiled-block.js';
+import type { CompiledBlock, Variant } from './compiled-block.js';
 import { complaintAt } from './mistake.js';
 import { complaintsError, type Complaint } from './complaint.js';
 import { expandCommands } from './expand-commands.js';
@@ -40,6 +40,8 @@ export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
   const chosen = chooseGroups(applyOverrides(file.blocks, options.set ?? []), options.groups ?? []);
   const compiled = compileAll(file, chosen);
   refuseTooMany(file, compiled);
+  refuseTooMuchWork(file, compiled);
+  refuseManyEdits(file, compiled);
   const named = compiled.map((group) => atPlace(file, () => ({ group, points: namedPoints(group) })));
   refuseClashes(file, named);
   const runs = named.flatMap(({ group, points }) =>
@@ -85,6 +87,41 @@ function refuseTooMany(file: GroupsFile, compiled: readonly CompiledBlock[]): vo
     block.method.content.kind === 'grid'
       ? `Shorten an axis of group \`${block.group}\`: ${long.map(({ name, values }) => `${name} has ${values.length} values`).join(', ')}.`
       : `Lower \`run_cap\` of group \`${block.group}\`.`,
+  );
+}
+
+/** How often an entry of `include` or `exclude` is held against a combination. */
+const mostEdits = 100_000_000;
+
+function refuseManyEdits(file: GroupsFile, compiled: readonly CompiledBlock[]): void {
+  const large = compiled.find((group) => gridSize(group) * (group.include.length + group.exclude.length) > mostEdits);
+  if (large === undefined) return;
+  const edits = large.include.length + large.exclude.length;
+  throw new UserError(
+    `${file.path}: group \`${large.block.group}\` has ${edits.toLocaleString('en-US')} entries of \`include\` and \`exclude\` for ${gridSize(large).toLocaleString('en-US')} combinations, too many to go through.`,
+    'Use `when` to leave combinations out, and `cases` to list those that there are.',
+  );
+}
+
+/** Steps of all expressions at all points together, some 20 s. */
+const mostSteps = 400_000_000;
+
+/** Of one point, at most: without its command, which holds no expressions. */
+function stepsOf({ variants, when, name, subgroup, total }: CompiledBlock): number {
+  const ofVariant = ({ steps }: Variant) =>
+    steps.reduce((sum, step) => sum + (step.when?.steps ?? 0) + (step.expr?.steps ?? 0), 0);
+  const others = [when, name, subgroup, total].map((text) => text?.content.steps ?? 0);
+  return others.reduce((sum, steps) => sum + steps, Math.max(0, ...variants.map(ofVariant)));
+}
+
+function refuseTooMuchWork(file: GroupsFile, compiled: readonly CompiledBlock[]): void {
+  const work = compiled.map((group) => gridSize(group) * stepsOf(group));
+  const all = work.reduce((sum, steps) => sum + steps, 0);
+  if (all <= mostSteps) return;
+  const { block } = compiled[work.indexOf(Math.max(...work))]!;
+  throw new UserError(
+    `${file.path} would take ${all.toLocaleString('en-US')} steps to compute what its runs are; the limit is ${mostSteps.toLocaleString('en-US')}.`,
+    `Make the expressions of group \`${block.group}\` simpler, or its runs fewer.`,
   );
 }
 

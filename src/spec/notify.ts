@@ -31,7 +31,7 @@ function filled(file: GroupsFile, { written, keys }: { written: string; keys: Ke
       const problem = `\`${whole}\` means nothing here.`;
       throw mistake(file, keys, { problem, fix: 'Only `${envvar:NAME}` can stand in `notify`.' });
     }
-    const value = environment[name];
+    const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
     if (value !== undefined) return value;
     const problem = `the environment has no variable \`${name}\`.`;
     throw mistake(file, keys, { problem, fix: `Set ${name} before the launch.` });

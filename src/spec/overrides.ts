@@ -2,7 +2,7 @@ import { parseDocument } from 'yaml';
 import { UserError } from '../base/user-error.js';
 import { parameterNames, type Block } from './block.js';
 import { stopRule } from './blocks.js';
-import { compileExpression, ExpressionError } from './expression.js';
+import { compileExpression, ExpressionError, rowLimits } from './expression.js';
 import { didYouMean } from '../base/nearest.js';
 import { parameterRule } from './parameter-rules.js';
 import { ParameterText } from './parameter-schema.js';
@@ -151,7 +151,7 @@ function expectation(issues: readonly { message: string }[]): string {
 function mistakeIn(key: string, value: unknown): string | null {
   if (key !== 'stop_when' || value === null) return null;
   try {
-    compileExpression(stopRule(value as Parameters<typeof stopRule>[0]).when);
+    compileExpression(stopRule(value as Parameters<typeof stopRule>[0]).when, rowLimits);
     return null;
   } catch (error) {
     if (error instanceof ExpressionError) return error.message;

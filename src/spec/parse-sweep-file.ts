@@ -3,10 +3,13 @@ import { Name } from '../base/ids.js';
 import { parameterNames, type Block } from './block.js';
 import { blocksOf } from './blocks.js';
 import { readCommandList } from './command-list.js';
-import { compileBlock } from './compile-block.js';
+import { identifierOf } from './cel-value.js';
+import { compileBlock, isInherited } from './compile-block.js';
 import { complaintAt } from './mistake.js';
 import { complaintsError, type Complaint } from './complaint.js';
 import { dependencyOrder } from './dependency-order.js';
+import { compileExpression, ExpressionError } from './expression.js';
+import { refuseLargeSweep } from './extent.js';
 import { didYouMean } from '../base/nearest.js';
 import { schemaComplaints } from './schema-complaints.js';
 import type { SweepFile } from './sweep-file.js';
@@ -30,6 +33,7 @@ function parseYamlSweep(text: string, path: string): SweepFile {
   if (!('value' in source)) throw complaintsError(path, text, source);
   if (source.value === null) throw emptyFile(path);
   const { sweep, notes, dialect } = sweepTextOf(source);
+  refuseLargeSweep(sweep, path);
   const blocks = blocksOf(sweep, source, dialect);
   const complaints = [...inexactNumbers(source), ...complaintsAboutBlocks(blocks, source)];
   if (complaints.length > 0) throw complaintsError(path, text, complaints);
@@ -133,8 +137,16 @@ function complaintsAboutBlocks(blocks: readonly Block[], source: YamlSource): Co
       ? one
       : { ...one, problem: `${one.problem} (In group ${groups.map((group) => `\`${group}\``).join(', ')}.)` },
   );
-  return [...told, ...complaintsAboutBudget(blocks, source), ...complaintsAboutNeeds(blocks, source)];
+  return [
+    ...told,
+    ...complaintsAboutBudget(blocks, source),
+    ...complaintsAboutProgress(blocks, source),
+    ...complaintsAboutNeeds(blocks, source),
+  ];
 }
+
+/** Names that a hint is looked for; what is wrong with the others, if there are more, is no other mistake. */
+const mostHints = 20;
 
 /** `extends` above the groups may name parameters that only some of them have. */
 function complaintsAboutBudget(blocks: readonly Block[], source: YamlSource): Complaint[] {
@@ -142,22 +154,52 @@ function complaintsAboutBudget(blocks: readonly Block[], source: YamlSource): Co
   return [...lists.values()].flatMap((block) => {
     const { content, keys } = block.extends;
     const among = keys.length === 1 ? blocks : [block];
-    const known = [...new Set(among.flatMap(parameterNames))];
+    const known = new Set(among.flatMap(parameterNames));
     return content
-      .filter((name) => !known.includes(name))
+      .filter((name) => !known.has(name))
+      .slice(0, mostHints)
       .map((name): Complaint => {
         const at = [...keys, content.indexOf(name)];
-        const problem = `there is no parameter \`${name}\`. ${didYouMean(name, known)}`;
+        const problem = `there is no parameter \`${name}\`. ${didYouMean(name, [...known])}`;
         return { place: source.placeOf(at), keys, problem, fix: 'List parameters of the sweep in `extends`.' };
       });
   });
 }
 
+/** `metrics.progress` above the groups counts where its parameters are there, so some group must have them. */
+function complaintsAboutProgress(blocks: readonly Block[], source: YamlSource): Complaint[] {
+  const inheriting = blocks.filter((block) => block.progress !== null && isInherited(block.progress, block));
+  const [first] = inheriting;
+  if (first?.progress === undefined || first.progress === null) return [];
+  const names = namesIn(String(first.progress.content.total));
+  const known = inheriting.map((block) => new Set(parameterNames(block).map(identifierOf)));
+  if (known.some((all) => names.every((name) => all.has(name)))) return [];
+  const every = [...new Set(known.flatMap((all) => [...all]))];
+  const missing = names.find((name) => !every.includes(name));
+  const problem =
+    missing === undefined
+      ? `no group has all of ${names.map((name) => `\`${name}\``).join(', ')}.`
+      : `no group has a parameter \`${missing}\`. ${didYouMean(missing, every)}`;
+  const keys = [...first.progress.keys, 'total'];
+  return [{ place: source.placeOf(keys), keys, problem, fix: 'Say the total with parameters that a group has.' }];
+}
+
+/** Variables of an expression; none of one that cannot be compiled, which is told of already. */
+function namesIn(text: string): readonly string[] {
+  try {
+    return compileExpression(text).names;
+  } catch (error) {
+    if (error instanceof ExpressionError) return [];
+    throw error;
+  }
+}
+
 function complaintsAboutNeeds(blocks: readonly Block[], source: YamlSource): Complaint[] {
   const names = blocks.map(({ group }) => group);
+  const known = new Set(names);
   const unknown = blocks.flatMap(({ group, needs, keys }) =>
     needs.flatMap((name, index): Complaint[] => {
-      if (names.includes(name)) return [];
+      if (known.has(name) || index >= mostHints) return [];
       const at = [...keys, 'needs', index];
       const others = names.filter((other) => other !== group);
       const problem = `there is no group \`${name}\`. ${didYouMean(name, others)}`;

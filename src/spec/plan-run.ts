@@ -1,6 +1,7 @@
 import type { RunId } from '../base/ids.js';
 import type { Block } from './block.js';
 import type { CelValue } from './cel-environment.js';
+import { isInherited } from './compile-block.js';
 import type { CompiledBlock } from './compiled-block.js';
 import type { CommandWords } from './command-words.js';
 import type { KeyPath } from './complaint.js';
@@ -37,6 +38,7 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     throw new PointError('the command has no words.', block.command.keys, { start: 0, end: 1 });
   const values = fill(group.env.renderTexts, block.env.keys);
   const parameters = macros.parameters as PlannedRun['parameters'];
+  refuseCostlyRule(group, point);
   return {
     id: `${sweep}/${point.name}` as RunId,
     sweep,
@@ -45,6 +47,7 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     name: point.name,
     parameters,
     identity: identityOf(block.group, parameters, block.extends.content),
+    ...budgetOf(block),
     argv: [program, ...rest],
     resumeArgs: fill(group.resumeArgs.render, block.resumeArgs.keys),
     env: Object.fromEntries(Object.keys(block.env.content).map((name, index) => [name, values[index]!])),
@@ -58,6 +61,17 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     metrics: { show: [...block.show], x: block.x, progress: progressOf(group, point) },
     ...filesOf(group, macros),
   };
+}
+
+/** A list that is a parameter may be too long for a rule that looks at every row. */
+function refuseCostlyRule({ stopWhen }: CompiledBlock, { variables }: Point): void {
+  if (stopWhen === null) return;
+  const { source, refuseCostly } = stopWhen.content;
+  evaluated({ source, evaluate: refuseCostly }, variables, stopWhen.keys);
+}
+
+function budgetOf({ extends: { content } }: Block): Pick<PlannedRun, 'budget'> {
+  return content.length === 0 ? {} : { budget: [...content] };
 }
 
 function policyOf({ grace, timeout, priority, retry, objective, earlyTerminate }: Block) {
@@ -92,6 +106,8 @@ function macrosOf({ sweep, options, group, point }: Making): MacroValues {
 
 function progressOf({ block, total }: CompiledBlock, { variables }: Point): MetricChoice['progress'] {
   if (block.progress === null || total === null) return null;
+  const isThere = total.content.names.every((name) => Object.hasOwn(variables, name));
+  if (!isThere && isInherited(block.progress, block)) return null;
   const value = Number(evaluated(total.content, variables, total.keys));
   if (Number.isFinite(value) && value > 0) return { key: block.progress.content.key, total: value };
   const problem = `the total must be a number above 0; it gives ${value}.`;

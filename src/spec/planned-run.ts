@@ -111,6 +111,8 @@ export const PlannedRun = z.strictObject({
   parameters: Parameters,
   /** Hash of the group and the parameters that are not budget. */
   identity: z.string(),
+  /** Parameters that are budget; absent: none are. */
+  budget: z.array(z.string()).optional(),
   /** Complete, macros replaced. */
   argv: z.array(z.string()).nonempty(),
   /** Extra arguments from the second attempt on. */

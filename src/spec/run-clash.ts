@@ -10,15 +10,23 @@ type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
 export type NamedGroup = { readonly group: CompiledBlock; readonly points: readonly NamedPoint[] };
 type Named = { readonly group: CompiledBlock; readonly point: NamedPoint };
 
+/** Names of the sweep's own files, which stand beside the directories of its runs. Lower case. */
+const reserved = /^(sweep(-.*)?\.yaml(\.new)?|code|captured\.json|origin\.txt(\.new)?)$/;
+
+/** Whether a run of this name would be in the way of the sweep's own files, on any file system. */
+export function isReservedName(name: string): boolean {
+  return reserved.test(name.toLowerCase());
+}
+
 /** @throws {UserError} When a name is not safe as a folder name, or two runs have one name; it shows the two points. */
 export function refuseClashes(file: GroupsFile, groups: readonly NamedGroup[]): void {
   const taken = new Map<string, Named>();
   const complaints: Complaint[] = [];
   for (const { group, points } of groups) {
     for (const point of points) {
-      const other = taken.get(point.name);
+      const other = taken.get(point.name.toLowerCase());
       const problem = other ? clash(other, { group, point }) : unsafe(point);
-      taken.set(point.name, { group, point });
+      taken.set(point.name.toLowerCase(), { group, point });
       if (problem === null) continue;
       const keys = group.name?.keys ?? group.block.keys;
       complaints.push({ place: file.placeOf(keys), keys, ...problem });
@@ -30,7 +38,15 @@ export function refuseClashes(file: GroupsFile, groups: readonly NamedGroup[]): 
 }
 
 function unsafe({ name, parameters }: NamedPoint): { problem: string; fix: string } | null {
+  if (isReservedName(name)) {
+    const problem = `no run can be called \`${name}\`: the sweep's own files are beside the directories of its runs.`;
+    return { problem, fix: 'Change `name`, for example by beginning it with the group.' };
+  }
   const read = Name.safeParse(name);
+  if (read.success && name.endsWith('.')) {
+    const problem = `the name \`${name}\` ends with a dot, which some file systems drop.`;
+    return { problem, fix: 'Change the template.' };
+  }
   if (read.success) return null;
   const values = valuesText(parameters, Object.keys(parameters).slice(0, 4));
   return {
@@ -42,6 +58,11 @@ function unsafe({ name, parameters }: NamedPoint): { problem: string; fix: strin
 function clash(first: Named, second: Named): { problem: string; fix: string } {
   const { name } = second.point;
   const differing = varyingNames([first.point, second.point]);
+  if (first.point.name !== name) {
+    const both = `\`${first.point.name}\` and \`${name}\``;
+    const problem = `${both} differ only in small and capital letters, which some file systems take for one.`;
+    return { problem, fix: 'Let `name` differ in something else.' };
+  }
   if (first.group !== second.group) {
     const groups = `\`${first.group.block.group}\` and \`${second.group.block.group}\``;
     return { problem: `groups ${groups} both have a run \`${name}\`.`, fix: 'Begin `name` with the group.' };

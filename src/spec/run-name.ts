@@ -48,7 +48,7 @@ export function varyingNames(points: readonly Pick<Point, 'parameters'>[]): stri
   const names = new Set(points.flatMap(({ parameters }) => Object.keys(parameters)));
   for (const { parameters } of points) {
     for (const name of names) {
-      const text = JSON.stringify(parameters[name]) ?? '';
+      const text = Object.hasOwn(parameters, name) ? JSON.stringify(parameters[name]) : '';
       if (!first.has(name)) first.set(name, text);
       if (first.get(name) !== text) varying.add(name);
     }
@@ -66,11 +66,12 @@ function joined(short: string, value: Value): string {
 function keptApart(drafts: readonly Draft[], points: readonly Point[]): string[] {
   const count = new Map<string, number>();
   const cut = drafts.map(({ name }) => name.slice(0, longest));
-  for (const name of cut) count.set(name, (count.get(name) ?? 0) + 1);
+  // Some file systems take `Adam` and `adam` for one.
+  for (const name of cut) count.set(name.toLowerCase(), (count.get(name.toLowerCase()) ?? 0) + 1);
   return cut.map((name, index) => {
     const draft = drafts[index]!;
     const isWhole = draft.isWhole && name.length === draft.name.length;
-    if (isWhole && count.get(name) === 1) return name;
+    if (isWhole && count.get(name.toLowerCase()) === 1) return name;
     return `${name}_${fnv1a64(JSON.stringify(points[index]!.parameters)).slice(0, 8)}`;
   });
 }

@@ -80,8 +80,11 @@ const wandbOnly = new Set(['project', 'entity', 'apiVersion', 'kind', 'controlle
 /** What W&B Launch starts; there is nothing here that could. */
 const launchKeys = new Set(['job', 'image_uri', 'scheduler']);
 
+const mostHints = 20;
+
 function unknownKeys(source: YamlSource, above: KeyPath, keys: readonly string[]): Complaint[] {
-  return keys.map((key) => unknownKey(source, above, key));
+  // A hint for each is looked for among all that are known.
+  return keys.slice(0, mostHints).map((key) => unknownKey(source, above, key));
 }
 
 function unknownKey(source: YamlSource, above: KeyPath, key: string): Complaint {

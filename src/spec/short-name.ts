@@ -24,8 +24,8 @@ export function shortNames(names: readonly string[]): ReadonlyMap<string, string
 
 function shortName(name: string): string {
   const leaf = name.split('.').at(-1)!;
-  const known = usual[leaf.toLowerCase()];
-  if (known !== undefined) return known;
+  const known = leaf.toLowerCase();
+  if (Object.hasOwn(usual, known)) return usual[known]!;
   const words = leaf.split(/[_-]+/).filter((part) => part !== '');
   return words.length > 1 ? words.map((part) => part[0]!.toLowerCase()).join('') : leaf;
 }

@@ -3,6 +3,7 @@ import type { RunFacts } from '../base/run-facts.js';
 import type { Parameters } from '../base/scalar.js';
 import { holdsForRow } from './done-rule.js';
 import { isEarlyStop } from './early-stop/rule-name.js';
+import { identityOf } from './identity.js';
 import type { DoneRule, PlannedRun, Standing } from './planned-run.js';
 import { valueText } from './value-text.js';
 
@@ -35,13 +36,20 @@ function afterAttempts(run: PlannedRun, facts: RunFacts): Standing {
 }
 
 function refuseForeign(run: PlannedRun, facts: RunFacts): void {
-  if (facts.identity === null || facts.identity === run.identity) return;
+  if (facts.identity === null || isSame(run, facts)) return;
   const changes = facts.parameters ? changesBetween(facts.parameters, run.parameters) : [];
   const what = changes.length > 0 ? `its ${changes.join(', ')}` : 'it belongs to another group';
   throw new UserError(
     `${run.directory} holds another run called \`${run.name}\`: ${what}.`,
-    'Give the new run another `name`, move that directory away, or list a parameter that is only budget in `extends`.',
+    'Give the new run another `name`, move that directory away, or list a parameter that is only budget in `extends`: then the run that is there goes on.',
   );
+}
+
+/** Also where `extends` was given, or taken away, after the run was started: what is budget today decides. */
+function isSame({ identity, group, parameters, budget = [] }: PlannedRun, facts: RunFacts): boolean {
+  if (facts.identity === identity) return true;
+  if (facts.group !== group || facts.parameters === null) return false;
+  return identityOf(group, facts.parameters, budget) === identityOf(group, parameters, budget);
 }
 
 /** A polite stop can end in exit code 0, which is then no evidence that the run is complete. */
@@ -52,7 +60,7 @@ function stoppedWithoutRows(done: DoneRule, { stoppedBy }: RunFacts): boolean {
 /** How a budget grew, in words; null: it did not. Same identity, so what differs is budget; less of it is no reason to run again. */
 export function growth(before: Parameters, now: Parameters): string | null {
   for (const [name, value] of Object.entries(now)) {
-    const old = before[name];
+    const old = ownValue(before, name);
     if (old === undefined || JSON.stringify(old) === JSON.stringify(value)) continue;
     if (typeof old !== 'number' || typeof value !== 'number')
       return `${name} changed from ${valueText(old)} to ${valueText(value)}`;
@@ -61,13 +69,18 @@ export function growth(before: Parameters, now: Parameters): string | null {
   return null;
 }
 
+/** A parameter may be called `constructor`. */
+function ownValue(parameters: Parameters, name: string): Parameters[string] | undefined {
+  return Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+}
+
 function changesBetween(before: Parameters, now: Parameters): string[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
   const text = (value: Parameters[string] | undefined) => (value === undefined ? 'unset' : valueText(value));
   return names
-    .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(now[name]))
+    .filter((name) => JSON.stringify(ownValue(before, name)) !== JSON.stringify(ownValue(now, name)))
     .slice(0, 4)
-    .map((name) => `${name} was ${text(before[name])} and would be ${text(now[name])}`);
+    .map((name) => `${name} was ${text(ownValue(before, name))} and would be ${text(ownValue(now, name))}`);
 }
 
 function doneEvidence({ done, parameters }: PlannedRun, facts: RunFacts): string | null {

@@ -1,7 +1,7 @@
 import type { Parameters } from '../base/scalar.js';
 import type { CelValue } from './cel-environment.js';
 import { identifierOf, toCel } from './cel-value.js';
-import { compileExpression, ExpressionError, type Expression } from './expression.js';
+import { compileExpression, ExpressionError, rowLimits, type Expression } from './expression.js';
 import type { StopRule } from './planned-run.js';
 
 /**
@@ -11,18 +11,19 @@ import type { StopRule } from './planned-run.js';
  * All numbers are doubles. Metrics hide parameters of the same name. A row without the metrics that the rule needs
  * (a training row between two evaluations) counts neither for nor against it.
  *
- * @throws {ExpressionError} When the rule is not an expression.
+ * @throws {ExpressionError} When the rule is not an expression, or too much work for one that looks at every row.
  */
 export function compileStopRule(
   rule: StopRule,
   parameters: Parameters,
 ): (row: Readonly<Record<string, number>>) => boolean {
-  const expression = compileExpression(rule.when);
+  const expression = compileExpression(rule.when, rowLimits);
   const wanted = new Set(expression.names);
   const constants: Record<string, CelValue> = {};
   for (const [name, value] of Object.entries(parameters)) {
     if (wanted.has(identifierOf(name))) constants[identifierOf(name)] = toCel(value, true);
   }
+  expression.refuseCostly(constants);
   const identifiers = new Map<string, string>();
   let held = 0;
   return (row) => {

@@ -7,6 +7,8 @@ import { valueText } from './value-text.js';
 export type Template = {
   readonly source: string;
   readonly names: readonly string[];
+  /** As an expression's. */
+  readonly steps: number;
   /** @throws {ExpressionError} With positions in the template. */
   readonly render: (variables: Readonly<Record<string, CelValue>>) => string;
 };
@@ -24,6 +26,7 @@ export function compileTemplate(source: string): Template {
   return {
     source,
     names: parts.flatMap((part) => (typeof part === 'string' ? [] : part.expression.names)),
+    steps: parts.reduce((sum, part) => sum + (typeof part === 'string' ? 0 : part.expression.steps), 0),
     render: (variables) => parts.map((part) => (typeof part === 'string' ? part : textOf(part, variables))).join(''),
   };
 }

@@ -1,4 +1,15 @@
-import { isMap, isPair, isScalar, isSeq, parseDocument, visit, type Document, type Pair, type YAMLError } from 'yaml';
+import {
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  parseDocument,
+  visit,
+  type Document,
+  type Pair,
+  type YAMLError,
+  type YAMLMap,
+} from 'yaml';
 import type { Complaint, KeyPath, Place } from './complaint.js';
 
 /** A YAML text with its values and the way back from a value to its place in the text. */
@@ -26,7 +37,7 @@ export function readYaml(text: string, path: string): YamlSource | readonly Comp
     placeOf: (keys, span) => placeOf(document, text, { keys, span }),
     placeOfKey: (keys) => placeOfKey(document, keys),
     writtenAsDouble: (keys) => {
-      const node: unknown = document.getIn(keys, true);
+      const node = nodeAt(document, keys);
       return isScalar(node) && typeof node.value === 'number' && /^[-+\d]*\.|\d[eE]/.test(node.source ?? '');
     },
   };
@@ -37,12 +48,14 @@ type Read = { document: Document; value: unknown };
 /** The package reads a block inside a block by a function inside a function, so depth is a matter of the stack. */
 function readDocument(text: string): Read | readonly Complaint[] {
   try {
-    const document = parseDocument(text, { prettyErrors: false, merge: true, logLevel: 'error' });
+    // Its own search for keys that are there twice compares each with each.
+    const document = parseDocument(text, { prettyErrors: false, merge: true, logLevel: 'error', uniqueKeys: false });
     const complaints = [...document.errors.map(syntaxComplaint), ...oddKeys(document)];
     if (complaints.length > 0) return complaints;
     const value = plainValue(document);
     if ('problem' in value) return [value];
-    return isDeep(value.value, deepest) ? [tooDeep] : { document, value: value.value };
+    const wrong = wrongExtent(value.value);
+    return wrong === null ? { document, value: value.value } : [wrong];
   } catch (error) {
     if (error instanceof RangeError) return [tooDeep];
     throw error;
@@ -58,9 +71,42 @@ const tooDeep: Complaint = {
   fix: 'Look for brackets or dashes that are there too often.',
 };
 
-function isDeep(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeep(inner, levels - 1));
+/** Values, once all aliases are written out: a file without any has half as many as it has characters. */
+const mostValues = 1_000_000;
+
+/** What is too much of it; null: nothing. */
+function wrongExtent(value: unknown): Complaint | null {
+  const { values, levels } = extentOf(value, new Map());
+  if (levels > deepest) return tooDeep;
+  if (values <= mostValues) return null;
+  const problem = `it holds more than ${mostValues.toLocaleString('en-US')} values, its aliases written out.`;
+  return {
+    place: { start: 0, end: 1 },
+    keys: [],
+    problem,
+    fix: 'Compute long lists ({expr: "…"}), or use fewer aliases.',
+  };
+}
+
+type Extent = { readonly values: number; readonly levels: number };
+
+/** Each object is looked at once, however many aliases lead to it. */
+function extentOf(value: unknown, known: Map<object, Extent>): Extent {
+  if (typeof value !== 'object' || value === null) return { values: 1, levels: 0 };
+  const before = known.get(value);
+  if (before !== undefined) return before;
+  // An alias within what it stands for.
+  known.set(value, { values: Infinity, levels: Infinity });
+  let values = 1;
+  let levels = 0;
+  for (const inner of Object.values(value)) {
+    const extent = extentOf(inner, known);
+    values += extent.values;
+    levels = Math.max(levels, extent.levels);
+  }
+  const extent = { values, levels: levels + 1 };
+  known.set(value, extent);
+  return extent;
 }
 
 function plainValue(document: Document): { value: unknown } | Complaint {
@@ -80,14 +126,6 @@ function syntaxComplaint(error: YAMLError): Complaint {
   const [start, end] = error.pos;
   const place = { start, end: Math.max(end, start + 1) };
   if (/call stack/.test(error.message)) return { ...tooDeep, place };
-  if (error.code === 'DUPLICATE_KEY') {
-    return {
-      place,
-      keys: [],
-      problem: 'this key is already in the same block.',
-      fix: 'Keep one of the two lines; the other would be lost.',
-    };
-  }
   const problem = `this is not YAML: ${lowerFirst(error.message.replace(/\.?$/, '.'))}`;
   return { place, keys: [], problem, fix: yamlHint(error) };
 }
@@ -102,22 +140,63 @@ function lowerFirst(text: string): string {
   return text.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
 }
 
-/** Keys that are lists or maps would silently become odd texts, and `__proto__` is no name for anything. */
+/**
+ * Keys that are lists or maps would silently become odd texts, `__proto__` is no name for anything, and of two equal ones
+ * the first would be lost.
+ */
 function oddKeys(document: Document): Complaint[] {
   const complaints: Complaint[] = [];
   visit(document, {
-    Pair: (_, pair) => {
-      if (isScalar(pair.key) && pair.key.value !== '__proto__') return;
-      const [start, end] = rangeOf(pair.key) ?? [0, 1];
-      complaints.push({
-        place: { start, end },
-        keys: [],
-        problem: 'a key must be a simple word.',
-        fix: 'Write the key as one word.',
-      });
+    Map: (_, map) => {
+      const { items } = map;
+      if (items.length > mostKeys) complaints.push(keyComplaint(map, tooManyKeys(items.length)));
+      const seen = new Set<string>();
+      for (const { key } of items) {
+        const name = isScalar(key) ? keyName(key) : null;
+        if (name === null || name === '__proto__') complaints.push(keyComplaint(key, oddKey));
+        else if (seen.has(name)) complaints.push(keyComplaint(key, keyTwice));
+        else seen.add(name);
+      }
     },
   });
   return complaints;
+}
+
+/** As the value has it: a key that is nothing is an empty text. */
+function keyName({ value }: { readonly value: unknown }): string {
+  // `<<` is a symbol.
+  if (typeof value === 'symbol') return '<<';
+  return value === null || value === undefined ? '' : `${value as string | number | boolean}`;
+}
+
+/** Of one map. No list of parameters or groups that anybody reads has as many. */
+const mostKeys = 10_000;
+
+function tooManyKeys(count: number): { problem: string; fix: string } {
+  const problem = `this map has ${count.toLocaleString('en-US')} keys; the limit is ${mostKeys.toLocaleString('en-US')}.`;
+  return { problem, fix: 'Make several sweeps of it, or a list.' };
+}
+
+const oddKey = { problem: 'a key must be a simple word.', fix: 'Write the key as one word.' };
+const keyTwice = {
+  problem: 'this key is already in the same block.',
+  fix: 'Keep one of the two lines; the other would be lost.',
+};
+
+function keyComplaint(key: unknown, said: { problem: string; fix: string }): Complaint {
+  const [start, end] = rangeOf(key) ?? [0, 1];
+  return { place: { start, end }, keys: [], ...said };
+}
+
+/** As the document's `getIn`, which searches a map from its beginning each time. */
+function nodeAt(document: Document, keys: KeyPath): unknown {
+  let node: unknown = document.contents;
+  for (const key of keys) {
+    if (isMap(node)) node = pairOf(node, key)?.value;
+    else if (isSeq(node)) node = node.items[Number(key)];
+    else return undefined;
+  }
+  return node;
 }
 
 function rangeOf(node: unknown): readonly [number, number] | null {
@@ -128,7 +207,7 @@ function rangeOf(node: unknown): readonly [number, number] | null {
 type Wanted = { keys: KeyPath; span: { start: number; end: number } | undefined };
 
 function placeOf(document: Document, text: string, { keys, span }: Wanted): Place {
-  const node: unknown = keys.length === 0 ? document.contents : document.getIn(keys, true);
+  const node = nodeAt(document, keys);
   const range = rangeOf(node);
   if (range === null) return keys.length === 0 ? { start: 0, end: 1 } : placeOfKey(document, keys);
   if (isMap(node) || isSeq(node)) return placeOfKey(document, keys);
@@ -145,21 +224,24 @@ function placeOf(document: Document, text: string, { keys, span }: Wanted): Plac
 
 function placeOfKey(document: Document, keys: KeyPath): Place {
   for (let length = keys.length; length > 0; length -= 1) {
-    const parent: unknown = length === 1 ? document.contents : document.getIn(keys.slice(0, length - 1), true);
-    const range = isMap(parent)
-      ? rangeOf(pairOf(parent.items, keys[length - 1]!)?.key)
-      : itemRange(document, keys, length);
+    const parent = nodeAt(document, keys.slice(0, length - 1));
+    const range = isMap(parent) ? rangeOf(pairOf(parent, keys[length - 1]!)?.key) : itemRange(document, keys, length);
     if (range) return { start: range[0], end: range[1] };
   }
   return { start: 0, end: 1 };
 }
 
 function itemRange(document: Document, keys: KeyPath, length: number): readonly [number, number] | null {
-  return typeof keys[length - 1] === 'number' ? rangeOf(document.getIn(keys.slice(0, length), true)) : null;
+  return typeof keys[length - 1] === 'number' ? rangeOf(nodeAt(document, keys.slice(0, length))) : null;
 }
 
-function pairOf(items: readonly unknown[], key: string | number): Pair | undefined {
-  return items
-    .filter((item): item is Pair => isPair(item))
-    .find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));
+const pairsOf = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
+
+function pairOf(map: YAMLMap, key: string | number): Pair | undefined {
+  const known = pairsOf.get(map);
+  if (known !== undefined) return known.get(String(key));
+  const pairs = map.items.filter((item): item is Pair => isPair(item) && isScalar(item.key));
+  const index = new Map(pairs.map((pair) => [keyName(pair.key as { value: unknown }), pair]));
+  pairsOf.set(map, index);
+  return index.get(String(key));
 }

@@ -1,8 +1,11 @@
-/** Escape sequences: CSI, OSC and other strings up to their end, character sets, and the two-byte ones. */
+/** Escape sequences: CSI, OSC and other strings up to their end or the line's, character sets, and the two-byte ones. */
 const escapes =
-  /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?/g;
+  /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -/]*[0-~]?/g;
 /** What would move the cursor or reorder the text: other controls, bidirectional overrides, lone surrogates, BOM. */
 const unsafe = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Surrogate}/gu;
+/** The same without the ends of lines. */
+const unsafeInLines = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Surrogate}/gu;
+const harmlessLines = /^[\t\n\x20-\x7e]*$/;
 const TAB = 8;
 
 /**
@@ -12,6 +15,16 @@ const TAB = 8;
 export function displayText(line: string): string {
   const text = afterLastReturn(line.replace(escapes, '')).replace(unsafe, '');
   return text.includes('\t') ? expandTabs(text) : text;
+}
+
+/** Text of any origin made safe to print on a terminal: as it is, without escape sequences and controls; lines and tabs stay. */
+export function terminalText(text: string): string {
+  return harmlessLines.test(text) ? text : text.replace(escapes, '').replace(unsafeInLines, '');
+}
+
+/** JSON that says the same with nothing in it that a terminal obeys: `JSON.stringify` escapes fewer characters than that. */
+export function terminalJson(json: string): string {
+  return json.replace(unsafeInLines, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function afterLastReturn(line: string): string {

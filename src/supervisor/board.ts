@@ -17,8 +17,8 @@ export type BoardSources = {
   /** Why a run that has its slot is not up yet. */
   delayOf: (id: RunId) => string | null;
   sweeps: () => SweepSummary[];
-  /** Whether what ended runs wrote last has been read. */
-  recalled: () => boolean;
+  /** Of how many ended runs it has not been read what they wrote last. */
+  unread: () => number;
   gpus: () => FleetStatus['gpus'];
   /** What keeps the supervisor from its work, in words. */
   problem: () => string | null;
@@ -84,9 +84,10 @@ export class Board {
   }
 
   status(): FleetStatus {
-    const { state, recalled, gpus, problem } = this.#sources;
+    const { state, unread, gpus, problem } = this.#sources;
     const cpu = { slots: state.cpu.slots, busy: state.cpu.holders.size };
-    return { settled: isSettled(state), recalled: recalled(), cpu, gpus: gpus(), problem: problem() };
+    const read = { recalled: unread() === 0, unread: unread() };
+    return { settled: isSettled(state), ...read, cpu, gpus: gpus(), problem: problem() };
   }
 
   #row(run: Run): RunSummary {

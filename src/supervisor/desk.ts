@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
 import type { RunId } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
 import type { GpuView } from '../executors/gpu/gpu-view.js';
+import { checkSweepFolder } from '../files/private-folder.js';
 import type { Ack, Command } from '../protocol/command.js';
 import type { Chosen, SchedulerEvent, SubmittedRun } from '../scheduler/event.js';
 import type { SchedulerState } from '../scheduler/state.js';
@@ -17,19 +19,17 @@ import type { Environment, RunBook } from './run-book.js';
 import { chooseSlots, isSameChoice, type SlotChoice } from './slot-choice.js';
 import type { Request } from './socket-server.js';
 import { mostSharing } from './sharing.js';
-import { groupNeeds, judgeRuns } from './submission.js';
+import { groupNeeds, judgeRuns, type Known } from './submission.js';
 
 type Submit = Extract<Request, { type: 'submit' }>;
 /** The first page of a submission, and the runs of all pages so far; what they have in common is there once. */
 type Pages = { first: Submit; runs: PlannedRun[]; parts: SharedParts };
 
 /** What the desk needs to do what it is asked. `ask` resolves once the event is recorded and acted upon. */
-export type DeskTools = {
-  state: SchedulerState;
+export type DeskTools = Known & {
   ask: (event: SchedulerEvent) => Promise<void>;
   now: () => number;
   book: RunBook;
-  planned: (id: RunId) => PlannedRun | null;
   judge: Judge;
   /** The GPUs that are there; looked for in that environment, if one is given, from now on. */
   inventory: (environment: Environment | null) => Promise<GpuView>;
@@ -105,6 +105,8 @@ export class Desk {
 
   async #submit({ plan, environment, slots: wish }: Submit): Promise<Ack> {
     const { ask, now, book, judge, capture } = this.#tools;
+    const [first] = plan.runs;
+    if (first !== undefined) checkSweepFolder(dirname(first.directory));
     const { slots, view } = await this.#grant(wish, environment);
     capture(
       plan,

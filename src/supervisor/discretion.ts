@@ -1,5 +1,6 @@
 import type { RunId } from '../base/ids.js';
-import { type Redact, redactor, redactShapes, redactWords } from '../base/redaction.js';
+import { type Redact, redactedParameters, redactor, redactShapes, redactWords } from '../base/redaction.js';
+import type { Parameters } from '../base/scalar.js';
 import { isSecretName } from '../base/secret-name.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import type { PlannedRun } from '../spec/planned-run.js';
@@ -15,6 +16,7 @@ export class Discretion {
   readonly #redactors = new WeakMap<Environment, Map<string, Redact>>();
   /** By run: a row is drawn often, its command never changes. */
   readonly #commands = new WeakMap<PlannedRun, string[]>();
+  readonly #parameters = new WeakMap<PlannedRun, Parameters>();
 
   constructor(submitted: Submitted) {
     this.#submitted = submitted;
@@ -28,6 +30,15 @@ export class Discretion {
     // Most commands hold no secret: their words need not be kept twice.
     const shown = words.every((word, index) => word === run.argv[index]) ? run.argv : words;
     this.#commands.set(run, shown);
+    return shown;
+  }
+
+  /** The parameters. */
+  parameters(run: PlannedRun): Parameters {
+    const known = this.#parameters.get(run);
+    if (known !== undefined) return known;
+    const shown = redactedParameters(run.parameters, this.redactOf(run.id));
+    this.#parameters.set(run, shown);
     return shown;
   }
 

@@ -1,5 +1,5 @@
 /**
- * The supervisor as a program: `supervisor.js --runs DIRECTORY --bin FOLDER`.
+ * The supervisor as a program: `supervisor.js --runs DIRECTORY --bin FOLDER [--take-over]`.
  *
  * Started in the background by the first client; ends by itself. Killing it does no harm: runs go on, and the next one
  * takes them up. Its stdout and stderr are `.supervisor/log`.
@@ -9,73 +9,108 @@ import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { UserError } from '../base/user-error.js';
+import { ELSEWHERE, leaseTerms, type LeaseTerms, type SupervisorLock } from '../contract/supervisor-lock.js';
+import { hostIdentity } from '../executors/local/host-identity.js';
 import { identityOf } from '../executors/local/process-identity.js';
+import { checkRunsDirectory } from '../files/private-folder.js';
 import { standing } from '../spec/standing.js';
 import type { Surroundings } from './gpu-watch.js';
-import { lockPath, type LockState, readLock, takeLock } from './lock.js';
+import { Lease } from './lease.js';
+import { lockPath, type LockState, readLock, takeLock, type TakenLock } from './lock.js';
 import { isAnswered } from './presence.js';
 import { Service, type ServiceOptions } from './service.js';
 import { startProblem } from './start-problem.js';
 import { socketAddress } from './socket-address.js';
+import { fallsSilent } from './take-over.js';
 
-try {
-  await main();
-} catch (cause) {
-  const error = startProblem(cause);
-  const isKnown = error instanceof UserError;
-  log(isKnown ? `${error.message}\n→ ${error.fix}` : `bug: ${error instanceof Error ? error.stack : String(error)}`);
-  process.exitCode = isKnown ? 2 : 1;
-}
+/** Between looks at the lock and the socket, ms. */
+const LOOK_MS = 1000;
+
+type Options = { runs: string; bin: string; takesOver: boolean };
 
 async function main(): Promise<void> {
   // What Node itself has to say goes the same way.
   process.stderr.on('error', () => undefined);
-  const { runs: runsDirectory, bin } = options();
-  const socket = socketAddress(runsDirectory, {
-    runtimeDirectory: process.env['XDG_RUNTIME_DIR'],
-    temporary: tmpdir(),
-    uid: process.getuid?.() ?? 0,
-  });
+  const { runs: runsDirectory, bin, takesOver } = options();
+  const socket = addressOf(runsDirectory);
   if (readLock(lockPath(runsDirectory)) === null && (await isAnswered(socket))) {
     log(`a supervisor of ${runsDirectory} is there already, though someone has deleted its lock`);
     return;
   }
-  const lock = takeLock(runsDirectory, { ...identityOf(process.pid)!, socket, version: 1 });
-  if (lock.kind === 'held') {
-    log(`process ${lock.by.pid} is the supervisor of ${runsDirectory} already`);
-    return;
-  }
+  const terms = leaseTerms(process.env['MEMRL_LEASE_MS']);
+  const own: SupervisorLock = { ...identityOf(process.pid)!, ...hostIdentity(), socket, version: 1 };
+  const lock = await locked(runsDirectory, own, takesOver ? terms : null);
+  if (lock === null) return;
   const isOurs = () => lock.look() !== 'lost';
   const given = { runsDirectory, bin, socket, isOurs, judge: standing, log, surroundings: surroundings() };
   try {
-    await serve(given, lock.look);
+    await serve(given, lock, terms);
   } finally {
     lock.release();
   }
   process.exit();
 }
 
-async function serve(options: ServiceOptions, look: () => LockState): Promise<void> {
+/**
+ * The lock, or null where it is another's, which is then told. `terms`: one that is out of sight from here is waited for, and
+ * taken over if it gives no sign of life for the length of its lease; null: it is left alone.
+ */
+async function locked(runsDirectory: string, own: SupervisorLock, terms: LeaseTerms | null): Promise<TakenLock | null> {
+  const found = takeLock(runsDirectory, own);
+  if (found.kind === 'taken') return found;
+  if (found.kind === 'elsewhere' && terms !== null && (await fallsSilent(new Lease(runsDirectory), terms))) {
+    const result = takeLock(runsDirectory, own, found.by);
+    if (result.kind === 'taken') log(`the lease of ${nameOf(found.by)} has expired: its runs directory is taken over`);
+    if (result.kind === 'taken') return result;
+  }
+  log(`${nameOf(found.by)} is the supervisor of ${runsDirectory} already`);
+  if (found.kind === 'elsewhere') process.exitCode = ELSEWHERE;
+  return null;
+}
+
+function nameOf({ pid, host }: SupervisorLock): string {
+  return host === undefined || host === hostIdentity().host ? `process ${pid}` : `process ${pid} on ${host}`;
+}
+
+async function serve(options: ServiceOptions, lock: TakenLock, terms: LeaseTerms): Promise<void> {
   const told = untilTold();
   const service = await Service.start(options);
-  log(`process ${process.pid} looks after ${options.runsDirectory}`);
+  log(`process ${process.pid} supervises ${options.runsDirectory}`);
   const idle = service.untilIdle().then(() => 'nothing left to do');
-  const reason = await Promise.race([told, idle, untilReplaced(look, () => service.wake())]);
+  const reason = await Promise.race([told, idle, untilReplaced({ service, lock, terms }, options.runsDirectory)]);
   await service.close(reason);
   log(`ends: ${reason}`);
 }
 
-/** Between looks at the lock, ms. */
-const LOOK_MS = 1000;
+type Post = { service: Service; lock: TakenLock; terms: LeaseTerms };
 
-/** Resolves when another supervisor has the lock. `retaken`: called when the lock, and perhaps more, had been deleted. */
-async function untilReplaced(look: () => LockState, retaken: () => void): Promise<string> {
+/** Keeps the lease, the lock and the socket; resolves when another supervisor has the lock. */
+async function untilReplaced({ service, lock, terms }: Post, runsDirectory: string): Promise<string> {
+  const lease = new Lease(runsDirectory);
+  let renewedAt = performance.now();
   for (;;) {
-    await new Promise((resolveWait) => setTimeout(resolveWait, LOOK_MS));
-    const state = stateOf(look);
+    await new Promise((resolveWait) => setTimeout(resolveWait, Math.min(LOOK_MS, terms.beatMs)));
+    const state = stateOf(lock.look);
     if (state === 'lost') return 'another supervisor has taken over the runs directory';
     if (state === 'retaken') log('someone had deleted the lock; it is made anew');
-    if (state === 'retaken') retaken();
+    if (state === 'retaken') service.wake();
+    if (performance.now() - renewedAt >= terms.beatMs) {
+      lease.renew();
+      renewedAt = performance.now();
+    }
+    if (!service.isReachable) await listenAnew(service, lock, runsDirectory);
+  }
+}
+
+/** The folder of sockets goes with the last session of its user on many machines, and comes again with the next. */
+async function listenAnew(service: Service, lock: TakenLock, runsDirectory: string): Promise<void> {
+  try {
+    const socket = addressOf(runsDirectory);
+    await service.listen(socket);
+    lock.moved(socket);
+    log(`the socket was gone; it is made anew: ${socket}`);
+  } catch (error) {
+    log(`the socket was gone, and cannot be made anew: ${(error as Error).message}`);
   }
 }
 
@@ -93,6 +128,14 @@ function untilTold(): Promise<string> {
   process.on('SIGHUP', () => undefined);
   return new Promise((resolveReason) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolveReason(`got ${signal}`));
+  });
+}
+
+function addressOf(runsDirectory: string): string {
+  return socketAddress(runsDirectory, {
+    runtimeDirectory: process.env['XDG_RUNTIME_DIR'],
+    temporary: tmpdir(),
+    uid: process.getuid?.() ?? 0,
   });
 }
 
@@ -114,13 +157,17 @@ function surroundings(): Surroundings {
 }
 
 /** One name for one directory, however it was spelt: lock and socket depend on it. */
-function options(): { runs: string; bin: string } {
-  const { values } = parseArgs({ options: { runs: { type: 'string' }, bin: { type: 'string' } } });
+function options(): Options {
+  const { values } = parseArgs({
+    options: { runs: { type: 'string' }, bin: { type: 'string' }, 'take-over': { type: 'boolean' } },
+  });
   if (values.runs === undefined || values.bin === undefined) {
     throw new UserError('The supervisor is started by memrl-tui, not by hand.', 'Run `memrl-tui SWEEP.yaml`.');
   }
   mkdirSync(values.runs, { recursive: true });
-  return { runs: realpathSync(values.runs), bin: resolve(values.bin) };
+  const runs = realpathSync(values.runs);
+  checkRunsDirectory(runs);
+  return { runs, bin: resolve(values.bin), takesOver: values['take-over'] ?? false };
 }
 
 /** On a disk that is full there is no log, and the supervisor goes on without: a stream would end it with an error. */
@@ -130,4 +177,14 @@ function log(line: string): void {
   } catch {
     // Nowhere else to say it.
   }
+}
+
+// Below everything else: what stands further down would not be there yet while it runs.
+try {
+  await main();
+} catch (cause) {
+  const error = startProblem(cause);
+  const isKnown = error instanceof UserError;
+  log(isKnown ? `${error.message}\n→ ${error.fix}` : `bug: ${error instanceof Error ? error.stack : String(error)}`);
+  process.exitCode = isKnown ? 2 : 1;
 }

@@ -43,7 +43,12 @@ export class Outlook {
     return this.#server.aloneFor;
   }
 
-  /** Opens the door. */
+  /** Whether clients find it. */
+  get isReachable(): boolean {
+    return this.#server.isReachable;
+  }
+
+  /** Opens the door, there and nowhere else. */
   listen(socket: string): Promise<void> {
     return this.#server.listen(socket);
   }

@@ -45,7 +45,7 @@ export class RunBook {
 
   constructor(runsDirectory: string) {
     const folder = join(runsDirectory, supervisorFiles.directory);
-    this.#plans = join(folder, 'plans');
+    this.#plans = join(folder, supervisorFiles.plans);
     this.#environments = join(folder, supervisorFiles.environments);
     this.#makeFolders();
   }

@@ -11,11 +11,10 @@ export type Vitals = Pick<RunSummary, 'progress' | 'etaSeconds' | 'metrics' | 's
 export const noVitals: Vitals = { progress: null, etaSeconds: null, metrics: {}, spark: [], health: 'ok' };
 
 /**
- * What is known of a run beside its state. `waiting`: why it is not up, while it waits or starts, or what
- * comes after. `shown`: the wall clock at a
- * time of the scheduler's line, Unix ms.
+ * What is known of a run beside its state. `pid`: of its own process, while there is one. `waiting`: why it is not up, while
+ * it waits or starts, or what comes after. `shown`: the wall clock at a time of the scheduler's line, Unix ms.
  */
-export type Surroundings = Pick<RunSummary, 'argv' | 'gpuMemory' | 'warning'> & {
+export type Surroundings = Pick<RunSummary, 'argv' | 'parameters' | 'gpuMemory' | 'warning' | 'pid'> & {
   vitals: Vitals;
   waiting: string | null;
   shown: (at: number) => number;
@@ -34,16 +33,16 @@ export function runSummary(run: Run, planned: PlannedRun, beside: Surroundings):
     subgroup: planned.subgroup,
     name: planned.name,
     directory: planned.directory,
-    parameters: planned.parameters,
+    parameters: beside.parameters,
     argv: beside.argv,
     state: wordOf(run),
     reason: state.phase === 'ended' ? endReason(state.outcome) : beside.waiting,
-    attempt: run.starts,
+    attempt: attemptOf(run),
     exit: life.exit,
     slot: life.slot,
     gpus: life.gpus,
     ...(run.need.gpus > 0 ? { gpuCount: run.need.gpus } : {}),
-    pid: life.pid,
+    pid: beside.pid,
     startedAt: shownAt(life.startedAt, beside),
     endedAt: shownAt(life.endedAt, beside),
     killAt: shownAt(life.killAt, beside),
@@ -64,15 +63,19 @@ function shownAt(at: number | null, { shown }: Pick<Surroundings, 'shown'>): num
   return at === null ? null : shown(at);
 }
 
+/** As the process was told (MEMRL_ATTEMPT). A launch that was not made after all has a number too. */
+function attemptOf({ starts, state, attempt }: Run): number {
+  return starts === 0 && !isActive(state) ? 0 : attempt;
+}
+
 /** Times on the scheduler's line. */
-type Life = Pick<RunSummary, 'exit' | 'slot' | 'gpus' | 'pid' | 'startedAt' | 'endedAt' | 'killAt'>;
+type Life = Pick<RunSummary, 'exit' | 'slot' | 'gpus' | 'startedAt' | 'endedAt' | 'killAt'>;
 
 function lifeOf(state: Exclude<RunState, { phase: 'ended' }>): Life {
   return {
     exit: null,
     slot: isActive(state) ? slotName(state.slot) : null,
     gpus: isActive(state) ? [...gpusOf(state.slot)] : [],
-    pid: 'pid' in state ? state.pid : null,
     startedAt: 'since' in state ? state.since : null,
     endedAt: null,
     killAt: state.phase === 'stopping' ? state.killAt : null,
@@ -85,7 +88,7 @@ function endOf({ outcome, since, at }: Extract<RunState, { phase: 'ended' }>): L
     code: outcome.kind === 'failed' ? outcome.code : outcome.kind === 'done' && outcome.rule === undefined ? 0 : null,
     signal: outcome.kind === 'signal' ? outcome.signal : null,
   };
-  return { exit, slot: null, gpus: [], pid: null, startedAt: since, endedAt: at, killAt: null };
+  return { exit, slot: null, gpus: [], startedAt: since, endedAt: at, killAt: null };
 }
 
 /** A held run is not started again by itself, whatever it waited for before. */

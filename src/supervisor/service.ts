@@ -25,7 +25,7 @@ import { Losses, sweepsOnDisk } from './losses.js';
 import { Newsroom } from './newsroom.js';
 import { Outlook } from './outlook.js';
 import { Records } from './records.js';
-import { endOf, forgetting, type PastAttempt, reconcile, Recovery, replay } from './recovery.js';
+import { forgetting, type PastAttempt, reconcile, Recovery, replay, withEnd } from './recovery.js';
 import { environmentFile, RunBook } from './run-book.js';
 import { SteadyClock } from './steady-clock.js';
 import { Supervisor } from './supervisor.js';
@@ -94,7 +94,8 @@ export class Service {
     this.#executor = this.#newExecutor();
     this.#gpus = this.#newGpuWatch();
     this.#launcher = this.#newLauncher();
-    this.#records = new Records(options.log, ({ id }) => this.#originOf(id));
+    const recordWords = (id: RunId, words: string | null) => this.#warnings.set(id, 'record', words);
+    this.#records = new Records(options.log, ({ id }) => this.#originOf(id), recordWords);
     this.#watcher = this.#newWatcher();
     this.#followUp = new FollowUp(this.#records, this.#watcher, {
       began: (run, planned) => this.#began(run, planned),
@@ -131,6 +132,16 @@ export class Service {
       const isBusy = !isSettled(this.#state) || !this.#supervisor.isQuiet;
       idle = isBusy ? 0 : Math.min(idle + LINGER_MS / 10, this.#outlook.aloneFor);
     }
+  }
+
+  /** Whether clients find the socket. */
+  get isReachable(): boolean {
+    return this.#outlook.isReachable;
+  }
+
+  /** Listens there instead. Those who are connected stay. */
+  listen(socket: string): Promise<void> {
+    return this.#outlook.listen(socket);
   }
 
   /** Something may be wrong with the files: the journal looks to itself with the next event. */
@@ -177,19 +188,33 @@ export class Service {
   #newExecutor(): LocalExecutor {
     const { surroundings, runsDirectory } = this.#options;
     const home = surroundings.cgroups ? openCgroupHome(runsDirectory) : null;
-    return new LocalExecutor((...end) => this.#ended(...end), home);
+    return new LocalExecutor((...end) => this.#ended(...end), home, undefined, {
+      named: (id) => this.#outlook.changed([id]),
+      troubled: (id, words) => this.#warnings.set(id, 'trouble', words),
+      mayGiveUp: (id) => this.#isAskedToEnd(id),
+    });
+  }
+
+  /** A run that nobody can reach may go on: it is taken for ended only because a person says so. */
+  #isAskedToEnd(id: RunId): boolean {
+    const state = this.#state.runs.get(id)?.state;
+    return state?.phase === 'killing' && state.stop.kind === 'asked';
   }
 
   #ended(id: RunId, attempt: number, ending: Ending, survivors: readonly Survivor[]): void {
     const planned = this.#planned(id);
     if (planned === null) return;
-    // Its last row may say that its siblings need not start in its place.
-    if (planned.objective?.target !== undefined) this.#watcher.catchUp(planned, attempt);
     const wasKilled = this.#state.runs.get(id)?.state.phase === 'killing';
     const gpuMemory = this.#gpus.ended(id);
-    const event = endOf({ id, attempt }, planned, ending, this.#judging());
-    this.#tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
-    this.#warnings.set(id, 'processes', survivorWords(survivors, wasKilled));
+    if (ending.kind === 'not-run') this.#launcher.ranShort(ending.shortage);
+    const tellEnd = () =>
+      withEnd({ id, attempt, plan: planned, ending }, this.#judging(), (event) => {
+        this.#tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
+        this.#warnings.set(id, 'processes', survivorWords(survivors, wasKilled));
+      });
+    // Its last row may say that its siblings need not start in its place.
+    if (planned.objective?.target === undefined) tellEnd();
+    else this.#watcher.catchUp(planned, attempt, tellEnd);
   }
 
   /** What is up may finish; what waits is held, so that a person can have it all the same. */
@@ -237,6 +262,7 @@ export class Service {
         this.#tell({ type: 'rule-met', at: this.#now(), id, attempt, rule });
       },
       targetReached: (run, words) => this.#targetReached(run, words),
+      hindered: (id, words) => this.#warnings.set(id, 'metrics', words),
       ailing: (run, health) => this.#newsroom.ailing(run, health),
     });
   }
@@ -248,14 +274,16 @@ export class Service {
       planned: (id) => this.#planned(id)!,
       beside: (run) => ({
         argv: this.#discretion.argv(run),
+        parameters: this.#discretion.parameters(run),
         vitals: this.#watcher.vitals(run.id),
         gpuMemory: this.#gpus.memoryOf(run.id),
+        pid: this.#executor.pidOf(run.id),
         warning: this.#warnings.of(run.id),
       }),
       delayOf: (id) => this.#launcher.delayOf(id),
       shown: (at) => this.#clock.shown(at),
       sweeps: () => sweepSummaries(this.#state, this.#book, this.#options.runsDirectory),
-      recalled: () => this.#watcher.hasRecalled,
+      unread: () => this.#watcher.unread,
       gpus: () => this.#gpus.statuses(),
       otherProblems: () => [shortageWords(this.#launcher.shortage), this.#gpus.problem, this.#losses.words()],
       answer: (request, client) => desk.answer(request, client),
@@ -269,6 +297,7 @@ export class Service {
       ...this.#knowledge(),
       ...this.#judging(),
       ask: (event) => this.#supervisor.ask(event),
+      elderOf: (directory, attempt) => this.#executor.elderOf(directory, attempt),
       inventory: (environment) => this.#gpus.inventory(environment),
       capture: (plan, environment, gpus) =>
         void this.#records.capture(plan, { environment, redact: this.#discretion.of(environment), gpus }),
@@ -352,8 +381,9 @@ export class Service {
   }
 
   #began({ id, state }: Run, { directory }: PlannedRun): void {
-    if (!isActive(state) || !('pid' in state)) return;
-    this.#gpus.started({ id, gpus: gpusOf(state.slot), pid: state.pid, directory });
+    const pid = this.#executor.rootOf(id);
+    if (!isActive(state) || pid === null) return;
+    this.#gpus.started({ id, gpus: gpusOf(state.slot), pid, directory });
   }
 
   #heard(touched: ReadonlySet<RunId>, event: SchedulerEvent): void {

@@ -1,6 +1,8 @@
 import { errorText } from '../base/error-text.js';
-import { chmodSync, unlinkSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, lstatSync, renameSync, unlinkSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
+import { dirname, join } from 'node:path';
 import { pid } from 'node:process';
 import { UserError } from '../base/user-error.js';
 import { MessageReader } from '../protocol/codec.js';
@@ -23,7 +25,9 @@ const FAREWELL_MS = 1000;
 
 /** Listens for clients, answers them, and tells them what changes, ten times a second at most. */
 export class SocketServer {
-  readonly #server: Server;
+  #server: Server | null = null;
+  /** Where it listens, and which file that is. */
+  #place: { path: string; inode: number } | null = null;
   readonly #links = new Map<Socket, ClientLink>();
   readonly #board: Board;
   readonly #answer: Answer;
@@ -38,7 +42,11 @@ export class SocketServer {
     this.#answer = answer;
     this.#prepare = prepare;
     this.#leftAt = performance.now();
-    this.#server = createServer((socket) => this.#welcome(socket));
+  }
+
+  /** Whether who looks for the socket finds it: its folder goes with the last session of its user on many machines. */
+  get isReachable(): boolean {
+    return this.#place !== null && this.#place.inode === inodeOf(this.#place.path);
   }
 
   get clients(): number {
@@ -50,17 +58,23 @@ export class SocketServer {
     return this.#links.size > 0 ? 0 : performance.now() - this.#leftAt;
   }
 
-  /** The path must be ours to take: whoever holds the lock may remove what a dead supervisor left there. */
+  /**
+   * Listens there, and nowhere else any more; those who are connected stay. The path must be ours to take: whoever holds the
+   * lock may replace what a dead supervisor left there.
+   */
   async listen(path: string): Promise<void> {
-    try {
-      unlinkSync(path);
-    } catch {
-      // Nothing was left there.
-    }
+    const server = createServer((socket) => this.#welcome(socket));
+    // Whoever closes a server removes what stands at the path it was made at, even if that is another's by then. So it is
+    // made under another name, a shorter one, as the system limits them.
+    const draft = join(dirname(path), `.${randomBytes(4).toString('hex')}`);
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject).listen(path, resolve);
+      server.once('error', reject).listen(draft, resolve);
     });
-    chmodSync(path, 0o600);
+    chmodSync(draft, 0o600);
+    renameSync(draft, path);
+    this.#server?.close();
+    this.#server = server;
+    this.#place = { path, inode: inodeOf(path)! };
   }
 
   /** Something may have changed; soon the clients are told. */
@@ -78,7 +92,8 @@ export class SocketServer {
       socket.end();
       setTimeout(() => socket.destroy(), PUBLISH_MS).unref();
     }
-    await new Promise((resolve) => this.#server.close(resolve));
+    if (this.isReachable) unlinkSync(this.#place!.path);
+    await new Promise((resolve) => this.#server?.close(resolve));
   }
 
   #publish(): void {
@@ -154,4 +169,13 @@ export class SocketServer {
 function refusal(error: unknown): Ack {
   if (error instanceof UserError) return { ok: false, message: error.message, fix: error.fix };
   return { ok: false, message: errorText(error), fix: null };
+}
+
+/** Null when nothing is there, or nobody can tell. */
+function inodeOf(path: string): number | null {
+  try {
+    return lstatSync(path).ino;
+  } catch {
+    return null;
+  }
 }

@@ -1,15 +1,13 @@
 import { GroupId, type RunId } from '../base/ids.js';
 import type { RunFacts } from '../base/run-facts.js';
 import { UserError } from '../base/user-error.js';
-import { livingElder } from '../executors/local/elder.js';
 import type { Breaker, EventOf, SubmittedRun } from '../scheduler/event.js';
 import type { Need } from '../scheduler/slot.js';
 import { isActive, type RunState } from '../scheduler/run-state.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import type { Plan, PlannedGroup, PlannedRun } from '../spec/planned-run.js';
 import { growth } from '../spec/standing.js';
-import { readRunFacts } from '../store/run-facts.js';
-import type { Judge } from './judgement.js';
+import { after, factsOf, type Judge } from './judgement.js';
 import type { Sharing } from './sharing.js';
 
 /** Directories looked at before other work gets a turn. */
@@ -18,8 +16,13 @@ const AT_ONCE = 200;
 /** GPUs that are granted, runs that are to share each whatever the sweep file says, and how many may. */
 export type GpuRoom = { gpus: number; perGpu: number | undefined; sharing: Sharing };
 
-/** What is known of runs so far: their states, and what each of them is. */
-export type Known = { state: SchedulerState; planned: (id: RunId) => PlannedRun | null };
+/** What is known of runs so far: their states, what each of them is, and which attempts of it live. */
+export type Known = {
+  state: SchedulerState;
+  planned: (id: RunId) => PlannedRun | null;
+  /** As `LocalExecutor.elderOf`. */
+  elderOf: (directory: string, attempt: number) => number | null;
+};
 
 /** What of a plan there is left to do, for the scheduler: looks into each run's directory, which costs 50 µs a run. */
 export async function judgeRuns(plan: Plan, known: Known, judge: Judge, room: GpuRoom): Promise<SubmittedRun[]> {
@@ -27,6 +30,7 @@ export async function judgeRuns(plan: Plan, known: Known, judge: Judge, room: Gp
   const judged: SubmittedRun[] = [];
   for (const [index, run] of plan.runs.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+    const wish = wishFor(run, known, judge);
     judged.push({
       id: run.id,
       group: groupId(run.sweep, run.group),
@@ -36,7 +40,7 @@ export async function judgeRuns(plan: Plan, known: Known, judge: Judge, room: Gp
       timeoutMs: run.timeout === null ? null : run.timeout * 1000,
       // Not 0: a retry comes after the end of what it retries, also for those who only look now and then.
       retry: { max: run.retry.max, backoffMs: Math.max(1, run.retry.backoff * 1000), on: run.retry.on },
-      ...wishFor(run, known, judge),
+      ...(wish instanceof Promise ? await wish : wish),
     });
   }
   return judged;
@@ -71,16 +75,26 @@ function breakerOf(breaker: PlannedGroup['breaker']): Breaker | null {
   return breaker === null ? null : { failures: breaker.failures, withinMs: breaker.within * 1000 };
 }
 
-function wishFor(run: PlannedRun, { state, planned }: Known, judge: Judge): Pick<SubmittedRun, 'wish' | 'attempts'> {
+type Wish = Pick<SubmittedRun, 'wish' | 'attempts'>;
+
+/** At once, unless a long file has to be looked through. */
+function wishFor(run: PlannedRun, { state, planned, elderOf }: Known, judge: Judge): Wish | Promise<Wish> {
   // Taken before the directory is looked at, which is written to before we are told of it.
   const { attempt, state: was } = state.runs.get(run.id) ?? { attempt: 0, state: null };
   if (was !== null && isActive(was))
     return { wish: isGrown(run, planned(run.id)) ? 'extend' : 'keep', attempts: attempt };
-  const facts = readRunFacts(run.directory, run.done);
-  const attempts = Math.max(attempt, facts.attempts);
-  if (judge(run, facts).state === 'done' && !isKnownBetter(run, was)) return { wish: 'done', attempts };
-  if (isUp(run, facts)) return { wish: 'adopt', attempts };
-  return { wish: was?.phase === 'waiting' ? 'keep' : 'run', attempts };
+  return after(factsOf(run), (facts): Wish => {
+    const attempts = Math.max(attempt, facts.attempts);
+    if (isDone(run, was, { facts, judge })) return { wish: 'done', attempts };
+    if (isUp(run, facts, elderOf)) return { wish: 'adopt', attempts };
+    return { wish: was?.phase === 'waiting' ? 'keep' : 'run', attempts };
+  });
+}
+
+function isDone(run: PlannedRun, was: RunState | null, { facts, judge }: { facts: RunFacts; judge: Judge }): boolean {
+  if (judge(run, facts).state === 'done') return !isKnownBetter(run, was);
+  // Its files cannot say it just now: what is remembered does.
+  return facts.obstacle !== undefined && was?.phase === 'ended' && was.outcome.kind === 'done';
 }
 
 function isGrown({ parameters, identity }: PlannedRun, present: PlannedRun | null): boolean {
@@ -88,8 +102,8 @@ function isGrown({ parameters, identity }: PlannedRun, present: PlannedRun | nul
 }
 
 /** Whether an attempt lives that nobody here knows of: what was known of it was lost. */
-function isUp({ directory }: PlannedRun, { attempts, exitCode }: RunFacts): boolean {
-  return attempts > 0 && exitCode === null && livingElder(directory, attempts + 1) !== null;
+function isUp({ directory }: PlannedRun, { attempts, exitCode }: RunFacts, elderOf: Known['elderOf']): boolean {
+  return attempts > 0 && exitCode === null && elderOf(directory, attempts + 1) !== null;
 }
 
 /** A program that was killed may well end with code 0, which its exit file then says. */

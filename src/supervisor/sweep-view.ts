@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { redactShapes } from '../base/redaction.js';
 import type { GroupSummary, SweepSummary } from '../protocol/run-summary.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import type { MetricChoice, Plan, PlannedRun } from '../spec/planned-run.js';
@@ -20,9 +21,10 @@ function summary(name: string, plans: readonly Plan[], directory: string): Sweep
   const choices = new Map(runs.map((run) => [run.group, run.metrics]));
   return {
     name,
-    description: plans.at(-1)?.description ?? null,
+    description: redacted(plans.at(-1)?.description ?? null),
     directory,
-    groups: [...groups.values()].map((group): GroupSummary => {
+    groups: [...groups.values()].map((each): GroupSummary => {
+      const group = { ...each, title: redacted(each.title) };
       const own = choices.get(group.name);
       if (own === undefined || (own.x === x && own.show.join() === show.join())) return group;
       return { ...group, shown: { show: own.show, x: own.x } };
@@ -31,6 +33,10 @@ function summary(name: string, plans: readonly Plan[], directory: string): Sweep
     x,
     ...objectiveOf(runs),
   };
+}
+
+function redacted(text: string | null): string | null {
+  return text === null ? null : redactShapes(text);
 }
 
 /** Groups may differ in what they try to do; then nothing can be said of the sweep. */

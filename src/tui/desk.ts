@@ -22,6 +22,9 @@ export type DeskTools = {
   readonly review: (draft: Draft | null) => void;
 };
 
+/** What ends a paste, or is a key, for the shell that the text is pasted into. A command may have lines. */
+const commanding = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
+
 /** Carries out what needs other programs: the clipboard, a shell, an editor. */
 export class Desk {
   readonly #tools: DeskTools;
@@ -77,6 +80,12 @@ export class Desk {
     if (text.length > mostCopied) {
       throw new UserError(
         `The command has ${text.length} characters; terminals take ${mostCopied} at most.`,
+        'It stands in run.json of the run: o opens its directory.',
+      );
+    }
+    if (commanding.test(text)) {
+      throw new UserError(
+        'The command holds control characters: a terminal would obey them when it is pasted.',
         'It stands in run.json of the run: o opens its directory.',
       );
     }

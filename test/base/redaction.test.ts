@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { redactor, redactShapes, redactWords } from '../../src/base/redaction.js';
+import { redactedParameters, redactor, redactShapes, redactWords } from '../../src/base/redaction.js';
 import { isSecretName } from '../../src/base/secret-name.js';
 
 describe('a variable', () => {
@@ -102,5 +102,33 @@ describe('whatever the environment and the text', () => {
         expect(redact(once)).toBe(once);
       }),
     );
+  });
+});
+
+describe('parameters', () => {
+  const redact = redactor({ MY_TOKEN: 'correct-horse-battery' });
+
+  it('hold no secret of the environment, and none by their name', () => {
+    const parameters = {
+      lr: 0.1,
+      data: 'at correct-horse-battery',
+      keys: ['correct-horse-battery', 'b', 3],
+      'wandb.api_key': 'looks-like-nothing',
+      hf_token: 'looks-like-nothing',
+      password: 'looks-like-nothing',
+      max_tokens: 4096,
+      tokenizer: 'looks-like-nothing',
+    };
+    expect(redactedParameters(parameters, redact)).toEqual({
+      ...parameters,
+      ...{ data: 'at ***', keys: ['***', 'b', 3], 'wandb.api_key': '***', hf_token: '***', password: '***' },
+    });
+  });
+
+  it('are the very same where there is none, whatever their names', () => {
+    const parameters = JSON.parse('{"__proto__": "a", "constructor": "b", "n": null}') as Record<string, string>;
+    expect(redactedParameters(parameters, redact)).toBe(parameters);
+    const changed = JSON.parse('{"__proto__": "correct-horse-battery"}') as Record<string, string>;
+    expect(JSON.stringify(redactedParameters(changed, redact))).toBe('{"__proto__":"***"}');
   });
 });

@@ -31,6 +31,8 @@ function refusal(...words: string[]): UserError {
 describe('the words of a command line', () => {
   it.each<[string[], string]>([
     [[], 'abcd/A_s0 abcd/A_s1 abcd/lr=0.1_s2 abcd/both other/both'],
+    [[''], 'abcd/A_s0 abcd/A_s1 abcd/lr=0.1_s2 abcd/both other/both'],
+    [['all'], 'abcd/A_s0 abcd/A_s1 abcd/lr=0.1_s2 abcd/both other/both'],
     [['A_s0'], 'abcd/A_s0'],
     [['A_s1', 'A_s0'], 'abcd/A_s0 abcd/A_s1'],
     [['abcd/A_s1'], 'abcd/A_s1'],
@@ -56,12 +58,21 @@ describe('the words of a command line', () => {
     [['status:running'], 'No run matches `status:running`.', 'memrl-tui ls'],
     [['lt=0.1'], 'No run has a parameter or a metric `lt`.', 'Did you mean `lr`?'],
     [['status:'], 'cannot be read, at character 8', 'status:failed'],
+    [[''], 'The query is empty', '`all` for every run of every sweep'],
+    [[' ', '\t'], 'The query is empty', 'Write which runs'],
+    [[], 'The query is empty', 'Write which runs'],
+    [['A_s0', ''], 'A word beside `A_s0` is empty', 'Write which runs'],
+    [['""'], 'these quotes hold nothing', 'write all'],
   ])('%j are refused', (words, problem, fix) => {
     const { message, fix: said } = refusal(...words);
     expect({ message, said }).toEqual({
       message: expect.stringContaining(problem) as string,
       said: expect.stringContaining(fix) as string,
     });
+  });
+
+  it('are refused at once when they are as long as a command line can be', () => {
+    expect(refusal('x'.repeat(100_000)).message).toMatch(/^The query `x{119}…` cannot be read[^]*100000 characters/);
   });
 
   it('are no use where nothing was launched, and that is said', () => {

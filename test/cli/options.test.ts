@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest';
-import { duration, gpuList, oneOf, slotWish, wholeNumber } from '../../src/cli/options.js';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { duration, gpuList, oneOf, runsDirectory, slotWish, wholeNumber } from '../../src/cli/options.js';
 
 describe('GPUs on the command line', () => {
   it.each<[string, number[] | 'none']>([
@@ -43,4 +46,37 @@ it('refuses a word and a number that it does not know', () => {
   expect(() => oneOf('--format', ['csv', 'json'])('CSV')).toThrow('--format CSV is not known.');
   expect(wholeNumber('--slots', 1)('3')).toBe(3);
   for (const text of ['0', '1.5', '', 'x']) expect(() => wholeNumber('--slots', 1)(text)).toThrow('at least 1');
+});
+
+describe('a runs directory', () => {
+  let folder = '';
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'memrl-runs-'));
+    writeFileSync(join(folder, 'file'), '');
+    symlinkSync('loop', join(folder, 'loop'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('need not be there', () => {
+    expect(runsDirectory(folder)).toBe(folder);
+    expect(runsDirectory(join(folder, 'a/b'))).toBe(join(folder, 'a/b'));
+    expect(runsDirectory(undefined)).toBe(resolve('runs'));
+  });
+
+  it.each([
+    ['', '--runs is empty'],
+    ['  ', '--runs is empty'],
+    ['file', 'is a file'],
+    ['file/runs', 'not a directory'],
+    ['loop', 'symbolic link'],
+    [`long${'x'.repeat(300)}`, 'too long'],
+    ['/dev/null', 'is a file'],
+  ])('cannot be %j', (given, why) => {
+    expect(() => runsDirectory(given.trim() === '' ? given : resolve(folder, given))).toThrow(why);
+  });
+
+  // To make a folder there does not end.
+  it.runIf(process.platform === 'linux').each(['/proc', '/proc/none/runs', '/sys'])('cannot be %s', (given) => {
+    expect(() => runsDirectory(given)).toThrow('made by the system');
+  });
 });

@@ -31,12 +31,19 @@ function newPair(count: number) {
   const board = new Board({
     state,
     planned: (run) => planned.get(run)!,
-    beside: (run) => ({ argv: run.argv, gpuMemory: null, warning: null, vitals: vitals.get(run.id) ?? noVitals }),
+    beside: (run) => ({
+      argv: run.argv,
+      parameters: run.parameters,
+      gpuMemory: null,
+      pid: null,
+      warning: null,
+      vitals: vitals.get(run.id) ?? noVitals,
+    }),
     delayOf: () => null,
     shown: (at) => at,
     sweeps: () => sweeps,
     gpus: () => [],
-    recalled: () => true,
+    unread: () => 0,
     problem: () => null,
   });
   const line = { sent: '', held: 0, isHeld: false };

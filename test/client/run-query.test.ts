@@ -59,6 +59,11 @@ describe('a query', () => {
     ['b8', 'A_B8_s1 B_B8_s2'],
     ['A*s1', 'A_B8_s1'],
     ['*', all],
+    ['all', all],
+    ['ALL B8', 'A_B8_s1 B_B8_s2'],
+    ['not all', ''],
+    ['B8 or all', all],
+    ['"all"', ''],
     ['a.b', ''],
     ['B8 s2', 'B_B8_s2'],
     ['B8 and s2', 'B_B8_s2'],
@@ -141,6 +146,8 @@ describe('a query', () => {
     ['a (b', 3, 'this parenthesis is not closed.', ')'],
     ['a) b', 2, 'no parenthesis is open here.', 'Remove it'],
     ['a "b', 3, 'this quote is not closed.', '"'],
+    ['""', 1, 'these quotes hold nothing.', 'write all'],
+    ['not ""', 5, 'these quotes hold nothing.', 'write all'],
   ])('%j is refused at character %i', (text, at, problem, fix) => {
     const read = readRunQuery(text);
     expect(read).toMatchObject({ kind: 'problem', problem, at: at - 1, fix: expect.stringContaining(fix) as string });
@@ -148,8 +155,20 @@ describe('a query', () => {
   });
 
   it('nested a thousand deep is refused, not overflowed', () => {
-    expect(readRunQuery('('.repeat(100_000))).toMatchObject({ problem: 'this is nested too deeply.' });
-    expect(readRunQuery('!'.repeat(100_000))).toMatchObject({ problem: 'this is nested too deeply.' });
+    expect(readRunQuery('('.repeat(1000))).toMatchObject({ problem: 'this is nested too deeply.' });
+    expect(readRunQuery('!'.repeat(1000))).toMatchObject({ problem: 'this is nested too deeply.' });
+  });
+
+  it('of a hundred thousand characters is refused at once, and not repeated', () => {
+    const texts = ['x '.repeat(50_000), 'x'.repeat(100_000), '"'.repeat(100_000), '(a or'.repeat(20_000)];
+    const begun = performance.now();
+    for (const each of texts) {
+      expect(readRunQuery(each)).toMatchObject({ problem: 'it has 100000 characters, and 10000 are the most.' });
+      expect(caught(() => parseRunQuery(each)).message.length).toBeLessThan(300);
+      expect(finishedPart(each)).toBe('');
+      expect(completions(each, each.length, runs).candidates).toEqual([]);
+    }
+    expect(performance.now() - begun).toBeLessThan(1000);
   });
 
   it.each<[string, string, string]>([
@@ -172,7 +191,7 @@ describe('a query', () => {
 
 const text = fc.oneof(
   fc.string(),
-  fc.constantFrom('a b', 'not', 'OR', 'x"y', 'a\\', 'a:b', '(', '=1', 'a,b', '!', '!='),
+  fc.constantFrom('a b', 'not', 'OR', 'all', 'x"y', 'a\\', 'a:b', '(', '=1', 'a,b', '!', '!='),
 );
 const someText = text.filter((each) => each !== '');
 const operator = fc.constantFrom('=' as const, '!=' as const);
@@ -209,6 +228,7 @@ const query: fc.Arbitrary<RunQuery> = fc.letrec<{ query: RunQuery }>((tie) => ({
   query: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
     term,
+    fc.constant(allOf([])),
     tie('query').map((part): RunQuery => ({ kind: 'not', part })),
     fc.array(tie('query'), { minLength: 1, maxLength: 3 }).map(allOf),
     fc.array(tie('query'), { minLength: 1, maxLength: 3 }).map(anyOf),

@@ -98,7 +98,7 @@ describe('a run, with other programs', () => {
     terminal.write('q');
     await terminal.ended();
     const { out } = await place.run('status', 'little', '--json');
-    const { runs } = JSON.parse(out) as { runs: { name: string; group: string }[] };
+    const [{ runs }] = JSON.parse(out) as [{ runs: { name: string; group: string }[] }];
     expect(runs).toHaveLength(3);
     expect(runs[2]!.name).toMatch(/_2$/);
     expect(runs[2]!.group).toBe(runs[0]!.group);

@@ -67,7 +67,8 @@ describe('looking', () => {
     ]);
     expect(Object.keys(await runsNow('status:running'))).toEqual(['a_n1', 'a_n2']);
 
-    const status = JSON.parse((await run('status', 'patient', '--json')).out) as Status;
+    const [status, ...others] = JSON.parse((await run('status', 'patient', '--json')).out) as [Status, ...Status[]];
+    expect(others).toEqual([]);
     expect(status).toMatchObject({
       sweep: 'patient',
       state: 'running',
@@ -105,7 +106,7 @@ describe('looking', () => {
     write('many.yaml', `command: ${command}\nparameters: { n: [${losses.join()}] }\n`);
     expect((await run('many.yaml', '--plain')).code).toBe(0);
     process.kill(supervisorPid()!, 'SIGKILL');
-    const { runs } = JSON.parse((await run('status', 'many', '--json')).out) as { runs: { metrics: object }[] };
+    const [{ runs }] = JSON.parse((await run('status', 'many', '--json')).out) as [{ runs: { metrics: object }[] }];
     expect(runs.map(({ metrics }) => metrics)).toEqual(losses.map((loss) => ({ loss })));
     process.kill(supervisorPid()!, 'SIGKILL');
     expect(Object.keys(await runsNow('loss>=59'))).toEqual(['n59', 'n60']);
@@ -131,6 +132,23 @@ describe('looking', () => {
         { state: 'failed', exit: { class: 'failed', code: 3 } },
       ],
     });
+  });
+
+  it('waits no longer than its time for a supervisor that stands still, or that cannot come up', async () => {
+    await launch('--slots', '4');
+    const pid = supervisorPid()!;
+    process.kill(pid, 'SIGSTOP');
+    const begun = performance.now();
+    const late = await run('wait', 'patient', '--timeout', '1s');
+    const json = await run('wait', 'patient', '--timeout', '1s', '--json');
+    expect(late).toEqual({ code: 124, out: 'time is up: the supervisor has not answered\n', err: '' });
+    expect({ ...json, out: JSON.parse(json.out) as object }).toEqual({
+      ...{ code: 124, err: '' },
+      out: { timedOut: true, runs: [] },
+    });
+    // Without the limit it takes 5 s to see that nobody answers, each.
+    expect(performance.now() - begun).toBeLessThan(9000);
+    process.kill(pid, 'SIGCONT');
   });
 
   it('follows the output of a run over its attempts until it ends', async () => {
@@ -177,8 +195,13 @@ describe('acting', () => {
   it('holds and releases, pauses and continues, kills and resumes, by query', { timeout: 90_000 }, async () => {
     await launch('--slots', '2');
     await eventuallyStates({ a_n1: 'running', a_n2: 'running' });
-    expect((await run('hold', 'status:queued')).out).toBe('hold 2 runs: {a_n3,b}\n2 runs held\n');
+    expect((await run('hold', 'status:queued', '-y')).out).toBe('hold 2 runs: {a_n3,b}\n2 runs held\n');
     await eventuallyStates({ a_n3: 'held', b: 'held' });
+    const held = await run('report', 'patient');
+    expect(held.out).toMatch(/^patient · 2 running · 2 held\n[^]*1 held/);
+    expect(JSON.parse((await run('report', 'patient', '--json')).out)).toMatchObject({
+      counts: { running: 2, held: 2 },
+    });
     expect((await run('priority', '7', 'b')).out).toContain('given priority 7');
     expect((await run('release', 'b', 'a_n3')).code).toBe(0);
     await eventuallyStates({ a_n3: 'queued', b: 'queued' });
@@ -196,7 +219,7 @@ describe('acting', () => {
     expect(killed).toMatchObject({ verb: 'kill', runs: ['patient/a_n1'], unfitting: [], done: true });
     // The one of the higher priority took its place.
     await eventuallyStates({ a_n1: 'killed', b: 'running', a_n3: 'queued' });
-    expect((await run('kill', 'patient', '--wait')).out).toContain('(1 left as they are)');
+    expect((await run('kill', 'patient', '--wait', '-y')).out).toContain('(1 left as they are)');
     await eventuallyStates({ a_n1: 'killed', a_n2: 'killed', a_n3: 'killed', b: 'killed' });
 
     write('go', '');
@@ -207,7 +230,7 @@ describe('acting', () => {
     expect((await runsNow('b'))['b']).toMatchObject({ state: 'failed', attempt: 3 });
   });
 
-  it('asks a person before it touches several runs, and a script never', async () => {
+  it('asks a person before it touches several runs', async () => {
     await launch('--slots', '4');
     await eventuallyStates({ a_n1: 'running', a_n2: 'running', a_n3: 'running', b: 'running' });
     const no = open('kill', 'group:a');
@@ -224,11 +247,46 @@ describe('acting', () => {
     expect((await yes.ended()).code).toBe(0);
     yes.close();
     await eventuallyStates({ a_n1: 'killed', a_n2: 'killed', a_n3: 'killed', b: 'running' });
+    // One run needs no question.
     expect((await run('stop', 'patient', '--dry-run')).out).toContain('1 would be stopped');
     expect((await run('stop', 'patient', '--wait')).code).toBe(0);
     await eventuallyStates({ b: 'killed' });
     expect((await run('stop', 'patient')).out).toContain('nothing to do');
   });
+});
+
+describe('without a terminal', () => {
+  it('no run is touched by words that say nothing, and several only with -y', async () => {
+    await launch('--slots', '3');
+    const before = { a_n1: 'running', a_n2: 'running', a_n3: 'running', b: 'queued' };
+    await eventuallyStates(before);
+    const verbs = ['kill', 'resume', 'retry', 'hold', 'release', 'pause', 'continue'].map((verb) => [verb]);
+    for (const verb of [...verbs, ['priority', '3']]) {
+      // As `kill "$UNSET" -y` does.
+      for (const words of [[''], [' '], ['""'], ['group:a', '']]) {
+        const { code, out, err } = await run(...verb, ...words, '-y');
+        expect({ verb, words, code, out }).toEqual({ verb, words, code: 2, out: '' });
+        expect(err).toMatch(/`all` for every run|For every run write all/);
+      }
+    }
+    expect(await run('stop', '', '-y')).toMatchObject({ code: 2, err: expect.stringContaining('is empty') as string });
+    for (const words of [
+      ['kill', 'all'],
+      ['pause', 'group:a'],
+      ['stop', 'patient'],
+      ['kill', 'patient', '--json'],
+    ]) {
+      const { code, err } = await run(...words);
+      expect({ words, code, err }).toMatchObject({ code: 2, err: expect.stringContaining('Write -y') as string });
+    }
+    await eventuallyStates(before);
+    expect((await run('ls', '')).out.match(/^(running|queued)/gm)).toHaveLength(4);
+    expect((await run('kill', 'a_n1', '--wait')).code).toBe(0);
+    // Not a disturbance.
+    expect((await run('priority', '3', 'all')).code).toBe(0);
+    expect((await run('kill', 'all', '-y', '--wait')).code).toBe(0);
+    await eventuallyStates({ a_n1: 'killed', a_n2: 'killed', a_n3: 'killed', b: 'killed' });
+  }, 120_000);
 });
 
 describe('a refusal', () => {

@@ -24,6 +24,8 @@ const words = [
     '\n',
     '\r\n',
     '"__proto__":{"x":1},',
+    '"constructor":{"prototype":1},',
+    '"toString":1,',
     '\ud800',
   ],
   ...[

@@ -1,3 +1,4 @@
+import { execSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/base/outcome.js';
 import { UserError } from '../../src/base/user-error.js';
 import { buildReport } from '../../src/report/build-report.js';
-import { reportJson } from '../../src/report/report-json.js';
+import { reportReplacer } from '../../src/report/report-json.js';
 import { reportLines } from '../../src/report/view/report-lines.js';
 import { writeRunRecord } from '../../src/store/run-record-file.js';
 
@@ -159,7 +160,7 @@ describe('the report of a sweep', () => {
   });
 
   it('has the same facts as JSON', async () => {
-    const json = JSON.parse(reportJson(await buildReport(abcd()))) as {
+    const json = JSON.parse(JSON.stringify(await buildReport(abcd()), reportReplacer)) as {
       sections: { group: string; rows: { medianOfAll: unknown }[] }[];
     };
     expect(json.sections.map(({ group, rows }) => [group, rows.map(({ medianOfAll }) => medianOfAll)])).toEqual([
@@ -225,4 +226,53 @@ describe('the report of a sweep', () => {
     await expect(buildReport(join(root, 'absent'))).rejects.toThrow(UserError);
     await expect(buildReport(sweepOf('', []))).rejects.toThrow('holds no runs');
   });
+});
+
+describe('runs that have written nothing', () => {
+  it('are counted where they are known, each once', async () => {
+    const sweep = sweepOf('', [{ name: 'a1', group: 'a', parameters: { n: 1 }, rows: [{ step: 1, loss: 1 }] }]);
+    const known = (['a1', 'a2'] as const).map((name, index) => ({
+      ...{ name, group: 'a', directory: join(sweep, name), parameters: { n: index + 1 }, config: {} },
+      state: 'held' as const,
+    }));
+    const { counts, sections } = await buildReport(sweep, undefined, known);
+    expect(counts).toEqual({ queued: 1, held: 1 });
+    expect(sections).toMatchObject([{ rows: [{ states: { queued: 1 } }, { states: { held: 1 } }] }]);
+  });
+});
+
+describe('the order of a report', () => {
+  it('is that of the numbers in the names, decimals and exponents too', async () => {
+    const rates = [10, 9, 0.3, 0.25, 0.1, 1e-7];
+    const runs = rates.map((lr) => ({
+      name: `lr${lr}`,
+      group: 'a',
+      parameters: { lr },
+      rows: [{ step: 1, loss: lr }],
+    }));
+    const { sections } = await buildReport(sweepOf('', runs));
+    const rows = sections.flatMap((section) => (section.kind === 'metrics' ? section.rows : []));
+    expect(rows.map(({ varies }) => varies['lr'])).toEqual([1e-7, 0.1, 0.25, 0.3, 9, 10]);
+  });
+});
+
+describe('a run whose files are no files', () => {
+  const files = ['metrics.jsonl', 'config.json', 'run.json', 'attempts/1/exit'];
+  const ways = ['mkfifo', 'mkdir', 'ln -s x', 'ln -s /dev/zero'];
+
+  it.each(files.flatMap((file) => ways.map((way) => ({ file, way }))))(
+    'is left out or told as far as it goes: $way $file',
+    async ({ file, way }) => {
+      const facts = { group: 'g', parameters: { lr: 1 }, exit: '0\n', rows: [{ step: 1, loss: 3 }] };
+      const sweep = sweepOf('metrics: {show: [loss]}', [
+        { ...facts, name: 'odd' },
+        { ...facts, name: 'well', parameters: { lr: 2 } },
+      ]);
+      const path = join(sweep, 'odd', file);
+      rmSync(path, { force: true });
+      execSync(`${way.replace(/ x$/, ` ${path}`)} ${path}`);
+      const { sections } = await buildReport(sweep);
+      expect(JSON.stringify(sections)).toContain('"loss":{"mean":3');
+    },
+  );
 });

@@ -17,6 +17,39 @@ const after = (run: PlannedRun, facts: Partial<RunFacts>): RunFacts => ({
 });
 const final = [{ name: 'final', batch: 400 }];
 
+describe('`extends` that was given after the run was started', () => {
+  const text = (n: number, rest = '') => planOf(`command: [a]\nparameters: {N: 16, n_batches: ${n}}\n${rest}`).runs[0]!;
+  const before = text(400);
+  const facts = after(before, { group: before.group, exitCode: 0 });
+
+  it('counts: the run that is there goes on', () => {
+    expect(standing(text(400, 'extends: n_batches'), facts)).toEqual({ state: 'done', reason: 'exit code 0' });
+    expect(standing(text(800, 'extends: n_batches'), facts)).toEqual({
+      state: 'resume',
+      reason: 'n_batches grew from 400 to 800',
+    });
+  });
+
+  it('may be taken away again', () => {
+    const extended = text(400, 'extends: n_batches');
+    const known = after(extended, { group: extended.group, exitCode: 0 });
+    expect(standing(before, known).state).toBe('done');
+  });
+
+  it('is what a person is told who changes a parameter without it', () => {
+    const { fix } = refusal(() => standing(text(800), facts));
+    expect(fix).toContain('list a parameter that is only budget in `extends`: then the run that is there goes on');
+    expect(refusal(() => standing(text(800, 'extends: N'), facts)).message).toContain(
+      'n_batches was 400 and would be 800',
+    );
+  });
+
+  it('does not take a parameter called constructor from anywhere else', () => {
+    const run = planOf('command: [a]\nparameters: {N: 16, constructor: 1}\nextends: constructor').runs[0]!;
+    expect(standing(run, after(run, { parameters: { N: 16 }, exitCode: 0 })).state).toBe('done');
+  });
+});
+
 describe('where a run stands', () => {
   it.each<{ when: string; rest: string; n?: number; facts: Partial<RunFacts>; is: string }>([
     { when: 'it has no directory', rest: '', facts: noFacts, is: 'new: not started yet' },

@@ -30,6 +30,7 @@ export function refusal(work: () => unknown): { message: string; fix: string } {
 export const noFacts: RunFacts = {
   known: false,
   identity: null,
+  group: null,
   parameters: null,
   attempts: 0,
   exitCode: null,

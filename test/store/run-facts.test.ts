@@ -74,6 +74,7 @@ describe('the facts of a run', () => {
     expect(readRunFacts(freshDirectory(), { exit: 0 })).toEqual({
       known: false,
       identity: null,
+      group: null,
       parameters: null,
       attempts: 0,
       exitCode: null,

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fleet } from '../../src/client/fleet.js';
-import { socketOf } from '../../src/client/connection.js';
+import { lockOf } from '../../src/client/connection.js';
 import { LONGEST_LINE } from '../../src/protocol/codec.js';
 import { numbers } from '../faults/fault-plan.js';
 import { Testbed, waitFor } from './testbed.js';
@@ -84,7 +84,7 @@ describe('a client that says nonsense', () => {
   ])('such as $what is refused in words, and nobody else notices', async ({ bytes }) => {
     const fleet = await bed.fleet();
     const pid = bed.supervisorPid();
-    const heard = await said(socketOf(bed.runs)!, bytes);
+    const heard = await said(lockOf(bed.runs)!.socket, bytes);
     expect(heard).toMatch(/"type":"bye","kind":"refused"/);
     expect(await fleet.setSlots({ slots: 3 })).toMatchObject({ ok: true });
     expect([fleet.connection, bed.supervisorPid()]).toEqual(['connected', pid]);

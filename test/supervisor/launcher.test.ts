@@ -38,17 +38,19 @@ async function setUp(
   run: Partial<PlannedRun>,
   starts: Start[],
   gpus: { free?: boolean; sharing?: Promise<Record<string, string>> } = {},
+  environment: Record<string, string> = { PATH: '/bin' },
 ) {
   const state = emptyState();
   const book = new RunBook(folder);
-  const key = await book.add(plan(folder, 's', [{ name: 'a', ...run }]), { PATH: '/bin' });
+  const key = await book.add(plan(folder, 's', [{ name: 'a', ...run }]), environment);
   const orders: AttemptOrder[] = [];
+  const bornAt = Date.now();
   const told: SchedulerEvent[] = [];
   const take = (event: SchedulerEvent) => {
     for (const action of step(state, event).actions) if (action.type === 'launch') launcher.launch(action);
   };
   const launcher: Launcher = new Launcher({
-    ...{ state, book, bin: '/our/bin', now: () => 1, changed: () => undefined },
+    ...{ state, book, bin: '/our/bin', now: () => 1 + Date.now() - bornAt, changed: () => undefined },
     ...{ tookOver: () => undefined, ended: () => undefined },
     executor: {
       start: (_id, order) => {
@@ -56,6 +58,7 @@ async function setUp(
         return starts.shift()!;
       },
       adopt: () => ({ kind: 'withdrawn', neverRan: false }),
+      elderOf: () => null,
     },
     gpus: {
       claim: (wanted) => wanted.length === 0 || (gpus.free ?? true),
@@ -83,6 +86,17 @@ describe('launching', () => {
     ]);
   });
 
+  it('says where the run is, not where the person was, nor what that one did last', async () => {
+    const { orders } = await setUp(
+      { cwd: '/work' },
+      [started],
+      {},
+      { PATH: '/bin', PWD: '/home', _: '/usr/bin/node', a: '1' },
+    );
+    expect(orders[0]?.environment).toMatchObject({ PWD: '/work', a: '1' });
+    expect(orders[0]?.environment).not.toHaveProperty('_');
+  });
+
   it('tries again every second while the system is short of something, and says what it waits for', async () => {
     const { launcher, orders, told } = await setUp({}, [short, short, started]);
     expect(launcher.delayOf(id('a'))).toBe(
@@ -93,6 +107,19 @@ describe('launching', () => {
     vi.advanceTimersByTime(1);
     expect(told).toMatchObject([{ type: 'run-started', attempt: 1 }]);
     expect(launcher.delayOf(id('a'))).toBeNull();
+  });
+
+  it('waits a second with the next start when the last came to nothing for want of something', async () => {
+    const { launcher, orders, told, take } = await setUp({}, [started, started]);
+    launcher.ranShort('the machine is out of processes');
+    take({ type: 'run-started', at: 1, id: id('a'), attempt: 1, pid: 4711 });
+    take({ type: 'launch-withdrawn', at: 1, id: id('a'), attempt: 1 });
+    expect([orders.length, launcher.shortage]).toEqual([1, 'the machine is out of processes']);
+    told.length = 0;
+    vi.advanceTimersByTime(1000);
+    expect(orders).toMatchObject([{ attempt: 1 }, { attempt: 2 }]);
+    expect(told).toMatchObject([{ type: 'run-started', attempt: 2 }]);
+    expect(launcher.shortage).toBeNull();
   });
 
   it('does not start what was stopped meanwhile', async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fleet } from '../../src/client/fleet.js';
 import { run, Testbed, untilSettled, untilState, waitFor } from './testbed.js';
@@ -56,15 +56,6 @@ describe.each<{ what: string; harm: () => void; keeps: boolean }>([
   {
     what: 'put in place of by a pipe',
     harm: () => (rmSync(journal()), void spawnSync('mkfifo', [journal()])),
-    keeps: true,
-  },
-  {
-    what: 'put in place of by a link',
-    harm: () => (
-      rmSync(journal()),
-      writeFileSync(bed.path('victim'), 'mine'),
-      symlinkSync(bed.path('victim'), journal())
-    ),
     keeps: true,
   },
 ])('a journal that was $what while the supervisor was dead', ({ harm, keeps }) => {

@@ -28,7 +28,7 @@ describe('a secret of the environment', () => {
     const told = bed.path('told');
     const argv: [string, ...string[]] = ['sh', '-c', 'echo "ValueError: bad key $1" >&2; exit 3', 'sh', secret];
     const plan = {
-      ...bed.plan('s', [{ argv, parameters: { n: 1 } }]),
+      ...bed.plan('s', [{ argv, parameters: { n: 1, said: `with ${secret}`, hf_token: 'looks-like-nothing' } }]),
       notify: Notify.parse({ command: ['sh', '-c', 'cat >> "$0"; echo "$1" >> "$0"', told] }),
     };
     await fleet.submit(plan, environment, {});
@@ -37,10 +37,13 @@ describe('a secret of the environment', () => {
     expect(run(fleet, 's/run0')).toMatchObject({
       reason: 'ValueError: bad key ***',
       argv: [...argv.slice(0, -1), '***'],
+      parameters: { n: 1, said: 'with ***', hf_token: '***' },
     });
     await waitFor('the notification', () => bed.text('told').includes('finished'));
     await waitFor('the end in run.json', () => bed.text('s/run0/run.json').includes('bad key ***'));
     expect(JSON.stringify([...fleet.runs.values()])).not.toContain(secret);
+    expect(JSON.stringify([...fleet.runs.values()])).not.toContain('looks-like-nothing');
+    expect(bed.text('s/run0/run.json')).not.toContain('looks-like-nothing');
     // What the run itself wrote is its own; the others are what the supervisor starts it from, for the owner alone.
     const others = exposed().filter((name) => name !== 's/run0/output.log');
     for (const name of others) {

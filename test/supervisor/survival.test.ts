@@ -15,7 +15,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
-import { bundledSupervisor, run, Testbed, untilSettled, untilState, waitFor } from './testbed.js';
+import { identityOf, isAlive } from '../../src/executors/local/process-identity.js';
+import { bundledSupervisor, run, shimPid, Testbed, untilSettled, untilState, waitFor } from './testbed.js';
 
 const environment = { PATH: process.env['PATH']! };
 
@@ -102,8 +103,10 @@ describe('a run directory deleted under a live run', () => {
     const fleet = await withLiveRun();
     fleet.close();
     await bed.killSupervisor();
+    const shim = identityOf(shimPid(bed.path('s', 'a'))!)!;
     rmSync(bed.path('s', 'a'), { recursive: true });
     openGate();
+    await waitFor('the end of the run', () => !isAlive(shim));
     const later = await bed.fleet();
     await untilSettled(later);
     expect(run(later, 's/a')).toMatchObject({ state: 'lost', reason: 'its directory is gone' });

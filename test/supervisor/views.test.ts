@@ -70,12 +70,8 @@ describe('a row for the clients', () => {
     step(state, submitted([{ name: 'a', need: { gpus } }]));
     const planned = plan(folder, 's', [{ name: 'a' }]).runs[0]!;
     const beside = {
-      argv: planned.argv,
-      gpuMemory: null,
-      warning: null,
-      vitals: noVitals,
-      waiting: null,
-      shown: (at: number) => at,
+      ...{ argv: planned.argv, parameters: planned.parameters, gpuMemory: null, pid: null, warning: null },
+      ...{ vitals: noVitals, waiting: null, shown: (at: number) => at },
     };
     return runSummary(state.runs.get(id('a'))!, planned, beside);
   }

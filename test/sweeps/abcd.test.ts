@@ -116,6 +116,7 @@ describe('sweeps/abcd.yaml', () => {
     const facts = {
       known: true,
       identity: run.identity,
+      group: run.group,
       parameters: run.parameters,
       attempts: 1,
       exitCode: 0,

@@ -93,6 +93,16 @@ describe('other programs', () => {
     expect(more).toBeUndefined();
   });
 
+  it('put no command on it that a terminal would obey when it is pasted', async () => {
+    const ended = "echo 'a\u001b[201~\nrm -rf x'";
+    const [said, more] = await after(deskWith({ commandOf: () => ended }), { type: 'copy', run });
+    expect(said).toMatch(/^bad: The command holds control characters.* → It stands in run\.json/);
+    expect(more).toBeUndefined();
+    const script = Buffer.from("sh -c 'a\n\tb'").toString('base64');
+    const [copied] = await after(deskWith({ commandOf: () => "sh -c 'a\n\tb'" }), { type: 'copy', run });
+    expect(copied).toBe(JSON.stringify(`\u001b]52;c;${script}\u0007`));
+  });
+
   it('that cannot be started are told with what to do', async () => {
     const failing = deskWith({
       extend: () => {

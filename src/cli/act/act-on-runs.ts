@@ -6,7 +6,7 @@ import type { CommonOptions } from '../options.js';
 import { compactNames } from '../plan/compact-names.js';
 import { hasEnded } from '../plain/watched-run.js';
 import { outputWidth, print, printJson } from '../terminal.js';
-import { confirm } from './confirm.js';
+import { isAgreed } from './confirm.js';
 import type { RunAct } from './run-verbs.js';
 
 export type ActOptions = CommonOptions & { yes?: boolean; dryRun?: boolean; wait?: boolean };
@@ -15,7 +15,7 @@ export type ActOptions = CommonOptions & { yes?: boolean; dryRun?: boolean; wait
  * Does something to the runs that the words choose: says which, asks a person if there are several, and resolves once the
  * supervisor has promised it (`wait`: once the runs have ended). Exit code 2 when the person said no.
  *
- * @throws {UserError} When it makes sense for none of them.
+ * @throws {UserError} When it makes sense for none of them, or disturbs several and nobody can be asked.
  */
 export async function actOnRuns(act: RunAct, words: readonly string[], options: ActOptions): Promise<number> {
   return withFleet(options, async (fleet) => {
@@ -24,7 +24,7 @@ export async function actOnRuns(act: RunAct, words: readonly string[], options: 
     const tell = (line: string) => (options.json === true ? undefined : print([line]));
     if (fitting.length > 0) tell(preview(act, fitting, chosen.length - fitting.length));
     if (options.dryRun === true) return dryRun(act, fitting, chosen, options);
-    if (fitting.length > 1 && options.yes !== true && !(await confirm('Go on?'))) return 2;
+    if (!(await isAgreed({ ...act, count: fitting.length }, options))) return 2;
     // When it fits none, the supervisor knows best why.
     const ids = (fitting.length > 0 ? fitting : chosen).map(({ id }) => id);
     const message = promised(await act.ask(fleet, ids));

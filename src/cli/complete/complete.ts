@@ -14,8 +14,8 @@ import { forShell } from './shell-words.js';
 export async function complete(shell: string, line: string): Promise<number> {
   const typed = typedLine(line);
   const runsAt = typed.words.lastIndexOf('--runs');
-  const directory = runsDirectory(runsAt < 0 ? undefined : typed.words[runsAt + 1]);
-  const words = await candidates(typed, { verbs, launchOptions }, () => knownIn(directory)).catch(() => []);
+  const look = async () => knownIn(runsDirectory(runsAt < 0 ? undefined : typed.words[runsAt + 1]));
+  const words = await candidates(typed, { verbs, launchOptions }, look).catch(() => []);
   print(forShell(shell, words, typed));
   return 0;
 }

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { UserError } from '../../base/user-error.js';
+import { print } from '../terminal.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -27,7 +28,7 @@ export function editText(path: string, environment: Environment): void {
  */
 export function openShell(directory: string, environment: Environment): void {
   const shell = said(environment['SHELL']) ?? 'sh';
-  process.stdout.write(`\n${directory}\nexit (or Ctrl-D) brings the window back.\n`);
+  print(['', directory, 'exit (or Ctrl-D) brings the window back.']);
   const { error } = spawnSync(shell, [], { stdio: 'inherit', cwd: directory });
   if (error === undefined) return;
   throw new UserError(

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import * as z from 'zod';
 import { Name } from '../../base/ids.js';
+import { MASK } from '../../base/secret-shapes.js';
 import type { Block, ParameterRule, ParameterRules } from '../../spec/block.js';
 import { complaintsError } from '../../spec/complaint.js';
 import { expandSweep } from '../../spec/expand-sweep.js';
@@ -24,7 +25,11 @@ const CloneText = z.strictObject({
 /** The text a person edits to clone a run. What is computed from other parameters is told, and computed again. */
 export function cloneText(run: Pick<PlannedRun, 'name' | 'group' | 'parameters'>, block: Block, name: string): string {
   const computed = derivedOf(block);
-  const own = Object.entries(run.parameters).filter(([key]) => !computed.has(key));
+  const given = Object.entries(run.parameters).filter(([key]) => !computed.has(key));
+  // Rows hold no secrets; a clone must not be given what stands for one.
+  const isHidden = ([, value]: (typeof given)[number]) => [value].flat().some((each) => String(each).includes(MASK));
+  const own = given.filter((entry) => !isHidden(entry));
+  const hidden = given.filter(isHidden).map(([key]) => `# ${key} is a secret: write it again, or it is left out.\n`);
   const parameters = Object.fromEntries(own.map(([key, value]) => [key, Array.isArray(value) ? { value } : value]));
   const body = stringify({ name, parameters, command: block.command.content }, { flowCollectionPadding: false });
   const told = [...computed].map(([key, expr]) => `# ${key} is computed: ${expr.replace(/\s+/g, ' ')}\n`);
@@ -32,6 +37,7 @@ export function cloneText(run: Pick<PlannedRun, 'name' | 'group' | 'parameters'>
     `# A clone of ${run.name}, as one new run of group ${run.group}. Change parameters or the command, save, and close.\n`,
     '# You are asked before it is submitted; where nothing was changed, nothing happens.\n',
     ...told,
+    ...hidden,
     body,
   ].join('');
 }

@@ -3,10 +3,11 @@ import { UserError } from '../../base/user-error.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { sweepFiles } from '../../contract/files.js';
 import { expandSweep, type ExpandOptions } from '../../spec/expand-sweep.js';
+import { textOrNull } from '../../files/regular-file.js';
 import { parseSweepFile } from '../../spec/parse-sweep-file.js';
 import type { Plan } from '../../spec/planned-run.js';
 import type { SweepFile } from '../../spec/sweep-file.js';
-import { readIfThere, readRunRecord } from '../../store/run-record-file.js';
+import { readRunRecord } from '../../store/run-record-file.js';
 import { runsDirectory, type LaunchOptions } from '../options.js';
 
 /** What a sweep was launched from, as far as it is known here. */
@@ -21,6 +22,9 @@ export type SweepSource = {
   readonly options: ExpandOptions;
 };
 
+/** Bytes of a sweep file. */
+const MOST = 2 ** 26;
+
 /** What is known of a launch. `path`: of the sweep file, where the window was opened by launching it. */
 export type Launched = { readonly options: LaunchOptions; readonly path: string | null };
 
@@ -32,7 +36,7 @@ export type Launched = { readonly options: LaunchOptions; readonly path: string 
 export function sweepSource(fleet: Fleet, sweep: string, { options, path }: Launched): SweepSource {
   const directory = fleet.sweeps.get(sweep)?.directory ?? join(runsDirectory(options.runs), sweep);
   const kept = join(directory, sweepFiles.text);
-  const text = (path === null ? null : readIfThere(path)) ?? readIfThere(kept);
+  const text = (path === null ? null : textOrNull(path, MOST)) ?? textOrNull(kept, MOST);
   if (text === null) {
     throw new UserError(`${kept} is gone; it held what ${sweep} was launched from.`, 'Launch its sweep file again.');
   }

@@ -1,6 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { probeSupervisor, type SupervisorProbe } from '../../client/supervisor-probe.js';
+import type { SupervisorLock } from '../../contract/supervisor-lock.js';
+import { placeIn, relationTo } from '../../executors/local/host-identity.js';
 import { isAlive } from '../../executors/local/process-identity.js';
 import { bad, type Check, type Finding, ok, type Place, warn } from './check.js';
 import { sizeText } from './size-text.js';
@@ -11,12 +13,19 @@ export const supervisor: Check = {
   patienceMs: 6000,
   look: async ({ runsDirectory }) => {
     const probe = await probeSupervisor(runsDirectory);
-    return judgeSupervisor(probe, 'lock' in probe && isAlive(probe.lock));
+    return judgeSupervisor(probe, 'lock' in probe ? sightOf(probe.lock) : 'dead');
   },
 };
 
-/** @param isUp Whether the process that holds the lock lives. */
-export function judgeSupervisor(probe: SupervisorProbe, isUp: boolean): Finding {
+/** Whether the process that holds the lock lives, as far as that can be seen from here. */
+export type Sight = 'up' | 'dead' | 'out of sight';
+
+function sightOf(lock: SupervisorLock): Sight {
+  if (relationTo(placeIn(lock)) === 'foreign') return 'out of sight';
+  return isAlive(lock) ? 'up' : 'dead';
+}
+
+export function judgeSupervisor(probe: SupervisorProbe, sight: Sight): Finding {
   switch (probe.kind) {
     case 'none':
       return ok('none is up; it starts with the first launch');
@@ -26,7 +35,14 @@ export function judgeSupervisor(probe: SupervisorProbe, isUp: boolean): Finding 
         'Take ownership of the folder `.supervisor`, or delete lock.json in it.',
       );
     case 'silent':
-      if (!isUp) return ok(`process ${probe.lock.pid} was killed; the next launch or \`attach\` takes its runs up`);
+      if (sight === 'out of sight') {
+        return warn(
+          `process ${probe.lock.pid} on ${probe.lock.host ?? 'another host'} has the lock, out of reach from here`,
+          'Work there. If it is gone, `memrl-tui attach` takes over when its lease has expired.',
+        );
+      }
+      if (sight === 'dead')
+        return ok(`process ${probe.lock.pid} was killed; the next launch or \`attach\` takes its runs up`);
       return bad(
         `process ${probe.lock.pid} does not answer`,
         `Kill it: \`kill -9 ${probe.lock.pid}\`. Its runs go on, and \`memrl-tui attach\` takes them up.`,

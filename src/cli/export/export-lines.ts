@@ -1,3 +1,4 @@
+import { terminalJson } from '../../store/display-text.js';
 import { csvLine } from './csv.js';
 import { runRows, valueRows } from './export-rows.js';
 import { runTableCsv } from './run-table-csv.js';
@@ -20,7 +21,7 @@ export function exportLines(
 
 function* formatted(rows: Iterable<object>, format: ExportFormat): Generator<string> {
   if (format === 'json') yield* jsonArray(rows);
-  else if (format === 'jsonl') for (const row of rows) yield JSON.stringify(row);
+  else if (format === 'jsonl') for (const row of rows) yield terminalJson(JSON.stringify(row));
   else yield* valueCsv(rows);
 }
 
@@ -28,10 +29,10 @@ function* jsonArray(rows: Iterable<object>): Generator<string> {
   let before: object | null = null;
   yield '[';
   for (const row of rows) {
-    if (before !== null) yield `${JSON.stringify(before)},`;
+    if (before !== null) yield `${terminalJson(JSON.stringify(before))},`;
     before = row;
   }
-  if (before !== null) yield JSON.stringify(before);
+  if (before !== null) yield terminalJson(JSON.stringify(before));
   yield ']';
 }
 

@@ -1,63 +1,128 @@
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { displayText } from '../../store/display-text.js';
-import { LogFile, startOfLastLines } from './log-file.js';
+import { overwrites } from '../../store/log-pieces.js';
+import type { Painted } from '../terminal.js';
+import { lineFilter } from './line-filter.js';
+import { LogFile, type LogPiece, startOfLastLines } from './log-file.js';
 
 export type LogOptions = {
   /** Lines to begin with. */
   readonly count: number;
-  /** Only lines that match, wherever they stand in the log. */
+  /** Only lines that match, wherever they stand in the log. Of a very long line each piece is a line of its own. */
   readonly grep: RegExp | null;
   /** The bytes as the run wrote them, instead of text that is safe to show. */
   readonly raw: boolean;
 };
 
-/** Writes the output of one run, line by line. */
+/** Where the output goes: text that ends no line, and bytes. */
+export type LogOutput = {
+  readonly text: (text: string | Painted) => void;
+  readonly bytes: (bytes: Uint8Array) => void;
+  /** Resolves once all of it is out: until then it is kept in memory. */
+  readonly settled: () => Promise<void>;
+};
+
+/** Pieces that are looked at together for what matches. */
+const BATCH = 256;
+/** Pieces that are printed before it is waited until they are out. */
+const TURN = 32;
+const newline = Buffer.from('\n');
+
+/** Writes the output of one run, line by line; of a line of any length at most a piece is held. */
 export class LogPrinter {
   readonly #file: LogFile;
   readonly #options: LogOptions;
-  readonly #prefix: string;
-  readonly #write: (bytes: Buffer) => void;
+  readonly #prefix: string | Painted | null;
+  readonly #output: LogOutput;
+  readonly #matches: (texts: readonly string[]) => readonly boolean[];
+  /** Something of the line was printed. */
+  #isOpen = false;
+  /** The last piece of the open line: what comes next may overwrite it. */
+  #held = '';
 
-  /** @param prefix Stands before each line. */
-  constructor(directory: string, prefix: string, options: LogOptions, write: (bytes: Buffer) => void) {
+  /** @param prefix Stands before each line; null: nothing does. */
+  constructor(directory: string, prefix: string | Painted | null, options: LogOptions, output: LogOutput) {
     const path = join(directory, runFiles.log);
     // What matches may stand anywhere, so that all has to be read.
     this.#file = new LogFile(path, options.grep === null ? startOfLastLines(path, options.count) : 0);
     this.#options = options;
     this.#prefix = prefix;
-    this.#write = write;
+    this.#output = output;
+    this.#matches = options.grep === null ? (texts) => texts.map(() => true) : lineFilter(options.grep);
   }
 
   /** The last lines there are. */
-  printLast(): void {
-    const { count } = this.#options;
-    let last: Buffer[] = [];
-    for (const line of this.#file.added()) {
-      if (this.#isWanted(line)) last.push(Buffer.from(line));
-      if (last.length >= 2 * count + 1000) last = count === 0 ? [] : last.slice(-count);
+  async printLast(): Promise<void> {
+    const { count, grep } = this.#options;
+    if (grep === null) return this.printAdded();
+    const last: Buffer[] = [];
+    for (const { bytes } of this.#matching(this.#file.added())) {
+      // A copy: the block that it was found in is not kept for its sake.
+      last.push(Buffer.from(bytes));
+      if (last.length > count) last.shift();
     }
-    for (const line of count === 0 ? [] : last.slice(-count)) this.#print(line);
+    await this.#printAll(last.map((bytes) => ({ bytes, endsLine: true })));
   }
 
   /** What has come since. */
-  printAdded(): void {
-    for (const line of this.#file.added()) if (this.#isWanted(line)) this.#print(line);
+  async printAdded(): Promise<void> {
+    const added = this.#file.added();
+    await this.#printAll(this.#options.grep === null ? added : this.#matching(added));
   }
 
   /** The last line, if it has no end: no more will come. */
   printRest(): void {
     const rest = this.#file.takeRest();
-    if (rest !== null && this.#isWanted(rest)) this.#print(rest);
+    if (rest !== null && this.#matches([shown(rest)])[0] === true) this.#print(rest);
   }
 
-  #isWanted(line: Buffer): boolean {
-    const { grep } = this.#options;
-    return grep === null || grep.test(displayText(line.toString('utf8')));
+  async #printAll(pieces: Iterable<LogPiece>): Promise<void> {
+    let printed = 0;
+    for (const piece of pieces) {
+      this.#print(piece);
+      if (++printed % TURN === 0) await this.#output.settled();
+    }
   }
 
-  #print(line: Buffer): void {
-    const shown = this.#options.raw ? line : Buffer.from(displayText(line.toString('utf8')));
-    this.#write(Buffer.concat([Buffer.from(this.#prefix), shown, Buffer.from('\n')]));
+  *#matching(pieces: Iterable<LogPiece>): Generator<LogPiece> {
+    let batch: LogPiece[] = [];
+    for (const piece of pieces) {
+      batch.push(piece);
+      if (batch.length < BATCH) continue;
+      yield* this.#matchingOf(batch);
+      batch = [];
+    }
+    yield* this.#matchingOf(batch);
   }
+
+  #matchingOf(batch: readonly LogPiece[]): LogPiece[] {
+    if (batch.length === 0) return [];
+    const isMatching = this.#matches(batch.map(shown));
+    // What is found in a long line stands in a line of its own.
+    return batch.filter((_piece, index) => isMatching[index]).map(({ bytes }) => ({ bytes, endsLine: true }));
+  }
+
+  #print(piece: LogPiece): void {
+    const { text, bytes } = this.#output;
+    if (!this.#isOpen && this.#prefix !== null) text(this.#prefix);
+    this.#isOpen = !piece.endsLine;
+    if (this.#options.raw) {
+      bytes(piece.bytes);
+      if (piece.endsLine) bytes(newline);
+      return;
+    }
+    // Of a line that was overwritten only the last state is shown, however many pieces it has.
+    const before = overwrites(piece.bytes) ? '' : this.#held;
+    this.#held = piece.endsLine ? '' : shown(piece);
+    const now = before + (piece.endsLine ? `${shown(piece)}\n` : '');
+    if (now !== '') text(now);
+  }
+}
+
+const harmless = /^[\x20-\x7e]*$/;
+
+function shown({ bytes }: LogPiece): string {
+  const text = bytes.toString('utf8');
+  return harmless.test(text) ? text : displayText(text);
 }

@@ -3,6 +3,7 @@ import { shortNumber } from '../../report/view/number-text.js';
 import { tableLines, type Column } from '../../report/view/table.js';
 import { displayText } from '../../store/display-text.js';
 import { durationText } from '../../spec/duration.js';
+import type { Line } from '../terminal.js';
 import { painted, toneOf } from './tone.js';
 
 export type RunTableOptions = {
@@ -15,13 +16,13 @@ export type RunTableOptions = {
 };
 
 /** One line for each run, under titles: state, name, where, for how long, how far, the sweep's first metric, and why. */
-export function runTable(runs: readonly RunSummary[], options: RunTableOptions): string[] {
+export function runTable(runs: readonly RunSummary[], options: RunTableOptions): Line[] {
   if (runs.length === 0) return [];
   const [titles, rule, ...rows] = tableLines(columnsOf(runs, options), options.width);
   // The state stands first, so that it can be coloured once everything has its width.
-  const coloured = rows.map((row, index) => {
+  const coloured = rows.map((row, index): Line => {
     const { state } = runs[index]!;
-    return row.startsWith(state) ? `${painted(state, toneOf[state])}${row.slice(state.length)}` : row;
+    return row.startsWith(state) ? [painted(state, toneOf[state]), row.slice(state.length)] : row;
   });
   return [titles!, rule!, ...(options.colour ? coloured : rows)];
 }

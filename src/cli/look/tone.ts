@@ -1,7 +1,8 @@
 import type { RunWord } from '../../client/fleet.js';
+import type { Painted } from '../terminal.js';
 
 /** Colours of the terminal's own palette. */
-const codes = { good: 32, bad: 31, warn: 33, busy: 36, dim: 2 } as const;
+const codes = { good: '32', bad: '31', warn: '33', busy: '36', dim: '2' } as const;
 export type Tone = keyof typeof codes;
 
 export const toneOf: Readonly<Record<RunWord, Tone>> = {
@@ -18,6 +19,6 @@ export const toneOf: Readonly<Record<RunWord, Tone>> = {
 };
 
 /** The text in a colour. */
-export function painted(text: string, tone: Tone): string {
-  return `\u001b[${codes[tone]}m${text}\u001b[0m`;
+export function painted(text: string, tone: Tone): Painted {
+  return { text, look: codes[tone] };
 }

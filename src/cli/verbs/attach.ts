@@ -1,3 +1,4 @@
+import type { Fleet } from '../../client/fleet.js';
 import { knownSweeps, withFleet } from '../open-fleet.js';
 import type { LaunchOptions } from '../options.js';
 import { watch } from '../watch.js';
@@ -7,8 +8,9 @@ import { watch } from '../watch.js';
  * the runs that live.
  */
 export async function attach([sweep]: readonly string[], options: LaunchOptions): Promise<number> {
-  return withFleet(options, (fleet) => {
+  const show = (fleet: Fleet) => {
     const sweeps = knownSweeps(fleet, sweep);
     return watch(fleet, sweeps.length === 1 ? sweeps[0]! : null, options);
-  });
+  };
+  return withFleet(options, show, { takesOver: true });
 }

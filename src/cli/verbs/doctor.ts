@@ -1,13 +1,14 @@
 import { tmpdir } from 'node:os';
 import { capabilitiesOf } from '../../tui/capabilities.js';
-import { themeFor, toAnsi } from '../../tui/theme.js';
+import { themeFor } from '../../tui/theme.js';
+import type { Tone } from '../../tui/view/span.js';
 import { checks } from '../doctor/checks.js';
 import type { Checked, Place } from '../doctor/check.js';
 import { doctorLines } from '../doctor/doctor-lines.js';
 import { examine } from '../doctor/examine.js';
 import { definedEnvironment } from '../environment.js';
-import { runsDirectory, type LaunchOptions } from '../options.js';
-import { outputWidth, print } from '../terminal.js';
+import { runsPath, type LaunchOptions } from '../options.js';
+import { isTerminal, leave, outputWidth, print, printJson, terminalSize } from '../terminal.js';
 
 /**
  * `memrl-tui doctor`: looks at what runs depend on here, and says how to mend what is not well. Starts and changes nothing;
@@ -16,27 +17,26 @@ import { outputWidth, print } from '../terminal.js';
 export async function doctor(options: Pick<LaunchOptions, 'runs' | 'json' | 'ascii'>): Promise<number> {
   const { checks: checked, gaveUp } = await examine(checks, placeOf(options));
   const exitCode = checked.some(({ state }) => state === 'bad') ? 2 : 0;
-  if (options.json === true) print([JSON.stringify({ ok: exitCode === 0, checks: checked }, null, 2)]);
+  if (options.json === true) printJson({ ok: exitCode === 0, checks: checked });
   else printLines(checked, options.ascii ?? false);
   // What hangs on a file system that is away would keep the program from ending.
-  if (gaveUp) process.stdout.write('', () => process.exit(exitCode));
+  if (gaveUp) leave(exitCode);
   return exitCode;
 }
 
 function placeOf(options: Pick<LaunchOptions, 'runs'>): Place {
-  const { isTTY, columns, rows } = process.stdout;
   return {
-    runsDirectory: runsDirectory(options.runs),
+    runsDirectory: runsPath(options.runs),
     environment: { TMPDIR: tmpdir(), ...definedEnvironment() },
-    size: isTTY ? { columns, rows } : null,
+    size: terminalSize(),
     uid: process.getuid?.() ?? 0,
   };
 }
 
 function printLines(checked: readonly Checked[], wantsAscii: boolean): void {
   const { colours, ascii } = capabilitiesOf(process.env, wantsAscii);
-  const theme = themeFor({ colours: process.stdout.isTTY ? colours : 'none', ascii });
-  const isPlain = !process.stdout.isTTY;
+  const theme = themeFor({ colours: isTerminal() ? colours : 'none', ascii });
+  const look = (tone: Tone) => (isTerminal() ? theme.sgr(tone, 'none') : '');
   const lines = doctorLines(checked, outputWidth());
-  print(lines.map((line) => (isPlain ? theme.glyphs(line.map(({ text }) => text).join('')) : toAnsi(line, theme))));
+  print(lines.map((line) => line.map(({ text, tone }) => ({ text: theme.glyphs(text), look: look(tone) }))));
 }

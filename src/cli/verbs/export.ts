@@ -1,10 +1,9 @@
-import { closeSync, existsSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { didYouMean } from '../../base/nearest.js';
+import { closeSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { UserError } from '../../base/user-error.js';
 import { exportLines, type ExportFormat, type MetricChoice } from '../export/export-lines.js';
 import { runsDirectory, type CommonOptions } from '../options.js';
-import { remark } from '../terminal.js';
+import { sweepDirectory } from '../sweep-directory.js';
+import { printData, remark } from '../terminal.js';
 
 export type ExportOptions = Pick<CommonOptions, 'runs'> & {
   format?: ExportFormat;
@@ -24,13 +23,6 @@ export async function exportSweep([name]: readonly string[], options: ExportOpti
   return 0;
 }
 
-function sweepDirectory(runs: string, name: string): string {
-  const directory = join(runs, name);
-  if (existsSync(directory) && !name.startsWith('.')) return directory;
-  const known = existsSync(runs) ? readdirSync(runs).filter((entry) => !entry.startsWith('.')) : [];
-  throw new UserError(`There is no sweep \`${name}\` in ${runs}.`, didYouMean(name, known));
-}
-
 function* batches(lines: Iterable<string>): Generator<{ text: string; count: number }> {
   let text = '';
   let count = 0;
@@ -47,9 +39,7 @@ function* batches(lines: Iterable<string>): Generator<{ text: string; count: num
 
 /** Waits for a slow reader instead of keeping everything for it. */
 async function toOutput(lines: Iterable<string>): Promise<void> {
-  for (const { text } of batches(lines)) {
-    if (!process.stdout.write(text)) await new Promise((resolve) => process.stdout.once('drain', resolve));
-  }
+  for (const { text } of batches(lines)) await printData(text);
 }
 
 /** Writes beside the file and moves it into place, so that there is never half of it. Gives the number of lines. */

@@ -1,18 +1,19 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { ensureSupervisor } from '../../client/ensure-supervisor.js';
 import type { Fleet } from '../../client/fleet.js';
-import { writeSweepText } from '../../store/sweep-text.js';
+import { otherOrigin, writeSweepOrigin, writeSweepText } from '../../store/sweep-text.js';
 import { definedEnvironment } from '../environment.js';
 import { machineSlots } from '../machine-slots.js';
 import { runsDirectory, slotWish, type LaunchOptions } from '../options.js';
 import { exposedSecrets } from '../plan/exposed-secrets.js';
+import { withoutSecrets } from '../plan/hidden-secrets.js';
 import { planJson } from '../plan/plan-json.js';
 import { planLines } from '../plan/plan-lines.js';
 import { readPlan, type ReadPlan } from '../read-plan.js';
 import { printReport } from '../print-report.js';
 import { supervisorPrograms } from '../supervisor-programs.js';
-import { hasScreen, outputWidth, print } from '../terminal.js';
+import { hasScreen, outputWidth, print, printJson, remark } from '../terminal.js';
 import { prepareWindow, watch } from '../watch.js';
 
 /** `memrl-tui FILE`: starts what of a sweep is not done yet, and shows it. Gives the exit code. */
@@ -20,7 +21,8 @@ export async function launch(file: string, options: LaunchOptions): Promise<numb
   // Refused at once, also where there is nothing left to do.
   slotWish(options);
   const read = readPlan(file, options);
-  if (options.dryRun === true) return showPlan(read, options);
+  const warning = originWarning(read, file, options);
+  if (options.dryRun === true) return showPlan(withNote(read, warning), options);
   if (options.json === true) {
     throw new UserError('--json goes with --dry-run here.', 'For where the runs are, use `memrl-tui status --json`.');
   }
@@ -28,9 +30,11 @@ export async function launch(file: string, options: LaunchOptions): Promise<numb
   const showsScreen = hasScreen() && options.plain !== true;
   if (!showsScreen && planned.every(({ standing }) => standing.state === 'done')) return nothingToDo(read, options);
   if (options.detach !== true) prepareWindow(options);
-  const fleet = await ensureSupervisor(runsDirectory(options.runs), supervisorPrograms());
+  const fleet = await ensureSupervisor(runsDirectory(options.runs), supervisorPrograms(), { takesOver: true });
   try {
     await submit(fleet, read, options);
+    writeSweepOrigin(sweepDirectory(read, options), resolve(file));
+    if (warning !== null) remark(warning);
     if (options.detach === true) {
       print([
         `${plan.sweep}: ${plan.runs.length} runs are looked after. \`memrl-tui attach ${plan.sweep}\` shows them.`,
@@ -43,11 +47,12 @@ export async function launch(file: string, options: LaunchOptions): Promise<numb
   }
 }
 
-async function showPlan({ plan: read, planned }: ReadPlan, options: LaunchOptions): Promise<number> {
+async function showPlan({ plan: read, planned: whole }: ReadPlan, options: LaunchOptions): Promise<number> {
+  const planned = withoutSecrets(whole, definedEnvironment());
   const secrets = exposedSecrets(read.runs, definedEnvironment());
   const plan = { ...read, notes: [...(read.notes ?? []), ...(secrets === null ? [] : [secrets])] };
   const slots = await machineSlots(options);
-  if (options.json === true) print([JSON.stringify(planJson(planned, plan, slots), null, 2)]);
+  if (options.json === true) printJson(planJson(planned, plan, slots));
   else print(planLines(planned, plan, { width: outputWidth(), verbose: options.verbose ?? false, slots }));
   return 0;
 }
@@ -64,4 +69,22 @@ async function submit(fleet: Fleet, { plan, text }: ReadPlan, options: LaunchOpt
   if (!answer.ok) throw new UserError(answer.message, answer.fix ?? 'Correct it and launch again.');
   // For the reader of the runs directory; what each run was given stands in its own run.json.
   writeSweepText(join(runsDirectory(options.runs), plan.sweep), text);
+}
+
+function sweepDirectory({ plan }: ReadPlan, options: LaunchOptions): string {
+  return join(runsDirectory(options.runs), plan.sweep);
+}
+
+/** Two files of one sweep's name: their runs come together, which is seldom meant. */
+function originWarning(read: ReadPlan, file: string, options: LaunchOptions): string | null {
+  const directory = sweepDirectory(read, options);
+  const other = otherOrigin(directory, resolve(file), read.text);
+  if (other === null) return null;
+  const { sweep } = read.plan;
+  return `${sweep} was launched from another file before: ${other}. Its runs and those of ${file} are in one sweep, ${directory}, which keeps the text of both; give one of the files another \`name\` if they are two sweeps.`;
+}
+
+function withNote(read: ReadPlan, note: string | null): ReadPlan {
+  if (note === null) return read;
+  return { ...read, plan: { ...read.plan, notes: [...(read.plan.notes ?? []), note] } };
 }

@@ -1,15 +1,17 @@
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { shortened } from '../../base/shortened.js';
 import { UserError } from '../../base/user-error.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { runFiles } from '../../contract/files.js';
+import { statRegular } from '../../files/regular-file.js';
 import { chooseRuns } from '../choose-runs.js';
 import { LogPrinter, type LogOptions } from '../logs/log-printer.js';
 import { painted } from '../look/tone.js';
 import { withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { hasEnded } from '../plain/watched-run.js';
-import { hasColour, remark } from '../terminal.js';
+import { hasColour, isTerminal, printBytes, printed, printPart, remark } from '../terminal.js';
 
 export type LogsOptions = Pick<CommonOptions, 'runs'> & {
   follow?: boolean;
@@ -19,7 +21,7 @@ export type LogsOptions = Pick<CommonOptions, 'runs'> & {
 };
 
 /** Between two looks at the files, ms. */
-const LOOK_MS = 200;
+const LOOK_MS = 100;
 const DEFAULT_LINES = 50;
 
 /** `memrl-tui logs RUN|QUERY`: the end of their output; `-f`: and what comes, over all attempts, until the runs have ended. */
@@ -30,7 +32,7 @@ export async function logs(words: readonly string[], options: LogsOptions): Prom
     const printers = new Map(runs.map((run) => [run.id, printerOf(run, runs, how)]));
     for (const run of runs) {
       if (options.follow !== true) tellSilence(run);
-      printers.get(run.id)!.printLast();
+      await printers.get(run.id)!.printLast();
     }
     if (options.follow === true) await follow(fleet, printers);
     else for (const printer of printers.values()) printer.printRest();
@@ -39,7 +41,7 @@ export async function logs(words: readonly string[], options: LogsOptions): Prom
 }
 
 function logOptions({ lines, grep, raw }: LogsOptions): LogOptions {
-  if (raw === true && process.stdout.isTTY) {
+  if (raw === true && isTerminal()) {
     throw new UserError(
       'What a run wrote may not go to a terminal as it is: it could write anywhere on it.',
       'Leave --raw out, or send it on: `memrl-tui logs RUN --raw | less -R`.',
@@ -54,7 +56,7 @@ function pattern(text: string): RegExp {
   } catch (cause) {
     const reason = (cause as Error).message.replace(/^Invalid regular expression: /, '');
     throw new UserError(
-      `--grep ${text} is no regular expression: ${reason}.`,
+      `--grep ${shortened(text)} is no regular expression: ${shortened(reason)}.`,
       'Put a \\ before signs that mean themselves.',
       {
         cause,
@@ -66,33 +68,31 @@ function pattern(text: string): RegExp {
 function printerOf({ directory, name, id }: RunSummary, all: readonly RunSummary[], how: LogOptions): LogPrinter {
   const names = all.map((run) => run.name);
   const shown = names.filter((each) => each === name).length > 1 ? id : name;
-  const prefix = all.length === 1 ? '' : hasColour() ? painted(`${shown} │ `, 'dim') : `${shown} | `;
-  return new LogPrinter(directory, prefix, how, (bytes) => process.stdout.write(bytes));
+  const prefix = all.length === 1 ? null : hasColour() ? painted(`${shown} │ `, 'dim') : `${shown} | `;
+  return new LogPrinter(directory, prefix, how, { text: printPart, bytes: printBytes, settled: printed });
 }
 
 function tellSilence({ name, directory, state }: RunSummary): void {
-  const size = statSync(join(directory, runFiles.log), { throwIfNoEntry: false })?.size ?? 0;
-  if (size === 0) remark(`${name} has written nothing (it is ${state}).`);
+  const log = join(directory, runFiles.log);
+  const found = statRegular(log);
+  if (found.kind === 'unreadable') remark(`The output of ${name} cannot be read: ${found.reason}: ${log}`);
+  else if (found.kind === 'absent' || found.stat.size === 0) remark(`${name} has written nothing (it is ${state}).`);
 }
 
 /** Until each of them has ended, and all it wrote is printed. */
 async function follow(fleet: Fleet, printers: ReadonlyMap<RunSummary['id'], LogPrinter>): Promise<void> {
   const open = new Map(printers);
-  const look = () => {
+  let isLeft = false;
+  void fleet.until(() => open.size === 0).then(() => (isLeft = true));
+  while (open.size > 0 && !isLeft) {
     for (const [id, printer] of open) {
       // Asked before the file is read: what a run wrote is there once it has ended.
       const isLast = fleet.connection === 'connected' && hasEnded(fleet.runs.get(id) ?? { state: 'lost' });
-      printer.printAdded();
+      await printer.printAdded();
       if (!isLast) continue;
       printer.printRest();
       open.delete(id);
     }
-  };
-  look();
-  const timer = setInterval(look, LOOK_MS);
-  await fleet.until(() => {
-    look();
-    return open.size === 0;
-  });
-  clearInterval(timer);
+    if (open.size > 0) await sleep(LOOK_MS);
+  }
 }

@@ -1,12 +1,13 @@
-import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { buildReport } from '../../report/build-report.js';
-import { reportJson } from '../../report/report-json.js';
+import { reportReplacer } from '../../report/report-json.js';
 import { parseObjective, parseRule, wouldStop } from '../../report/would-stop.js';
 import { wouldStopLines } from '../../report/would-stop-lines.js';
 import { runsDirectory, type CommonOptions } from '../options.js';
 import { printReport } from '../print-report.js';
+import { sweepDirectory } from '../sweep-directory.js';
 import { sweepObjective } from '../sweep-objective.js';
+import { unstartedRuns } from '../unstarted-runs.js';
 import { outputWidth, print, printJson } from '../terminal.js';
 
 export type ReportOptions = CommonOptions & { ascii?: boolean; wouldStop?: string; metric?: string };
@@ -14,23 +15,28 @@ export type ReportOptions = CommonOptions & { ascii?: boolean; wouldStop?: strin
 /** `memrl-tui report SWEEP`: what a sweep came to, finished or not. `--would-stop`: what a rule would have ended in it. */
 export async function report([name]: readonly string[], options: ReportOptions): Promise<number> {
   const sweep = name!;
-  if (options.wouldStop !== undefined) return replay(sweep, options.wouldStop, options);
+  const directory = sweepDirectory(runsDirectory(options.runs), sweep);
+  if (options.wouldStop !== undefined) return replay(sweep, { ...options, rule: options.wouldStop, directory });
   if (options.metric !== undefined) {
     throw new UserError(
       '--metric goes with --would-stop here.',
       "Write for example --would-stop 'asha eta=3 min_iter=5'.",
     );
   }
-  if (options.json === true) print([reportJson(await buildReport(join(runsDirectory(options.runs), sweep)))]);
-  else await printReport(sweep, options);
+  if (options.json === true) {
+    const waiting = await unstartedRuns(runsDirectory(options.runs), sweep);
+    printJson(await buildReport(directory, undefined, waiting), reportReplacer);
+  } else await printReport(sweep, options);
   return 0;
 }
 
-function replay(sweep: string, rule: string, { runs, json, ascii, metric }: ReportOptions): number {
+type Replay = ReportOptions & { readonly rule: string; readonly directory: string };
+
+function replay(sweep: string, { rule, directory, runs, json, ascii, metric }: Replay): number {
   const parsed = parseRule(rule);
   const objective =
     metric === undefined ? sweepObjective(sweep, { ...(runs === undefined ? {} : { runs }) }) : parseObjective(metric);
-  const result = wouldStop(join(runsDirectory(runs), sweep), parsed, objective);
+  const result = wouldStop(directory, parsed, objective);
   if (json === true) printJson(result);
   else print(wouldStopLines(result, { width: outputWidth(), ascii: ascii ?? false }));
   return 0;

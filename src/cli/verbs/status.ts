@@ -7,14 +7,14 @@ import type { CommonOptions } from '../options.js';
 import { progressLine } from '../plain/progress-line.js';
 import { outputWidth, print, printJson } from '../terminal.js';
 
-/** `memrl-tui status [SWEEP]`: how far each sweep is, and what is on the slots. `--json`: everything, of one sweep or a list. */
+/** `memrl-tui status [SWEEP]`: how far each sweep is, and what is on the slots. `--json`: everything, a list of sweeps. */
 export async function status([sweep]: readonly string[], options: CommonOptions): Promise<number> {
   return withFleet(options, async (fleet) => {
     const sweeps = knownSweeps(fleet, sweep).map((name) => fleet.sweeps.get(name)!);
     if (options.json === true) {
       await recalled(fleet);
       const told = sweeps.map((summary) => sweepStatus(fleet, summary));
-      printJson(sweep === undefined ? told : told[0]);
+      printJson(told);
       return 0;
     }
     if (fleet.status.problem !== null) print([fleet.status.problem, '']);

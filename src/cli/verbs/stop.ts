@@ -1,6 +1,6 @@
 import { promised } from '../answer.js';
 import type { ActOptions } from '../act/act-on-runs.js';
-import { confirm } from '../act/confirm.js';
+import { isAgreed } from '../act/confirm.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { isOver } from '../is-over.js';
 import { knownSweeps, withFleet } from '../open-fleet.js';
@@ -20,7 +20,7 @@ export async function stop([asked]: readonly string[], options: ActOptions): Pro
       tell({ sweep, runs, done: false, message: would }, options);
       return 0;
     }
-    if (open.length > 1 && options.yes !== true && !(await confirm('Go on?'))) return 2;
+    if (!(await isAgreed({ verb: 'stop', count: open.length, disturbs: true }, options))) return 2;
     const message = promised(await fleet.stopSweep(sweep));
     if (options.wait === true) await fleet.until(() => isOver(fleet, runsOf(fleet, sweep)));
     tell({ sweep, runs, done: true, message }, options);

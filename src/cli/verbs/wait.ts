@@ -5,40 +5,61 @@ import { runStatus } from '../look/run-status.js';
 import { recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { finalLine } from '../plain/progress-line.js';
-import { print, printJson } from '../terminal.js';
+import { leave, print, printJson } from '../terminal.js';
 
 /** As `timeout` of the GNU core utilities ends. */
 const TIMED_OUT = 124;
 /** Longest time a timer can be set to, ms. */
 const LONGEST_MS = 2 ** 31 - 1;
 
+type WaitOptions = CommonOptions & { timeout?: number };
+
 /**
  * `memrl-tui wait SWEEP|QUERY`: returns when the runs that are chosen now have ended, or cannot start any more by themselves.
+ * The time counts from the call: a supervisor that does not answer takes none of it away.
  *
  * @returns 0 when all of them are done, 3 when some are not, 124 when the time was up before.
  */
-export async function wait(words: readonly string[], options: CommonOptions & { timeout?: number }): Promise<number> {
-  return withFleet(options, async (fleet) => {
+export async function wait(words: readonly string[], options: WaitOptions): Promise<number> {
+  const seen: Seen = { runs: null };
+  const ended = waitForEnd(words, options, seen);
+  const inTime = await within(options.timeout, ended);
+  if (inTime) return ended;
+  const runs = seen.runs?.() ?? [];
+  if (options.json === true) printJson({ timedOut: true, runs: runs.map(runStatus) });
+  else print([`time is up: ${seen.runs === null ? 'the supervisor has not answered' : finalLine(runs)}`]);
+  // What is still waited for would keep the program from ending.
+  leave(TIMED_OUT);
+  return TIMED_OUT;
+}
+
+/** The runs as they are now; null before a supervisor has told of them. */
+type Seen = { runs: (() => RunSummary[]) | null };
+
+function waitForEnd(words: readonly string[], options: WaitOptions, seen: Seen): Promise<number> {
+  return withFleet(options, async (fleet: Fleet) => {
     const ids = (await chooseRuns(words, fleet)).map(({ id }) => id);
     const runs = () => ids.flatMap((id) => fleet.runs.get(id) ?? []);
-    const inTime = await within(options.timeout, () => isOver(fleet, runs()), fleet);
+    seen.runs = runs;
+    await fleet.until(() => isOver(fleet, runs()));
     if (options.json === true) {
       await recalled(fleet);
-      printJson({ timedOut: !inTime, runs: runs().map(runStatus) });
-    } else print([`${inTime ? '' : 'time is up: '}${finalLine(runs())}`]);
-    if (!inTime) return TIMED_OUT;
-    return runs().every(({ state }: RunSummary) => state === 'done') ? 0 : 3;
+      printJson({ timedOut: false, runs: runs().map(runStatus) });
+    } else print([finalLine(runs())]);
+    return runs().every(({ state }) => state === 'done') ? 0 : 3;
   });
 }
 
-/** Whether the condition comes to hold in so many seconds, or ever. */
-async function within(seconds: number | undefined, condition: () => boolean, fleet: Fleet): Promise<boolean> {
-  if (seconds === undefined) return fleet.until(condition);
+/** Whether it is over in so many seconds, or ever. Rejects as it does. */
+async function within(seconds: number | undefined, over: Promise<unknown>): Promise<boolean> {
+  if (seconds === undefined) return over.then(() => true);
   let timer: NodeJS.Timeout | undefined;
   const timeIsUp = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), Math.min(seconds * 1000, LONGEST_MS));
   });
-  const inTime = await Promise.race([fleet.until(condition), timeIsUp]);
-  clearTimeout(timer);
-  return inTime;
+  try {
+    return await Promise.race([over.then(() => true), timeIsUp]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

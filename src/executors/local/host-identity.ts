@@ -41,6 +41,17 @@ export function relationTo(there: HostIdentity, here: HostIdentity = hostIdentit
   return there.pidNamespace === here.pidNamespace ? 'same' : 'foreign';
 }
 
+/** What a file says of where it was written; what it does not say is as it is here, as older versions took for granted. */
+export function placeIn(said: { [Key in keyof HostIdentity]?: string | undefined }): HostIdentity {
+  const here = hostIdentity();
+  return {
+    host: said.host ?? here.host,
+    machineId: said.machineId ?? here.machineId,
+    bootId: said.bootId ?? here.bootId,
+    pidNamespace: said.pidNamespace ?? here.pidNamespace,
+  };
+}
+
 function orEmpty(read: () => string): string {
   try {
     return read();

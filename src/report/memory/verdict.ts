@@ -42,6 +42,7 @@ export function judge(curve: Curve, judged: Judged): Verdict {
   const last = curve.evaluations.at(-1);
   switch (judged.state) {
     case 'queued':
+    case 'held':
       return { kind: 'queued' };
     case 'running':
       return { kind: 'running', bits: last?.bits ?? null, episodes: last?.episodes ?? null };

@@ -3,6 +3,7 @@ import type { Report, Section } from '../report.js';
 import { memoryNotes } from './memory-notes.js';
 import { memoryColumns, scalingLines } from './memory-table.js';
 import { metricColumns } from './metric-table.js';
+import { lineText } from './line-text.js';
 import { plainAscii } from './plain-ascii.js';
 import { tableLines, type Column } from './table.js';
 import { truncate } from './text-width.js';
@@ -14,7 +15,7 @@ export type Page = { width: number; ascii: boolean };
 /** The report as text, a line each; none wider than the page, but a long word of a note. */
 export function reportLines(report: Report, { width, ascii }: Page): string[] {
   // Before anything is measured: a substitute may be longer than what it stands for.
-  const spell = ascii ? plainAscii : (text: string) => text;
+  const spell = ascii ? (text: string) => plainAscii(lineText(text)) : lineText;
   const paper: Paper = { width, spell };
   const notes = memoryNotes(report.sections.flatMap((section) => (section.kind === 'memory' ? section.rows : [])));
   const lines = [
@@ -34,7 +35,9 @@ export function reportLines(report: Report, { width, ascii }: Page): string[] {
 type Paper = { width: number; spell: (text: string) => string };
 
 function countsText({ counts }: Report): string {
-  const words = (['done', 'running', 'queued', 'failed', 'killed', 'lost'] as const).filter((state) => counts[state]);
+  const words = (['done', 'running', 'queued', 'held', 'failed', 'killed', 'lost'] as const).filter(
+    (state) => counts[state],
+  );
   return words.map((state) => `${counts[state]} ${state}`).join(' · ');
 }
 

@@ -1,3 +1,4 @@
+import { lineText } from './line-text.js';
 import { fit, textWidth, truncate } from './text-width.js';
 
 /** A column and its cells, one per row. */
@@ -16,11 +17,11 @@ const GAP = '  ';
 const NARROWEST = 4;
 
 /**
- * The lines of a table: titles, a rule, the rows. No line is wider than `width`: columns that can be spared are left
+ * The lines of a table: titles, a rule, the rows. Text of any origin will do. No line is wider than `width`: columns that can be spared are left
  * out first, then the widest left-aligned one is shortened, and at last whole lines are cut.
  */
 export function tableLines(columns: readonly Column[], width: number): string[] {
-  const kept = fitting(columns, width);
+  const kept = fitting(columns.map(withoutCodes), width);
   const widths = shrunk(kept, width);
   const line = (cellOf: (column: Column) => string) =>
     truncate(kept.map((column, index) => fit(cellOf(column), widths[index]!, column.align)).join(GAP), width).trimEnd();
@@ -28,6 +29,11 @@ export function tableLines(columns: readonly Column[], width: number): string[] 
   const count = Math.max(0, ...kept.map(({ cells }) => cells.length));
   const rows = Array.from({ length: count }, (_, row) => line(({ cells }) => cells[row] ?? ''));
   return [line(({ title }) => title), rule, ...rows];
+}
+
+/** Before anything is measured: what a terminal does not show has no width. */
+function withoutCodes({ title, cells, ...column }: Column): Column {
+  return { ...column, title: lineText(title), cells: cells.map(lineText) };
 }
 
 function fitting(columns: readonly Column[], width: number): Column[] {

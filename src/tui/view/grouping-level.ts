@@ -3,7 +3,7 @@ import { gpuName } from '../../base/ids.js';
 import type { GroupBy } from '../grouping.js';
 import type { RunSummary, RunWord, SweepSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
-import { naturalOrder } from './natural-order.js';
+import { naturalOrder } from '../../base/natural-order.js';
 import { parameterOrder, parameterText, type ParameterValue } from './parameter-text.js';
 import { statesByUrgency } from './state-look.js';
 

@@ -1,6 +1,6 @@
 import type { RunSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
-import { naturalOrder } from './natural-order.js';
+import { naturalOrder } from '../../base/natural-order.js';
 
 export type ParameterValue = RunSummary['parameters'][string] | undefined;
 

@@ -219,12 +219,12 @@ describe('the supervisor', () => {
   const answers = (isOurs: boolean) => ({ kind: 'answers' as const, lock, isOurs });
   const sick = { kind: 'unreadable' as const, reason: 'EACCES' };
   verdicts([
-    { what: 'none', finding: judgeSupervisor({ kind: 'none' }, false), state: 'ok', says: 'none is up' },
-    { what: 'well', finding: judgeSupervisor(answers(true), true), state: 'ok', says: '4711 answers' },
-    { what: 'of another version', finding: judgeSupervisor(answers(false), true), state: 'warn', says: 'version' },
-    { what: 'dead', finding: judgeSupervisor(silent, false), state: 'ok', says: 'was killed' },
-    { what: 'stuck', finding: judgeSupervisor(silent, true), state: 'bad', says: 'does not answer' },
-    { what: 'with a torn lock', finding: judgeSupervisor(sick, false), state: 'bad', says: 'EACCES' },
+    { what: 'none', finding: judgeSupervisor({ kind: 'none' }, 'dead'), state: 'ok', says: 'none is up' },
+    { what: 'well', finding: judgeSupervisor(answers(true), 'up'), state: 'ok', says: '4711 answers' },
+    { what: 'of another version', finding: judgeSupervisor(answers(false), 'up'), state: 'warn', says: 'version' },
+    { what: 'dead', finding: judgeSupervisor(silent, 'dead'), state: 'ok', says: 'was killed' },
+    { what: 'stuck', finding: judgeSupervisor(silent, 'up'), state: 'bad', says: 'does not answer' },
+    { what: 'with a torn lock', finding: judgeSupervisor(sick, 'dead'), state: 'bad', says: 'EACCES' },
   ]);
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import { runTable } from '../../../src/cli/look/run-table.js';
+import { safeLine } from '../../../src/cli/terminal.js';
 import { aRun, aSweep } from '../../tui/simulated-fleet.js';
 
 const now = 10_000_000;
@@ -24,7 +25,7 @@ const runs = [
 
 describe('the table of runs', () => {
   it('says where each run is, how far, and why', () => {
-    expect(runTable(runs, plain).join('\n')).toMatchInlineSnapshot(`
+    expect(runTable(runs, plain).map(safeLine).join('\n')).toMatchInlineSnapshot(`
       "state     run   slot    time  progress   left    loss  why
       ───────────────────────────────────────────────────────────────────────────────────────────────────
       done      A_s0         2h13m                   0.2500
@@ -40,15 +41,15 @@ describe('the table of runs', () => {
 
   it('names the sweep where there are several', () => {
     const both = [runs[0]!, aRun('A_s0', { id: RunId.parse('other/A_s0'), sweep: 'other' })];
-    const text = runTable(both, plain).join('\n');
+    const text = runTable(both, plain).map(safeLine).join('\n');
     expect(text).toContain('abcd/A_s0');
     expect(text).toContain('other/A_s0');
   });
 
   it('colours the state and nothing else', () => {
     const coloured = runTable(runs, { ...plain, colour: true });
-    expect(coloured[2]).toMatch(/^\u001b\[32mdone\u001b\[0m /);
-    expect(coloured.map((line) => line.replace(/\u001b\[\d+m/g, ''))).toEqual(runTable(runs, plain));
+    expect(safeLine(coloured[2]!)).toMatch(/^\u001b\[32mdone\u001b\[0m /);
+    expect(coloured.map((line) => safeLine(line).replace(/\u001b\[\d+m/g, ''))).toEqual(runTable(runs, plain));
   });
 
   it('of no runs is empty', () => {

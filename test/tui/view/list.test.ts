@@ -14,7 +14,6 @@ import { fitName } from '../../../src/tui/view/fit-name.js';
 import { gutter, listLayout } from '../../../src/tui/view/list-columns.js';
 import { runRow } from '../../../src/tui/view/list-row.js';
 import { meanTrend } from '../../../src/tui/view/mean-trend.js';
-import { naturalOrder } from '../../../src/tui/view/natural-order.js';
 import { lineWidth, plainText } from '../../../src/tui/view/span.js';
 import { isInitialSort, sorted, type SortBy, sortWords } from '../../../src/tui/view/sort.js';
 import { varietyOf } from '../../../src/tui/view/variety.js';
@@ -123,36 +122,6 @@ describe('a name that is too long', () => {
     fc.assert(
       fc.property(fc.string(), fc.integer({ min: 1, max: 60 }), fc.nat(40), (name, width, shared) => {
         expect(textWidth(fitName(name, width, shared))).toBe(width);
-      }),
-    );
-  });
-});
-
-describe('the order of a person', () => {
-  it.each<[string[], string[]]>([
-    [
-      ['N1024', 'N16', 'N64'],
-      ['N16', 'N64', 'N1024'],
-    ],
-    [
-      ['s10', 's9', 's09'],
-      ['s09', 's9', 's10'],
-    ],
-    [
-      ['b', 'a2x', 'a2', 'a'],
-      ['a', 'a2', 'a2x', 'b'],
-    ],
-  ])('of %j is %j', (texts, ordered) => {
-    expect([...texts].sort(naturalOrder)).toEqual(ordered);
-  });
-
-  it('is an order: it decides between any two texts, and never in a circle', () => {
-    const text = fc.stringMatching(/^[a-c0-3_]{0,6}$/);
-    fc.assert(
-      fc.property(text, text, text, (a, b, c) => {
-        expect(Math.sign(naturalOrder(a, b))).toBe(-Math.sign(naturalOrder(b, a)) + 0);
-        expect(naturalOrder(a, b) === 0).toBe(a === b);
-        if (naturalOrder(a, b) <= 0 && naturalOrder(b, c) <= 0) expect(naturalOrder(a, c)).toBeLessThanOrEqual(0);
       }),
     );
   });

@@ -1,0 +1,44 @@
+import { UserError } from '../base/user-error.js';
+import { readRegular } from '../files/regular-file.js';
+
+/** Bytes. No person writes a longer sweep; a list of commands may well be made by a program. */
+const MOST_YAML = 2 ** 20;
+const MOST_COMMANDS = 64 * 2 ** 20;
+
+/**
+ * The text of a sweep file. A pipe is none: the same text has to be read again later, to extend the sweep or to clone a run,
+ * and its ending says how to read it.
+ *
+ * @throws {UserError} At once, whatever stands at the path, when it is no text of a reasonable size.
+ */
+export function readSweepText(path: string): string {
+  const isYaml = /\.(ya?ml|json)$/i.test(path);
+  const read = readRegular(path, isYaml ? MOST_YAML : MOST_COMMANDS);
+  if (read.kind === 'absent') throw unreadable(path, 'there is no such file', example);
+  if (read.kind === 'unreadable') throw unreadable(path, inWords(read.reason), fixFor(read.reason));
+  // What is not UTF-8 was replaced by this very character.
+  const odd = /[\0\ufffd]/.exec(read.text);
+  if (odd === null) return read.text;
+  const line = read.text.slice(0, odd.index).split('\n').length;
+  throw unreadable(path, `it is not a text in UTF-8 (line ${line})`, 'Give a sweep file, or save it as UTF-8.');
+}
+
+function unreadable(path: string, problem: string, fix: string): UserError {
+  return new UserError(`Cannot read the sweep file ${path}: ${problem}.`, fix);
+}
+
+const example = 'Give the path of a sweep file, for example `memrl-tui sweeps/quick.yaml`, or see `memrl-tui --help`.';
+
+function inWords(reason: string): string {
+  const [, bytes] = /larger than (\d+) bytes/.exec(reason) ?? [];
+  return bytes === undefined ? reason : `it is larger than ${Number(bytes) / 2 ** 20} MiB`;
+}
+
+function fixFor(reason: string): string {
+  if (reason.includes('larger'))
+    return 'Check that it is a sweep file. Long lists of values are better computed: {expr: "…"}.';
+  if (reason.includes('pipe') || reason.includes('device')) {
+    return 'Write the sweep to a file and launch that: `… > sweep.yaml && memrl-tui sweep.yaml`.';
+  }
+  return example;
+}

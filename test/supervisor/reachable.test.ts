@@ -1,0 +1,113 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ensureSupervisor } from '../../src/client/ensure-supervisor.js';
+import { readLock } from '../../src/supervisor/lock.js';
+import { Testbed, untilState, waitFor } from './testbed.js';
+
+const environment = { PATH: process.env['PATH']! };
+
+let bed: Testbed;
+let runtime: string;
+const begin = async () => {
+  runtime = realpathSync(mkdtempSync(join(tmpdir(), 'runtime-')));
+  bed = new Testbed({ XDG_RUNTIME_DIR: runtime });
+  const fleet = await bed.fleet();
+  const runs = [{ name: 'long', argv: ['sleep', '600'] }, { name: 'next' }];
+  await fleet.submit(bed.plan('s', runs), environment, { slots: 1 });
+  await untilState(fleet, 's/long', 'running');
+  return fleet;
+};
+afterEach(async () => {
+  await bed.close();
+  rmSync(runtime, { recursive: true, force: true });
+});
+
+const socket = () => readLock(bed.path('.supervisor', 'lock.json'))?.socket ?? '';
+const inode = () => statSync(socket(), { throwIfNoEntry: false })?.ino;
+const isListeningAgain = () => existsSync(socket());
+
+describe('the socket of a supervisor', () => {
+  it.each<{ what: string; lose: () => void }>([
+    {
+      what: 'the folder of its user went at logout and came again at login',
+      lose: () => {
+        rmSync(runtime, { recursive: true });
+        mkdirSync(runtime, { mode: 0o700 });
+      },
+    },
+    { what: 'somebody deleted it', lose: () => unlinkSync(socket()) },
+    { what: 'somebody deleted its folder', lose: () => rmSync(join(runtime, 'memrl'), { recursive: true }) },
+  ])('is made anew after $what, and whoever was connected stays', async ({ lose }) => {
+    const fleet = await begin();
+    const pid = bed.supervisorPid();
+    lose();
+    await waitFor('the socket', isListeningAgain);
+    const other = await bed.fleet();
+    expect(bed.supervisorPid()).toBe(pid);
+    expect(fleet.connection).toBe('connected');
+    await other.kill([...other.runs.keys()]);
+    await untilState(fleet, 's/long', 'killed');
+  });
+
+  it('moves to where logout does not reach when the folder stays away', async () => {
+    const fleet = await begin();
+    const pid = bed.supervisorPid();
+    const before = socket();
+    rmSync(runtime, { recursive: true });
+    // Nothing can be made below a file.
+    writeFileSync(runtime, '');
+    await waitFor('another place', () => socket() !== before && isListeningAgain());
+    await untilState(await bed.fleet(), 's/long', 'running');
+    expect([bed.supervisorPid(), fleet.connection]).toEqual([pid, 'connected']);
+    unlinkSync(socket());
+    await waitFor('the socket', isListeningAgain);
+  });
+
+  it('is left alone when it has become that of another supervisor', async () => {
+    await begin();
+    const fleet = await bed.fleet();
+    const pid = bed.supervisorPid()!;
+    const first = inode();
+    // As if it had been suspended for long: another one has the lock when it wakes.
+    process.kill(pid, 'SIGSTOP');
+    unlinkSync(bed.path('.supervisor', 'lock.json'));
+    const heir = await bed.spawnSupervisor();
+    await waitFor('the heir', () => bed.supervisorPid() === heir.pid && inode() !== first);
+    const second = inode();
+    process.kill(pid, 'SIGCONT');
+    await waitFor('the first to leave', () => !existsSync(`/proc/${pid}`));
+    expect(bed.supervisorPid()).toBe(heir.pid);
+    expect(inode()).toBe(second);
+    expect(readdirSync(join(runtime, 'memrl'))).toHaveLength(1);
+    await waitFor('the client to find the heir', () => fleet.connection === 'connected');
+    await untilState(fleet, 's/long', 'running');
+  });
+});
+
+describe('a supervisor that was stopped', () => {
+  it('is told by its process, with what to do, to who wants something of it', async () => {
+    await begin();
+    const pid = bed.supervisorPid()!;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const wanted = ensureSupervisor(bed.runs, await bed.programs(), { patienceMs: 1500 });
+      const refusal = await wanted.catch((error: Error & { fix?: string }) => `${error.message} ${error.fix}`);
+      expect(refusal).toMatch(new RegExp(`process ${pid} supervises .* but does not answer`, 'i'));
+      expect(refusal).toContain(`kill -CONT ${pid}`);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  });
+});
