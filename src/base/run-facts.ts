@@ -16,6 +16,8 @@ export type RunFacts = {
   exitCode: number | null;
   /** The `stop_when` rule that ended the last attempt as done, or null. */
   stoppedBy: string | null;
-  /** Rows of the done rule's file, if it has one and the file exists. */
+  /** Rows of the done rule's file that may tell that the run is done, if it has one and the file exists. */
   doneRows: readonly Record<string, unknown>[];
+  /** What of all this is there and could not be read, in words; absent: nothing. */
+  obstacle?: string;
 };

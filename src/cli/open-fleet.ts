@@ -6,6 +6,7 @@ import type { Fleet } from '../client/fleet.js';
 import { runsDirectory, type CommonOptions } from './options.js';
 import { emptyName } from './sweep-directory.js';
 import { supervisorPrograms } from './supervisor-programs.js';
+import { remark } from './terminal.js';
 
 /**
  * Does something with all that is known of a runs directory, and lets go of it. A supervisor that is not up is started,
@@ -35,9 +36,21 @@ export async function withFleet<Result>(
   }
 }
 
-/** Resolves when the metrics of ended runs are known, or the fleet was closed before. */
-export async function recalled(fleet: Fleet): Promise<void> {
-  await fleet.until(({ status }) => status.recalled);
+/** Whoever asks for a table waits so long for the metrics of ended runs, ms: thousands of usual files, or 100 MB of large ones. */
+const RECALL_MS = 2000;
+
+/** Resolves when the metrics of ended runs are known, or the fleet was closed before, or it takes too long, which is said. */
+export async function recalled(fleet: Fleet, patienceMs = RECALL_MS): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), patienceMs);
+  });
+  const isKnown = await Promise.race([fleet.until(({ status }) => status.recalled).then(() => true), tooLong]);
+  clearTimeout(timer);
+  if (isKnown) return;
+  const { unread = 0 } = fleet.status;
+  const whose = unread === 0 ? 'ended runs' : unread === 1 ? '1 run' : `${unread} runs`;
+  remark(`The metrics of ${whose} are still being read: what is shown of them may be missing or old.`);
 }
 
 /**
@@ -48,15 +61,27 @@ export async function recalled(fleet: Fleet): Promise<void> {
 export function knownSweeps(fleet: Fleet, asked: string | undefined): string[] {
   if (asked?.trim() === '') throw emptyName();
   const known = [...fleet.sweeps.keys()];
-  if (asked !== undefined && !fleet.sweeps.has(asked)) {
-    const problem = known.length === 0 ? `No sweep was launched here, so there is no` : 'There is no sweep';
-    throw new UserError(
-      `${problem} \`${asked}\`.`,
-      `${known.length === 0 ? '' : `${didYouMean(asked, known)} `}Another folder of runs is named with --runs.`,
+  if (known.length === 0) throw noSweep(fleet, asked);
+  if (asked === undefined) return known;
+  if (fleet.sweeps.has(asked)) return [asked];
+  throw new UserError(
+    `There is no sweep \`${asked}\`.`,
+    `${didYouMean(asked, known)} Another folder of runs is named with --runs.`,
+  );
+}
+
+function noSweep({ status: { problem } }: Fleet, asked: string | undefined): UserError {
+  if (problem !== null) {
+    return new UserError(
+      `No sweep is known here: ${problem}.`,
+      'Launch each sweep again, or name another folder of runs with --runs.',
     );
   }
-  if (known.length === 0) {
-    throw new UserError('No sweep was launched here.', 'Launch one: `memrl-tui sweeps/quick.yaml`.');
+  if (asked === undefined) {
+    return new UserError('No sweep was launched here.', 'Launch one: `memrl-tui sweeps/quick.yaml`.');
   }
-  return asked === undefined ? known : [asked];
+  return new UserError(
+    `No sweep was launched here, so there is no \`${asked}\`.`,
+    'Another folder of runs is named with --runs.',
+  );
 }

@@ -6,8 +6,12 @@
  * @returns The object, or null when the line is not a JSON object (torn, empty, foreign).
  */
 export function parseJsonLine(line: string): Record<string, unknown> | null {
-  return parseObject(line, (text) => JSON.parse(text)) ?? parseObject(line, parseLenient);
+  return (
+    parseObject(line, (text) => JSON.parse(text)) ?? (lenientWords.test(line) ? parseObject(line, parseLenient) : null)
+  );
 }
+
+const lenientWords = /NaN|Infinity/;
 
 function parseObject(line: string, parse: (text: string) => unknown): Record<string, unknown> | null {
   try {
@@ -16,6 +20,7 @@ function parseObject(line: string, parse: (text: string) => unknown): Record<str
       ? (value as Record<string, unknown>)
       : null;
   } catch {
+    // No JSON, or nested deeper than can be walked through.
     return null;
   }
 }
@@ -25,8 +30,9 @@ const named: Record<string, number> = { NaN: Number.NaN, Infinity: Number.POSITI
 const mark = '\uE000';
 
 function parseLenient(line: string): unknown {
-  // Strings are matched first, so a literal inside a string is left alone.
-  const marked = line.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g, (token) =>
+  // Strings are matched first, so a literal inside a string is left alone. One that is never closed is matched too: to look
+  // for its end again from each quote inside it would take minutes.
+  const marked = line.replace(/"[^"\\]*(?:\\.[^"\\]*)*(?:"|$)|-?\b(?:NaN|Infinity)\b/g, (token) =>
     token.startsWith('"') ? token : `"${mark}${token}"`,
   );
   return JSON.parse(marked, (_key, value: unknown) =>

@@ -92,16 +92,17 @@ function folderProblem(stat: Stats): string | null {
   return (stat.mode & ANYBODY_ELSE_WRITES) === 0 ? null : 'can be written to by other users';
 }
 
-/** Folders whose files the supervisor reads and writes itself; a daemon of NVIDIA's makes sockets in another. */
+/** Folders whose files the supervisor reads and writes itself; a daemon of NVIDIA's has another. */
 const inner: readonly string[] = [supervisorFiles.plans, supervisorFiles.environments];
 
+/** What is neither a file nor a link is not opened by anybody who reads here. */
 function checkEntries(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (entry.isDirectory() && inner.includes(entry.name)) checkEntries(path);
-    if (entry.isDirectory() || entry.isFile()) continue;
+    if (!entry.isSymbolicLink()) continue;
     throw new UserError(
-      `${path} is ${entry.isSymbolicLink() ? 'a symbolic link' : 'no regular file'}, which the supervisor never makes.`,
+      `${path} is a symbolic link, which the supervisor never makes.`,
       'Remove it if you know where it comes from.',
     );
   }

@@ -13,6 +13,9 @@ export type Obstacle = { kind: 'absent' } | { kind: 'unreadable'; reason: string
 /** A descriptor that the caller closes. */
 export type OpenedFile = { kind: 'file'; descriptor: number; stat: Stats };
 
+/** Of a missing file. To ask whether it is there is ten times as cheap as to catch the error that it is not. */
+const absent: Obstacle = { kind: 'absent' };
+
 export type FileText = { kind: 'text'; text: string };
 
 /**
@@ -23,7 +26,8 @@ export function openRegular(path: string, { noLink = false } = {}): OpenedFile |
   let descriptor: number;
   try {
     // Not to be opened at all: opening a device may do something.
-    const there = statSync(path);
+    const there = statSync(path, { throwIfNoEntry: false });
+    if (there === undefined) return absent;
     if (!there.isFile()) return notRegular(there);
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (noLink ? constants.O_NOFOLLOW : 0));
   } catch (error) {
@@ -40,10 +44,26 @@ export function openRegular(path: string, { noLink = false } = {}): OpenedFile |
   }
 }
 
+/**
+ * Opens a file to write at its end, and makes it if nothing is there. Never waits: a pipe without a reader is refused, as is
+ * all else that is no regular file. Other errors of the system are thrown.
+ */
+export function openForAppending(path: string): OpenedFile | Obstacle {
+  const there = statRegular(path);
+  if (there.kind === 'unreadable') return there;
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+  const descriptor = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o666);
+  const stat = fstatSync(descriptor);
+  if (stat.isFile()) return { kind: 'file', descriptor, stat };
+  closeSync(descriptor);
+  return notRegular(stat);
+}
+
 /** What stands at the path, without opening it. */
 export function statRegular(path: string): { kind: 'file'; stat: Stats } | Obstacle {
   try {
-    const stat = statSync(path);
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) return absent;
     return stat.isFile() ? { kind: 'file', stat } : notRegular(stat);
   } catch (error) {
     return obstacleOf(error);
@@ -80,7 +100,7 @@ export function textOrNull(path: string, limit: number): string | null {
 /** Why the system refused, in words: `EACCES` is `permission denied`. */
 export function obstacleOf(error: unknown): Obstacle {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return { kind: 'absent' };
+  if (code === 'ENOENT') return absent;
   return { kind: 'unreadable', reason: reasons[code ?? ''] ?? code ?? message };
 }
 
@@ -89,6 +109,8 @@ const reasons: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   ELOOP: 'it is a symbolic link that leads nowhere or may not be followed',
   ENOTDIR: 'a part of its path is not a directory',
+  EISDIR: 'it is a directory',
+  EROFS: 'the disk is read-only',
   ENAMETOOLONG: 'its path is too long',
   ESTALE: 'the network file system has lost it (ESTALE)',
   EIO: 'the disk reports an error (EIO)',

@@ -31,6 +31,8 @@ export const FleetStatus = z.object({
   settled: z.boolean(),
   /** What ended runs wrote last has been read; until then their metrics may be missing. A supervisor of an older build does not say. */
   recalled: z.boolean().default(true),
+  /** How many ended runs that still concerns. */
+  unread: z.int().optional(),
   cpu: z.object({ slots: z.int(), busy: z.int() }),
   /** GPUs that may be used, in the order in which they are preferred. */
   gpus: z.array(GpuStatus),

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { redactedParameters, redactShapes } from '../base/redaction.js';
 import { naturalOrder } from '../base/natural-order.js';
@@ -52,14 +52,15 @@ function wordOf(outcome: Outcome): ReportedState {
 }
 
 function readConfig(directory: string): Record<string, unknown> {
-  const path = join(directory, runFiles.config);
-  if (!existsSync(path)) return {};
+  const text = readIfThere(join(directory, runFiles.config));
+  if (text === null) return {};
   try {
-    const value: unknown = JSON.parse(readIfThere(path) ?? '');
+    const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : {};
   } catch {
+    // A program that keeps other settings there than the lab does.
     return {};
   }
 }

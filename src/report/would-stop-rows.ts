@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles } from '../contract/files.js';
 import { parseJsonLine } from '../contract/json-line.js';
+import { statRegular } from '../files/regular-file.js';
 import type { RunRecord } from '../contract/run-record.js';
 import { readRunRecord } from '../store/run-record-file.js';
 import { stepKeyOf } from '../store/step-key.js';
@@ -93,7 +93,8 @@ type Span = { from: number; to: number };
 
 /** When the run was up. An attempt whose end nobody noted ended with the last row, as far as one can know. */
 function spansOf(record: RunRecord | null, path: string): Span[] {
-  const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const there = statRegular(path);
+  const written = there.kind === 'file' ? there.stat.mtimeMs : 0;
   const attempts = record?.attempts ?? [];
   return attempts.map(({ startedAt, endedAt }) => ({ from: startedAt, to: Math.max(startedAt, endedAt ?? written) }));
 }

@@ -3,8 +3,11 @@ import type { Slot } from './slot.js';
 
 /** Everything the scheduler can ask for. Orders, as data; the supervisor carries them out. */
 export type SchedulerAction =
-  /** `resumed`: an earlier attempt was up, so the run may find its own checkpoints. */
-  | { type: 'launch'; id: RunId; attempt: number; slot: Slot; resumed: boolean }
+  /**
+   * `resumed`: an earlier attempt was up, so the run may find its own checkpoints. `isUp`: the attempt before it lives, or did a
+   * moment ago: it is this one, and nothing is started.
+   */
+  | { type: 'launch'; id: RunId; attempt: number; slot: Slot; resumed: boolean; isUp?: true }
   /** Ask politely. */
   | { type: 'terminate'; id: RunId; attempt: number }
   /** The whole tree, now. */

@@ -7,7 +7,7 @@ import { learnMemory } from './learned-memory.js';
 import { move } from './move.js';
 import { freeSlot, spareCpu } from './placement.js';
 import { isRetried, retryLater } from './retry.js';
-import { isActive, type Run } from './run-state.js';
+import { inLine, isActive, type Run } from './run-state.js';
 import { makeRoom, takeBack } from './take-back.js';
 import { stop, verdict } from './stop.js';
 import type { Slot } from './slot.js';
@@ -43,9 +43,18 @@ export function ended(turn: Turn, event: News & { gpuMemory?: number | undefined
   };
   run.attempt = event.attempt;
   learnMemory(turn, run, ending.outcome, event.gpuMemory);
-  if (isRetried(run, ending.outcome)) retryLater(turn, run, ending, isActive(was) ? was.slot : null);
+  const goesOn = run.next !== null && ending.outcome.kind === 'done' && ending.outcome.rule === undefined;
+  takeNextTerms(run);
+  // A moment later: who only looks now and then must see that this attempt has ended.
+  if (goesOn) move(turn, run, { ...inLine, notBefore: ending.at + 1, last: ending });
+  else if (isRetried(run, ending.outcome)) retryLater(turn, run, ending, isActive(was) ? was.slot : null);
   else move(turn, run, { phase: 'ended', ...ending });
   watchForBreakage(turn, run, ending);
+}
+
+/** Whatever comes next is by what was submitted while it was up. */
+function takeNextTerms(run: Run): void {
+  if (run.next !== null) Object.assign(run, run.next, { next: null, retried: 0 });
 }
 
 /** A launch was not made after all, even where it looked so; its number stays used. */

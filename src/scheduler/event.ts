@@ -28,6 +28,10 @@ export const GrantedGpu = z.union([
   GpuIndex.transform((index): GrantedGpu => ({ index, uuid: null, memory: null })),
 ]);
 
+/** Whether a person has said how many CPU slots, or which GPUs; else they are all there are. */
+export const Chosen = z.object({ cpus: z.boolean(), gpus: z.boolean() });
+export type Chosen = z.infer<typeof Chosen>;
+
 /** What stands in the way on a GPU, as far as it was seen. */
 export const SeenGpu = z.object({
   index: GpuIndex,
@@ -57,17 +61,29 @@ export const SubmittedRun = z.object({
   /**
    * `run`: to be started. `done`: already done; known, so that groups which need it may start.
    * `keep`: it was up or waiting when it was looked at, and whatever became of it since is none of this submit's business.
+   * `extend`: it was up with less of a budget, and goes on by this plan when that is used up.
+   * `adopt`: it was up, as its directory says, though nobody knew of it: it is taken over, whatever room there is.
    */
-  wish: z.enum(['run', 'done', 'keep']),
+  wish: z.enum(['run', 'done', 'keep', 'extend', 'adopt']),
   /** Attempts known when it was looked at, by its directory or by us. A later one makes the wish out of date. */
   attempts: z.int().nonnegative(),
 });
 export type SubmittedRun = z.infer<typeof SubmittedRun>;
 
-/** Everything that can happen to the runs. Facts, in the past tense; one line of the journal each. `at`: Unix ms. */
+/**
+ * Everything that can happen to the runs. Facts, in the past tense; one line of the journal each. `at`: ms on a line that runs
+ * evenly and begins at Unix time; what a wall clock said then is `at` and the `wallAhead` of that boot.
+ */
 export const SchedulerEvent = z.discriminatedUnion('type', [
   /** `gpus`: in the order in which they are preferred. */
-  z.object({ type: z.literal('slots-changed'), at, cpus: z.int().nonnegative(), gpus: z.array(GrantedGpu) }),
+  z.object({
+    type: z.literal('slots-changed'),
+    at,
+    cpus: z.int().nonnegative(),
+    gpus: z.array(GrantedGpu),
+    /** Which of them a person has named, so that they stay; absent: neither, as version 2 could not say it. */
+    chosen: Chosen.optional(),
+  }),
   /** What was found on the GPUs, where it differs from what was known. One that is not listed is not there (any more). */
   z.object({ type: z.literal('gpus-seen'), at, gpus: z.array(SeenGpu) }),
   /** These GPUs take no new runs (`drained`), or do again. What is on them stays. */
@@ -109,6 +125,8 @@ export const SchedulerEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('continue-requested'), at, ids: z.array(RunId) }),
   z.object({ type: z.literal('priority-requested'), at, ids: z.array(RunId), priority: z.int() }),
   z.object({ type: z.literal('time-passed'), at }),
+  /** How the clocks stood at a start, or when the wall clock had been set. `bootMs`: ms of the boot clock; `wallMs`: Unix ms. */
+  z.object({ type: z.literal('clock-read'), at, bootId: z.string(), bootMs: z.number(), wallMs: z.number() }),
   z.object({ type: z.literal('sweep-forgotten'), at, sweep: Name }),
 ]);
 export type SchedulerEvent = z.infer<typeof SchedulerEvent>;

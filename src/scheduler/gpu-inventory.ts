@@ -3,8 +3,10 @@ import type { EventOf } from './event.js';
 import type { GpuDevice, GpuPool, SchedulerState } from './state.js';
 
 /** Grants other slots. Runs on slots that are no longer granted stay there until they end. */
-export function changeSlots({ cpu, gpu }: SchedulerState, { cpus, gpus }: EventOf<'slots-changed'>): void {
+export function changeSlots({ cpu, gpu }: SchedulerState, { cpus, gpus, chosen }: EventOf<'slots-changed'>): void {
   cpu.slots = cpus;
+  cpu.chosen = chosen?.cpus ?? false;
+  gpu.chosen = chosen?.gpus ?? false;
   gpu.gpus = [...new Set(gpus.map(({ index }) => index))];
   for (const { index, uuid, memory } of gpus) {
     const known = deviceOf(gpu, index);

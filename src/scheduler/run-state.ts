@@ -28,19 +28,9 @@ export type RunState =
   | { phase: 'killing'; slot: Slot; pid: number; since: number; stop: StopCause }
   | ({ phase: 'ended' } & Ending);
 
-/** A state in which the run holds a slot. */
-export type ActiveState = Extract<RunState, { slot: Slot }>;
-
-/** Waits, for nothing but its turn. */
-export const inLine: Waiting = { phase: 'waiting', notBefore: null, last: null };
-
-export type Run = {
-  readonly id: RunId;
-  readonly sweep: string;
-  /** Changes only when a file that was edited puts the run into another one. */
-  group: GroupId;
-  /** Place in the queue among runs of its priority: the order of submission, kept when the run is resumed. */
-  readonly order: number;
+/** What a submit says of a run. `plan`: file that holds its command. */
+export type Terms = {
+  plan: string;
   need: Need;
   graceMs: number;
   /** The higher goes first. */
@@ -48,14 +38,30 @@ export type Run = {
   /** Longest time it may be up, without its pauses; null: for ever. */
   timeoutMs: number | null;
   retry: Retry;
+};
+
+/** A state in which the run holds a slot. */
+export type ActiveState = Extract<RunState, { slot: Slot }>;
+
+/** Waits, for nothing but its turn. */
+export const inLine: Waiting = { phase: 'waiting', notBefore: null, last: null };
+
+/** `plan` and the other terms are those of the present attempt, or of the next where there is none. */
+export type Run = Terms & {
+  readonly id: RunId;
+  readonly sweep: string;
+  /** Changes only when a file that was edited puts the run into another one. */
+  group: GroupId;
+  /** Place in the queue among runs of its priority: the order of submission, kept when the run is resumed. */
+  readonly order: number;
   /** Automatic retries used in a row. */
   retried: number;
   /** It ran out of memory on a GPU that it shared, and has the next one to itself. */
   alone: boolean;
   /** Null unless the run waits. */
   hold: Hold | null;
-  /** File that holds the command of the next launch. */
-  plan: string;
+  /** Its budget was raised while it was up: what it goes on by when this attempt has ended. */
+  next: Terms | null;
   /** Number of the last launch; a launch never reuses a number. */
   attempt: number;
   /** Attempts whose process was up. */

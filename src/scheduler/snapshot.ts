@@ -1,15 +1,16 @@
 import * as z from 'zod';
 import { GpuIndex, GroupId, RunId } from '../base/ids.js';
-import { Breaker, Retry, SeenGpu } from './event.js';
+import { Boot } from './boots.js';
+import { Breaker, Chosen, Retry, SeenGpu } from './event.js';
 import { groupOf, setNeeds } from './groups.js';
 import { file } from './move.js';
-import type { Run } from './run-state.js';
+import type { Run, Terms } from './run-state.js';
 import { RunStateSchema } from './run-state-schema.js';
 import { Need } from './slot.js';
 import { emptyState, type Group, type SchedulerState } from './state.js';
 
 /** What runs of a sweep mostly have in common. */
-const Terms = z.object({
+const Common = z.object({
   sweep: z.string(),
   group: GroupId,
   plan: z.string(),
@@ -19,7 +20,7 @@ const Terms = z.object({
   timeoutMs: z.number().nullable(),
   retry: Retry,
 });
-type Terms = z.infer<typeof Terms>;
+type Common = z.infer<typeof Common>;
 
 const Hold = z.discriminatedUnion('by', [
   z.object({ by: z.literal('person') }),
@@ -34,6 +35,8 @@ const RunRecord = z.object({
   order: z.int().nonnegative(),
   retried: z.int().nonnegative(),
   alone: z.boolean(),
+  /** Place of the terms it goes on by; null: none. Version 2 had none. */
+  next: z.int().nonnegative().nullable().default(null),
   hold: Hold.nullable(),
   attempt: z.int().nonnegative(),
   starts: z.int().nonnegative(),
@@ -55,14 +58,17 @@ export const Snapshot = z
   .object({
     cpus: z.int().nonnegative(),
     gpus: z.array(GpuIndex),
+    chosen: Chosen.default({ cpus: false, gpus: false }),
     devices: z.array(DeviceRecord),
     groups: z.array(GroupRecord),
-    terms: z.array(Terms),
+    terms: z.array(Common),
     runs: z.array(RunRecord),
     nextOrder: z.int().nonnegative(),
+    /** Version 2 had none. */
+    boots: z.array(Boot).default([]),
   })
   .refine(
-    ({ terms, runs }) => runs.every((run) => run.terms < terms.length),
+    ({ terms, runs }) => runs.every((run) => Math.max(run.terms, run.next ?? 0) < terms.length),
     'a run refers to terms that are not there',
   )
   .refine(
@@ -73,35 +79,53 @@ export type Snapshot = z.infer<typeof Snapshot>;
 
 /** What is to be kept of a state. Shares parts with it: to be written down before the next step. */
 export function snapshotOf(state: SchedulerState): Snapshot {
-  const { cpu, gpu, groups, runs, nextOrder } = state;
+  const { cpu, gpu, groups, runs, nextOrder, boots } = state;
   const table = new Map<string, number>();
-  const terms: Terms[] = [];
-  const placeOf = (own: Terms): number => {
+  const terms: Common[] = [];
+  const placeOf = (own: Common): number => {
     const key = JSON.stringify(own);
     const place = table.get(key) ?? terms.push(own) - 1;
     table.set(key, place);
     return place;
   };
   return {
-    ...{ cpus: cpu.slots, gpus: [...gpu.gpus], devices: [...gpu.devices.values()] },
+    ...{ cpus: cpu.slots, gpus: [...gpu.gpus], chosen: { cpus: cpu.chosen, gpus: gpu.chosen } },
+    ...{ devices: [...gpu.devices.values()] },
     groups: [...groups.values()].map(groupRecord),
     terms,
-    runs: [...runs.values()].map((run) => runRecord(run, placeOf(termsOf(run)))),
+    runs: [...runs.values()].map((run) => {
+      const next = run.next === null ? null : placeOf(commonOf(run, run.next));
+      return runRecord(run, placeOf(commonOf(run, run)), next);
+    }),
     nextOrder,
+    boots: [...boots],
   };
 }
 
 /** The state that a snapshot was taken of: the same events bring it to the same actions. */
-export function restored({ cpus, gpus, devices, groups, terms, runs, nextOrder }: Snapshot): SchedulerState {
+export function restored({
+  chosen,
+  cpus,
+  gpus,
+  devices,
+  groups,
+  terms,
+  runs,
+  nextOrder,
+  boots,
+}: Snapshot): SchedulerState {
   const state = emptyState();
   state.cpu.slots = cpus;
+  state.cpu.chosen = chosen.cpus;
+  state.gpu.chosen = chosen.gpus;
   state.gpu.gpus = gpus;
   state.nextOrder = nextOrder;
+  state.boots.push(...boots);
   for (const device of devices) state.gpu.devices.set(device.index, device);
   for (const { id, breaker, quickFailures, peakMemory } of groups) {
     Object.assign(groupOf(state, id), { breaker, quickFailures, peakMemory });
   }
-  for (const record of runs) restoreRun(state, runOf(record, terms[record.terms]!));
+  for (const record of runs) restoreRun(state, runOf(record, terms));
   // Only now, when every group knows its runs: an empty group would look complete.
   for (const { id, needs } of groups) setNeeds(state, id, needs);
   return state;
@@ -116,7 +140,8 @@ function restoreRun(state: SchedulerState, run: Run): void {
 }
 
 /** Written out: putting it together from parts costs several times as much, ten thousand times over. */
-function runOf(own: z.infer<typeof RunRecord>, terms: Terms): Run {
+function runOf(own: z.infer<typeof RunRecord>, all: readonly Common[]): Run {
+  const terms = all[own.terms]!;
   return {
     id: own.id,
     sweep: terms.sweep,
@@ -130,6 +155,7 @@ function runOf(own: z.infer<typeof RunRecord>, terms: Terms): Run {
     retried: own.retried,
     alone: own.alone,
     hold: own.hold,
+    next: own.next === null ? null : nextOf(all[own.next]!),
     plan: terms.plan,
     attempt: own.attempt,
     starts: own.starts,
@@ -141,11 +167,15 @@ function groupRecord({ id, needs, breaker, quickFailures, peakMemory }: Group): 
   return { id, needs: [...needs], breaker, quickFailures, peakMemory };
 }
 
-function runRecord(run: Run, terms: number): z.infer<typeof RunRecord> {
-  const { id, order, retried, alone, hold, attempt, starts, state } = run;
-  return { id, terms, order, retried, alone, hold, attempt, starts, state };
+function nextOf({ plan, need, graceMs, priority, timeoutMs, retry }: Common): Terms {
+  return { plan, need, graceMs, priority, timeoutMs, retry };
 }
 
-function termsOf({ sweep, group, plan, need, graceMs, priority, timeoutMs, retry }: Run): Terms {
+function runRecord(run: Run, terms: number, next: number | null): z.infer<typeof RunRecord> {
+  const { id, order, retried, alone, hold, attempt, starts, state } = run;
+  return { id, terms, order, retried, alone, next, hold, attempt, starts, state };
+}
+
+function commonOf({ sweep, group }: Run, { plan, need, graceMs, priority, timeoutMs, retry }: Terms): Common {
   return { sweep, group, plan, need, graceMs, priority, timeoutMs, retry };
 }

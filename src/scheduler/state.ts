@@ -1,4 +1,5 @@
 import type { GpuIndex, GroupId, RunId } from '../base/ids.js';
+import type { Boot } from './boots.js';
 import type { Breaker, SeenGpu } from './event.js';
 import { RunHeap } from './run-heap.js';
 import type { Run } from './run-state.js';
@@ -23,18 +24,23 @@ export type Group = {
   peakMemory: number | null;
 };
 
-/** CPU slots are numbered 0 … slots - 1; holders above that are left over from when there were more. */
-export type CpuPool = { slots: number; readonly holders: Map<number, RunId> };
+/**
+ * CPU slots are numbered 0 … slots - 1; holders above that are left over from when there were more, or were taken over.
+ * `chosen`: a person has said how many.
+ */
+export type CpuPool = { slots: number; chosen: boolean; readonly holders: Map<number, RunId> };
 
 /** A GPU, as far as it is known. `memory`, `foreignMemory`: MiB. `present`: the last look found it, or there was none yet. */
 export type GpuDevice = SeenGpu & { uuid: string | null; drained: boolean; present: boolean };
 
 /**
- * `gpus`: those that may be used, in the order in which they are preferred. `devices`: every one that was ever spoken of.
+ * `gpus`: those that may be used, in the order in which they are preferred; `chosen`: a person has said which. `devices`:
+ * every one that was ever spoken of.
  * `shares`: per GPU, the runs on it and how many runs each of them agrees to share it with.
  */
 export type GpuPool = {
   gpus: readonly GpuIndex[];
+  chosen: boolean;
   readonly devices: Map<GpuIndex, GpuDevice>;
   readonly shares: Map<GpuIndex, Map<RunId, number>>;
 };
@@ -55,6 +61,8 @@ export type SchedulerState = {
   /** Runs to which something happens at a known time, soonest first: a kill, a retry, a timeout. */
   readonly deadlines: RunHeap;
   nextOrder: number;
+  /** How times of events stand to the clocks of the machine, one for each time it was up. */
+  readonly boots: Boot[];
 };
 
 /** No runs and no slots. */
@@ -63,12 +71,13 @@ export function emptyState(): SchedulerState {
     runs: new Map(),
     groups: new Map(),
     sweeps: new Map(),
-    cpu: { slots: 0, holders: new Map() },
-    gpu: { gpus: [], devices: new Map(), shares: new Map() },
+    cpu: { slots: 0, chosen: false, holders: new Map() },
+    gpu: { gpus: [], chosen: false, devices: new Map(), shares: new Map() },
     queues: new Map(),
     queued: new Map(),
     active: new Set(),
     deadlines: new RunHeap(),
     nextOrder: 0,
+    boots: [],
   };
 }

@@ -8,6 +8,7 @@
 import { assertNever } from '../base/assert-never.js';
 import type { RunId } from '../base/ids.js';
 import type { SchedulerAction } from './action.js';
+import { noteClock } from './boots.js';
 import { ended, ruleMet, started, withdrawn } from './attempts.js';
 import type { EventOf, SchedulerEvent } from './event.js';
 import { forget } from './forget.js';
@@ -47,6 +48,8 @@ function react(turn: Turn, event: SchedulerEvent): void {
       return forget(turn, event.sweep);
     case 'time-passed':
       return passTime(turn);
+    case 'clock-read':
+      return noteClock(turn.state, event);
     default:
       return 'ids' in event ? obey(turn, event) : learn(turn, event);
   }

@@ -3,7 +3,8 @@ import type { EventOf, SubmittedRun } from './event.js';
 import { completionChanged, groupOf, setNeeds } from './groups.js';
 import { liftBreaker, trustAgain } from './hold.js';
 import { file, move } from './move.js';
-import { inLine, isActive, type Run } from './run-state.js';
+import { spareCpu } from './placement.js';
+import { inLine, isActive, type Run, type Terms } from './run-state.js';
 import type { SchedulerState } from './state.js';
 import type { Turn } from './turn.js';
 
@@ -22,11 +23,30 @@ export function submit(turn: Turn, { sweep, plan, groups, runs }: Submission): v
 
 function take(turn: Turn, run: Run, plan: string, submitted: SubmittedRun): void {
   const { need, graceMs, priority, timeoutMs, retry, wish, attempts } = submitted;
+  const terms: Terms = { plan, need, graceMs, priority, timeoutMs, retry };
+  if (isActive(run.state) && wish === 'extend') return extend(turn, run, terms);
   if (isActive(run.state) || run.attempt > attempts) return;
-  Object.assign(run, { plan, need, graceMs, priority, timeoutMs, retry, attempt: attempts });
+  Object.assign(run, terms, { attempt: attempts });
   if (wish === 'done') move(turn, run, { phase: 'ended', outcome: { kind: 'done' }, ...pastOf(run, turn.at) });
+  else if (wish === 'adopt') adopt(turn, run);
   else if (run.state.phase === 'waiting') keepWaiting(turn, run);
-  else if (wish === 'run') startAnew(turn, run);
+  else if (wish === 'run' || wish === 'extend') startAnew(turn, run);
+}
+
+/** It goes on by other terms when its present attempt ends; those of the attempt are not changed under it. */
+function extend({ touched }: Turn, run: Run, terms: Terms): void {
+  run.next = terms;
+  touched.add(run.id);
+}
+
+/** It is up, and has a slot of its own beyond those that are granted until it is known where it is. */
+function adopt(turn: Turn, run: Run): void {
+  Object.assign(run, { retried: 0, alone: false });
+  trustAgain(turn, run);
+  run.attempt += 1;
+  const slot = spareCpu(turn.state.cpu);
+  move(turn, run, { phase: 'starting', slot, stop: null });
+  turn.actions.push({ type: 'launch', id: run.id, attempt: run.attempt, slot, resumed: true, isUp: true });
 }
 
 /** A person launched it again, so the breaker has had its say; where it is in its backoff stays. */
@@ -65,6 +85,7 @@ function known({ state }: Turn, sweep: string, plan: string, submitted: Submitte
     retried: 0,
     alone: false,
     hold: null,
+    next: null,
     plan,
     attempt: attempts,
     starts: attempts,

@@ -11,6 +11,7 @@ import type { Turn } from './turn.js';
 /** Puts a run that is not up after all back to where it waits; one that was to be stopped has ended. */
 export function takeBack(turn: Turn, run: Run): void {
   const cause = 'stop' in run.state ? run.state.stop : null;
+  if (run.next !== null) Object.assign(run, run.next, { next: null });
   move(turn, run, inLine);
   if (cause !== null) stop(turn, run, cause);
 }

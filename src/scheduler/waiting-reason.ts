@@ -36,6 +36,7 @@ function holdReason(hold: NonNullable<Run['hold']>): string {
 }
 
 function backoffReason({ retry, retried }: Run, last: Ending): string {
+  if (last.outcome.kind === 'done') return 'goes on with its larger budget';
   return `${endingWords(last.outcome)}, retry ${retried} of ${retry.max}`;
 }
 

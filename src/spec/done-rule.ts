@@ -2,10 +2,12 @@ import type { Parameters } from '../base/scalar.js';
 import type { CelValue } from './cel-environment.js';
 import { identifierOf, toCel } from './cel-value.js';
 import { compileExpression, ExpressionError, rowLimits, type Expression } from './expression.js';
-import type { DoneRule } from './planned-run.js';
+import type { DoneRule, PlannedRun } from './planned-run.js';
 
 /** A rule that looks at a file. */
 type FileRule = Extract<DoneRule, { file: string }>;
+
+type Row = Readonly<Record<string, unknown>>;
 
 /** Ten thousand runs share a handful of rules. */
 const compiled = new Map<string, Expression | null>();
@@ -14,11 +16,20 @@ const compiled = new Map<string, Expression | null>();
  * Whether a row of the rule's file says that the run is done. `where` sees the row's fields and, where the row has no
  * such field, the run's parameters: `name == "final" && batch >= n_batches`. A row that lacks a field does not count.
  */
-export function holdsForRow(rule: FileRule, rows: readonly Record<string, unknown>[], parameters: Parameters): boolean {
+export function holdsForRow(rule: FileRule, rows: readonly Row[], parameters: Parameters): boolean {
+  return rows.some(rowTest(rule, parameters));
+}
+
+/** The same for one row after the other; undefined for a rule that looks at no file. */
+export function doneTest({ done, parameters }: Pick<PlannedRun, 'done' | 'parameters'>) {
+  return 'file' in done ? rowTest(done, parameters) : undefined;
+}
+
+function rowTest(rule: FileRule, parameters: Parameters): (row: Row) => boolean {
   const expression = expressionOf(rule.where);
-  if (expression === null) return false;
+  if (expression === null) return () => false;
   const outer = variablesOf(parameters, expression);
-  return rows.some((row) => holds(expression, { ...outer, ...variablesOf(row, expression) }));
+  return (row) => holds(expression, { ...outer, ...variablesOf(row, expression) });
 }
 
 /** null: it is none. A file that says so is refused; but the plan may come from an older version of this program. */

@@ -57,8 +57,8 @@ function stoppedWithoutRows(done: DoneRule, { stoppedBy }: RunFacts): boolean {
   return stoppedBy !== null && 'exit' in done;
 }
 
-/** Same identity, so what differs is budget. A smaller budget is no reason to run again. */
-function growth(before: Parameters, now: Parameters): string | null {
+/** How a budget grew, in words; null: it did not. Same identity, so what differs is budget; less of it is no reason to run again. */
+export function growth(before: Parameters, now: Parameters): string | null {
   for (const [name, value] of Object.entries(now)) {
     const old = ownValue(before, name);
     if (old === undefined || JSON.stringify(old) === JSON.stringify(value)) continue;

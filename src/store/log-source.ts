@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
+import { openRegular, statRegular } from '../files/regular-file.js';
 
 /** What a look at a log says. `identity` changes when another file stands at its place. */
 export type LogLook = { readonly size: number; readonly identity: string };
@@ -16,30 +17,25 @@ export function fileSource(path: string): LogSource {
   return { look: () => look(path), read: (from, length) => readPart(path, from, length) };
 }
 
+/** What is no regular file has nothing to show. A network file system may fail one look (ESTALE); the next one tries again. */
 function look(path: string): LogLook | null {
-  try {
-    const stat = statSync(path, { throwIfNoEntry: false });
-    return stat?.isFile() === true ? { size: stat.size, identity: `${stat.dev}:${stat.ino}` } : null;
-  } catch {
-    // A network file system may fail one look (ESTALE); the next one tries again.
-    return null;
-  }
+  const there = statRegular(path);
+  if (there.kind !== 'file') return null;
+  const { size, dev, ino } = there.stat;
+  return { size, identity: `${dev}:${ino}` };
 }
 
 function readPart(path: string, from: number, length: number): Buffer {
-  let descriptor: number;
+  const opened = openRegular(path);
+  if (opened.kind !== 'file') return Buffer.alloc(0);
   try {
-    descriptor = openSync(path, 'r');
+    const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(length, opened.stat.size - from)));
+    return bytes.subarray(0, fill(opened.descriptor, bytes, from));
   } catch {
-    return Buffer.alloc(0);
-  }
-  try {
-    const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(length, fstatSync(descriptor).size - from)));
-    return bytes.subarray(0, fill(descriptor, bytes, from));
-  } catch {
+    // As above: the next read tries again.
     return Buffer.alloc(0);
   } finally {
-    closeSync(descriptor);
+    closeSync(opened.descriptor);
   }
 }
 

@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
+import { openRegular } from '../files/regular-file.js';
 import { displayText } from './display-text.js';
 
 /** Enough for hundreds of lines, and read in a fraction of a millisecond. */
@@ -21,18 +22,15 @@ export function lastLines(path: string, count: number, maxBytes = DEFAULT_BYTES)
 
 /** `cut`: the text begins in the middle of the file, perhaps in the middle of a line. */
 function readEnd(path: string, maxBytes: number): { text: string; cut: boolean } | null {
-  let descriptor: number;
+  const opened = openRegular(path);
+  if (opened.kind !== 'file') return null;
+  const { descriptor, stat } = opened;
   try {
-    descriptor = openSync(path, 'r');
+    const bytes = Buffer.alloc(Math.min(stat.size, maxBytes));
+    const length = readSync(descriptor, bytes, 0, bytes.length, stat.size - bytes.length);
+    return { text: bytes.toString('utf8', 0, length), cut: stat.size > bytes.length };
   } catch {
-    return null;
-  }
-  try {
-    const { size } = fstatSync(descriptor);
-    const bytes = Buffer.alloc(Math.min(size, maxBytes));
-    const length = readSync(descriptor, bytes, 0, bytes.length, size - bytes.length);
-    return { text: bytes.toString('utf8', 0, length), cut: size > bytes.length };
-  } catch {
+    // The disk or the network failed the read: nothing is known of its end.
     return null;
   } finally {
     closeSync(descriptor);

@@ -1,13 +1,13 @@
 import { type Bounds, defaultBounds } from './bounded-series.js';
 import type { Line } from './downsample.js';
-import { FollowedFile } from './followed-file.js';
+import { FollowedFile, LONGEST_LINE } from './followed-file.js';
 import { type MetricRow, MetricTable } from './metric-table.js';
 
 export type { MetricRow } from './metric-table.js';
 
 export type MetricListener = {
-  /** Each row as it is read, also one that replaces an earlier step. */
-  onRow: (row: MetricRow) => void;
+  /** Each row as it is read, also one that replaces an earlier step; null: to make one for nobody takes a third of the time. */
+  onRow: ((row: MetricRow) => void) | null;
   /** The file was replaced or rewritten: its rows come again from the first. */
   onRestart: () => void;
 };
@@ -28,6 +28,7 @@ export class MetricLog {
   readonly #bounds: Bounds;
   #table: MetricTable;
   #more = false;
+  #skipped = 0;
 
   /** @param bounds How much of each series to keep; what a person looks at needs no more than the default. */
   constructor(path: string, listener: MetricListener | null = null, bounds = defaultBounds) {
@@ -47,6 +48,21 @@ export class MetricLog {
     return this.#more;
   }
 
+  /** Bytes of the file that have been taken in. */
+  get offset(): number {
+    return this.#file.offset;
+  }
+
+  /** Why the file could not be read at the last refresh, in words; null: it could, or there is none. */
+  get obstacle(): string | null {
+    return this.#file.obstacle;
+  }
+
+  /** How many lines were too long to be rows, and are left out. */
+  get skipped(): number {
+    return this.#file.skipped + this.#skipped;
+  }
+
   /** Takes in what the file has gained since the last call; true if anything changed. */
   refresh(maxBytes = DEFAULT_BYTES): boolean {
     const { restarted, bytes, more } = this.#file.read(maxBytes);
@@ -54,8 +70,8 @@ export class MetricLog {
     if (restarted) this.#forget();
     for (let from = 0; from < bytes.length;) {
       const end = bytes.indexOf(NEWLINE, from);
-      const isRow = this.#table.takeLine(bytes.toString('utf8', from, end));
-      if (isRow) this.#listener?.onRow(this.#table.lastRow());
+      if (end - from > LONGEST_LINE) this.#skipped += 1;
+      else this.#take(bytes.toString('utf8', from, end));
       from = end + 1;
     }
     return restarted || bytes.length > 0;
@@ -76,7 +92,13 @@ export class MetricLog {
     return this.#table.last();
   }
 
+  #take(line: string): void {
+    const isRow = this.#table.takeLine(line);
+    if (isRow) this.#listener?.onRow?.(this.#table.lastRow());
+  }
+
   #forget(): void {
+    this.#skipped = 0;
     this.#table = new MetricTable(this.#bounds);
     this.#listener?.onRestart();
   }

@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, readSync } from 'node:fs';
+import { openRegular } from '../files/regular-file.js';
 import { MetricTable } from './metric-table.js';
 
 const NEWLINE = 10;
@@ -41,16 +42,19 @@ export class MetricOutline {
   /** Takes so many further lines. A file that cannot be read has none. */
   take(count: number): void {
     const end = Math.min(this.#places, this.#next + count);
-    try {
-      const descriptor = openSync(this.#path, 'r');
-      try {
-        this.#size ??= fstatSync(descriptor).size;
-        for (; this.#next < end; this.#next++) this.#takeLineAt(descriptor, this.#size);
-      } finally {
-        closeSync(descriptor);
-      }
-    } catch {
+    const opened = openRegular(this.#path);
+    if (opened.kind !== 'file') {
       this.#next = this.#places;
+      return;
+    }
+    try {
+      this.#size ??= opened.stat.size;
+      for (; this.#next < end; this.#next++) this.#takeLineAt(opened.descriptor, this.#size);
+    } catch {
+      // The disk or the network failed a read: what there is will be drawn when all has been read.
+      this.#next = this.#places;
+    } finally {
+      closeSync(opened.descriptor);
     }
   }
 

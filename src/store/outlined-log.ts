@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { statRegular } from '../files/regular-file.js';
 import type { Line } from './downsample.js';
 import { MetricLog } from './metric-log.js';
 import { MetricOutline } from './metric-outline.js';
@@ -59,8 +59,8 @@ export class OutlinedLog {
 
   #begin(): void {
     this.#isNew = false;
-    const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
-    if (size >= LONG) this.#outline = new MetricOutline(this.#path, PLACES);
+    const there = statRegular(this.#path);
+    if (there.kind === 'file' && there.stat.size >= LONG) this.#outline = new MetricOutline(this.#path, PLACES);
   }
 
   /** Without steps, the lines of an outline would have no place on the x axis. */

@@ -1,7 +1,9 @@
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sweepFiles } from '../contract/files.js';
 import { statRegular, textOrNull } from '../files/regular-file.js';
+import { writeWhole } from '../files/whole-file.js';
 
 /** Bytes: more than a sweep file may have. */
 const MOST = 2 ** 26;
@@ -15,13 +17,13 @@ export function writeSweepText(sweepDirectory: string, text: string): void {
   const path = join(sweepDirectory, sweepFiles.text);
   const before = textOrNull(path, MOST);
   if (before === text) return;
-  if (before !== null) writeWhole(formerPath(sweepDirectory), before);
-  writeWhole(path, text);
+  if (before !== null) keep(formerPath(sweepDirectory), before);
+  keep(path, text);
 }
 
 /** Keeps where the text came from. @param path Absolute. */
 export function writeSweepOrigin(sweepDirectory: string, path: string): void {
-  writeWhole(join(sweepDirectory, sweepFiles.origin), `${path}\n`);
+  keep(join(sweepDirectory, sweepFiles.origin), `${path}\n`);
 }
 
 /** The file that was submitted last, if it was another one than `path` and its text differs from `text`; else null. */
@@ -42,7 +44,7 @@ function formerPath(sweepDirectory: string): string {
   }
 }
 
-function writeWhole(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text);
-  renameSync(`${path}.new`, path);
+/** Two programs may launch it at once. */
+function keep(path: string, text: string): void {
+  writeWhole(path, text, { draft: `${path}.${randomUUID()}.new` });
 }

@@ -11,12 +11,14 @@ import { runSummary, type Surroundings } from './run-view.js';
 export type BoardSources = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun;
-  beside: (run: PlannedRun) => Omit<Surroundings, 'waiting'>;
+  beside: (run: PlannedRun) => Omit<Surroundings, 'waiting' | 'shown'>;
+  /** The wall clock at a time of the scheduler's line. Unix ms. */
+  shown: (at: number) => number;
   /** Why a run that has its slot is not up yet. */
   delayOf: (id: RunId) => string | null;
   sweeps: () => SweepSummary[];
-  /** Whether what ended runs wrote last has been read. */
-  recalled: () => boolean;
+  /** Of how many ended runs it has not been read what they wrote last. */
+  unread: () => number;
   gpus: () => FleetStatus['gpus'];
   /** What keeps the supervisor from its work, in words. */
   problem: () => string | null;
@@ -24,12 +26,17 @@ export type BoardSources = {
 
 /**
  * The rows that all clients see. A row is a new object when something in it changed, and the same one otherwise, so that
- * each client's copy can be compared by identity.
+ * each client's copy can be compared by identity. It is made when it is asked for: of fifty thousand that change at once, a
+ * client is told page by page, and where nobody looks, nothing is made.
  */
 export class Board {
+  /** As far as somebody has asked for them. */
   readonly rows = new Map<RunId, RunSummary>();
   readonly #sources: BoardSources;
+  /** Rows that are not true any more. */
   readonly #stale = new Set<RunId>();
+  /** Runs whose change has not been told yet. */
+  #news = new Set<RunId>();
   /** By group: why its runs waited when we last looked. */
   readonly #reasons = new Map<GroupId, string | null>();
 
@@ -38,38 +45,65 @@ export class Board {
   }
 
   touch(ids: Iterable<RunId>): void {
-    for (const id of ids) this.#stale.add(id);
+    for (const id of ids) {
+      if (this.rows.has(id)) this.#stale.add(id);
+      this.#news.add(id);
+    }
   }
 
   sweeps(): SweepSummary[] {
     return this.#sources.sweeps();
   }
 
-  /** Brings the rows up to date and names those that changed, gone ones included. */
+  /** All runs there are. */
+  ids(): Iterable<RunId> {
+    return this.#sources.state.runs.keys();
+  }
+
+  /** The row as it is now; undefined for a run that is gone. */
+  row(id: RunId): RunSummary | undefined {
+    const known = this.rows.get(id);
+    if (known !== undefined && !this.#stale.has(id)) return known;
+    const run = this.#sources.state.runs.get(id);
+    this.#stale.delete(id);
+    if (run === undefined) {
+      this.rows.delete(id);
+      return undefined;
+    }
+    const row = this.#row(run);
+    this.rows.set(id, row);
+    return row;
+  }
+
+  /** Names the runs that have changed since the last time, gone ones included. */
   refresh(): RunId[] {
     this.#touchWaiting();
-    const { state } = this.#sources;
-    const changed = [...this.#stale];
-    this.#stale.clear();
-    for (const id of changed) {
-      const run = state.runs.get(id);
-      if (run === undefined) this.rows.delete(id);
-      else this.rows.set(id, this.#row(run));
-    }
+    const changed = [...this.#news];
+    this.#news = new Set();
     return changed;
   }
 
   status(): FleetStatus {
-    const { state, recalled, gpus, problem } = this.#sources;
+    const { state, unread, gpus, problem } = this.#sources;
     const cpu = { slots: state.cpu.slots, busy: state.cpu.holders.size };
-    return { settled: isSettled(state), recalled: recalled(), cpu, gpus: gpus(), problem: problem() };
+    const read = { recalled: unread() === 0, unread: unread() };
+    return { settled: isSettled(state), ...read, cpu, gpus: gpus(), problem: problem() };
   }
 
   #row(run: Run): RunSummary {
-    const { state, planned, beside, delayOf } = this.#sources;
+    const { planned, beside, shown } = this.#sources;
     const plan = planned(run.id);
-    const waiting = run.state.phase === 'starting' ? delayOf(run.id) : waitingReason(state, run.id);
-    return runSummary(run, plan, { ...beside(plan), waiting });
+    const waiting = this.#remarkOn(run);
+    return runSummary(run, plan, { ...beside(plan), waiting, shown });
+  }
+
+  /** Why it is not up, or what comes after. */
+  #remarkOn(run: Run): string | null {
+    const { state, delayOf } = this.#sources;
+    const { phase } = run.state;
+    const delay = phase === 'starting' ? delayOf(run.id) : waitingReason(state, run.id);
+    const goesOn = run.next !== null && (phase === 'starting' || phase === 'running');
+    return delay ?? (goesOn ? 'goes on with its larger budget after this attempt' : null);
   }
 
   /** The runs of a group wait for the same thing: where that changed, all their rows did. */

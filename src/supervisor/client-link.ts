@@ -9,6 +9,9 @@ import type { Board } from './board.js';
 /** More than this unsent, and the client is left to catch up, bytes. */
 const BACKLOG = 256 << 10;
 
+/** Sent in one turn: others are to have theirs, too. */
+const PAGES = 5;
+
 /**
  * What one client knows, and how it is told the rest.
  *
@@ -30,7 +33,7 @@ export class ClientLink {
   constructor(socket: Socket, board: Board, pid: number) {
     this.#socket = socket;
     this.#board = board;
-    this.#pending = new Set(board.rows.keys());
+    this.#pending = new Set(board.ids());
     this.send({ type: 'hello', version: 1, pid });
   }
 
@@ -50,7 +53,7 @@ export class ClientLink {
   /** Sends what has changed, as far as the client keeps up. `now`: ms; gives how long it has not. */
   flush(now: number): number {
     this.#sendSweeps();
-    while (this.#pending.size > 0 && !this.#isBehind()) this.#sendPage();
+    for (let page = 0; page < PAGES && this.#pending.size > 0 && !this.#isBehind(); page++) this.#sendPage();
     if (this.#pending.size === 0) this.#conclude();
     this.#stalledSince = this.#isBehind() ? (this.#stalledSince ?? now) : null;
     return this.#stalledSince === null ? 0 : now - this.#stalledSince;
@@ -63,6 +66,11 @@ export class ClientLink {
     if (!this.#ready) this.send({ type: 'ready', seq: ++this.#sequence });
     this.#ready = true;
     this.#answers.splice(0).forEach((answer) => this.send(answer));
+  }
+
+  /** Whether there is more to send, and the client would take it. */
+  get wantsMore(): boolean {
+    return this.#pending.size > 0 && !this.#isBehind();
   }
 
   #isBehind(): boolean {
@@ -82,7 +90,7 @@ export class ClientLink {
     const ids: RunId[] = [];
     for (const id of first(this.#pending, PAGE)) {
       this.#pending.delete(id);
-      const row = this.#board.rows.get(id);
+      const row = this.#board.row(id);
       const known = this.#known.get(id);
       if (row === undefined) ids.push(id);
       else if (known === undefined) runs.push(row);

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sweepFiles } from '../contract/files.js';
+import { writeWhole } from '../files/whole-file.js';
 
 /** Digits of the hash in a name; 64 bits. */
 const DIGITS = 16;
@@ -15,14 +16,13 @@ const DIGITS = 16;
  */
 export function keepCode(sweepDirectory: string, bytes: Buffer, name: (hash: string) => string): string {
   const file = name(createHash('sha256').update(bytes).digest('hex').slice(0, DIGITS));
-  const path = join(sweepDirectory, sweepFiles.code, file);
-  if (!existsSync(path)) writeWhole(path, join(sweepDirectory, sweepFiles.code), bytes);
+  if (!existsSync(join(sweepDirectory, sweepFiles.code, file))) writeCode(sweepDirectory, file, bytes);
   return `${sweepFiles.code}/${file}`;
 }
 
-/** Replaces the file in one step. */
-export function writeWhole(path: string, folder: string, bytes: Buffer | string): void {
+/** Replaces a file of the `code` folder in one step. */
+export function writeCode(sweepDirectory: string, file: string, content: Buffer | string): void {
+  const folder = join(sweepDirectory, sweepFiles.code);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(`${path}.tmp`, bytes, { mode: 0o600 });
-  renameSync(`${path}.tmp`, path);
+  writeWhole(join(folder, file), content, { mode: 0o600 });
 }

@@ -1,14 +1,17 @@
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
+import type { RunId } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
 import type { GpuView } from '../executors/gpu/gpu-view.js';
 import { checkSweepFolder } from '../files/private-folder.js';
 import type { Ack, Command } from '../protocol/command.js';
-import type { SchedulerEvent } from '../scheduler/event.js';
+import type { Chosen, SchedulerEvent, SubmittedRun } from '../scheduler/event.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import { isSettled } from '../scheduler/waiting-reason.js';
-import type { Plan } from '../spec/planned-run.js';
+import { SharedParts } from '../spec/plan-text.js';
+import type { Plan, PlannedRun } from '../spec/planned-run.js';
 import { drainable, drainAck } from './gpu-requests.js';
+import { makeHaste, MANY_RUNS } from './haste.js';
 import type { Judge } from './judgement.js';
 import { forgetRefusal, select, selectionAck, unfinished } from './requests.js';
 import { doneBy, requestedBy, type RunCommand } from './run-verbs.js';
@@ -16,13 +19,14 @@ import type { Environment, RunBook } from './run-book.js';
 import { chooseSlots, isSameChoice, type SlotChoice } from './slot-choice.js';
 import type { Request } from './socket-server.js';
 import { mostSharing } from './sharing.js';
-import { groupNeeds, judgeRuns } from './submission.js';
+import { groupNeeds, judgeRuns, type Known } from './submission.js';
 
 type Submit = Extract<Request, { type: 'submit' }>;
+/** The first page of a submission, and the runs of all pages so far; what they have in common is there once. */
+type Pages = { first: Submit; runs: PlannedRun[]; parts: SharedParts };
 
 /** What the desk needs to do what it is asked. `ask` resolves once the event is recorded and acted upon. */
-export type DeskTools = {
-  state: SchedulerState;
+export type DeskTools = Known & {
   ask: (event: SchedulerEvent) => Promise<void>;
   now: () => number;
   book: RunBook;
@@ -33,11 +37,14 @@ export type DeskTools = {
   capture: (plan: Plan, environment: Environment, gpus: readonly string[]) => void;
 };
 
+/** Runs in one event: some 10 ms of work. */
+const SLICE = 2000;
+
 /** Where clients' requests are heard, checked, turned into events, and answered. */
 export class Desk {
   readonly #tools: DeskTools;
-  /** Submissions whose last page has not come. */
-  readonly #partial = new WeakMap<object, Submit>();
+  /** Submissions whose last page has not come, as far as they are here. */
+  readonly #unfinished = new WeakMap<object, Pages>();
 
   constructor(tools: DeskTools) {
     this.#tools = tools;
@@ -46,11 +53,14 @@ export class Desk {
   /** Null: the answer will come with a later page. Rejects with a UserError for what cannot be done. */
   async answer(request: Request, client: object): Promise<Ack | null> {
     if (request.type === 'command') return this.#obey(request.command);
-    const before = this.#partial.get(client);
-    const whole = before === undefined ? request : joined(before, request);
-    this.#partial.delete(client);
-    if (!request.more) return this.#submit(whole);
-    this.#partial.set(client, whole);
+    const pages = this.#unfinished.get(client) ?? { first: request, runs: [], parts: new SharedParts() };
+    this.#unfinished.delete(client);
+    if (pages.first.request !== request.request) throw interleaved();
+    for (const run of request.plan.runs) pages.runs.push(pages.parts.share(run));
+    const { first, runs } = pages;
+    if (runs.length > MANY_RUNS) makeHaste();
+    if (!request.more) return this.#submit({ ...first, plan: { ...first.plan, runs } });
+    this.#unfinished.set(client, pages);
     return null;
   }
 
@@ -74,7 +84,7 @@ export class Desk {
   async #act(command: RunCommand): Promise<Ack> {
     const { state, ask, now } = this.#tools;
     const selection = select(state, command);
-    if (selection.ids.length > 0) await ask(requestedBy(command, selection.ids, now()));
+    for (const ids of slices(inOrder(state, selection.ids))) await ask(requestedBy(command, ids, now()));
     return selectionAck(selection, doneBy(command));
   }
 
@@ -94,7 +104,7 @@ export class Desk {
   }
 
   async #submit({ plan, environment, slots: wish }: Submit): Promise<Ack> {
-    const { state, ask, now, book, judge, capture } = this.#tools;
+    const { ask, now, book, judge, capture } = this.#tools;
     const [first] = plan.runs;
     if (first !== undefined) checkSweepFolder(dirname(first.directory));
     const { slots, view } = await this.#grant(wish, environment);
@@ -104,23 +114,37 @@ export class Desk {
       view.gpus.map(({ name }) => name),
     );
     const sharing = mostSharing(slots.gpus, view, environment);
-    const runs = await judgeRuns(plan, state, judge, { gpus: slots.gpus.length, perGpu: wish.perGpu, sharing });
-    const key = book.add(plan, environment);
+    const runs = await judgeRuns(plan, this.#tools, judge, { gpus: slots.gpus.length, perGpu: wish.perGpu, sharing });
+    const key = await book.add(plan, environment);
     await ask({ type: 'runs-submitted', at: now(), sweep: plan.sweep, plan: key, groups: groupNeeds(plan), runs });
-    const count = (wished: string) => runs.filter((run) => run.wish === wished).length;
-    const underWay = count('keep') === 0 ? '' : `, ${count('keep')} under way`;
-    return { ok: true, message: `${count('run')} runs to do${underWay}, ${count('done')} done already` };
+    return { ok: true, message: submitWords(runs) };
   }
 
-  /** Changes the slots if they are to change; without a wish, what running sweeps use is left as it is. */
+  /** Changes the slots if they are to change; without a wish, what a person has chosen and what runs use is left as it is. */
   async #grant(wish: Submit['slots'], environment: Environment | null): Promise<{ slots: SlotChoice; view: GpuView }> {
     const { state, ask, now, inventory } = this.#tools;
     const view = await inventory(environment);
     const before = grantedNow(state);
-    const slots = chooseSlots(wish, isSettled(state) ? null : before, availableParallelism(), view);
-    if (!isSameChoice(slots, before)) await ask({ type: 'slots-changed', at: now(), ...slots });
+    const was = { cpus: state.cpu.chosen, gpus: state.gpu.chosen };
+    const chosen = { cpus: was.cpus || wish.slots !== undefined, gpus: was.gpus || wish.gpus !== undefined };
+    const slots = chooseSlots(wish, isSettled(state) ? chosenOf(before, was) : before, availableParallelism(), view);
+    const isSame = isSameChoice(slots, before) && chosen.cpus === was.cpus && chosen.gpus === was.gpus;
+    if (!isSame) await ask({ type: 'slots-changed', at: now(), ...slots, chosen });
     return { slots, view };
   }
+}
+
+function submitWords(runs: readonly SubmittedRun[]): string {
+  const count = (...wishes: SubmittedRun['wish'][]) => runs.filter(({ wish }) => wishes.includes(wish)).length;
+  const [kept, extended, adopted] = [count('keep', 'extend', 'adopt'), count('extend'), count('adopt')];
+  const remarks = [
+    ...(extended === 0
+      ? []
+      : [`${extended} ${extended === 1 ? 'goes' : 'go'} on with ${extended === 1 ? 'its' : 'their'} larger budget`]),
+    ...(adopted === 0 ? [] : [`${adopted} taken over, which nobody knew of`]),
+  ];
+  const underWay = kept === 0 ? '' : `, ${kept} under way${remarks.length === 0 ? '' : ` (${remarks.join('; ')})`}`;
+  return `${count('run')} runs to do${underWay}, ${count('done')} done already`;
 }
 
 function grantedNow({ cpu, gpu }: SchedulerState): SlotChoice {
@@ -131,10 +155,21 @@ function grantedNow({ cpu, gpu }: SchedulerState): SlotChoice {
   return { cpus: cpu.slots, gpus };
 }
 
-function joined(before: Submit, page: Submit): Submit {
-  if (before.request === page.request) {
-    const plan: Plan = { ...before.plan, runs: [...before.plan.runs, ...page.plan.runs] };
-    return { ...before, plan };
-  }
-  throw new UserError('A submission was begun before the last one was complete.', 'Submit one sweep at a time.');
+/** Those that wait first: one that is about to be stopped or held must not start in the place of one that was. */
+function inOrder({ active }: SchedulerState, ids: readonly RunId[]): RunId[] {
+  return [...ids.filter((id) => !active.has(id)), ...ids.filter((id) => active.has(id))];
+}
+
+/** What is asked for many thousand runs is done in turns. */
+function* slices(ids: readonly RunId[]): Generator<RunId[]> {
+  for (let from = 0; from < ids.length; from += SLICE) yield ids.slice(from, from + SLICE);
+}
+
+/** The part that a person has named. What is left out was all there was, and may be more by now. */
+function chosenOf({ cpus, gpus }: SlotChoice, chosen: Chosen): Partial<SlotChoice> {
+  return { ...(chosen.cpus ? { cpus } : {}), ...(chosen.gpus ? { gpus } : {}) };
+}
+
+function interleaved(): UserError {
+  return new UserError('A submission was begun before the last one was complete.', 'Submit one sweep at a time.');
 }

@@ -7,21 +7,23 @@ import type { Records } from './records.js';
 import type { Watcher } from './watcher.js';
 
 /** How the last attempt ended, whether the run ended with it or waits to be tried again by itself. */
-type End = { outcome: Outcome; at: number };
+type End = { outcome: Outcome; since: number | null; at: number };
+
+/** `began`: told once of each attempt that is up, also of those that were up before. `shown`: the wall clock at a time of the line. */
+type FollowUpTools = { began: (run: Run, planned: PlannedRun) => void; shown: (at: number) => number };
 
 /** Keeps records and watches in step with what the scheduler says of each run. Saying the same twice changes nothing. */
 export class FollowUp {
   readonly #records: Records;
   readonly #watcher: Watcher;
-  readonly #began: (run: Run, planned: PlannedRun) => void;
+  readonly #tools: FollowUpTools;
   /** The attempt of each run that is being followed. */
   readonly #followed = new Map<RunId, number>();
 
-  /** @param began Told once of each attempt that is up, also of those that were up before. */
-  constructor(records: Records, watcher: Watcher, began: (run: Run, planned: PlannedRun) => void) {
+  constructor(records: Records, watcher: Watcher, tools: FollowUpTools) {
     this.#records = records;
     this.#watcher = watcher;
-    this.#began = began;
+    this.#tools = tools;
   }
 
   /** To be called whenever the run's state may have changed. */
@@ -29,9 +31,10 @@ export class FollowUp {
     const { id, attempt, state } = run;
     if ('pid' in state && this.#followed.get(id) !== attempt) {
       this.#followed.set(id, attempt);
-      this.#records.started(planned, { number: attempt, slot: slotName(state.slot), startedAt: state.since });
+      const startedAt = this.#tools.shown(state.since);
+      this.#records.started(planned, { number: attempt, slot: slotName(state.slot), startedAt });
       this.#watcher.watch(planned, attempt, state.since);
-      this.#began(run, planned);
+      this.#tools.began(run, planned);
     }
     const end = endOf(run);
     if (end !== null) this.#conclude(planned, end);
@@ -47,7 +50,7 @@ export class FollowUp {
     this.#records.retracted(planned, number);
   }
 
-  #conclude(planned: PlannedRun, { outcome, at }: End): void {
+  #conclude(planned: PlannedRun, { outcome, since, at }: End): void {
     const number = this.#followed.get(planned.id);
     if (number === undefined) {
       // It ended before we were there, or never was up: all there can be is an old file.
@@ -56,7 +59,10 @@ export class FollowUp {
     }
     this.#followed.delete(planned.id);
     this.#watcher.finish(planned);
-    this.#records.ended(planned, { number, endedAt: at, outcome });
+    // Also when it began: the wall clock may have been set right meanwhile.
+    const { shown } = this.#tools;
+    const startedAt = since === null ? {} : { startedAt: shown(since) };
+    this.#records.ended(planned, { number, ...startedAt, endedAt: shown(at), outcome });
   }
 }
 

@@ -1,10 +1,11 @@
 /**
  * What stands in a journal: a header, perhaps a snapshot of all that came before, then one event a line.
  *
- * Version 1 had no snapshots and fewer kinds of event; all it wrote still means the same.
+ * Version 1 had no snapshots, and versions 1 and 2 fewer kinds of event; all they wrote still means the same.
  */
 import { UserError } from '../base/user-error.js';
-import { SchedulerEvent } from '../scheduler/event.js';
+import type { SchedulerEvent } from '../scheduler/event.js';
+import { eventIn, submissionLine } from './submission-line.js';
 
 /**
  * What was found in a journal. `snapshot`: the state before the first event, as it was written; null: nothing was.
@@ -12,8 +13,11 @@ import { SchedulerEvent } from '../scheduler/event.js';
  */
 export type JournalContents = { snapshot: unknown; events: SchedulerEvent[]; dropped: string[] };
 
-/** `end`: bytes up to the last line that makes sense. `version` 0: it does not begin with a header. */
-export type JournalText = JournalContents & { end: number; version: number };
+/**
+ * `end`: bytes up to the last line that makes sense. `version` 0: it does not begin with a header. `damaged`: lines that no crash
+ * of ours leaves behind, unlike a torn one.
+ */
+export type JournalText = JournalContents & { end: number; version: number; damaged: number };
 
 /**
  * Hears what is in a journal while it is read: the snapshot first, if there is one, then each event. So a hundred thousand
@@ -21,17 +25,20 @@ export type JournalText = JournalContents & { end: number; version: number };
  */
 export type JournalHearer = { snapshot: (data: unknown) => void; event: (event: SchedulerEvent) => void };
 
-export const VERSION = 2;
-const READABLE = [1, VERSION];
+export const VERSION = 3;
+const READABLE = [1, 2, VERSION];
 /** A damaged file may have more bad lines than anyone reads. */
 const TOLD = 20;
 
 /** The first line of a journal that began with nothing. As long in every version, so that it can be raised in place. */
 export const headerLine = `${JSON.stringify({ type: 'journal', version: VERSION })}\n`;
 
+/** What every header begins with: written over that of an older version, it raises it. */
+export const versionMark = headerLine.slice(0, headerLine.indexOf('}'));
+
 /** The line of an event. */
 export function eventLine(event: SchedulerEvent): string {
-  return `${JSON.stringify(event)}\n`;
+  return `${JSON.stringify(event.type === 'runs-submitted' ? submissionLine(event) : event)}\n`;
 }
 
 /** The beginning of a journal that goes on from `state`, which stands for all events before it and is plain JSON. */
@@ -47,7 +54,7 @@ export function beginningFrom(state: unknown): string {
  * @param hearer Gets snapshot and events instead of the result.
  */
 export function parseJournal(bytes: Buffer, path: string, hearer?: JournalHearer): JournalText {
-  const text: JournalText = { snapshot: null, events: [], dropped: [], end: 0, version: 0 };
+  const text: JournalText = { snapshot: null, events: [], dropped: [], end: 0, version: 0, damaged: 0 };
   const hears = hearer ?? collectorOf(text);
   const reading: Reading = { text, hears, path, requests: new Set(), snapshotFollows: false };
   let dropped = 0;
@@ -56,6 +63,7 @@ export function parseJournal(bytes: Buffer, path: string, hearer?: JournalHearer
     const to = newline < 0 ? bytes.length : newline;
     const line = bytes.toString('utf8', from, to);
     const fault = newline < 0 && !reading.snapshotFollows ? 'torn' : takeLine(reading, line, number);
+    if (fault === 'damaged') text.damaged += 1;
     if (fault === null) text.end = to + 1;
     else if (++dropped <= TOLD) text.dropped.push(`line ${number} is ${fault} and left out: ${shown(line)}`);
     from = to + 1;
@@ -85,7 +93,7 @@ function takeLine(reading: Reading, line: string, number: number): string | null
   const value = jsonOf(line);
   if (number === 1) return takeHeader(reading, value);
   if (reading.snapshotFollows) return takeSnapshot(reading, value);
-  const event = SchedulerEvent.safeParse(value).data;
+  const event = eventIn(value);
   if (event === undefined) return 'damaged';
   // Facts carry the number of their attempt and may come twice; a request would be done twice.
   const { requests, hears } = reading;

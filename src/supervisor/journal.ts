@@ -1,5 +1,6 @@
-import { constants, fstatSync, statSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, unlink } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { constants, fstatSync, lstatSync, statSync } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import {
@@ -10,6 +11,7 @@ import {
   type JournalHearer,
   parseJournal,
   VERSION,
+  versionMark,
 } from './journal-text.js';
 
 /** A journal shorter than this is not worth shortening, bytes. */
@@ -17,9 +19,19 @@ const LONG = 4 << 20;
 /** It is shortened when it is so many times as long as it was after the last time. */
 const GROWTH = 4;
 
+/**
+ * What was found when it was opened. `kept`: where what could not be understood is kept; null: there was nothing of that kind.
+ * `damaged`: lines. `isNew`: there was no journal, or nothing in it.
+ */
+export type JournalPast = { kept: string | null; damaged: number; isNew: boolean };
+
+export type OpenedJournal = { journal: Journal; contents: JournalContents; past: JournalPast };
+
+type Opened = { end: number; version: number; damaged: number };
+
 /** What a journal can be written anew from. */
 export type JournalSource = {
-  /** The state that all events appended so far have led to, as plain JSON. */
+  /** The state that all events appended so far have led to, as plain JSON, or a promise of it: none is appended meanwhile. */
   snapshot: () => unknown;
   /** Whether the runs directory is still ours: nobody may write over the journal of another supervisor. */
   isOurs: () => boolean;
@@ -42,14 +54,17 @@ export class Journal {
   #long = LONG;
   #version: number;
   #source: JournalSource | null = null;
+  /** Some of it made no sense when it was opened. */
+  #isDamaged: boolean;
   /** The file is new under its name, and a power cut could still take the name away, or give it back to the old one. */
   #isNew: boolean;
 
-  private constructor(path: string, file: FileHandle, { end, version }: { end: number; version: number }) {
+  private constructor(path: string, file: FileHandle, { end, version, damaged }: Opened) {
     this.#path = path;
     this.#file = file;
     this.#end = end;
     this.#version = end === 0 ? VERSION : version;
+    this.#isDamaged = damaged > 0;
     this.#isNew = end === 0;
   }
 
@@ -57,17 +72,22 @@ export class Journal {
    * Opens the journal, or begins one. What a crash left half-written at its end is cut off.
    *
    * @param hearer Gets what is in it instead of `contents`.
+   * What cannot be understood is kept beside it before anything is written.
+   *
    * @throws {UserError} When another version wrote it, or what it goes on from is damaged. It is left as it is.
    */
-  static async open(path: string, hearer?: JournalHearer): Promise<{ journal: Journal; contents: JournalContents }> {
+  static async open(path: string, hearer?: JournalHearer): Promise<OpenedJournal> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const file = await open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    const aside = await setAside(path);
+    const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     try {
-      const { end, version, ...contents } = parseJournal(await file.readFile(), path, hearer);
+      const bytes = await file.readFile();
+      const { end, version, damaged, ...contents } = parseJournal(bytes, path, hearer);
+      const kept = damaged > 0 ? await keep(path, bytes) : aside;
       await file.truncate(end);
-      const journal = new Journal(path, file, { end, version });
+      const journal = new Journal(path, file, { end, version, damaged });
       if (end === 0) await journal.#write(headerLine);
-      return { journal, contents };
+      return { journal, contents, past: { kept, damaged, isNew: bytes.length === 0 && aside === null } };
     } catch (error) {
       await file.close();
       throw error;
@@ -86,7 +106,7 @@ export class Journal {
   async append(events: readonly SchedulerEvent[]): Promise<void> {
     if (this.#source !== null && !this.#isInPlace()) await this.#restore(this.#source);
     else if (this.#source !== null && this.#isUnwieldy()) await this.#shorten(this.#source);
-    if (this.#version === 1) await this.#raiseVersion();
+    if (this.#version > 0 && this.#version < VERSION) await this.#raiseVersion();
     await this.#write(events.map(eventLine).join(''));
   }
 
@@ -114,9 +134,9 @@ export class Journal {
     return there?.ino === ours.ino && there.dev === ours.dev && there.size === this.#end;
   }
 
-  /** Too long, or its first line is damaged. */
+  /** Too long, or damaged: what it says is worth more without that. */
   #isUnwieldy(): boolean {
-    return this.#end > this.#long || this.#version === 0;
+    return this.#end > this.#long || this.#isDamaged;
   }
 
   async #restore(source: JournalSource): Promise<void> {
@@ -131,13 +151,14 @@ export class Journal {
       await this.#writeAnew(source);
     } catch (error) {
       [this.#long, this.#version] = [this.#end * 2, this.#version || VERSION];
+      this.#isDamaged = false;
       source.log(`the journal could not be shortened: ${(error as Error).message}`);
     }
   }
 
   /** Until the moment of the renaming the old file is whole, and from then on the new one is. */
   async #writeAnew(source: JournalSource): Promise<void> {
-    const bytes = Buffer.from(beginningFrom(source.snapshot()));
+    const bytes = Buffer.from(beginningFrom(await source.snapshot()));
     const draft = `${this.#path}.tmp`;
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
     const file = await open(draft, 'w+', 0o600);
@@ -152,18 +173,39 @@ export class Journal {
     }
     await this.#file.close().catch(() => undefined);
     [this.#file, this.#end, this.#version, this.#isNew] = [file, bytes.length, VERSION, true];
+    this.#isDamaged = false;
     this.#long = Math.max(LONG, GROWTH * bytes.length);
   }
 
   /** So that an older program does not take what it cannot read for damage. One byte changes, so it is done or it is not. */
   async #raiseVersion(): Promise<void> {
-    await writeAll(this.#file, Buffer.from(headerLine), 0);
+    await writeAll(this.#file, Buffer.from(versionMark), 0);
     await this.#file.datasync();
     this.#version = VERSION;
   }
 }
 
-async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
+/** Something that is no file (a folder, a pipe, a link) is moved out of the way, and not looked into. Gives its new path. */
+async function setAside(path: string): Promise<string | null> {
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  if (there === undefined || there.isFile()) return null;
+  const aside = `${path}.damaged-${there.ino}`;
+  await rename(path, aside);
+  return aside;
+}
+
+/** Keeps what cannot all be read, under a name of its content: once, however often it is opened. Gives the path. */
+async function keep(path: string, bytes: Buffer): Promise<string> {
+  const kept = `${path}.damaged-${createHash('sha256').update(bytes).digest('hex').slice(0, 8)}`;
+  if (lstatSync(kept, { throwIfNoEntry: false })?.size === bytes.length) return kept;
+  const draft = `${kept}.tmp`;
+  await writeFile(draft, bytes, { mode: 0o600, flush: true });
+  await rename(draft, kept);
+  return kept;
+}
+
+/** Writes all bytes from there on. */
+export async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
   // A disk that is nearly full takes a part, and says so only by the number of bytes.
   for (let done = 0; done < bytes.length;) {
     const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);

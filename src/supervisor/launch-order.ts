@@ -28,9 +28,15 @@ export function launchOrder(launch: Launch, run: PlannedRun, setting: LaunchSett
     argv: argv.map((word) => word.replaceAll('${attempt}', String(attempt))),
     cwd: run.cwd,
     environment: withProgramFolder(
-      runEnvironment(environment, run.env, place, { id, directory: run.directory, attempt }),
+      runEnvironment(atHome(environment, run.cwd), run.env, place, { id, directory: run.directory, attempt }),
       bin,
     ),
     ...(run.files === undefined ? {} : { files: run.files }),
   };
+}
+
+/** Two variables tell of the shell that the person submitted from: where it was, and what it ran last. */
+function atHome(environment: Environment, cwd: string): Environment {
+  const there = Object.entries(environment).filter(([name]) => name !== '_');
+  return { ...Object.fromEntries(there), PWD: cwd };
 }

@@ -1,5 +1,5 @@
 import type { RunId } from '../base/ids.js';
-import { livingElder, succeed } from '../executors/local/elder.js';
+import { succeed } from '../executors/local/elder.js';
 import type { Ending } from '../executors/local/ending.js';
 import type { LocalExecutor } from '../executors/local/local-executor.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
@@ -17,7 +17,7 @@ export type LaunchTools = {
   book: RunBook;
   /** Folder of our own programs. */
   bin: string;
-  executor: Pick<LocalExecutor, 'start' | 'adopt'>;
+  executor: Pick<LocalExecutor, 'start' | 'adopt' | 'elderOf'>;
   /** An attempt that was still up from before goes on as the one that was to be started. */
   tookOver: (id: RunId, elder: number, pid: number) => void;
   /** It has ended in that very moment. */
@@ -48,6 +48,8 @@ const RETRY_MS = 1000;
 export class Launcher {
   readonly #tools: LaunchTools;
   readonly #delays = new Map<RunId, Delay>();
+  /** A start came to nothing for want of something: until then, no other one is made. */
+  #short: { reason: string; until: number } | null = null;
   #isClosed = false;
 
   constructor(tools: LaunchTools) {
@@ -68,16 +70,20 @@ export class Launcher {
     return null;
   }
 
+  /** A run that was thought to be up was not started after all, because the machine was short of something. */
+  ranShort(reason: string): void {
+    this.#short = { reason, until: this.#tools.now() + RETRY_MS };
+  }
+
   /** It may have been asked to end, or ended, since it was decided. */
   launch(launch: Launch): void {
     if (!this.#isWanted(launch)) return;
-    const { gpus, book, state } = this.#tools;
+    const { gpus, executor } = this.#tools;
     const indexes = gpusOf(launch.slot);
     // Someone else's since we looked: the scheduler has been told, and finds another place.
     if (!gpus.claim(indexes)) return this.#withdraw(launch);
-    const { runs } = book.page(state.runs.get(launch.id)!.plan);
-    const run = runs.get(launch.id)!;
-    const elder = livingElder(run.directory, launch.attempt);
+    const run = this.#planned(launch);
+    const elder = executor.elderOf(run.directory, launch.attempt) ?? (launch.isUp ? launch.attempt - 1 : null);
     if (elder !== null) return this.#takeOver(launch, run, elder);
     if (!this.#isShared(launch, run)) return this.#start(launch, run, {});
     this.#delay(launch.id, { kind: 'daemon', reason: 'waiting for the MPS daemon of its GPU' });
@@ -125,19 +131,31 @@ export class Launcher {
   #start(launch: Launch, run: PlannedRun, sharing: Variables): void {
     const { state, book, executor, bin, gpus, mention, tell, now } = this.#tools;
     const { id, attempt, slot } = launch;
+    const wait = (this.#short?.until ?? 0) - now();
+    if (this.#short !== null && wait > 0) return this.#later(launch, this.#short.reason, wait, sharing);
     const indexes = gpusOf(slot);
     const { environment } = book.page(state.runs.get(id)!.plan);
     const devices = { ...gpus.devices(indexes), ...sharing };
     const start = executor.start(id, launchOrder(launch, run, { environment, devices, bin }));
     const at = now();
-    if (start.kind === 'refused' && start.transient) {
-      this.#delay(id, { kind: 'shortage', reason: start.reason });
-      setTimeout(() => void (this.#isWanted(launch) && this.#start(launch, run, sharing)), RETRY_MS).unref();
-      return;
-    }
+    if (start.kind === 'refused' && start.transient) return this.#later(launch, start.reason, RETRY_MS, sharing);
     this.#delay(id, null);
     if (start.kind === 'refused') return tell({ type: 'launch-failed', at, id, attempt, reason: start.reason });
     mention({ type: 'run-started', at, id, attempt, pid: start.pid, slot });
+  }
+
+  /** Tries again then what the machine is too short for now. */
+  #later(launch: Launch, reason: string, ms: number, sharing: Variables): void {
+    this.#delay(launch.id, { kind: 'shortage', reason });
+    const again = () => {
+      if (this.#isWanted(launch)) this.#start(launch, this.#planned(launch), sharing);
+    };
+    setTimeout(again, ms).unref();
+  }
+
+  #planned({ id }: Launch): PlannedRun {
+    const { book, state } = this.#tools;
+    return book.page(state.runs.get(id)!.plan).runs.get(id)!;
   }
 
   /** Whether the run is still to be started; where it is not, the launch is taken back. */

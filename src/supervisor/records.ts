@@ -5,14 +5,17 @@ import type { Outcome } from '../base/outcome.js';
 import { type Redact, redactedParameters, redactShapes, redactWords } from '../base/redaction.js';
 import type { AttemptRecord, GitRecord, RunRecord } from '../contract/run-record.js';
 import type { Plan, PlannedRun } from '../spec/planned-run.js';
-import { readRunRecord, writeRunRecord } from '../store/run-record-file.js';
+import { readRunRecord, recordObstacle, writeRunRecord } from '../store/run-record-file.js';
+import { isShortOfRoom } from '../executors/local/disk-room.js';
+import { obstacleOf } from '../files/regular-file.js';
+import { runFiles } from '../contract/files.js';
 import { type Capture, readCapture, writeCapture } from './capture.js';
 import { codeKey, CodeReader } from './code-state.js';
 import { machineRecord } from './machine.js';
 import { redactedOutcome } from './redacted-outcome.js';
 
 export type AttemptStart = { number: number; slot: string; startedAt: number };
-export type AttemptEnd = { number: number; endedAt: number; outcome: Outcome };
+export type AttemptEnd = { number: number; startedAt?: number; endedAt: number; outcome: Outcome };
 
 /** What is known of the submit a run came with. `environment`: the file in `.supervisor` that keeps it. */
 export type Origin = { redact: Redact; environment?: string };
@@ -37,8 +40,8 @@ const AT_ONCE = 50;
 export class Records {
   readonly #records = new Map<RunId, { run: PlannedRun; record: RunRecord }>();
   readonly #unwritten = new Set<RunId>();
-  /** What the disk has refused; tried again by and by. */
-  readonly #refused = new Set<RunId>();
+  /** What the disk has refused, with what was said of it; tried again by and by. */
+  readonly #refused = new Map<RunId, string>();
   #again: NodeJS.Timeout | null = null;
   #againMs = AGAIN_MS;
   /** By the sweep's directory. */
@@ -47,11 +50,20 @@ export class Records {
   readonly #underWay = new Map<string, UnderWay>();
   readonly #log: (line: string) => void;
   readonly #originOf: (run: PlannedRun) => Origin;
+  readonly #hindered: (id: RunId, words: string | null) => void;
 
-  /** @param originOf Asked at each start and end; must be quick. */
-  constructor(log: (line: string) => void, originOf: (run: PlannedRun) => Origin = () => ({ redact: redactShapes })) {
+  /**
+   * @param originOf Asked at each start and end; must be quick.
+   * @param hindered Told what is wrong with the record of a run, in words; null: nothing any more.
+   */
+  constructor(
+    log: (line: string) => void,
+    originOf: (run: PlannedRun) => Origin = () => ({ redact: redactShapes }),
+    hindered: (id: RunId, words: string | null) => void = () => undefined,
+  ) {
     this.#log = log;
     this.#originOf = originOf;
+    this.#hindered = hindered;
   }
 
   /**
@@ -93,12 +105,12 @@ export class Records {
   }
 
   /** An attempt that never started is not recorded: it has no history but the reason, which the journal keeps. */
-  ended(run: PlannedRun, { number, endedAt, outcome }: AttemptEnd): void {
+  ended(run: PlannedRun, { number, outcome, ...times }: AttemptEnd): void {
     const record = this.#recordOf(run);
     if (record === null) return;
     const safe = redactedOutcome(outcome, this.#originOf(run).redact);
     const attempts = record.attempts.map((attempt): AttemptRecord =>
-      attempt.number === number ? { ...attempt, endedAt, outcome: safe } : attempt,
+      attempt.number === number ? { ...attempt, ...times, outcome: safe } : attempt,
     );
     this.#keep(run, { ...record, attempts });
   }
@@ -173,7 +185,15 @@ export class Records {
   }
 
   #recordOf(run: PlannedRun): RunRecord | null {
-    return this.#records.get(run.id)?.record ?? readRunRecord(run.directory);
+    const record = this.#records.get(run.id)?.record ?? readRunRecord(run.directory);
+    const obstacle = record === null ? recordObstacle(run.directory) : null;
+    if (obstacle !== null) {
+      this.#hindered(
+        run.id,
+        `${runFiles.record} could not be read (${obstacle}): what it said of earlier attempts is lost`,
+      );
+    }
+    return record;
   }
 
   #keep(run: PlannedRun, record: RunRecord): void {
@@ -183,10 +203,11 @@ export class Records {
 
   #write(id: RunId): void {
     const kept = this.#records.get(id);
-    if (kept === undefined) return;
+    if (kept === undefined) return void this.#refused.delete(id);
     try {
       writeRunRecord(kept.run.directory, kept.record);
       this.#againMs = AGAIN_MS;
+      if (this.#refused.delete(id)) this.#hindered(id, null);
     } catch (error) {
       this.#refuse(id, error as Error);
       return;
@@ -195,10 +216,16 @@ export class Records {
   }
 
   /** One line for all of them: there may be thousands, and the disk that is full may be that of the log. */
-  #refuse(id: RunId, { message }: Error): void {
-    this.#refused.add(id);
+  #refuse(id: RunId, error: Error): void {
+    const isNews = this.#refused.get(id) !== error.message;
+    this.#refused.set(id, error.message);
+    // A disk that is full is said once, of all runs.
+    const obstacle = obstacleOf(error);
+    if (!isShortOfRoom(error) && obstacle.kind === 'unreadable') {
+      this.#hindered(id, `${runFiles.record} cannot be written: ${obstacle.reason}`);
+    }
     if (this.#again !== null) return;
-    this.#log(`run.json of ${id} could not be written, and is tried again: ${message}`);
+    if (isNews) this.#log(`run.json of ${id} could not be written, and is tried again: ${error.message}`);
     this.#again = setTimeout(() => {
       this.#takeUpRefused();
       this.flush();
@@ -208,8 +235,7 @@ export class Records {
 
   #takeUpRefused(): void {
     this.#again = null;
-    for (const id of this.#refused) this.#unwritten.add(id);
-    this.#refused.clear();
+    for (const id of this.#refused.keys()) this.#unwritten.add(id);
   }
 }
 

@@ -2,7 +2,7 @@ import type { RunId } from '../base/ids.js';
 import type { Outcome } from '../base/outcome.js';
 import type { Ending } from '../executors/local/ending.js';
 import type { LocalExecutor } from '../executors/local/local-executor.js';
-import type { SchedulerEvent } from '../scheduler/event.js';
+import type { EventOf, SchedulerEvent } from '../scheduler/event.js';
 import {
   type ActiveState,
   type Ending as LastEnding,
@@ -15,8 +15,9 @@ import { restored, Snapshot } from '../scheduler/snapshot.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import { step } from '../scheduler/step.js';
 import type { PlannedRun } from '../spec/planned-run.js';
+import { makeHaste, MANY_RUNS } from './haste.js';
 import { damagedSnapshot, type JournalContents, type JournalHearer } from './journal-text.js';
-import { type Judge, outcomeOf } from './judgement.js';
+import { after, type Judge, outcomeOf } from './judgement.js';
 
 /** Attempts whose record may not have been written when the supervisor died. */
 const UNSURE = 200;
@@ -57,11 +58,16 @@ export class Recovery implements JournalHearer {
     const { data, error } = Snapshot.safeParse(written);
     if (data === undefined) throw damagedSnapshot(this.#path, error);
     Object.assign(this.#state, restored(data));
+    if (data.runs.length > MANY_RUNS) makeHaste();
   }
 
   event(event: SchedulerEvent): void {
+    if (event.type === 'runs-submitted' && event.runs.length > MANY_RUNS) makeHaste();
     step(this.#state, event);
-    if (event.type !== 'run-started' && event.type !== 'run-ended') return;
+    if (event.type === 'run-started' || event.type === 'run-ended') this.#remember(event);
+  }
+
+  #remember(event: EventOf<'run-started' | 'run-ended'>): void {
     const { id, attempt: number } = event;
     const run = this.#state.runs.get(id);
     if (run?.attempt !== number) return;
@@ -127,25 +133,29 @@ function reconcileRun(run: Run, was: ActiveState, { executor, planned, judge, te
   const plan = planned(run);
   const found = executor.adopt(id, plan.directory, attempt);
   if (found.kind === 'withdrawn') {
+    const reason = found.reason ?? 'its directory is gone';
     if (was.phase === 'starting' || found.neverRan) tell({ type: 'launch-withdrawn', at: now(), id, attempt });
-    else
-      tell({ type: 'run-ended', at: now(), id, attempt, outcome: { kind: 'lost', reason: 'its directory is gone' } });
+    else tell({ type: 'run-ended', at: now(), id, attempt, outcome: { kind: 'lost', reason } });
     return;
   }
   if (was.phase === 'starting') tell({ type: 'run-started', at: now(), id, attempt, pid: found.pid });
-  if (found.kind === 'alive') askAgain(executor, id, was);
-  else tell(endOf(run, plan, found.ending, { judge, now }));
+  if (found.kind !== 'ended') askAgain(executor, id, was);
+  else withEnd({ id, attempt, plan, ending: found.ending }, { judge, now }, tell);
 }
 
-/** The end of an attempt, as an event; one that never began is taken back. */
-export function endOf(
-  { id, attempt }: Pick<Run, 'id' | 'attempt'>,
-  plan: PlannedRun,
-  ending: Ending,
+/** An attempt that has ended, and how. */
+export type EndedAttempt = Pick<Run, 'id' | 'attempt'> & { plan: PlannedRun; ending: Ending };
+
+/** Tells the end of an attempt, as an event, as soon as it is known what it means; one that never began is taken back. */
+export function withEnd(
+  { id, attempt, plan, ending }: EndedAttempt,
   { judge, now }: Pick<ReconcileTools, 'judge' | 'now'>,
-): SchedulerEvent {
-  if (ending.kind === 'not-claimed') return { type: 'launch-withdrawn', at: now(), id, attempt };
-  return { type: 'run-ended', at: now(), id, attempt, outcome: outcomeOf(plan, ending, judge) };
+  tell: (event: SchedulerEvent) => void,
+): void {
+  if (ending.kind === 'not-claimed' || ending.kind === 'not-run') {
+    return tell({ type: 'launch-withdrawn', at: now(), id, attempt });
+  }
+  void after(outcomeOf(plan, ending, judge), (outcome) => tell({ type: 'run-ended', at: now(), id, attempt, outcome }));
 }
 
 /** The last supervisor may have died between deciding to end a run and doing it. */

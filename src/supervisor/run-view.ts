@@ -10,10 +10,14 @@ export type Vitals = Pick<RunSummary, 'progress' | 'etaSeconds' | 'metrics' | 's
 
 export const noVitals: Vitals = { progress: null, etaSeconds: null, metrics: {}, spark: [], health: 'ok' };
 
-/** What is known of a run beside its state. `waiting`: why it is not up, while it waits or starts. */
-export type Surroundings = Pick<RunSummary, 'argv' | 'parameters' | 'gpuMemory' | 'warning'> & {
+/**
+ * What is known of a run beside its state. `pid`: of its own process, while there is one. `waiting`: why it is not up, while
+ * it waits or starts, or what comes after. `shown`: the wall clock at a time of the scheduler's line, Unix ms.
+ */
+export type Surroundings = Pick<RunSummary, 'argv' | 'parameters' | 'gpuMemory' | 'warning' | 'pid'> & {
   vitals: Vitals;
   waiting: string | null;
+  shown: (at: number) => number;
 };
 
 /** One row for the clients. Every field by its name: spreading ten objects into one takes twenty times as long. */
@@ -38,11 +42,11 @@ export function runSummary(run: Run, planned: PlannedRun, beside: Surroundings):
     slot: life.slot,
     gpus: life.gpus,
     ...(run.need.gpus > 0 ? { gpuCount: run.need.gpus } : {}),
-    pid: life.pid,
-    startedAt: life.startedAt,
-    endedAt: life.endedAt,
-    killAt: life.killAt,
-    retryAt: retryAtOf(run),
+    pid: beside.pid,
+    startedAt: shownAt(life.startedAt, beside),
+    endedAt: shownAt(life.endedAt, beside),
+    killAt: shownAt(life.killAt, beside),
+    retryAt: shownAt(retryAtOf(run), beside),
     priority: run.priority,
     gpuMemory: beside.gpuMemory,
     warning: beside.warning,
@@ -55,19 +59,23 @@ export function runSummary(run: Run, planned: PlannedRun, beside: Surroundings):
   };
 }
 
+function shownAt(at: number | null, { shown }: Pick<Surroundings, 'shown'>): number | null {
+  return at === null ? null : shown(at);
+}
+
 /** As the process was told (MEMRL_ATTEMPT). A launch that was not made after all has a number too. */
 function attemptOf({ starts, state, attempt }: Run): number {
   return starts === 0 && !isActive(state) ? 0 : attempt;
 }
 
-type Life = Pick<RunSummary, 'exit' | 'slot' | 'gpus' | 'pid' | 'startedAt' | 'endedAt' | 'killAt'>;
+/** Times on the scheduler's line. */
+type Life = Pick<RunSummary, 'exit' | 'slot' | 'gpus' | 'startedAt' | 'endedAt' | 'killAt'>;
 
 function lifeOf(state: Exclude<RunState, { phase: 'ended' }>): Life {
   return {
     exit: null,
     slot: isActive(state) ? slotName(state.slot) : null,
     gpus: isActive(state) ? [...gpusOf(state.slot)] : [],
-    pid: 'pid' in state ? state.pid : null,
     startedAt: 'since' in state ? state.since : null,
     endedAt: null,
     killAt: state.phase === 'stopping' ? state.killAt : null,
@@ -80,7 +88,7 @@ function endOf({ outcome, since, at }: Extract<RunState, { phase: 'ended' }>): L
     code: outcome.kind === 'failed' ? outcome.code : outcome.kind === 'done' && outcome.rule === undefined ? 0 : null,
     signal: outcome.kind === 'signal' ? outcome.signal : null,
   };
-  return { exit, slot: null, gpus: [], pid: null, startedAt: since, endedAt: at, killAt: null };
+  return { exit, slot: null, gpus: [], startedAt: since, endedAt: at, killAt: null };
 }
 
 /** A held run is not started again by itself, whatever it waited for before. */

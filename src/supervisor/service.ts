@@ -20,15 +20,17 @@ import { Discretion, type Submitted } from './discretion.js';
 import { FollowUp } from './follow-up.js';
 import { GpuWatch, type Surroundings } from './gpu-watch.js';
 import { InTurns } from './in-turns.js';
-import { Journal } from './journal.js';
+import { Journal, type JournalPast } from './journal.js';
 import type { Judge } from './judgement.js';
 import type { Launch } from './launch-order.js';
 import { Launcher } from './launcher.js';
+import { Losses, sweepsOnDisk } from './losses.js';
 import { Newsroom } from './newsroom.js';
 import { Outlook } from './outlook.js';
 import { Records } from './records.js';
-import { endOf, forgetting, type PastAttempt, reconcile, Recovery, replay } from './recovery.js';
+import { forgetting, type PastAttempt, reconcile, Recovery, replay, withEnd } from './recovery.js';
 import { environmentFile, RunBook } from './run-book.js';
+import { SteadyClock } from './steady-clock.js';
 import { Supervisor } from './supervisor.js';
 import { survivorWords } from './survivors.js';
 import { sweepSummaries } from './sweep-view.js';
@@ -55,6 +57,9 @@ const LINGER_MS = 2000;
 /** Between looks whether it is still so, ms. */
 const LINGER_LOOK_MS = 200;
 
+/** Between looks whether somebody has set the wall clock, ms. */
+const CLOCK_LOOK_MS = 5000;
+
 /** Puts the parts together: what the scheduler decides is done here, and what happens here is told to the scheduler. */
 export class Service {
   readonly #options: ServiceOptions;
@@ -71,9 +76,11 @@ export class Service {
   readonly #followUp: FollowUp;
   readonly #newsroom: Newsroom;
   readonly #outlook: Outlook;
+  readonly #losses: Losses;
   readonly #discretion = new Discretion((id) => this.#submitted(id));
   readonly #warnings = new Warnings((id) => this.#outlook.changed([id]));
-  readonly #clockStart = Date.now() - performance.now();
+  readonly #clock: SteadyClock;
+  #clockLook: NodeJS.Timeout | null = null;
   readonly #deadline = new DeadlineClock(
     () => this.#now(),
     () => this.#tell({ type: 'time-passed', at: this.#now() }),
@@ -82,6 +89,8 @@ export class Service {
   private constructor(options: ServiceOptions, journal: Journal, state: SchedulerState) {
     this.#options = options;
     this.#state = state;
+    this.#clock = new SteadyClock(state.boots);
+    this.#losses = new Losses(options.runsDirectory, state.sweeps);
     this.#journal = journal;
     this.#book = new RunBook(options.runsDirectory);
     this.#supervisor = new Supervisor(this.#state, {
@@ -93,9 +102,13 @@ export class Service {
     this.#executor = this.#newExecutor();
     this.#gpus = this.#newGpuWatch();
     this.#launcher = this.#newLauncher();
-    this.#records = new Records(options.log, ({ id }) => this.#originOf(id));
+    const recordWords = (id: RunId, words: string | null) => this.#warnings.set(id, 'record', words);
+    this.#records = new Records(options.log, ({ id }) => this.#originOf(id), recordWords);
     this.#watcher = this.#newWatcher();
-    this.#followUp = new FollowUp(this.#records, this.#watcher, (run, planned) => this.#began(run, planned));
+    this.#followUp = new FollowUp(this.#records, this.#watcher, {
+      began: (run, planned) => this.#began(run, planned),
+      shown: (at) => this.#clock.shown(at),
+    });
     this.#newsroom = new Newsroom({ ...options, ...this.#knowledge(), discretion: this.#discretion });
     this.#outlook = this.#newOutlook();
   }
@@ -106,13 +119,15 @@ export class Service {
     const path = join(folder, supervisorFiles.journal);
     const state = emptyState();
     const recovery = new Recovery(state, path);
-    const { journal, contents } = await Journal.open(path, recovery);
+    const { journal, contents, past } = await Journal.open(path, recovery);
     for (const line of contents.dropped) options.log(`journal: ${line}`);
     const service = new Service(options, journal, state);
+    service.#noteLosses(past);
     journal.standsFor({ ...options, snapshot: () => service.#snapshot() });
-    const gone = service.#unreadable();
-    if (gone.length > 0) await journal.append(gone);
-    replay(service.#state, gone);
+    await service.#book.prepare(service.#planKeys());
+    const found = [...[service.#clock.news() ?? []].flat(), ...service.#unreadable()];
+    if (found.length > 0) await journal.append(found);
+    replay(service.#state, found);
     service.#takeUp(recovery.lately);
     await service.#outlook.listen(options.socket);
     return service;
@@ -151,14 +166,21 @@ export class Service {
     this.#launcher.close();
     this.#executor.close();
     this.#deadline.clear();
+    if (this.#clockLook !== null) clearInterval(this.#clockLook);
     this.#records.close();
     await Promise.all([this.#watcher.close(), this.#gpus.close(), this.#newsroom.close()]);
     await this.#journal.close();
   }
 
-  /** Unix ms that never jump: a wall clock set forward must not kill a run before its time. */
+  /** Ms that never jump: a wall clock set forward must not kill a run before its time. */
   #now(): number {
-    return Math.round(this.#clockStart + performance.now());
+    return this.#clock.now();
+  }
+
+  /** What people are shown follows a wall clock that somebody has set. */
+  #lookAtClock(): void {
+    const news = this.#clock.news();
+    if (news !== null) this.#supervisor.tell(news);
   }
 
   /** Something has happened. What is said of a run goes into the journal, so no secret may be in it. */
@@ -177,19 +199,33 @@ export class Service {
   #newExecutor(): LocalExecutor {
     const { surroundings, runsDirectory } = this.#options;
     const home = surroundings.cgroups ? openCgroupHome(runsDirectory) : null;
-    return new LocalExecutor((...end) => this.#ended(...end), home);
+    return new LocalExecutor((...end) => this.#ended(...end), home, undefined, {
+      named: (id) => this.#outlook.changed([id]),
+      troubled: (id, words) => this.#warnings.set(id, 'trouble', words),
+      mayGiveUp: (id) => this.#isAskedToEnd(id),
+    });
+  }
+
+  /** A run that nobody can reach may go on: it is taken for ended only because a person says so. */
+  #isAskedToEnd(id: RunId): boolean {
+    const state = this.#state.runs.get(id)?.state;
+    return state?.phase === 'killing' && state.stop.kind === 'asked';
   }
 
   #ended(id: RunId, attempt: number, ending: Ending, survivors: readonly Survivor[]): void {
     const planned = this.#planned(id);
     if (planned === null) return;
-    // Its last row may say that its siblings need not start in its place.
-    if (planned.objective?.target !== undefined) this.#watcher.catchUp(planned, attempt);
     const wasKilled = this.#state.runs.get(id)?.state.phase === 'killing';
     const gpuMemory = this.#gpus.ended(id);
-    const event = endOf({ id, attempt }, planned, ending, this.#judging());
-    this.#tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
-    this.#warnings.set(id, 'processes', survivorWords(survivors, wasKilled));
+    if (ending.kind === 'not-run') this.#launcher.ranShort(ending.shortage);
+    const tellEnd = () =>
+      withEnd({ id, attempt, plan: planned, ending }, this.#judging(), (event) => {
+        this.#tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
+        this.#warnings.set(id, 'processes', survivorWords(survivors, wasKilled));
+      });
+    // Its last row may say that its siblings need not start in its place.
+    if (planned.objective?.target === undefined) tellEnd();
+    else this.#watcher.catchUp(planned, attempt, tellEnd);
   }
 
   /** What is up may finish; what waits is held, so that a person can have it all the same. */
@@ -237,6 +273,7 @@ export class Service {
         this.#tell({ type: 'rule-met', at: this.#now(), id, attempt, rule });
       },
       targetReached: (run, words) => this.#targetReached(run, words),
+      hindered: (id, words) => this.#warnings.set(id, 'metrics', words),
       ailing: (run, health) => this.#newsroom.ailing(run, health),
     });
   }
@@ -251,13 +288,15 @@ export class Service {
         parameters: this.#discretion.parameters(run),
         vitals: this.#watcher.vitals(run.id),
         gpuMemory: this.#gpus.memoryOf(run.id),
+        pid: this.#executor.pidOf(run.id),
         warning: this.#warnings.of(run.id),
       }),
       delayOf: (id) => this.#launcher.delayOf(id),
+      shown: (at) => this.#clock.shown(at),
       sweeps: () => sweepSummaries(this.#state, this.#book, this.#options.runsDirectory),
-      recalled: () => this.#watcher.hasRecalled,
+      unread: () => this.#watcher.unread,
       gpus: () => this.#gpus.statuses(),
-      otherProblems: () => [shortageWords(this.#launcher.shortage), this.#gpus.problem],
+      otherProblems: () => [shortageWords(this.#launcher.shortage), this.#gpus.problem, this.#losses.words()],
       answer: (request, client) => desk.answer(request, client),
       prepare: () => this.#records.flush(),
       log: this.#options.log,
@@ -269,31 +308,47 @@ export class Service {
       ...this.#knowledge(),
       ...this.#judging(),
       ask: (event) => this.#supervisor.ask(event),
+      elderOf: (directory, attempt) => this.#executor.elderOf(directory, attempt),
       inventory: (environment) => this.#gpus.inventory(environment),
       capture: (plan, environment, gpus) =>
         void this.#records.capture(plan, { environment, redact: this.#discretion.of(environment), gpus }),
     });
   }
 
+  /** Whoever looks for sweeps that are not known any more is told why. */
+  #noteLosses({ kept, damaged, isNew }: JournalPast): void {
+    if (kept === null && !isNew) return;
+    const { runsDirectory, log } = this.#options;
+    const sweeps = sweepsOnDisk(runsDirectory).filter((sweep) => !this.#state.sweeps.has(sweep));
+    if (kept === null && sweeps.length === 0) return;
+    const what = damaged === 0 ? 'was no file' : `was damaged (${damaged} lines)`;
+    const words =
+      kept === null ? `no journal tells of the runs here any more` : `the journal ${what}; it is kept as ${kept}`;
+    log(words);
+    this.#losses.note(words, sweeps);
+  }
+
   /** What must be on disk besides is put there first: the events that tell of it will be gone. */
-  #snapshot(): Snapshot {
-    this.#book.secure();
+  async #snapshot(): Promise<Snapshot> {
+    await this.#book.secure();
     this.#records.flush();
     return snapshotOf(this.#state);
   }
 
   #takeUp(lately: readonly PastAttempt[]): void {
     const runs = [...this.#state.runs.values()];
-    this.#book.forgetOthers(new Set(runs.map(({ plan }) => plan)));
+    this.#book.forgetOthers(this.#planKeys());
     const last = runs.at(-1);
     if (last !== undefined) this.#gpus.lookIn(this.#book.page(last.plan).environment);
     reconcile(this.#state, { executor: this.#executor, planned: ({ id }) => this.#planned(id)!, ...this.#judging() });
     for (const run of runs) this.#settlePause(run);
     for (const past of lately) {
       const planned = this.#planned(past.id);
-      if (planned !== null) this.#records.confirm(planned, past);
+      const [startedAt, endedAt] = [this.#clock.shown(past.startedAt), this.#clock.shown(past.endedAt)];
+      if (planned !== null) this.#records.confirm(planned, { ...past, startedAt, endedAt });
     }
     this.#newsroom.takeUp();
+    this.#clockLook = setInterval(() => this.#lookAtClock(), CLOCK_LOOK_MS).unref();
     this.#changed(new Set(runs.map(({ id }) => id)));
   }
 
@@ -304,16 +359,28 @@ export class Service {
     else if (state.pausedMs > 0) this.#executor.continue(id);
   }
 
+  /** The keys of what these runs are, or all. */
+  #planKeys(ids: Iterable<RunId> = this.#state.runs.keys()): Set<string> {
+    const keys = new Set<string>();
+    for (const id of ids) {
+      const { plan, next } = this.#state.runs.get(id)!;
+      keys.add(plan);
+      if (next !== null) keys.add(next.plan);
+    }
+    return keys;
+  }
+
   /** A sweep whose commands are gone cannot go on; the next submit brings it back. What has to be said for that. */
   #unreadable(): SchedulerEvent[] {
     return [...this.#state.sweeps].flatMap(([sweep, ids]) => {
       try {
-        for (const id of ids) this.#planned(id);
+        for (const key of this.#planKeys(ids)) this.#book.page(key);
         return [];
       } catch (error) {
         const up = [...ids].filter((id) => this.#state.active.has(id)).length;
         const rest = up === 0 ? '' : ` ${up} of its runs were up; they are taken over when it is submitted again.`;
         this.#options.log(`sweep ${sweep} is forgotten: ${(error as Error).message}${rest}`);
+        this.#losses.note(`the commands of ${sweep} were lost: ${(error as Error).message}`, [sweep]);
         return forgetting(this.#state, sweep, this.#now());
       }
     });
@@ -325,12 +392,14 @@ export class Service {
   }
 
   #began({ id, state }: Run, { directory }: PlannedRun): void {
-    if (!isActive(state) || !('pid' in state)) return;
-    this.#gpus.started({ id, gpus: gpusOf(state.slot), pid: state.pid, directory });
+    const pid = this.#executor.rootOf(id);
+    if (!isActive(state) || pid === null) return;
+    this.#gpus.started({ id, gpus: gpusOf(state.slot), pid, directory });
   }
 
   #heard(touched: ReadonlySet<RunId>, event: SchedulerEvent): void {
     this.#outlook.heard(event);
+    if (event.type === 'clock-read') this.#outlook.changed(this.#state.runs.keys());
     this.#newsroom.heard(event, touched);
     this.#changed(touched);
   }

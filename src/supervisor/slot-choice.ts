@@ -11,10 +11,15 @@ export type SlotChoice = { cpus: number; gpus: GrantedGpu[] };
 /**
  * The room that is granted: what the person asked for, else what is granted already, else the whole machine.
  *
- * @param granted What other runs are using now; null when there are none, so that an old choice does not last for ever.
+ * @param granted What stays as it is unless the wish says otherwise: what runs are using now, and what a person has once chosen.
  * Throws a UserError when a GPU was asked for that is not there.
  */
-export function chooseSlots(wish: SlotWish, granted: SlotChoice | null, cores: number, view: GpuView): SlotChoice {
+export function chooseSlots(
+  wish: SlotWish,
+  granted: Partial<SlotChoice> | null,
+  cores: number,
+  view: GpuView,
+): SlotChoice {
   const gpus = wish.gpus === undefined ? granted?.gpus : chosenGpus(wish.gpus, view);
   return {
     cpus: wish.slots ?? granted?.cpus ?? cores,

@@ -112,6 +112,7 @@ export class SocketServer {
 
   #flush(socket: Socket, link: ClientLink): void {
     const stalled = link.flush(performance.now());
+    if (link.wantsMore) setImmediate(() => this.#links.has(socket) && this.#flush(socket, link));
     if (stalled > STALL_MS) socket.destroy();
     // A stalled client must be looked at again even if nothing happens.
     else if (stalled > 0) this.publishSoon();

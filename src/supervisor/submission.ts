@@ -1,12 +1,13 @@
-import { GroupId } from '../base/ids.js';
+import { GroupId, type RunId } from '../base/ids.js';
+import type { RunFacts } from '../base/run-facts.js';
 import { UserError } from '../base/user-error.js';
 import type { Breaker, EventOf, SubmittedRun } from '../scheduler/event.js';
 import type { Need } from '../scheduler/slot.js';
-import { isActive, type Run, type RunState } from '../scheduler/run-state.js';
+import { isActive, type RunState } from '../scheduler/run-state.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import type { Plan, PlannedGroup, PlannedRun } from '../spec/planned-run.js';
-import { readRunFacts } from '../store/run-facts.js';
-import type { Judge } from './judgement.js';
+import { growth } from '../spec/standing.js';
+import { after, factsOf, type Judge } from './judgement.js';
 import type { Sharing } from './sharing.js';
 
 /** Directories looked at before other work gets a turn. */
@@ -15,17 +16,21 @@ const AT_ONCE = 200;
 /** GPUs that are granted, runs that are to share each whatever the sweep file says, and how many may. */
 export type GpuRoom = { gpus: number; perGpu: number | undefined; sharing: Sharing };
 
+/** What is known of runs so far: their states, what each of them is, and which attempts of it live. */
+export type Known = {
+  state: SchedulerState;
+  planned: (id: RunId) => PlannedRun | null;
+  /** As `LocalExecutor.elderOf`. */
+  elderOf: (directory: string, attempt: number) => number | null;
+};
+
 /** What of a plan there is left to do, for the scheduler: looks into each run's directory, which costs 50 µs a run. */
-export async function judgeRuns(
-  plan: Plan,
-  state: SchedulerState,
-  judge: Judge,
-  room: GpuRoom,
-): Promise<SubmittedRun[]> {
+export async function judgeRuns(plan: Plan, known: Known, judge: Judge, room: GpuRoom): Promise<SubmittedRun[]> {
   refuseDoubles(plan);
   const judged: SubmittedRun[] = [];
   for (const [index, run] of plan.runs.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+    const wish = wishFor(run, known, judge);
     judged.push({
       id: run.id,
       group: groupId(run.sweep, run.group),
@@ -35,7 +40,7 @@ export async function judgeRuns(
       timeoutMs: run.timeout === null ? null : run.timeout * 1000,
       // Not 0: a retry comes after the end of what it retries, also for those who only look now and then.
       retry: { max: run.retry.max, backoffMs: Math.max(1, run.retry.backoff * 1000), on: run.retry.on },
-      ...wishFor(run, state.runs.get(run.id), judge),
+      ...(wish instanceof Promise ? await wish : wish),
     });
   }
   return judged;
@@ -70,14 +75,35 @@ function breakerOf(breaker: PlannedGroup['breaker']): Breaker | null {
   return breaker === null ? null : { failures: breaker.failures, withinMs: breaker.within * 1000 };
 }
 
-function wishFor(run: PlannedRun, known: Run | undefined, judge: Judge): Pick<SubmittedRun, 'wish' | 'attempts'> {
+type Wish = Pick<SubmittedRun, 'wish' | 'attempts'>;
+
+/** At once, unless a long file has to be looked through. */
+function wishFor(run: PlannedRun, { state, planned, elderOf }: Known, judge: Judge): Wish | Promise<Wish> {
   // Taken before the directory is looked at, which is written to before we are told of it.
-  const { attempt, state: was } = known ?? { attempt: 0, state: null };
-  if (was !== null && isActive(was)) return { wish: 'keep', attempts: attempt };
-  const facts = readRunFacts(run.directory, run.done);
-  const attempts = Math.max(attempt, facts.attempts);
-  if (judge(run, facts).state === 'done' && !isKnownBetter(run, was)) return { wish: 'done', attempts };
-  return { wish: was?.phase === 'waiting' ? 'keep' : 'run', attempts };
+  const { attempt, state: was } = state.runs.get(run.id) ?? { attempt: 0, state: null };
+  if (was !== null && isActive(was))
+    return { wish: isGrown(run, planned(run.id)) ? 'extend' : 'keep', attempts: attempt };
+  return after(factsOf(run), (facts): Wish => {
+    const attempts = Math.max(attempt, facts.attempts);
+    if (isDone(run, was, { facts, judge })) return { wish: 'done', attempts };
+    if (isUp(run, facts, elderOf)) return { wish: 'adopt', attempts };
+    return { wish: was?.phase === 'waiting' ? 'keep' : 'run', attempts };
+  });
+}
+
+function isDone(run: PlannedRun, was: RunState | null, { facts, judge }: { facts: RunFacts; judge: Judge }): boolean {
+  if (judge(run, facts).state === 'done') return !isKnownBetter(run, was);
+  // Its files cannot say it just now: what is remembered does.
+  return facts.obstacle !== undefined && was?.phase === 'ended' && was.outcome.kind === 'done';
+}
+
+function isGrown({ parameters, identity }: PlannedRun, present: PlannedRun | null): boolean {
+  return present?.identity === identity && growth(present.parameters, parameters) !== null;
+}
+
+/** Whether an attempt lives that nobody here knows of: what was known of it was lost. */
+function isUp({ directory }: PlannedRun, { attempts, exitCode }: RunFacts, elderOf: Known['elderOf']): boolean {
+  return attempts > 0 && exitCode === null && elderOf(directory, attempts + 1) !== null;
 }
 
 /** A program that was killed may well end with code 0, which its exit file then says. */

@@ -49,9 +49,12 @@ function objectiveOf(runs: readonly PlannedRun[]): Pick<SweepSummary, 'objective
 
 /** What most runs want shown: warm-ups come first in a file, but are not what it is about. */
 function commonest(choices: readonly MetricChoice[]): Pick<MetricChoice, 'show' | 'x'> {
+  // Runs of a plan share their choices, so that there are few to be put in words.
+  const uses = new Map<MetricChoice, number>();
+  for (const choice of choices) uses.set(choice, (uses.get(choice) ?? 0) + 1);
   const counts = new Map<string, number>();
   const keyOf = ({ show, x }: MetricChoice) => JSON.stringify([x, show]);
-  for (const choice of choices) counts.set(keyOf(choice), (counts.get(keyOf(choice)) ?? 0) + 1);
+  for (const [choice, count] of uses) counts.set(keyOf(choice), (counts.get(keyOf(choice)) ?? 0) + count);
   const [most] = [...counts].sort(([, a], [, b]) => b - a);
   return choices.find((choice) => keyOf(choice) === most![0]) ?? { show: [], x: 'step' };
 }

@@ -1,7 +1,11 @@
 import type { RunId } from '../base/ids.js';
 
-/** Where a warning comes from: processes that outlived their run, GPU memory not given back, an attempt nobody knew of. */
-export type WarningSource = 'processes' | 'gpus' | 'elder';
+/**
+ * Where a warning comes from: processes that outlived their run, GPU memory not given back, an attempt nobody knew of, a run
+ * whose processes are not as they should be or cannot be reached, metrics that cannot be read, a record that cannot be read
+ * or written.
+ */
+export type WarningSource = 'processes' | 'gpus' | 'elder' | 'trouble' | 'metrics' | 'record';
 
 /** What a person should know of runs beside their states. */
 export class Warnings {

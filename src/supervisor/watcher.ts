@@ -2,11 +2,13 @@ import type { FSWatcher } from 'chokidar';
 import { join } from 'node:path';
 import type { RunId } from '../base/ids.js';
 import { runFiles } from '../contract/files.js';
+import { statRegular } from '../files/regular-file.js';
 import type { PlannedRun } from '../spec/planned-run.js';
 import { EarlyStops } from './early-stops.js';
+import { type Reading, ReadingQueue } from './reading-queue.js';
 import { noVitals, type Vitals } from './run-view.js';
 import { Targets } from './targets.js';
-import { type Jury, VitalSigns } from './vital-signs.js';
+import { type Jury, type PartRead, VitalSigns } from './vital-signs.js';
 
 /** Told of what the metrics say. */
 export type WatchListener = {
@@ -16,12 +18,26 @@ export type WatchListener = {
   ruleMet: (id: RunId, attempt: number, rule: string) => void;
   /** The first run of a group is good enough; how, in words. */
   targetReached: (run: PlannedRun, words: string) => void;
+  /** What of the run's metrics cannot be read, in words; null: nothing any more. */
+  hindered: (id: RunId, words: string | null) => void;
   /** A live run has fallen silent, or has lost a number that matters. */
   ailing: (run: PlannedRun, health: 'stalled' | 'nan') => void;
   now: () => number;
 };
 
-type Watch = { run: PlannedRun; attempt: number; signs: VitalSigns; path: string };
+type Watch = Reading & {
+  run: PlannedRun;
+  attempt: number;
+  signs: VitalSigns;
+  path: string;
+  /** Called once when all that was written so far has been read. */
+  caughtUp: (() => void) | null;
+  /** What was last said of what could not be read. */
+  hindrance: string | null;
+  /** Something was read that has not been told, and when something last was. */
+  hasNews: boolean;
+  toldAt: number;
+};
 
 /** Between looks at a file that the system reports as changed, ms. */
 const LOOK_MS = 100;
@@ -29,8 +45,15 @@ const LOOK_MS = 100;
 const POLL_MS = 1000;
 /** Runs younger than this are polled only, ms. */
 const YOUTH_MS = 300;
-/** Finished runs whose metrics are read in one go, in the background. */
-const PAST_AT_ONCE = 4;
+/** Finished runs whose metrics are being read side by side. */
+const PAST_AT_ONCE = 8;
+/**
+ * The end of a run waits so long for its last rows to be read, ms: some 100 MB. It holds its slot meanwhile, and one that wrote
+ * more in its last second is not worth the wait of others. The rest of its rows is still read, after its end.
+ */
+const CATCH_UP_MS = 2000;
+/** While a long file is being read, what it said so far is told this often, ms. */
+const NEWS_MS = 500;
 
 /** Keeps up with the metrics of all live runs, and remembers what those of ended runs said last. */
 export class Watcher {
@@ -39,16 +62,27 @@ export class Watcher {
   readonly #byPath = new Map<string, Watch>();
   readonly #vitals = new Map<RunId, Vitals>();
   readonly #due = new Set<Watch>();
+  readonly #queue: ReadingQueue;
+  /** Ended runs whose last rows are still being read. */
+  readonly #finishing = new Map<RunId, Watch>();
+  /** Those whose end waits for them, though they had not been followed yet. */
+  readonly #early = new Map<RunId, Watch>();
+  /** From `#pastAt` on, they have not been begun with. */
   readonly #past: PlannedRun[] = [];
+  #pastAt = 0;
+  #isRecalling = false;
+  readonly #recalling = new Map<RunId, Watch>();
   readonly #earlyStops = new EarlyStops();
   readonly #targets = new Targets();
   readonly #bornAt: number;
   #look: NodeJS.Timeout | null = null;
   #poll: NodeJS.Timeout | null = null;
   #files: Promise<FSWatcher> | null = null;
+  #isClosed = false;
 
-  constructor(listener: WatchListener) {
+  constructor(listener: WatchListener, queue = new ReadingQueue()) {
     this.#listener = listener;
+    this.#queue = queue;
     this.#bornAt = listener.now();
   }
 
@@ -56,14 +90,16 @@ export class Watcher {
     return this.#vitals.get(id) ?? noVitals;
   }
 
-  /** Whether nothing that `recall` was asked for is left to be read. */
-  get hasRecalled(): boolean {
-    return this.#past.length === 0;
+  /** Of how many runs that `recall` was asked for something is left to be read. */
+  get unread(): number {
+    return this.#past.length - this.#pastAt + this.#recalling.size;
   }
 
   /** Begins to follow an attempt that is up since `since`. */
   watch(run: PlannedRun, attempt: number, since: number): void {
-    const watch = this.#watchOf(run, attempt, since);
+    this.#letGo(run.id);
+    const early = this.#early.get(run.id);
+    const watch = early?.attempt === attempt ? early : this.#watchOf(run, attempt, since);
     this.#live.set(run.id, watch);
     this.#byPath.set(watch.path, watch);
     this.#soon(watch);
@@ -73,21 +109,27 @@ export class Watcher {
   }
 
   /**
-   * Reads what the run has written so far: to be called before its end is told, where the end lets others start. One that
-   * lasted a moment may not be followed yet.
+   * Reads what the run has written so far, and then calls back: at once if that is little, and after `CATCH_UP_MS` at the
+   * latest. To be called where the end of a run lets others start. One that lasted a moment may not be followed yet.
    */
-  catchUp(run: PlannedRun, attempt: number): void {
-    this.#read(this.#live.get(run.id) ?? this.#watchOf(run, attempt, this.#listener.now()));
+  catchUp(run: PlannedRun, attempt: number, caughtUp: () => void): void {
+    let watch = this.#live.get(run.id);
+    if (watch === undefined) {
+      watch = this.#watchOf(run, attempt, this.#listener.now());
+      this.#early.set(run.id, watch);
+    }
+    this.#waitFor(watch, caughtUp);
   }
 
-  /** The attempt has ended: reads its last rows and lets go of it. */
+  /** The attempt has ended: reads its last rows, at once or in the background, and lets go of it. */
   finish(run: PlannedRun): void {
     const watch = this.#live.get(run.id);
     if (watch === undefined) return;
-    this.#read(watch);
     this.#live.delete(run.id);
     this.#byPath.delete(watch.path);
     this.#due.delete(watch);
+    this.#finishing.set(run.id, watch);
+    this.#read(watch);
     void this.#files?.then((files) => files.unwatch(watch.path));
     if (this.#live.size > 0 || this.#poll === null) return;
     clearInterval(this.#poll);
@@ -96,18 +138,24 @@ export class Watcher {
 
   /** Reads, in the background, what runs said that ended before this supervisor was there. */
   recall(runs: readonly PlannedRun[]): void {
-    if (runs.length > 0 && this.#past.length === 0) setImmediate(() => this.#recallSome());
-    this.#past.push(...runs);
+    for (const run of runs) this.#past.push(run);
+    if (runs.length === 0 || this.#isRecalling) return;
+    this.#isRecalling = true;
+    setImmediate(() => this.#recallMore());
   }
 
   /** The run is no longer known; another one may come under its name. */
   forget(id: RunId): void {
+    this.#letGo(id);
     this.#vitals.delete(id);
     this.#earlyStops.forget(id);
   }
 
   async close(): Promise<void> {
-    this.#past.length = 0;
+    this.#isClosed = true;
+    this.#past.length = this.#pastAt = 0;
+    this.#recalling.clear();
+    this.#queue.close();
     if (this.#look !== null) clearTimeout(this.#look);
     if (this.#poll !== null) clearInterval(this.#poll);
     await (await this.#files)?.close();
@@ -116,7 +164,37 @@ export class Watcher {
   #watchOf(run: PlannedRun, attempt: number, since: number): Watch {
     const history = attempt > 1 || since < this.#bornAt;
     const signs = new VitalSigns(run, since, this.#juryOf(run), history);
-    return { run, attempt, path: join(run.directory, runFiles.metrics), signs };
+    const watch: Watch = {
+      ...{ run, attempt, signs, path: join(run.directory, runFiles.metrics), caughtUp: null, hindrance: null },
+      ...{ hasNews: false, toldAt: this.#listener.now() },
+      readPart: (maxBytes) => this.#readPart(watch, maxBytes),
+    };
+    return watch;
+  }
+
+  #waitFor(watch: Watch, caughtUp: () => void): void {
+    const timer = setTimeout(() => {
+      watch.caughtUp?.();
+      // The rest waits like that of others.
+      this.#read(watch);
+    }, CATCH_UP_MS).unref();
+    watch.caughtUp = () => {
+      clearTimeout(timer);
+      watch.caughtUp = null;
+      if (!this.#isClosed) caughtUp();
+    };
+    this.#read(watch);
+  }
+
+  /** What an attempt before wrote is not read on: the file is read again from its start. */
+  #letGo(id: RunId): void {
+    for (const watches of [this.#finishing, this.#recalling]) {
+      const watch = watches.get(id);
+      if (watch === undefined) continue;
+      this.#queue.remove(watch);
+      watches.delete(id);
+      if (watches === this.#recalling) this.#recallMore();
+    }
   }
 
   #juryOf(run: PlannedRun): Jury {
@@ -136,6 +214,8 @@ export class Watcher {
 
   async #watchFile(watch: Watch): Promise<void> {
     if (this.#live.get(watch.run.id) !== watch) return;
+    // All below a directory would be watched.
+    if (statRegular(watch.path).kind === 'unreadable') return;
     const files = await this.#fileWatcher();
     if (this.#live.get(watch.run.id) === watch) files.add(watch.path);
   }
@@ -143,7 +223,10 @@ export class Watcher {
   /** Loaded with the first run, so that a supervisor without runs is up at once. */
   #fileWatcher(): Promise<FSWatcher> {
     this.#files ??= import('chokidar').then(({ watch }) =>
-      watch([], { ignoreInitial: true })
+      watch([], {
+        ignoreInitial: true,
+        ignored: (path, stats) => stats !== undefined && !stats.isFile() && this.#byPath.has(path),
+      })
         .on('all', (_event, path) => this.#soon(this.#byPath.get(path)))
         // Too many files for inotify, or a folder that went away: the poll is still there.
         .on('error', () => undefined),
@@ -158,7 +241,7 @@ export class Watcher {
       this.#look = null;
       const due = [...this.#due];
       this.#due.clear();
-      due.forEach((each) => this.#read(each));
+      for (const each of due) this.#read(each);
     }, LOOK_MS).unref();
   }
 
@@ -166,34 +249,69 @@ export class Watcher {
     for (const watch of this.#live.values()) this.#read(watch);
   }
 
+  /** At once as far as it is short, in the background where it is long. */
   #read(watch: Watch): void {
-    const now = this.#listener.now();
-    const { id } = watch.run;
-    const grown = watch.signs.refresh(now);
-    // Silence is news too: it is how a stalled run is found.
-    const before = this.#vitals.get(id)?.health ?? 'ok';
-    const isNews = watch.signs.isSilent(now) !== (before === 'stalled');
-    if (!grown && !isNews) return;
-    const vitals = watch.signs.vitals(now);
-    this.#vitals.set(id, vitals);
-    this.#listener.changed(id);
-    if (vitals.health !== 'ok' && vitals.health !== before) this.#listener.ailing(watch.run, vitals.health);
-    const rule = watch.signs.ruleMet;
-    if (rule !== null) this.#listener.ruleMet(id, watch.attempt, rule);
+    this.#queue.add(watch, watch.caughtUp === null ? 'live' : 'ended');
   }
 
-  #recallSome(): void {
+  #readPart(watch: Watch, maxBytes: number): PartRead {
+    const now = this.#listener.now();
+    const part = watch.signs.refresh(now, maxBytes);
+    if (part.changed) watch.hasNews = true;
+    if (!part.more || now - watch.toldAt >= NEWS_MS) this.#tell(watch, now);
+    if (!part.more) this.#caughtUp(watch);
+    return part;
+  }
+
+  #tell(watch: Watch, now: number): void {
+    const { run, signs } = watch;
+    this.#tellHindrance(watch);
+    // Silence is news too: it is how a stalled run is found.
+    const before = this.#vitals.get(run.id)?.health ?? 'ok';
+    if (!watch.hasNews && signs.isSilent(now) === (before === 'stalled')) return;
+    watch.hasNews = false;
+    watch.toldAt = now;
+    const vitals = signs.vitals(now);
+    this.#vitals.set(run.id, vitals);
+    this.#listener.changed(run.id);
+    // Nobody is to be called because of a run of the past.
+    if (this.#recalling.get(run.id) === watch) return;
+    if (vitals.health !== 'ok' && vitals.health !== before) this.#listener.ailing(run, vitals.health);
+    if (signs.ruleMet !== null) this.#listener.ruleMet(run.id, watch.attempt, signs.ruleMet);
+  }
+
+  #tellHindrance(watch: Watch): void {
+    const words = watch.signs.hindrance;
+    if (words === watch.hindrance) return;
+    watch.hindrance = words;
+    this.#listener.hindered(watch.run.id, words);
+  }
+
+  #caughtUp(watch: Watch): void {
+    watch.caughtUp?.();
+    const { id } = watch.run;
+    if (this.#finishing.get(id) === watch) this.#finishing.delete(id);
+    if (this.#early.get(id) === watch) this.#early.delete(id);
+    if (this.#recalling.get(id) !== watch) return;
+    this.#recalling.delete(id);
+    this.#recallMore();
+  }
+
+  /** As many as are read side by side: who has said little does not wait for who has said much. */
+  #recallMore(): void {
     // Closed meanwhile: there is nobody left to tell.
-    if (this.#past.length === 0) return;
-    for (const run of this.#past.splice(0, PAST_AT_ONCE)) {
-      if (this.#live.has(run.id) || this.#vitals.has(run.id)) continue;
-      const now = this.#listener.now();
-      const signs = new VitalSigns({ ...run, stopWhen: null }, now, this.#juryOf(run), true);
-      if (!signs.refresh(now)) continue;
-      this.#vitals.set(run.id, signs.vitals(now));
-      this.#listener.changed(run.id);
+    if (this.#isClosed) return;
+    while (this.#recalling.size < PAST_AT_ONCE && this.#pastAt < this.#past.length) {
+      const run = this.#past[this.#pastAt++]!;
+      const { id } = run;
+      if ([this.#live, this.#early, this.#vitals, this.#recalling].some((known) => known.has(id))) continue;
+      const watch = this.#watchOf({ ...run, stopWhen: null }, 0, -Infinity);
+      this.#recalling.set(id, watch);
+      this.#queue.add(watch, 'past');
     }
-    if (this.#past.length > 0) setImmediate(() => this.#recallSome());
-    else this.#listener.recalled();
+    if (this.unread > 0 || !this.#isRecalling) return;
+    this.#isRecalling = false;
+    this.#past.length = this.#pastAt = 0;
+    this.#listener.recalled();
   }
 }

@@ -35,13 +35,15 @@ function newPair(count: number) {
       argv: run.argv,
       parameters: run.parameters,
       gpuMemory: null,
+      pid: null,
       warning: null,
       vitals: vitals.get(run.id) ?? noVitals,
     }),
     delayOf: () => null,
+    shown: (at) => at,
     sweeps: () => sweeps,
     gpus: () => [],
-    recalled: () => true,
+    unread: () => 0,
     problem: () => null,
   });
   const line = { sent: '', held: 0, isHeld: false };

@@ -30,7 +30,7 @@ const words = [
   ],
   ...[
     '{"type":"snapshot","state":{}}',
-    '{"type":"journal","version":3}',
+    '{"type":"journal","version":4}',
     '../../etc/passwd',
     '['.repeat(5000),
     '\u0000',

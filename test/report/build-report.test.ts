@@ -1,3 +1,4 @@
+import { execSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -253,4 +254,25 @@ describe('the order of a report', () => {
     const rows = sections.flatMap((section) => (section.kind === 'metrics' ? section.rows : []));
     expect(rows.map(({ varies }) => varies['lr'])).toEqual([1e-7, 0.1, 0.25, 0.3, 9, 10]);
   });
+});
+
+describe('a run whose files are no files', () => {
+  const files = ['metrics.jsonl', 'config.json', 'run.json', 'attempts/1/exit'];
+  const ways = ['mkfifo', 'mkdir', 'ln -s x', 'ln -s /dev/zero'];
+
+  it.each(files.flatMap((file) => ways.map((way) => ({ file, way }))))(
+    'is left out or told as far as it goes: $way $file',
+    async ({ file, way }) => {
+      const facts = { group: 'g', parameters: { lr: 1 }, exit: '0\n', rows: [{ step: 1, loss: 3 }] };
+      const sweep = sweepOf('metrics: {show: [loss]}', [
+        { ...facts, name: 'odd' },
+        { ...facts, name: 'well', parameters: { lr: 2 } },
+      ]);
+      const path = join(sweep, 'odd', file);
+      rmSync(path, { force: true });
+      execSync(`${way.replace(/ x$/, ` ${path}`)} ${path}`);
+      const { sections } = await buildReport(sweep);
+      expect(JSON.stringify(sections)).toContain('"loss":{"mean":3');
+    },
+  );
 });

@@ -218,7 +218,9 @@ export class World {
     const runs = this.#sketches.map((sketch): Sketch => {
       const known = [...this.state.runs.values()].find(({ id }) => id === `s/${sketch.name}`);
       const isWanted = known === undefined || known.state.phase === 'ended';
-      return { ...sketch, wish: isWanted ? 'run' : 'keep', attempts: known?.attempt ?? 0 };
+      const isUp = known !== undefined && 'slot' in known.state;
+      const wish = isWanted ? 'run' : isUp && this.#roll(3) === 0 ? 'extend' : 'keep';
+      return { ...sketch, wish, attempts: known?.attempt ?? 0 };
     });
     const breaker = { failures: 3, withinMs: 10_000 };
     const event = submitted(runs, { main: ['warmup'], last: ['main'] }, breaker);

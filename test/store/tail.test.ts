@@ -170,3 +170,23 @@ describe('Tail', () => {
     );
   });
 });
+
+describe('a line that is too long', () => {
+  const long = (kilobytes: number) => 'x'.repeat(kilobytes << 10);
+
+  it.each([1000, 64 << 10, 128 << 10, 1 << 20])(
+    'is skipped, and what follows is read, in parts of %d bytes',
+    (part) => {
+      const path = freshPath();
+      writeFileSync(path, `a\n${long(300)}\n${long(700)}\nb\n${long(300)}\nc\n`);
+      const seen: string[] = [];
+      const tail = new Tail(path);
+      for (let more = true; more;) {
+        const read = tail.read(part);
+        seen.push(...read.lines.filter((line) => line.length < 9));
+        more = read.more;
+      }
+      expect(seen).toEqual(['a', 'b', 'c']);
+    },
+  );
+});

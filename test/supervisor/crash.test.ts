@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } f
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
 import { readRunRecord } from '../../src/store/run-record-file.js';
+import { readStat } from '../../src/executors/local/process-identity.js';
 import { run, shimPid, Testbed, untilSettled, untilState, waitFor } from './testbed.js';
 
 const environment = { PATH: process.env['PATH']! };
@@ -18,6 +19,7 @@ function gated(name: string, code = 0) {
   return { name, argv: ['sh', '-c', script] };
 }
 
+const parentOf = (pid: number) => readStat(pid)?.parent;
 const starts = (name: string) => bed.text(`starts-${name}`).split('\n').length - 1;
 const openGate = () => writeFileSync(bed.path('gate'), '');
 
@@ -42,7 +44,9 @@ describe('after kill -9 of the supervisor', () => {
     await waitFor('b to be dead', () => existsSync(bed.path('s/b/attempts/1/exit')));
 
     const second = await bed.fleet();
-    expect(run(second, 's/c')).toMatchObject({ state: 'running', pid: shimPid(bed.path('s/c')), attempt: 1 });
+    expect(run(second, 's/c')).toMatchObject({ state: 'running', attempt: 1 });
+    const { pid } = await waitFor('its process', () => (run(second, 's/c').pid === null ? null : run(second, 's/c')));
+    expect(parentOf(pid!)).toBe(shimPid(bed.path('s/c')));
     openGate();
     await untilSettled(second);
     expect(names.map((name) => run(second, `s/${name}`).state)).toEqual([
@@ -97,7 +101,8 @@ describe('after kill -9 of the supervisor', () => {
     openGate();
     await untilSettled(second);
     expect([starts('a'), starts('b')]).toEqual([1, 1]);
-    expect(run(second, 's/b')).toMatchObject({ state: 'done', attempt: 1 });
+    // Its number is the one its process was told: the first was used up by the launch that was not made.
+    expect(run(second, 's/b')).toMatchObject({ state: 'done', attempt: 2 });
     expect(existsSync(bed.path('s/b/attempts/2'))).toBe(true);
   });
 
@@ -171,14 +176,15 @@ describe('after kill -9 of the supervisor', () => {
       const plan = bed.plan('s', [gated('a', 3), gated('b')]);
       await first.submit(plan, environment, { slots: 2, gpus: 'none' });
       await waitFor('both to be up', () => starts('a') + starts('b') === 2);
-      const pid = (await untilState(first, 's/a', 'running')).pid;
+      const pid = await waitFor('its process', () => run(first, 's/a').pid);
       first.close();
       await bed.killSupervisor();
       renameSync(bed.path(gone), bed.path('.moved'));
       const second = await bed.fleet();
       expect([...second.runs.keys()]).toEqual([]);
       await second.submit(plan, environment, { slots: 2, gpus: 'none' });
-      expect(await untilState(second, 's/a', 'running')).toMatchObject({ pid, attempt: 2 });
+      expect(await untilState(second, 's/a', 'running')).toMatchObject({ attempt: 2 });
+      await waitFor('its process', () => run(second, 's/a').pid === pid);
       await waitFor('the warning', () => run(second, 's/a').warning);
       expect(run(second, 's/a').warning).toBe('attempt 1 was still up and goes on: it was not started again');
       await untilState(second, 's/b', 'running');

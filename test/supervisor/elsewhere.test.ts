@@ -7,7 +7,7 @@ import { hostIdentity } from '../../src/executors/local/host-identity.js';
 import { identityOf } from '../../src/executors/local/process-identity.js';
 import { Lease } from '../../src/supervisor/lease.js';
 import { readLock } from '../../src/supervisor/lock.js';
-import { type SupervisorLock } from '../../src/contract/supervisor-lock.js';
+import type { SupervisorLock } from '../../src/contract/supervisor-lock.js';
 import { bundledSupervisor, Testbed, untilState, waitFor } from './testbed.js';
 
 const environment = { PATH: process.env['PATH']! };

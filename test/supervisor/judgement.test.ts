@@ -117,7 +117,7 @@ describe('how a run ended', () => {
   it('is judged by the parameters it ran with, though its record may still tell of its last attempt', () => {
     run = { ...run, parameters: { n: 20 }, done: { file: 'checkpoints.jsonl', where: 'name == "final"' } };
     const seen: unknown[] = [];
-    outcomeOf(run, code(0), (_run, facts) => {
+    void outcomeOf(run, code(0), (_run, facts) => {
       seen.push(facts.parameters);
       return { state: 'done', reason: '' };
     });

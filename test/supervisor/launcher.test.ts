@@ -34,21 +34,23 @@ function later<Value>() {
 }
 
 /** A scheduler that acts on what the launcher tells it, at once. `starts`: what the system says, in turn. */
-function setUp(
+async function setUp(
   run: Partial<PlannedRun>,
   starts: Start[],
   gpus: { free?: boolean; sharing?: Promise<Record<string, string>> } = {},
+  environment: Record<string, string> = { PATH: '/bin' },
 ) {
   const state = emptyState();
   const book = new RunBook(folder);
-  const key = book.add(plan(folder, 's', [{ name: 'a', ...run }]), { PATH: '/bin' });
+  const key = await book.add(plan(folder, 's', [{ name: 'a', ...run }]), environment);
   const orders: AttemptOrder[] = [];
+  const bornAt = Date.now();
   const told: SchedulerEvent[] = [];
   const take = (event: SchedulerEvent) => {
     for (const action of step(state, event).actions) if (action.type === 'launch') launcher.launch(action);
   };
   const launcher: Launcher = new Launcher({
-    ...{ state, book, bin: '/our/bin', now: () => 1, changed: () => undefined },
+    ...{ state, book, bin: '/our/bin', now: () => 1 + Date.now() - bornAt, changed: () => undefined },
     ...{ tookOver: () => undefined, ended: () => undefined },
     executor: {
       start: (_id, order) => {
@@ -56,6 +58,7 @@ function setUp(
         return starts.shift()!;
       },
       adopt: () => ({ kind: 'withdrawn', neverRan: false }),
+      elderOf: () => null,
     },
     gpus: {
       claim: (wanted) => wanted.length === 0 || (gpus.free ?? true),
@@ -75,16 +78,27 @@ function setUp(
 }
 
 describe('launching', () => {
-  it('starts a run where it was put, and says so', () => {
-    const { orders, told } = setUp({ argv: ['train', '${attempt}'] }, [started]);
+  it('starts a run where it was put, and says so', async () => {
+    const { orders, told } = await setUp({ argv: ['train', '${attempt}'] }, [started]);
     expect(orders).toMatchObject([{ attempt: 1, argv: ['train', '1'], environment: { PATH: '/bin:/our/bin' } }]);
     expect(told).toEqual([
       { type: 'run-started', at: 1, id: id('a'), attempt: 1, pid: 4711, slot: { kind: 'cpu', index: 0 } },
     ]);
   });
 
-  it('tries again every second while the system is short of something, and says what it waits for', () => {
-    const { launcher, orders, told } = setUp({}, [short, short, started]);
+  it('says where the run is, not where the person was, nor what that one did last', async () => {
+    const { orders } = await setUp(
+      { cwd: '/work' },
+      [started],
+      {},
+      { PATH: '/bin', PWD: '/home', _: '/usr/bin/node', a: '1' },
+    );
+    expect(orders[0]?.environment).toMatchObject({ PWD: '/work', a: '1' });
+    expect(orders[0]?.environment).not.toHaveProperty('_');
+  });
+
+  it('tries again every second while the system is short of something, and says what it waits for', async () => {
+    const { launcher, orders, told } = await setUp({}, [short, short, started]);
     expect(launcher.delayOf(id('a'))).toBe(
       'cannot be started just now, and is tried again: the machine is out of processes',
     );
@@ -95,8 +109,21 @@ describe('launching', () => {
     expect(launcher.delayOf(id('a'))).toBeNull();
   });
 
-  it('does not start what was stopped meanwhile', () => {
-    const { launcher, orders, told, take, phase } = setUp({}, [short]);
+  it('waits a second with the next start when the last came to nothing for want of something', async () => {
+    const { launcher, orders, told, take } = await setUp({}, [started, started]);
+    launcher.ranShort('the machine is out of processes');
+    take({ type: 'run-started', at: 1, id: id('a'), attempt: 1, pid: 4711 });
+    take({ type: 'launch-withdrawn', at: 1, id: id('a'), attempt: 1 });
+    expect([orders.length, launcher.shortage]).toEqual([1, 'the machine is out of processes']);
+    told.length = 0;
+    vi.advanceTimersByTime(1000);
+    expect(orders).toMatchObject([{ attempt: 1 }, { attempt: 2 }]);
+    expect(told).toMatchObject([{ type: 'run-started', attempt: 2 }]);
+    expect(launcher.shortage).toBeNull();
+  });
+
+  it('does not start what was stopped meanwhile', async () => {
+    const { launcher, orders, told, take, phase } = await setUp({}, [short]);
     take(stopAsked('a'));
     vi.advanceTimersByTime(1000);
     expect(told).toMatchObject([{ type: 'launch-withdrawn', id: id('a'), attempt: 1 }]);
@@ -104,15 +131,15 @@ describe('launching', () => {
     expect([phase(), orders.length, launcher.delayOf(id('a'))]).toEqual(['ended', 1, null]);
   });
 
-  it('starts nothing any more once it is closed', () => {
-    const { launcher, orders } = setUp({}, [short]);
+  it('starts nothing any more once it is closed', async () => {
+    const { launcher, orders } = await setUp({}, [short]);
     launcher.close();
     vi.advanceTimersByTime(5000);
     expect(orders.length).toBe(1);
   });
 
-  it('says that a run can never start as the reason of its end', () => {
-    const { told } = setUp({}, [{ kind: 'refused', reason: 'command not found: train', transient: false }]);
+  it('says that a run can never start as the reason of its end', async () => {
+    const { told } = await setUp({}, [{ kind: 'refused', reason: 'command not found: train', transient: false }]);
     expect(told).toMatchObject([{ type: 'launch-failed', reason: 'command not found: train' }]);
   });
 });
@@ -120,15 +147,15 @@ describe('launching', () => {
 describe('launching on a GPU', () => {
   const resources = Resources.parse({ gpus: 1, per_gpu: 2 });
 
-  it('takes the launch back when another supervisor has taken the GPU', () => {
-    const { orders, told } = setUp({ resources }, [], { free: false });
+  it('takes the launch back when another supervisor has taken the GPU', async () => {
+    const { orders, told } = await setUp({ resources }, [], { free: false });
     expect(orders).toEqual([]);
     expect(told).toMatchObject([{ type: 'launch-withdrawn', attempt: 1 }]);
   });
 
   it('waits for the daemon through which runs share it', async () => {
     const ready = later<Record<string, string>>();
-    const { launcher, orders } = setUp({ resources }, [started], { sharing: ready.promise });
+    const { launcher, orders } = await setUp({ resources }, [started], { sharing: ready.promise });
     expect(launcher.delayOf(id('a'))).toBe('waiting for the MPS daemon of its GPU');
     ready.resolve({ CUDA_MPS_PIPE_DIRECTORY: '/mps/0', CUDA_VISIBLE_DEVICES: 'GPU-0' });
     await ready.promise;
@@ -140,7 +167,7 @@ describe('launching on a GPU', () => {
 
   it('does not start a run that was stopped while the daemon came up', async () => {
     const ready = later<Record<string, string>>();
-    const { orders, told, take, phase } = setUp({ resources }, [], { sharing: ready.promise });
+    const { orders, told, take, phase } = await setUp({ resources }, [], { sharing: ready.promise });
     take(stopAsked('a'));
     ready.resolve({});
     await ready.promise;
@@ -150,9 +177,9 @@ describe('launching on a GPU', () => {
     expect(phase()).toBe('ended');
   });
 
-  it('needs no daemon where the sweep file wants none', () => {
+  it('needs no daemon where the sweep file wants none', async () => {
     const alone = Resources.parse({ gpus: 1, per_gpu: 2, mps: 'off' });
-    const { orders } = setUp({ resources: alone }, [started]);
+    const { orders } = await setUp({ resources: alone }, [started]);
     expect(orders).toMatchObject([{ environment: { CUDA_VISIBLE_DEVICES: '0' } }]);
   });
 });

@@ -203,7 +203,9 @@ describe('a person', () => {
   it('is told when a directory belongs to another run of that name', async () => {
     await fleet.submit(bed.plan('s', [{ identity: 'one' }]), environment, { slots: 1 });
     await untilState(fleet, 's/run0', 'done');
-    const ack = await fleet.submit(bed.plan('s', [{ identity: 'two' }]), environment, { slots: 1 });
+    const ack = await fleet.submit(bed.plan('s', [{ identity: 'two', parameters: { index: 7 } }]), environment, {
+      slots: 1,
+    });
     expect(ack).toMatchObject({ ok: false, message: expect.stringContaining('holds another run') as string });
   });
 

@@ -10,6 +10,8 @@ const beside = {
   vitals: noVitals,
   waiting: null,
   gpuMemory: null,
+  pid: null,
+  shown: (at: number) => at,
   warning: null,
 };
 const slot = { kind: 'cpu', index: 0 } as const;

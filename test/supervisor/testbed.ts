@@ -57,11 +57,16 @@ export class Testbed {
   readonly runs = realpathSync(mkdtempSync(join(tmpdir(), 'runs-')));
   readonly #fleets: Fleet[] = [];
   readonly #supervisors: ChildProcess[] = [];
-  readonly #given: Readonly<Record<string, string>>;
+  #given: Readonly<Record<string, string>>;
 
   /** @param environment Of the supervisor, beside our own. */
   constructor(environment: Readonly<Record<string, string>> = {}) {
     this.#given = environment;
+  }
+
+  /** More for the environment of supervisors that are started from now on. */
+  give(environment: Readonly<Record<string, string>>): void {
+    this.#given = { ...this.#given, ...environment };
   }
 
   path(...parts: string[]): string {

@@ -16,11 +16,11 @@ const folder = mkdtempSync(join(tmpdir(), 'memrl-views-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The sweep `s` as clients see it, submitted in these parts. */
-function sweepOf(...parts: Partial<PlannedRun>[][]) {
+async function sweepOf(...parts: Partial<PlannedRun>[][]) {
   const book = new RunBook(folder);
   const state = emptyState();
   for (const runs of parts) {
-    const key = book.add(plan(folder, 's', runs), {});
+    const key = await book.add(plan(folder, 's', runs), {});
     const event = submitted(runs.map(({ name }) => name!));
     step(state, { ...event, plan: key } as SchedulerEvent);
   }
@@ -59,8 +59,8 @@ describe('what a sweep tries to do', () => {
       undefined,
     ],
     ['is that of all its parts', [[{ name: 'a', objective: least }], [{ name: 'b', objective: most }]], undefined],
-  ])('%s', (_, parts, objective) => {
-    expect(sweepOf(...parts).objective).toEqual(objective);
+  ])('%s', async (_, parts, objective) => {
+    expect((await sweepOf(...parts)).objective).toEqual(objective);
   });
 });
 
@@ -69,8 +69,10 @@ describe('a row for the clients', () => {
     const state: SchedulerState = emptyState();
     step(state, submitted([{ name: 'a', need: { gpus } }]));
     const planned = plan(folder, 's', [{ name: 'a' }]).runs[0]!;
-    const { argv, parameters } = planned;
-    const beside = { argv, parameters, gpuMemory: null, warning: null, vitals: noVitals, waiting: null };
+    const beside = {
+      ...{ argv: planned.argv, parameters: planned.parameters, gpuMemory: null, pid: null, warning: null },
+      ...{ vitals: noVitals, waiting: null, shown: (at: number) => at },
+    };
     return runSummary(state.runs.get(id('a'))!, planned, beside);
   }
 

@@ -17,6 +17,7 @@ export async function status([sweep]: readonly string[], options: CommonOptions)
       printJson(told);
       return 0;
     }
+    if (fleet.status.problem !== null) print([fleet.status.problem, '']);
     print(sweeps.map(({ name }) => `${name}: ${progressLine(runsOf(fleet, name))}`));
     print(['', ...slotLines(fleet.status, outputWidth())]);
     return 0;

@@ -1,5 +1,6 @@
-import { statfsSync, unlinkSync, writeFileSync } from 'node:fs';
+import { statfsSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeFresh } from '../../files/whole-file.js';
 
 /** With less than this a disk may refuse the next byte, for reasons of its own: reserves, quotas, blocks. Bytes. */
 const SCARCE = 1 << 20;
@@ -27,7 +28,7 @@ function freeBytes(directory: string): number {
 /** Only a lack of room is a no: whatever else is wrong has words of its own elsewhere. */
 function mayWrite(draft: string): boolean {
   try {
-    writeFileSync(draft, Buffer.alloc(NEEDED));
+    writeFresh(draft, Buffer.alloc(NEEDED));
     return true;
   } catch (error) {
     return !isShortOfRoom(error);

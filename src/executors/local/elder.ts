@@ -1,16 +1,21 @@
-import { rmSync, symlinkSync } from 'node:fs';
-import { attemptDirectory, readClaim, readExitCode } from './attempt-files.js';
-import { isAlive } from './process-identity.js';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { attemptDirectory } from './attempt-files.js';
+import type { ProcessEntry } from './process-table.js';
+import { isUnderWay } from './whereabouts.js';
 
 /**
- * An earlier attempt of a run that still lives, though nobody knows of it any more: its supervisor died, and what it knew
- * was deleted before the next one came. Null: there is none. Costs two small files for each earlier attempt.
+ * An earlier attempt of a run that still lives, or may: its supervisor died and what it knew was deleted, its shim was
+ * killed from outside, or it is on another machine. Null: there is none. Costs two small files for each earlier attempt.
+ *
+ * @param census All processes; asked only where the ending of an earlier attempt is not proven.
  */
-export function livingElder(runDirectory: string, attempt: number): number | null {
+export function livingElder(
+  runDirectory: string,
+  attempt: number,
+  census: () => readonly ProcessEntry[],
+): number | null {
   for (let number = attempt - 1; number >= 1; number--) {
-    const directory = attemptDirectory(runDirectory, number);
-    const claim = readClaim(directory);
-    if (claim.kind === 'begun' && readExitCode(directory) === null && isAlive(claim.identity)) return number;
+    if (isUnderWay({ directory: runDirectory, number }, census)) return number;
   }
   return null;
 }
@@ -21,6 +26,7 @@ export function livingElder(runDirectory: string, attempt: number): number | nul
  */
 export function succeed(runDirectory: string, elder: number, attempt: number): void {
   const directory = attemptDirectory(runDirectory, attempt);
+  mkdirSync(attemptDirectory(runDirectory, elder), { recursive: true });
   // An empty one, that was made for a start which was put off.
   rmSync(directory, { recursive: true, force: true });
   symlinkSync(String(elder), directory);

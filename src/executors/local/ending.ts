@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
-import { NOT_OURS } from './shim.js';
-import { readClaim, readExitCode } from './attempt-files.js';
+import { NOT_OURS, NOT_RUN } from './shim.js';
+import { statRegular } from '../../files/regular-file.js';
+import { attemptObstacle, obstacleWords, readClaim, readExitCode, readShellWords } from './attempt-files.js';
 
 /** How the process of an attempt ended, before anyone asks what that means for the run. */
 export type Ending =
@@ -15,19 +16,36 @@ export type Ending =
   | { kind: 'not-begun'; reason: string }
   /** The command was never run, and its attempt can no longer begin: another one can, once there is room on the disk. */
   | { kind: 'not-claimed' }
+  /** The command was never run, as the machine was short of something: another attempt can be, once it is there again. */
+  | { kind: 'not-run'; shortage: string }
   /** Nobody can know. */
   | { kind: 'unknown'; reason: string };
 
-/** What the shim's files say. `status` is what the operating system said of the shim itself, if this process was its parent. */
-export function endingOf(
-  directory: string,
-  status: { code: number | null; signal: NodeJS.Signals | null } | null,
-): Ending {
+/** What the operating system said of the shim itself; null: this process was not its parent. */
+export type ShimStatus = { code: number | null; signal: NodeJS.Signals | null } | null;
+
+/** What the shim has said, which settles it; null when it has not, so that the command may still live. */
+export function provenEnding(directory: string, status: ShimStatus): Ending | null {
   const code = readExitCode(directory);
-  if (code !== null) return fromShell(code);
-  if (status?.code === NOT_OURS && isUnclaimed(directory)) return { kind: 'not-claimed' };
+  if (code !== null) return fromShell(code, directory);
+  if (status === null || status.code === null || status.code === NOT_RUN) return null;
+  if (status.code === NOT_OURS && isUnclaimed(directory)) return { kind: 'not-claimed' };
+  return fromShell(status.code, directory);
+}
+
+/**
+ * The ending of an attempt whose shim died and said nothing, once nothing of it lives any more.
+ *
+ * @param outlived Whether something of it lived on after the shim: then it ended in its own way, which nobody saw.
+ */
+export function unprovenEnding(directory: string, status: ShimStatus, outlived: boolean): Ending {
+  if (outlived)
+    return { kind: 'unknown', reason: 'its parent process was killed from outside, so its exit code is not known' };
+  if (status?.code === NOT_RUN || readShellWords(directory).notRun) {
+    return { kind: 'not-run', shortage: 'the machine is out of processes' };
+  }
   if (status?.signal) return { kind: 'signalled', signal: status.signal };
-  if (typeof status?.code === 'number') return fromShell(status.code);
+  if (status === null && readClaim(directory).kind === 'unreadable') return { kind: 'not-claimed' };
   return { kind: 'unknown', reason: whyUnknown(directory) };
 }
 
@@ -39,16 +57,25 @@ function isUnclaimed(directory: string): boolean {
 
 /** It was not killed by us, nor is it our child: the shim itself had no chance, or nowhere to write. */
 function whyUnknown(directory: string): string {
+  const obstacle = attemptObstacle(directory);
+  if (obstacle !== null) return obstacle;
+  const exit = statRegular(join(directory, runFiles.exit));
+  if (exit.kind === 'unreadable') return obstacleWords(directory, exit.reason);
   if (!existsSync(directory)) return 'its directory was deleted while it ran, and its exit code with it';
-  if (existsSync(join(directory, runFiles.exit))) return 'its exit code could not be written (is the disk full?)';
+  if (exit.kind === 'file') return 'its exit code could not be written (is the disk full?)';
   return 'its process is gone and left no exit code';
 }
 
-/** A shell says 128 + n for a command that died of signal n. */
-function fromShell(code: number): Ending {
+/** A shell says 128 + n for a command that died of signal n, as for one that ended itself with that code. */
+function fromShell(code: number, directory: string): Ending {
   const signal = code > 128 ? names.get(code - 128) : undefined;
-  return signal === undefined ? { kind: 'exited', code } : { kind: 'signalled', signal };
+  if (signal === undefined) return { kind: 'exited', code };
+  const isSignal = untold.has(signal) || readShellWords(directory).signalled !== false;
+  return isSignal ? { kind: 'signalled', signal } : { kind: 'exited', code };
 }
+
+/** No shell says a word of these two: a program that leaves with 130 or 141 means them, too. */
+const untold = new Set(['SIGINT', 'SIGPIPE']);
 
 /** Some numbers have two names; the usual one comes first. */
 const names = new Map(

@@ -1,15 +1,19 @@
 import type { ChildProcess } from 'node:child_process';
 import type { RunId } from '../../base/ids.js';
-import { attemptDirectory, isFromEarlierBoot, readClaim, withdraw } from './attempt-files.js';
-import { type Attempt, isOver, treeOf } from './attempt.js';
+import { attemptDirectory, giveUp } from './attempt-files.js';
+import { type Attempt, isNamed, isOver, treeOf } from './attempt.js';
 import { oomKillsOf, removeCgroup } from './cgroup.js';
 import type { CgroupHome } from './cgroup-home.js';
-import { type Ending, endingOf } from './ending.js';
+import { livingElder } from './elder.js';
+import { type Ending, provenEnding, type ShimStatus, unprovenEnding } from './ending.js';
+import { FamilyWatch } from './family-watch.js';
 import { OomWatch } from './oom-watch.js';
+import { hasOutlived, isBereft, lookAround, troubleOfOrphan } from './orphan.js';
 import { isAlive } from './process-identity.js';
 import { type ProcessEntry, readProcesses } from './process-table.js';
 import { type AttemptOrder, problemOf, type Start, startAttempt } from './start-attempt.js';
 import { continueTrees, killTrees, pauseTrees, terminateTrees, type Tree, treeMembers } from './tree.js';
+import { unreachable, whereaboutsOf } from './whereabouts.js';
 
 /** A process that was still there when the end of its run was told. */
 export type Survivor = { pid: number; name: string };
@@ -24,15 +28,33 @@ export type EndingListener = (id: RunId, attempt: number, ending: Ending, surviv
 
 /** What became of an attempt that an earlier supervisor meant to start. */
 export type Found =
-  /** It lives, and is watched from now on. */
+  /** It lives, with its shim or without, and is watched from now on. */
   | { kind: 'alive'; pid: number }
+  /** It began on that machine, or in a container that is not ours, and has not told its end. That is watched for. */
+  | { kind: 'elsewhere'; pid: number; host: string }
   | { kind: 'ended'; pid: number; ending: Ending }
-  /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. */
-  | { kind: 'withdrawn'; neverRan: boolean };
+  /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. `reason`: why nothing more is known. */
+  | { kind: 'withdrawn'; neverRan: boolean; reason?: string };
+
+/** What else is told of attempts, and asked. */
+export type Notices = {
+  /** The run's own process is known now. */
+  named: (id: RunId) => void;
+  /** What a person should know of a run that goes on, in words; null: no more. The same may be said again. */
+  troubled: (id: RunId, words: string | null) => void;
+  /** Whether a run may be taken for ended though its processes cannot be reached: a person must have asked. */
+  mayGiveUp: (id: RunId) => boolean;
+};
+
+const noNotices: Notices = { named: () => undefined, troubled: () => undefined, mayGiveUp: () => true };
 
 /** An order to the processes of an attempt. Those of one moment share the search for them. */
 type Verb = 'terminate' | 'kill' | 'pause' | 'continue';
 
+/** Between looks at attempts whose command has not come up yet, ms. */
+const NAMING_MS = 50;
+/** Of them, so many are looked at in one go: 0.1 ms each. */
+const NAMED_AT_ONCE = 200;
 /** Between looks at attempts that cannot tell us of their end, ms. */
 const LOOK_MS = 100;
 /** A shim younger than this may not have started its command yet, and would swallow a polite signal, ms. */
@@ -55,16 +77,24 @@ export class LocalExecutor {
   readonly #ended: EndingListener;
   readonly #home: CgroupHome | null;
   readonly #oom: OomWatch;
+  readonly #notices: Notices;
+  readonly #families = new FamilyWatch();
+  /** Whose command is not known yet. */
+  readonly #unnamed = new Set<Attempt>();
+  /** All processes, as read in this turn of the event loop. */
+  #census: ProcessEntry[] | null = null;
+  #naming: NodeJS.Timeout | null = null;
   #orders: { verb: Verb; attempt: Attempt }[] = [];
   #looking: NodeJS.Timeout | null = null;
   #lookingNow = false;
   #pulse: NodeJS.Timeout | null = null;
 
   /** @param home Where each attempt gets a cgroup of its own; null: nowhere, and processes are found by what they carry. */
-  constructor(ended: EndingListener, home: CgroupHome | null = null, oom = new OomWatch()) {
+  constructor(ended: EndingListener, home: CgroupHome | null = null, oom = new OomWatch(), notices = noNotices) {
     this.#ended = ended;
     this.#home = home;
     this.#oom = oom;
+    this.#notices = notices;
   }
 
   start(id: RunId, order: AttemptOrder): Start {
@@ -76,30 +106,44 @@ export class LocalExecutor {
       return start;
     }
     const { child, pid } = start;
-    const attempt = newAttempt({ id, number, directory, pid, cgroup }, child);
+    const attempt = newAttempt({ id, number, directory, pid, cgroup, elsewhere: null }, child);
     this.#watch(attempt);
-    child.once('exit', (code, signal) => {
-      const ending = endingOf(attemptDirectory(directory, number), { code, signal });
-      this.#shimEnded(attempt, explained(ending, order));
-    });
+    child.once('exit', (code, signal) => this.#shimGone(attempt, { code, signal }, order));
     return start;
   }
 
-  /** Finds out what became of an attempt that this process did not start; see `Found`. Throws if its directory is unwritable. */
+  /** Finds out what became of an attempt that this process did not start; see `Found`. */
   adopt(id: RunId, directory: string, number: number): Found {
-    const folder = attemptDirectory(directory, number);
-    const claim = readClaim(folder);
-    switch (claim.kind) {
-      case 'none':
-        // What was up had made this file: whoever took it away may have taken more.
-        return withdraw(folder) ? { kind: 'withdrawn', neverRan: false } : this.adopt(id, directory, number);
-      case 'withdrawn':
-        return { kind: 'withdrawn', neverRan: false };
-      case 'unreadable':
-        return this.#adoptUnreadable(id, directory, number);
-      case 'begun':
-        return this.#adoptBegun({ id, directory, number }, claim);
+    const found = whereaboutsOf({ directory, number }, () => this.#processes());
+    if (found.kind === 'withdrawn') return found;
+    if (found.kind === 'elsewhere') return this.#adoptElsewhere({ id, directory, number }, found);
+    const { identity, cgroup } = found;
+    const pid = identity?.pid ?? 0;
+    const attempt = { ...newAttempt({ id, number, directory, pid, cgroup, elsewhere: null }, null), identity };
+    if (found.kind === 'ended') {
+      this.#isBare(attempt);
+      return { kind: 'ended', pid, ending: found.ending };
     }
+    this.#watch(attempt);
+    this.#look();
+    return { kind: 'alive', pid };
+  }
+
+  /** The number of an earlier attempt of the run in `directory` that goes on, or may; null: there is none. */
+  elderOf(directory: string, attempt: number): number | null {
+    return livingElder(directory, attempt, () => this.#processes());
+  }
+
+  /** The run's own process; null while it is not there, or where it means nothing. */
+  pidOf(id: RunId): number | null {
+    return this.#attempts.get(id)?.command?.pid ?? null;
+  }
+
+  /** The process by which all others of the run are found: its shim, or one that outlived it. Null: none can be seen. */
+  rootOf(id: RunId): number | null {
+    const attempt = this.#attempts.get(id);
+    if (attempt === undefined || attempt.elsewhere !== null) return null;
+    return attempt.orphan?.witnesses[0]?.pid ?? attempt.pid;
   }
 
   /** Asks the run, and all it has started, to end. It may take its time. A paused one goes on for that. */
@@ -119,6 +163,7 @@ export class LocalExecutor {
     if (attempt === undefined) return;
     attempt.stopped = true;
     attempt.killedAt ??= performance.now();
+    if (attempt.elsewhere !== null) return this.#lookElsewhere(attempt);
     this.#order('kill', attempt);
     this.#look();
   }
@@ -126,19 +171,24 @@ export class LocalExecutor {
   /** Makes the run and all it has started stand still, with all they hold. */
   pause(id: RunId): void {
     const attempt = this.#attempts.get(id);
-    if (attempt !== undefined) this.#order('pause', attempt);
+    if (attempt === undefined) return;
+    attempt.paused = true;
+    this.#order('pause', attempt);
   }
 
   /** Lets a paused run go on, whoever paused it. */
   continue(id: RunId): void {
     const attempt = this.#attempts.get(id);
-    if (attempt !== undefined) this.#order('continue', attempt);
+    if (attempt === undefined) return;
+    attempt.paused = false;
+    this.#order('continue', attempt);
   }
 
   /** Stops watching; the runs go on. */
   close(): void {
     if (this.#looking !== null) clearTimeout(this.#looking);
     if (this.#pulse !== null) clearTimeout(this.#pulse);
+    if (this.#naming !== null) clearTimeout(this.#naming);
     this.#attempts.clear();
     this.#home?.close();
   }
@@ -146,46 +196,77 @@ export class LocalExecutor {
   #watch(attempt: Attempt): void {
     this.#attempts.set(attempt.id, attempt);
     this.#pulse ??= setTimeout(() => this.#beat(), PULSE_MS).unref();
+    if (attempt.elsewhere !== null) return;
+    this.#unnamed.add(attempt);
+    this.#naming ??= setTimeout(() => this.#name(), NAMING_MS).unref();
+  }
+
+  #adoptElsewhere(
+    which: Pick<Attempt, 'id' | 'directory' | 'number'>,
+    { pid, host }: { pid: number; host: string },
+  ): Found {
+    const trouble = `runs on ${host}, out of reach from here`;
+    this.#watch({ ...newAttempt({ ...which, pid, cgroup: null, elsewhere: host }, null), trouble });
+    this.#notices.troubled(which.id, trouble);
+    return { kind: 'elsewhere', pid, host };
+  }
+
+  /** Most runs of a moment are over before anyone has asked who they are. */
+  #name(): void {
+    this.#naming = null;
+    for (const attempt of [...this.#unnamed].slice(0, NAMED_AT_ONCE)) {
+      const isOnTheWay = this.#isWatched(attempt) && attempt.ending === null && attempt.orphan === null;
+      this.#unnamed.delete(attempt);
+      if (isOnTheWay && !isNamed(attempt, () => this.#processes())) {
+        // To the end of the line.
+        this.#unnamed.add(attempt);
+        continue;
+      }
+      if (isOnTheWay) this.#notices.named(attempt.id);
+    }
+    if (this.#unnamed.size > 0) this.#naming = setTimeout(() => this.#name(), NAMING_MS).unref();
   }
 
   #beat(): void {
     this.#pulse = null;
     this.#oom.look();
     this.#home?.tidy();
+    for (const attempt of this.#attempts.values()) this.#checkOn(attempt);
+    this.#families.look([...this.#attempts.values()].filter(isLed));
     if (this.#attempts.size > 0) this.#pulse = setTimeout(() => this.#beat(), PULSE_MS).unref();
   }
 
-  #adoptBegun(
-    which: Pick<Attempt, 'id' | 'directory' | 'number'>,
-    { identity, cgroup }: Pick<Attempt, 'cgroup'> & { identity: NonNullable<Attempt['identity']> },
-  ): Found {
-    const { pid } = identity;
-    const attempt = { ...newAttempt({ ...which, pid, cgroup }, null), identity };
-    if (!isAlive(identity)) {
-      this.#isBare(attempt);
-      return { kind: 'ended', pid, ending: endingOf(attemptDirectory(which.directory, which.number), null) };
-    }
-    this.#watch(attempt);
-    this.#look();
-    return { kind: 'alive', pid };
+  /** What happens so rarely that once a second is enough. */
+  #checkOn(attempt: Attempt): void {
+    if (attempt.elsewhere !== null) this.#lookElsewhere(attempt);
+    if (attempt.trouble !== null) this.#notices.troubled(attempt.id, attempt.trouble);
+    // Its shim stands still, too, and cannot tell that the command was killed.
+    const isDead = attempt.paused && attempt.command !== null && !isAlive(attempt.command);
+    if (isDead && attempt.orphan === null) this.continue(attempt.id);
   }
 
-  /**
-   * The file is there, its line is not. The shim runs the command only after the whole line is written, so unless the
-   * shim is at it this very moment, the command has never run and never will.
-   */
-  #adoptUnreadable(id: RunId, directory: string, number: number): Found {
-    if (isFromEarlierBoot(attemptDirectory(directory, number))) {
-      const reason = 'the machine stopped just as it was started';
-      return { kind: 'ended', pid: 0, ending: { kind: 'unknown', reason } };
-    }
-    const isBeingWritten = readProcesses().some((entry) => entry.mark() === directory);
-    if (!isBeingWritten) return { kind: 'withdrawn', neverRan: true };
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    return this.adopt(id, directory, number);
+  /** All that can be seen of it is whether it has told its end. */
+  #lookElsewhere(attempt: Attempt): void {
+    const directory = attemptDirectory(attempt.directory, attempt.number);
+    const ending = provenEnding(directory, null);
+    if (ending !== null) return this.#finish(attempt, ending, []);
+    if (attempt.killedAt === null || !this.#notices.mayGiveUp(attempt.id)) return;
+    const reason = unreachable(attempt.elsewhere!);
+    giveUp(directory);
+    this.#notices.troubled(attempt.id, `${reason}, and may still run`);
+    attempt.trouble = null;
+    this.#finish(attempt, { kind: 'unknown', reason }, []);
+  }
+
+  /** Those who ask in the same turn share a reading. */
+  #processes(): ProcessEntry[] {
+    if (this.#census === null) setImmediate(() => (this.#census = null));
+    return (this.#census ??= readProcesses());
   }
 
   #order(verb: Verb, attempt: Attempt): void {
+    // The same pids are others here.
+    if (attempt.elsewhere !== null) return;
     if (this.#orders.length === 0) setImmediate(() => this.#carryOutOrders());
     this.#orders.push({ verb, attempt });
   }
@@ -206,17 +287,32 @@ export class LocalExecutor {
     return this.#attempts.get(attempt.id) === attempt;
   }
 
+  /** @param order Of an attempt that was started here. */
+  #shimGone(attempt: Attempt, status: ShimStatus, order: AttemptOrder | null): void {
+    if (!this.#isWatched(attempt)) return;
+    const ending = provenEnding(attemptDirectory(attempt.directory, attempt.number), status);
+    if (ending !== null) return this.#shimEnded(attempt, order === null ? ending : explained(ending, order));
+    attempt.orphan = { since: performance.now(), status, witnesses: [], outlived: false };
+    this.#lookSoon();
+  }
+
   #shimEnded(attempt: Attempt, ending: Ending): void {
+    const wasPaused = attempt.paused;
+    // What is left of it would stand still for ever.
+    if (wasPaused) this.continue(attempt.id);
     attempt.ending = this.#withCause(attempt, ending);
     attempt.endedAt = performance.now();
     const isShort = attempt.endedAt - attempt.startedAt < SHORT_MS;
-    if (!attempt.stopped && (this.#isBare(attempt) === true || isShort)) this.#finish(attempt, attempt.ending, []);
+    this.#isBare(attempt);
+    // One that had the time may have left its cgroup, too.
+    if (!attempt.stopped && !wasPaused && isShort) this.#finish(attempt, attempt.ending, []);
     else this.#lookSoon();
   }
 
-  /** SIGKILL comes from us, from a person, or from a kernel that has run out of memory. */
+  /** SIGKILL comes from us, from a person, or from a kernel that has run out of memory. Wrappers pass it on as a code. */
   #withCause(attempt: Attempt, ending: Ending): Ending {
-    if (ending.kind !== 'signalled' || ending.signal !== 'SIGKILL' || attempt.stopped) return ending;
+    const wasKilled = ending.kind === 'exited' ? ending.code === 137 : isSigkill(ending);
+    if (!wasKilled || attempt.stopped) return ending;
     const isCounted = attempt.cgroup !== null && oomKillsOf(attempt.cgroup) > 0;
     if (!isCounted && !this.#oom.take()) return ending;
     return { kind: 'out-of-memory', reason: 'killed by the kernel: out of memory' };
@@ -231,6 +327,7 @@ export class LocalExecutor {
   #finish(attempt: Attempt, ending: Ending, survivors: readonly Survivor[]): void {
     if (!this.#isWatched(attempt)) return;
     this.#attempts.delete(attempt.id);
+    if (attempt.trouble !== null) this.#notices.troubled(attempt.id, null);
     this.#ended(attempt.id, attempt.number, ending, survivors);
   }
 
@@ -255,24 +352,20 @@ export class LocalExecutor {
   }
 
   #lookNow(): void {
-    this.#lookAtAdopted();
-    const leaving = [...this.#attempts.values()].filter(({ ending, killedAt }) => ending !== null || killedAt !== null);
-    const processes = leaving.length > 0 ? readProcesses() : [];
     const now = performance.now();
-    for (const attempt of leaving) this.#lookAt(attempt, treeMembers(processes, treeOf(attempt)), now);
-    const needLooks = ({ child, ending, killedAt }: Attempt) => child === null || ending !== null || killedAt !== null;
+    for (const attempt of this.#attempts.values()) {
+      if (attempt.child === null && isLed(attempt) && !isAlive(attempt.identity!)) this.#shimGone(attempt, null, null);
+      if (attempt.orphan !== null && hasOutlived(attempt.orphan, now)) this.#tellTrouble(attempt);
+    }
+    const due = [...this.#attempts.values()].filter(isDue);
+    const processes = due.length > 0 ? readProcesses() : [];
+    for (const attempt of due) this.#lookAt(attempt, treeMembers(processes, treeOf(attempt)), now);
+    const needLooks = (attempt: Attempt) => attempt.child === null || attempt.orphan !== null || isDue(attempt);
     if ([...this.#attempts.values()].some(needLooks)) this.#look();
   }
 
-  #lookAtAdopted(): void {
-    for (const attempt of this.#attempts.values()) {
-      if (attempt.child === null && attempt.ending === null && !isAlive(attempt.identity!)) {
-        this.#shimEnded(attempt, endingOf(attemptDirectory(attempt.directory, attempt.number), null));
-      }
-    }
-  }
-
   #lookAt(attempt: Attempt, left: readonly ProcessEntry[], now: number): void {
+    if (attempt.orphan !== null && attempt.ending === null) this.#lookAtOrphan(attempt, left);
     if (isOver(attempt, left.length, now)) {
       this.#isBare(attempt);
       const ending = attempt.ending ?? { kind: 'signalled', signal: 'SIGKILL' };
@@ -283,14 +376,52 @@ export class LocalExecutor {
       this.#order('kill', attempt);
     }
   }
+
+  #lookAtOrphan(attempt: Attempt, left: readonly ProcessEntry[]): void {
+    const { status, outlived } = attempt.orphan!;
+    lookAround(attempt, left);
+    if (outlived) this.#tellTrouble(attempt);
+    if (!isBereft(attempt.orphan!)) return;
+    const directory = attemptDirectory(attempt.directory, attempt.number);
+    // A shim that is adopted may have told its end since.
+    const ending = provenEnding(directory, status) ?? unprovenEnding(directory, status, outlived);
+    attempt.ending = this.#withCause(attempt, ending);
+    attempt.endedAt = performance.now();
+  }
+
+  #tellTrouble(attempt: Attempt): void {
+    const words = troubleOfOrphan(attempt);
+    if (words === attempt.trouble) return;
+    attempt.trouble = words;
+    this.#notices.troubled(attempt.id, words);
+    this.#notices.named(attempt.id);
+  }
+}
+
+function isSigkill(ending: Ending): boolean {
+  return ending.kind === 'signalled' && ending.signal === 'SIGKILL';
+}
+
+/** Whether it goes on with its shim, as far as is known. */
+function isLed({ elsewhere, ending, orphan }: Attempt): boolean {
+  return elsewhere === null && ending === null && orphan === null;
+}
+
+/** Whether its processes have to be looked for. */
+function isDue({ elsewhere, ending, killedAt, orphan }: Attempt): boolean {
+  if (elsewhere !== null) return false;
+  return ending !== null || killedAt !== null || (orphan !== null && isBereft(orphan));
 }
 
 function newAttempt(
-  which: Pick<Attempt, 'id' | 'number' | 'directory' | 'pid' | 'cgroup'>,
+  which: Pick<Attempt, 'id' | 'number' | 'directory' | 'pid' | 'cgroup' | 'elsewhere'>,
   child: ChildProcess | null,
 ): Attempt {
   const startedAt = child === null ? -Infinity : performance.now();
-  return { ...which, child, startedAt, identity: null, stopped: false, killedAt: null, ending: null, endedAt: 0 };
+  return {
+    ...{ ...which, child, startedAt, identity: null, command: null, stopped: false, paused: false, killedAt: null },
+    ...{ seen: new Set<string>(), orphan: null, ending: null, endedAt: 0, trouble: null },
+  };
 }
 
 /**

@@ -8,12 +8,18 @@ import { isDead, type ProcessStat, readStat } from './process-identity.js';
 export type ProcessEntry = ProcessStat & {
   /** Directory of the run whose mark it carries in its environment; null when it has none or may not be read. */
   mark: () => string | null;
+  /** Number of the attempt whose mark it carries. */
+  attempt: () => string | null;
   /** Its environment was emptied: neither a mark nor a home in it, though it may be read. */
   isWiped: () => boolean;
   /** Files that its stdout and stderr go to. */
   outputs: () => readonly string[];
+  /** Files that it holds open for writing, by whatever descriptor. Costs a system call for each open file. */
+  writes: () => readonly string[];
   /** Working directory; null when it may not be read. */
   cwd: () => string | null;
+  /** Its command; empty when it may not be read. */
+  argv: () => readonly string[];
 };
 
 /** All living processes. Linux: about 30 µs each; what is behind the functions is read when first asked for. */
@@ -50,7 +56,10 @@ const psLine = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+((?:\S+\s+){4}\S+)\s
 function processesFromPs(): ProcessEntry[] {
   const options = { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' }, maxBuffer: 1 << 26 } as const;
   const { stdout } = spawnSync('ps', ['-A', '-o', psColumns], options);
-  const unknown = { mark: () => null, isWiped: () => false, outputs: () => [], cwd: () => null };
+  const unknown = {
+    ...{ mark: () => null, attempt: () => null, isWiped: () => false, outputs: () => [], cwd: () => null },
+    ...{ writes: () => [], argv: () => [] },
+  };
   return parsePs(stdout).map((stat) => ({ ...stat, ...unknown }));
 }
 
@@ -61,8 +70,29 @@ function entryOf(stat: ProcessStat): ProcessEntry {
     mark: once(() => valueIn(environment(), runMarks.directory)),
     isWiped: once(() => environment() !== null && valueIn(environment(), 'HOME') === null),
     outputs: once(() => [1, 2].flatMap((fd) => readLink(`/proc/${stat.pid}/fd/${fd}`) ?? [])),
+    attempt: once(() => valueIn(environment(), runMarks.attempt)),
+    writes: once(() => openForWriting(stat.pid)),
     cwd: once(() => readLink(`/proc/${stat.pid}/cwd`)),
+    argv: once(() => (readOrNull(`/proc/${stat.pid}/cmdline`) ?? '').split('\0').slice(0, -1)),
   };
+}
+
+function openForWriting(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      const file = readLink(`/proc/${pid}/fd/${fd}`);
+      const isFile = file !== null && file.startsWith('/') && !file.startsWith('/dev/');
+      return isFile && isForWriting(pid, fd) ? [file] : [];
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** The last octal digit of its flags is how it was opened: 0 for reading only. */
+function isForWriting(pid: number, descriptor: string): boolean {
+  const flags = /^flags:\s*([0-7]+)$/m.exec(readOrNull(`/proc/${pid}/fdinfo/${descriptor}`) ?? '')?.[1];
+  return flags !== undefined && (Number.parseInt(flags, 8) & 3) !== 0;
 }
 
 function once<Value>(read: () => Value): () => Value {
@@ -72,8 +102,13 @@ function once<Value>(read: () => Value): () => Value {
 
 /** Null when it may not be read. */
 function readEnvironment(pid: number): string | null {
+  const text = readOrNull(`/proc/${pid}/environ`);
+  return text === null ? null : `\0${text}`;
+}
+
+function readOrNull(path: string): string | null {
   try {
-    return `\0${readFileSync(`/proc/${pid}/environ`, 'utf8')}`;
+    return readFileSync(path, 'utf8');
   } catch {
     return null;
   }

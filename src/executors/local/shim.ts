@@ -1,29 +1,43 @@
 /**
  * The parent of every run: a few lines of POSIX shell, because a Node process in its place would cost 40 MB and 90 ms.
  *
- * Called as `sh -c SHIM memrl-shim ATTEMPT_DIRECTORY CGROUP COMMAND [ARGUMENTS…]`, as the leader of its own session.
+ * Called as `sh -c SHIM memrl-shim ATTEMPT_DIRECTORY CGROUP PLACE COMMAND [ARGUMENTS…]`, as the leader of its own session.
  *
  * - It first creates `pid`, which must not exist yet. Whoever creates that file owns the attempt, so an attempt can be
  *   begun once only: if the file is there, or cannot be written, the shim leaves with 75 and the command never runs.
- *   Its line identifies the process: `/proc/PID/stat` and the boot id; without /proc (macOS) `PID lstart TIME`.
+ *   Its line identifies the process and says where that process is (see `claim-line.ts`).
  * - Before that it enters the cgroup, if one is given (else it is empty) and lets it in; the line then ends in its path.
  * - Signals are caught, not ignored, so that the command gets the default dispositions back and the shim outlives it.
+ * - The command is executed by a subshell, never run by the shell itself, which would take `cd` or `exit` for its own.
+ *   Nothing of the person's environment is named like the variables here.
+ * - The shell says on its stderr what it knows of the end and nobody else does: `Killed`, or that it cannot fork. So its
+ *   stderr is `pid`, after the first line, and the command gets the log, which the shell keeps as descriptor 3. bash says
+ *   it only when it does not try to be another shell.
  * - `exit` gets the code and a newline. No newline: not finished. Its time is the time of the end. A disk that is full has
  *   room left in the last block of `pid`, so the code is noted there.
+ * - A shell that cannot fork ends without a code: it notes that the command was not run and leaves with 76.
  */
-export const SHIM = `d=$1; c=$2; shift 2
+export const SHIM = `memrl_d=$1; memrl_c=$2; memrl_p=$3; memrl_rc=; shift 3
 trap : HUP TERM INT QUIT USR1 USR2
 set -C
-if read -r s 2>/dev/null < /proc/$$/stat; then
-  read -r b < /proc/sys/kernel/random/boot_id; s="$s $b"
+if read -r memrl_s 2>/dev/null < /proc/$$/stat; then
+  read -r memrl_b < /proc/sys/kernel/random/boot_id; memrl_s="$memrl_s $memrl_b"
 else
-  s="$$ lstart $(LC_ALL=C ps -o lstart= -p $$)"
+  memrl_s="$$ lstart $(LC_ALL=C ps -o lstart= -p $$)"
 fi
-if [ "$c" ] && { echo 0 >| "$c/cgroup.procs"; } 2>/dev/null; then s="$s cgroup $c"; fi
-{ echo "$s" > "$d/pid"; } 2>/dev/null || exit 75
-"$@"; rc=$?
-{ echo "$rc" > "$d/exit"; } 2>/dev/null || { echo "exit $rc" >> "$d/pid"; } 2>/dev/null
-exit "$rc"`;
+memrl_s="$memrl_s at $memrl_p"
+if [ "$memrl_c" ] && { echo 0 >| "$memrl_c/cgroup.procs"; } 2>/dev/null; then memrl_s="$memrl_s cgroup $memrl_c"; fi
+{ echo "$memrl_s" > "$memrl_d/pid"; } 2>/dev/null || exit 75
+trap '[ "$memrl_rc" ] || { { echo "not run" >> "$memrl_d/pid"; } 2>/dev/null; exit 76; }' 0
+case \${BASH_VERSION-} in ?*) command set +o posix 2>/dev/null;; esac
+exec 3>&2 2>>"$memrl_d/pid"
+(exec "$@") 2>&3 3>&-
+memrl_rc=$?
+{ echo "$memrl_rc" > "$memrl_d/exit"; } 2>/dev/null || { echo "exit $memrl_rc" >> "$memrl_d/pid"; } 2>/dev/null
+exit "$memrl_rc"`;
 
 /** What the shim leaves with when the attempt was not its to begin. */
 export const NOT_OURS = 75;
+
+/** What the shim leaves with when its command was not run, because no process could be made for it. */
+export const NOT_RUN = 76;

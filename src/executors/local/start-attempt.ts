@@ -1,10 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, closeSync, constants, fstatSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { accessSync, closeSync, constants, fstatSync, mkdirSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
-import { attemptDirectory } from './attempt-files.js';
+import { type Obstacle, openForAppending } from '../../files/regular-file.js';
+import { writeFresh } from '../../files/whole-file.js';
+import { attemptDirectory, attemptObstacle } from './attempt-files.js';
+import { placeWord } from './claim-text.js';
 import { hasRoom } from './disk-room.js';
+import { carried } from './environment-carrier.js';
 import { commandProblem } from './find-command.js';
+import { hostIdentity } from './host-identity.js';
 import { logSeparator } from './log-separator.js';
 import { SHIM } from './shim.js';
 
@@ -25,6 +30,9 @@ export type Start =
   | { kind: 'started'; child: ChildProcess; pid: number }
   /** `transient`: nothing is wrong with the run; the machine is short of something, and later it may go. */
   | { kind: 'refused'; reason: string; transient: boolean };
+
+/** Read while files can be opened: what could not be read would make this another place. */
+const place = placeWord(hostIdentity());
 
 /** What a machine is short of now and may have again later. */
 const shortages: Readonly<Record<string, string>> = {
@@ -47,8 +55,13 @@ export function startAttempt(order: AttemptOrder, cgroup: string | null): Start 
   try {
     mkdirSync(attemptDirectory(order.directory, order.attempt), { recursive: true });
     if (!hasRoom(order.directory)) return full(order.directory);
-    for (const [name, text] of Object.entries(order.files ?? {})) writeFileSync(join(order.directory, name), text);
-    log = openSync(join(order.directory, runFiles.log), 'a');
+    // A shim would wait for ever at a pipe in the place of its file.
+    const obstacle = attemptObstacle(attemptDirectory(order.directory, order.attempt));
+    if (obstacle !== null) return { kind: 'refused', reason: obstacle, transient: false };
+    for (const [name, text] of Object.entries(order.files ?? {})) writeFresh(join(order.directory, name), text);
+    const opened = openForAppending(join(order.directory, runFiles.log));
+    if (opened.kind !== 'file') return unwritable(order.directory, opened);
+    log = opened.descriptor;
   } catch (error) {
     return refusal(readOnly(order.directory) ?? error, `cannot write to ${order.directory}`);
   }
@@ -61,6 +74,11 @@ export function startAttempt(order: AttemptOrder, cgroup: string | null): Start 
   } finally {
     closeSync(log);
   }
+}
+
+function unwritable(directory: string, obstacle: Obstacle): Start {
+  const why = obstacle.kind === 'unreadable' ? obstacle.reason : 'it is gone';
+  return { kind: 'refused', reason: `cannot write to ${join(directory, runFiles.log)}: ${why}`, transient: false };
 }
 
 /** Said before the shim finds it out: an attempt that it cannot claim is used up. */
@@ -81,7 +99,15 @@ function readOnly(path: string): unknown {
 
 function launch(order: AttemptOrder, log: number, cgroup: string | null): Start {
   const { directory, attempt, argv, cwd, environment } = order;
-  const args = ['-c', SHIM, 'memrl-shim', attemptDirectory(directory, attempt), cgroup ?? '', ...argv];
+  const args = [
+    '-c',
+    SHIM,
+    'memrl-shim',
+    attemptDirectory(directory, attempt),
+    cgroup ?? '',
+    place,
+    ...carried(argv, environment),
+  ];
   try {
     const child = spawn('/bin/sh', args, { detached: true, stdio: ['ignore', log, log], cwd, env: environment });
     // Without a listener a failed spawn would end the supervisor; the missing pid tells us all the same.

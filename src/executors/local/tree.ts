@@ -2,8 +2,9 @@
  * Finding and signalling everything a run has started.
  *
  * A signal to the process group misses children that made a group or session of their own, and a walk over parents misses
- * orphans. So a run's tree is the union of: its cgroup, the shim's group and session, every descendant, every process that
- * carries the run's mark in its environment, every process that writes to the run's log, and every stray (see `isStray`).
+ * orphans. So a run's tree is the union of: its cgroup, the shim's group and session, every process that carries the run's
+ * mark in its environment, every one that writes to the run's log, every stray (see `isStray`), every one that was once seen
+ * to descend from the shim, and of all these the descendants, groups and sessions.
  */
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
@@ -18,6 +19,8 @@ export type Tree = {
   directory: string;
   /** Absent or null: it has none of its own. */
   cgroup?: string | null;
+  /** Processes that were seen to descend from the shim while it lived, as `keyOf` names them. */
+  seen?: ReadonlySet<string>;
 };
 
 /** Rounds of looking for new members while the known ones stand still; a fork bomb is not worth more. */
@@ -25,19 +28,24 @@ const ROUNDS = 10;
 
 /** Living processes of the tree. */
 export function treeMembers(processes: readonly ProcessEntry[], tree: Tree): ProcessEntry[] {
-  const log = join(tree.directory, runFiles.log);
-  const grouped = new Set(tree.cgroup ? cgroupPids(tree.cgroup) : []);
-  const members = new Map<number, ProcessEntry>();
-  const leads = isLeader(processes, tree);
-  for (const entry of processes) {
-    const bySession = leads && (entry.group === tree.pid || entry.session === tree.pid);
-    const byMark = entry.mark() === tree.directory || entry.outputs().includes(log);
-    if (bySession || byMark || grouped.has(entry.pid) || isStray(entry, tree)) members.set(entry.pid, entry);
-  }
-  addDescendants(processes, members);
+  const isFound = finder(processes, tree);
+  const members = new Map(processes.filter(isFound).map((entry) => [entry.pid, entry]));
+  addKin(processes, members);
   members.delete(process.pid);
   members.delete(1);
   return [...members.values()];
+}
+
+/** Tells of a process whether it shows by itself that it is of the tree. */
+function finder(processes: readonly ProcessEntry[], tree: Tree): (entry: ProcessEntry) => boolean {
+  const { pid, directory, cgroup, seen } = tree;
+  const log = join(directory, runFiles.log);
+  const grouped = new Set(cgroup ? cgroupPids(cgroup) : []);
+  const leads = isLeader(processes, tree);
+  const isNear = (entry: ProcessEntry) => leads && (entry.group === pid || entry.session === pid);
+  const isKnown = (entry: ProcessEntry) => grouped.has(entry.pid) || (seen?.has(keyOf(entry)) ?? false);
+  const isMarked = (entry: ProcessEntry) => entry.mark() === directory || entry.outputs().includes(log);
+  return (entry) => isNear(entry) || isKnown(entry) || isMarked(entry) || isStray(entry, tree);
 }
 
 /**
@@ -106,25 +114,35 @@ function isLeader(processes: readonly ProcessEntry[], { pid, startTime }: Tree):
 }
 
 /**
- * A daemon that emptied its environment, left its session, and works in the run's directory.
+ * A daemon that has left its session, and shows in some other way where it comes from: it writes to the run's log, or it has
+ * emptied its environment and works, or writes, in the run's directory.
  *
  * The directory alone would be too weak: a person's shell, editor or tmux may have been started there. But what a person
  * starts has a terminal or at least a HOME, and what was there before the run was not started by it.
  */
 export function isStray(entry: ProcessEntry, { directory, startTime }: Tree): boolean {
   if (entry.terminal || startTime === null || Number(entry.startTime) < Number(startTime)) return false;
-  const cwd = entry.cwd();
-  return (cwd === directory || (cwd?.startsWith(`${directory}/`) ?? false)) && entry.isWiped();
+  // It is of another run.
+  if (entry.mark() !== null) return false;
+  const isBelow = (path: string) => path === directory || path.startsWith(`${directory}/`);
+  if (entry.writes().includes(join(directory, runFiles.log))) return true;
+  return entry.isWiped() && [entry.cwd() ?? '', ...entry.writes()].some(isBelow);
 }
 
-function addDescendants(processes: readonly ProcessEntry[], members: Map<number, ProcessEntry>): void {
+/** Descendants of members, and those whose group or session a member leads. */
+function addKin(processes: readonly ProcessEntry[], members: Map<number, ProcessEntry>): void {
   for (let before = -1; before !== members.size;) {
     before = members.size;
-    for (const entry of processes) if (members.has(entry.parent)) members.set(entry.pid, entry);
+    for (const entry of processes) {
+      if (members.has(entry.parent) || members.has(entry.group) || members.has(entry.session)) {
+        members.set(entry.pid, entry);
+      }
+    }
   }
 }
 
-function keyOf({ pid, startTime }: ProcessEntry): string {
+/** One process of all that are and were since the machine started. */
+export function keyOf({ pid, startTime }: Pick<ProcessEntry, 'pid' | 'startTime'>): string {
   return `${pid} ${startTime}`;
 }
 

@@ -62,10 +62,11 @@ export function orderFor(directory: string, argv: string[], attempt = 1) {
 /** Another test may be out of memory at this moment. */
 const neverOutOfMemory = () => new OomWatch(() => 0);
 
-/** An executor and the endings it told of, oldest first. */
-export function newExecutor(home: CgroupHome | null = null, oom = neverOutOfMemory()) {
+/** An executor, the endings it told of and what it said of living runs, oldest first. */
+export function newExecutor(home: CgroupHome | null = null, oom = neverOutOfMemory(), mayGiveUp = () => true) {
   const endings: Ending[] = [];
   const survivors: Survivor[] = [];
+  const troubles: (string | null)[] = [];
   const executor = new LocalExecutor(
     (_id, _attempt, ending, left) => {
       endings.push(ending);
@@ -73,10 +74,15 @@ export function newExecutor(home: CgroupHome | null = null, oom = neverOutOfMemo
     },
     home,
     oom,
+    {
+      named: () => undefined,
+      troubled: (_id, words) => void (words === troubles.at(-1) || troubles.push(words)),
+      mayGiveUp,
+    },
   );
   executors.push(executor);
   const untilEnded = () => waitFor('the end of the run', () => endings.at(-1));
-  return { executor, endings, survivors, untilEnded };
+  return { executor, endings, survivors, troubles, untilEnded };
 }
 
 export const log = (directory: string) => readFileSync(join(directory, 'output.log'), 'utf8');

@@ -55,8 +55,17 @@ describe('a run on this machine', () => {
     expect(log(directory)).not.toContain('SECRET_OF_THE_TEST');
   });
 
+  it('sees what no shell could pass on', async () => {
+    const order = orderFor(runFolder(), ['env']);
+    const { executor, untilEnded } = newExecutor();
+    executor.start(id, { ...order, environment: { ...order.environment, 'a.b': 'dotted', IFS: ':', d: 'mine' } });
+    expect(await untilEnded()).toEqual({ kind: 'exited', code: 0 });
+    expect(log(order.directory).split('\n')).toEqual(expect.arrayContaining(['a.b=dotted', 'IFS=:', 'd=mine']));
+  });
+
   it.each<{ what: string; argv: string[]; reason: RegExp }>([
     { what: 'the command is missing', argv: ['no-such-command'], reason: /^command not found: no-such-command$/ },
+    { what: 'the command is one of the shell alone', argv: ['cd', '/'], reason: /^command not found: cd$/ },
     { what: 'the program is missing', argv: ['./train.py'], reason: /^command not found: .*train\.py$/ },
     { what: 'the program is a folder', argv: ['/usr'], reason: /^\/usr is not a program$/ },
     { what: 'the program may not be executed', argv: ['./tool'], reason: /\/tool may not be executed$/ },
@@ -252,7 +261,7 @@ describe('adopting an attempt of a supervisor that died', () => {
       const folder = attemptDirectory(directory, 1);
       mkdirSync(folder, { recursive: true });
       const script = `i=0; while [ $i -lt ${round * 40} ]; do i=$((i+1)); done; exec sh -c "$0" shim "$@"`;
-      const shim = spawn('sh', ['-c', script, SHIM, folder, '', 'touch', join(directory, 'it-ran')]);
+      const shim = spawn('sh', ['-c', script, SHIM, folder, '', 'here', 'touch', join(directory, 'it-ran')]);
       const withdrawn = withdraw(folder);
       await new Promise((resolve) => shim.once('exit', resolve));
       expect(existsSync(join(directory, 'it-ran'))).toBe(!withdrawn);

@@ -34,8 +34,8 @@ const mounted = (options: string) => `mount -t tmpfs -o ${options} tmpfs "$PLACE
 
 const isRoot = process.getuid?.() === 0;
 const asNobody = isRoot ? 'setpriv --reuid=65534 --regid=65534 --clear-groups ' : '';
-const owned = (path: string) => {
-  if (isRoot) chownSync(path, 65534, 65534);
+const owned = (path: string, uid = 65534) => {
+  if (isRoot) chownSync(path, uid, uid);
   return path;
 };
 
@@ -69,6 +69,16 @@ describe.runIf(canLimit)('a run that the machine is too short to start', () => {
     const script = `ulimit -S -n 256; ${asNobody}"$@"`;
     expect(startedBy(script, order, 'processes')).toEqual([{ kind: 'refused', reason, transient: true }, done]);
     expect(log(order.directory)).toBe('');
+  });
+
+  it.runIf(isRoot)('of processes for all but its shim, was not started at all', () => {
+    // Nobody else's processes count against the limit of this user.
+    const uid = 61_236;
+    const order = orderFor(owned(runFolder(), uid), ['touch', 'it-ran']);
+    const script = `exec setpriv --reuid=${uid} --regid=${uid} --clear-groups "$@"`;
+    const shortage = 'the machine is out of processes';
+    expect(startedBy(script, order, 'one process')).toEqual([{ kind: 'not-run', shortage }]);
+    expect(existsSync(join(order.directory, 'it-ran'))).toBe(false);
   });
 });
 

@@ -1,11 +1,12 @@
 /**
  * Starts a run as told, in a process of its own that can be short of files, processes or rights, and prints what came of it.
  *
- * `start-program.js ORDER SHORTAGE`: `files` none can be opened; `one file` the log can, more cannot; `processes`.
+ * `start-program.js ORDER SHORTAGE`: `files` none can be opened; `one file` the log can, more cannot;
+ * `processes` none can be made; `one process` the shim can, its command cannot.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readdirSync } from 'node:fs';
 import { RunId } from '../../../src/base/ids.js';
 import { LocalExecutor } from '../../../src/executors/local/local-executor.js';
 import type { AttemptOrder } from '../../../src/executors/local/start-attempt.js';
@@ -35,7 +36,10 @@ function attempted(): boolean {
 
 /** Makes a shortage; gives what ends it. */
 function shortOf(what: string): () => Promise<void> {
-  return what === 'processes' ? shortOfProcesses() : shortOfFiles(what);
+  if (what === 'processes') return shortOfProcesses(1);
+  // Threads count, and so does the one who lifts the limit.
+  if (what === 'one process') return shortOfProcesses(readdirSync('/proc/self/task').length + 2);
+  return shortOfFiles(what);
 }
 
 function shortOfFiles(what: string): () => Promise<void> {
@@ -48,11 +52,12 @@ function shortOfFiles(what: string): () => Promise<void> {
   return async () => files.forEach((file) => closeSync(file));
 }
 
-function shortOfProcesses(): () => Promise<void> {
+/** @param most Processes that its user may have. */
+function shortOfProcesses(most: number): () => Promise<void> {
   const limit = (count: number) => `prlimit --pid ${process.pid} --nproc=${count}:`;
   // It takes a process to lift the limit, so it must be there before.
   const lift = spawn('sh', ['-c', `read line; ${limit(4000)}`], { stdio: ['pipe', 'inherit', 'inherit'] });
-  spawnSync('sh', ['-c', limit(1)]);
+  spawnSync('sh', ['-c', limit(most)]);
   return async () => {
     lift.stdin.end('now\n');
     await once(lift, 'exit');

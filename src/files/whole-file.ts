@@ -1,0 +1,50 @@
+/** Writing files where somebody else may have put something else: in the directories of runs and sweeps. */
+import { closeSync, constants, openSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
+
+/**
+ * Replaces a file in one step: a reader sees the old content or the new one, never half of either. Whatever stood there, a
+ * link or a pipe too, gives way; nothing is written through it. One writer at a time for each `draft`.
+ *
+ * @throws What the system says. The draft may be left, and is replaced the next time.
+ */
+export function writeWhole(
+  path: string,
+  content: string | Uint8Array,
+  { mode = 0o666, draft = `${path}.tmp` }: { mode?: number; draft?: string } = {},
+): void {
+  writeFresh(draft, content, mode);
+  renameSync(draft, path);
+}
+
+/** Writes a file that was not there before: what stands at the path is taken away first, and no link is followed. */
+export function writeFresh(path: string, content: string | Uint8Array, mode = 0o666): void {
+  const descriptor = openFresh(path, mode);
+  try {
+    writeFileSync(descriptor, content);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function openFresh(path: string, mode: number): number {
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const open = () => openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  try {
+    return open();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    remove(path);
+    return open();
+  }
+}
+
+/** A directory goes only when nothing is in it. */
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EISDIR' && code !== 'EPERM') throw error;
+    rmdirSync(path);
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * A plan as text, for keeping: a line that says what it is, then one line a run. What many runs have in common (resources,
+ * metrics, rules) stands there once, and is one object for all of them in memory, too.
+ *
+ * Written and read in blocks, so that fifty thousand runs need not be one turn of anybody's loop. Version 1 was one JSON value.
+ */
+import { Plan, type PlannedRun } from './planned-run.js';
+
+/** What is a run's own; all else is mostly alike. */
+type Own = Pick<PlannedRun, 'id' | 'name' | 'subgroup' | 'parameters' | 'identity' | 'argv' | 'directory' | 'files'>;
+type Shared = Omit<PlannedRun, keyof Own>;
+
+const HEADER = { type: 'plan', version: 2 } as const;
+/** How the text of version 2 and later begins. */
+const MARK = '{"type":"plan"';
+/** Runs of one block. */
+const BLOCK = 500;
+
+/** Makes one object of what runs have in common. */
+export class SharedParts {
+  readonly #places = new Map<string, number>();
+  readonly #parts: Shared[] = [];
+
+  /** The same run, with the parts of others that are like its own. */
+  share(run: PlannedRun): PlannedRun {
+    return joined(this.#parts[this.placeOf(run)]!, run);
+  }
+
+  /** Number of its common part, counted from 0 as they come. */
+  placeOf(run: PlannedRun): number {
+    const shared = sharedOf(run);
+    const key = JSON.stringify(shared);
+    const place = this.#places.get(key) ?? this.#parts.push(shared) - 1;
+    this.#places.set(key, place);
+    return place;
+  }
+
+  get(place: number): Shared | undefined {
+    return this.#parts[place];
+  }
+
+  add(shared: Shared): void {
+    this.#places.set(JSON.stringify(shared), this.#parts.push(shared) - 1);
+  }
+
+  get size(): number {
+    return this.#parts.length;
+  }
+}
+
+/** The text of a plan, in blocks of whole lines. The same plan gives the same text, also once it was read from it. */
+export function* planBlocks(plan: Plan): Generator<string> {
+  const { runs, ...frame } = plan;
+  const parts = new SharedParts();
+  let block = `${JSON.stringify({ ...HEADER, plan: { ...frame, runs: [] } })}\n`;
+  for (const [index, run] of runs.entries()) {
+    const known = parts.size;
+    const place = parts.placeOf(run);
+    if (place === known) block += `${JSON.stringify(parts.get(place))}\n`;
+    block += `${JSON.stringify([place, ownOf(run)])}\n`;
+    if (index % BLOCK < BLOCK - 1) continue;
+    yield block;
+    block = '';
+  }
+  yield block;
+}
+
+/** Reads what `planBlocks` writes. What it is given is trusted to be whole: who keeps a plan keeps its hash. */
+export class PlanReader {
+  readonly #parts = new SharedParts();
+  readonly #runs: PlannedRun[] = [];
+  #frame: Plan | null = null;
+
+  /** @param block Whole lines. Throws where they make no sense. */
+  push(block: string): void {
+    // One value of them all: a call for each line would take as long again. No line break is within a line.
+    const lines = JSON.parse(`[${block.trimEnd().replaceAll('\n', ',')}]`) as unknown[];
+    for (const line of lines) this.#take(line);
+  }
+
+  /** The plan, when all of its text was pushed. */
+  plan(): Plan {
+    if (this.#frame === null) throw new Error('the text of a plan has no first line');
+    return { ...this.#frame, runs: this.#runs };
+  }
+
+  #take(line: unknown): void {
+    if (this.#frame === null) this.#frame = frameOf(line);
+    else if (Array.isArray(line)) this.#runs.push(this.#runOf(line as [number, Own]));
+    else this.#parts.add(line as Shared);
+  }
+
+  #runOf([place, own]: [number, Own]): PlannedRun {
+    const shared = this.#parts.get(place);
+    if (shared === undefined) throw new Error(`a run refers to part ${place}, which is not there`);
+    return joined(shared, own);
+  }
+}
+
+/** Reads a plan of any version. Throws where it makes no sense. */
+export function parsePlan(text: string): Plan {
+  if (!text.startsWith(MARK)) return withSharedParts(Plan.parse(JSON.parse(text)));
+  const reader = new PlanReader();
+  reader.push(text);
+  return reader.plan();
+}
+
+/** Whether a text that begins so is that of a plan of version 2 or later, which can be read in blocks. */
+export function isInBlocks(beginning: string): boolean {
+  return beginning.startsWith(MARK);
+}
+
+/** The same plan, in less room. */
+export function withSharedParts(plan: Plan): Plan {
+  const parts = new SharedParts();
+  return { ...plan, runs: plan.runs.map((run) => parts.share(run)) };
+}
+
+function frameOf(line: unknown): Plan {
+  const { version, plan } = line as { version?: unknown; plan?: unknown };
+  if (version !== HEADER.version) throw new Error(`a plan of version ${String(version)}`);
+  return Plan.parse(plan);
+}
+
+/** Every field by its name, in one order: spreading takes many times as long, and the text depends on the order. */
+function sharedOf(run: PlannedRun): Shared {
+  return {
+    sweep: run.sweep,
+    group: run.group,
+    resumeArgs: run.resumeArgs,
+    env: run.env,
+    cwd: run.cwd,
+    needs: run.needs,
+    done: run.done,
+    stopWhen: run.stopWhen,
+    resources: run.resources,
+    grace: run.grace,
+    timeout: run.timeout,
+    priority: run.priority,
+    retry: run.retry,
+    objective: run.objective,
+    earlyTerminate: run.earlyTerminate,
+    metrics: run.metrics,
+  };
+}
+
+function ownOf(run: PlannedRun): Own {
+  const own: Own = {
+    id: run.id,
+    name: run.name,
+    subgroup: run.subgroup,
+    parameters: run.parameters,
+    identity: run.identity,
+    argv: run.argv,
+    directory: run.directory,
+  };
+  return run.files === undefined ? own : { ...own, files: run.files };
+}
+
+function joined(shared: Shared, own: Own): PlannedRun {
+  const run: PlannedRun = {
+    id: own.id,
+    sweep: shared.sweep,
+    group: shared.group,
+    subgroup: own.subgroup,
+    name: own.name,
+    parameters: own.parameters,
+    identity: own.identity,
+    argv: own.argv,
+    resumeArgs: shared.resumeArgs,
+    env: shared.env,
+    cwd: shared.cwd,
+    directory: own.directory,
+    needs: shared.needs,
+    done: shared.done,
+    stopWhen: shared.stopWhen,
+    resources: shared.resources,
+    grace: shared.grace,
+    timeout: shared.timeout,
+    priority: shared.priority,
+    retry: shared.retry,
+    objective: shared.objective,
+    earlyTerminate: shared.earlyTerminate,
+    metrics: shared.metrics,
+  };
+  if (own.files !== undefined) run.files = own.files;
+  return run;
+}
