@@ -5,7 +5,8 @@
  * run: whatever it started may live on. So an attempt is over when nothing of it lives, and where that cannot be seen, as
  * on another machine, it is not over.
  */
-import { join } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import { writeWhole } from '../../files/whole-file.js';
@@ -68,20 +69,29 @@ export function isUnderWay(which: Which, census: () => readonly ProcessEntry[]):
   const folder = attemptDirectory(which.directory, which.number);
   const claim = readClaim(folder);
   if (claim.kind === 'withdrawn') return false;
-  if (claim.kind !== 'begun') return carriersOf(which, census()).some((entry) => isOf(entry, which.number));
+  if (claim.kind !== 'begun') return carriersOf(which, census()).length > 0;
   return !['ended', 'withdrawn'].includes(ofBegun(which, claim, census).kind);
 }
 
-/** The living processes of an attempt; those that earlier attempts of its run left behind are not. */
-export function livingOf(tree: Tree, processes: readonly ProcessEntry[]): ProcessEntry[] {
-  return treeMembers(processes, tree).filter(({ startTime }) => Number(startTime) >= Number(tree.startTime));
+/** The living processes of an attempt whose shim is known; those that other attempts of its run left behind are not. */
+function livingOf(which: Which, tree: Tree, processes: readonly ProcessEntry[]): ProcessEntry[] {
+  const number = ownNumber(which);
+  return treeMembers(processes, tree).filter(
+    (entry) => Number(entry.startTime) >= Number(tree.startTime) && Number(entry.attempt() ?? number) === number,
+  );
 }
 
-function ofBegun(
-  { directory, number }: Which,
-  { identity, place, cgroup }: Begun,
-  census: () => readonly ProcessEntry[],
-): Whereabouts {
+/** The number its processes were told: an attempt that goes on as a later one stands under both. */
+function ownNumber({ directory, number }: Which): number {
+  try {
+    return Number(basename(realpathSync(attemptDirectory(directory, number)))) || number;
+  } catch {
+    return number;
+  }
+}
+
+function ofBegun(which: Which, { identity, place, cgroup }: Begun, census: () => readonly ProcessEntry[]): Whereabouts {
+  const { directory, number } = which;
   const folder = attemptDirectory(directory, number);
   const isForeign = place !== null && relationTo({ ...place, bootId: identity.bootId }) === 'foreign';
   if (!isForeign && isAlive(identity)) return { kind: 'led', identity, cgroup };
@@ -93,7 +103,7 @@ function ofBegun(
       : { kind: 'elsewhere', pid: identity.pid, host: place.host };
   const isOfThisBoot = identity.bootId === bootId();
   const tree = { pid: identity.pid, startTime: identity.startTime, directory, cgroup };
-  if (isOfThisBoot && livingOf(tree, census()).length > 0) return { kind: 'orphaned', identity, cgroup };
+  if (isOfThisBoot && livingOf(which, tree, census()).length > 0) return { kind: 'orphaned', identity, cgroup };
   return { kind: 'ended', identity, cgroup, ending: unprovenEnding(folder, null, false) };
 }
 
@@ -169,16 +179,16 @@ function ofUnreadable(which: Which, census: () => readonly ProcessEntry[]): Wher
 }
 
 /**
- * The living processes of an attempt that no file identifies: they carry the run's mark or write to its log. A shim without
- * a child is not one of them: it is about to find that the attempt is not its to begin.
+ * The living processes of an attempt that no file identifies: they carry the run's mark or write to its log. What an earlier
+ * attempt left behind is not one of them, and nor is a shim without a child: it is about to find that the attempt is not its
+ * to begin.
  */
-function carriersOf({ directory, number }: Which, processes: readonly ProcessEntry[]): ProcessEntry[] {
+function carriersOf(which: Which, processes: readonly ProcessEntry[]): ProcessEntry[] {
+  const { directory } = which;
+  const number = ownNumber(which);
   const members = treeMembers(processes, { pid: 0, startTime: null, directory });
   const parents = new Set(members.map(({ parent }) => parent));
-  return members.filter((entry) => {
-    const isLater = Number(entry.attempt() ?? 0) > number;
-    return !isLater && (parents.has(entry.pid) || !isShim(entry));
-  });
+  return members.filter((entry) => isOf(entry, number) && (parents.has(entry.pid) || !isShim(entry)));
 }
 
 /** Whether it is of that attempt; one that does not say it counts as one of the first. */

@@ -155,6 +155,28 @@ describe.runIf(hasProgram('setsid', 'what attempts leave behind'))('what an atte
     await waitFor('the end', () => endings.length === 2);
     expect(endings[1]).toEqual({ kind: 'signalled', signal: 'SIGKILL' });
   });
+
+  it('does not bring an earlier one back to life, whose end nobody saw', async () => {
+    const directory = runFolder();
+    const { executor, endings, untilEnded } = newExecutor();
+    executor.start(id, orderFor(directory, gated));
+    await loggedPid(directory);
+    process.kill(-shimOf(directory, 1), 'SIGKILL');
+    await untilEnded();
+    const helper = "(setsid sh -c 'echo $$ > helper; exec sleep 600' &); while [ ! -s helper ]; do :; done; exit 3";
+    executor.start(id, orderFor(directory, ['sh', '-c', helper], 2));
+    await waitFor('the end', () => endings.length === 2);
+    expect(executor.elderOf(directory, 3)).toBeNull();
+  });
+
+  it('is not taken for an attempt that nobody has begun', async () => {
+    const directory = runFolder();
+    const { executor, untilEnded } = newExecutor();
+    const helper = "(setsid sh -c 'echo $$ > helper; exec sleep 600' &); while [ ! -s helper ]; do :; done; exit 3";
+    executor.start(id, orderFor(directory, ['sh', '-c', helper]));
+    await untilEnded();
+    expect(newExecutor().executor.adopt(id, directory, 2)).toEqual({ kind: 'withdrawn', neverRan: false });
+  });
 });
 
 describe.runIf(hasProgram('setsid', 'helpers of a paused run')).each(waysOfHolding)(
