@@ -37,7 +37,7 @@ export async function launch(file: string, options: LaunchOptions): Promise<numb
     if (warning !== null) remark(warning);
     if (options.detach === true) {
       print([
-        `${plan.sweep}: ${plan.runs.length} runs are looked after. \`memrl-tui attach ${plan.sweep}\` shows them.`,
+        `${plan.sweep}: ${plan.runs.length} runs are supervised. \`memrl-tui attach ${plan.sweep}\` shows them.`,
       ]);
       return 0;
     }
