@@ -36,9 +36,7 @@ export async function launch(file: string, options: LaunchOptions): Promise<numb
     writeSweepOrigin(sweepDirectory(read, options), resolve(file));
     if (warning !== null) remark(warning);
     if (options.detach === true) {
-      print([
-        `${plan.sweep}: ${plan.runs.length} runs are supervised. \`memrl-tui attach ${plan.sweep}\` shows them.`,
-      ]);
+      print([`${plan.sweep}: ${plan.runs.length} runs are supervised. \`memrl-tui attach ${plan.sweep}\` shows them.`]);
       return 0;
     }
     return await watch(fleet, plan.sweep, options, file);
