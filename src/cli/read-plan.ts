@@ -1,6 +1,7 @@
 import { expandSweep } from '../spec/expand-sweep.js';
 import { parseSweepFile } from '../spec/parse-sweep-file.js';
 import type { Plan } from '../spec/planned-run.js';
+import { doneTest } from '../spec/done-rule.js';
 import { standing } from '../spec/standing.js';
 import { readRunFacts } from '../store/run-facts.js';
 import { runsDirectory, type LaunchOptions } from './options.js';
@@ -24,6 +25,9 @@ export function readPlan(path: string, { runs, set, sweep }: LaunchOptions): Rea
     ...(set === undefined ? {} : { set }),
     ...(sweep === undefined ? {} : { groups: sweep }),
   });
-  const planned = plan.runs.map((run) => ({ run, standing: standing(run, readRunFacts(run.directory, run.done)) }));
+  const planned = plan.runs.map((run) => ({
+    run,
+    standing: standing(run, readRunFacts(run.directory, run.done, doneTest(run))),
+  }));
   return { text, plan, planned };
 }

@@ -1,5 +1,6 @@
 import type { RunSummary } from '../../client/fleet.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
+import { doneTest } from '../../spec/done-rule.js';
 import { standing } from '../../spec/standing.js';
 import { readRunFacts } from '../../store/run-facts.js';
 import type { Verdict } from '../../tui/desk-port.js';
@@ -53,6 +54,6 @@ function groupLines(runs: readonly PlannedRun[], width: number): string[] {
 }
 
 function growthOf(run: PlannedRun): string | null {
-  const { state, reason } = standing(run, readRunFacts(run.directory, run.done));
+  const { state, reason } = standing(run, readRunFacts(run.directory, run.done, doneTest(run)));
   return state === 'resume' && /\b(grew|changed) from\b/.test(reason) ? reason : null;
 }
