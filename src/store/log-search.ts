@@ -1,3 +1,4 @@
+import { matchWithin } from './bounded-match.js';
 import type { LogFile } from './log-file.js';
 import { firstLine, lastLine, type LineTest, plainText } from './log-plain-text.js';
 
@@ -6,15 +7,21 @@ const CHUNK = 256 << 10;
 /** The same where each line has to be made safe to draw before it is looked at. */
 const CAREFUL_CHUNK = 64 << 10;
 const NEWLINE = 10;
+/** More than any sensible expression takes for a chunk, ms. A key pressed meanwhile waits as long, once. */
+const PATIENCE_MS = 500;
 
-/** `done`: how much of the log has been looked at, 0 to 1. */
+/** `done`: how much of the log has been looked at, 0 to 1. `too long`: what is looked for cannot be found in any bearable time. */
 export type SearchStep =
   | { readonly kind: 'searching'; readonly done: number }
   | { readonly kind: 'found'; readonly offset: number }
-  | { readonly kind: 'nothing' };
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'too long' };
 
 /** A part of the log still to look at: from `at` on to before `stop`, or back from `at` to `stop`. */
 type Part = { at: number; readonly stop: number };
+
+/** Null: it is not there. */
+type Found = number | 'too long' | null;
 
 /**
  * Looks through a log of any size for a line, a part per step. Goes on at the other end of the log when it comes to
@@ -50,6 +57,7 @@ export class LogSearch {
     if (part === undefined) return { kind: 'nothing' };
     const before = part.at;
     const found = this.#isForward ? this.#forward(part) : this.#backward(part);
+    if (found === 'too long') return { kind: 'too long' };
     if (found !== null) return { kind: 'found', offset: found };
     this.#read += Math.abs(part.at - before);
     // A log that became shorter gives nothing more.
@@ -60,18 +68,17 @@ export class LogSearch {
   }
 
   /** Moves `at` on over what was looked at. Null: nothing was found in it. */
-  #forward(part: Part): number | null {
+  #forward(part: Part): Found {
     const { at, stop } = part;
     const block = this.#file.bytes(at, Math.min(this.#chunk, stop - at));
     const text = this.#plain(block.subarray(0, block.lastIndexOf(NEWLINE) + 1));
     if (text !== null) {
       part.at += Buffer.byteLength(text);
-      const found = firstLine(text, this.#test);
-      return found === null ? null : at + Buffer.byteLength(text.slice(0, found));
+      return offsetIn(text, at, () => firstLine(text, this.#test));
     }
     const { lines, to } = this.#file.linesAfter(at, CAREFUL_CHUNK);
     part.at = Math.max(at, to);
-    return lines.find((line) => line.offset < stop && this.#test.matches(line.text))?.offset ?? null;
+    return bounded(() => lines.find((line) => line.offset < stop && this.#test.matches(line.text))?.offset ?? null);
   }
 
   #plain(bytes: Buffer): string | null {
@@ -80,7 +87,7 @@ export class LogSearch {
     return text;
   }
 
-  #backward(part: Part): number | null {
+  #backward(part: Part): Found {
     const { at, stop } = part;
     const base = Math.max(stop, at - this.#chunk);
     const block = this.#file.bytes(base, at - base);
@@ -88,11 +95,23 @@ export class LogSearch {
     const text = start === 0 && base > stop ? null : this.#plain(block.subarray(start));
     if (text !== null) {
       part.at = base + start;
-      const found = lastLine(text, this.#test);
-      return found === null ? null : part.at + Buffer.byteLength(text.slice(0, found));
+      return offsetIn(text, part.at, () => lastLine(text, this.#test));
     }
     const { lines, from } = this.#file.linesBefore(at, CAREFUL_CHUNK);
     part.at = Math.min(at, from);
-    return lines.findLast((line) => line.offset >= stop && this.#test.matches(line.text))?.offset ?? null;
+    return bounded(
+      () => lines.findLast((line) => line.offset >= stop && this.#test.matches(line.text))?.offset ?? null,
+    );
   }
+}
+
+/** Where the line is that begins at some character of a text whose first byte lies at `base`. */
+function offsetIn(text: string, base: number, find: () => number | null): Found {
+  const found = bounded(find);
+  return typeof found === 'number' ? base + Buffer.byteLength(text.slice(0, found)) : found;
+}
+
+function bounded(find: () => number | null): Found {
+  const matched = matchWithin(find, PATIENCE_MS);
+  return matched.kind === 'matched' ? matched.value : 'too long';
 }

@@ -28,6 +28,9 @@ export type LogSeek = {
   readonly direction: 1 | -1;
 };
 
+/** Where the line begins that was looked for; null: there is none; `too long`: the expression takes too long to tell. */
+export type Sought = number | 'too long' | null;
+
 /** The line that was found last. */
 export type LogHit = { readonly of: 'pattern' | 'error'; readonly offset: number };
 

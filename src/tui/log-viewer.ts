@@ -3,7 +3,7 @@ import { readLogPattern } from '../store/log-pattern.js';
 import type { LineTest } from '../store/log-plain-text.js';
 import { LogSearch } from '../store/log-search.js';
 import type { LogSource } from '../store/log-source.js';
-import type { LogPlace, LogSeek } from './log-choice.js';
+import type { LogPlace, LogSeek, Sought } from './log-choice.js';
 import { LogWindow } from './log-window.js';
 import type { LogPage } from './view/log-page.js';
 
@@ -21,10 +21,10 @@ export type LogWish = {
   readonly seek: LogSeek | null;
 };
 
-/** What the viewer says. `sought`: a search has ended; at the beginning of a line, or with nothing. */
+/** What the viewer says. `sought`: a search has ended; at the beginning of a line, with nothing, or given up. */
 export type LogNews = {
   readonly changed: () => void;
-  readonly sought: (seek: LogSeek, offset: number | null) => void;
+  readonly sought: (seek: LogSeek, found: Sought) => void;
 };
 
 /** The life of the log that is open: reads around what is shown and searches, a part per turn of the event loop. */
@@ -122,7 +122,7 @@ export class LogViewer {
     }
     this.#endSearch();
     this.#answered = seek;
-    this.#news.sought(seek, step.kind === 'found' ? step.offset : null);
+    this.#news.sought(seek, step.kind === 'found' ? step.offset : step.kind === 'nothing' ? null : 'too long');
     return false;
   }
 }

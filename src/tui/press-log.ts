@@ -2,7 +2,7 @@ import { readLogPattern } from '../store/log-pattern.js';
 import type { LogCommand } from './command.js';
 import { keyOf } from './key-map.js';
 import { editLine, type EditedLine, lineOf } from './line-editor.js';
-import { anotherLog, type LogHit, type LogPlace, type LogSeek } from './log-choice.js';
+import { anotherLog, type LogHit, type LogPlace, type LogSeek, type Sought } from './log-choice.js';
 import { distance, type Movement, type Pressed, refuse, type Obey, type Situation } from './situation.js';
 import type { UiState } from './ui-state.js';
 import { lineAt, type LogPage } from './view/log-page.js';
@@ -68,9 +68,10 @@ export function stopSearch(ui: UiState): Pressed | null {
 }
 
 /** What the search has found: the line is shown, or a word that there is none. */
-export function withFound(ui: UiState, seek: LogSeek, offset: number | null): UiState {
+export function withFound(ui: UiState, seek: LogSeek, offset: Sought): UiState {
   if (ui.log.seek !== seek) return ui;
   const log = { ...ui.log, seek: null };
+  if (offset === 'too long') return { ...ui, log, note: { text: tooLong(seek), tone: 'bad' } };
   if (offset === null) return { ...ui, log, note: { text: nothing(seek), tone: 'warn' } };
   const hit: LogHit = { of: seek.of, offset };
   return { ...ui, log: { ...log, hit, place: { kind: 'around', offset } }, note: turnNote(seek, offset) };
@@ -78,6 +79,10 @@ export function withFound(ui: UiState, seek: LogSeek, offset: number | null): Ui
 
 function nothing({ of, pattern }: LogSeek): string {
   return of === 'error' ? 'No line of the log says that something broke.' : `No line of the log matches ${pattern}.`;
+}
+
+function tooLong({ pattern }: LogSeek): string {
+  return `${pattern} takes too long; write it without a repetition of a repetition: a+ instead of (a+)+.`;
 }
 
 function turnNote({ from, direction }: LogSeek, offset: number): UiState['note'] {

@@ -98,6 +98,22 @@ describe('a search through a log', () => {
     );
   });
 
+  it.each([
+    ['forward', 1],
+    ['backward', -1],
+  ] as const)('gives up %s what takes years to tell, hinted or not, plain or not', (_, direction) => {
+    const catastrophe = /(a+)+$/gm;
+    for (const line of ['a'.repeat(60), `\u001b[1m${'a'.repeat(60)}`]) {
+      for (const hint of [catastrophe, null]) {
+        const file = logOf(`${line}!\nrest\n`);
+        const test = { matches: (text: string) => text.search(catastrophe) >= 0, hint };
+        expect(new LogSearch(file, test, direction > 0 ? 0 : file.size, direction).step()).toEqual({
+          kind: 'too long',
+        });
+      }
+    }
+  });
+
   it('ends when the log becomes shorter under it', () => {
     const source = new LogInMemory(`${'x'.repeat(63)}\n`.repeat(CHUNK / 16));
     const shrinking = new LogFile(source);

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { LogSeek } from '../../src/tui/log-choice.js';
+import type { LogSeek, Sought } from '../../src/tui/log-choice.js';
 import { LogViewer, type LogWish } from '../../src/tui/log-viewer.js';
 import { LogInMemory } from '../store/log-bytes.js';
 
 let opened: string[];
 let log: LogInMemory;
 let changes: number;
-let found: (number | null)[];
+let found: Sought[];
 let viewer: LogViewer;
 beforeEach(() => {
   vi.useFakeTimers();
@@ -107,6 +107,14 @@ describe('a search', () => {
     viewer.want(wish({ seek: seek(over) }));
     vi.advanceTimersByTime(1000);
     expect(found).toEqual([offset]);
+  });
+
+  it('for what takes years to tell is given up', () => {
+    log.replace(`${'a'.repeat(60)}!\n`);
+    viewer.want(wish({ seek: seek({ pattern: '(a+)+$' }) }));
+    vi.advanceTimersByTime(1000);
+    expect(found).toEqual(['too long']);
+    expect(viewer.progress).toBeNull();
   });
 
   it('of a long log goes on over many turns, says how far it is, and can be given up', () => {

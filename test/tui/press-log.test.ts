@@ -151,6 +151,15 @@ describe('a search in a log', () => {
     expect(withFound(reader.ui, late, 0)).toBe(reader.ui);
   });
 
+  it('that was given up says what to type instead', () => {
+    const reader = read('/', ...'(a+)+$', 'enter');
+    const { log, note } = withFound(reader.ui, reader.ui.log.seek!, 'too long');
+    expect(log.seek).toBeNull();
+    expect(note?.text).toBe(
+      '(a+)+$ takes too long; write it without a repetition of a repetition: a+ instead of (a+)+.',
+    );
+  });
+
   it('is forgotten with an empty pattern', () => {
     expect(
       read('/', ...'red', 'enter')

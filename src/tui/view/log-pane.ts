@@ -1,3 +1,4 @@
+import { matchWithin } from '../../store/bounded-match.js';
 import type { LogLine } from '../../store/log-file.js';
 import { readLogPattern } from '../../store/log-pattern.js';
 import type { LogChoice } from '../log-choice.js';
@@ -42,17 +43,16 @@ export function logPane(log: ShownLog, pane: Room): Line[] {
 
 /** The rows from `top` on, and the index of the last line among them. */
 function drawn(page: LogPage, top: LogSpot, room: LogRoom, choice: LogChoice): { lines: Line[]; last: number } {
-  const pattern = patternOf(choice.search);
+  const matches = matchesOf(page.lines.slice(top.index, top.index + room.height), choice.search);
   const lines: Line[] = [];
   let index = top.index;
   for (; index < page.lines.length && lines.length < room.height; index++) {
     const line = page.lines[index]!;
     const rows = rowsOf(line, room).slice(index === top.index ? top.row : 0);
-    const matches = pattern === null ? [] : rangesOf(shownText(line), pattern);
     const sign = signOf(line, page, choice);
     const tone = toneOf(line);
     rows.forEach((row) => {
-      if (lines.length < room.height) lines.push([sign, ...rowSpans(row, tone, matches)]);
+      if (lines.length < room.height) lines.push([sign, ...rowSpans(row, tone, matches[index - top.index] ?? [])]);
     });
   }
   return { lines, last: index - 1 };
@@ -73,6 +73,22 @@ type Range = { readonly from: number; readonly to: number };
 
 /** More matches in one line are not told apart by anyone. */
 const mostMatches = 200;
+
+/** More than any sensible expression takes for the lines of a screen, ms. */
+const PATIENCE_MS = 100;
+/** What was typed last that took longer: it is not tried again with each frame. */
+let tooSlow = '';
+
+/** What stands out in each of the lines. Nothing does where that takes too long to tell: the search itself says so. */
+function matchesOf(lines: readonly LogLine[], search: string): readonly (readonly Range[])[] {
+  const pattern = search === tooSlow ? null : patternOf(search);
+  if (pattern === null) return [];
+  const texts = lines.map(shownText);
+  const matched = matchWithin(() => texts.map((text) => rangesOf(text, pattern)), PATIENCE_MS);
+  if (matched.kind === 'matched') return matched.value;
+  tooSlow = search;
+  return [];
+}
 
 function rangesOf(text: string, pattern: RegExp): Range[] {
   const ranges: Range[] = [];

@@ -84,6 +84,22 @@ describe('the pane of a log', () => {
   });
 });
 
+describe('what matches in a pane', () => {
+  const grounds = (page: LogPage, search: string) =>
+    logPane({ page, choice: { ...initialLogChoice, search }, progress: null, isLive: true }, { width: 80, height: 6 })
+      .flat()
+      .filter(({ ground }) => ground === 'selected')
+      .map(({ text }) => text);
+
+  it('stands out, unless it takes years to tell', () => {
+    const page = pageOf(`${'a'.repeat(60)}!\nbaab\n`);
+    expect(grounds(page, 'aab')).toEqual(['aab']);
+    expect(grounds(page, '(a+)+$')).toEqual([]);
+    expect(shown(page, { search: '(a+)+$' }).at(-1)).toContain('baab');
+    expect(grounds(page, 'aab')).toEqual(['aab']);
+  });
+});
+
 describe('a line in rows', () => {
   it('loses nothing, and no row is wider than the pane', () => {
     fc.assert(
