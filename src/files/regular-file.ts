@@ -18,6 +18,8 @@ const absent: Obstacle = { kind: 'absent' };
 
 export type FileText = { kind: 'text'; text: string };
 
+export type FileBytes = { kind: 'bytes'; bytes: Buffer };
+
 /**
  * Opens a regular file for reading. Never waits and never throws. A symbolic link is followed, unless `noLink` says that
  * a link has no business there.
@@ -76,6 +78,12 @@ export function statRegular(path: string): { kind: 'file'; stat: Stats } | Obsta
  * @param limit Bytes; a larger file is `unreadable`. A file that grows while it is read is cut there.
  */
 export function readRegular(path: string, limit: number, options?: { noLink?: boolean }): FileText | Obstacle {
+  const read = readRegularBytes(path, limit, options);
+  return read.kind === 'bytes' ? { kind: 'text', text: read.bytes.toString('utf8') } : read;
+}
+
+/** As `readRegular`, for what may be no text. */
+export function readRegularBytes(path: string, limit: number, options?: { noLink?: boolean }): FileBytes | Obstacle {
   const opened = openRegular(path, options);
   if (opened.kind !== 'file') return opened;
   const { descriptor, stat } = opened;
@@ -83,7 +91,7 @@ export function readRegular(path: string, limit: number, options?: { noLink?: bo
     if (stat.size > limit) return { kind: 'unreadable', reason: `it is larger than ${limit} bytes` };
     // Files of /proc and some network file systems say 0.
     const bytes = Buffer.allocUnsafe(stat.size === 0 ? Math.min(limit, 1 << 16) : stat.size);
-    return { kind: 'text', text: bytes.toString('utf8', 0, fill(descriptor, bytes)) };
+    return { kind: 'bytes', bytes: bytes.subarray(0, fill(descriptor, bytes)) };
   } catch (error) {
     return obstacleOf(error);
   } finally {
@@ -95,6 +103,20 @@ export function readRegular(path: string, limit: number, options?: { noLink?: bo
 export function textOrNull(path: string, limit: number): string | null {
   const read = readRegular(path, limit);
   return read.kind === 'text' ? read.text : null;
+}
+
+/** The first bytes of a file of any size; empty where it cannot be read. */
+export function headOrEmpty(path: string, length: number): Buffer {
+  const opened = openRegular(path);
+  const bytes = Buffer.alloc(length);
+  if (opened.kind !== 'file') return bytes.subarray(0, 0);
+  try {
+    return bytes.subarray(0, fill(opened.descriptor, bytes));
+  } catch {
+    return bytes.subarray(0, 0);
+  } finally {
+    closeSync(opened.descriptor);
+  }
 }
 
 /** Why the system refused, in words: `EACCES` is `permission denied`. */

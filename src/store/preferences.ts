@@ -1,8 +1,9 @@
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Conf from 'conf';
+import { readRegular } from '../files/regular-file.js';
 
 type Values = Record<string, unknown>;
 
@@ -11,6 +12,8 @@ const name = 'preferences';
 const STALE_MS = 5000;
 const PATIENCE_MS = 2000;
 const RETRY_MS = 10;
+/** Bytes. */
+const LARGEST = 2 ** 24;
 
 /** Where a person's preferences are kept: `$MEMRL_CONFIG_DIR`, or else `memrl-tui` below the XDG folder for such files. */
 export function preferencesPath(environment: Readonly<Record<string, string | undefined>>): string {
@@ -65,7 +68,8 @@ export class PreferencesFile {
       const release = await lock(`${this.path}.lock`);
       try {
         // What damaged the file since it was read is put out of the way, and must not keep the change from being kept.
-        const { values } = readValues(this.path);
+        const { values, obstacle } = readValues(this.path);
+        if (obstacle !== null) throw new Error(obstacle);
         (await this.#open()).store = edit(values);
         return null;
       } finally {
@@ -86,16 +90,34 @@ export class PreferencesFile {
   }
 }
 
-function readValues(path: string): { values: Values; problem: string | null } {
+/** `obstacle`: why nothing could be read, nor may be written. */
+type Read = { readonly values: Values; readonly problem: string | null; readonly obstacle: string | null };
+
+const nothing: Read = { values: {}, problem: null, obstacle: null };
+
+function readValues(path: string): Read {
+  if (isMissing(path)) return nothing;
+  const read = readRegular(path, LARGEST);
+  if (read.kind === 'absent') return nothing;
+  if (read.kind === 'unreadable') {
+    return { values: {}, problem: `${path} cannot be read: ${read.reason}`, obstacle: read.reason };
+  }
   try {
-    const values: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    const values: unknown = JSON.parse(read.text);
     if (typeof values !== 'object' || values === null || Array.isArray(values)) throw new Error('it is no JSON object');
-    return { values: values as Values, problem: null };
+    return { ...nothing, values: values as Values };
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { values: {}, problem: null };
-    if (code !== undefined) return { values: {}, problem: `${path} cannot be read: ${message}` };
-    return { values: {}, problem: setAside(path, message) };
+    return { ...nothing, problem: setAside(path, (error as Error).message) };
+  }
+}
+
+/** Also below what is no folder: where preferences cannot be kept there are none. */
+function isMissing(path: string): boolean {
+  try {
+    lstatSync(path);
+    return false;
+  } catch (error) {
+    return ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
   }
 }
 

@@ -1,5 +1,6 @@
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { headOrEmpty, statRegular } from '../files/regular-file.js';
 
 /** What runs a run's code. `command`: the words that start it. */
 export type Interpreter = { language: 'python' | 'node'; command: [string, ...string[]] };
@@ -16,6 +17,8 @@ const projectRunners = /^(?:uv|poetry|pipenv|pdm|hatch)$/;
 const condas = /^(?:conda|mamba|micromamba)$/;
 /** A chain of scripts that start one another ends somewhere. */
 const DEEPEST = 5;
+/** Of a script, in which its interpreter is named, bytes. */
+const HEAD = 512;
 
 /**
  * The interpreter that a command comes down to, as far as its words and the first line of its script tell; null when
@@ -72,7 +75,7 @@ function ofShell(words: readonly string[], place: Place, depth: number): Interpr
 /** A script names its interpreter in its first line. */
 function ofScript(program: string, place: Place, depth: number): Interpreter | null {
   const file = fileOf(program, place);
-  const head = file === null ? '' : headOf(file);
+  const head = file === null ? '' : headOrEmpty(file, HEAD).toString('latin1');
   if (!head.startsWith('#!')) return null;
   // pip writes this where the path of the interpreter is too long for a first line.
   const long = /^'''exec' "?([^"\n]*?\/python[\d.]*)"? /m.exec(head)?.[1];
@@ -88,20 +91,5 @@ function ofScript(program: string, place: Place, depth: number): Interpreter | n
 function fileOf(program: string, { cwd, path }: Place): string | null {
   if (program.includes('/')) return isAbsolute(program) ? program : resolve(cwd, program);
   const files = path.split(':').map((folder) => resolve(cwd, folder, program));
-  return files.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile()) ?? null;
-}
-
-/** First bytes of a file; empty when it cannot be read. */
-function headOf(file: string): string {
-  const bytes = Buffer.alloc(512);
-  try {
-    const opened = openSync(file, 'r');
-    try {
-      return bytes.toString('latin1', 0, readSync(opened, bytes, 0, bytes.length, 0));
-    } finally {
-      closeSync(opened);
-    }
-  } catch {
-    return '';
-  }
+  return files.find((file) => statRegular(file).kind === 'file') ?? null;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readRegularBytes } from '../files/regular-file.js';
 
 /** Files by which people pin what is installed. */
 const pinning =
@@ -30,10 +31,6 @@ function namesIn(folder: string): string[] {
 
 /** Null for what is no file, too large, or may not be read. */
 function hashOf(path: string): string | null {
-  try {
-    const { size } = statSync(path);
-    return size > LARGEST ? null : createHash('sha256').update(readFileSync(path)).digest('hex');
-  } catch {
-    return null;
-  }
+  const read = readRegularBytes(path, LARGEST);
+  return read.kind === 'bytes' ? createHash('sha256').update(read.bytes).digest('hex') : null;
 }

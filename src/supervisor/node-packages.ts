@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { textOrNull } from '../files/regular-file.js';
 import { shortCall } from './short-call.js';
 
 /** What a Node program of that folder can import: the versions of its direct dependencies that are installed. */
@@ -12,6 +13,8 @@ export type NodePackages = {
 
 /** ms */
 const PATIENCE_MS = 5000;
+/** Of a package.json, bytes. */
+const LARGEST = 2 ** 22;
 
 type Manifest = { name?: string; version?: string; dependencies?: object; devDependencies?: object };
 
@@ -44,8 +47,10 @@ function folderOfProject(start: string): string | null {
 }
 
 function readManifest(folder: string): Manifest | null {
+  const text = textOrNull(join(folder, 'package.json'), LARGEST);
+  if (text === null) return null;
   try {
-    const read: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const read: unknown = JSON.parse(text);
     return typeof read === 'object' ? read : null;
   } catch {
     return null;

@@ -1,6 +1,7 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
+import { readRegularBytes } from '../files/regular-file.js';
 import { git, type GitSurroundings } from './git-state.js';
 
 /** Files git does not know yet: `patch` makes those that could be taken in; `left` names the others. */
@@ -45,12 +46,11 @@ export async function readUntracked(
 function patchOf(top: string, name: string): string | null {
   if (secretFile.test(name) || !plainName.test(name)) return null;
   try {
-    const { size, mode } = lstatSync(join(top, name));
-    const isFile = (mode & 0o170000) === 0o100000;
-    if (!isFile || size > LARGEST) return null;
-    const bytes = readFileSync(join(top, name));
-    if (bytes.includes(0) || !isUtf8(bytes)) return null;
-    return newFile(name, bytes.toString(), (mode & 0o100) === 0 ? '100644' : '100755');
+    const stat = lstatSync(join(top, name));
+    if (!stat.isFile()) return null;
+    const read = readRegularBytes(join(top, name), LARGEST, { noLink: true });
+    if (read.kind !== 'bytes' || read.bytes.includes(0) || !isUtf8(read.bytes)) return null;
+    return newFile(name, read.bytes.toString(), (stat.mode & 0o100) === 0 ? '100644' : '100755');
   } catch {
     return null;
   }

@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -42,6 +43,24 @@ describe('where preferences are kept', () => {
     ['in a folder of its own', { XDG_CONFIG_HOME: '/cfg', MEMRL_CONFIG_DIR: '/mine' }, '/mine/preferences.json'],
   ])('%s', (_, environment, expected) => {
     expect(preferencesPath(environment)).toBe(expected);
+  });
+});
+
+describe('a named pipe in the place of the preferences', () => {
+  it('is told, waited for by nobody, and left as it is', async () => {
+    mkdirSync(join(folder, 'memrl-tui'));
+    execFileSync('mkfifo', [path]);
+    const file = new PreferencesFile(path);
+    const why = 'it is a named pipe, not a regular file';
+    expect({ values: file.values, problem: file.problem }).toEqual({
+      values: {},
+      problem: `${path} cannot be read: ${why}`,
+    });
+    expect(await file.change((values) => ({ ...values, theme: 'light' }))).toBe(
+      `Preferences could not be kept in ${path}: ${why}`,
+    );
+    expect(file.values).toEqual({ theme: 'light' });
+    expect(lstatSync(path).isFIFO()).toBe(true);
   });
 });
 

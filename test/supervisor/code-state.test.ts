@@ -256,6 +256,21 @@ describe('the interpreter of a command', () => {
   });
 });
 
+describe('pipes in the place of files', () => {
+  const pipe = (name: string) => void execFileSync('mkfifo', [path(name)]);
+
+  it('hold nobody up who reads what the code is', { timeout: 30_000 }, async () => {
+    commit();
+    for (const name of ['requirements.txt', 'package.json', 'uv.lock', 'new.py', '.python-version', 'train'])
+      pipe(name);
+    expect(interpreterOf(['./train'], { cwd: folder, path: '' })).toBeNull();
+    const state = await read({ argv: ['node', 'train.js'] });
+    expect(state.git).toMatchObject({ dirty: false, diff: null });
+    const found = JSON.parse(kept(state.packages)) as Record<string, unknown>;
+    expect(found).toMatchObject({ node: { project: null, packages: {} }, pinned: {} });
+  });
+});
+
 describe('the packages', () => {
   const read_ = async (sketch: Partial<PlannedRun>) =>
     JSON.parse(kept((await read(sketch)).packages)) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
@@ -10,6 +10,7 @@ import { writeSweepText } from '../../store/sweep-text.js';
 import type { DeskPort, Draft } from '../../tui/desk-port.js';
 import { definedEnvironment } from '../environment.js';
 import { slotWish } from '../options.js';
+import { readSweepText } from '../read-sweep-text.js';
 import { outputWidth } from '../terminal.js';
 import { editText, openShell } from './borrowed-terminal.js';
 import { clonePlan, cloneText, notCloneable } from './clone-text.js';
@@ -81,7 +82,7 @@ export class TerminalDesk implements DeskPort {
 
   async submit(draft: Draft): Promise<Ack> {
     const work = this.#workOf(draft);
-    const text = readFileSync(work.path, 'utf8');
+    const text = readSweepText(work.path);
     const { plan } = work.read(text);
     if (plan === null) return { ok: false, message: 'There is nothing new in it any more.', fix: 'Edit it again.' };
     const { perGpu } = slotWish(this.#launched.options);
@@ -99,15 +100,12 @@ export class TerminalDesk implements DeskPort {
   #edited(work: Work): Draft {
     const { title, path, original } = work;
     editText(path, process.env);
-    const text = readFileSync(path, 'utf8');
-    if (text === original) {
-      return {
-        title,
-        path,
-        verdict: { kind: 'unchanged', why: `Nothing was changed, so there is nothing to ${title}.` },
-      };
-    }
     try {
+      const text = readSweepText(path);
+      if (text === original) {
+        const why = `Nothing was changed, so there is nothing to ${title}.`;
+        return { title, path, verdict: { kind: 'unchanged', why } };
+      }
       return { title, path, verdict: work.read(text).verdict };
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
