@@ -1,5 +1,5 @@
 import { connect } from '../client/ensure-supervisor.js';
-import type { RunSummary } from '../client/fleet.js';
+import type { Fleet, RunSummary } from '../client/fleet.js';
 import type { ReportedRun } from '../report/reported-run.js';
 
 /** A report is about files; what has none yet is not waited for longer, ms. */
@@ -10,23 +10,25 @@ const PATIENCE_MS = 1000;
  * None where no supervisor answers; starts nothing.
  */
 export async function unstartedRuns(runsDirectory: string, sweep: string): Promise<ReportedRun[]> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeIsUp = new Promise<ReportedRun[]>((resolve) => {
-    timer = setTimeout(() => resolve([]), PATIENCE_MS);
-  });
-  const asked = ask(runsDirectory, sweep).catch(() => []);
-  const runs = await Promise.race([asked, timeIsUp]);
-  clearTimeout(timer);
-  return runs;
+  const end = performance.now() + PATIENCE_MS;
+  try {
+    const fleet = await connect(runsDirectory, PATIENCE_MS);
+    return fleet === null ? [] : await ask(fleet, sweep, end - performance.now());
+  } catch {
+    return [];
+  }
 }
 
-async function ask(runsDirectory: string, sweep: string): Promise<ReportedRun[]> {
-  const fleet = await connect(runsDirectory);
-  if (fleet === null) return [];
+/** What is still open at the end of the patience would keep the program from ending. */
+async function ask(fleet: Fleet, sweep: string, patienceMs: number): Promise<ReportedRun[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeIsUp = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), patienceMs)));
   try {
-    await fleet.ready();
+    const isReady = await Promise.race([fleet.ready().then(() => true), timeIsUp]);
+    if (!isReady) return [];
     return [...fleet.runs.values()].filter((run) => run.sweep === sweep && run.startedAt === null).map(reported);
   } finally {
+    clearTimeout(timer);
     fleet.close();
   }
 }

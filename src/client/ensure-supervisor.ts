@@ -48,9 +48,13 @@ const AGAIN_MS = 300;
  */
 const smallHeap = ['--max-semi-space-size=1', '--optimize-for-size'];
 
-/** The supervisor of this runs directory, if one is up; null otherwise. */
-export async function connect(runsDirectory: string): Promise<Fleet | null> {
-  const reopen = () => openSupervisor(runsDirectory);
+/**
+ * The supervisor of this runs directory, if one is up; null otherwise.
+ *
+ * @param patienceMs How long one that says nothing is waited for.
+ */
+export async function connect(runsDirectory: string, patienceMs?: number): Promise<Fleet | null> {
+  const reopen = () => openSupervisor(runsDirectory, patienceMs);
   const socket = await reopen();
   return socket === null ? null : new Fleet(socket, reopen);
 }

@@ -151,6 +151,18 @@ describe('looking', () => {
     process.kill(pid, 'SIGCONT');
   });
 
+  it('reports of a sweep beside a supervisor that stands still within its patience for it', async () => {
+    await launch('--slots', '4');
+    await eventually(() => existsSync(at('runs/patient/a_n1/run.json')), 'the record of a run');
+    const pid = supervisorPid()!;
+    process.kill(pid, 'SIGSTOP');
+    const begun = performance.now();
+    const { code, err } = await run('report', 'patient');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(performance.now() - begun).toBeLessThan(4500);
+    process.kill(pid, 'SIGCONT');
+  });
+
   it('follows the output of a run over its attempts until it ends', async () => {
     await launch('--slots', '1');
     await eventually(() => read('runs/patient/a_n1/output.log').includes('line 3'), 'three lines');
