@@ -7,3 +7,8 @@ export type Scalar = z.infer<typeof Scalar>;
 /** The parameters of one run, in the order in which the sweep file names them. */
 export const Parameters = z.record(z.string(), z.union([Scalar, z.array(Scalar)]));
 export type Parameters = z.infer<typeof Parameters>;
+
+/** The value of a parameter; undefined where the run has none of that name, even if it is called `constructor`. */
+export function parameterOf(parameters: Parameters, name: string): Parameters[string] | undefined {
+  return Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+}

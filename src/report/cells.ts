@@ -1,3 +1,4 @@
+import { parameterOf } from '../base/scalar.js';
 import { grouped } from './grouped.js';
 import type { ReportedRun } from './reported-run.js';
 
@@ -11,7 +12,8 @@ const repetition = /(^|[._-])(seed|secret|random_state|run_id|name|path|dir|dire
 export function cellsOf(runs: readonly ReportedRun[]): Cell[] {
   return grouped(runs, ({ group }) => group).flatMap((members) => {
     const keys = varyingKeys(members);
-    const variesOf = (run: ReportedRun) => Object.fromEntries(keys.map((key) => [key, run.parameters[key]]));
+    const variesOf = (run: ReportedRun) =>
+      Object.fromEntries(keys.map((key) => [key, parameterOf(run.parameters, key)]));
     return grouped(members, (run) => JSON.stringify(variesOf(run))).map((cell) => ({
       group: cell[0]!.group,
       varies: variesOf(cell[0]!),
@@ -26,5 +28,5 @@ function varyingKeys(runs: readonly ReportedRun[]): string[] {
 }
 
 function hasSeveralValues(runs: readonly ReportedRun[], key: string): boolean {
-  return new Set(runs.map(({ parameters }) => JSON.stringify(parameters[key]))).size > 1;
+  return new Set(runs.map(({ parameters }) => JSON.stringify(parameterOf(parameters, key)))).size > 1;
 }

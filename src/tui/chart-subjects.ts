@@ -1,3 +1,4 @@
+import { parameterOf } from '../base/scalar.js';
 import type { RunSummary } from './port.js';
 import type { Scene } from './scene.js';
 import { Memo } from './memo.js';
@@ -82,7 +83,11 @@ function childSubjects(child: TreeNode, index: number): Subject[] {
 function settingsAmong(runs: readonly RunSummary[]): (run: RunSummary) => string {
   const keys = [...varyingKeys(runs)].filter((key) => !/(^|[._-])seed$/i.test(key));
   return ({ parameters }) =>
-    keys.flatMap((key) => (parameters[key] === undefined ? [] : [`${key} ${String(parameters[key])}`])).join(' ');
+    keys
+      .flatMap((key) =>
+        parameterOf(parameters, key) === undefined ? [] : [`${key} ${String(parameterOf(parameters, key))}`],
+      )
+      .join(' ');
 }
 
 /** At most `most` of them, evenly taken, so that every subgroup is still there. */

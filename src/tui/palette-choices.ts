@@ -1,3 +1,4 @@
+import { parameterOf } from '../base/scalar.js';
 import { type GroupBy, groupingWords, levelWords } from './grouping.js';
 import { initialColumns } from './list-column-id.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
@@ -98,7 +99,7 @@ function varying(runs: readonly RunSummary[]): GroupBy[] {
   const keys = new Set<string>();
   for (const { parameters } of runs) {
     for (const key in parameters) {
-      const text = JSON.stringify(parameters[key]);
+      const text = JSON.stringify(parameterOf(parameters, key));
       const known = first.get(key);
       if (known === undefined) first.set(key, text);
       else if (known !== text) keys.add(key);

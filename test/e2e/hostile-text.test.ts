@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { workplace } from './program.js';
 
-const { write, run, open, at } = workplace();
+const { write, read, run, open, at } = workplace();
 
 /** What a terminal could obey; an end of line and a tab are none. */
 const obeyed = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/u;
@@ -98,5 +98,27 @@ describe('foreign text in what is said outside the window', () => {
       expect({ words, obeyed: obeyed.exec(text) }).toEqual({ words, obeyed: null });
       terminal.close();
     }
+  });
+});
+
+describe('parameters called as what every object has', () => {
+  it('are parameters like any others, or refused', { timeout: 60_000 }, async () => {
+    const groups =
+      'groups:\n  a: { parameters: { constructor: [1, 2], toString: 3 } }\n  b: { parameters: { n: 1 } }\n';
+    write('names.yaml', `command: [sh, -c, ':', x, '\${args}']\n${groups}`);
+    expect((await run('names.yaml', '--plain')).code).toBe(0);
+    const record = JSON.parse(read('runs/names/a_constructor2/run.json')) as { parameters: object };
+    expect(Object.entries(record.parameters)).toEqual([
+      ['constructor', 2],
+      ['toString', 3],
+    ]);
+    const found = JSON.parse((await run('ls', '--json', 'constructor>1')).out) as { parameters: object }[];
+    expect(found.map(({ parameters }) => parameters)).toEqual([record.parameters]);
+    write('proto.yaml', 'command: [x]\nparameters: { __proto__: 5 }\n');
+    const refused = await run('proto.yaml');
+    expect({ code: refused.code, err: refused.err }).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('a key must be a simple word') as string,
+    });
   });
 });

@@ -1,3 +1,4 @@
+import { parameterOf } from '../../base/scalar.js';
 import type { RunId } from '../port.js';
 import { meanTrend } from './mean-trend.js';
 import { parameterText } from './parameter-text.js';
@@ -15,8 +16,10 @@ export const spreadOf = remembered((branch, metric): Tally['metric'] => tally(br
 
 /** The value of a parameter that all runs have; null when they differ. */
 export const commonValueOf = remembered((branch, parameter): string | null => {
-  const first = parameterText(branch.runs[0]?.parameters[parameter]);
-  return branch.runs.every(({ parameters }) => parameterText(parameters[parameter]) === first) ? first : null;
+  const first = parameterText(parameterOf(branch.runs[0]?.parameters ?? {}, parameter));
+  return branch.runs.every(({ parameters }) => parameterText(parameterOf(parameters, parameter)) === first)
+    ? first
+    : null;
 });
 
 /** GPU memory in MiB that the runs hold together; null: none. */

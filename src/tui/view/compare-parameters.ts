@@ -1,3 +1,4 @@
+import { parameterOf } from '../../base/scalar.js';
 import type { RunSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { scalarText } from './parameters.js';
@@ -31,7 +32,7 @@ function valueSets(runs: readonly RunSummary[]): Map<string, Map<string, Value |
     for (const key in parameters) {
       let set = sets.get(key);
       if (set === undefined) sets.set(key, (set = new Map<string, Value | undefined>()));
-      set.set(JSON.stringify(parameters[key]), parameters[key]);
+      set.set(JSON.stringify(parameterOf(parameters, key)), parameterOf(parameters, key));
       counts.set(key, (counts.get(key) ?? 0) + 1);
     }
   }

@@ -1,3 +1,4 @@
+import { parameterOf } from '../../base/scalar.js';
 import type { RunDossier, RunSummary } from '../port.js';
 import { byteText } from './byte-text.js';
 import { cleanText } from './clean-text.js';
@@ -30,7 +31,7 @@ function parameterGrid({ run, varying }: ShownConfig, width: number): Line[] {
   const ordered = [...keys.filter((key) => varying.has(key)), ...keys.filter((key) => !varying.has(key))];
   if (ordered.length === 0) return [[span('no parameters', 'faint')]];
   const pairs = ordered.map((key): Pair => {
-    const value = exactText(run.parameters[key]);
+    const value = exactText(parameterOf(run.parameters, key));
     return { key: cleanText(key), value, tone: varying.has(key) ? 'strong' : 'plain' };
   });
   const keyWidth = Math.min(Math.max(...pairs.map(({ key }) => textWidth(key))), Math.floor(width / 2));

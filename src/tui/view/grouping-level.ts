@@ -1,3 +1,4 @@
+import { parameterOf } from '../../base/scalar.js';
 import { assertNever } from '../../base/assert-never.js';
 import { gpuName } from '../../base/ids.js';
 import type { GroupBy } from '../grouping.js';
@@ -82,7 +83,7 @@ function parameterLevel(name: string): Level {
   const values = new Map<string, ParameterValue>();
   return {
     keyOf: ({ parameters }) => {
-      const value = parameters[name];
+      const value = parameterOf(parameters, name);
       const key = value === undefined ? nothing : typeof value === 'string' ? `"${value}` : parameterText(value);
       if (!values.has(key)) values.set(key, value);
       return key;

@@ -1,3 +1,4 @@
+import { parameterOf } from '../../base/scalar.js';
 import type { HeatmapAxes } from '../compare-choice.js';
 import type { RunSummary } from '../port.js';
 import { type CurveValue, type Sample, sampleOf } from './compare-value.js';
@@ -48,7 +49,10 @@ export function heatmapOf(
   const down = axes.down === null ? [undefined] : valuesOf(runs, axes.down);
   const points = new Map<string, (CurveValue | null)[]>();
   for (const run of runs) {
-    const key = pointKey(run.parameters[axes.across], axes.down === null ? undefined : run.parameters[axes.down]);
+    const key = pointKey(
+      parameterOf(run.parameters, axes.across),
+      axes.down === null ? undefined : parameterOf(run.parameters, axes.down),
+    );
     const values = points.get(key);
     if (values === undefined) points.set(key, [valueOf(run)]);
     else values.push(valueOf(run));
@@ -82,7 +86,7 @@ function keysOf(runs: readonly RunSummary[]): Set<string> {
 /** The different values, numbers by their size and before all else, the others in the order in which they come. */
 function valuesOf(runs: readonly RunSummary[], key: string): (Value | undefined)[] {
   const values = new Map<string, Value | undefined>();
-  for (const { parameters } of runs) values.set(identity(parameters[key]), parameters[key]);
+  for (const { parameters } of runs) values.set(identity(parameterOf(parameters, key)), parameterOf(parameters, key));
   return [...values.values()].sort((a, b) => {
     if (typeof a === 'number' && typeof b === 'number') return a - b;
     return Number(typeof b === 'number') - Number(typeof a === 'number');

@@ -1,3 +1,4 @@
+import { parameterOf } from '../../base/scalar.js';
 import { columnKey, type CommonColumn } from '../list-column-id.js';
 import type { RunSummary } from '../port.js';
 import { commonValueOf, gpuMemoryOf, spreadOf, trendOf } from './branch-facts.js';
@@ -17,7 +18,7 @@ export type CellContext = { readonly metric: string | null; readonly now: number
 /** What a run shows in a column, as wide as that is; null for nothing. */
 export function runCell(run: RunSummary, column: ListColumn, at: CellContext): Line | null {
   const key = columnKey(column.id);
-  if (key?.kind === 'parameter') return textCell(parameterText(run.parameters[key.key]), column, 'plain');
+  if (key?.kind === 'parameter') return textCell(parameterText(parameterOf(run.parameters, key.key)), column, 'plain');
   if (key !== null) return numberCell(run.metrics[key.key], column);
   return runCells[column.id as CommonColumn](run, column, at);
 }

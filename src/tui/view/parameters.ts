@@ -1,3 +1,4 @@
+import { parameterOf } from '../../base/scalar.js';
 import type { RunSummary } from '../port.js';
 import { cleanText } from './clean-text.js';
 import { shortNumber } from './short-number.js';
@@ -41,7 +42,7 @@ export function flow(pieces: readonly Line[], width: number, height: number): Li
 }
 
 function valueText(runs: readonly RunSummary[], key: string, width: number): string {
-  const values = new Set(runs.map(({ parameters }) => scalarText(parameters[key])));
+  const values = new Set(runs.map(({ parameters }) => scalarText(parameterOf(parameters, key))));
   const [first] = values;
   const text = values.size === 1 ? first! : [...values].slice(0, 12).join(' ');
   return text.length <= Math.max(12, width - key.length - 4)
