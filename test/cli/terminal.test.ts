@@ -57,8 +57,14 @@ describe('what is printed', () => {
 });
 
 describe('the door to the terminal', () => {
-  /** Who writes there besides: the window, whose painter cleans each cell; the supervisor, to its log; the lab, to a run's. */
-  const others = [/^cli\/terminal\.ts$/, /^cli\/watch\.ts$/, /^supervisor\/main\.ts$/, /^lab\//];
+  /**
+   * Who writes there besides: the window, whose painter cleans each cell; the supervisor, to its log; the lab, and what stands
+   * before a command, to a run's.
+   */
+  const others = [
+    ...[/^cli\/terminal\.ts$/, /^cli\/watch\.ts$/, /^supervisor\/main\.ts$/, /^lab\//],
+    /^executors\/local\/environment-carrier\.ts$/,
+  ];
   const isOther = (path: string) => others.some((other) => other.test(path));
 
   it('is the only one', () => {
