@@ -1,6 +1,7 @@
 import type { FSWatcher } from 'chokidar';
 import { join } from 'node:path';
 import type { RunId } from '../base/ids.js';
+import { untilWholeSecond } from '../base/whole-second.js';
 import { runFiles } from '../contract/files.js';
 import { statRegular } from '../files/regular-file.js';
 import type { PlannedRun } from '../spec/planned-run.js';
@@ -41,8 +42,6 @@ type Watch = Reading & {
 
 /** Between looks at a file that the system reports as changed, ms. */
 const LOOK_MS = 100;
-/** Between looks at all files, for file systems that report nothing (NFS), ms. */
-const POLL_MS = 1000;
 /** Runs younger than this are polled only, ms. */
 const YOUTH_MS = 300;
 /** Finished runs whose metrics are being read side by side. */
@@ -103,7 +102,7 @@ export class Watcher {
     this.#live.set(run.id, watch);
     this.#byPath.set(watch.path, watch);
     this.#soon(watch);
-    this.#poll ??= setInterval(() => this.#pollAll(), POLL_MS).unref();
+    this.#pollSoon();
     // Half of the cost of a run that lasts a moment would be to be watched.
     setTimeout(() => void this.#watchFile(watch), YOUTH_MS).unref();
   }
@@ -132,7 +131,7 @@ export class Watcher {
     this.#read(watch);
     void this.#files?.then((files) => files.unwatch(watch.path));
     if (this.#live.size > 0 || this.#poll === null) return;
-    clearInterval(this.#poll);
+    clearTimeout(this.#poll);
     this.#poll = null;
   }
 
@@ -157,7 +156,7 @@ export class Watcher {
     this.#recalling.clear();
     this.#queue.close();
     if (this.#look !== null) clearTimeout(this.#look);
-    if (this.#poll !== null) clearInterval(this.#poll);
+    if (this.#poll !== null) clearTimeout(this.#poll);
     await (await this.#files)?.close();
   }
 
@@ -243,6 +242,15 @@ export class Watcher {
       this.#due.clear();
       for (const each of due) this.#read(each);
     }, LOOK_MS).unref();
+  }
+
+  /** For file systems that report nothing (NFS): at the next whole second, with all others who look as seldom. */
+  #pollSoon(): void {
+    this.#poll ??= setTimeout(() => {
+      this.#poll = null;
+      this.#pollAll();
+      if (this.#live.size > 0) this.#pollSoon();
+    }, untilWholeSecond(performance.now())).unref();
   }
 
   #pollAll(): void {

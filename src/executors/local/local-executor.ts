@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { RunId } from '../../base/ids.js';
+import { untilWholeSecond } from '../../base/whole-second.js';
 import { attemptDirectory, giveUp } from './attempt-files.js';
 import { type Attempt, isNamed, isOver, treeOf } from './attempt.js';
 import { oomKillsOf, removeCgroup } from './cgroup.js';
@@ -61,8 +62,6 @@ const LOOK_MS = 100;
 const YOUTH_MS = 250;
 /** A run shorter than this is not worth a search for what it left behind, ms. */
 const SHORT_MS = 5000;
-/** Between readings of what concerns all runs, ms. One costs 0.05 ms. */
-const PULSE_MS = 1000;
 
 const carryOut: Readonly<Record<Verb, (trees: readonly Tree[]) => void>> = {
   terminate: terminateTrees,
@@ -195,7 +194,7 @@ export class LocalExecutor {
 
   #watch(attempt: Attempt): void {
     this.#attempts.set(attempt.id, attempt);
-    this.#pulse ??= setTimeout(() => this.#beat(), PULSE_MS).unref();
+    this.#pulse ??= setTimeout(() => this.#beat(), untilWholeSecond(performance.now())).unref();
     if (attempt.elsewhere !== null) return;
     this.#unnamed.add(attempt);
     this.#naming ??= setTimeout(() => this.#name(), NAMING_MS).unref();
@@ -233,7 +232,8 @@ export class LocalExecutor {
     this.#home?.tidy();
     for (const attempt of this.#attempts.values()) this.#checkOn(attempt);
     this.#families.look([...this.#attempts.values()].filter(isLed));
-    if (this.#attempts.size > 0) this.#pulse = setTimeout(() => this.#beat(), PULSE_MS).unref();
+    if (this.#attempts.size > 0)
+      this.#pulse = setTimeout(() => this.#beat(), untilWholeSecond(performance.now())).unref();
   }
 
   /** What happens so rarely that once a second is enough. */
