@@ -17,6 +17,7 @@ import { removeCgroup } from './cgroup.js';
 const LONGEST_NAME = 255;
 /** A cgroup of another supervisor that is empty for longer is not one that its shim is about to enter, ms. */
 const STALE_MS = 60_000;
+const ATTEMPTS = 5;
 
 export class CgroupHome {
   readonly path: string;
@@ -71,6 +72,15 @@ export function openCgroupHome(runsDirectory: string, staleMs = STALE_MS): Cgrou
   if (own === null) return null;
   const hash = createHash('sha256').update(runsDirectory).digest('hex').slice(0, 12);
   const path = join(own, 'memrl', hash);
+  // Other supervisors may clear away the folder above it at this very moment.
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const home = homeAt(own, path, staleMs);
+    if (home !== null) return home;
+  }
+  return null;
+}
+
+function homeAt(own: string, path: string, staleMs: number): CgroupHome | null {
   try {
     // To move a process to where it is needs the same right as to move it to a child.
     writeFileSync(join(own, 'cgroup.procs'), String(process.pid));
