@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ordeal } from './ordeal.js';
 
 /** Beside this test others keep the processors busy, and the disk, and what starts a process waits for them. */
-const LONGEST_TURN_MS = 2000;
+const LONGEST_TURN_MS = 500;
 
 it('whoever is killed, of two hundred runs none is lost, doubled or misreported', async () => {
   const figure = await ordeal({ kills: 60, rounds: 1, seed: 2, longestTurnMs: LONGEST_TURN_MS });
