@@ -2,15 +2,17 @@ import type { Socket } from 'node:net';
 import type { RunId } from '../base/ids.js';
 import { encode } from '../protocol/codec.js';
 import type { Ack } from '../protocol/command.js';
-import { PAGE, type RunPatch, type ServerMessage } from '../protocol/message.js';
+import type { RunPatch, ServerMessage } from '../protocol/message.js';
 import type { RunSummary, SweepSummary } from '../protocol/run-summary.js';
 import type { Board } from './board.js';
 
 /** More than this unsent, and the client is left to catch up, bytes. */
 const BACKLOG = 256 << 10;
 
-/** Sent in one turn: others are to have theirs, too. */
-const PAGES = 5;
+/** Rows in one message: 5 ms at the most. */
+const ROWS = 100;
+/** Rows are made and sent for so long in one turn: others are to have theirs, too, ms. */
+const SEND_MS = 8;
 
 /**
  * What one client knows, and how it is told the rest.
@@ -53,7 +55,8 @@ export class ClientLink {
   /** Sends what has changed, as far as the client keeps up. `now`: ms; gives how long it has not. */
   flush(now: number): number {
     this.#sendSweeps();
-    for (let page = 0; page < PAGES && this.#pending.size > 0 && !this.#isBehind(); page++) this.#sendPage();
+    const until = performance.now() + SEND_MS;
+    while (this.wantsMore && performance.now() < until) this.#sendPage();
     if (this.#pending.size === 0) this.#conclude();
     this.#stalledSince = this.#isBehind() ? (this.#stalledSince ?? now) : null;
     return this.#stalledSince === null ? 0 : now - this.#stalledSince;
@@ -88,7 +91,7 @@ export class ClientLink {
     const runs: RunSummary[] = [];
     const patches: RunPatch[] = [];
     const ids: RunId[] = [];
-    for (const id of first(this.#pending, PAGE)) {
+    for (const id of first(this.#pending, ROWS)) {
       this.#pending.delete(id);
       const row = this.#board.row(id);
       const known = this.#known.get(id);

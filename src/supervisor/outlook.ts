@@ -4,15 +4,14 @@ import type { FleetStatus } from '../protocol/fleet-status.js';
 import type { SweepSummary } from '../protocol/run-summary.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import { Board, type BoardSources } from './board.js';
-import { type Answer, SocketServer } from './socket-server.js';
+import { type Answer, type Prepare, SocketServer } from './socket-server.js';
 
 export type OutlookSources = Omit<BoardSources, 'problem'> & {
   gpus: () => FleetStatus['gpus'];
   /** What else keeps runs from starting, in words: the GPUs, a machine that is short of something. */
   otherProblems: () => (string | null)[];
   answer: Answer;
-  /** Called before clients are told anything. */
-  prepare: () => void;
+  prepare: Prepare;
   log: (line: string) => void;
 };
 

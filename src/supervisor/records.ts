@@ -9,6 +9,7 @@ import { readRunRecord, recordObstacle, writeRunRecord } from '../store/run-reco
 import { isShortOfRoom } from '../executors/local/disk-room.js';
 import { obstacleOf } from '../files/regular-file.js';
 import { runFiles } from '../contract/files.js';
+import { TurnBudget } from './turn-budget.js';
 import { type Capture, readCapture, writeCapture } from './capture.js';
 import { codeKey, CodeReader } from './code-state.js';
 import { machineRecord } from './machine.js';
@@ -30,8 +31,8 @@ type UnderWay = { captures: number; started: Set<PlannedRun> };
 const AGAIN_MS = 1000;
 const LONGEST_AGAIN_MS = 60_000;
 
-/** Rewritten before other work gets a turn. */
-const AT_ONCE = 50;
+/** Records are completed for so long in one turn, ms. */
+const REWRITE_MS = 10;
 
 /**
  * Keeps `run.json` of each run. Written when clients are about to be told, so that whoever hears of an end can read of it,
@@ -129,10 +130,19 @@ export class Records {
     if (known === undefined || known.outcome === null) this.ended(run, { number, endedAt, outcome });
   }
 
-  /** Writes what is still to be written, as far as the disk lets it; the rest is tried again by and by. */
-  flush(): void {
-    for (const id of this.#unwritten) this.#write(id);
-    this.#unwritten.clear();
+  /**
+   * Writes what is still to be written, as far as the disk lets it; what it refuses is tried again by and by.
+   *
+   * @param untilMs On the line of `performance.now()`: when that is past, the rest is left for the next call.
+   * @returns Whether nothing is left.
+   */
+  flush(untilMs = Infinity): boolean {
+    for (const id of this.#unwritten) {
+      this.#unwritten.delete(id);
+      this.#write(id);
+      if (performance.now() >= untilMs) break;
+    }
+    return this.#unwritten.size === 0;
   }
 
   /** Writes what it can, for the last time. */
@@ -160,8 +170,9 @@ export class Records {
 
   /** Runs that began before their code was known are told of it now, whether they still run or not. */
   async #complete(runs: ReadonlySet<PlannedRun>, { code }: Capture): Promise<void> {
-    let count = 0;
+    const turn = new TurnBudget(REWRITE_MS);
     for (const run of runs) {
+      if (turn.isSpent) await turn.next();
       const record = this.#recordOf(run);
       const state = code.get(codeKey(run));
       const last = record?.attempts.at(-1);
@@ -170,8 +181,6 @@ export class Records {
       this.#keep(run, { ...record, ...state, attempts });
       this.#write(run.id);
       this.#unwritten.delete(run.id);
-      count += 1;
-      if (count % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
     }
   }
 

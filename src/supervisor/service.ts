@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { RunId } from '../base/ids.js';
+import { TurnBudget } from './turn-budget.js';
 import { untilWholeSecond } from '../base/whole-second.js';
 import { supervisorFiles } from '../contract/files.js';
 import { openCgroupHome } from '../executors/local/cgroup-home.js';
@@ -52,6 +53,8 @@ export type ServiceOptions = {
 
 /** Runs are started for so long in one turn: with a hundred free slots, to start them all takes half a second, ms. */
 const LAUNCH_MS = 15;
+/** Records are written for so long in one turn before the journal is shortened, ms. */
+const WRITE_MS = 10;
 /** With nothing to do and nobody there, the supervisor stays for this long, ms. */
 const LINGER_MS = 2000;
 /** Between looks whether it is still so, ms. */
@@ -298,7 +301,7 @@ export class Service {
       gpus: () => this.#gpus.statuses(),
       otherProblems: () => [shortageWords(this.#launcher.shortage), this.#gpus.problem, this.#losses.words()],
       answer: (request, client) => desk.answer(request, client),
-      prepare: () => this.#records.flush(),
+      prepare: (untilMs) => this.#records.flush(untilMs),
       log: this.#options.log,
     });
   }
@@ -331,7 +334,8 @@ export class Service {
   /** What must be on disk besides is put there first: the events that tell of it will be gone. */
   async #snapshot(): Promise<Snapshot> {
     await this.#book.secure();
-    this.#records.flush();
+    const turn = new TurnBudget(WRITE_MS);
+    while (!this.#records.flush(performance.now() + WRITE_MS)) await turn.next();
     return snapshotOf(this.#state);
   }
 

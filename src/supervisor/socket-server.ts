@@ -16,8 +16,16 @@ export type Request = Exclude<ClientMessage, { type: 'hello' }>;
 /** Null: more pages are to come before there is an answer. `client` is the same object for all messages of one client. */
 export type Answer = (request: Request, client: object) => Promise<Ack | null>;
 
+/**
+ * Puts on disk what clients may look for there once they have heard of it, until a time of `performance.now()`; false: there
+ * is more.
+ */
+export type Prepare = (untilMs: number) => boolean;
+
 /** Between publications, ms. */
 const PUBLISH_MS = 100;
+/** Spent in one turn on what has to be on disk before clients hear of it, ms. */
+const PREPARE_MS = 10;
 /** A client that takes nothing for so long is cut off, ms. */
 const STALL_MS = 30_000;
 /** A client that is refused is gone by then, ms. */
@@ -31,13 +39,14 @@ export class SocketServer {
   readonly #links = new Map<Socket, ClientLink>();
   readonly #board: Board;
   readonly #answer: Answer;
-  readonly #prepare: () => void;
+  readonly #prepare: Prepare;
   #timer: NodeJS.Timeout | null = null;
+  /** What is to be told waits for the disk. */
+  #preparing: NodeJS.Immediate | null = null;
   #publishedAt = -Infinity;
   #leftAt: number;
 
-  /** `prepare`: called before clients are told anything. */
-  constructor(board: Board, answer: Answer, prepare: () => void) {
+  constructor(board: Board, answer: Answer, prepare: Prepare) {
     this.#board = board;
     this.#answer = answer;
     this.#prepare = prepare;
@@ -87,6 +96,7 @@ export class SocketServer {
   /** Says why to those who are there, and closes. */
   async close(reason: string): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#preparing !== null) clearImmediate(this.#preparing);
     for (const [socket, link] of this.#links) {
       link.send({ type: 'bye', kind: 'leaving', reason });
       socket.end();
@@ -99,18 +109,26 @@ export class SocketServer {
   #publish(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    if (!this.#isPrepared()) return;
     this.#publishedAt = performance.now();
-    this.#refresh();
+    const changed = this.#board.refresh();
+    for (const link of this.#links.values()) link.changed(changed);
     for (const [socket, link] of this.#links) this.#flush(socket, link);
   }
 
-  #refresh(): void {
-    this.#prepare();
-    const changed = this.#board.refresh();
-    for (const link of this.#links.values()) link.changed(changed);
+  /** Where it is not yet, a publication follows when it is: rows are made as they are at the moment of sending. */
+  #isPrepared(): boolean {
+    if (this.#preparing !== null) return false;
+    if (this.#prepare(performance.now() + PREPARE_MS)) return true;
+    this.#preparing = setImmediate(() => {
+      this.#preparing = null;
+      this.#publish();
+    });
+    return false;
   }
 
   #flush(socket: Socket, link: ClientLink): void {
+    if (!this.#isPrepared()) return;
     const stalled = link.flush(performance.now());
     if (link.wantsMore) setImmediate(() => this.#links.has(socket) && this.#flush(socket, link));
     if (stalled > STALL_MS) socket.destroy();
@@ -120,7 +138,6 @@ export class SocketServer {
 
   #welcome(socket: Socket): void {
     const reader = new MessageReader(ClientMessage);
-    this.#refresh();
     const link = new ClientLink(socket, this.#board, pid);
     this.#links.set(socket, link);
     socket.on('data', (chunk: Buffer) => this.#hear(socket, link, () => reader.push(chunk)));
@@ -130,7 +147,7 @@ export class SocketServer {
       this.#links.delete(socket);
       this.#leftAt = performance.now();
     });
-    this.#flush(socket, link);
+    this.#publish();
   }
 
   #hear(socket: Socket, link: ClientLink, read: () => ClientMessage[]): void {

@@ -55,7 +55,7 @@ type Verb = 'terminate' | 'kill' | 'pause' | 'continue';
 /** Between looks at attempts whose command has not come up yet, ms. */
 const NAMING_MS = 50;
 /** Of them, so many are looked at in one go: 0.1 ms each. */
-const NAMED_AT_ONCE = 200;
+const NAMED_AT_ONCE = 50;
 /** Between looks at attempts that cannot tell us of their end, ms. */
 const LOOK_MS = 100;
 /** A shim younger than this may not have started its command yet, and would swallow a polite signal, ms. */
@@ -260,8 +260,12 @@ export class LocalExecutor {
 
   /** Those who ask in the same turn share a reading. */
   #processes(): ProcessEntry[] {
+    return this.#census ?? this.#processesNow();
+  }
+
+  #processesNow(): ProcessEntry[] {
     if (this.#census === null) setImmediate(() => (this.#census = null));
-    return (this.#census ??= readProcesses());
+    return (this.#census = readProcesses());
   }
 
   #order(verb: Verb, attempt: Attempt): void {
@@ -271,16 +275,15 @@ export class LocalExecutor {
     this.#orders.push({ verb, attempt });
   }
 
-  /** In the order in which they were given; equal ones in a row together. */
+  /** In the order in which they were given; equal ones in a row together, and one such row in a turn. */
   #carryOutOrders(): void {
     const orders = this.#orders.filter(({ attempt }) => this.#isWatched(attempt));
-    this.#orders = [];
-    while (orders.length > 0) {
-      const { verb } = orders[0]!;
-      const end = orders.findIndex((order) => order.verb !== verb);
-      const same = orders.splice(0, end < 0 ? orders.length : end);
-      carryOut[verb](same.map(({ attempt }) => treeOf(attempt)));
-    }
+    const verb = orders[0]?.verb;
+    const end = orders.findIndex((order) => order.verb !== verb);
+    const same = orders.splice(0, end < 0 ? orders.length : end);
+    this.#orders = orders;
+    if (orders.length > 0) setImmediate(() => this.#carryOutOrders());
+    if (verb !== undefined) carryOut[verb](same.map(({ attempt }) => treeOf(attempt)));
   }
 
   #isWatched(attempt: Attempt): boolean {
@@ -358,7 +361,7 @@ export class LocalExecutor {
       if (attempt.orphan !== null && hasOutlived(attempt.orphan, now)) this.#tellTrouble(attempt);
     }
     const due = [...this.#attempts.values()].filter(isDue);
-    const processes = due.length > 0 ? readProcesses() : [];
+    const processes = due.length > 0 ? this.#processesNow() : [];
     for (const attempt of due) this.#lookAt(attempt, treeMembers(processes, treeOf(attempt)), now);
     const needLooks = (attempt: Attempt) => attempt.child === null || attempt.orphan !== null || isDue(attempt);
     if ([...this.#attempts.values()].some(needLooks)) this.#look();

@@ -23,6 +23,11 @@ export type ProcessStat = {
   /** Whether it belongs to a terminal. */
   terminal: boolean;
   startTime: string;
+  /**
+   * Where its environment begins in memory: another place, chosen at random, with every program that it executes. '0' where
+   * that may not be read, as another user's environment may not; empty where there is no /proc.
+   */
+  image: string;
 };
 
 const hasProc = existsSync('/proc/self/stat');
@@ -34,9 +39,18 @@ export function parseStat(text: string): ProcessStat | null {
   const pid = Number.parseInt(text, 10);
   const [state, parent, group, session, terminal] = fields;
   const startTime = fields[19];
+  const image = fields[47] ?? '0';
   if (end < 0 || !(pid > 0) || state === undefined || startTime === undefined) return null;
   const ids = { parent: Number(parent), group: Number(group), session: Number(session) };
-  return { pid, name: text.slice(text.indexOf('(') + 1, end), state, ...ids, terminal: terminal !== '0', startTime };
+  return {
+    pid,
+    name: text.slice(text.indexOf('(') + 1, end),
+    state,
+    ...ids,
+    terminal: terminal !== '0',
+    startTime,
+    image,
+  };
 }
 
 /** The line the shim writes; null when it is torn or not a shim's. */

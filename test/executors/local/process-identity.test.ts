@@ -10,8 +10,10 @@ describe('the identity of a process', () => {
     const tail = `S 10 42 42 0 -1 4194304 ${Array.from({ length: 12 }, (_, n) => n).join(' ')} 777 1 2`;
     expect(parseStat(`42 (a) b) (c) ${tail}`)).toEqual({
       ...{ pid: 42, name: 'a) b) (c', state: 'S', parent: 10, group: 42, session: 42, terminal: false },
-      startTime: '777',
+      ...{ startTime: '777', image: '0' },
     });
+    const rest = Array.from({ length: 27 }, () => 0).join(' ');
+    expect(parseStat(`42 (a) ${tail.replace(/ 1 2$/, '')} ${rest} 140722 140755 0`)?.image).toBe('140722');
   });
 
   it.each(['', '42', '42 (sh', '42 (sh) S 1', 'nonsense (sh) S 1'])('is not made up from %j', (line) => {
@@ -51,10 +53,12 @@ describe('the identity of a process', () => {
       {
         ...{ pid: 42, name: 'sh', parent: 1, group: 42, session: 42, state: 'S', terminal: false },
         startTime: 'Sat Nov 1 08:00:00 2026',
+        image: '',
       },
       {
         ...{ pid: 900, name: 'tool', parent: 42, group: 42, session: 42, state: 'S', terminal: true },
         startTime: 'Sat Nov 1 08:00:01 2026',
+        image: '',
       },
     ]);
   });
