@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { readProcFile } from './proc-file.js';
 
 /** One process of all time: a pid alone is reused, pid and start time are reused after a reboot. */
 export type ProcessIdentity = {
@@ -32,25 +33,19 @@ export type ProcessStat = {
 
 const hasProc = existsSync('/proc/self/stat');
 
+/** After the name: state, ppid, pgrp, session, tty_nr; as fields 22 and 50 starttime and env_start. */
+const statFields = /^(\S) (\d+) (\d+) (\d+) (-?\d+) (?:\S+ ){14}(\d+)(?: (?:\S+ ){27}(\d+))?/;
+
 /** The command name may hold spaces and parentheses, so the fields are counted from the last `)`. */
 export function parseStat(text: string): ProcessStat | null {
   const end = text.lastIndexOf(')');
-  const fields = text.slice(end + 2).split(' ');
   const pid = Number.parseInt(text, 10);
-  const [state, parent, group, session, terminal] = fields;
-  const startTime = fields[19];
-  const image = fields[47] ?? '0';
-  if (end < 0 || !(pid > 0) || state === undefined || startTime === undefined) return null;
-  const ids = { parent: Number(parent), group: Number(group), session: Number(session) };
-  return {
-    pid,
-    name: text.slice(text.indexOf('(') + 1, end),
-    state,
-    ...ids,
-    terminal: terminal !== '0',
-    startTime,
-    image,
-  };
+  const fields = statFields.exec(text.slice(end + 2));
+  if (end < 0 || !(pid > 0) || fields === null) return null;
+  const [, state, parent, group, session, terminal, startTime, image] = fields;
+  const name = text.slice(text.indexOf('(') + 1, end);
+  const ids = { pid, name, state: state!, parent: Number(parent), group: Number(group), session: Number(session) };
+  return { ...ids, terminal: terminal !== '0', startTime: startTime!, image: image ?? '0' };
 }
 
 /** The line the shim writes; null when it is torn or not a shim's. */
@@ -80,11 +75,8 @@ export function isDead({ state }: ProcessStat): boolean {
 }
 
 export function readStat(pid: number | string): ProcessStat | null {
-  try {
-    return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return null;
-  }
+  const bytes = readProcFile(`/proc/${pid}/stat`);
+  return bytes === null ? null : parseStat(bytes.toString('utf8'));
 }
 
 let knownBootId: string | null = null;

@@ -1,29 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { runMarks } from '../../contract/run-marks.js';
+import { readProcFile } from './proc-file.js';
 import { isDead, type ProcessStat, readStat } from './process-identity.js';
-
-/** One living process at the moment of the reading. */
-export type ProcessEntry = ProcessStat & {
-  /** Directory of the run whose mark it carries in its environment; null when it has none or may not be read. */
-  mark: () => string | null;
-  /** Number of the attempt whose mark it carries. */
-  attempt: () => string | null;
-  /** Its environment was emptied: neither a mark nor a home in it, though it may be read. */
-  isWiped: () => boolean;
-  /** Files that its stdout and stderr go to. */
-  outputs: () => readonly string[];
-  /**
-   * Whether it holds such a file open for writing, by whatever descriptor. The first time it costs a system call for each
-   * open file, then two for each that is such a one.
-   */
-  writesTo: (isSuch: (path: string) => boolean) => boolean;
-  /** Working directory; null when it may not be read. */
-  cwd: () => string | null;
-  /** Its command; empty when it may not be read. */
-  argv: () => readonly string[];
-};
 
 /**
  * What a process was told when it executed its program. It is kept from one reading to the next: to read the environment
@@ -34,9 +14,93 @@ type Told = Pick<ProcessStat, 'startTime' | 'image'> & { mark: string | null; at
 /** By pid. */
 let told = new Map<number, Told>();
 
-/** All living processes. Linux: about 15 µs each; what is behind the functions is read when first asked for. */
+/** One living process at the moment of the reading. What else there is to know of it is read when it is asked for. */
+export class ProcessEntry implements ProcessStat {
+  readonly pid: number;
+  readonly name: string;
+  readonly state: string;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  readonly terminal: boolean;
+  readonly startTime: string;
+  readonly image: string;
+  #told: Told | null = null;
+  #outputs: readonly string[] | null = null;
+  #open: readonly OpenFile[] | null = null;
+  #cwd: string | null | undefined;
+
+  constructor(stat: ProcessStat) {
+    this.pid = stat.pid;
+    this.name = stat.name;
+    this.state = stat.state;
+    this.parent = stat.parent;
+    this.group = stat.group;
+    this.session = stat.session;
+    this.terminal = stat.terminal;
+    this.startTime = stat.startTime;
+    this.image = stat.image;
+  }
+
+  /** Directory of the run whose mark it carries in its environment; null when it has none or may not be read. */
+  mark(): string | null {
+    return this.#said().mark;
+  }
+
+  /** Number of the attempt whose mark it carries. */
+  attempt(): string | null {
+    return this.#said().attempt;
+  }
+
+  /** Its environment was emptied: neither a mark nor a home in it, though it may be read. */
+  isWiped(): boolean {
+    return this.#said().wiped;
+  }
+
+  /** Files that its stdout and stderr go to. */
+  outputs(): readonly string[] {
+    const descriptors = hasProc ? [1, 2] : [];
+    return (this.#outputs ??= descriptors.flatMap((number) => readLink(`/proc/${this.pid}/fd/${number}`) ?? []));
+  }
+
+  /** Files that it holds open, devices left out. Costs a system call for each descriptor. */
+  open(): readonly string[] {
+    return this.#openFiles().map(({ path }) => path);
+  }
+
+  /** Whether it holds such a file open for writing, by whatever descriptor. */
+  writesTo(isSuch: (path: string) => boolean): boolean {
+    return this.#openFiles().some(({ path, descriptor }) => isSuch(path) && isForWriting(this.pid, descriptor));
+  }
+
+  /** Working directory; null when it may not be read. */
+  cwd(): string | null {
+    if (this.#cwd === undefined) this.#cwd = readLink(`/proc/${this.pid}/cwd`);
+    return this.#cwd;
+  }
+
+  /** Its command; empty when it may not be read. */
+  argv(): readonly string[] {
+    const bytes = readProcFile(`/proc/${this.pid}/cmdline`);
+    return bytes === null ? [] : bytes.toString('utf8').split('\0').slice(0, -1);
+  }
+
+  #openFiles(): readonly OpenFile[] {
+    return (this.#open ??= openFiles(this.pid));
+  }
+
+  #said(): Told {
+    return (this.#told ??= toldTo(this));
+  }
+}
+
+type OpenFile = { path: string; descriptor: string };
+
+const hasProc = existsSync('/proc/self/stat');
+
+/** All living processes. Linux: about 15 µs each. */
 export function readProcesses(): ProcessEntry[] {
-  if (!existsSync('/proc/self/stat')) return processesFromPs();
+  if (!hasProc) return processesFromPs();
   const before = told;
   told = new Map();
   return readdirSync('/proc').flatMap((pid) => {
@@ -44,14 +108,14 @@ export function readProcesses(): ProcessEntry[] {
     if (stat === null || isDead(stat)) return [];
     const known = before.get(stat.pid);
     if (known !== undefined) told.set(stat.pid, known);
-    return [entryOf(stat)];
+    return [new ProcessEntry(stat)];
   });
 }
 
 /** One of them; null when nobody living has this pid, or there is no /proc. */
 export function readProcess(pid: number): ProcessEntry | null {
-  const stat = readStat(pid);
-  return stat === null || isDead(stat) ? null : entryOf(stat);
+  const stat = hasProc ? readStat(pid) : null;
+  return stat === null || isDead(stat) ? null : new ProcessEntry(stat);
 }
 
 /** `ps -A -o` with `psColumns`: what there is to know without /proc. The session is taken to be the group. */
@@ -72,43 +136,23 @@ const psLine = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+((?:\S+\s+){4}\S+)\s
 function processesFromPs(): ProcessEntry[] {
   const options = { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' }, maxBuffer: 1 << 26 } as const;
   const { stdout } = spawnSync('ps', ['-A', '-o', psColumns], options);
-  const unknown = {
-    ...{ mark: () => null, attempt: () => null, isWiped: () => false, outputs: () => [], cwd: () => null },
-    ...{ writesTo: () => false, argv: () => [] },
-  };
-  return parsePs(stdout).map((stat) => ({ ...stat, ...unknown }));
-}
-
-function entryOf(stat: ProcessStat): ProcessEntry {
-  const { pid } = stat;
-  const said = once(() => toldTo(stat));
-  const open = once(() => openFiles(pid));
-  return {
-    ...stat,
-    mark: () => said().mark,
-    attempt: () => said().attempt,
-    isWiped: () => said().wiped,
-    outputs: once(() => [1, 2].flatMap((fd) => readLink(`/proc/${pid}/fd/${fd}`) ?? [])),
-    writesTo: (isSuch) => open().some(({ path, descriptor }) => isSuch(path) && isForWriting(pid, descriptor)),
-    cwd: once(() => readLink(`/proc/${pid}/cwd`)),
-    argv: once(() => (readOrNull(`/proc/${pid}/cmdline`) ?? '').split('\0').slice(0, -1)),
-  };
+  return parsePs(stdout).map((stat) => new ProcessEntry(stat));
 }
 
 function toldTo({ pid, startTime, image }: ProcessStat): Told {
   const known = told.get(pid);
   if (known?.startTime === startTime && known.image === image) return known;
-  const environment = readEnvironment(pid);
-  const mark = valueIn(environment, runMarks.directory);
-  const attempt = valueIn(environment, runMarks.attempt);
-  const wiped = environment !== null && valueIn(environment, 'HOME') === null;
-  const news = { startTime, image, mark, attempt, wiped };
-  // One that is executing a program just now has no environment for a moment.
-  if (image !== '0' && environment !== null && environment !== '\0') told.set(pid, news);
+  const environment = image === '' || image === '0' ? null : readProcFile(`/proc/${pid}/environ`);
+  const news = {
+    ...{ startTime, image, mark: valueIn(environment, runMarks.directory) },
+    attempt: valueIn(environment, runMarks.attempt),
+    wiped: environment !== null && valueIn(environment, 'HOME') === null,
+  };
+  if (environment !== null) told.set(pid, news);
   return news;
 }
 
-function openFiles(pid: number): { path: string; descriptor: string }[] {
+function openFiles(pid: number): OpenFile[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
       const path = readLink(`/proc/${pid}/fd/${descriptor}`);
@@ -121,7 +165,9 @@ function openFiles(pid: number): { path: string; descriptor: string }[] {
 
 /** The last octal digit of its flags is how it was opened: 0 for reading only. */
 function isForWriting(pid: number, descriptor: string): boolean {
-  const flags = /^flags:\s*([0-7]+)$/m.exec(readOrNull(`/proc/${pid}/fdinfo/${descriptor}`) ?? '')?.[1];
+  const flags = /^flags:\s*([0-7]+)$/m.exec(
+    readProcFile(`/proc/${pid}/fdinfo/${descriptor}`)?.toString('latin1') ?? '',
+  )?.[1];
   return flags !== undefined && (Number.parseInt(flags, 8) & 3) !== 0;
 }
 
@@ -130,32 +176,15 @@ function isNumber(name: string): boolean {
   return first >= 49 && first <= 57;
 }
 
-function once<Value>(read: () => Value): () => Value {
-  let known: { value: Value } | null = null;
-  return () => (known ??= { value: read() }).value;
-}
-
-/** Null when it may not be read. */
-function readEnvironment(pid: number): string | null {
-  const text = readOrNull(`/proc/${pid}/environ`);
-  return text === null ? null : `\0${text}`;
-}
-
-function readOrNull(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return null;
-  }
-}
-
-function valueIn(environment: string | null, name: string): string | null {
-  const at = environment?.indexOf(`\0${name}=`) ?? -1;
-  if (environment === null || at < 0) return null;
+/** Of a variable in an environment: `NAME=value`, each ended by a zero. */
+function valueIn(environment: Buffer | null, name: string): string | null {
+  if (environment === null) return null;
+  const isFirst = environment.subarray(0, name.length + 1).toString('latin1') === `${name}=`;
+  const at = isFirst ? -1 : environment.indexOf(`\0${name}=`);
+  if (at < 0 && !isFirst) return null;
   const start = at + name.length + 2;
-  const value = environment.slice(start, environment.indexOf('\0', start));
-  // A copy: what is kept of it would keep the whole environment.
-  return Buffer.from(value).toString();
+  const end = environment.indexOf(0, start);
+  return environment.toString('utf8', start, end < 0 ? environment.length : end);
 }
 
 /** A file that was deleted goes by the name it had. */

@@ -44,8 +44,7 @@ type Index = {
   marked: ReadonlyMap<string, readonly ProcessEntry[]>;
   /** Those without a mark, by the files that their stdout and stderr go to. */
   writing: ReadonlyMap<string, readonly ProcessEntry[]>;
-  /** Those that may have got away from a tree: they have neither a mark nor a terminal. */
-  loose: readonly ProcessEntry[];
+  loose: LooseProcesses;
 };
 
 const indices = new WeakMap<readonly ProcessEntry[], Index>();
@@ -60,10 +59,47 @@ function indexOf(processes: readonly ProcessEntry[]): Index {
     kin: grouped(processes, ({ parent, group, session }) => [parent, group, session]),
     marked: grouped(processes, (entry) => [entry.mark()]),
     writing: grouped(unmarked, (entry) => entry.outputs()),
-    loose: unmarked.filter(({ terminal }) => !terminal),
+    loose: new LooseProcesses(unmarked.filter(({ terminal }) => !terminal)),
   };
   indices.set(processes, index);
   return index;
+}
+
+/**
+ * Processes that may have got away from a tree: they have neither a mark nor a terminal. Which files one of them holds open is
+ * asked once, and only of those that are younger than a tree that was looked for.
+ */
+class LooseProcesses {
+  /** The youngest last. */
+  readonly #unasked: ProcessEntry[];
+  readonly #holding = new Map<string, ProcessEntry[]>();
+  readonly #wiped: ProcessEntry[] = [];
+
+  constructor(processes: readonly ProcessEntry[]) {
+    this.#unasked = processes.toSorted((a, b) => Number(a.startTime) - Number(b.startTime));
+  }
+
+  strayFrom(tree: Tree): ProcessEntry[] {
+    if (tree.startTime === null) return [];
+    this.#askSince(Number(tree.startTime));
+    const holders = this.#holding.get(join(tree.directory, runFiles.log)) ?? [];
+    return [...holders, ...this.#wiped].filter((entry) => isStray(entry, tree));
+  }
+
+  #askSince(startTime: number): void {
+    // Where it is a date, as without /proc, nobody's files are known anyway.
+    while (Number(this.#unasked.at(-1)?.startTime) >= startTime) {
+      const entry = this.#unasked.pop()!;
+      for (const path of entry.open()) addTo(this.#holding, path, entry);
+      if (entry.isWiped()) this.#wiped.push(entry);
+    }
+  }
+}
+
+function addTo<Key>(groups: Map<Key, ProcessEntry[]>, key: Key, entry: ProcessEntry): void {
+  const group = groups.get(key);
+  if (group === undefined) groups.set(key, [entry]);
+  else group.push(entry);
 }
 
 /** Under null stands nobody. */
@@ -74,10 +110,7 @@ function grouped<Key>(
   const groups = new Map<Key, ProcessEntry[]>();
   for (const entry of processes) {
     for (const key of keysOf(entry)) {
-      if (key === null) continue;
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, [entry]);
-      else group.push(entry);
+      if (key !== null) addTo(groups, key, entry);
     }
   }
   return groups;
@@ -89,13 +122,14 @@ function rootsOf(index: Index, tree: Tree): ProcessEntry[] {
   const inCgroup = cgroup ? cgroupPids(cgroup) : [];
   const wereSeen = [...(seen ?? [])].map((key) => Number.parseInt(key, 10));
   const known = [...inCgroup, ...wereSeen].flatMap((member) => index.byPid.get(member) ?? []);
+  const log = join(directory, runFiles.log);
   const near = isLeader(index.byPid, tree) ? (index.kin.get(pid) ?? []) : [];
   return [
     ...near.filter(({ group, session }) => group === pid || session === pid),
     ...known.filter((entry) => inCgroup.includes(entry.pid) || seen!.has(keyOf(entry))),
     ...(index.marked.get(directory) ?? []),
-    ...(index.writing.get(join(directory, runFiles.log)) ?? []),
-    ...index.loose.filter((entry) => isStray(entry, tree)),
+    ...(index.writing.get(log) ?? []),
+    ...index.loose.strayFrom(tree),
   ];
 }
 
