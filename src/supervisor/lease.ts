@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { closeSync, constants, openSync, statSync, unlinkSync, utimesSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, statSync, utimesSync, writeSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { dirname, join } from 'node:path';
 import { supervisorFiles } from '../contract/files.js';
+import { fileSystemTime } from '../files/file-system-time.js';
 
 /**
  * The signs of life of a supervisor, for those who cannot see its process: on another host, in another container.
@@ -40,7 +40,7 @@ export class Lease {
   /** How long ago the last sign of life was, ms; Infinity when there was none. Throws when the folder cannot be written to. */
   silentFor(): number {
     const last = statSync(this.#path, { throwIfNoEntry: false });
-    return last === undefined ? Infinity : this.#fileSystemTime() - last.mtimeMs;
+    return last === undefined ? Infinity : fileSystemTime(dirname(this.#path)) - last.mtimeMs;
   }
 
   /** Whether the last sign of life was given before this machine was started. */
@@ -54,17 +54,6 @@ export class Lease {
       utimesSync(this.#path, now, now);
     } catch {
       // The next one is due soon.
-    }
-  }
-
-  /** What time it is for the file system. */
-  #fileSystemTime(): number {
-    const draft = join(dirname(this.#path), `time.${randomUUID()}.tmp`);
-    closeSync(openSync(draft, 'wx', 0o600));
-    try {
-      return statSync(draft).mtimeMs;
-    } finally {
-      unlinkSync(draft);
     }
   }
 }

@@ -119,13 +119,19 @@ export class Records {
   /** It has turned out that there was no such attempt. */
   retracted(run: PlannedRun, number: number): void {
     const record = this.#recordOf(run);
-    if (record === null) return;
+    if (record === null || !record.attempts.some((attempt) => attempt.number === number)) return;
     this.#keep(run, { ...record, attempts: record.attempts.filter((attempt) => attempt.number !== number) });
   }
 
-  /** Makes sure that an attempt is recorded, start and end: the supervisor that saw it may have died before it was. */
-  confirm(run: PlannedRun, { number, slot, startedAt, endedAt, outcome }: AttemptStart & AttemptEnd): void {
-    const known = this.#recordOf(run)?.attempts.find((attempt) => attempt.number === number);
+  /**
+   * Makes sure that an attempt is recorded, start and end: the supervisor that saw it may have died before it was.
+   *
+   * @param attempt Its outcome is null where it was not up after all.
+   */
+  confirm(run: PlannedRun, attempt: AttemptStart & { endedAt: number; outcome: Outcome | null }): void {
+    const { number, slot, startedAt, endedAt, outcome } = attempt;
+    if (outcome === null) return this.retracted(run, number);
+    const known = this.#recordOf(run)?.attempts.find((each) => each.number === number);
     if (known === undefined) this.started(run, { number, slot, startedAt });
     if (known === undefined || known.outcome === null) this.ended(run, { number, endedAt, outcome });
   }

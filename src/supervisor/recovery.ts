@@ -22,14 +22,14 @@ import { after, type Judge, outcomeOf } from './judgement.js';
 /** Attempts whose record may not have been written when the supervisor died. */
 const UNSURE = 200;
 
-/** One attempt from its start to its end, as the journal tells it. Unix ms. */
+/** One attempt from its start to its end, as the journal tells it. Unix ms. `outcome` null: it was not up after all. */
 export type PastAttempt = {
   id: RunId;
   number: number;
   slot: string;
   startedAt: number;
   endedAt: number;
-  outcome: Outcome;
+  outcome: Outcome | null;
 };
 
 /**
@@ -65,6 +65,14 @@ export class Recovery implements JournalHearer {
     if (event.type === 'runs-submitted' && event.runs.length > MANY_RUNS) makeHaste();
     step(this.#state, event);
     if (event.type === 'run-started' || event.type === 'run-ended') this.#remember(event);
+    else if (event.type === 'launch-withdrawn') this.#takeBack(event);
+  }
+
+  #takeBack({ id, attempt: number, at }: EventOf<'launch-withdrawn'>): void {
+    const start = this.#up.get(id);
+    if (start?.number !== number) return;
+    this.#up.delete(id);
+    this.#ended({ id, ...start, endedAt: at, outcome: null });
   }
 
   #remember(event: EventOf<'run-started' | 'run-ended'>): void {

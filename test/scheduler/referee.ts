@@ -9,7 +9,9 @@ import type { Moment, TrueGpu, World } from './world.js';
 export function judge(moment: Moment, world: World): void {
   const scene = sceneOf(world);
   const launches = moment.actions.filter((action) => action.type === 'launch');
-  const problems = launches.flatMap(({ id, slot }) => {
+  // One that is found to be up is taken over where it is, whenever that is.
+  const problems = launches.flatMap(({ id, slot, isUp }) => {
+    if (isUp) return [];
     const run = world.state.runs.get(id)!;
     const gpus = slot.kind === 'cpu' ? [] : slot.gpus.map((index) => world.gpus[index]!);
     return [

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { nextDeadline } from '../../src/scheduler/deadlines.js';
 import type { SchedulerAction } from '../../src/scheduler/action.js';
 import type { SchedulerEvent } from '../../src/scheduler/event.js';
+import { isActive } from '../../src/scheduler/run-state.js';
 import { emptyState, type SchedulerState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
 import { isSettled, waitingReason } from '../../src/scheduler/waiting-reason.js';
@@ -15,7 +16,7 @@ const moves = fc.array(
   fc.record({
     kind: fc.constantFrom(
       ...['start', 'start', 'start', 'end', 'end', 'end', 'fail', 'stop', 'resume', 'time', 'slots', 'rule'],
-      ...['withdraw', 'launch-failed', 'late', 'submit'],
+      ...['withdraw', 'launch-failed', 'late', 'submit', 'adopt'],
     ),
     pick: fc.nat(1000),
     number: fc.nat(8),
@@ -73,18 +74,23 @@ function eventOf(state: SchedulerState, { kind, pick, number }: Move, at: number
     resume: () => ({ type: 'resume-requested', at, ids: [any.id] }),
     slots: () => ({ ...slots(number % 4, number % 5), at }),
     submit: () => ({ ...again(state), at }),
+    adopt: () => ({ ...again(state, number), at }),
     time: () => ({ type: 'time-passed', at: at + number * 3000 }),
   };
   return possible[kind]!();
 }
 
-/** The same sweep, as it looks at this moment; `keep` for what is under way. */
-function again(state: SchedulerState): typeof sweep {
+/**
+ * The same sweep, as it looks at this moment; `keep` for what is under way. `found`: the run whose directory says that it is
+ * up, if nobody knows of it.
+ */
+function again(state: SchedulerState, found: number | null = null): typeof sweep {
   if (sweep.type !== 'runs-submitted') return sweep;
-  const runs = sweep.runs.map((run) => {
+  const runs = sweep.runs.map((run, index) => {
     const known = state.runs.get(run.id);
     const wish = known === undefined || known.state.phase === 'ended' ? ('run' as const) : ('keep' as const);
-    return { ...run, wish, attempts: known?.attempt ?? 0 };
+    const isFound = index === found && known !== undefined && !isActive(known.state);
+    return { ...run, wish: isFound ? ('adopt' as const) : wish, attempts: known?.attempt ?? 0 };
   });
   return { ...sweep, runs };
 }
@@ -120,7 +126,8 @@ describe('the scheduler, whatever happens,', () => {
         for (const event of events) {
           const before = new Map([...again.runs].map(([run, { state: was }]) => [run, was.phase]));
           for (const action of step(again, event).actions) {
-            if (action.type !== 'launch' || before.get(action.id) === 'starting') continue;
+            // One that is found to be up is taken over, whatever it should have waited for.
+            if (action.type !== 'launch' || action.isUp || before.get(action.id) === 'starting') continue;
             const group = again.groups.get(again.runs.get(action.id)!.group)!;
             for (const needed of group.needs) {
               const members = [...again.runs.values()].filter((run) => run.group === needed);

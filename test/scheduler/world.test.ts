@@ -23,6 +23,8 @@ describe('eight GPUs, whatever happens to them,', () => {
     const kinds = new Set(world.actions.map(({ type }) => type));
     expect(kinds).toEqual(new Set(['launch', 'terminate', 'kill', 'pause', 'continue']));
     expect(launches(world.actions).length).toBeGreaterThan(500);
+    const takenOver = world.actions.filter((action) => action.type === 'launch' && action.isUp);
+    expect(takenOver.length).toBeGreaterThan(10);
   });
 
   it('are never given too much, nor left idle, from any other beginning', () => {

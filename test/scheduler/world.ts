@@ -215,16 +215,22 @@ export class World {
 
   /** The sweep as it looks at this moment. */
   #submit(): void {
+    const known = new Map([...this.state.runs].map(([id, run]) => [id as string, run]));
     const runs = this.#sketches.map((sketch): Sketch => {
-      const known = [...this.state.runs.values()].find(({ id }) => id === `s/${sketch.name}`);
-      const isWanted = known === undefined || known.state.phase === 'ended';
-      const isUp = known !== undefined && 'slot' in known.state;
-      const wish = isWanted ? 'run' : isUp && this.#roll(3) === 0 ? 'extend' : 'keep';
-      return { ...sketch, wish, attempts: known?.attempt ?? 0 };
+      const run = known.get(`s/${sketch.name}`);
+      return { ...sketch, wish: this.#wishFor(run), attempts: run?.attempt ?? 0 };
     });
     const breaker = { failures: 3, withinMs: 10_000 };
     const event = submitted(runs, { main: ['warmup'], last: ['main'] }, breaker);
     this.take({ ...event, at: this.#at });
+  }
+
+  #wishFor(run: Run | undefined): NonNullable<Sketch['wish']> {
+    if (run === undefined) return 'run';
+    if ('slot' in run.state) return this.#roll(3) === 0 ? 'extend' : 'keep';
+    // Its directory says that it is up, though nobody knows of it.
+    if (this.#roll(30) === 0) return 'adopt';
+    return run.state.phase === 'ended' ? 'run' : 'keep';
   }
 
   /** News of an attempt that is over. */

@@ -207,7 +207,7 @@ describe('a journal of version 2', () => {
       ['new/r1', 'starting', 1, 3],
       ['new/r2', 'ended', 2, 2],
     ]);
-    expect(lately.map(({ id: name, number, outcome }) => [name, number, outcome.kind])).toEqual([
+    expect(lately.map(({ id: name, number, outcome }) => [name, number, outcome?.kind])).toEqual([
       ['new/r2', 1, 'oom'],
       ['new/r0', 1, 'done'],
       ['new/r2', 2, 'done'],

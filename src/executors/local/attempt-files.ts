@@ -1,10 +1,12 @@
-import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, linkSync, mkdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { basename, join } from 'node:path';
 import { exitCodeIn } from '../../contract/exit-code.js';
 import { runFiles } from '../../contract/files.js';
-import { openForAppending, statRegular, textOrNull } from '../../files/regular-file.js';
-import { type Claim, parseClaim, type ShellWords, shellWords, surrender, withdrawal } from './claim-text.js';
+import { fileSystemTime } from '../../files/file-system-time.js';
+import { openForAppending, readRegular, statRegular, textOrNull } from '../../files/regular-file.js';
+import { writeFresh } from '../../files/whole-file.js';
+import { type Claim, parseClaim, type ShellWords, shellWords, surrender, withdrawalLine } from './claim-text.js';
 
 /** Of the files that a shim writes, bytes. */
 const LARGEST = 64 << 10;
@@ -52,30 +54,56 @@ export function obstacleWords(directory: string, reason: string): string {
 }
 
 /**
- * Makes sure that an attempt will never start, by taking the shim's place.
+ * Makes sure that an attempt will never start, by taking the shim's place. In one step: a claim without its line is a shim's.
  *
- * @returns Whether that succeeded; false when it had begun already. Throws when the file cannot be made for another reason.
+ * Its directory is made before its shim is started, and each shim claims it before it does anything else. So where the
+ * directory is there without a claim, nobody has come to begin the attempt; unless the machine stopped meanwhile, which may
+ * have taken the file with it.
+ *
+ * @returns Whether it never ran, as far as that can be known; null when it had been claimed already. Throws when the file
+ * cannot be made for another reason.
  */
-export function withdraw(directory: string): boolean {
+export function withdraw(directory: string): { neverRan: boolean } | null {
+  const madeAt = statSync(directory, { throwIfNoEntry: false })?.mtimeMs ?? null;
+  mkdirSync(directory, { recursive: true });
+  const path = join(directory, runFiles.pid);
+  const draft = `${path}.tmp`;
+  const neverRan = madeAt !== null && !isBeforeBoot(madeAt, directory);
+  writeFresh(draft, withdrawalLine(neverRan));
   try {
-    mkdirSync(directory, { recursive: true });
-    const fd = openSync(join(directory, runFiles.pid), 'wx');
-    try {
-      writeSync(fd, `${withdrawal}\n`);
-    } finally {
-      closeSync(fd);
-    }
-    return true;
+    linkSync(draft, path);
+    return { neverRan };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return null;
     throw error;
+  } finally {
+    unlinkSync(draft);
   }
 }
 
 /** Whether the attempt was claimed before the machine was last started. */
 export function isFromEarlierBoot(directory: string): boolean {
   const there = statRegular(join(directory, runFiles.pid));
-  return there.kind === 'file' && there.stat.mtimeMs < Date.now() - uptime() * 1000;
+  return there.kind === 'file' && isBeforeBoot(there.stat.mtimeMs, directory);
+}
+
+/** By the clock of the file system: that of this program may be in another year. */
+function isBeforeBoot(mtimeMs: number, directory: string): boolean {
+  return timeOrOwn(directory) - mtimeMs > uptime() * 1000;
+}
+
+function timeOrOwn(directory: string): number {
+  try {
+    return fileSystemTime(directory);
+  } catch {
+    return Date.now();
+  }
+}
+
+/** Why the file of the exit code cannot be read though it may be there, in words; null: it can be, or is not there. */
+export function exitObstacle(directory: string): string | null {
+  const read = readRegular(join(directory, runFiles.exit), LARGEST);
+  return read.kind === 'unreadable' ? obstacleWords(directory, read.reason) : null;
 }
 
 /** The exit code the shim wrote; null when it has not (yet). */

@@ -35,6 +35,8 @@ export type Attempt = {
   killedAt: number | null;
   /** Its shim died without a word; null: it lives, or has told the end. */
   orphan: Orphan | null;
+  /** Since when nothing of it lives and nobody has said how it ended; null: it does, or somebody has. */
+  unreadSince: number | null;
   /** How it ended, while others of its tree live on, and since when. */
   ending: Ending | null;
   endedAt: number;

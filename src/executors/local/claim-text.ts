@@ -6,7 +6,8 @@
  *     exit 137                                                                                  where `exit` had no room
  *
  * The first line is `/proc/PID/stat` and the boot id; without /proc (macOS) `PID lstart TIME`. Files of versions before this
- * have no place. A supervisor that wants the attempt never to begin writes `withdrawn by the supervisor` instead.
+ * have no place. A supervisor that wants the attempt never to begin writes `withdrawn by the supervisor` instead, and adds
+ * `; its directory was gone` where it cannot tell whether the attempt had begun.
  */
 import { isRunCgroup } from './cgroup.js';
 import type { HostIdentity } from './host-identity.js';
@@ -17,16 +18,23 @@ export type Place = Omit<HostIdentity, 'bootId'>;
 
 /**
  * Who owns an attempt. `unreadable`: someone has created the file and its line is not there (yet, or the disk was full).
- * `withdrawn`: a supervisor claimed it so that it can never start. `begun`: a shim did, and entered that cgroup, if any.
+ * `withdrawn`: a supervisor claimed it so that it can never start; `neverRan`: nor had it. `begun`: a shim did, and entered
+ * that cgroup, if any.
  */
 export type Claim =
   | { kind: 'none' }
   | { kind: 'unreadable' }
-  | { kind: 'withdrawn' }
+  | { kind: 'withdrawn'; neverRan: boolean }
   /** `place` null: an earlier version wrote it, and did not say. */
   | { kind: 'begun'; identity: ProcessIdentity; place: Place | null; cgroup: string | null };
 
-export const withdrawal = 'withdrawn by the supervisor';
+const withdrawal = 'withdrawn by the supervisor';
+const wasGone = '; its directory was gone';
+
+/** The line by which a supervisor takes the shim's place. @param neverRan Whether the command is known not to have run. */
+export function withdrawalLine(neverRan: boolean): string {
+  return `${withdrawal}${neverRan ? '' : wasGone}\n`;
+}
 
 /** The line that a supervisor adds when a person says that an attempt out of reach has ended. */
 export const surrender = 'given up';
@@ -34,7 +42,7 @@ export const surrender = 'given up';
 /** @param text Of the file; null: there is none. */
 export function parseClaim(text: string | null): Claim {
   if (text === null) return { kind: 'none' };
-  if (text.startsWith(withdrawal)) return { kind: 'withdrawn' };
+  if (text.startsWith(withdrawal)) return { kind: 'withdrawn', neverRan: !text.includes(wasGone) };
   const [, shim = '', place, cgroup = ''] = /^(.*?)(?: (?:found )?at (\S+))?(?: cgroup (\/.*))?\n/.exec(text) ?? [];
   const identity = parseIdentity(shim);
   if (identity === null) return { kind: 'unreadable' };

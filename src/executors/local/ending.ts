@@ -3,8 +3,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { NOT_OURS, NOT_RUN } from './shim.js';
-import { statRegular } from '../../files/regular-file.js';
-import { attemptObstacle, obstacleWords, readClaim, readExitCode, readShellWords } from './attempt-files.js';
+import { attemptObstacle, exitObstacle, readClaim, readExitCode, readShellWords } from './attempt-files.js';
 
 /** How the process of an attempt ended, before anyone asks what that means for the run. */
 export type Ending =
@@ -59,10 +58,10 @@ function isUnclaimed(directory: string): boolean {
 function whyUnknown(directory: string): string {
   const obstacle = attemptObstacle(directory);
   if (obstacle !== null) return obstacle;
-  const exit = statRegular(join(directory, runFiles.exit));
-  if (exit.kind === 'unreadable') return obstacleWords(directory, exit.reason);
+  const unread = exitObstacle(directory);
+  if (unread !== null) return unread;
   if (!existsSync(directory)) return 'its directory was deleted while it ran, and its exit code with it';
-  if (exit.kind === 'file') return 'its exit code could not be written (is the disk full?)';
+  if (existsSync(join(directory, runFiles.exit))) return 'its exit code could not be written (is the disk full?)';
   return 'its process is gone and left no exit code';
 }
 

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { RunId } from '../../base/ids.js';
 import { untilWholeSecond } from '../../base/whole-second.js';
-import { attemptDirectory, giveUp } from './attempt-files.js';
+import { attemptDirectory, exitObstacle, giveUp } from './attempt-files.js';
 import { type Attempt, isNamed, isOver, treeOf } from './attempt.js';
 import { oomKillsOf, removeCgroup } from './cgroup.js';
 import type { CgroupHome } from './cgroup-home.js';
@@ -60,6 +60,8 @@ const NAMED_AT_ONCE = 50;
 const LOOK_MS = 100;
 /** A shim younger than this may not have started its command yet, and would swallow a polite signal, ms. */
 const YOUTH_MS = 250;
+/** An exit code that cannot be read is looked for again for so long before it is taken for lost, ms. */
+const UNREAD_MS = 3000;
 /** A run shorter than this is not worth a search for what it left behind, ms. */
 const SHORT_MS = 5000;
 
@@ -242,7 +244,8 @@ export class LocalExecutor {
     if (attempt.trouble !== null) this.#notices.troubled(attempt.id, attempt.trouble);
     // Its shim stands still, too, and cannot tell that the command was killed.
     const isDead = attempt.paused && attempt.command !== null && !isAlive(attempt.command);
-    if (isDead && attempt.orphan === null) this.continue(attempt.id);
+    // Where the shim was killed with it, what is left stands still until a person says otherwise.
+    if (isDead && isLed(attempt) && isAlive(attempt.identity!)) this.continue(attempt.id);
   }
 
   /** All that can be seen of it is whether it has told its end. */
@@ -358,7 +361,7 @@ export class LocalExecutor {
     const now = performance.now();
     for (const attempt of this.#attempts.values()) {
       if (attempt.child === null && isLed(attempt) && !isAlive(attempt.identity!)) this.#shimGone(attempt, null, null);
-      if (attempt.orphan !== null && hasOutlived(attempt.orphan, now)) this.#tellTrouble(attempt);
+      if (isOrphaned(attempt, now)) this.#tellTrouble(attempt);
     }
     const due = [...this.#attempts.values()].filter(isDue);
     const processes = due.length > 0 ? this.#processesNow() : [];
@@ -383,17 +386,25 @@ export class LocalExecutor {
   #lookAtOrphan(attempt: Attempt, left: readonly ProcessEntry[]): void {
     const { status, outlived } = attempt.orphan!;
     lookAround(attempt, left);
-    if (outlived) this.#tellTrouble(attempt);
-    if (!isBereft(attempt.orphan!)) return;
+    if (!isBereft(attempt.orphan!)) return outlived ? this.#tellTrouble(attempt) : undefined;
     const directory = attemptDirectory(attempt.directory, attempt.number);
     // A shim that is adopted may have told its end since.
-    const ending = provenEnding(directory, status) ?? unprovenEnding(directory, status, outlived);
-    attempt.ending = this.#withCause(attempt, ending);
+    const proven = provenEnding(directory, status);
+    if (proven === null && this.#mayYetBeRead(attempt, directory)) return;
+    attempt.ending = this.#withCause(attempt, proven ?? unprovenEnding(directory, status, outlived));
     attempt.endedAt = performance.now();
   }
 
-  #tellTrouble(attempt: Attempt): void {
-    const words = troubleOfOrphan(attempt);
+  /** A disk or a file server that fails for a moment must not cost a run its end. */
+  #mayYetBeRead(attempt: Attempt, directory: string): boolean {
+    const obstacle = exitObstacle(directory);
+    attempt.unreadSince ??= performance.now();
+    if (obstacle === null || performance.now() - attempt.unreadSince > UNREAD_MS) return false;
+    this.#tellTrouble(attempt, `it has ended, and its exit code is looked for again: ${obstacle}`);
+    return true;
+  }
+
+  #tellTrouble(attempt: Attempt, words = troubleOfOrphan(attempt)): void {
     if (words === attempt.trouble) return;
     attempt.trouble = words;
     this.#notices.troubled(attempt.id, words);
@@ -410,6 +421,11 @@ function isLed({ elsewhere, ending, orphan }: Attempt): boolean {
   return elsewhere === null && ending === null && orphan === null;
 }
 
+/** Whether others of it live on without its shim. */
+function isOrphaned({ orphan, unreadSince }: Attempt, now: number): boolean {
+  return orphan !== null && hasOutlived(orphan, now) && unreadSince === null;
+}
+
 /** Whether its processes have to be looked for. */
 function isDue({ elsewhere, ending, killedAt, orphan }: Attempt): boolean {
   if (elsewhere !== null) return false;
@@ -423,7 +439,7 @@ function newAttempt(
   const startedAt = child === null ? -Infinity : performance.now();
   return {
     ...{ ...which, child, startedAt, identity: null, command: null, stopped: false, paused: false, killedAt: null },
-    ...{ seen: new Set<string>(), orphan: null, ending: null, endedAt: 0, trouble: null },
+    ...{ seen: new Set<string>(), orphan: null, unreadSince: null, ending: null, endedAt: 0, trouble: null },
   };
 }
 

@@ -13,6 +13,7 @@ import { writeWhole } from '../../files/whole-file.js';
 import {
   attemptDirectory,
   attemptObstacle,
+  exitObstacle,
   isFromEarlierBoot,
   isGivenUp,
   obstacleWords,
@@ -36,6 +37,8 @@ export type Whereabouts =
   | { kind: 'orphaned'; identity: ProcessIdentity; cgroup: string | null }
   /** It began where its processes cannot be seen from here. */
   | { kind: 'elsewhere'; pid: number; host: string }
+  /** Nothing of it lives, and the file that tells its end cannot be read. That may pass. */
+  | { kind: 'unclear'; identity: ProcessIdentity; cgroup: string | null }
   | { kind: 'ended'; identity: ProcessIdentity | null; cgroup: string | null; ending: Ending }
   /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. `reason`: why nothing more is known. */
   | { kind: 'withdrawn'; neverRan: boolean; reason?: string };
@@ -56,7 +59,7 @@ export function whereaboutsOf(which: Which, census: () => readonly ProcessEntry[
     case 'begun':
       return ofBegun(which, claim, census);
     case 'withdrawn':
-      return { kind: 'withdrawn', neverRan: false };
+      return ofWithdrawn(which, claim.neverRan);
     case 'unreadable':
       return ofUnreadable(which, census);
     case 'none':
@@ -70,7 +73,7 @@ export function isUnderWay(which: Which, census: () => readonly ProcessEntry[]):
   const claim = readClaim(folder);
   if (claim.kind === 'withdrawn') return false;
   if (claim.kind !== 'begun') return carriersOf(which, census()).length > 0;
-  return !['ended', 'withdrawn'].includes(ofBegun(which, claim, census).kind);
+  return !['ended', 'unclear', 'withdrawn'].includes(ofBegun(which, claim, census).kind);
 }
 
 /** The living processes of an attempt whose shim is known; those that other attempts of its run left behind are not. */
@@ -101,9 +104,11 @@ function ofBegun(which: Which, { identity, place, cgroup }: Begun, census: () =>
     return isGivenUp(folder)
       ? outOfReach(identity, place.host)
       : { kind: 'elsewhere', pid: identity.pid, host: place.host };
-  const isOfThisBoot = identity.bootId === bootId();
-  const tree = { pid: identity.pid, startTime: identity.startTime, directory, cgroup };
-  if (isOfThisBoot && livingOf(which, tree, census()).length > 0) return { kind: 'orphaned', identity, cgroup };
+  if (identity.bootId === bootId()) {
+    const tree = { pid: identity.pid, startTime: identity.startTime, directory, cgroup };
+    if (livingOf(which, tree, census()).length > 0) return { kind: 'orphaned', identity, cgroup };
+    if (exitObstacle(folder) !== null) return { kind: 'unclear', identity, cgroup };
+  }
   return { kind: 'ended', identity, cgroup, ending: unprovenEnding(folder, null, false) };
 }
 
@@ -117,11 +122,12 @@ export function unreachable(host: string): string {
   return `its processes on ${host} could not be reached`;
 }
 
-/** Nobody has claimed it, as far as can be seen. What was up had: whoever took its file away may have taken more. */
+/** Nobody has claimed it, as far as can be seen: its shim has not come to it, or somebody took its files away. */
 function ofNone(which: Which, census: () => readonly ProcessEntry[]): Whereabouts {
   const folder = attemptDirectory(which.directory, which.number);
   try {
-    if (withdraw(folder)) return ofUnclaimed(which, census);
+    const withdrawn = withdraw(folder);
+    if (withdrawn !== null) return ofUnclaimed(which, withdrawn.neverRan, census);
   } catch (error) {
     const obstacle = obstacleOf(error);
     const reason = obstacle.kind === 'unreadable' ? obstacle.reason : 'it is gone';
@@ -144,12 +150,19 @@ function ofObstructed(which: Which, census: () => readonly ProcessEntry[], reaso
   return { kind: 'withdrawn', neverRan: false, reason };
 }
 
-/** The file was not there, and is ours now: nobody can begin the attempt. But somebody may have deleted it. */
-function ofUnclaimed(which: Which, census: () => readonly ProcessEntry[]): Whereabouts {
+/** The file was not there, and is ours now: nobody can begin the attempt. But somebody may have deleted it under a live one. */
+function ofUnclaimed(which: Which, neverRan: boolean, census: () => readonly ProcessEntry[]): Whereabouts {
   const carriers = carriersOf(which, census());
-  if (carriers.length === 0) return { kind: 'withdrawn', neverRan: false };
+  if (carriers.length === 0) return ofWithdrawn(which, neverRan);
   claimFor(which, carriers);
   return whereaboutsOf(which, census);
+}
+
+/** Nobody can begin it any more, and nothing of it lives. */
+function ofWithdrawn({ directory, number }: Which, neverRan: boolean): Whereabouts {
+  const ending = provenEnding(attemptDirectory(directory, number), null);
+  if (ending !== null) return { kind: 'ended', identity: null, cgroup: null, ending };
+  return { kind: 'withdrawn', neverRan };
 }
 
 /**
@@ -158,10 +171,6 @@ function ofUnclaimed(which: Which, census: () => readonly ProcessEntry[]): Where
  */
 function ofUnreadable(which: Which, census: () => readonly ProcessEntry[]): Whereabouts {
   const { directory, number } = which;
-  if (isFromEarlierBoot(attemptDirectory(directory, number))) {
-    const reason = 'the machine stopped just as it was started';
-    return { kind: 'ended', identity: null, cgroup: null, ending: { kind: 'unknown', reason } };
-  }
   const carriers = carriersOf(which, census());
   if (carriers.length > 0) {
     claimFor(which, carriers);
@@ -169,13 +178,20 @@ function ofUnreadable(which: Which, census: () => readonly ProcessEntry[]): Wher
   }
   const writer = census().find((entry) => entry.mark() === directory && isShim(entry));
   const identity = writer === undefined ? null : identityOf(writer.pid);
-  if (identity === null) return { kind: 'withdrawn', neverRan: true };
+  if (identity === null) return ofLineless(which);
   for (let glance = 0; glance < GLANCES && isAlive(identity); glance++) {
     pass(GLANCE_MS);
     const claim = readClaim(attemptDirectory(directory, number));
     if (claim.kind === 'begun') return ofBegun(which, claim, census);
   }
-  return isAlive(identity) ? { kind: 'led', identity, cgroup: null } : { kind: 'withdrawn', neverRan: true };
+  return isAlive(identity) ? { kind: 'led', identity, cgroup: null } : ofLineless(which);
+}
+
+/** Nobody is writing the line. A machine that stopped may have lost it. */
+function ofLineless({ directory, number }: Which): Whereabouts {
+  if (!isFromEarlierBoot(attemptDirectory(directory, number))) return { kind: 'withdrawn', neverRan: true };
+  const reason = 'the machine stopped just as it was started';
+  return { kind: 'ended', identity: null, cgroup: null, ending: { kind: 'unknown', reason } };
 }
 
 /**

@@ -100,7 +100,11 @@ describe('the claim of a shim', () => {
     { text: `${stat} ${boot} at ${placeWord(place)}\nKil`, claim: { kind: 'begun', identity, place, cgroup: null } },
     { text: `${stat} ${boot} at ${placeWord(place)}`, claim: { kind: 'unreadable' } },
     { text: '', claim: { kind: 'unreadable' } },
-    { text: 'withdrawn by the supervisor\n', claim: { kind: 'withdrawn' } },
+    { text: 'withdrawn by the supervisor\n', claim: { kind: 'withdrawn', neverRan: true } },
+    {
+      text: 'withdrawn by the supervisor; its directory was gone\n',
+      claim: { kind: 'withdrawn', neverRan: false },
+    },
   ])('$text is read as $claim', ({ text, claim }) => {
     expect(parseClaim(text)).toEqual(claim);
   });

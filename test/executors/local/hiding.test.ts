@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { OomWatch } from '../../../src/executors/local/oom-watch.js';
 import { identityOf, isAlive } from '../../../src/executors/local/process-identity.js';
 import { hasProgram } from '../../has-program.js';
 import { waitFor } from '../../supervisor/testbed.js';
@@ -92,7 +93,7 @@ const ways: Way[] = [
   },
   {
     way: 'leaves nothing to be known by, after a second among its own',
-    script: `\nif os.fork() == 0:\n    if os.fork() == 0:\n        os.setsid(); deaf(); away()\n        while os.getppid() > 1 and os.path.exists('/proc/%d' % os.getppid()) and not os.path.exists(here + '/gate'): time.sleep(0.02)\n        time.sleep(0.1); hidden(); become({})\n    while not os.path.exists(here + '/gate'): time.sleep(0.02)\n    os._exit(0)\nopen('waits', 'w').close()`,
+    script: `\nif os.fork() == 0:\n    if os.fork() == 0:\n        os.setsid(); deaf(); away(); open(here + '/waits', 'w').close()\n        while os.getppid() > 1 and os.path.exists('/proc/%d' % os.getppid()) and not os.path.exists(here + '/gate'): time.sleep(0.02)\n        time.sleep(0.1); hidden(); become({})\n    while not os.path.exists(here + '/gate'): time.sleep(0.02)\n    os._exit(0)`,
     found: true,
   },
   {
@@ -134,13 +135,19 @@ function textOf(path: string): string {
 async function isFound({ script }: Way, inCgroup: boolean): Promise<boolean> {
   const directory = runFolder();
   writeFileSync(join(directory, 'hide.py'), `${tools}\n${script.trim()}\ntime.sleep(600)\n`);
-  const { executor, untilEnded } = newExecutor(inCgroup ? newHome(directory) : null);
+  let looks = 0;
+  const oom = new OomWatch(() => {
+    looks += 1;
+    return 0;
+  });
+  const { executor, untilEnded } = newExecutor(inCgroup ? newHome(directory) : null, oom);
   executor.start(id, orderFor(directory, ['python3', 'hide.py']));
   const isPatient = script.includes('waits');
   if (isPatient) {
     await waitFor('it to wait', () => existsSync(join(directory, 'waits')));
-    // Until somebody has looked: that is done once a second.
-    await new Promise((resolve) => setTimeout(resolve, 2100));
+    const before = looks;
+    // All that is looked at once a second is looked at in one go.
+    await waitFor('somebody to have looked', () => looks > before);
     writeFileSync(join(directory, 'gate'), '');
   }
   const pid = await waitFor('it to have hidden', () => Number(textOf(join(directory, 'hider'))));

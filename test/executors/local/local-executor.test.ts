@@ -1,14 +1,32 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { attemptDirectory, readClaim, withdraw } from '../../../src/executors/local/attempt-files.js';
 import type { Ending } from '../../../src/executors/local/ending.js';
 import { readProcesses } from '../../../src/executors/local/process-table.js';
 import { SHIM } from '../../../src/executors/local/shim.js';
 import { treeMembers } from '../../../src/executors/local/tree.js';
 import { waitFor } from '../../supervisor/testbed.js';
-import { id, log, marked, newExecutor, orderFor, runFolder } from './folder.js';
+import { id, log, marked, newExecutor, orderFor, runFolder, untilLogged } from './folder.js';
+
+afterEach(() => void vi.restoreAllMocks());
+
+function emptyClaim(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'pid'), '');
+}
+
+/** A link to itself in the place of the exit code cannot be read, whoever asks. */
+async function whileUnreadable(directory: string, act: () => Promise<unknown>): Promise<void> {
+  const exit = join(attemptDirectory(directory, 1), 'exit');
+  renameSync(exit, `${exit}.away`);
+  symlinkSync('exit', exit);
+  await act();
+  renameSync(`${exit}.away`, exit);
+}
 
 describe('a run on this machine', () => {
   it.each<{ what: string; argv: string[]; ending: Ending }>([
@@ -248,11 +266,92 @@ describe('adopting an attempt of a supervisor that died', () => {
     expect(newExecutor().executor.adopt(id, directory, 1)).toEqual({ kind: 'withdrawn', neverRan: false });
   });
 
-  it('takes an empty claim of a shim that is gone for one that never ran', () => {
+  it.each([
+    { clock: 'right', ahead: 0 },
+    { clock: 'set forward by two days', ahead: 2 * 86_400_000 },
+  ])('takes an empty claim of a shim that is gone for one that never ran, by a clock that is $clock', ({ ahead }) => {
     const directory = runFolder();
     mkdirSync(attemptDirectory(directory, 1), { recursive: true });
     writeFileSync(join(attemptDirectory(directory, 1), 'pid'), '');
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + ahead);
     expect(newExecutor().executor.adopt(id, directory, 1)).toEqual({ kind: 'withdrawn', neverRan: true });
+  });
+
+  it('knows that an attempt never ran whose shim did not come to claim it, and so does the next supervisor', () => {
+    const directory = runFolder();
+    mkdirSync(attemptDirectory(directory, 1), { recursive: true });
+    expect(newExecutor().executor.adopt(id, directory, 1)).toEqual({ kind: 'withdrawn', neverRan: true });
+    expect(newExecutor().executor.adopt(id, directory, 1)).toEqual({ kind: 'withdrawn', neverRan: true });
+  });
+
+  it.each([
+    { what: 'without a claim', spoil: (folder: string) => mkdirSync(folder, { recursive: true }) },
+    { what: 'with an empty claim', spoil: emptyClaim },
+  ])('does not know whether one ran $what that was made before the machine was started', ({ spoil }) => {
+    const directory = runFolder();
+    const folder = attemptDirectory(directory, 1);
+    spoil(folder);
+    const longAgo = Date.now() / 1000 - uptime() - 100;
+    for (const name of ['', ...readdirSync(folder)]) utimesSync(join(folder, name), longAgo, longAgo);
+    const found = newExecutor().executor.adopt(id, directory, 1);
+    expect(found).not.toMatchObject({ neverRan: true });
+  });
+
+  it('reads the code of one whose claim was deleted', async () => {
+    const directory = runFolder();
+    const first = newExecutor();
+    first.executor.start(id, orderFor(directory, ['sh', '-c', 'exit 3']));
+    await first.untilEnded();
+    rmSync(join(attemptDirectory(directory, 1), 'pid'));
+    for (const executor of [newExecutor().executor, newExecutor().executor]) {
+      expect(executor.adopt(id, directory, 1)).toMatchObject({ kind: 'ended', ending: { kind: 'exited', code: 3 } });
+    }
+  });
+
+  it('looks again for a code that cannot be read at first', async () => {
+    const directory = runFolder();
+    const first = newExecutor();
+    first.executor.start(id, orderFor(directory, ['sh', '-c', 'exit 3']));
+    await first.untilEnded();
+    const { executor, troubles, untilEnded } = newExecutor();
+    await whileUnreadable(directory, () => {
+      expect(executor.adopt(id, directory, 1)).toMatchObject({ kind: 'alive' });
+      return waitFor('it to be looked for', () => troubles.some((words) => words?.includes('is looked for again')));
+    });
+    expect(await untilEnded()).toEqual({ kind: 'exited', code: 3 });
+    expect(troubles.at(-1)).toBeNull();
+  });
+
+  it('looks again for the code of one that ended under its eyes', async () => {
+    const directory = runFolder();
+    const first = newExecutor();
+    first.executor.start(id, orderFor(directory, ['sh', '-c', 'echo up; exec sleep 600']));
+    await untilLogged(directory, 'up');
+    first.executor.close();
+    const { executor, troubles, untilEnded } = newExecutor();
+    expect(executor.adopt(id, directory, 1)).toMatchObject({ kind: 'alive' });
+    const claim = readClaim(attemptDirectory(directory, 1));
+    writeFileSync(join(attemptDirectory(directory, 1), 'exit'), '3\n');
+    await whileUnreadable(directory, () => {
+      process.kill(claim.kind === 'begun' ? -claim.identity.pid : 0, 'SIGKILL');
+      return waitFor('it to be looked for', () => troubles.some((words) => words?.includes('is looked for again')));
+    });
+    expect(await untilEnded()).toEqual({ kind: 'exited', code: 3 });
+  });
+
+  it('gives a code up that cannot be read for long, and says why', async () => {
+    const directory = runFolder();
+    const first = newExecutor();
+    first.executor.start(id, orderFor(directory, ['sh', '-c', 'exit 3']));
+    await first.untilEnded();
+    const { executor, untilEnded } = newExecutor();
+    await whileUnreadable(directory, async () => {
+      executor.adopt(id, directory, 1);
+      const reason = 'attempts/1 cannot be read: it is a symbolic link that leads nowhere or may not be followed';
+      expect(await untilEnded()).toEqual({ kind: 'unknown', reason });
+    });
+    // Nor does it keep another attempt from being made.
+    expect(executor.elderOf(directory, 2)).toBeNull();
   });
 
   it('lets exactly one of a shim and a supervisor have an attempt', async () => {
@@ -264,7 +363,7 @@ describe('adopting an attempt of a supervisor that died', () => {
       const shim = spawn('sh', ['-c', script, SHIM, folder, '', 'here', 'touch', join(directory, 'it-ran')]);
       const withdrawn = withdraw(folder);
       await new Promise((resolve) => shim.once('exit', resolve));
-      expect(existsSync(join(directory, 'it-ran'))).toBe(!withdrawn);
+      expect(existsSync(join(directory, 'it-ran'))).toBe(withdrawn === null);
     }
   });
 });
