@@ -7,6 +7,7 @@ import type { Turn } from './turn.js';
 export function forget({ state, touched }: Turn, sweep: string): void {
   const ids = state.sweeps.get(sweep);
   if (ids === undefined || [...ids].some((id) => state.active.has(id))) return;
+  state.intakes.splice(0, Infinity, ...state.intakes.filter(({ submission }) => submission.sweep !== sweep));
   for (const id of ids) {
     dropRun(state, id);
     touched.add(id);
