@@ -75,8 +75,12 @@ export class Board {
     return row;
   }
 
-  /** Names the runs that have changed since the last time, gone ones included. */
+  /**
+   * Names the runs that have changed since the last time, gone ones included. While runs are being taken in, there are none
+   * to tell of: why they wait, and which of them start, is known when all are there.
+   */
   refresh(): RunId[] {
+    if (this.#sources.state.intakes.length > 0) return [];
     this.#touchWaiting();
     const changed = [...this.#news];
     this.#news = new Set();

@@ -5,11 +5,12 @@ import { dirname } from 'node:path';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import {
   beginningFrom,
-  eventLine,
+  eventLines,
   headerLine,
+  isInPages,
   type JournalContents,
   type JournalHearer,
-  parseJournal,
+  parseInTurns,
   VERSION,
   versionMark,
 } from './journal-text.js';
@@ -82,11 +83,11 @@ export class Journal {
     const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     try {
       const bytes = await file.readFile();
-      const { end, version, damaged, ...contents } = parseJournal(bytes, path, hearer);
+      const { end, version, damaged, ...contents } = await parseInTurns(bytes, path, hearer);
       const kept = damaged > 0 ? await keep(path, bytes) : aside;
       await file.truncate(end);
       const journal = new Journal(path, file, { end, version, damaged });
-      if (end === 0) await journal.#write(headerLine);
+      if (end === 0) await journal.#write([headerLine]);
       return { journal, contents, past: { kept, damaged, isNew: bytes.length === 0 && aside === null } };
     } catch (error) {
       await file.close();
@@ -107,16 +108,21 @@ export class Journal {
     if (this.#source !== null && !this.#isInPlace()) await this.#restore(this.#source);
     else if (this.#source !== null && this.#isUnwieldy()) await this.#shorten(this.#source);
     if (this.#version > 0 && this.#version < VERSION) await this.#raiseVersion();
-    await this.#write(events.map(eventLine).join(''));
+    await this.#write(blocksOf(events));
   }
 
   async close(): Promise<void> {
     await this.#file.close();
   }
 
-  async #write(text: string): Promise<void> {
+  async #write(blocks: Iterable<string>): Promise<void> {
+    let end = this.#end;
     try {
-      await writeAll(this.#file, Buffer.from(text), this.#end);
+      for (const block of blocks) {
+        const bytes = Buffer.from(block);
+        await writeAll(this.#file, bytes, end);
+        end += bytes.length;
+      }
       await this.#file.datasync();
       if (this.#isNew) await syncFolder(this.#path);
     } catch (error) {
@@ -124,7 +130,7 @@ export class Journal {
       throw error;
     }
     this.#isNew = false;
-    this.#end += Buffer.byteLength(text);
+    this.#end = end;
   }
 
   /** Nobody but us has touched the file, and it is still what its name stands for. */
@@ -183,6 +189,20 @@ export class Journal {
     await this.#file.datasync();
     this.#version = VERSION;
   }
+}
+
+/** All in one, but a submission of many runs page by page: others have their turn while one is written. */
+function* blocksOf(events: readonly SchedulerEvent[]): Generator<string> {
+  let block = '';
+  for (const event of events) {
+    for (const line of eventLines(event)) {
+      block += line;
+      if (!isInPages(event)) continue;
+      yield block;
+      block = '';
+    }
+  }
+  if (block !== '') yield block;
 }
 
 /** Something that is no file (a folder, a pipe, a link) is moved out of the way, and not looked into. Gives its new path. */
