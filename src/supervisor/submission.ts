@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { GroupId, type RunId } from '../base/ids.js';
 import type { RunFacts } from '../base/run-facts.js';
 import { UserError } from '../base/user-error.js';
@@ -7,6 +9,7 @@ import { isActive, type RunState } from '../scheduler/run-state.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import type { Plan, PlannedGroup, PlannedRun } from '../spec/planned-run.js';
 import { growth } from '../spec/standing.js';
+import { unknownRun } from '../store/run-facts.js';
 import { after, factsOf, type Judge } from './judgement.js';
 import type { Sharing } from './sharing.js';
 
@@ -26,11 +29,13 @@ export type Known = {
 
 /** What of a plan there is left to do, for the scheduler: looks into each run's directory, which costs 50 µs a run. */
 export async function judgeRuns(plan: Plan, known: Known, judge: Judge, room: GpuRoom): Promise<SubmittedRun[]> {
-  refuseDoubles(plan);
+  const seen = { ...known, isMissing: await missing(plan) };
   const judged: SubmittedRun[] = [];
+  const ids = new Set<RunId>();
   for (const [index, run] of plan.runs.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
-    const wish = wishFor(run, known, judge);
+    if (ids.size === ids.add(run.id).size) throw twice(run);
+    const wish = wishFor(run, seen, judge);
     judged.push({
       id: run.id,
       group: groupId(run.sweep, run.group),
@@ -75,15 +80,27 @@ function breakerOf(breaker: PlannedGroup['breaker']): Breaker | null {
   return breaker === null ? null : { failures: breaker.failures, withinMs: breaker.within * 1000 };
 }
 
+type Seen = Known & { isMissing: (directory: string) => boolean };
+
+/** Tells directories of runs that are not there: to list a sweep's folder once costs less than to ask for fifty thousand of them. */
+async function missing({ runs }: Plan): Promise<Seen['isMissing']> {
+  const folder = dirname(runs[0]?.directory ?? '.');
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? [] : null));
+  if (names === null) return () => false;
+  // Some file systems take large letters for small ones.
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  return (directory) => dirname(directory) === folder && !known.has(basename(directory).toLowerCase());
+}
+
 type Wish = Pick<SubmittedRun, 'wish' | 'attempts'>;
 
 /** At once, unless a long file has to be looked through. */
-function wishFor(run: PlannedRun, { state, planned, elderOf }: Known, judge: Judge): Wish | Promise<Wish> {
+function wishFor(run: PlannedRun, { state, planned, elderOf, isMissing }: Seen, judge: Judge): Wish | Promise<Wish> {
   // Taken before the directory is looked at, which is written to before we are told of it.
   const { attempt, state: was } = state.runs.get(run.id) ?? { attempt: 0, state: null };
   if (was !== null && isActive(was))
     return { wish: isGrown(run, planned(run.id)) ? 'extend' : 'keep', attempts: attempt };
-  return after(factsOf(run), (facts): Wish => {
+  return after(was === null && isMissing(run.directory) ? unknownRun : factsOf(run), (facts): Wish => {
     const attempts = Math.max(attempt, facts.attempts);
     if (isDone(run, was, { facts, judge })) return { wish: 'done', attempts };
     if (isUp(run, facts, elderOf)) return { wish: 'adopt', attempts };
@@ -115,10 +132,6 @@ function groupId(sweep: string, group: string): GroupId {
   return GroupId.parse(`${sweep}/${group}`);
 }
 
-function refuseDoubles({ runs, sweep }: Plan): void {
-  const seen = new Set<string>();
-  for (const { id, name } of runs) {
-    if (seen.has(id)) throw new UserError(`Sweep ${sweep} has two runs called ${name}.`, 'Make `name` unique.');
-    seen.add(id);
-  }
+function twice({ sweep, name }: PlannedRun): UserError {
+  return new UserError(`Sweep ${sweep} has two runs called ${name}.`, 'Make `name` unique.');
 }
