@@ -85,10 +85,15 @@ export function snapshotOf(state: SchedulerState): Snapshot {
   const { cpu, gpu, groups, runs, nextOrder, boots, intakes } = state;
   const table = new Map<string, number>();
   const terms: Common[] = [];
+  const byNeed = new Map<Need, number>();
   const placeOf = (own: Common): number => {
+    // Runs of one submission share it: only the first of them is put in words.
+    const near = byNeed.get(own.need);
+    if (near !== undefined && isSame(terms[near]!, own)) return near;
     const key = JSON.stringify(own);
     const place = table.get(key) ?? terms.push(own) - 1;
     table.set(key, place);
+    byNeed.set(own.need, place);
     return place;
   };
   return {
@@ -167,6 +172,10 @@ function runOf(own: z.infer<typeof RunRecord>, all: readonly Common[]): Run {
     starts: own.starts,
     state: own.state,
   };
+}
+
+function isSame(a: Common, b: Common): boolean {
+  return (Object.keys(a) as (keyof Common)[]).every((key) => a[key] === b[key]);
 }
 
 function groupRecord({ id, needs, breaker, quickFailures, peakMemory }: Group): z.infer<typeof GroupRecord> {

@@ -76,11 +76,16 @@ export class Board {
   }
 
   /**
-   * Names the runs that have changed since the last time, gone ones included. While runs are being taken in, there are none
-   * to tell of: why they wait, and which of them start, is known when all are there.
+   * Runs are being taken in: why they wait, and which of them start, is known when all are there, and worth telling then.
+   * Where something keeps the supervisor from its work, what there is is told with that.
    */
+  get isIncomplete(): boolean {
+    const { state, problem } = this.#sources;
+    return state.intakes.length > 0 && problem() === null;
+  }
+
+  /** Names the runs that have changed since the last time, gone ones included. */
   refresh(): RunId[] {
-    if (this.#sources.state.intakes.length > 0) return [];
     this.#touchWaiting();
     const changed = [...this.#news];
     this.#news = new Set();

@@ -29,6 +29,8 @@ export type JournalHearer = { snapshot: (data: unknown) => void; event: (event: 
 
 export const VERSION = 4;
 const READABLE = [1, 2, 3, VERSION];
+/** Runs of one part of a snapshot. */
+const PART = 1000;
 /** A damaged file may have more bad lines than anyone reads. */
 const TOLD = 20;
 
@@ -56,8 +58,24 @@ export function* eventLines(event: SchedulerEvent): Generator<string> {
 
 /** The beginning of a journal that goes on from `state`, which stands for all events before it and is plain JSON. */
 export function beginningFrom(state: unknown): string {
+  return [...beginningParts(state)].join('');
+}
+
+/** The same in parts, each made when it is asked for: a state of fifty thousand runs is 10 MB. */
+export function* beginningParts(state: unknown): Generator<string> {
   const header = JSON.stringify({ type: 'journal', version: VERSION, snapshot: true });
-  return `${header}\n${JSON.stringify({ type: 'snapshot', state })}\n`;
+  const { runs, ...rest } = state as { runs?: unknown };
+  if (!Array.isArray(runs) || runs.length <= PART) {
+    yield `${header}\n${JSON.stringify({ type: 'snapshot', state })}\n`;
+    return;
+  }
+  yield `${header}\n{"type":"snapshot","state":{"runs":[`;
+  for (let from = 0; from < runs.length; from += PART) {
+    yield `${from === 0 ? '' : ','}${JSON.stringify(runs.slice(from, from + PART)).slice(1, -1)}`;
+  }
+  // What follows is an object without its first brace.
+  const more = JSON.stringify(rest).slice(1);
+  yield `]${more === '}' ? '' : ','}${more}}\n`;
 }
 
 /**

@@ -4,7 +4,7 @@ import { type FileHandle, mkdir, open, rename, unlink, writeFile } from 'node:fs
 import { dirname } from 'node:path';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import {
-  beginningFrom,
+  beginningParts,
   eventLines,
   headerLine,
   isInPages,
@@ -164,12 +164,17 @@ export class Journal {
 
   /** Until the moment of the renaming the old file is whole, and from then on the new one is. */
   async #writeAnew(source: JournalSource): Promise<void> {
-    const bytes = Buffer.from(beginningFrom(await source.snapshot()));
+    const parts = beginningParts(await source.snapshot());
     const draft = `${this.#path}.tmp`;
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
     const file = await open(draft, 'w+', 0o600);
+    let end = 0;
     try {
-      await writeAll(file, bytes, 0);
+      for (const part of parts) {
+        const bytes = Buffer.from(part);
+        await writeAll(file, bytes, end);
+        end += bytes.length;
+      }
       await file.sync();
       await rename(draft, this.#path);
     } catch (error) {
@@ -178,9 +183,9 @@ export class Journal {
       throw error;
     }
     await this.#file.close().catch(() => undefined);
-    [this.#file, this.#end, this.#version, this.#isNew] = [file, bytes.length, VERSION, true];
+    [this.#file, this.#end, this.#version, this.#isNew] = [file, end, VERSION, true];
     this.#isDamaged = false;
-    this.#long = Math.max(LONG, GROWTH * bytes.length);
+    this.#long = Math.max(LONG, GROWTH * end);
   }
 
   /** So that an older program does not take what it cannot read for damage. One byte changes, so it is done or it is not. */

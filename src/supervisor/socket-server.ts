@@ -111,6 +111,7 @@ export class SocketServer {
   }
 
   #flush(socket: Socket, link: ClientLink): void {
+    if (this.#board.isIncomplete) return this.publishSoon();
     const stalled = link.flush(performance.now());
     if (link.wantsMore) setImmediate(() => this.#links.has(socket) && this.#flush(socket, link));
     if (stalled > STALL_MS) socket.destroy();

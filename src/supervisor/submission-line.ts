@@ -39,13 +39,22 @@ export function* submissionLines(event: EventOf<'runs-submitted'>): Generator<ob
 function table(runs: readonly SubmittedRun[]): { terms: Terms[]; runs: unknown[] } {
   const places = new Map<string, number>();
   const terms: Terms[] = [];
+  const byNeed = new Map<Terms['need'], number>();
   const rows = runs.map(({ id, wish, attempts, ...own }) => {
+    // Those that have them in common share the object.
+    const near = byNeed.get(own.need);
+    if (near !== undefined && isSame(terms[near]!, own)) return [id, near, wish, attempts];
     const key = JSON.stringify(own);
     const place = places.get(key) ?? terms.push(own) - 1;
     places.set(key, place);
+    byNeed.set(own.need, place);
     return [id, place, wish, attempts];
   });
   return { terms, runs: rows };
+}
+
+function isSame(a: Terms, b: Terms): boolean {
+  return (Object.keys(a) as (keyof Terms)[]).every((key) => a[key] === b[key]);
 }
 
 /** The runs of one page of a submission; undefined: they make no sense; null: it is no such page. */

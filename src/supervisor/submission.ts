@@ -32,23 +32,50 @@ export async function judgeRuns(plan: Plan, known: Known, judge: Judge, room: Gp
   const seen = { ...known, isMissing: await missing(plan) };
   const judged: SubmittedRun[] = [];
   const ids = new Set<RunId>();
+  const terms = new TermsBook(room);
   for (const [index, run] of plan.runs.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
     if (ids.size === ids.add(run.id).size) throw twice(run);
     const wish = wishFor(run, seen, judge);
-    judged.push({
-      id: run.id,
+    const { group, need, graceMs, priority, timeoutMs, retry } = terms.of(run);
+    const { wish: wanted, attempts } = wish instanceof Promise ? await wish : wish;
+    judged.push({ id: run.id, group, need, graceMs, priority, timeoutMs, retry, wish: wanted, attempts });
+  }
+  return judged;
+}
+
+type Terms = Omit<SubmittedRun, 'id' | 'wish' | 'attempts'>;
+
+/** The terms of runs. Those that have them in common share one object, so that whoever writes them down sees it. */
+class TermsBook {
+  readonly #room: GpuRoom;
+  readonly #known = new Map<PlannedRun['metrics'], { like: PlannedRun; terms: Terms }>();
+
+  constructor(room: GpuRoom) {
+    this.#room = room;
+  }
+
+  of(run: PlannedRun): Terms {
+    const known = this.#known.get(run.metrics);
+    if (known !== undefined && isAlike(known.like, run)) return known.terms;
+    const terms: Terms = {
       group: groupId(run.sweep, run.group),
-      need: needOf(run, room),
+      need: needOf(run, this.#room),
       graceMs: run.grace * 1000,
       priority: run.priority,
       timeoutMs: run.timeout === null ? null : run.timeout * 1000,
       // Not 0: a retry comes after the end of what it retries, also for those who only look now and then.
       retry: { max: run.retry.max, backoffMs: Math.max(1, run.retry.backoff * 1000), on: run.retry.on },
-      ...(wish instanceof Promise ? await wish : wish),
-    });
+    };
+    this.#known.set(run.metrics, { like: run, terms });
+    return terms;
   }
-  return judged;
+}
+
+const alike = ['sweep', 'group', 'resources', 'grace', 'priority', 'timeout', 'retry'] as const;
+
+function isAlike(a: PlannedRun, b: PlannedRun): boolean {
+  return alike.every((key) => a[key] === b[key]);
 }
 
 /** The plan's groups with what they need; a run may need more than its group's heading says. */

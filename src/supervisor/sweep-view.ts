@@ -10,7 +10,8 @@ type Objective = NonNullable<PlannedRun['objective']>;
 /** The sweeps as clients see them. A sweep that was submitted in parts has the groups of all parts. */
 export function sweepSummaries(state: SchedulerState, book: RunBook, runsDirectory: string): SweepSummary[] {
   return [...state.sweeps].map(([name, ids]) => {
-    const keys = new Set([...ids].map((id) => state.runs.get(id)!.plan));
+    const keys = new Set<string>();
+    for (const id of ids) keys.add(state.runs.get(id)!.plan);
     const plans = [...keys].map((key) => book.page(key).plan);
     return summary(name, plans, join(runsDirectory, name));
   });

@@ -129,12 +129,12 @@ describe('what a client sees', () => {
     publish();
     const mirror = mirrorOf(line.sent);
     expect([...mirror.runs.values()].map(({ name }) => name)).toEqual(names);
-    expect(line.sent.split('\n').filter((text) => text.includes('"type":"runs"'))).toHaveLength(3);
+    expect(line.sent.split('\n').filter((text) => text.includes('"type":"runs"'))).toHaveLength(5);
     line.sent = '';
     measure(id('r7'), 0.5);
     publish();
     expect(JSON.parse(line.sent)).toEqual({
-      ...{ type: 'patches', seq: 5, patches: [{ id: 's/r7', metrics: { loss: 0.5 }, spark: [0.5] }] },
+      ...{ type: 'patches', seq: 7, patches: [{ id: 's/r7', metrics: { loss: 0.5 }, spark: [0.5] }] },
     });
     line.sent = '';
     publish();
@@ -146,6 +146,8 @@ describe('what a client sees', () => {
     take(slots(0));
     take(submitted(names));
     line.isHeld = true;
+    // As far as it goes in two turns: more than may be unsent.
+    publish(0);
     publish(0);
     const before = line.sent.length;
     for (let n = 1; n <= 40; n++) {
@@ -156,6 +158,7 @@ describe('what a client sees', () => {
     expect(before).toBeLessThan(512 << 10);
     Object.assign(line, { isHeld: false, held: 0 });
     publish(20_000);
+    publish(20_100);
     expect([...mirrorOf(line.sent).runs.values()].every(({ metrics }) => metrics['loss'] === 40)).toBe(true);
   });
 

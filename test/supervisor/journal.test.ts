@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Journal } from '../../src/supervisor/journal.js';
-import { parseJournal } from '../../src/supervisor/journal-text.js';
+import { beginningParts, parseJournal } from '../../src/supervisor/journal-text.js';
 import { emptyState } from '../../src/scheduler/state.js';
 import { snapshotOf } from '../../src/scheduler/snapshot.js';
 import { recover } from '../../src/supervisor/recovery.js';
@@ -126,6 +126,16 @@ describe('the journal', () => {
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 });
+
+it.each([{}, { nextOrder: 7, groups: ['ü'] }])(
+  'a snapshot of many runs is made in parts, and is whole (%j)',
+  (rest) => {
+    const state = { ...rest, runs: Array.from({ length: 2500 }, (_, n) => ({ id: `r${n}` })) };
+    const parts = [...beginningParts(state)];
+    expect(Math.max(...parts.map(({ length }) => length))).toBeLessThan(parts.join('').length / 2);
+    expect(parseJournal(Buffer.from(parts.join('')), 'journal')).toMatchObject({ snapshot: state, dropped: [] });
+  },
+);
 
 describe('a journal of version 1', () => {
   const old = readFileSync('test/fixtures/journals/version-1.jsonl');
