@@ -38,21 +38,25 @@ export function redactWords(words: readonly string[], redact: Redact): string[] 
 
 /** The parameters of a run; the same object where none is a secret. One whose name is a secret's is one, however it looks. */
 export function redactedParameters(parameters: Parameters, redact: Redact): Parameters {
-  const safe: Parameters = {};
-  let changed = false;
-  for (const [name, value] of Object.entries(parameters)) {
-    const isSecret = secretFlag.test(`--${name.replace(/^.*[./]/, '')}`);
-    const hide = (each: Scalar) => {
-      if (typeof each !== 'string') return each;
-      const shown = isSecret && each.length >= SHORTEST ? MASK : redact(each);
-      changed ||= shown !== each;
-      return shown;
-    };
-    // `__proto__` is a key like any other here.
-    const shown = Array.isArray(value) ? value.map(hide) : hide(value);
-    Object.defineProperty(safe, name, { value: shown, enumerable: true, writable: true, configurable: true });
-  }
-  return changed ? safe : parameters;
+  const shown = Object.entries(parameters).map(([name, value]): [string, Parameters[string]] => [
+    name,
+    typeof value === 'number' || typeof value === 'boolean' ? value : redactedValue(name, value, redact),
+  ]);
+  if (shown.every(([name, value]) => value === parameters[name])) return parameters;
+  // `__proto__` is a key like any other here.
+  return Object.fromEntries(shown);
+}
+
+/** The same value where nothing in it is a secret. */
+function redactedValue(name: string, value: Parameters[string], redact: Redact): Parameters[string] {
+  const isSecret = secretFlag.test(`--${name.replace(/^.*[./]/, '')}`);
+  const hide = (each: Scalar) => {
+    if (typeof each !== 'string') return each;
+    return isSecret && each.length >= SHORTEST ? MASK : redact(each);
+  };
+  if (!Array.isArray(value)) return hide(value);
+  const all = value.map(hide);
+  return all.every((each, index) => each === value[index]) ? value : all;
 }
 
 /** The values to look for. */

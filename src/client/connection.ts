@@ -46,6 +46,30 @@ export class Connection {
     if (this.#socket.writable) this.#socket.write(encode(message));
   }
 
+  /** One after the other, as fast as the other end takes them: what is made while it is asked for is not all in memory. */
+  async sendAll(messages: Iterable<ClientMessage>): Promise<void> {
+    let isFirst = true;
+    for (const message of messages) {
+      if (!isFirst) await this.#turn();
+      isFirst = false;
+      if (!this.#socket.writable) return;
+      this.send(message);
+    }
+  }
+
+  /** Others have had theirs, and there is room for more, or nobody who would take it. */
+  #turn(): Promise<void> {
+    const socket = this.#socket;
+    if (!socket.writableNeedDrain) return new Promise((resolve) => setImmediate(resolve));
+    return new Promise((resolve) => {
+      const settle = () => {
+        socket.off('drain', settle).off('close', settle);
+        resolve();
+      };
+      socket.on('drain', settle).on('close', settle);
+    });
+  }
+
   close(): void {
     this.#socket.destroy();
   }

@@ -3,8 +3,9 @@ import type { Socket } from 'node:net';
 import { UserError } from '../base/user-error.js';
 import type { Ack, Command, SlotWish } from '../protocol/command.js';
 import type { FleetStatus } from '../protocol/fleet-status.js';
-import { PAGE, type ClientMessage, type Plan, type ServerMessage } from '../protocol/message.js';
+import type { ClientMessage, Plan, ServerMessage } from '../protocol/message.js';
 import type { RunSummary, SweepSummary } from '../protocol/run-summary.js';
+import { submission } from '../protocol/submission.js';
 import { Connection } from './connection.js';
 import { Mirror } from './mirror.js';
 
@@ -36,6 +37,8 @@ export class Fleet {
   #mirror = new Mirror();
   #version = 0;
   #requests = 0;
+  /** Until all that was asked for has been sent: pages of two submissions must not come mixed. */
+  #sending = Promise.resolve();
   #state: 'connected' | 'reconnecting' | 'closed' = 'connected';
   #problem: string | null = null;
   #retry: NodeJS.Timeout | null = null;
@@ -166,14 +169,7 @@ export class Fleet {
 
   /** Launches what of the plan is not done or running. `environment`: the person's, for the runs. Resolves when it is safe. */
   submit(plan: Plan, environment: Readonly<Record<string, string>>, slots: SlotWish): Promise<Ack> {
-    return this.#request((request) => {
-      const pages = Math.max(1, Math.ceil(plan.runs.length / PAGE));
-      return Array.from({ length: pages }, (_, page): ClientMessage => {
-        const runs = plan.runs.slice(page * PAGE, (page + 1) * PAGE);
-        const part = page === 0 ? environment : {};
-        return { type: 'submit', request, plan: { ...plan, runs }, environment: part, slots, more: page < pages - 1 };
-      });
-    });
+    return this.#request((request) => submission({ request, plan, environment, slots }));
   }
 
   /** Detaches. The supervisor and the runs go on. */
@@ -189,13 +185,13 @@ export class Fleet {
     return this.#request((request) => [{ type: 'command', request, command }]);
   }
 
-  #request(messages: (request: number) => ClientMessage[]): Promise<Ack> {
+  #request(messages: (request: number) => Iterable<ClientMessage>): Promise<Ack> {
     const connection = this.#connection;
     if (connection === null) return Promise.resolve(unreachable);
     const request = ++this.#requests;
     return new Promise((resolve) => {
       this.#answers.set(request, resolve);
-      for (const message of messages(request)) connection.send(message);
+      this.#sending = this.#sending.then(() => connection.sendAll(messages(request)));
     });
   }
 

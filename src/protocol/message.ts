@@ -6,6 +6,7 @@
  */
 import * as z from 'zod';
 import { RunId } from '../base/ids.js';
+import { PlanPage } from '../spec/plan-text.js';
 import { Plan } from '../spec/planned-run.js';
 import { Ack, Command, SlotWish } from './command.js';
 import { FleetStatus } from './fleet-status.js';
@@ -17,7 +18,7 @@ export type { Plan } from '../spec/planned-run.js';
 export const PROTOCOL_VERSION = 1;
 
 /** Runs in one line, so that the first screen need not wait for the last run. */
-export const PAGE = 200;
+export const PAGE = 100;
 
 const request = z.int().nonnegative();
 
@@ -33,6 +34,11 @@ export const ClientMessage = z.discriminatedUnion('type', [
     /** Another page of the same request follows. */
     more: z.boolean(),
   }),
+  /**
+   * Runs of a plan that is submitted by the same request: pages come first, then the rest. A supervisor that does not know them
+   * says so. `of`: runs of the whole plan.
+   */
+  z.object({ type: z.literal('page'), request, page: PlanPage, of: z.int().nonnegative() }),
   z.object({ type: z.literal('command'), request, command: Command }),
 ]);
 export type ClientMessage = z.infer<typeof ClientMessage>;

@@ -1,9 +1,9 @@
 import type { Run } from './run-state.js';
 import type { SchedulerState } from './state.js';
 
-/** When `time-passed` is next of use, Unix ms; null while nothing waits for a moment. */
-export function nextDeadline({ deadlines }: SchedulerState): number | null {
-  return deadlines.firstRank()?.[0] ?? null;
+/** When `time-passed` is next of use, Unix ms; null while nothing waits for a moment. Where runs are to be taken in, that is now. */
+export function nextDeadline({ deadlines, intakes }: SchedulerState): number | null {
+  return intakes[0]?.submission.at ?? deadlines.firstRank()?.[0] ?? null;
 }
 
 /** The first run whose moment has come, or null. */

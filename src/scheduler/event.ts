@@ -70,6 +70,19 @@ export const SubmittedRun = z.object({
 });
 export type SubmittedRun = z.infer<typeof SubmittedRun>;
 
+/** A submit, of the runs of one sweep. */
+export const RunsSubmitted = z.object({
+  type: z.literal('runs-submitted'),
+  at,
+  sweep: Name,
+  /** Name of the file that holds the commands; opaque here. */
+  plan: z.string(),
+  groups: z.array(z.object({ id: GroupId, needs: z.array(GroupId), breaker: Breaker.nullable().default(null) })),
+  runs: z.array(SubmittedRun),
+  /** So many are taken in at once, the rest with the next events of `time-passed`; absent: all, as version 3 did. */
+  portion: z.int().positive().optional(),
+});
+
 /**
  * Everything that can happen to the runs. Facts, in the past tense; one line of the journal each. `at`: ms on a line that runs
  * evenly and begins at Unix time; what a wall clock said then is `at` and the `wallAhead` of that boot.
@@ -88,15 +101,7 @@ export const SchedulerEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('gpus-seen'), at, gpus: z.array(SeenGpu) }),
   /** These GPUs take no new runs (`drained`), or do again. What is on them stays. */
   z.object({ type: z.literal('drain-requested'), at, gpus: z.array(GpuIndex), drained: z.boolean() }),
-  z.object({
-    type: z.literal('runs-submitted'),
-    at,
-    sweep: Name,
-    /** Name of the file that holds the commands; opaque here. */
-    plan: z.string(),
-    groups: z.array(z.object({ id: GroupId, needs: z.array(GroupId), breaker: Breaker.nullable().default(null) })),
-    runs: z.array(SubmittedRun),
-  }),
+  RunsSubmitted,
   /** `slot`: where it was put. The journal's word counts, whatever the policy of a newer version would have chosen. */
   z.object({ type: z.literal('run-started'), at, id, attempt, pid: z.int(), slot: Slot.optional() }),
   /** `gpuMemory`: the most it was seen to hold on one GPU, MiB. */

@@ -7,10 +7,10 @@ import type { Turn } from './turn.js';
 export function forget({ state, touched }: Turn, sweep: string): void {
   const ids = state.sweeps.get(sweep);
   if (ids === undefined || [...ids].some((id) => state.active.has(id))) return;
-  for (const id of ids) {
-    dropRun(state, id);
-    touched.add(id);
-  }
+  state.intakes.splice(0, Infinity, ...state.intakes.filter(({ submission }) => submission.sweep !== sweep));
+  for (const id of ids) touched.add(id);
+  // The last first: to take the first out of a queue fifty thousand times would be to sort all the others as often.
+  for (const id of [...ids].reverse()) dropRun(state, id);
   for (const id of [...state.groups.keys()]) if (isOf(id, sweep)) state.groups.delete(id);
   state.sweeps.delete(sweep);
 }

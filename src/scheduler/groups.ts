@@ -33,14 +33,14 @@ export function completionChanged(state: SchedulerState, group: Group): void {
 export function unmetNeed(state: SchedulerState, group: Group): Group | null {
   for (const id of group.needs) {
     const needed = groupOf(state, id);
-    if (!isComplete(needed)) return needed;
+    if (!isComplete(state, needed)) return needed;
   }
   return null;
 }
 
-/** A group without runs has nothing left to do. */
-function isComplete(group: Group): boolean {
-  return group.done.size === group.runs.size;
+/** A group without runs has nothing left to do, unless they are still to come. */
+function isComplete({ intakes }: SchedulerState, { id, done, runs }: Group): boolean {
+  return done.size === runs.size && !intakes.some(({ awaited }) => awaited.has(id));
 }
 
 function refreshReadiness(state: SchedulerState, group: Group): void {

@@ -11,9 +11,11 @@ import type { Turn } from './turn.js';
  *
  * CPU and GPU slots are separate counters with a queue each. The first run for GPUs is never overtaken by one behind it
  * that needs less, so it cannot starve; only a run that could not start even if no other run of ours were up is passed by,
- * as keeping room for it would not help it.
+ * as keeping room for it would not help it. Nothing is launched while runs are still being taken in: the first of them all
+ * may be among those.
  */
 export function launchWaiting(turn: Turn): void {
+  if (turn.state.intakes.length > 0) return;
   for (const isOnGpu of [false, true]) {
     for (let run = firstInLine(turn.state, isOnGpu); run !== null; run = firstInLine(turn.state, isOnGpu)) {
       const slot = freeSlot(turn.state, demandOf(turn.state, run));

@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { GpuIndex, GroupId, RunId } from '../base/ids.js';
 import { Boot } from './boots.js';
-import { Breaker, Chosen, Retry, SeenGpu } from './event.js';
+import { Breaker, Chosen, Retry, RunsSubmitted, SeenGpu } from './event.js';
 import { groupOf, setNeeds } from './groups.js';
 import { file } from './move.js';
 import type { Run, Terms } from './run-state.js';
 import { RunStateSchema } from './run-state-schema.js';
 import { Need } from './slot.js';
+import { intakeOf } from './submit.js';
 import { emptyState, type Group, type SchedulerState } from './state.js';
 
 /** What runs of a sweep mostly have in common. */
@@ -66,6 +67,8 @@ export const Snapshot = z
     nextOrder: z.int().nonnegative(),
     /** Version 2 had none. */
     boots: z.array(Boot).default([]),
+    /** Submissions that are being taken in, with the runs that are still to come. Version 3 had none. */
+    intakes: z.array(RunsSubmitted).default([]),
   })
   .refine(
     ({ terms, runs }) => runs.every((run) => Math.max(run.terms, run.next ?? 0) < terms.length),
@@ -79,13 +82,18 @@ export type Snapshot = z.infer<typeof Snapshot>;
 
 /** What is to be kept of a state. Shares parts with it: to be written down before the next step. */
 export function snapshotOf(state: SchedulerState): Snapshot {
-  const { cpu, gpu, groups, runs, nextOrder, boots } = state;
+  const { cpu, gpu, groups, runs, nextOrder, boots, intakes } = state;
   const table = new Map<string, number>();
   const terms: Common[] = [];
+  const byNeed = new Map<Need, number>();
   const placeOf = (own: Common): number => {
+    // Runs of one submission share it: only the first of them is put in words.
+    const near = byNeed.get(own.need);
+    if (near !== undefined && isSame(terms[near]!, own)) return near;
     const key = JSON.stringify(own);
     const place = table.get(key) ?? terms.push(own) - 1;
     table.set(key, place);
+    byNeed.set(own.need, place);
     return place;
   };
   return {
@@ -99,6 +107,7 @@ export function snapshotOf(state: SchedulerState): Snapshot {
     }),
     nextOrder,
     boots: [...boots],
+    intakes: intakes.map(({ submission, from }) => ({ ...submission, runs: submission.runs.slice(from) })),
   };
 }
 
@@ -113,6 +122,7 @@ export function restored({
   runs,
   nextOrder,
   boots,
+  intakes,
 }: Snapshot): SchedulerState {
   const state = emptyState();
   state.cpu.slots = cpus;
@@ -125,6 +135,7 @@ export function restored({
   for (const { id, breaker, quickFailures, peakMemory } of groups) {
     Object.assign(groupOf(state, id), { breaker, quickFailures, peakMemory });
   }
+  state.intakes.push(...intakes.map(intakeOf));
   for (const record of runs) restoreRun(state, runOf(record, terms));
   // Only now, when every group knows its runs: an empty group would look complete.
   for (const { id, needs } of groups) setNeeds(state, id, needs);
@@ -161,6 +172,10 @@ function runOf(own: z.infer<typeof RunRecord>, all: readonly Common[]): Run {
     starts: own.starts,
     state: own.state,
   };
+}
+
+function isSame(a: Common, b: Common): boolean {
+  return (Object.keys(a) as (keyof Common)[]).every((key) => a[key] === b[key]);
 }
 
 function groupRecord({ id, needs, breaker, quickFailures, peakMemory }: Group): z.infer<typeof GroupRecord> {

@@ -1,6 +1,6 @@
 import type { GpuIndex, GroupId, RunId } from '../base/ids.js';
 import type { Boot } from './boots.js';
-import type { Breaker, SeenGpu } from './event.js';
+import type { Breaker, EventOf, SeenGpu } from './event.js';
 import { RunHeap } from './run-heap.js';
 import type { Run } from './run-state.js';
 
@@ -45,6 +45,16 @@ export type GpuPool = {
   readonly shares: Map<GpuIndex, Map<RunId, number>>;
 };
 
+/**
+ * A submission of many runs, of which some are still to be taken in: those from `from` on. `awaited`: by group, how many of
+ * them; a group that is not all there is not done.
+ */
+export type Intake = {
+  readonly submission: EventOf<'runs-submitted'>;
+  from: number;
+  readonly awaited: Map<GroupId, number>;
+};
+
 /** All that the scheduler knows. Changed in place by `step` alone; everything else only reads it. */
 export type SchedulerState = {
   readonly runs: Map<RunId, Run>;
@@ -60,6 +70,8 @@ export type SchedulerState = {
   readonly active: Set<RunId>;
   /** Runs to which something happens at a known time, soonest first: a kill, a retry, a timeout. */
   readonly deadlines: RunHeap;
+  /** Submissions that are being taken in, the oldest first. Nothing is launched meanwhile. */
+  readonly intakes: Intake[];
   nextOrder: number;
   /** How times of events stand to the clocks of the machine, one for each time it was up. */
   readonly boots: Boot[];
@@ -77,6 +89,7 @@ export function emptyState(): SchedulerState {
     queued: new Map(),
     active: new Set(),
     deadlines: new RunHeap(),
+    intakes: [],
     nextOrder: 0,
     boots: [],
   };

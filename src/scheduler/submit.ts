@@ -5,20 +5,57 @@ import { liftBreaker, trustAgain } from './hold.js';
 import { file, move } from './move.js';
 import { spareCpu } from './placement.js';
 import { inLine, isActive, type Run, type Terms } from './run-state.js';
-import type { SchedulerState } from './state.js';
+import type { Intake, SchedulerState } from './state.js';
 import type { Turn } from './turn.js';
 
 type Submission = EventOf<'runs-submitted'>;
 
 /** New runs are added, ended ones that are wanted again go back to the queue, living ones are left alone. */
-export function submit(turn: Turn, { sweep, plan, groups, runs }: Submission): void {
-  const taken = runs.map((submitted) => ({ submitted, run: known(turn, sweep, plan, submitted) }));
-  // Only now, when every group knows its runs: an empty group would look complete.
-  for (const { id, needs, breaker } of groups) {
-    setNeeds(turn.state, id, needs);
-    groupOf(turn.state, id).breaker = breaker;
+export function submit(turn: Turn, submission: Submission): void {
+  const { state } = turn;
+  state.intakes.push(intakeOf(submission));
+  for (const { id, needs, breaker } of submission.groups) {
+    // Those that are known keep their needs until all their runs are there, so that they need not wait and be ready again.
+    if (groupOf(state, id).runs.size === 0) setNeeds(state, id, needs);
+    groupOf(state, id).breaker = breaker;
   }
-  for (const { run, submitted } of taken) take(turn, run, plan, submitted);
+  // An older one has its turn first, unless this one was written down to be taken in at once.
+  if (state.intakes.length === 1 || submission.portion === undefined) takeInOf(turn, state.intakes.at(-1)!);
+}
+
+/** A submission of which no run has been taken in. */
+export function intakeOf(submission: Submission): Intake {
+  const awaited = new Map<GroupId, number>();
+  for (const { group } of submission.runs) awaited.set(group, (awaited.get(group) ?? 0) + 1);
+  return { submission, from: 0, awaited };
+}
+
+/** Takes in some of the runs that were submitted first, if there are any left. */
+export function takeIn(turn: Turn): void {
+  const [first] = turn.state.intakes;
+  if (first !== undefined) takeInOf(turn, first);
+}
+
+function takeInOf({ state, actions, touched }: Turn, intake: Intake): void {
+  const { submission, from, awaited } = intake;
+  const { at, sweep, plan, groups, runs, portion = runs.length } = submission;
+  const turn: Turn = { state, at, actions, touched };
+  intake.from = Math.min(runs.length, from + portion);
+  for (const submitted of runs.slice(from, intake.from)) {
+    take(turn, known(turn, sweep, plan, submitted), plan, submitted);
+    arrived(state, awaited, submitted.group);
+  }
+  if (intake.from < runs.length) return;
+  state.intakes.splice(state.intakes.indexOf(intake), 1);
+  for (const { id, needs } of groups) setNeeds(state, id, needs);
+}
+
+/** One run fewer is awaited in the group; with the last one, those who need the group may start. */
+function arrived(state: SchedulerState, awaited: Map<GroupId, number>, id: GroupId): void {
+  const left = awaited.get(id)! - 1;
+  if (left > 0) awaited.set(id, left);
+  else awaited.delete(id);
+  if (left === 0) completionChanged(state, groupOf(state, id));
 }
 
 function take(turn: Turn, run: Run, plan: string, submitted: SubmittedRun): void {

@@ -2,10 +2,12 @@ import { due } from './deadlines.js';
 import { move } from './move.js';
 import type { Run } from './run-state.js';
 import { kill, stop } from './stop.js';
+import { takeIn } from './submit.js';
 import type { Turn } from './turn.js';
 
-/** Does what is due by now, in the order in which it became due. */
+/** Does what is due by now, in the order in which it became due, and takes in some more of the runs that were submitted. */
 export function passTime(turn: Turn): void {
+  takeIn(turn);
   for (let run = due(turn.state, turn.at); run !== null; run = due(turn.state, turn.at)) reach(turn, run);
 }
 

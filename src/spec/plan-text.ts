@@ -4,11 +4,19 @@
  *
  * Written and read in blocks, so that fifty thousand runs need not be one turn of anybody's loop. Version 1 was one JSON value.
  */
-import { Plan, type PlannedRun } from './planned-run.js';
+import * as z from 'zod';
+import { Plan, PlannedRun } from './planned-run.js';
 
 /** What is a run's own; all else is mostly alike. */
-type Own = Pick<PlannedRun, 'id' | 'name' | 'subgroup' | 'parameters' | 'identity' | 'argv' | 'directory' | 'files'>;
-type Shared = Omit<PlannedRun, keyof Own>;
+const own = { id: true, name: true, subgroup: true, parameters: true, identity: true, argv: true } as const;
+const Own = PlannedRun.pick({ ...own, directory: true, files: true });
+type Own = z.infer<typeof Own>;
+const Shared = PlannedRun.omit({ ...own, directory: true, files: true });
+type Shared = z.infer<typeof Shared>;
+
+/** Some runs of a plan, as they are sent: what they have in common, where no page before said it, and each with its number. */
+export const PlanPage = z.object({ parts: z.array(Shared), runs: z.array(z.tuple([z.int().nonnegative(), Own])) });
+export type PlanPage = z.infer<typeof PlanPage>;
 
 const HEADER = { type: 'plan', version: 2 } as const;
 /** How the text of version 2 and later begins. */
@@ -20,6 +28,8 @@ const BLOCK = 500;
 export class SharedParts {
   readonly #places = new Map<string, number>();
   readonly #parts: Shared[] = [];
+  /** Numbers by an object that is in a part: runs that share parts are not put in words to find it. */
+  readonly #byObject = new Map<object, number>();
 
   /** The same run, with the parts of others that are like its own. */
   share(run: PlannedRun): PlannedRun {
@@ -28,11 +38,30 @@ export class SharedParts {
 
   /** Number of its common part, counted from 0 as they come. */
   placeOf(run: PlannedRun): number {
+    const near = this.#byObject.get(run.metrics);
     const shared = sharedOf(run);
-    const key = JSON.stringify(shared);
-    const place = this.#places.get(key) ?? this.#parts.push(shared) - 1;
-    this.#places.set(key, place);
-    return place;
+    if (near !== undefined && isSame(this.#parts[near]!, shared)) return near;
+    const known = this.#places.get(JSON.stringify(shared));
+    if (known !== undefined) return known;
+    this.add(shared);
+    return this.size - 1;
+  }
+
+  /** The runs of a page, which are the next of its plan; undefined where it makes no sense. */
+  take({ parts, runs }: PlanPage): PlannedRun[] | undefined {
+    for (const part of parts) this.add(part);
+    const taken = runs.map(([place, own]) => {
+      const shared = this.get(place);
+      return shared === undefined ? null : joined(shared, own);
+    });
+    return taken.every((run) => run !== null) ? taken : undefined;
+  }
+
+  /** These runs, which are the next of their plan, as a page. */
+  pageOf(runs: readonly PlannedRun[]): PlanPage {
+    const known = this.size;
+    const rows = runs.map((run): [number, Own] => [this.placeOf(run), ownOf(run)]);
+    return { parts: this.#parts.slice(known), runs: rows };
   }
 
   get(place: number): Shared | undefined {
@@ -40,7 +69,9 @@ export class SharedParts {
   }
 
   add(shared: Shared): void {
-    this.#places.set(JSON.stringify(shared), this.#parts.push(shared) - 1);
+    const place = this.#parts.push(shared) - 1;
+    this.#places.set(JSON.stringify(shared), place);
+    this.#byObject.set(shared.metrics, place);
   }
 
   get size(): number {
@@ -142,6 +173,12 @@ function sharedOf(run: PlannedRun): Shared {
     earlyTerminate: run.earlyTerminate,
     metrics: run.metrics,
   };
+}
+
+/** Whether they are the same objects throughout. */
+function isSame(a: Shared, b: Shared): boolean {
+  for (const key in a) if (a[key as keyof Shared] !== b[key as keyof Shared]) return false;
+  return true;
 }
 
 function ownOf(run: PlannedRun): Own {

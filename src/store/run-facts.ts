@@ -98,7 +98,8 @@ function recordWords(directory: string): string | null {
   return reason === null ? null : `${runFiles.record} cannot be read: ${reason}`;
 }
 
-const unknownRun: RunFacts = {
+/** Of a run whose directory is not there. */
+export const unknownRun: RunFacts = {
   known: false,
   identity: null,
   group: null,

@@ -75,6 +75,15 @@ export class Board {
     return row;
   }
 
+  /**
+   * Runs are being taken in: why they wait, and which of them start, is known when all are there, and worth telling then.
+   * Where something keeps the supervisor from its work, what there is is told with that.
+   */
+  get isIncomplete(): boolean {
+    const { state, problem } = this.#sources;
+    return state.intakes.length > 0 && problem() === null;
+  }
+
   /** Names the runs that have changed since the last time, gone ones included. */
   refresh(): RunId[] {
     this.#touchWaiting();

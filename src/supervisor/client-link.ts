@@ -2,15 +2,13 @@ import type { Socket } from 'node:net';
 import type { RunId } from '../base/ids.js';
 import { encode } from '../protocol/codec.js';
 import type { Ack } from '../protocol/command.js';
-import type { RunPatch, ServerMessage } from '../protocol/message.js';
+import { PAGE, type RunPatch, type ServerMessage } from '../protocol/message.js';
 import type { RunSummary, SweepSummary } from '../protocol/run-summary.js';
 import type { Board } from './board.js';
 
 /** More than this unsent, and the client is left to catch up, bytes. */
 const BACKLOG = 256 << 10;
 
-/** Rows in one message: 5 ms at the most. */
-const ROWS = 100;
 /** Rows are made and sent for so long in one turn: others are to have theirs, too, ms. */
 const SEND_MS = 8;
 
@@ -91,7 +89,7 @@ export class ClientLink {
     const runs: RunSummary[] = [];
     const patches: RunPatch[] = [];
     const ids: RunId[] = [];
-    for (const id of first(this.#pending, ROWS)) {
+    for (const id of first(this.#pending, PAGE)) {
       this.#pending.delete(id);
       const row = this.#board.row(id);
       const known = this.#known.get(id);

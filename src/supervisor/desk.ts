@@ -22,8 +22,11 @@ import { mostSharing } from './sharing.js';
 import { groupNeeds, judgeRuns, type Known } from './submission.js';
 
 type Submit = Extract<Request, { type: 'submit' }>;
-/** The first page of a submission, and the runs of all pages so far; what they have in common is there once. */
-type Pages = { first: Submit; runs: PlannedRun[]; parts: SharedParts };
+/**
+ * The runs of a submission so far; what they have in common is there once. `first`: what it began with, where each page says
+ * what is submitted.
+ */
+type Pages = { request: number; first: Submit | null; runs: PlannedRun[]; parts: SharedParts };
 
 /** What the desk needs to do what it is asked. `ask` resolves once the event is recorded and acted upon. */
 export type DeskTools = Known & {
@@ -39,6 +42,8 @@ export type DeskTools = Known & {
 
 /** Runs in one event: some 10 ms of work. */
 const SLICE = 2000;
+/** Runs of a submission that are taken in at once: some 10 ms of work. */
+const PORTION = 1000;
 
 /** Where clients' requests are heard, checked, turned into events, and answered. */
 export class Desk {
@@ -53,15 +58,29 @@ export class Desk {
   /** Null: the answer will come with a later page. Rejects with a UserError for what cannot be done. */
   async answer(request: Request, client: object): Promise<Ack | null> {
     if (request.type === 'command') return this.#obey(request.command);
-    const pages = this.#unfinished.get(client) ?? { first: request, runs: [], parts: new SharedParts() };
-    this.#unfinished.delete(client);
-    if (pages.first.request !== request.request) throw interleaved();
-    for (const run of request.plan.runs) pages.runs.push(pages.parts.share(run));
-    const { first, runs } = pages;
-    if (runs.length > MANY_RUNS) makeHaste();
-    if (!request.more) return this.#submit({ ...first, plan: { ...first.plan, runs } });
+    const pages = this.#pagesBefore(request, client);
+    if (request.type === 'page') {
+      if (request.of > MANY_RUNS) makeHaste();
+      const runs = pages.parts.take(request.page);
+      if (runs === undefined) throw incomplete();
+      for (const run of runs) pages.runs.push(run);
+    } else {
+      for (const run of request.plan.runs) pages.runs.push(pages.parts.share(run));
+      pages.first ??= request;
+      const { first, runs } = pages;
+      if (runs.length > MANY_RUNS) makeHaste();
+      if (!request.more) return this.#submit({ ...first, plan: { ...first.plan, runs } });
+    }
     this.#unfinished.set(client, pages);
     return null;
+  }
+
+  /** What of this submission has come so far; whoever goes on with it keeps it. */
+  #pagesBefore({ request }: Request, client: object): Pages {
+    const pages = this.#unfinished.get(client) ?? { request, first: null, runs: [], parts: new SharedParts() };
+    this.#unfinished.delete(client);
+    if (pages.request !== request) throw interleaved();
+    return pages;
   }
 
   async #obey(command: Command): Promise<Ack> {
@@ -116,8 +135,22 @@ export class Desk {
     const sharing = mostSharing(slots.gpus, view, environment);
     const runs = await judgeRuns(plan, this.#tools, judge, { gpus: slots.gpus.length, perGpu: wish.perGpu, sharing });
     const key = await book.add(plan, environment);
-    await ask({ type: 'runs-submitted', at: now(), sweep: plan.sweep, plan: key, groups: groupNeeds(plan), runs });
+    const portion = runs.length > PORTION ? { portion: PORTION } : {};
+    const submission = { sweep: plan.sweep, plan: key, groups: groupNeeds(plan), runs, ...portion };
+    await ask({ type: 'runs-submitted', at: now(), ...submission });
+    await this.#takenIn(plan.sweep);
     return { ok: true, message: submitWords(runs) };
+  }
+
+  /** Whoever has the answer finds all the runs. Where the disk refuses, they are taken in later: they are safe already. */
+  async #takenIn(sweep: string): Promise<void> {
+    const { state, ask, now } = this.#tools;
+    const isUnderWay = () => state.intakes.some(({ submission }) => submission.sweep === sweep);
+    try {
+      while (isUnderWay()) await ask({ type: 'time-passed', at: now() });
+    } catch {
+      // The deadline clock goes on.
+    }
   }
 
   /** Changes the slots if they are to change; without a wish, what a person has chosen and what runs use is left as it is. */
@@ -168,6 +201,10 @@ function* slices(ids: readonly RunId[]): Generator<RunId[]> {
 /** The part that a person has named. What is left out was all there was, and may be more by now. */
 function chosenOf({ cpus, gpus }: SlotChoice, chosen: Chosen): Partial<SlotChoice> {
   return { ...(chosen.cpus ? { cpus } : {}), ...(chosen.gpus ? { gpus } : {}) };
+}
+
+function incomplete(): UserError {
+  return new UserError('A page of the submission is missing.', 'Submit the sweep again.');
 }
 
 function interleaved(): UserError {

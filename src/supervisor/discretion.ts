@@ -10,10 +10,12 @@ import type { Environment } from './run-book.js';
 /** A run, and what the person's environment was when it was submitted; null: it is forgotten. */
 export type Submitted = (id: RunId) => { run: PlannedRun; environment: Environment } | null;
 
+const none: Environment = {};
+
 /** What may be shown of runs whose commands and logs may hold secrets of the person's environment, or of the sweep file's. */
 export class Discretion {
   readonly #submitted: Submitted;
-  readonly #redactors = new WeakMap<Environment, Map<string, Redact>>();
+  readonly #redactors = new WeakMap<Environment, Map<string | Environment, Redact>>();
   /** By run: a row is drawn often, its command never changes. */
   readonly #commands = new WeakMap<PlannedRun, string[]>();
   readonly #parameters = new WeakMap<PlannedRun, Parameters>();
@@ -55,13 +57,16 @@ export class Discretion {
   }
 
   /** @param extra Of the sweep file. */
-  of(environment: Environment, extra: Environment = {}): Redact {
-    const redactors = this.#redactors.get(environment) ?? new Map<string, Redact>();
+  of(environment: Environment, extra: Environment = none): Redact {
+    const redactors = this.#redactors.get(environment) ?? new Map<string | Environment, Redact>();
+    // Runs of a plan share it, and it is asked for twice for each of their rows.
+    const shared = redactors.get(extra);
+    if (shared !== undefined) return shared;
     this.#redactors.set(environment, redactors);
     const own = Object.entries(extra).filter(([name, value]) => isSecretName(name) || value.includes('://'));
     const key = JSON.stringify(own);
     const redact = redactors.get(key) ?? redactor({ ...environment, ...Object.fromEntries(own) });
-    redactors.set(key, redact);
+    redactors.set(key, redact).set(extra, redact);
     return redact;
   }
 }

@@ -4,12 +4,13 @@ import { type FileHandle, mkdir, open, rename, unlink, writeFile } from 'node:fs
 import { dirname } from 'node:path';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import {
-  beginningFrom,
-  eventLine,
+  beginningParts,
+  eventLines,
   headerLine,
+  isInPages,
   type JournalContents,
   type JournalHearer,
-  parseJournal,
+  parseInTurns,
   VERSION,
   versionMark,
 } from './journal-text.js';
@@ -82,11 +83,11 @@ export class Journal {
     const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     try {
       const bytes = await file.readFile();
-      const { end, version, damaged, ...contents } = parseJournal(bytes, path, hearer);
+      const { end, version, damaged, ...contents } = await parseInTurns(bytes, path, hearer);
       const kept = damaged > 0 ? await keep(path, bytes) : aside;
       await file.truncate(end);
       const journal = new Journal(path, file, { end, version, damaged });
-      if (end === 0) await journal.#write(headerLine);
+      if (end === 0) await journal.#write([headerLine]);
       return { journal, contents, past: { kept, damaged, isNew: bytes.length === 0 && aside === null } };
     } catch (error) {
       await file.close();
@@ -107,16 +108,21 @@ export class Journal {
     if (this.#source !== null && !this.#isInPlace()) await this.#restore(this.#source);
     else if (this.#source !== null && this.#isUnwieldy()) await this.#shorten(this.#source);
     if (this.#version > 0 && this.#version < VERSION) await this.#raiseVersion();
-    await this.#write(events.map(eventLine).join(''));
+    await this.#write(blocksOf(events));
   }
 
   async close(): Promise<void> {
     await this.#file.close();
   }
 
-  async #write(text: string): Promise<void> {
+  async #write(blocks: Iterable<string>): Promise<void> {
+    let end = this.#end;
     try {
-      await writeAll(this.#file, Buffer.from(text), this.#end);
+      for (const block of blocks) {
+        const bytes = Buffer.from(block);
+        await writeAll(this.#file, bytes, end);
+        end += bytes.length;
+      }
       await this.#file.datasync();
       if (this.#isNew) await syncFolder(this.#path);
     } catch (error) {
@@ -124,7 +130,7 @@ export class Journal {
       throw error;
     }
     this.#isNew = false;
-    this.#end += Buffer.byteLength(text);
+    this.#end = end;
   }
 
   /** Nobody but us has touched the file, and it is still what its name stands for. */
@@ -158,12 +164,17 @@ export class Journal {
 
   /** Until the moment of the renaming the old file is whole, and from then on the new one is. */
   async #writeAnew(source: JournalSource): Promise<void> {
-    const bytes = Buffer.from(beginningFrom(await source.snapshot()));
+    const parts = beginningParts(await source.snapshot());
     const draft = `${this.#path}.tmp`;
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
     const file = await open(draft, 'w+', 0o600);
+    let end = 0;
     try {
-      await writeAll(file, bytes, 0);
+      for (const part of parts) {
+        const bytes = Buffer.from(part);
+        await writeAll(file, bytes, end);
+        end += bytes.length;
+      }
       await file.sync();
       await rename(draft, this.#path);
     } catch (error) {
@@ -172,9 +183,9 @@ export class Journal {
       throw error;
     }
     await this.#file.close().catch(() => undefined);
-    [this.#file, this.#end, this.#version, this.#isNew] = [file, bytes.length, VERSION, true];
+    [this.#file, this.#end, this.#version, this.#isNew] = [file, end, VERSION, true];
     this.#isDamaged = false;
-    this.#long = Math.max(LONG, GROWTH * bytes.length);
+    this.#long = Math.max(LONG, GROWTH * end);
   }
 
   /** So that an older program does not take what it cannot read for damage. One byte changes, so it is done or it is not. */
@@ -183,6 +194,20 @@ export class Journal {
     await this.#file.datasync();
     this.#version = VERSION;
   }
+}
+
+/** All in one, but a submission of many runs page by page: others have their turn while one is written. */
+function* blocksOf(events: readonly SchedulerEvent[]): Generator<string> {
+  let block = '';
+  for (const event of events) {
+    for (const line of eventLines(event)) {
+      block += line;
+      if (!isInPages(event)) continue;
+      yield block;
+      block = '';
+    }
+  }
+  if (block !== '') yield block;
 }
 
 /** Something that is no file (a folder, a pipe, a link) is moved out of the way, and not looked into. Gives its new path. */

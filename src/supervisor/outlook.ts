@@ -20,12 +20,15 @@ export class Outlook {
   readonly #board: Board;
   readonly #server: SocketServer;
   readonly #log: (line: string) => void;
+  readonly #state: OutlookSources['state'];
   /** Null when they have to be put together again. */
   #sweeps: SweepSummary[] | null = null;
+  #wasTakingIn = false;
   #journalProblem: string | null = null;
 
   constructor(sources: OutlookSources) {
     this.#log = sources.log;
+    this.#state = sources.state;
     this.#board = new Board({
       ...sources,
       sweeps: () => (this.#sweeps ??= sources.sweeps()),
@@ -59,7 +62,10 @@ export class Outlook {
   }
 
   heard({ type }: SchedulerEvent): void {
-    if (type === 'runs-submitted' || type === 'sweep-forgotten') this.#sweeps = null;
+    const isTakingIn = this.#state.intakes.length > 0;
+    const isAllThere = this.#wasTakingIn && !isTakingIn;
+    if (type === 'runs-submitted' || type === 'sweep-forgotten' || isAllThere) this.#sweeps = null;
+    this.#wasTakingIn = isTakingIn;
   }
 
   /** Events cannot be recorded (with the cause), or can be again (null). */

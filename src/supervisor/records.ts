@@ -9,7 +9,7 @@ import { readRunRecord, recordObstacle, writeRunRecord } from '../store/run-reco
 import { isShortOfRoom } from '../executors/local/disk-room.js';
 import { obstacleOf } from '../files/regular-file.js';
 import { runFiles } from '../contract/files.js';
-import { TurnBudget } from './turn-budget.js';
+import { Turns } from './turns.js';
 import { type Capture, readCapture, writeCapture } from './capture.js';
 import { codeKey, CodeReader } from './code-state.js';
 import { machineRecord } from './machine.js';
@@ -30,9 +30,6 @@ type UnderWay = { captures: number; started: Set<PlannedRun> };
 /** Between attempts to write what the disk has refused, ms; doubled each time, up to the longest. */
 const AGAIN_MS = 1000;
 const LONGEST_AGAIN_MS = 60_000;
-
-/** Records are completed for so long in one turn, ms. */
-const REWRITE_MS = 10;
 
 /**
  * Keeps `run.json` of each run. Written when clients are about to be told, so that whoever hears of an end can read of it,
@@ -176,9 +173,9 @@ export class Records {
 
   /** Runs that began before their code was known are told of it now, whether they still run or not. */
   async #complete(runs: ReadonlySet<PlannedRun>, { code }: Capture): Promise<void> {
-    const turn = new TurnBudget(REWRITE_MS);
+    const turns = new Turns();
     for (const run of runs) {
-      if (turn.isSpent) await turn.next();
+      if (turns.isOver) await turns.pass();
       const record = this.#recordOf(run);
       const state = code.get(codeKey(run));
       const last = record?.attempts.at(-1);

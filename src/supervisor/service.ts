@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { RunId } from '../base/ids.js';
-import { TurnBudget } from './turn-budget.js';
 import { untilWholeSecond } from '../base/whole-second.js';
 import { supervisorFiles } from '../contract/files.js';
 import { openCgroupHome } from '../executors/local/cgroup-home.js';
@@ -35,6 +34,7 @@ import { SteadyClock } from './steady-clock.js';
 import { Supervisor } from './supervisor.js';
 import { survivorWords } from './survivors.js';
 import { sweepSummaries } from './sweep-view.js';
+import { Turns } from './turns.js';
 import { Warnings } from './warnings.js';
 import { Watcher } from './watcher.js';
 
@@ -59,6 +59,9 @@ const WRITE_MS = 10;
 const LINGER_MS = 2000;
 /** Between looks whether it is still so, ms. */
 const LINGER_LOOK_MS = 200;
+
+/** Runs that are taken up before others have their turn. */
+const AT_ONCE = 1000;
 
 /** Between looks whether somebody has set the wall clock, ms. */
 const CLOCK_LOOK_MS = 5000;
@@ -131,7 +134,7 @@ export class Service {
     const found = [...[service.#clock.news() ?? []].flat(), ...service.#unreadable()];
     if (found.length > 0) await journal.append(found);
     replay(service.#state, found);
-    service.#takeUp(recovery.lately);
+    await service.#takeUp(recovery.lately);
     await service.#outlook.listen(options.socket);
     return service;
   }
@@ -334,18 +337,18 @@ export class Service {
   /** What must be on disk besides is put there first: the events that tell of it will be gone. */
   async #snapshot(): Promise<Snapshot> {
     await this.#book.secure();
-    const turn = new TurnBudget(WRITE_MS);
-    while (!this.#records.flush(performance.now() + WRITE_MS)) await turn.next();
+    const turns = new Turns();
+    while (!this.#records.flush(performance.now() + WRITE_MS)) await turns.pass();
     return snapshotOf(this.#state);
   }
 
-  #takeUp(lately: readonly PastAttempt[]): void {
+  async #takeUp(lately: readonly PastAttempt[]): Promise<void> {
     const runs = [...this.#state.runs.values()];
     this.#book.forgetOthers(this.#planKeys());
     const last = runs.at(-1);
     if (last !== undefined) this.#gpus.lookIn(this.#book.page(last.plan).environment);
     reconcile(this.#state, { executor: this.#executor, planned: ({ id }) => this.#planned(id)!, ...this.#judging() });
-    for (const run of runs) this.#settlePause(run);
+    for (const id of this.#state.active) this.#settlePause(this.#state.runs.get(id)!);
     for (const past of lately) {
       const planned = this.#planned(past.id);
       const [startedAt, endedAt] = [this.#clock.shown(past.startedAt), this.#clock.shown(past.endedAt)];
@@ -353,7 +356,12 @@ export class Service {
     }
     this.#newsroom.takeUp();
     this.#clockLook = setInterval(() => this.#lookAtClock(), CLOCK_LOOK_MS).unref();
-    this.#changed(new Set(runs.map(({ id }) => id)));
+    const turns = new Turns();
+    for (let from = 0; from < runs.length; from += AT_ONCE) {
+      this.#changed(new Set(runs.slice(from, from + AT_ONCE).map(({ id }) => id)));
+      await turns.pass();
+    }
+    if (runs.length === 0) this.#changed(new Set());
   }
 
   /** The last supervisor may have died between deciding on a pause, or on its end, and doing it. */
@@ -364,8 +372,8 @@ export class Service {
   }
 
   /** The keys of what these runs are, or all. */
-  #planKeys(ids: Iterable<RunId> = this.#state.runs.keys()): Set<string> {
-    const keys = new Set<string>();
+  #planKeys(ids: Iterable<RunId> = this.#state.runs.keys(), intakes = this.#state.intakes): Set<string> {
+    const keys = new Set(intakes.map(({ submission }) => submission.plan));
     for (const id of ids) {
       const { plan, next } = this.#state.runs.get(id)!;
       keys.add(plan);
@@ -378,7 +386,8 @@ export class Service {
   #unreadable(): SchedulerEvent[] {
     return [...this.#state.sweeps].flatMap(([sweep, ids]) => {
       try {
-        for (const key of this.#planKeys(ids)) this.#book.page(key);
+        const intakes = this.#state.intakes.filter(({ submission }) => submission.sweep === sweep);
+        for (const key of this.#planKeys(ids, intakes)) this.#book.page(key);
         return [];
       } catch (error) {
         const up = [...ids].filter((id) => this.#state.active.has(id)).length;

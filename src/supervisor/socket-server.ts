@@ -128,6 +128,7 @@ export class SocketServer {
   }
 
   #flush(socket: Socket, link: ClientLink): void {
+    if (this.#board.isIncomplete) return this.publishSoon();
     if (!this.#isPrepared()) return;
     const stalled = link.flush(performance.now());
     if (link.wantsMore) setImmediate(() => this.#links.has(socket) && this.#flush(socket, link));

@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { GroupId, type RunId } from '../base/ids.js';
 import type { RunFacts } from '../base/run-facts.js';
 import { UserError } from '../base/user-error.js';
@@ -7,6 +9,7 @@ import { isActive, type RunState } from '../scheduler/run-state.js';
 import type { SchedulerState } from '../scheduler/state.js';
 import type { Plan, PlannedGroup, PlannedRun } from '../spec/planned-run.js';
 import { growth } from '../spec/standing.js';
+import { unknownRun } from '../store/run-facts.js';
 import { after, factsOf, type Judge } from './judgement.js';
 import type { Sharing } from './sharing.js';
 
@@ -26,24 +29,53 @@ export type Known = {
 
 /** What of a plan there is left to do, for the scheduler: looks into each run's directory, which costs 50 µs a run. */
 export async function judgeRuns(plan: Plan, known: Known, judge: Judge, room: GpuRoom): Promise<SubmittedRun[]> {
-  refuseDoubles(plan);
+  const seen = { ...known, isMissing: await missing(plan) };
   const judged: SubmittedRun[] = [];
+  const ids = new Set<RunId>();
+  const terms = new TermsBook(room);
   for (const [index, run] of plan.runs.entries()) {
     if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
-    const wish = wishFor(run, known, judge);
-    judged.push({
-      id: run.id,
+    if (ids.size === ids.add(run.id).size) throw twice(run);
+    const wish = wishFor(run, seen, judge);
+    const { group, need, graceMs, priority, timeoutMs, retry } = terms.of(run);
+    const { wish: wanted, attempts } = wish instanceof Promise ? await wish : wish;
+    judged.push({ id: run.id, group, need, graceMs, priority, timeoutMs, retry, wish: wanted, attempts });
+  }
+  return judged;
+}
+
+type Terms = Omit<SubmittedRun, 'id' | 'wish' | 'attempts'>;
+
+/** The terms of runs. Those that have them in common share one object, so that whoever writes them down sees it. */
+class TermsBook {
+  readonly #room: GpuRoom;
+  readonly #known = new Map<PlannedRun['metrics'], { like: PlannedRun; terms: Terms }>();
+
+  constructor(room: GpuRoom) {
+    this.#room = room;
+  }
+
+  of(run: PlannedRun): Terms {
+    const known = this.#known.get(run.metrics);
+    if (known !== undefined && isAlike(known.like, run)) return known.terms;
+    const terms: Terms = {
       group: groupId(run.sweep, run.group),
-      need: needOf(run, room),
+      need: needOf(run, this.#room),
       graceMs: run.grace * 1000,
       priority: run.priority,
       timeoutMs: run.timeout === null ? null : run.timeout * 1000,
       // Not 0: a retry comes after the end of what it retries, also for those who only look now and then.
       retry: { max: run.retry.max, backoffMs: Math.max(1, run.retry.backoff * 1000), on: run.retry.on },
-      ...(wish instanceof Promise ? await wish : wish),
-    });
+    };
+    this.#known.set(run.metrics, { like: run, terms });
+    return terms;
   }
-  return judged;
+}
+
+const alike = ['sweep', 'group', 'resources', 'grace', 'priority', 'timeout', 'retry'] as const;
+
+function isAlike(a: PlannedRun, b: PlannedRun): boolean {
+  return alike.every((key) => a[key] === b[key]);
 }
 
 /** The plan's groups with what they need; a run may need more than its group's heading says. */
@@ -75,15 +107,27 @@ function breakerOf(breaker: PlannedGroup['breaker']): Breaker | null {
   return breaker === null ? null : { failures: breaker.failures, withinMs: breaker.within * 1000 };
 }
 
+type Seen = Known & { isMissing: (directory: string) => boolean };
+
+/** Tells directories of runs that are not there: to list a sweep's folder once costs less than to ask for fifty thousand of them. */
+async function missing({ runs }: Plan): Promise<Seen['isMissing']> {
+  const folder = dirname(runs[0]?.directory ?? '.');
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? [] : null));
+  if (names === null) return () => false;
+  // Some file systems take large letters for small ones.
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  return (directory) => dirname(directory) === folder && !known.has(basename(directory).toLowerCase());
+}
+
 type Wish = Pick<SubmittedRun, 'wish' | 'attempts'>;
 
 /** At once, unless a long file has to be looked through. */
-function wishFor(run: PlannedRun, { state, planned, elderOf }: Known, judge: Judge): Wish | Promise<Wish> {
+function wishFor(run: PlannedRun, { state, planned, elderOf, isMissing }: Seen, judge: Judge): Wish | Promise<Wish> {
   // Taken before the directory is looked at, which is written to before we are told of it.
   const { attempt, state: was } = state.runs.get(run.id) ?? { attempt: 0, state: null };
   if (was !== null && isActive(was))
     return { wish: isGrown(run, planned(run.id)) ? 'extend' : 'keep', attempts: attempt };
-  return after(factsOf(run), (facts): Wish => {
+  return after(was === null && isMissing(run.directory) ? unknownRun : factsOf(run), (facts): Wish => {
     const attempts = Math.max(attempt, facts.attempts);
     if (isDone(run, was, { facts, judge })) return { wish: 'done', attempts };
     if (isUp(run, facts, elderOf)) return { wish: 'adopt', attempts };
@@ -115,10 +159,6 @@ function groupId(sweep: string, group: string): GroupId {
   return GroupId.parse(`${sweep}/${group}`);
 }
 
-function refuseDoubles({ runs, sweep }: Plan): void {
-  const seen = new Set<string>();
-  for (const { id, name } of runs) {
-    if (seen.has(id)) throw new UserError(`Sweep ${sweep} has two runs called ${name}.`, 'Make `name` unique.');
-    seen.add(id);
-  }
+function twice({ sweep, name }: PlannedRun): UserError {
+  return new UserError(`Sweep ${sweep} has two runs called ${name}.`, 'Make `name` unique.');
 }

@@ -1,5 +1,5 @@
 import type { RunId } from '../base/ids.js';
-import { TurnBudget } from './turn-budget.js';
+import { Turns } from './turns.js';
 import { UserError } from '../base/user-error.js';
 import type { SchedulerAction } from '../scheduler/action.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
@@ -22,9 +22,6 @@ type Post = { event: SchedulerEvent; resolve: () => void; reject: ((cause: Error
 
 /** Between attempts to record when the disk refuses, ms. */
 const RETRY_MS = 1000;
-
-/** Events are acted upon for so long in one turn, ms. */
-const TAKE_MS = 10;
 
 /** How long a mere mention waits for company, ms. */
 const MENTION_MS = 10;
@@ -91,10 +88,10 @@ export class Supervisor {
       const batch = this.#posts;
       this.#posts = [];
       const isRecorded = await this.#isRecorded(batch);
-      const turn = new TurnBudget(TAKE_MS);
+      const turns = new Turns();
       // A hundred runs that end at once are not taken in one turn.
       for (const post of isRecorded ? batch : []) {
-        if (turn.isSpent) await turn.next();
+        if (turns.isOver) await turns.pass();
         this.#take(post);
       }
       if (!isRecorded) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));

@@ -5,20 +5,22 @@ import type { SchedulerState } from '../scheduler/state.js';
 import type { MetricChoice, Plan, PlannedRun } from '../spec/planned-run.js';
 import type { RunBook } from './run-book.js';
 
+type Objective = NonNullable<PlannedRun['objective']>;
+
 /** The sweeps as clients see them. A sweep that was submitted in parts has the groups of all parts. */
 export function sweepSummaries(state: SchedulerState, book: RunBook, runsDirectory: string): SweepSummary[] {
   return [...state.sweeps].map(([name, ids]) => {
-    const keys = new Set([...ids].map((id) => state.runs.get(id)!.plan));
+    const keys = new Set<string>();
+    for (const id of ids) keys.add(state.runs.get(id)!.plan);
     const plans = [...keys].map((key) => book.page(key).plan);
     return summary(name, plans, join(runsDirectory, name));
   });
 }
 
 function summary(name: string, plans: readonly Plan[], directory: string): SweepSummary {
-  const runs = plans.flatMap((plan) => plan.runs);
-  const { show, x } = commonest(runs.map(({ metrics }) => metrics));
+  const { uses, choices, objectives } = digestOf(plans);
+  const { show, x } = commonest(uses);
   const groups = new Map(plans.flatMap((plan) => plan.groups).map((group) => [group.name, group]));
-  const choices = new Map(runs.map((run) => [run.group, run.metrics]));
   return {
     name,
     description: redacted(plans.at(-1)?.description ?? null),
@@ -31,8 +33,24 @@ function summary(name: string, plans: readonly Plan[], directory: string): Sweep
     }),
     show,
     x,
-    ...objectiveOf(runs),
+    ...objectiveOf(objectives),
   };
+}
+
+/** What is looked at of all runs. `uses`: how many runs make each choice, in the order of the file. `choices`: by group. */
+type Digest = { uses: Map<MetricChoice, number>; choices: Map<string, MetricChoice>; objectives: Set<Objective> };
+
+/** Runs of a plan share what they have in common, so that there is little of it, and one look at each run is enough. */
+function digestOf(plans: readonly Plan[]): Digest {
+  const digest: Digest = { uses: new Map(), choices: new Map(), objectives: new Set() };
+  for (const { runs } of plans) {
+    for (const { group, metrics, objective } of runs) {
+      digest.uses.set(metrics, (digest.uses.get(metrics) ?? 0) + 1);
+      digest.choices.set(group, metrics);
+      if (objective !== null) digest.objectives.add(objective);
+    }
+  }
+  return digest;
 }
 
 function redacted(text: string | null): string | null {
@@ -40,21 +58,18 @@ function redacted(text: string | null): string | null {
 }
 
 /** Groups may differ in what they try to do; then nothing can be said of the sweep. */
-function objectiveOf(runs: readonly PlannedRun[]): Pick<SweepSummary, 'objective'> {
-  const stated = runs.flatMap(({ objective }) => objective ?? []);
+function objectiveOf(objectives: ReadonlySet<Objective>): Pick<SweepSummary, 'objective'> {
+  const stated = [...objectives];
   const [first] = stated;
   if (first === undefined || stated.some(({ name, goal }) => name !== first.name || goal !== first.goal)) return {};
   return { objective: { name: first.name, goal: first.goal } };
 }
 
 /** What most runs want shown: warm-ups come first in a file, but are not what it is about. */
-function commonest(choices: readonly MetricChoice[]): Pick<MetricChoice, 'show' | 'x'> {
-  // Runs of a plan share their choices, so that there are few to be put in words.
-  const uses = new Map<MetricChoice, number>();
-  for (const choice of choices) uses.set(choice, (uses.get(choice) ?? 0) + 1);
+function commonest(uses: ReadonlyMap<MetricChoice, number>): Pick<MetricChoice, 'show' | 'x'> {
   const counts = new Map<string, number>();
   const keyOf = ({ show, x }: MetricChoice) => JSON.stringify([x, show]);
   for (const [choice, count] of uses) counts.set(keyOf(choice), (counts.get(keyOf(choice)) ?? 0) + count);
   const [most] = [...counts].sort(([, a], [, b]) => b - a);
-  return choices.find((choice) => keyOf(choice) === most![0]) ?? { show: [], x: 'step' };
+  return [...uses.keys()].find((choice) => keyOf(choice) === most![0]) ?? { show: [], x: 'step' };
 }

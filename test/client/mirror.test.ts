@@ -149,6 +149,8 @@ describe('what a client sees', () => {
     take(slots(0));
     take(submitted(names));
     line.isHeld = true;
+    // As far as it goes in two turns: more than may be unsent.
+    publish(0);
     publish(0);
     const before = line.sent.length;
     for (let n = 1; n <= 40; n++) {
@@ -159,6 +161,7 @@ describe('what a client sees', () => {
     expect(before).toBeLessThan(512 << 10);
     Object.assign(line, { isHeld: false, held: 0 });
     publish(20_000);
+    publish(20_100);
     expect([...mirrorOf(line.sent).runs.values()].every(({ metrics }) => metrics['loss'] === 40)).toBe(true);
   });
 

@@ -10,6 +10,7 @@ import { recover } from '../../src/supervisor/recovery.js';
 import { parseSweepFile } from '../../src/spec/parse-sweep-file.js';
 import { numbers } from '../faults/fault-plan.js';
 import { started } from '../scheduler/play.js';
+import { SharedParts } from '../../src/spec/plan-text.js';
 import { plan } from '../supervisor/testbed.js';
 import { mutant } from './mutant.js';
 
@@ -30,6 +31,7 @@ function version2(): Buffer {
 const requests: ClientMessage[] = [
   { type: 'hello', version: 1 },
   { type: 'submit', request: 1, plan: plan('/runs', 's', [{}, {}]), environment: { A: 'b' }, slots: {}, more: false },
+  { type: 'page', request: 2, page: new SharedParts().pageOf(plan('/runs', 's', [{}, {}]).runs), of: 2 },
   { type: 'command', request: 2, command: { verb: 'set-slots', slots: { slots: 2, gpus: [0, 1] } } },
 ];
 const answers: ServerMessage[] = [

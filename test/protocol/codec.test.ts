@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { UserError } from '../../src/base/user-error.js';
 import { encode, LONGEST_LINE, MessageReader } from '../../src/protocol/codec.js';
 import { ClientMessage, ServerMessage } from '../../src/protocol/message.js';
+import { SharedParts } from '../../src/spec/plan-text.js';
 import { plan } from '../supervisor/testbed.js';
+
+const threeRuns = plan('/runs', 's', [{}, { grace: 7 }, { argv: ['echo', 'ünïcödé 🙂\n'] }]).runs;
 
 const messages: ClientMessage[] = [
   { type: 'hello', version: 1 },
@@ -15,6 +18,7 @@ const messages: ClientMessage[] = [
     slots: {},
     more: false,
   },
+  { type: 'page', request: 1, page: new SharedParts().pageOf(threeRuns), of: 3 },
   { type: 'command', request: 2, command: { verb: 'stop-sweep', sweep: 's' } },
 ];
 

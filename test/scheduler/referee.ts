@@ -48,7 +48,8 @@ function isEarly(notBefore: number | null, { type, at }: Moment['event']): boole
   return notBefore !== null && !HASTENS.includes(type) && (type !== 'time-passed' || notBefore > at);
 }
 
-const LIFTS = ['release-requested', 'retry-requested', 'runs-submitted'];
+/** With `time-passed` more of a submission may have come. */
+const LIFTS = ['release-requested', 'retry-requested', 'runs-submitted', 'time-passed'];
 const HASTENS = ['resume-requested', 'retry-requested'];
 
 /** Why no run must have been put on the GPU just now. */
@@ -83,7 +84,9 @@ function overCapacity({ world, up }: Scene): string[] {
 
 /** What could start and does not: the first in line, on CPU slots or on GPUs. */
 function idle({ world, up, undone }: Scene): string[] {
-  const { runs, cpu } = world.state;
+  const { runs, cpu, intakes } = world.state;
+  // The first in line may be among those that are still to come.
+  if (intakes.length > 0) return [];
   const inLine = [...runs.values()]
     .filter((run) => run.state.phase === 'waiting' && run.state.notBefore === null && run.hold === null)
     .filter(({ group }) => !undone.has(NEEDS[group] ?? ''))

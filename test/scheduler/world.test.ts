@@ -12,6 +12,8 @@ import { World } from './world.js';
 const copied = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
 const seeds = fc.integer({ min: 0, max: 2 ** 31 });
 
+const portions = fc.option(fc.integer({ min: 1, max: 50 }), { nil: undefined });
+
 function launches(actions: readonly SchedulerAction[]): string[] {
   return actions.filter(({ type }) => type === 'launch').map(({ id, attempt }) => `${id} ${attempt}`);
 }
@@ -34,10 +36,22 @@ describe('eight GPUs, whatever happens to them,', () => {
     );
   });
 
+  it('are never given too much, nor left idle, where submissions are taken in by the portion', () => {
+    fc.assert(
+      fc.property(seeds, fc.integer({ min: 1, max: 50 }), (seed, portion) => {
+        const world = new World(seed, judge, portion);
+        world.live(300);
+        world.settle();
+        expect(world.state.runs.size).toBe(60);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
   it('start nothing twice', () => {
     fc.assert(
-      fc.property(seeds, (seed) => {
-        const world = new World(seed);
+      fc.property(seeds, portions, (seed, portion) => {
+        const world = new World(seed, null, portion);
         world.live(400);
         const made = launches(world.actions);
         expect(new Set(made).size).toBe(made.length);
@@ -69,8 +83,8 @@ describe('eight GPUs, whatever happens to them,', () => {
 
   it('are the same after the events were written down and played again', () => {
     fc.assert(
-      fc.property(seeds, (seed) => {
-        const world = new World(seed);
+      fc.property(seeds, portions, (seed, portion) => {
+        const world = new World(seed, null, portion);
         world.live(400);
         const again = emptyState();
         const repeated = copied<SchedulerEvent[]>(world.events).flatMap((event) => step(again, event).actions);
@@ -83,8 +97,8 @@ describe('eight GPUs, whatever happens to them,', () => {
 
   it('go on from a snapshot as if there had been none', () => {
     fc.assert(
-      fc.property(seeds, fc.nat(300), (seed, first) => {
-        const world = new World(seed);
+      fc.property(seeds, fc.nat(300), portions, (seed, first, portion) => {
+        const world = new World(seed, null, portion);
         world.live(first);
         const events = world.events.length;
         const actions = world.actions.length;

@@ -57,11 +57,14 @@ export class World {
   readonly peaks = new Map<string, number>();
   readonly #roll: Dice;
   readonly #sketches: Sketch[];
+  readonly #portion: number | undefined;
   readonly #watch: ((moment: Moment, world: World) => void) | null;
   granted: number[] = [];
   #at = 1;
 
-  constructor(seed: number, watch: ((moment: Moment, world: World) => void) | null = null) {
+  /** @param portion So many runs of a submission are taken in at once; absent: all. */
+  constructor(seed: number, watch: ((moment: Moment, world: World) => void) | null = null, portion?: number) {
+    this.#portion = portion;
     this.#roll = dice(seed);
     this.#watch = watch;
     this.gpus = MEMORIES.map((memory, index) => ({
@@ -222,7 +225,7 @@ export class World {
     });
     const breaker = { failures: 3, withinMs: 10_000 };
     const event = submitted(runs, { main: ['warmup'], last: ['main'] }, breaker);
-    this.take({ ...event, at: this.#at });
+    this.take({ ...event, at: this.#at, ...(this.#portion === undefined ? {} : { portion: this.#portion }) });
   }
 
   #wishFor(run: Run | undefined): NonNullable<Sketch['wish']> {

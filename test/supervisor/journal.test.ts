@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Journal } from '../../src/supervisor/journal.js';
-import { parseJournal } from '../../src/supervisor/journal-text.js';
+import { beginningParts, parseJournal } from '../../src/supervisor/journal-text.js';
 import { emptyState } from '../../src/scheduler/state.js';
 import { snapshotOf } from '../../src/scheduler/snapshot.js';
 import { recover } from '../../src/supervisor/recovery.js';
@@ -75,9 +75,9 @@ describe('the journal', () => {
   });
 
   it('is not touched when another version wrote it', async () => {
-    writeFileSync(path, '{"type":"journal","version":4}\nwhatever\n');
+    writeFileSync(path, '{"type":"journal","version":9}\nwhatever\n');
     await expect(Journal.open(path)).rejects.toThrow('another version');
-    expect(readFileSync(path, 'utf8')).toBe('{"type":"journal","version":4}\nwhatever\n');
+    expect(readFileSync(path, 'utf8')).toBe('{"type":"journal","version":9}\nwhatever\n');
   });
 
   it('leaves out a line that is damaged, says which, and counts the rest', async () => {
@@ -127,6 +127,16 @@ describe('the journal', () => {
   });
 });
 
+it.each([{}, { nextOrder: 7, groups: ['ü'] }])(
+  'a snapshot of many runs is made in parts, and is whole (%j)',
+  (rest) => {
+    const state = { ...rest, runs: Array.from({ length: 2500 }, (_, n) => ({ id: `r${n}` })) };
+    const parts = [...beginningParts(state)];
+    expect(Math.max(...parts.map(({ length }) => length))).toBeLessThan(parts.join('').length / 2);
+    expect(parseJournal(Buffer.from(parts.join('')), 'journal')).toMatchObject({ snapshot: state, dropped: [] });
+  },
+);
+
 describe('a journal of version 1', () => {
   const old = readFileSync('test/fixtures/journals/version-1.jsonl');
 
@@ -167,7 +177,7 @@ describe('a journal of version 1', () => {
     await journal.append([slots(4)]);
     await journal.close();
     const now = readFileSync(path);
-    expect(now.subarray(0, old.length).toString()).toBe(old.toString().replace('"version":1', '"version":3'));
+    expect(now.subarray(0, old.length).toString()).toBe(old.toString().replace('"version":1', '"version":4'));
     expect(seen(now)).toEqual(endings);
   });
 
@@ -192,7 +202,7 @@ describe('a journal of version 2', () => {
       const { journal } = await Journal.open(path);
       await journal.append([slots(4)]);
       await journal.close();
-      expect(readFileSync(path, 'utf8')).toBe(`{"type":"journal","version":3${rest}\n${JSON.stringify(slots(4))}\n`);
+      expect(readFileSync(path, 'utf8')).toBe(`{"type":"journal","version":4${rest}\n${JSON.stringify(slots(4))}\n`);
     }
   });
 
