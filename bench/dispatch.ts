@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lockPath, readLock } from '../src/supervisor/lock.js';
+import { lockPath, readLock } from '../src/supervisor/core/lock.js';
 import { ensureSupervisor } from '../src/client/ensure-supervisor.js';
 import type { Fleet } from '../src/client/fleet.js';
 import { SHIM } from '../src/executors/local/shim.js';

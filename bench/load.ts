@@ -1,8 +1,8 @@
 import { closeSync, existsSync, mkdtempSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MetricLog } from '../src/store/metric-log.js';
-import { OutlinedLog } from '../src/store/outlined-log.js';
+import { MetricLog } from '../src/metrics/metric-log.js';
+import { OutlinedLog } from '../src/metrics/outlined-log.js';
 import { busyLines } from './support/busy.js';
 import { median } from './support/quantile.js';
 

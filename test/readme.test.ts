@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { verbTableMarkdown } from '../src/cli/verb-table.js';
-import { expandSweep } from '../src/spec/expand-sweep.js';
-import { parseSweepFile } from '../src/spec/parse-sweep-file.js';
+import { expandSweep } from '../src/spec/expand/expand-sweep.js';
+import { parseSweepFile } from '../src/spec/file/parse-sweep-file.js';
 import { keyTableMarkdown } from '../src/tui/key-map.js';
 
 const readme = readFileSync('README.md', 'utf8');

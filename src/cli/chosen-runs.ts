@@ -1,12 +1,12 @@
-import { didYouMean } from '../base/nearest.js';
-import { shortened } from '../base/shortened.js';
+import { didYouMean } from '../text/nearest.js';
+import { shortened } from '../text/shortened.js';
 import { UserError } from '../base/user-error.js';
 import type { RunSummary } from '../client/fleet.js';
-import { parseRunQuery } from '../client/run-query.js';
-import { checkRunQuery } from '../client/run-query-check.js';
-import { runTest } from '../client/run-query-match.js';
-import { hasTerm, type Term } from '../client/run-query-shape.js';
-import { everyRun } from '../client/run-query-words.js';
+import { parseRunQuery } from '../query/reading.js';
+import { checkRunQuery } from '../query/check.js';
+import { runTest } from '../query/match.js';
+import { hasTerm, type Term } from '../query/query.js';
+import { everyRun } from '../query/words.js';
 
 /**
  * The runs that the words of a command line choose, in launch order. Words that are all exact names (of a run, `sweep/run`,

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { readGpus } from '../executors/gpu/read-gpus.js';
+import { readGpus } from '../gpu/read-gpus.js';
 import { slotWish, type LaunchOptions } from './options.js';
 
 /** Where runs would go on this machine: `gpu 0` … and `cpu 0` …, as the supervisor would grant them with nothing else running. */

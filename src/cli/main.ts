@@ -1,7 +1,7 @@
 /** The program `memrl-tui`: reads the command line, calls one verb, prints errors, sets the exit code. */
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
-import { preferencesPath } from '../store/preferences.js';
+import { preferencesPath } from '../files/preferences.js';
 import type { LaunchOptions } from './options.js';
 import { reportError } from './report-error.js';
 import { onOutputLost, print, remark } from './terminal.js';
@@ -30,7 +30,7 @@ addOptions(program, launchOptions);
 for (const verb of verbs) addVerb(program, verb);
 // Asked by the shell while a person types.
 program.command('__complete <shell> <line>', { hidden: true }).action(async (shell: string, line: string) => {
-  const { complete } = await import('./complete/complete.js');
+  const { complete } = await import('./completion/complete.js');
   process.exitCode = await complete(shell, line);
 });
 

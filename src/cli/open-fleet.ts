@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { didYouMean } from '../base/nearest.js';
+import { didYouMean } from '../text/nearest.js';
 import { UserError } from '../base/user-error.js';
 import { ensureSupervisor, type SupervisorWish } from '../client/ensure-supervisor.js';
 import type { Fleet } from '../client/fleet.js';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { gpuIndexOf } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
-import { parseDuration } from '../spec/duration.js';
+import { parseDuration } from '../text/duration.js';
 import { obstacleAt } from './runs-directory.js';
 
 /** What every verb takes, as typed. */

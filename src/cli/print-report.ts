@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { buildReport } from '../report/build-report.js';
 import type { Pause } from '../report/read-to-end.js';
-import { reportLines } from '../report/view/report-lines.js';
+import { reportLines } from '../report/report-lines.js';
 import { runsDirectory, type LaunchOptions } from './options.js';
 import { outputWidth, print } from './terminal.js';
 import { unstartedRuns } from './unstarted-runs.js';

@@ -1,9 +1,9 @@
-import { expandSweep } from '../spec/expand-sweep.js';
-import { parseSweepFile } from '../spec/parse-sweep-file.js';
+import { expandSweep } from '../spec/expand/expand-sweep.js';
+import { parseSweepFile } from '../spec/file/parse-sweep-file.js';
 import type { Plan } from '../spec/planned-run.js';
-import { doneTest } from '../spec/done-rule.js';
-import { standing } from '../spec/standing.js';
-import { readRunFacts } from '../store/run-facts.js';
+import { doneTest } from '../spec/policy/done-rule.js';
+import { standing } from '../spec/policy/completion.js';
+import { readRunFacts } from '../files/completion-facts.js';
 import { runsDirectory, type LaunchOptions } from './options.js';
 import type { Planned } from './plan/planned.js';
 import { readSweepText } from './read-sweep-text.js';

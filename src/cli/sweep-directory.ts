@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Name } from '../base/ids.js';
-import { didYouMean } from '../base/nearest.js';
-import { shortened } from '../base/shortened.js';
+import { didYouMean } from '../text/nearest.js';
+import { shortened } from '../text/shortened.js';
 import { UserError } from '../base/user-error.js';
 
 /**

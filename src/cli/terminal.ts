@@ -7,7 +7,7 @@
  * `printData`) stays as it is, with the means of its own format.
  */
 import { createInterface } from 'node:readline/promises';
-import { terminalJson, terminalText } from '../store/display-text.js';
+import { terminalJson, terminalText } from '../text/display-text.js';
 import { OutputLost } from './output-lost.js';
 
 /** Text in a look of ours: the parameters of an SGR sequence, such as `1;32`; empty: the terminal's own. */

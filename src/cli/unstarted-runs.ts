@@ -1,6 +1,6 @@
 import { connect } from '../client/ensure-supervisor.js';
 import type { Fleet, RunSummary } from '../client/fleet.js';
-import type { ReportedRun } from '../report/reported-run.js';
+import type { ReportedRun } from '../analysis/analysed-run.js';
 
 /** A report is about files; what has none yet is not waited for longer, ms. */
 const PATIENCE_MS = 1000;

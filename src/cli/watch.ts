@@ -1,9 +1,9 @@
 import type { Fleet, RunSummary } from '../client/fleet.js';
-import { PreferencesFile, preferencesPath } from '../store/preferences.js';
+import { PreferencesFile, preferencesPath } from '../files/preferences.js';
 import { openWindow } from '../tui/open-window.js';
 import { preferencesIn } from '../tui/preferences.js';
-import { LateDesk } from './desk/late-desk.js';
-import type { Launched } from './desk/sweep-source.js';
+import { LateDesk } from './editor/lazy-editor.js';
+import type { Launched } from './editor/sweep-source.js';
 import { isOver } from './is-over.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';

@@ -1,22 +1,22 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { naturalOrder } from '../base/natural-order.js';
+import { naturalOrder } from '../text/natural-order.js';
 import { UserError } from '../base/user-error.js';
 import { runFiles } from '../contract/files.js';
-import { MetricLog } from '../store/metric-log.js';
+import { MetricLog } from '../metrics/metric-log.js';
 import { cellsOf, type Cell } from './cells.js';
-import { grouped } from './grouped.js';
-import { readCurve } from './memory/read-curve.js';
-import { scalings } from './memory/scaling.js';
-import { summarise, type MemoryRow } from './memory/summary.js';
-import { memoryTask, type MemoryTask } from './memory/task.js';
-import { judge, type Verdict } from './memory/verdict.js';
-import { shownKeys } from './metrics/shown-keys.js';
-import { summariseMetrics } from './metrics/summary.js';
+import { grouped } from '../base/grouped.js';
+import { readCurve } from './read-curve.js';
+import { scalings } from '../analysis/scaling.js';
+import { summarise, type MemoryRow } from '../analysis/memory-summary.js';
+import { memoryTask, type MemoryTask } from '../analysis/memory-task.js';
+import { judge, type Verdict } from '../analysis/verdict.js';
+import { shownKeys } from './shown-keys.js';
+import { summariseMetrics } from './metric-summary.js';
 import { eachRun } from './read-runs.js';
 import { type Pause, readToEnd } from './read-to-end.js';
 import type { Report, Section } from './report.js';
-import type { ReportedRun } from './reported-run.js';
+import type { ReportedRun } from '../analysis/analysed-run.js';
 import { readOutline, type SweepOutline } from './sweep-outline.js';
 
 /**

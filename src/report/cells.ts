@@ -1,6 +1,6 @@
 import { parameterOf } from '../base/scalar.js';
-import { grouped } from './grouped.js';
-import type { ReportedRun } from './reported-run.js';
+import { grouped } from '../base/grouped.js';
+import type { ReportedRun } from '../analysis/analysed-run.js';
 
 /** Runs of one group that differ in nothing but their seed. `varies`: the parameters that tell this cell from others. */
 export type Cell = { group: string; varies: Record<string, unknown>; runs: ReportedRun[] };

@@ -1,13 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { redactedParameters, redactShapes } from '../base/redaction.js';
-import { naturalOrder } from '../base/natural-order.js';
+import { redactedParameters, redactShapes } from '../text/redaction.js';
+import { naturalOrder } from '../text/natural-order.js';
 import type { Outcome } from '../base/outcome.js';
 import { runFiles } from '../contract/files.js';
 import type { RunRecord } from '../contract/run-record.js';
-import { exitCode } from '../store/run-facts.js';
-import { readIfThere, readRunRecord } from '../store/run-record-file.js';
-import type { ReportedRun, ReportedState } from './reported-run.js';
+import { exitCode } from '../files/completion-facts.js';
+import { readIfThere, readRunRecord } from '../files/run-record-file.js';
+import type { ReportedRun, ReportedState } from '../analysis/analysed-run.js';
 
 /** All runs below a sweep's directory that hold a `run.json`, in natural order of name (N16 before N256). */
 export function readRuns(sweepDirectory: string): ReportedRun[] {

@@ -1,4 +1,4 @@
-import type { MetricLog } from '../store/metric-log.js';
+import type { MetricLog } from '../metrics/metric-log.js';
 
 /** Lets others work between two parts of a long reading. */
 export type Pause = () => Promise<void>;

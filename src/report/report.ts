@@ -1,7 +1,7 @@
-import type { Scaling } from './memory/scaling.js';
-import type { MemoryRow } from './memory/summary.js';
-import type { MetricRow } from './metrics/summary.js';
-import type { ReportedState } from './reported-run.js';
+import type { Scaling } from '../analysis/scaling.js';
+import type { MemoryRow } from '../analysis/memory-summary.js';
+import type { MetricRow } from './metric-summary.js';
+import type { ReportedState } from '../analysis/analysed-run.js';
 
 /** The table of one group. `title`: from the sweep file. */
 export type Section = { group: string; title: string | null } & (

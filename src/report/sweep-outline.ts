@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { sweepFiles } from '../contract/files.js';
-import { readIfThere } from '../store/run-record-file.js';
+import { readIfThere } from '../files/run-record-file.js';
 
 /** What a report takes from the sweep file: the order of the groups, their titles, and what to show. */
 export type SweepOutline = {

@@ -1,5 +1,5 @@
 import type { RunId } from '../base/ids.js';
-import type { Slot } from './slot.js';
+import type { Slot } from './placement/slot.js';
 
 /** Everything the scheduler can ask for. Orders, as data; the supervisor carries them out. */
 export type SchedulerAction =

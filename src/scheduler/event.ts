@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { GpuIndex, GroupId, Name, RunId } from '../base/ids.js';
 import { FailureClass, Outcome } from '../base/outcome.js';
-import { Need, Slot } from './slot.js';
+import { Need, Slot } from './placement/slot.js';
 
 const at = z.number();
 const id = RunId;

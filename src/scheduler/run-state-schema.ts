@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Outcome } from '../base/outcome.js';
 import type { RunState } from './run-state.js';
-import { Slot } from './slot.js';
+import { Slot } from './placement/slot.js';
 
 const time = z.number();
 

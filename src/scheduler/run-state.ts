@@ -1,7 +1,7 @@
 import type { GroupId, RunId } from '../base/ids.js';
 import type { Outcome } from '../base/outcome.js';
 import type { Retry } from './event.js';
-import type { Need, Slot } from './slot.js';
+import type { Need, Slot } from './placement/slot.js';
 
 /** Why a run is being ended: a person asked, its `stop_when` held, or it used up its time. */
 export type StopCause = { kind: 'asked' } | { kind: 'rule'; rule: string } | { kind: 'timeout'; seconds: number };

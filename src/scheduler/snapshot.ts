@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { GpuIndex, GroupId, RunId } from '../base/ids.js';
-import { Boot } from './boots.js';
+import { Boot } from './lifecycle/boots.js';
 import { Breaker, Chosen, Retry, RunsSubmitted, SeenGpu } from './event.js';
-import { groupOf, setNeeds } from './groups.js';
-import { file } from './move.js';
+import { groupOf, setNeeds } from './queue/groups.js';
+import { file } from './lifecycle/move.js';
 import type { Run, Terms } from './run-state.js';
 import { RunStateSchema } from './run-state-schema.js';
-import { Need } from './slot.js';
-import { intakeOf } from './submit.js';
+import { Need } from './placement/slot.js';
+import { intakeOf } from './lifecycle/submit.js';
 import { emptyState, type Group, type SchedulerState } from './state.js';
 
 /** What runs of a sweep mostly have in common. */

@@ -1,7 +1,7 @@
 import type { GpuIndex, GroupId, RunId } from '../base/ids.js';
-import type { Boot } from './boots.js';
+import type { Boot } from './lifecycle/boots.js';
 import type { Breaker, EventOf, SeenGpu } from './event.js';
-import { RunHeap } from './run-heap.js';
+import { RunHeap } from './queue/run-heap.js';
 import type { Run } from './run-state.js';
 
 /** A named block of a sweep: what it waits for, who waits for it, and the counts that answer both without a scan. */

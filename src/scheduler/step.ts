@@ -8,21 +8,21 @@
 import { assertNever } from '../base/assert-never.js';
 import type { RunId } from '../base/ids.js';
 import type { SchedulerAction } from './action.js';
-import { noteClock } from './boots.js';
-import { ended, ruleMet, started, withdrawn } from './attempts.js';
+import { noteClock } from './lifecycle/boots.js';
+import { ended, ruleMet, started, withdrawn } from './lifecycle/attempts.js';
 import type { EventOf, SchedulerEvent } from './event.js';
-import { forget } from './forget.js';
-import { changeSlots, drain, seeGpus } from './gpu-inventory.js';
-import { hold, holdForTarget, release, setPriority } from './hold.js';
-import { launchWaiting } from './launch.js';
-import { goOn, pause } from './pause.js';
-import { resume, tryAgain } from './retry.js';
+import { forget } from './lifecycle/forget.js';
+import { changeSlots, drain, seeGpus } from './placement/gpu-inventory.js';
+import { hold, holdForTarget, release, setPriority } from './lifecycle/hold.js';
+import { launchWaiting } from './queue/launch.js';
+import { goOn, pause } from './lifecycle/pause.js';
+import { resume, tryAgain } from './lifecycle/retry.js';
 import type { Run } from './run-state.js';
 import type { SchedulerState } from './state.js';
-import { stop } from './stop.js';
-import { submit } from './submit.js';
-import { passTime } from './time.js';
-import type { Turn } from './turn.js';
+import { stop } from './lifecycle/stop.js';
+import { submit } from './lifecycle/submit.js';
+import { passTime } from './lifecycle/time.js';
+import type { Turn } from './step-context.js';
 
 /** What came of an event. `touched`: runs whose own state changed. */
 export type Step = { actions: readonly SchedulerAction[]; touched: ReadonlySet<RunId> };

@@ -1,4 +1,4 @@
-import { cellsOf, isSimple } from './view/display-width.js';
+import { cellsOf, isSimple } from '../text/display-width.js';
 
 /** What stands for each of our own characters where only ASCII can be shown. Each is one column, as the original. */
 const stands: Record<string, string> = {

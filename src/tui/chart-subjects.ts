@@ -1,6 +1,6 @@
 import { parameterOf } from '../base/scalar.js';
 import type { RunSummary } from './port.js';
-import type { Scene } from './scene.js';
+import type { Scene } from './list-model.js';
 import { Memo } from './memo.js';
 import type { Tone } from './view/span.js';
 import type { Branch, TreeNode } from './view/tree.js';

@@ -1,7 +1,7 @@
 import { type Subject, subjectsOf } from './chart-subjects.js';
 import type { History, Wanted } from './history.js';
 import type { MetricReader } from './port.js';
-import type { Scene } from './scene.js';
+import type { Scene } from './list-model.js';
 import { theoryLines } from './theory-lines.js';
 import type { Curve } from './view/chart-look.js';
 import type { TreeNode } from './view/tree.js';

@@ -1,7 +1,7 @@
 import type { GroupBy } from './grouping.js';
 import type { RunSummary, SweepSummary } from './port.js';
 import { levelOf } from './view/grouping-level.js';
-import type { Variety } from './view/variety.js';
+import type { Variety } from './view/varying-parameters.js';
 
 /** Something the list can be divided by. `groups`: how many that gives. */
 export type GroupChoice = { readonly by: GroupBy; readonly groups: number };

@@ -1,8 +1,8 @@
-import { errorWords, isErrorLine } from '../store/log-error.js';
-import { readLogPattern } from '../store/log-pattern.js';
-import type { LineTest } from '../store/log-plain-text.js';
-import { LogSearch } from '../store/log-search.js';
-import type { LogSource } from '../store/log-source.js';
+import { errorWords, isErrorLine } from '../logs/log-error.js';
+import { readLogPattern } from '../logs/log-pattern.js';
+import type { LineTest } from '../logs/log-plain-text.js';
+import { LogSearch } from '../logs/log-search.js';
+import type { LogSource } from '../logs/log-source.js';
 import type { LogPlace, LogSeek, Sought } from './log-choice.js';
 import { LogWindow } from './log-window.js';
 import type { LogPage } from './view/log-page.js';

@@ -1,7 +1,7 @@
-import { failureLine, shorten } from '../store/failure-line.js';
-import { attemptRule } from '../store/log-attempt.js';
-import { LogFile, type LogLine, type LogStretch } from '../store/log-file.js';
-import type { LogSource } from '../store/log-source.js';
+import { failureLine, shorten } from '../logs/failure-line.js';
+import { attemptRule } from '../logs/log-attempt.js';
+import { LogFile, type LogLine, type LogStretch } from '../logs/log-file.js';
+import type { LogSource } from '../logs/log-source.js';
 import type { LogPlace } from './log-choice.js';
 import { isAtEnd, lineAt, type LogPage } from './view/log-page.js';
 

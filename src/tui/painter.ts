@@ -1,4 +1,4 @@
-import { cellsOf, isSimple } from './view/display-width.js';
+import { cellsOf, isSimple } from '../text/display-width.js';
 import { type Ground, grounds, type Line, type Tone, tones } from './view/span.js';
 import type { Theme } from './theme.js';
 

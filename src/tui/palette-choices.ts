@@ -4,7 +4,7 @@ import { initialColumns } from './list-column-id.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
 import type { RunSummary } from './port.js';
 import { keyPresets, themeNames } from './preferences-port.js';
-import type { Pressed, Situation } from './situation.js';
+import type { Pressed, Situation } from './key-context.js';
 import type { UiState } from './ui-state.js';
 import { sortsFor, sortWords } from './view/sort.js';
 

@@ -1,5 +1,5 @@
 import type { Command } from './command.js';
-import type { Pressed, Situation } from './situation.js';
+import type { Pressed, Situation } from './key-context.js';
 import type { UiState } from './ui-state.js';
 
 /** One command of the palette. */

@@ -1,8 +1,8 @@
 import type { SlotWish } from '../client/fleet.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
-import { sweepAt } from './press-desk.js';
-import { counted } from './press-target.js';
-import type { Situation } from './situation.js';
+import { sweepAt } from './editor-handler.js';
+import { counted } from './key-target.js';
+import type { Situation } from './key-context.js';
 import type { UiState } from './ui-state.js';
 import { isEnded } from './view/state-look.js';
 

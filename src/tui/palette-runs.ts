@@ -1,11 +1,11 @@
-import { readRunQuery } from '../client/run-query.js';
-import { runTest } from '../client/run-query-match.js';
-import { type RunVerb, suits, takesPriority } from '../client/run-verb.js';
+import { readRunQuery } from '../query/reading.js';
+import { runTest } from '../query/match.js';
+import { type RunVerb, suits, takesPriority } from '../protocol/run-verbs.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
 import type { RunId, RunSummary } from './port.js';
-import { problemOf } from './press-filter.js';
-import { counted, fitting } from './press-target.js';
-import type { Situation } from './situation.js';
+import { problemOf } from './filter-handler.js';
+import { counted, fitting } from './key-target.js';
+import type { Situation } from './key-context.js';
 import type { UiState } from './ui-state.js';
 
 const abouts: Readonly<Record<RunVerb, string>> = {

@@ -7,7 +7,7 @@ import { machineEntries } from './palette-machine.js';
 import { open, type PaletteEntry, type Reading } from './palette-entry.js';
 import { runEntries } from './palette-runs.js';
 import { type Offer, offerFor } from './prompt.js';
-import type { Situation } from './situation.js';
+import type { Situation } from './key-context.js';
 import type { UiState } from './ui-state.js';
 
 /** What the palette shows for what has been typed. */

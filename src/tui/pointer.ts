@@ -3,7 +3,7 @@ import { keyMapOf } from './key-map.js';
 import type { KeyPreset } from './preferences-port.js';
 import { scrollTo } from './scroll.js';
 import type { UiState } from './ui-state.js';
-import { textWidth } from './view/display-width.js';
+import { textWidth } from '../text/display-width.js';
 import { listArea } from './view/screen.js';
 import type { Line } from './view/span.js';
 

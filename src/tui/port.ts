@@ -1,7 +1,7 @@
 import type { Fleet, FleetStatus, RunSummary } from '../client/fleet.js';
-import type { RunVerb } from '../client/run-verb.js';
-import type { LogSource } from '../store/log-source.js';
-import type { readRunRecord } from '../store/run-record-file.js';
+import type { RunVerb } from '../protocol/run-verbs.js';
+import type { LogSource } from '../logs/log-source.js';
+import type { readRunRecord } from '../files/run-record-file.js';
 
 export type { Ack, FleetStatus, GroupSummary, RunSummary, RunWord, SlotWish, SweepSummary } from '../client/fleet.js';
 

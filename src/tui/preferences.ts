@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { PreferencesFile } from '../store/preferences.js';
+import type { PreferencesFile } from '../files/preferences.js';
 import type { GroupBy, Grouping } from './grouping.js';
 import { isColumnId } from './list-column-id.js';
 import {

@@ -1,4 +1,4 @@
-import { type Completion, completions } from '../client/run-query-completions.js';
+import { type Completion, completions } from '../query/completions.js';
 import { type EditedLine, lineOf, replaceBeforeCursor } from './line-editor.js';
 import type { RunSummary } from './port.js';
 

@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path';
-import { fileSource } from '../store/log-source.js';
-import { lastLines } from '../store/log-tail.js';
-import { OutlinedLog } from '../store/outlined-log.js';
-import { packageCount } from '../store/package-count.js';
-import { readRunRecord } from '../store/run-record-file.js';
+import { fileSource } from '../logs/log-source.js';
+import { lastLines } from '../logs/log-tail.js';
+import { OutlinedLog } from '../metrics/outlined-log.js';
+import { packageCount } from '../files/package-count.js';
+import { readRunRecord } from '../files/run-record-file.js';
 import type { RunDossier, RunFilesPort } from './port.js';
 
 /** Names of the files in a run directory (`contract/files.ts`, which this part does not import; a test compares them). */

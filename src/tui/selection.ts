@@ -1,5 +1,5 @@
 import type { RunSummary } from './port.js';
-import type { Scene } from './scene.js';
+import type { Scene } from './list-model.js';
 import type { UiState } from './ui-state.js';
 import type { Branch, TreeNode } from './view/tree.js';
 

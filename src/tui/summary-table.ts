@@ -1,5 +1,5 @@
 import { errorText } from '../base/error-text.js';
-import { Last } from './last.js';
+import { Last } from './memoize.js';
 import type { SummaryPort } from './summary-port.js';
 
 /** The summary table on the screen: as it was read last, until it has been read anew. */

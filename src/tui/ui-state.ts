@@ -2,11 +2,11 @@ import { type ChartChoice, initialChartChoice } from './chart-choice.js';
 import { type CompareChoice, initialCompareChoice } from './compare-choice.js';
 import { type Grouping, initialGrouping } from './grouping.js';
 import { initialLogChoice, type LogChoice } from './log-choice.js';
-import type { Order } from './order.js';
-import type { Draft } from './desk-port.js';
-import type { PaletteDialog } from './press-palette.js';
-import type { FilterDialog } from './press-filter.js';
-import type { SearchDialog } from './press-log.js';
+import type { Order } from './effect.js';
+import type { Draft } from './editor-port.js';
+import type { PaletteDialog } from './palette-handler.js';
+import type { FilterDialog } from './filter-handler.js';
+import type { SearchDialog } from './log-handler.js';
 import type { RunId } from './port.js';
 import type { KeyPreset, SavedView } from './preferences-port.js';
 import type { Subject } from './view/compare-subjects.js';
@@ -89,7 +89,7 @@ export type Dialog =
 /** A word to the person in the footer, until the next key. */
 export type Note = { readonly text: string; readonly tone: 'dim' | 'good' | 'warn' | 'bad' };
 
-export type { Order, RunVerb, WindowOrder } from './order.js';
+export type { Order, RunVerb, WindowOrder } from './effect.js';
 
 export const initialUi: UiState = {
   selected: null,

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { painted } from '../../src/cli/look/tone.js';
+import { painted } from '../../src/cli/show/tone.js';
 import { safeLine } from '../../src/cli/terminal.js';
-import { terminalJson } from '../../src/store/display-text.js';
+import { terminalJson } from '../../src/text/display-text.js';
 
 /** What a terminal could obey, and what would reorder a line on it. */
 const obeyed = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Surrogate}/u;

@@ -9,9 +9,9 @@ import type { SweepSummary } from '../../src/protocol/run-summary.js';
 import type { SchedulerEvent } from '../../src/scheduler/event.js';
 import { emptyState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
-import { Board } from '../../src/supervisor/board.js';
-import { ClientLink } from '../../src/supervisor/client-link.js';
-import { noVitals, type Vitals } from '../../src/supervisor/run-view.js';
+import { Board } from '../../src/supervisor/publish/run-view-cache.js';
+import { ClientLink } from '../../src/supervisor/publish/client-link.js';
+import { noVitals, type Vitals } from '../../src/supervisor/publish/run-view.js';
 import { ended, id, slots, started, stopAsked, submitted } from '../scheduler/play.js';
 import { plan } from '../supervisor/testbed.js';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { emptyState } from '../../src/scheduler/state.js';
-import { readRunRecord } from '../../src/store/run-record-file.js';
-import { parseJournal } from '../../src/supervisor/journal-text.js';
-import { recover } from '../../src/supervisor/recovery.js';
+import { readRunRecord } from '../../src/files/run-record-file.js';
+import { parseJournal } from '../../src/supervisor/core/journal-text.js';
+import { recover } from '../../src/supervisor/core/recovery.js';
 import { idOf, type Scene } from './scene.js';
 import type { Entry } from './ledger.js';
 import type { Ordained } from './runs.js';

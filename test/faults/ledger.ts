@@ -6,7 +6,7 @@
  * the supervisor believes: `beside`.
  */
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
-import { readStat } from '../../src/executors/local/process-identity.js';
+import { readStat } from '../../src/processes/process-identity.js';
 
 /** `process`: pid and start time, which no other process of this boot has. */
 export type Entry = { run: string; attempt: number; process: string } & (

@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import type { Fleet } from '../../src/client/fleet.js';
-import { LONG_TURN_MS, longTurnWords, type Turn } from '../../src/supervisor/turn-watch.js';
+import { LONG_TURN_MS, longTurnWords, type Turn } from '../../src/supervisor/core/turn-watch.js';
 import { waitFor } from '../supervisor/testbed.js';
 import { accounts } from './accounts.js';
 import type { Killer, Trial } from './kind.js';

@@ -7,8 +7,8 @@ import type { Outcome } from '../../src/base/outcome.js';
 import { UserError } from '../../src/base/user-error.js';
 import { buildReport } from '../../src/report/build-report.js';
 import { reportReplacer } from '../../src/report/report-json.js';
-import { reportLines } from '../../src/report/view/report-lines.js';
-import { writeRunRecord } from '../../src/store/run-record-file.js';
+import { reportLines } from '../../src/report/report-lines.js';
+import { writeRunRecord } from '../../src/files/run-record-file.js';
 
 const root = mkdtempSync(join(tmpdir(), 'report-'));
 afterAll(() => rmSync(root, { recursive: true }));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { GpuIndex } from '../../src/base/ids.js';
 import { SchedulerEvent } from '../../src/scheduler/event.js';
-import { type Slot, slotName } from '../../src/scheduler/slot.js';
+import { type Slot, slotName } from '../../src/scheduler/placement/slot.js';
 import { emptyState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
 import { after, asked, ended, id, launched, play, slots, started, stopAsked, submitted } from './play.js';

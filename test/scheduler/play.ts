@@ -3,8 +3,8 @@ import type { Outcome } from '../../src/base/outcome.js';
 import type { SchedulerAction } from '../../src/scheduler/action.js';
 import type { Breaker, GrantedGpu, SchedulerEvent, SeenGpu, SubmittedRun } from '../../src/scheduler/event.js';
 import type { Run } from '../../src/scheduler/run-state.js';
-import type { Need } from '../../src/scheduler/slot.js';
-import { slotName } from '../../src/scheduler/slot.js';
+import type { Need } from '../../src/scheduler/placement/slot.js';
+import { slotName } from '../../src/scheduler/placement/slot.js';
 import { emptyState, type SchedulerState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
 

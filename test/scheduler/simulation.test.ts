@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextDeadline } from '../../src/scheduler/deadlines.js';
+import { nextDeadline } from '../../src/scheduler/lifecycle/deadlines.js';
 import type { SchedulerAction } from '../../src/scheduler/action.js';
 import type { SchedulerEvent } from '../../src/scheduler/event.js';
 import { isActive } from '../../src/scheduler/run-state.js';
 import { emptyState, type SchedulerState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
-import { isSettled, waitingReason } from '../../src/scheduler/waiting-reason.js';
+import { isSettled, waitingReason } from '../../src/scheduler/placement/waiting-reason.js';
 import { slots, submitted } from './play.js';
 
 /** What the simulated world may do next; `pick` chooses a run. */

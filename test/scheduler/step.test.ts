@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SchedulerEvent } from '../../src/scheduler/event.js';
-import { isSettled, waitingReason } from '../../src/scheduler/waiting-reason.js';
+import { isSettled, waitingReason } from '../../src/scheduler/placement/waiting-reason.js';
 import {
   ended,
   id,

@@ -5,7 +5,7 @@ import type { SchedulerEvent } from '../../src/scheduler/event.js';
 import { restored, Snapshot, snapshotOf } from '../../src/scheduler/snapshot.js';
 import { emptyState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
-import { isSettled, waitingReason } from '../../src/scheduler/waiting-reason.js';
+import { isSettled, waitingReason } from '../../src/scheduler/placement/waiting-reason.js';
 import { judge } from './referee.js';
 import { World } from './world.js';
 

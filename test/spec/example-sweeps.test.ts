@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { policyWords } from '../../src/spec/policy-words.js';
+import { policyWords } from '../../src/spec/policy/policy-words.js';
 import { planOf } from './sweeps.js';
 
 const planOfFile = (name: string) => planOf(readFileSync(`sweeps/${name}`, 'utf8'), { path: `sweeps/${name}` });

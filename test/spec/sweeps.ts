@@ -1,6 +1,6 @@
 import { UserError } from '../../src/base/user-error.js';
-import { expandSweep, type ExpandOptions } from '../../src/spec/expand-sweep.js';
-import { parseSweepFile } from '../../src/spec/parse-sweep-file.js';
+import { expandSweep, type ExpandOptions } from '../../src/spec/expand/expand-sweep.js';
+import { parseSweepFile } from '../../src/spec/file/parse-sweep-file.js';
 import type { RunFacts } from '../../src/base/run-facts.js';
 import type { Plan } from '../../src/spec/planned-run.js';
 

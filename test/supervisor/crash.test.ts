@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
-import { readRunRecord } from '../../src/store/run-record-file.js';
-import { readStat } from '../../src/executors/local/process-identity.js';
+import { readRunRecord } from '../../src/files/run-record-file.js';
+import { readStat } from '../../src/processes/process-identity.js';
 import { run, shimPid, Testbed, untilSettled, untilState, waitFor } from './testbed.js';
 
 const environment = { PATH: process.env['PATH']! };

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ensureSupervisor } from '../../src/client/ensure-supervisor.js';
-import { readLock } from '../../src/supervisor/lock.js';
+import { readLock } from '../../src/supervisor/core/lock.js';
 import { Testbed, untilState, waitFor } from './testbed.js';
 
 const environment = { PATH: process.env['PATH']! };

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
 import { ensureSupervisor } from '../../src/client/ensure-supervisor.js';
 import type { Fleet } from '../../src/client/fleet.js';
-import { killTrees } from '../../src/executors/local/tree.js';
+import { killTrees } from '../../src/processes/process-tree.js';
 import { canMount, SmallDisk } from './small-disk.js';
 import { plan, run, untilSettled, untilState, waitFor } from './testbed.js';
 

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync, statfsSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Programs } from '../../src/client/ensure-supervisor.js';
-import { identityOf, isAlive } from '../../src/executors/local/process-identity.js';
-import { readLock } from '../../src/supervisor/lock.js';
+import { identityOf, isAlive } from '../../src/processes/process-identity.js';
+import { readLock } from '../../src/supervisor/core/lock.js';
 import { bundledSupervisor, waitFor } from './testbed.js';
 
 /** Whether a file system may be mounted here without being root. Says loudly what is left out when it may not. */

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
-import { identityOf, isAlive } from '../../src/executors/local/process-identity.js';
+import { identityOf, isAlive } from '../../src/processes/process-identity.js';
 import { bundledSupervisor, run, shimPid, Testbed, untilSettled, untilState, waitFor } from './testbed.js';
 
 const environment = { PATH: process.env['PATH']! };

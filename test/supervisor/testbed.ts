@@ -7,9 +7,9 @@ import { RunId } from '../../src/base/ids.js';
 import { connect, ensureSupervisor, type Programs } from '../../src/client/ensure-supervisor.js';
 import type { Fleet, RunSummary } from '../../src/client/fleet.js';
 import { readClaim } from '../../src/executors/local/attempt-files.js';
-import { identityOf, isAlive } from '../../src/executors/local/process-identity.js';
-import { killTrees } from '../../src/executors/local/tree.js';
-import { readLock } from '../../src/supervisor/lock.js';
+import { identityOf, isAlive } from '../../src/processes/process-identity.js';
+import { killTrees } from '../../src/processes/process-tree.js';
+import { readLock } from '../../src/supervisor/core/lock.js';
 import { type Plan, type PlannedRun, Resources, RetryRule } from '../../src/spec/planned-run.js';
 
 let bundled: Promise<string> | null = null;

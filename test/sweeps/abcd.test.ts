@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { expandSweep } from '../../src/spec/expand-sweep.js';
-import { parseSweepFile } from '../../src/spec/parse-sweep-file.js';
+import { expandSweep } from '../../src/spec/expand/expand-sweep.js';
+import { parseSweepFile } from '../../src/spec/file/parse-sweep-file.js';
 import type { Plan } from '../../src/spec/planned-run.js';
-import { standing } from '../../src/spec/standing.js';
+import { standing } from '../../src/spec/policy/completion.js';
 
 const file = parseSweepFile(readFileSync('sweeps/abcd.yaml', 'utf8'), 'sweeps/abcd.yaml');
 const plan = (...groups: string[]) =>

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseJsonLine } from '../../src/contract/json-line.js';
-import { expandSweep } from '../../src/spec/expand-sweep.js';
-import { parseSweepFile } from '../../src/spec/parse-sweep-file.js';
+import { expandSweep } from '../../src/spec/expand/expand-sweep.js';
+import { parseSweepFile } from '../../src/spec/file/parse-sweep-file.js';
 import { hasProgram } from '../has-program.js';
 
 const hasPython = hasProgram('python3', 'the Python part of sweeps/any-command.yaml');

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readArguments } from '../../src/lab/config/arguments.js';
 import { sftDataKeys, sftKeys, trainKeys, warmupKeys } from '../../src/lab/recipes/keys.js';
-import { expandSweep } from '../../src/spec/expand-sweep.js';
-import { parseSweepFile } from '../../src/spec/parse-sweep-file.js';
+import { expandSweep } from '../../src/spec/expand/expand-sweep.js';
+import { parseSweepFile } from '../../src/spec/file/parse-sweep-file.js';
 
 const keys = { train: trainKeys, warmup: warmupKeys, sft: sftKeys, 'sft-data': sftDataKeys };
 

@@ -1,4 +1,4 @@
-import type { Situation } from '../../src/tui/situation.js';
+import type { Situation } from '../../src/tui/key-context.js';
 import { initialSort } from '../../src/tui/view/sort.js';
 import { buildTree, flatten } from '../../src/tui/view/tree.js';
 import { aRun, aSweep } from './simulated-fleet.js';

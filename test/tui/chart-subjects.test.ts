@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { subjectsOf } from '../../src/tui/chart-subjects.js';
-import { type Scene, SceneBuilder } from '../../src/tui/scene.js';
+import { type Scene, SceneBuilder } from '../../src/tui/list-model.js';
 import { initialUi } from '../../src/tui/ui-state.js';
 import type { RunSummary } from '../../src/tui/port.js';
 import type { Branch } from '../../src/tui/view/tree.js';

@@ -8,7 +8,7 @@ import type { RunFilesPort } from '../../src/tui/port.js';
 import { names, runFiles } from '../../src/tui/run-files.js';
 import type { SummaryPort } from '../../src/tui/summary-port.js';
 import { plainText } from '../../src/tui/view/span.js';
-import { LogInMemory } from '../store/log-bytes.js';
+import { LogInMemory } from '../logs/log-bytes.js';
 import { aController, screenText } from './frames.js';
 import { knownSummary } from './known-summary.js';
 import { aRun, aSweep, memorySweep, SimulatedFleet } from './simulated-fleet.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LogInMemory } from '../store/log-bytes.js';
+import { LogInMemory } from '../logs/log-bytes.js';
 import { History, type Wanted } from '../../src/tui/history.js';
 import type { RunFilesPort } from '../../src/tui/port.js';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LogSeek, Sought } from '../../src/tui/log-choice.js';
 import { LogViewer, type LogWish } from '../../src/tui/log-viewer.js';
-import { LogInMemory } from '../store/log-bytes.js';
+import { LogInMemory } from '../logs/log-bytes.js';
 
 let opened: string[];
 let log: LogInMemory;

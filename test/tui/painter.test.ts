@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Painter, type PaintTarget } from '../../src/tui/painter.js';
 import { themeFor } from '../../src/tui/theme.js';
-import { cellsOf } from '../../src/tui/view/display-width.js';
+import { cellsOf } from '../../src/text/display-width.js';
 import { grounds, type Line, onGround, plainText, span, tones } from '../../src/tui/view/span.js';
 
 const theme = themeFor({ colours: 256, ascii: false });

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PreferencesFile } from '../../src/store/preferences.js';
+import { PreferencesFile } from '../../src/files/preferences.js';
 import { initialGrouping } from '../../src/tui/grouping.js';
 import { passingPreferences, preferencesIn } from '../../src/tui/preferences.js';
 import type { PreferencesPort, SavedView } from '../../src/tui/preferences-port.js';

@@ -1,5 +1,5 @@
 import { RunId } from '../../src/base/ids.js';
-import { LogInMemory } from '../store/log-bytes.js';
+import { LogInMemory } from '../logs/log-bytes.js';
 import type {
   Ack,
   FleetPort,

@@ -1,5 +1,5 @@
 import type { RunSummary } from '../../src/tui/port.js';
-import type { Situation } from '../../src/tui/situation.js';
+import type { Situation } from '../../src/tui/key-context.js';
 import type { UiState } from '../../src/tui/ui-state.js';
 import { buildTree, flatten } from '../../src/tui/view/tree.js';
 import { aSweep } from './simulated-fleet.js';

@@ -4,7 +4,7 @@ import { toAscii } from '../../src/tui/ascii.js';
 import { capabilitiesOf } from '../../src/tui/capabilities.js';
 import { themeNames } from '../../src/tui/preferences-port.js';
 import { themeFor, toAnsi } from '../../src/tui/theme.js';
-import { textWidth } from '../../src/tui/view/display-width.js';
+import { textWidth } from '../../src/text/display-width.js';
 import { grounds, onGround, span, tones } from '../../src/tui/view/span.js';
 import { stateLook } from '../../src/tui/view/state-look.js';
 import { aController } from './frames.js';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { textOf } from './ask.js';
 import { bad, type Check, type Finding, ok, type Place, warn } from './check.js';
 import { isRemote, type Mount, mountOf } from './mount.js';
-import { sizeText } from './size-text.js';
+import { sizeText } from '../../text/size-text.js';
 
 const GIB = 2 ** 30;
 

@@ -1,5 +1,5 @@
 import { type Line, span, type Tone } from '../../tui/view/span.js';
-import { wrap } from '../plan/wrap.js';
+import { wrap } from '../../text/wrap-command.js';
 import { type Checked, type Finding, topics } from './check.js';
 
 const looks: Record<Finding['state'], { glyph: string; tone: Tone }> = {

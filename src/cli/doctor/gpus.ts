@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { gpuName } from '../../base/ids.js';
-import { readGpus } from '../../executors/gpu/read-gpus.js';
-import type { GpuReading } from '../../executors/gpu/gpu.js';
-import { isOnPath } from '../../executors/gpu/ask-program.js';
+import { readGpus } from '../../gpu/read-gpus.js';
+import type { GpuReading } from '../../gpu/gpu.js';
+import { isOnPath } from '../../gpu/ask-program.js';
 import { bad, type Check, type Finding, ok, warn } from './check.js';
 
 /** A driver that is not loaded yet needs a second or two. */

@@ -3,7 +3,7 @@ import { availableParallelism, freemem, totalmem } from 'node:os';
 import { cgroupFolder } from '../../executors/local/cgroup-home.js';
 import { numberIn, textOf } from './ask.js';
 import { bad, type Check, type Finding, ok, type Place, warn } from './check.js';
-import { sizeText } from './size-text.js';
+import { sizeText } from '../../text/size-text.js';
 
 /** Soft and hard limit by name (`Max open files`); Infinity for unlimited. @param text Of /proc/self/limits. */
 export function parseLimits(text: string): Map<string, { soft: number; hard: number }> {

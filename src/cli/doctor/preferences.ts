@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { preferencesPath } from '../../store/preferences.js';
+import { preferencesPath } from '../../files/preferences.js';
 import { strayPreference } from '../../tui/preferences.js';
 import { type Check, type Finding, ok, warn } from './check.js';
 

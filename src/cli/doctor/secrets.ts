@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { redactor, redactWords } from '../../base/redaction.js';
-import { isSecretName } from '../../base/secret-name.js';
+import { redactor, redactWords } from '../../text/redaction.js';
+import { isSecretName } from '../../text/secret-name.js';
 import { parsePlan } from '../../spec/plan-text.js';
 import type { Plan } from '../../spec/planned-run.js';
 import { type Check, type Finding, ok, type Place, warn } from './check.js';

@@ -2,10 +2,10 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { probeSupervisor, type SupervisorProbe } from '../../client/supervisor-probe.js';
 import type { SupervisorLock } from '../../contract/supervisor-lock.js';
-import { placeIn, relationTo } from '../../executors/local/host-identity.js';
-import { isAlive } from '../../executors/local/process-identity.js';
+import { placeIn, relationTo } from '../../processes/host-identity.js';
+import { isAlive } from '../../processes/process-identity.js';
 import { bad, type Check, type Finding, ok, type Place, warn } from './check.js';
-import { sizeText } from './size-text.js';
+import { sizeText } from '../../text/size-text.js';
 
 export const supervisor: Check = {
   topic: 'Runs directory',

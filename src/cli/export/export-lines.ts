@@ -1,5 +1,5 @@
-import { terminalJson } from '../../store/display-text.js';
-import { csvLine } from './csv.js';
+import { terminalJson } from '../../text/display-text.js';
+import { csvLine } from '../../text/csv.js';
 import { runRows, valueRows } from './export-rows.js';
 import { runTableCsv } from './run-table-csv.js';
 

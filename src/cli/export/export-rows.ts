@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import type { Parameters } from '../../base/scalar.js';
 import { readRuns } from '../../report/read-runs.js';
-import type { ReportedRun } from '../../report/reported-run.js';
-import { MetricLog } from '../../store/metric-log.js';
-import { readRunRecord } from '../../store/run-record-file.js';
+import type { ReportedRun } from '../../analysis/analysed-run.js';
+import { MetricLog } from '../../metrics/metric-log.js';
+import { readRunRecord } from '../../files/run-record-file.js';
 
 /** One run with all that its files say of it. Times are ISO 8601, of the last attempt. */
 export type RunRow = {

@@ -1,4 +1,4 @@
-import { csvLine, type CsvValue } from './csv.js';
+import { csvLine, type CsvValue } from '../../text/csv.js';
 import type { RunRow } from './export-rows.js';
 
 type CsvColumn = { title: string; of: (row: RunRow) => CsvValue };

@@ -1,6 +1,6 @@
-import { shortened } from '../../base/shortened.js';
+import { shortened } from '../../text/shortened.js';
 import { UserError } from '../../base/user-error.js';
-import { matchWithin } from '../../store/bounded-match.js';
+import { matchWithin } from '../../logs/bounded-match.js';
 
 /** More than any sensible expression takes for a batch of lines, ms. */
 const PATIENCE_MS = 3000;

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
-import { displayText } from '../../store/display-text.js';
-import { overwrites } from '../../store/log-pieces.js';
+import { displayText } from '../../text/display-text.js';
+import { overwrites } from '../../logs/log-pieces.js';
 import type { Painted } from '../terminal.js';
 import { lineFilter } from './line-filter.js';
-import { LogFile, type LogPiece, startOfLastLines } from './log-file.js';
+import { LogFile, type LogPiece, startOfLastLines } from './log-follower.js';
 
 export type LogOptions = {
   /** Lines to begin with. */

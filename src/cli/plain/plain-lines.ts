@@ -1,4 +1,4 @@
-import { timeStamp } from './duration.js';
+import { timeStamp } from '../../text/elapsed.js';
 import { finalLine, progressLine } from './progress-line.js';
 import { runEventLine, type Seen } from './run-event-line.js';
 import { hasEnded, type WatchedRun } from './watched-run.js';

@@ -1,4 +1,4 @@
-import { displayText } from '../../store/display-text.js';
+import { displayText } from '../../text/display-text.js';
 import { hasEnded, type WatchedRun } from './watched-run.js';
 
 /** How far all runs are, and what the waiting ones wait for: `12 of 48 done, 2 running, 34 queued · 31 % · 34 × …`. */

@@ -1,5 +1,5 @@
-import { displayText } from '../../store/display-text.js';
-import { durationWords } from './duration.js';
+import { displayText } from '../../text/display-text.js';
+import { durationWords } from '../../text/elapsed.js';
 import type { WatchedRun } from './watched-run.js';
 
 /** What plain mode remembers of a run, to see what has happened to it. */

@@ -1,4 +1,4 @@
-import { type Redact, redactor, redactWords } from '../../base/redaction.js';
+import { type Redact, redactor, redactWords } from '../../text/redaction.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { compactNames } from './compact-names.js';
 

@@ -1,12 +1,12 @@
 import type { PlannedGroup, Standing } from '../../spec/planned-run.js';
-import { policyWords } from '../../spec/policy-words.js';
-import { varyingNames } from '../../spec/run-name.js';
-import { shellQuote } from '../../spec/shell-words.js';
-import { valueText } from '../../spec/value-text.js';
+import { policyWords } from '../../spec/policy/policy-words.js';
+import { varyingNames } from '../../spec/expand/run-name.js';
+import { shellQuote } from '../../text/shell-words.js';
+import { valueText } from '../../spec/expand/value-text.js';
 import { compactNames } from './compact-names.js';
-import { bucket } from '../../base/bucket.js';
+import { bucket } from '../../base/group-by.js';
 import type { Planned } from './planned.js';
-import { wrap, wrapCommand } from './wrap.js';
+import { wrap, wrapCommand } from '../../text/wrap-command.js';
 
 export type GroupOptions = {
   readonly width: number;

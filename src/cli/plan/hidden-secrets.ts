@@ -1,7 +1,7 @@
-import { type Redact, redactedParameters, redactor, redactWords } from '../../base/redaction.js';
+import { type Redact, redactedParameters, redactor, redactWords } from '../../text/redaction.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-import { isSecretName } from '../../base/secret-name.js';
-import { MASK } from '../../base/secret-shapes.js';
+import { isSecretName } from '../../text/secret-name.js';
+import { MASK } from '../../text/secret-shapes.js';
 import type { Planned } from './planned.js';
 
 /**

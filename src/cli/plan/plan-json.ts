@@ -1,5 +1,5 @@
 import type { Plan } from '../../spec/planned-run.js';
-import { policyWords } from '../../spec/policy-words.js';
+import { policyWords } from '../../spec/policy/policy-words.js';
 import type { Planned } from './planned.js';
 
 /** The plan for scripts: `--dry-run --json`. One object; runs in launch order. */

@@ -1,7 +1,7 @@
 import type { Plan, Standing } from '../../spec/planned-run.js';
 import { groupLines } from './group-lines.js';
 import type { Planned } from './planned.js';
-import { wrap } from './wrap.js';
+import { wrap } from '../../text/wrap-command.js';
 
 export type PlanOptions = {
   /** Columns to lay out in. */

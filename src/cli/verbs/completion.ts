@@ -1,4 +1,4 @@
-import { didYouMean } from '../../base/nearest.js';
+import { didYouMean } from '../../text/nearest.js';
 import { UserError } from '../../base/user-error.js';
 import { print } from '../terminal.js';
 

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { ensureSupervisor } from '../../client/ensure-supervisor.js';
 import type { Fleet } from '../../client/fleet.js';
-import { otherOrigin, writeSweepOrigin, writeSweepText } from '../../store/sweep-text.js';
+import { otherOrigin, writeSweepOrigin, writeSweepText } from '../../files/sweep-text.js';
 import { definedEnvironment } from '../environment.js';
 import { machineSlots } from '../machine-slots.js';
 import { runsDirectory, slotWish, type LaunchOptions } from '../options.js';

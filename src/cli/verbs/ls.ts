@@ -1,6 +1,6 @@
 import { matchingRuns } from '../chosen-runs.js';
-import { runStatus } from '../look/run-status.js';
-import { runTable } from '../look/run-table.js';
+import { runStatus } from '../show/run-status.js';
+import { runTable } from '../show/run-table.js';
 import { recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { hasColour, outputWidth, print, printJson, remark } from '../terminal.js';

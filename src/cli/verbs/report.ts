@@ -1,8 +1,8 @@
 import { UserError } from '../../base/user-error.js';
 import { buildReport } from '../../report/build-report.js';
 import { reportReplacer } from '../../report/report-json.js';
-import { parseObjective, parseRule, wouldStop } from '../../report/would-stop.js';
-import { wouldStopLines } from '../../report/would-stop-lines.js';
+import { parseObjective, parseRule, wouldStop } from '../../report/early-stop-replay.js';
+import { wouldStopLines } from '../../report/early-stop-lines.js';
 import { runsDirectory, type CommonOptions } from '../options.js';
 import { printReport } from '../print-report.js';
 import { sweepDirectory } from '../sweep-directory.js';

@@ -1,7 +1,7 @@
 import { UserError } from '../../base/user-error.js';
 import type { Fleet, FleetStatus } from '../../client/fleet.js';
-import { slotLines } from '../look/slot-lines.js';
-import { slotsStatus } from '../look/slots-status.js';
+import { slotLines } from '../show/slot-lines.js';
+import { slotsStatus } from '../show/slots-status.js';
 import { withFleet } from '../open-fleet.js';
 import { slotWish, wholeNumber, type CommonOptions, type SlotOptions, type SlotWish } from '../options.js';
 import { promised } from '../answer.js';

@@ -1,7 +1,7 @@
 import type { Fleet, RunSummary, SweepSummary } from '../../client/fleet.js';
-import { runStatus } from '../look/run-status.js';
-import { slotLines } from '../look/slot-lines.js';
-import { slotsStatus } from '../look/slots-status.js';
+import { runStatus } from '../show/run-status.js';
+import { slotLines } from '../show/slot-lines.js';
+import { slotsStatus } from '../show/slots-status.js';
 import { knownSweeps, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { progressLine } from '../plain/progress-line.js';

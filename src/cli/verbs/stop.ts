@@ -1,6 +1,6 @@
 import { promised } from '../answer.js';
-import type { ActOptions } from '../act/act-on-runs.js';
-import { isAgreed } from '../act/confirm.js';
+import type { ActOptions } from '../act-on-runs.js';
+import { isAgreed } from '../confirm.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { isOver } from '../is-over.js';
 import { knownSweeps, withFleet } from '../open-fleet.js';

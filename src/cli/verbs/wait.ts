@@ -1,7 +1,7 @@
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { chooseRuns } from '../choose-runs.js';
 import { isOver } from '../is-over.js';
-import { runStatus } from '../look/run-status.js';
+import { runStatus } from '../show/run-status.js';
 import { recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { finalLine } from '../plain/progress-line.js';

@@ -3,9 +3,9 @@ import type { RunId } from '../../base/ids.js';
 import { attemptDirectory, readClaim } from './attempt-files.js';
 import { commandProcess } from './command-process.js';
 import type { Ending, ShimStatus } from './ending.js';
-import { bootId, identityOf, isAlive, type ProcessIdentity } from './process-identity.js';
-import type { ProcessEntry } from './process-table.js';
-import type { Tree } from './tree.js';
+import { bootId, identityOf, isAlive, type ProcessIdentity } from '../../processes/process-identity.js';
+import type { ProcessEntry } from '../../processes/process-table.js';
+import type { Tree } from '../../processes/process-tree.js';
 
 /** An attempt that was started or adopted here, until its end has been told. Times: `performance.now()`. */
 export type Attempt = {

@@ -12,7 +12,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { RunId } from '../../base/ids.js';
-import { removeCgroup } from './cgroup.js';
+import { removeCgroup } from '../../processes/cgroup.js';
 
 const LONGEST_NAME = 255;
 /** A cgroup of another supervisor that is empty for longer is not one that its shim is about to enter, ms. */

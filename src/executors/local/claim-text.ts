@@ -9,9 +9,9 @@
  * have no place. A supervisor that wants the attempt never to begin writes `withdrawn by the supervisor` instead, and adds
  * `; its directory was gone` where it cannot tell whether the attempt had begun.
  */
-import { isRunCgroup } from './cgroup.js';
-import type { HostIdentity } from './host-identity.js';
-import { type ProcessIdentity, parseIdentity } from './process-identity.js';
+import { isRunCgroup } from '../../processes/cgroup.js';
+import type { HostIdentity } from '../../processes/host-identity.js';
+import { type ProcessIdentity, parseIdentity } from '../../processes/process-identity.js';
 
 /** Where the shim ran, beside the boot id of its identity. */
 export type Place = Omit<HostIdentity, 'bootId'>;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { identityOf, type ProcessIdentity } from './process-identity.js';
-import type { ProcessEntry } from './process-table.js';
+import { identityOf, type ProcessIdentity } from '../../processes/process-identity.js';
+import type { ProcessEntry } from '../../processes/process-table.js';
 
 /**
  * The run's own process, which people see and may signal: the child of its shim. Null while there is none.

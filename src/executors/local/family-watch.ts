@@ -1,6 +1,6 @@
 import { childrenOf } from './command-process.js';
-import { readStat } from './process-identity.js';
-import { keyOf } from './tree.js';
+import { readStat } from '../../processes/process-identity.js';
+import { keyOf } from '../../processes/process-tree.js';
 
 /** Attempts that are looked at in one go: 60 µs for each process of theirs. */
 const AT_ONCE = 20;

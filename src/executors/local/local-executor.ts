@@ -3,17 +3,24 @@ import type { RunId } from '../../base/ids.js';
 import { untilWholeSecond } from '../../base/whole-second.js';
 import { attemptDirectory, exitObstacle, giveUp } from './attempt-files.js';
 import { type Attempt, isNamed, isOver, treeOf } from './attempt.js';
-import { oomKillsOf, removeCgroup } from './cgroup.js';
+import { oomKillsOf, removeCgroup } from '../../processes/cgroup.js';
 import type { CgroupHome } from './cgroup-home.js';
-import { livingElder } from './elder.js';
+import { livingElder } from './orphaned-attempt.js';
 import { type Ending, provenEnding, type ShimStatus, unprovenEnding } from './ending.js';
 import { FamilyWatch } from './family-watch.js';
 import { OomWatch } from './oom-watch.js';
 import { hasOutlived, isBereft, lookAround, troubleOfOrphan } from './orphan.js';
-import { isAlive } from './process-identity.js';
-import { type ProcessEntry, readProcesses } from './process-table.js';
+import { isAlive } from '../../processes/process-identity.js';
+import { type ProcessEntry, readProcesses } from '../../processes/process-table.js';
 import { type AttemptOrder, problemOf, type Start, startAttempt } from './start-attempt.js';
-import { continueTrees, killTrees, pauseTrees, terminateTrees, type Tree, treeMembers } from './tree.js';
+import {
+  continueTrees,
+  killTrees,
+  pauseTrees,
+  terminateTrees,
+  type Tree,
+  treeMembers,
+} from '../../processes/process-tree.js';
 import { unreachable, whereaboutsOf } from './whereabouts.js';
 
 /** A process that was still there when the end of its run was told. */

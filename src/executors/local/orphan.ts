@@ -3,8 +3,8 @@
  * exit code. To look for it costs a reading of all processes, so those that were found are asked first.
  */
 import { type Attempt, type Orphan, treeOf } from './attempt.js';
-import { bootId, isAlive } from './process-identity.js';
-import { type ProcessEntry, readProcess } from './process-table.js';
+import { bootId, isAlive } from '../../processes/process-identity.js';
+import { type ProcessEntry, readProcess } from '../../processes/process-table.js';
 
 /** What a kill of the whole group ends may be seen for as long after its shim, ms. */
 const TOGETHER_MS = 80;

@@ -9,7 +9,7 @@ import { placeWord } from './claim-text.js';
 import { hasRoom } from './disk-room.js';
 import { carried } from './environment-carrier.js';
 import { commandProblem } from './find-command.js';
-import { hostIdentity } from './host-identity.js';
+import { hostIdentity } from '../../processes/host-identity.js';
 import { logSeparator } from './log-separator.js';
 import { SHIM } from './shim.js';
 

@@ -22,10 +22,10 @@ import {
 } from './attempt-files.js';
 import { type Claim, claimLine } from './claim-text.js';
 import { type Ending, provenEnding, unprovenEnding } from './ending.js';
-import { hostIdentity, relationTo } from './host-identity.js';
-import { bootId, identityOf, isAlive, type ProcessIdentity } from './process-identity.js';
-import type { ProcessEntry } from './process-table.js';
-import { type Tree, treeMembers } from './tree.js';
+import { hostIdentity, relationTo } from '../../processes/host-identity.js';
+import { bootId, identityOf, isAlive, type ProcessIdentity } from '../../processes/process-identity.js';
+import type { ProcessEntry } from '../../processes/process-table.js';
+import { type Tree, treeMembers } from '../../processes/process-tree.js';
 
 /** An attempt by its run's directory. */
 export type Which = { directory: string; number: number };

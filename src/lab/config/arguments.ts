@@ -1,6 +1,6 @@
 import { UserError } from '../../base/user-error.js';
 import type { Config, Key, Keys } from './key.js';
-import { nearest } from '../../base/nearest.js';
+import { nearest } from '../../text/nearest.js';
 
 /** What a command line says: a value for every key, and which keys it named itself. */
 export type Arguments<K extends Keys> = { readonly config: Config<K>; readonly given: ReadonlySet<string> };

@@ -1,6 +1,6 @@
-import { late } from '../../base/late.js';
+import { late } from '../../base/lazy.js';
 import type { RunDossier, RunSummary } from '../port.js';
-import { cleanText } from './clean-text.js';
+import { cleanText } from '../../text/clean-text.js';
 import { duration } from './duration.js';
 import { fit, fitRight, type Line, span, type Tone } from './span.js';
 import { stateLook } from './state-look.js';

@@ -3,7 +3,7 @@ import type { Series } from '../port.js';
 import type { Curve } from './chart-look.js';
 import { xScaleOf } from './chart-range.js';
 import { valueAt } from './chart-scale.js';
-import { lastValue, type Strand } from './chart-strands.js';
+import { lastValue, type Strand } from './chart-series.js';
 import { lowerBound } from './chart-thin.js';
 
 /** The x at which values are read off; null when there is no cursor or nothing on the axis. */

@@ -3,7 +3,7 @@ import { Memo } from '../memo.js';
 import { cursorX, lastReading, type Reading, readingAt } from './chart-cursor.js';
 import { type ChartLook, type Curve, lookKey, type XUnit } from './chart-look.js';
 import { strandingOf } from './chart-plot.js';
-import type { Strand } from './chart-strands.js';
+import type { Strand } from './chart-series.js';
 import { flow } from './parameters.js';
 import { shortNumber } from './short-number.js';
 import { type Line, span } from './span.js';

@@ -3,7 +3,7 @@ import { BrailleCanvas } from './braille-canvas.js';
 import type { ChartLook } from './chart-look.js';
 import { drawReferences } from './chart-references.js';
 import { Ruler, type Scale } from './chart-scale.js';
-import type { Seeds, Strand } from './chart-strands.js';
+import type { Seeds, Strand } from './chart-series.js';
 import type { Tone } from './span.js';
 
 /** Both axes, and the size of the picture in characters. */

@@ -4,7 +4,7 @@ import { type ChartLook, type Curve, lookKey } from './chart-look.js';
 import { drawPicture } from './chart-picture.js';
 import { xScaleOf, yScaleOf } from './chart-range.js';
 import type { Scale } from './chart-scale.js';
-import { type Strand, strandsOf } from './chart-strands.js';
+import { type Strand, strandsOf } from './chart-series.js';
 import { factsOf } from './chart-facts.js';
 import { Memo } from '../memo.js';
 

@@ -3,7 +3,7 @@ import type { Series } from '../port.js';
 import { factsOf } from './chart-facts.js';
 import type { Curve, Reference } from './chart-look.js';
 import { fractionOf, partOf, type Scale, valueAt } from './chart-scale.js';
-import type { Strand } from './chart-strands.js';
+import type { Strand } from './chart-series.js';
 import { firstAfter, lowerBound } from './chart-thin.js';
 
 type Range = { low: number; high: number };

@@ -1,6 +1,6 @@
 import type { XChoice } from '../x-axis.js';
-import { cleanText } from './clean-text.js';
-import { textWidth } from './display-width.js';
+import { cleanText } from '../../text/clean-text.js';
+import { textWidth } from '../../text/display-width.js';
 import { fit, type Line, onGround, span } from './span.js';
 
 /** What the x axis can be, one to a line, the chosen one marked; what cannot be chosen is dim, and says so when one tries. */

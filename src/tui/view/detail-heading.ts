@@ -1,5 +1,5 @@
 import type { RunSummary } from '../port.js';
-import { cleanText } from './clean-text.js';
+import { cleanText } from '../../text/clean-text.js';
 import { duration } from './duration.js';
 import { countsLine } from './counts-line.js';
 import { runReason } from './run-reason.js';

@@ -1,4 +1,4 @@
-import { textWidth } from './display-width.js';
+import { textWidth } from '../../text/display-width.js';
 import { columnsOf, fit, plainText, span } from './span.js';
 
 /** Columns of the beginning that are always left. */

@@ -1,8 +1,8 @@
 import type { ListDialog } from '../list-dialog.js';
 import { keyMapOf } from '../key-map.js';
-import { cleanText } from './clean-text.js';
+import { cleanText } from '../../text/clean-text.js';
 import { axesKeys, compareFirstToGo, compareKeys, sweepKeys } from './compare-keys.js';
-import { textWidth } from './display-width.js';
+import { textWidth } from '../../text/display-width.js';
 import { gpuKeys } from './gpu-keys.js';
 import { isInitialSort, sortWords } from './sort.js';
 import { openKeys } from './open-keys.js';

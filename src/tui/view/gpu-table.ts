@@ -1,7 +1,7 @@
 import { gpuName } from '../../base/ids.js';
 import type { GpuSummary, RunSummary } from '../port.js';
 import { scrollTo } from '../scroll.js';
-import { cleanText } from './clean-text.js';
+import { cleanText } from '../../text/clean-text.js';
 import { type GpuMemory, gpuMemory } from './gpu-memory.js';
 import { progressBar } from './progress-bar.js';
 import { fit, fitLine, fitRight, type Line, onGround, span, type Tone } from './span.js';

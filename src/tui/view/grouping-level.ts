@@ -3,8 +3,8 @@ import { assertNever } from '../../base/assert-never.js';
 import { gpuName } from '../../base/ids.js';
 import type { GroupBy } from '../grouping.js';
 import type { RunSummary, RunWord, SweepSummary } from '../port.js';
-import { cleanText } from './clean-text.js';
-import { naturalOrder } from '../../base/natural-order.js';
+import { cleanText } from '../../text/clean-text.js';
+import { naturalOrder } from '../../text/natural-order.js';
 import { parameterOrder, parameterText, type ParameterValue } from './parameter-text.js';
 import { statesByUrgency } from './state-look.js';
 

@@ -1,4 +1,4 @@
-import { cleanText } from './clean-text.js';
+import { cleanText } from '../../text/clean-text.js';
 import { fit, type Line, onGround, span } from './span.js';
 import type { WindowModel } from './window-model.js';
 

@@ -1,7 +1,7 @@
-import { cleanText } from './clean-text.js';
+import { cleanText } from '../../text/clean-text.js';
 import type { Sample } from './compare-value.js';
 import { fitLineRight } from './compare-cells.js';
-import { textWidth } from './display-width.js';
+import { textWidth } from '../../text/display-width.js';
 import type { Heatmap } from './heatmap.js';
 import { scalarText } from './parameters.js';
 import { sectionRule } from './section.js';

@@ -1,5 +1,5 @@
 import type { EditedLine } from '../line-editor.js';
-import { textWidth } from './display-width.js';
+import { textWidth } from '../../text/display-width.js';
 import { columnsOf, fitLine, type Line, lineWidth, span } from './span.js';
 
 const cursor = '▏';

@@ -1,7 +1,7 @@
 import { columnKey, type ColumnId, initialColumns } from '../list-column-id.js';
 import { shortKey } from './short-key.js';
-import { textWidth } from './display-width.js';
-import type { Variety } from './variety.js';
+import { textWidth } from '../../text/display-width.js';
+import type { Variety } from './varying-parameters.js';
 
 /** One column with the room it has. Between two columns lies one space. */
 export type ListColumn = {

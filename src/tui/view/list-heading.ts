@@ -1,5 +1,5 @@
 import type { ListColumn, ListLayout } from './list-columns.js';
-import { textWidth } from './display-width.js';
+import { textWidth } from '../../text/display-width.js';
 import { fit, fitRight, type Line, span } from './span.js';
 import type { Sort } from './sort.js';
 

@@ -1,4 +1,4 @@
-import { Last } from '../last.js';
+import { Last } from '../memoize.js';
 import { scrollTo } from '../scroll.js';
 import { Memo } from '../memo.js';
 import { branchRow } from './list-branch-row.js';

@@ -1,6 +1,6 @@
 import type { RunSummary } from '../port.js';
-import { cleanText } from './clean-text.js';
-import { textWidth } from './display-width.js';
+import { cleanText } from '../../text/clean-text.js';
+import { textWidth } from '../../text/display-width.js';
 import { fitName } from './fit-name.js';
 import { type CellContext, runCell } from './list-cells.js';
 import type { ListColumn, ListLayout } from './list-columns.js';

@@ -1,4 +1,4 @@
-import type { LogLine } from '../../store/log-file.js';
+import type { LogLine } from '../../logs/log-file.js';
 
 /** The part of a log that is in memory. */
 export type LogPage = {

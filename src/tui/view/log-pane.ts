@@ -1,6 +1,6 @@
-import { matchWithin } from '../../store/bounded-match.js';
-import type { LogLine } from '../../store/log-file.js';
-import { readLogPattern } from '../../store/log-pattern.js';
+import { matchWithin } from '../../logs/bounded-match.js';
+import type { LogLine } from '../../logs/log-file.js';
+import { readLogPattern } from '../../logs/log-pattern.js';
 import type { LogChoice } from '../log-choice.js';
 import { byteText } from './byte-text.js';
 import { logTone } from './log-section.js';

@@ -1,5 +1,5 @@
-import type { LogLine } from '../../store/log-file.js';
-import { cellsOf, isSimple, textWidth } from './display-width.js';
+import type { LogLine } from '../../logs/log-file.js';
+import { cellsOf, isSimple, textWidth } from '../../text/display-width.js';
 
 /** Characters of a line that are worth drawing; the rest is counted. */
 const LONGEST = 4000;

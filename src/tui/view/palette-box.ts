@@ -1,11 +1,11 @@
 import { keyOf } from '../key-map.js';
 import type { PaletteView } from '../palette.js';
 import type { PaletteEntry } from '../palette-entry.js';
-import type { PaletteDialog } from '../press-palette.js';
+import type { PaletteDialog } from '../palette-handler.js';
 import { scrollTo } from '../scroll.js';
 import type { UiState } from '../ui-state.js';
-import { cleanText } from './clean-text.js';
-import { textWidth } from './display-width.js';
+import { cleanText } from '../../text/clean-text.js';
+import { textWidth } from '../../text/display-width.js';
 import { lineWithCursor } from './line-with-cursor.js';
 import { type Box, boxFrame } from './overlay.js';
 import { ends, fit, fitLine, type Line, onGround, span } from './span.js';

@@ -1,6 +1,6 @@
 import type { RunSummary } from '../port.js';
-import { cleanText } from './clean-text.js';
-import { naturalOrder } from '../../base/natural-order.js';
+import { cleanText } from '../../text/clean-text.js';
+import { naturalOrder } from '../../text/natural-order.js';
 
 export type ParameterValue = RunSummary['parameters'][string] | undefined;
 

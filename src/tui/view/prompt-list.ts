@@ -1,6 +1,6 @@
 import type { Offer } from '../prompt.js';
-import { cleanText } from './clean-text.js';
-import { textWidth } from './display-width.js';
+import { cleanText } from '../../text/clean-text.js';
+import { textWidth } from '../../text/display-width.js';
 import { scrollTo } from '../scroll.js';
 import { columnsOf, fit, type Line, lineWidth, onGround, span } from './span.js';
 

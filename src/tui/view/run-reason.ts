@@ -1,5 +1,5 @@
 import type { RunSummary, RunWord } from '../port.js';
-import { cleanText } from './clean-text.js';
+import { cleanText } from '../../text/clean-text.js';
 import { duration } from './duration.js';
 import type { Tone } from './span.js';
 

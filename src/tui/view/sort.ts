@@ -1,6 +1,6 @@
 import { columnKey, type ColumnId } from '../list-column-id.js';
 import type { RunSummary } from '../port.js';
-import { naturalOrder } from '../../base/natural-order.js';
+import { naturalOrder } from '../../text/natural-order.js';
 import { parameterOrder } from './parameter-text.js';
 import { statesByUrgency } from './state-look.js';
 import { elapsed, progressOf } from './tally.js';

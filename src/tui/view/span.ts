@@ -1,4 +1,4 @@
-import { cellsOf, isSimple, textWidth } from './display-width.js';
+import { cellsOf, isSimple, textWidth } from '../../text/display-width.js';
 
 /** What a piece of text means. Only `theme.ts` knows which colour that is. */
 export const tones = [

@@ -1,6 +1,6 @@
-import { cleanText } from './clean-text.js';
+import { cleanText } from '../../text/clean-text.js';
 import { fitLineRight } from './compare-cells.js';
-import { textWidth } from './display-width.js';
+import { textWidth } from '../../text/display-width.js';
 import { sectionRule } from './section.js';
 import { shortNumber } from './short-number.js';
 import { fit, fitLine, type Line, span } from './span.js';

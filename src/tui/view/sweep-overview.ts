@@ -1,6 +1,6 @@
-import { bucket } from '../../base/bucket.js';
+import { bucket } from '../../base/group-by.js';
 import type { RunSummary, SweepSummary } from '../port.js';
-import { cleanText } from './clean-text.js';
+import { cleanText } from '../../text/clean-text.js';
 import type { Direction } from './compare-value.js';
 import { paceOf } from './pace.js';
 import { exitWords } from './run-reason.js';

@@ -1,4 +1,4 @@
-import { late } from '../../base/late.js';
+import { late } from '../../base/lazy.js';
 import { multiples, ticks } from './ticks.js';
 
 /** A mark on an axis of time, with its words. */

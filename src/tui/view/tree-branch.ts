@@ -1,6 +1,6 @@
-import { bucket } from '../../base/bucket.js';
+import { bucket } from '../../base/group-by.js';
 import type { RunSummary } from '../port.js';
-import { cleanText } from './clean-text.js';
+import { cleanText } from '../../text/clean-text.js';
 import type { Level } from './grouping-level.js';
 import { tally } from './tally.js';
 import type { Branch, RunNode, TreeNode } from './tree.js';

@@ -10,7 +10,7 @@ import type { LogPage } from './log-page.js';
 import type { SweepOverview } from './sweep-overview.js';
 import type { Tally } from './tally.js';
 import type { Branch, TreeNode } from './tree.js';
-import type { Variety } from './variety.js';
+import type { Variety } from './varying-parameters.js';
 
 /** Everything the screens are computed from. */
 export type WindowModel = {

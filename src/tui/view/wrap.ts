@@ -1,4 +1,4 @@
-import { cellsOf, isSimple, textWidth } from './display-width.js';
+import { cellsOf, isSimple, textWidth } from '../../text/display-width.js';
 import { fit } from './span.js';
 
 /** The text in at most `most` lines of at most `width` columns, broken at spaces where there are any; the last one is cut. */

@@ -8,11 +8,11 @@ import { mountOf } from '../../../src/cli/doctor/mount.js';
 import { judgePreferences } from '../../../src/cli/doctor/preferences.js';
 import { judgeNode } from '../../../src/cli/doctor/programs.js';
 import { judgeSecrets } from '../../../src/cli/doctor/secrets.js';
-import { sizeText } from '../../../src/cli/doctor/size-text.js';
+import { sizeText } from '../../../src/text/size-text.js';
 import { judgeSupervisor } from '../../../src/cli/doctor/supervisor.js';
 import { judgeLogout, judgeSurroundings } from '../../../src/cli/doctor/survival.js';
 import { judgeCharacters, judgeTerminal, judgeTmux } from '../../../src/cli/doctor/terminal.js';
-import type { Gpu } from '../../../src/executors/gpu/gpu.js';
+import type { Gpu } from '../../../src/gpu/gpu.js';
 
 type Case = { what: string; finding: Finding; state: Finding['state']; says: string };
 const GIB = 2 ** 30;

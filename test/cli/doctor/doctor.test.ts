@@ -9,8 +9,8 @@ import type { Check, Checked, Place } from '../../../src/cli/doctor/check.js';
 import { checks } from '../../../src/cli/doctor/checks.js';
 import { doctorLines } from '../../../src/cli/doctor/doctor-lines.js';
 import { examine } from '../../../src/cli/doctor/examine.js';
-import { identityOf } from '../../../src/executors/local/process-identity.js';
-import { bootId } from '../../../src/executors/local/process-identity.js';
+import { identityOf } from '../../../src/processes/process-identity.js';
+import { bootId } from '../../../src/processes/process-identity.js';
 import { plan } from '../../supervisor/testbed.js';
 
 let folder: string;

@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LogFile, PIECE, startOfLastLines } from '../../../src/cli/logs/log-file.js';
+import { LogFile, PIECE, startOfLastLines } from '../../../src/cli/logs/log-follower.js';
 import { LogPrinter, type LogOptions } from '../../../src/cli/logs/log-printer.js';
 import type { Painted } from '../../../src/cli/terminal.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { durationWords, timeStamp } from '../../../src/cli/plain/duration.js';
+import { durationWords, timeStamp } from '../../../src/text/elapsed.js';
 import { beginPlain, plainEnd, plainLines, type PlainState } from '../../../src/cli/plain/plain-lines.js';
 import type { WatchedRun } from '../../../src/cli/plain/watched-run.js';
 

@@ -9,7 +9,7 @@ import { planJson } from '../../../src/cli/plan/plan-json.js';
 import { planLines } from '../../../src/cli/plan/plan-lines.js';
 import type { RunFacts } from '../../../src/base/run-facts.js';
 import type { Planned } from '../../../src/cli/plan/planned.js';
-import { standing } from '../../../src/spec/standing.js';
+import { standing } from '../../../src/spec/policy/completion.js';
 import { noFacts, planOf } from '../../spec/sweeps.js';
 
 const text = `

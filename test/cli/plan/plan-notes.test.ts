@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { planJson } from '../../../src/cli/plan/plan-json.js';
 import { planLines } from '../../../src/cli/plan/plan-lines.js';
-import { standing } from '../../../src/spec/standing.js';
+import { standing } from '../../../src/spec/policy/completion.js';
 import { noFacts, planOf } from '../../spec/sweeps.js';
 
 describe('what the person should know of a file', () => {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { attemptDirectory, readClaim } from '../../../src/executors/local/attempt-files.js';
 import { parseClaim, placeWord } from '../../../src/executors/local/claim-text.js';
-import { hostIdentity, type HostIdentity } from '../../../src/executors/local/host-identity.js';
-import { identityOf } from '../../../src/executors/local/process-identity.js';
+import { hostIdentity, type HostIdentity } from '../../../src/processes/host-identity.js';
+import { identityOf } from '../../../src/processes/process-identity.js';
 import { id, newExecutor, orderFor, runFolder } from './folder.js';
 
 const here = hostIdentity();

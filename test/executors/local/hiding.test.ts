@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { OomWatch } from '../../../src/executors/local/oom-watch.js';
-import { identityOf, isAlive } from '../../../src/executors/local/process-identity.js';
+import { identityOf, isAlive } from '../../../src/processes/process-identity.js';
 import { hasProgram } from '../../has-program.js';
 import { waitFor } from '../../supervisor/testbed.js';
 import { hasCgroups, id, newExecutor, newHome, orderFor, runFolder } from './folder.js';

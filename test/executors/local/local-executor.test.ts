@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { attemptDirectory, readClaim, withdraw } from '../../../src/executors/local/attempt-files.js';
 import type { Ending } from '../../../src/executors/local/ending.js';
-import { readProcesses } from '../../../src/executors/local/process-table.js';
+import { readProcesses } from '../../../src/processes/process-table.js';
 import { SHIM } from '../../../src/executors/local/shim.js';
-import { treeMembers } from '../../../src/executors/local/tree.js';
+import { treeMembers } from '../../../src/processes/process-tree.js';
 import { waitFor } from '../../supervisor/testbed.js';
 import { id, log, marked, newExecutor, orderFor, runFolder, untilLogged } from './folder.js';
 

@@ -1,4 +1,4 @@
-import { readStat } from '../../../src/executors/local/process-identity.js';
+import { readStat } from '../../../src/processes/process-identity.js';
 import type { Killer } from '../kind.js';
 import { type Entry, isThere } from '../ledger.js';
 import type { Scene } from '../scene.js';

@@ -6,7 +6,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import type { GpuStatus } from '../../../src/protocol/fleet-status.js';
-import type { DeskPort, Draft } from '../../../src/tui/desk-port.js';
+import type { DeskPort, Draft } from '../../../src/tui/editor-port.js';
 import { openWindow } from '../../../src/tui/open-window.js';
 import type { RunSummary, SlotWish } from '../../../src/tui/port.js';
 import { keyPresets } from '../../../src/tui/preferences-port.js';

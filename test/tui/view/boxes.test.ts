@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Draft } from '../../../src/tui/desk-port.js';
+import type { Draft } from '../../../src/tui/editor-port.js';
 import { lineOf } from '../../../src/tui/line-editor.js';
 import { paletteView } from '../../../src/tui/palette.js';
 import { initialUi } from '../../../src/tui/ui-state.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunId } from '../../../src/tui/port.js';
 import { chooseSubjects } from '../../../src/tui/view/compare-subjects.js';
 import { memorySweep } from '../simulated-fleet.js';
-import { SceneBuilder } from '../../../src/tui/scene.js';
+import { SceneBuilder } from '../../../src/tui/list-model.js';
 import { initialUi } from '../../../src/tui/ui-state.js';
 
 const { fleet, now } = memorySweep();

@@ -9,14 +9,14 @@ import {
   isColumnId,
 } from '../../../src/tui/list-column-id.js';
 import type { RunSummary } from '../../../src/tui/port.js';
-import { textWidth } from '../../../src/tui/view/display-width.js';
+import { textWidth } from '../../../src/text/display-width.js';
 import { fitName } from '../../../src/tui/view/fit-name.js';
 import { gutter, listLayout } from '../../../src/tui/view/list-columns.js';
 import { runRow } from '../../../src/tui/view/list-row.js';
 import { meanTrend } from '../../../src/tui/view/mean-trend.js';
 import { lineWidth, plainText } from '../../../src/tui/view/span.js';
 import { isInitialSort, sorted, type SortBy, sortWords } from '../../../src/tui/view/sort.js';
-import { varietyOf } from '../../../src/tui/view/variety.js';
+import { varietyOf } from '../../../src/tui/view/varying-parameters.js';
 import { aController, screenText } from '../frames.js';
 import { aRun, memorySweep } from '../simulated-fleet.js';
 

@@ -6,9 +6,9 @@ import type { LogPage } from '../../../src/tui/view/log-page.js';
 import { logPane, logRoom } from '../../../src/tui/view/log-pane.js';
 import { rowsOf, shownText } from '../../../src/tui/view/log-rows.js';
 import { placeAfter, topOf } from '../../../src/tui/view/log-scroll.js';
-import { textWidth } from '../../../src/tui/view/display-width.js';
+import { textWidth } from '../../../src/text/display-width.js';
 import { lineWidth, plainText } from '../../../src/tui/view/span.js';
-import { LogInMemory } from '../../store/log-bytes.js';
+import { LogInMemory } from '../../logs/log-bytes.js';
 
 function pageOf(log: string | Uint8Array, place: LogPlace = { kind: 'end' }, hasFailed = false): LogPage {
   const window = new LogWindow(new LogInMemory(Buffer.from(log)));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { textWidth } from '../../../src/tui/view/display-width.js';
+import { textWidth } from '../../../src/text/display-width.js';
 import { columnsOf, ends, fit, fitLine, fitRight, lineWidth, plainText, span } from '../../../src/tui/view/span.js';
 
 const words = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '你', 'é', 'e\u0301', '─'), maxLength: 20 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { summarise } from '../../../src/report/memory/summary.js';
-import { judge } from '../../../src/report/memory/verdict.js';
+import { summarise } from '../../../src/analysis/memory-summary.js';
+import { judge } from '../../../src/analysis/verdict.js';
 import type { RunSummary } from '../../../src/tui/port.js';
 import { memoryFacts, memoryRows } from '../../../src/tui/view/sweep-memory.js';
 import { aRun } from '../simulated-fleet.js';

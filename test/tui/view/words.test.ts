@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanText } from '../../../src/tui/view/clean-text.js';
-import { textWidth } from '../../../src/tui/view/display-width.js';
+import { cleanText } from '../../../src/text/clean-text.js';
+import { textWidth } from '../../../src/text/display-width.js';
 import { duration } from '../../../src/tui/view/duration.js';
 import { plainText } from '../../../src/tui/view/span.js';
 import { progressBar } from '../../../src/tui/view/progress-bar.js';

@@ -1,0 +1,78 @@
+import type { ReportedState } from './analysed-run.js';
+import { secretBits } from './ceiling.js';
+
+/** One look at what the model knows. `episodes`: training episodes (SFT: examples) consumed before it. */
+export type Evaluation = { step: number; episodes: number; bits: number };
+
+/** All evaluations of a run, by step, and the last answer at temperature 0. Bits are raw: negative below chance. */
+export type Curve = {
+  evaluations: readonly Evaluation[];
+  /** `answer` null: it was no number. Null when the run did not measure it. */
+  greedy: { answer: number | null; probability: number } | null;
+};
+
+/**
+ * What became of a memory run.
+ *
+ * `memorised`: the first evaluation from which on it knew 95 % of the bits at every evaluation. `stuck`: sure of a
+ * wrong answer. `collapsed`: the secret became far less likely than by chance. `censored`: the budget ended first.
+ * `unfinished`: the run ended before its budget. `unmeasured`: it wrote no evaluation.
+ */
+export type Verdict =
+  | { kind: 'memorised'; step: number; episodes: number; resolution: number | null }
+  | { kind: 'stuck'; answer: number | null; bits: number; episodes: number }
+  | { kind: 'collapsed'; bits: number; episodes: number }
+  | { kind: 'censored'; bits: number; episodes: number }
+  | { kind: 'unfinished'; state: ReportedState; bits: number; episodes: number }
+  | { kind: 'running'; bits: number | null; episodes: number | null }
+  | { kind: 'queued' }
+  | { kind: 'unmeasured'; state: ReportedState };
+
+/** Share of the secret's bits that counts as knowing it. */
+export const MEMORISED_SHARE = 0.95;
+/** Probability of a wrong answer that counts as being stuck on it. */
+export const STUCK_PROBABILITY = 0.9;
+/** Raw bits below which the secret counts as lost: eight times less likely than by chance. */
+export const COLLAPSED_BITS = -3;
+
+export type Judged = { N: number; secret: number | null; state: ReportedState };
+
+/** A run that still goes on is not judged: it may forget what it knows. */
+export function judge(curve: Curve, judged: Judged): Verdict {
+  const last = curve.evaluations.at(-1);
+  switch (judged.state) {
+    case 'queued':
+    case 'held':
+      return { kind: 'queued' };
+    case 'running':
+      return { kind: 'running', bits: last?.bits ?? null, episodes: last?.episodes ?? null };
+    default:
+      return last === undefined ? { kind: 'unmeasured', state: judged.state } : judgeEnded(curve, last, judged);
+  }
+}
+
+function judgeEnded(curve: Curve, { bits, episodes }: Evaluation, { N, secret, state }: Judged): Verdict {
+  const memorised = firstOfStay(curve.evaluations, MEMORISED_SHARE * secretBits(N));
+  if (memorised !== null) return memorised;
+  if (isStuck(curve, secret)) return { kind: 'stuck', answer: curve.greedy!.answer, bits, episodes };
+  if (bits < COLLAPSED_BITS) return { kind: 'collapsed', bits, episodes };
+  return state === 'done' ? { kind: 'censored', bits, episodes } : { kind: 'unfinished', state, bits, episodes };
+}
+
+/** The first evaluation of the unbroken stay at or above the threshold that lasts to the end. */
+function firstOfStay(
+  evaluations: readonly Evaluation[],
+  threshold: number,
+): Extract<Verdict, { kind: 'memorised' }> | null {
+  const below = evaluations.findLastIndex(({ bits }) => !(bits >= threshold));
+  const first = evaluations[below + 1];
+  if (first === undefined) return null;
+  const resolution = below < 0 ? null : first.episodes - evaluations[below]!.episodes;
+  return { kind: 'memorised', step: first.step, episodes: first.episodes, resolution };
+}
+
+function isStuck({ greedy, evaluations }: Curve, secret: number | null): boolean {
+  if (greedy === null || greedy.probability <= STUCK_PROBABILITY) return false;
+  // Without the secret, bits tell: who is this sure of an answer, and knows less than one bit, is sure of a wrong one.
+  return secret === null ? evaluations.at(-1)!.bits < 1 : greedy.answer !== secret;
+}

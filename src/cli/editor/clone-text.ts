@@ -1,0 +1,113 @@
+import { stringify } from 'yaml';
+import * as z from 'zod';
+import { Name } from '../../base/ids.js';
+import { MASK } from '../../text/secret-shapes.js';
+import type { Block, ParameterRule, ParameterRules } from '../../spec/file/block.js';
+import { complaintsError } from '../../spec/file/diagnostic.js';
+import { expandSweep } from '../../spec/expand/expand-sweep.js';
+import { ParametersText } from '../../spec/file/parameter-schema.js';
+import { rulesOf } from '../../spec/file/parameter-rules.js';
+import type { Plan, PlannedRun } from '../../spec/planned-run.js';
+import { schemaComplaints } from '../../spec/file/schema-diagnostics.js';
+import type { SweepFile } from '../../spec/file/sweep-file.js';
+import { readYaml, type YamlSource } from '../../spec/file/yaml-source.js';
+import { UserError } from '../../base/user-error.js';
+import type { SweepSource } from './sweep-source.js';
+
+type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
+
+const CloneText = z.strictObject({
+  name: Name,
+  parameters: ParametersText.default({}),
+  command: z.array(z.string()).nonempty(),
+});
+
+/** The text a person edits to clone a run. What is computed from other parameters is told, and computed again. */
+export function cloneText(run: Pick<PlannedRun, 'name' | 'group' | 'parameters'>, block: Block, name: string): string {
+  const computed = derivedOf(block);
+  const given = Object.entries(run.parameters).filter(([key]) => !computed.has(key));
+  // Rows hold no secrets; a clone must not be given what stands for one.
+  const isHidden = ([, value]: (typeof given)[number]) => [value].flat().some((each) => String(each).includes(MASK));
+  const own = given.filter((entry) => !isHidden(entry));
+  const hidden = given.filter(isHidden).map(([key]) => `# ${key} is a secret: write it again, or it is left out.\n`);
+  const parameters = Object.fromEntries(own.map(([key, value]) => [key, Array.isArray(value) ? { value } : value]));
+  const body = stringify({ name, parameters, command: block.command.content }, { flowCollectionPadding: false });
+  const told = [...computed].map(([key, expr]) => `# ${key} is computed: ${expr.replace(/\s+/g, ' ')}\n`);
+  return [
+    `# A clone of ${run.name}, as one new run of group ${run.group}. Change parameters or the command, save, and close.\n`,
+    '# You are asked before it is submitted; where nothing was changed, nothing happens.\n',
+    ...told,
+    ...hidden,
+    body,
+  ].join('');
+}
+
+/**
+ * The plan of the one run that an edited text describes: what the group says of all its runs, with these parameters.
+ *
+ * @throws {UserError} When the text does not say what it should, with the place.
+ */
+export function clonePlan({ file, sweep, options }: SweepSource, text: string, path: string, block: Block): Plan {
+  if (file.kind !== 'groups') throw notCloneable(sweep);
+  const source = readYaml(text, path);
+  if (!('value' in source)) throw complaintsError(path, text, source);
+  const read = CloneText.safeParse(source.value);
+  if (!read.success) throw complaintsError(path, text, schemaComplaints(source, read.error.issues));
+  const { name, command } = read.data;
+  const parameters = constantsOf(read.data.parameters, source, block);
+  const single: Block = {
+    ...block,
+    name: { content: name, keys: ['name'] },
+    command: { content: command, keys: ['command'] },
+    parameters: new Map([...parameters, ...derivedRules(block, parameters)]),
+    ...{ cases: [], twice: [], needs: [], when: null, optional: false },
+    include: { content: [], keys: [] },
+    exclude: { content: [], keys: [] },
+    method: { content: { kind: 'grid', cap: null }, keys: [] },
+  };
+  const one: GroupsFile = { ...file, path, text, blocks: [single], placeOf: source.placeOf };
+  // What was set at the launch is in the parameters already.
+  const plan = expandSweep(one, { ...options, set: [] });
+  const needs = [...block.needs];
+  return {
+    ...plan,
+    groups: plan.groups.map((group) => ({ ...group, needs })),
+    runs: plan.runs.map((run) => ({ ...run, needs })),
+  };
+}
+
+export function notCloneable(sweep: string): UserError {
+  return new UserError(
+    `${sweep} is a list of commands: its runs have no parameters to change.`,
+    'Add a line to its file instead: e extends it.',
+  );
+}
+
+/** @throws {UserError} For a parameter of several values: a clone is one run. */
+function constantsOf(texts: ParametersText, source: YamlSource, block: Block): ParameterRules {
+  const rules = rulesOf(texts, ['parameters'], source.writtenAsDouble);
+  const complaints = rules
+    .filter(([, rule]) => rule.kind === 'drawn' || (rule.kind === 'axis' && rule.values.length !== 1))
+    .map(([name]) => {
+      const keys = ['parameters', name];
+      const problem = 'a clone is one run, so every parameter has one value.';
+      return {
+        place: source.placeOf(keys),
+        keys,
+        problem,
+        fix: 'Give one value; a list as one value is {value: [1, 2]}.',
+      };
+    });
+  if (complaints.length > 0) throw complaintsError(source.path, source.text, complaints);
+  return new Map(rules.map(([name, rule]) => [name, { ...rule, path: block.parameters.get(name)?.path ?? rule.path }]));
+}
+
+function derivedRules(block: Block, written: ParameterRules): [string, ParameterRule][] {
+  return [...block.parameters].filter(([name, rule]) => rule.kind === 'derived' && !written.has(name));
+}
+
+function derivedOf({ parameters }: Block): Map<string, string> {
+  return new Map(
+    [...parameters].flatMap(([name, rule]) => (rule.kind === 'derived' ? [[name, rule.expr] as const] : [])),
+  );
+}

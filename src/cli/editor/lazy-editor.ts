@@ -1,0 +1,69 @@
+import { errorText } from '../../base/error-text.js';
+import { UserError } from '../../base/user-error.js';
+import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
+import type { DeskPort, Draft } from '../../tui/editor-port.js';
+import type { Launched } from './sweep-source.js';
+
+/** The desk, with the reader of sweep files, which is loaded once the window stands: the first frame is not kept waiting. */
+export class LateDesk implements DeskPort {
+  readonly #fleet: Fleet;
+  readonly #launched: Launched;
+  #desk: DeskPort | null = null;
+  #problem: string | null = null;
+  #loading: Promise<void> | null = null;
+
+  constructor(fleet: Fleet, launched: Launched) {
+    this.#fleet = fleet;
+    this.#launched = launched;
+  }
+
+  get loading(): Promise<void> | null {
+    return this.#loading;
+  }
+
+  /** Loads it. What goes wrong is told to who wants to use it. */
+  load(): void {
+    this.#loading = this.#load().finally(() => (this.#loading = null));
+  }
+
+  async #load(): Promise<void> {
+    try {
+      const { TerminalDesk } = await import('./terminal-editor.js');
+      this.#desk = new TerminalDesk(this.#fleet, this.#launched);
+    } catch (error) {
+      this.#problem = errorText(error);
+    }
+  }
+
+  commandOf(run: RunSummary): string {
+    return this.#loaded().commandOf(run);
+  }
+
+  openShell(directory: string): void {
+    this.#loaded().openShell(directory);
+  }
+
+  extend(sweep: string): Draft {
+    return this.#loaded().extend(sweep);
+  }
+
+  clone(run: RunSummary): Draft {
+    return this.#loaded().clone(run);
+  }
+
+  edit(draft: Draft): Draft {
+    return this.#loaded().edit(draft);
+  }
+
+  submit(draft: Draft): Promise<Ack> {
+    return this.#loaded().submit(draft);
+  }
+
+  #loaded(): DeskPort {
+    if (this.#desk !== null) return this.#desk;
+    throw new UserError(
+      `A part of the program is missing: ${this.#problem ?? 'it was not loaded'}.`,
+      'Leave the window with q and attach again.',
+    );
+  }
+}

@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import { UserError } from '../../base/user-error.js';
+import type { Fleet, RunSummary } from '../../client/fleet.js';
+import { sweepFiles } from '../../contract/files.js';
+import { expandSweep, type ExpandOptions } from '../../spec/expand/expand-sweep.js';
+import { textOrNull } from '../../files/regular-file.js';
+import { parseSweepFile } from '../../spec/file/parse-sweep-file.js';
+import type { Plan } from '../../spec/planned-run.js';
+import type { SweepFile } from '../../spec/file/sweep-file.js';
+import { readRunRecord } from '../../files/run-record-file.js';
+import { runsDirectory, type LaunchOptions } from '../options.js';
+
+/** What a sweep was launched from, as far as it is known here. */
+export type SweepSource = {
+  readonly sweep: string;
+  /** Of the sweep file, as submitted last. */
+  readonly text: string;
+  /** `.yaml` or `.txt`: how the text is to be read. */
+  readonly ending: string;
+  readonly file: SweepFile;
+  /** Where and how its runs were planned. */
+  readonly options: ExpandOptions;
+};
+
+/** Bytes of a sweep file. */
+const MOST = 2 ** 26;
+
+/** What is known of a launch. `path`: of the sweep file, where the window was opened by launching it. */
+export type Launched = { readonly options: LaunchOptions; readonly path: string | null };
+
+/**
+ * The source of a sweep that the supervisor knows.
+ *
+ * @throws {UserError} When its text is gone.
+ */
+export function sweepSource(fleet: Fleet, sweep: string, { options, path }: Launched): SweepSource {
+  const directory = fleet.sweeps.get(sweep)?.directory ?? join(runsDirectory(options.runs), sweep);
+  const kept = join(directory, sweepFiles.text);
+  const text = (path === null ? null : textOrNull(path, MOST)) ?? textOrNull(kept, MOST);
+  if (text === null) {
+    throw new UserError(`${kept} is gone; it held what ${sweep} was launched from.`, 'Launch its sweep file again.');
+  }
+  const ending = /\.(ya?ml|json)$/i.test(path ?? '') || isYaml(text, sweep) ? '.yaml' : '.txt';
+  const file = parseSweepFile(text, `${sweep}${ending}`);
+  const runs = [...fleet.runs.values()].filter((run) => run.sweep === sweep);
+  return { sweep, text, ending, file, options: optionsOf(file, runs, options) };
+}
+
+/** The plan of a text that is to take the place of the source's; only of the groups that were launched, and new ones. */
+export function planOf(source: SweepSource, text: string, path: string, launched: ReadonlySet<string>): Plan {
+  const file = parseSweepFile(text, path);
+  const left = groupsOf(source.file).filter((group) => !launched.has(group));
+  const wanted = groupsOf(file).filter((group) => !left.includes(group));
+  const isPart = left.length > 0 && wanted.length > 0 && wanted.length < groupsOf(file).length;
+  return expandSweep(file, { ...source.options, ...(isPart ? { groups: wanted } : {}) });
+}
+
+function groupsOf(file: SweepFile): string[] {
+  return file.kind === 'groups' ? file.blocks.map(({ group }) => group) : [];
+}
+
+/** A list of commands is kept under the same name as YAML. */
+function isYaml(text: string, sweep: string): boolean {
+  try {
+    return parseSweepFile(text, `${sweep}.yaml`).kind === 'groups';
+  } catch (error) {
+    if (error instanceof UserError) return false;
+    throw error;
+  }
+}
+
+/** `cwd` starts where the person was at the launch, which may not be here: the runs' records tell. */
+function optionsOf(file: SweepFile, runs: readonly RunSummary[], { runs: given, set }: LaunchOptions): ExpandOptions {
+  const options: ExpandOptions = {
+    runsDirectory: runsDirectory(given),
+    cwd: process.cwd(),
+    environment: process.env,
+    ...(set === undefined ? {} : { set }),
+  };
+  for (const run of runs.slice(0, mostAsked)) {
+    const { cwd } = readRunRecord(run.directory) ?? {};
+    if (cwd === undefined) continue;
+    const isRight = (from: string) => cwdOf(file, run, { ...options, cwd: from }) === cwd;
+    return isRight(options.cwd) || !isRight(cwd) ? options : { ...options, cwd };
+  }
+  return options;
+}
+
+const mostAsked = 20;
+
+function cwdOf(file: SweepFile, { name }: RunSummary, options: ExpandOptions): string | undefined {
+  try {
+    return expandSweep(file, options).runs.find((run) => run.name === name)?.cwd;
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
+}

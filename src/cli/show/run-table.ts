@@ -1,0 +1,98 @@
+import type { RunSummary, SweepSummary } from '../../client/fleet.js';
+import { shortNumber } from '../../text/numbers.js';
+import { tableLines, type Column } from '../../text/table.js';
+import { displayText } from '../../text/display-text.js';
+import { durationText } from '../../text/duration.js';
+import type { Line } from '../terminal.js';
+import { painted, toneOf } from './tone.js';
+
+export type RunTableOptions = {
+  readonly sweeps: ReadonlyMap<string, SweepSummary>;
+  /** Columns of the terminal. */
+  readonly width: number;
+  /** Unix ms. */
+  readonly now: number;
+  readonly colour: boolean;
+};
+
+/** One line for each run, under titles: state, name, where, for how long, how far, the sweep's first metric, and why. */
+export function runTable(runs: readonly RunSummary[], options: RunTableOptions): Line[] {
+  if (runs.length === 0) return [];
+  const [titles, rule, ...rows] = tableLines(columnsOf(runs, options), options.width);
+  // The state stands first, so that it can be coloured once everything has its width.
+  const coloured = rows.map((row, index): Line => {
+    const { state } = runs[index]!;
+    return row.startsWith(state) ? [painted(state, toneOf[state]), row.slice(state.length)] : row;
+  });
+  return [titles!, rule!, ...(options.colour ? coloured : rows)];
+}
+
+function columnsOf(runs: readonly RunSummary[], { sweeps, now }: RunTableOptions): Column[] {
+  const several = new Set(runs.map(({ sweep }) => sweep)).size > 1;
+  const left = (title: string, spare: number, cell: (run: RunSummary) => string): Column => ({
+    ...{ title, spare, align: 'left' },
+    cells: runs.map(cell),
+  });
+  const right = (title: string, spare: number, cell: (run: RunSummary) => string): Column => ({
+    ...left(title, spare, cell),
+    align: 'right',
+  });
+  const columns = [
+    left('state', 0, ({ state }) => state),
+    left('run', 0, ({ id, name }) => (several ? id : name)),
+    right('try', 5, ({ attempt }) => (attempt > 1 ? String(attempt) : '')),
+    left('slot', 3, ({ slot }) => slot ?? ''),
+    right('time', 2, (run) => timeOf(run, now)),
+    right('progress', 2, progressOf),
+    right('left', 4, ({ etaSeconds }) => (etaSeconds === null ? '' : roughly(etaSeconds))),
+    ...metricColumn(runs, sweeps),
+    left('why', 1, (run) => whyOf(run, now)),
+  ];
+  return columns.filter(({ cells, spare }) => spare === 0 || cells.some((cell) => cell !== ''));
+}
+
+/** The metric that the sweep shows first, or else any; with several sweeps of different metrics, each cell says its own. */
+function metricColumn(runs: readonly RunSummary[], sweeps: RunTableOptions['sweeps']): Column[] {
+  const keyOf = ({ sweep, metrics }: RunSummary) => {
+    const { show = [], x = 'step' } = sweeps.get(sweep) ?? {};
+    return show[0] ?? Object.keys(metrics).find((key) => key !== x && key !== 'step');
+  };
+  const keys = new Set(runs.flatMap((run) => keyOf(run) ?? []));
+  if (keys.size === 0) return [];
+  const cells = runs.map((run) => {
+    const key = keyOf(run);
+    if (key === undefined || !Object.hasOwn(run.metrics, key)) return '';
+    const value = run.metrics[key];
+    const text = value === null || value === undefined ? 'NaN' : shortNumber(value, 4);
+    return keys.size === 1 ? text : `${displayText(key)} ${text}`;
+  });
+  return [{ title: keys.size === 1 ? displayText([...keys][0]!) : 'metric', align: 'right', spare: 1, cells }];
+}
+
+/** How long it is up, or was, in its last attempt. */
+function timeOf({ startedAt, endedAt }: RunSummary, now: number): string {
+  return startedAt === null ? '' : roughly(((endedAt ?? now) - startedAt) / 1000);
+}
+
+function progressOf({ progress, state }: RunSummary): string {
+  return progress === null || state === 'done' ? '' : `${Math.floor(progress * 100)} %`;
+}
+
+function whyOf({ reason, warning, health, retryAt, killAt, state }: RunSummary, now: number): string {
+  const isLive = state === 'running' || state === 'paused';
+  const parts = [
+    reason === null ? null : displayText(reason),
+    retryAt === null ? null : `again in ${roughly((retryAt - now) / 1000)}`,
+    killAt === null ? null : `SIGKILL in ${roughly((killAt - now) / 1000)}`,
+    isLive && health !== 'ok' ? (health === 'nan' ? 'NaN in its metrics' : 'stalled') : null,
+    warning === null ? null : displayText(warning),
+  ];
+  return parts.filter((part) => part !== null && part !== '').join('; ');
+}
+
+/** Two units at most: `12s`, `3m5s`, `2h10m`, `3d4h`. */
+function roughly(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  const step = whole >= 86_400 ? 3600 : whole >= 3600 ? 60 : 1;
+  return durationText(Math.floor(whole / step) * step);
+}

@@ -1,0 +1,56 @@
+import { gpuName } from '../../base/ids.js';
+import type { FleetStatus } from '../../client/fleet.js';
+import { tableLines, type Column } from '../../text/table.js';
+import { displayText } from '../../text/display-text.js';
+
+type Gpu = FleetStatus['gpus'][number];
+
+/** How many slots there are and what is on them: a line for the CPU, and a table of the GPUs if there are any. */
+export function slotLines({ cpu, gpus, problem }: FleetStatus, width: number): string[] {
+  return [
+    `CPU   ${cpu.busy} of ${cpu.slots} slots busy`,
+    ...(gpus.length === 0 ? ['GPU   none is used'] : ['', ...gpuTable(gpus, width)]),
+    ...(problem === null ? [] : ['', displayText(problem)]),
+  ];
+}
+
+function gpuTable(gpus: readonly Gpu[], width: number): string[] {
+  const left = (title: string, spare: number, cell: (gpu: Gpu) => string): Column => ({
+    ...{ title, spare, align: 'left', cells: gpus.map(cell) },
+  });
+  const right = (title: string, spare: number, cell: (gpu: Gpu) => string): Column => ({
+    ...left(title, spare, cell),
+    align: 'right',
+  });
+  const columns = [
+    right('GPU', 0, ({ index }) => gpuName(index)),
+    left('model', 4, ({ name }) => displayText(name ?? '')),
+    right('runs', 0, ({ runs }) => String(runs.length)),
+    right('memory', 2, memoryText),
+    right('use', 3, ({ utilization }) => (utilization === null ? '' : `${Math.round(utilization)} %`)),
+    right('heat', 5, ({ temperature }) => (temperature === null ? '' : `${Math.round(temperature)} °C`)),
+    right('power', 6, ({ power }) => (power === null ? '' : `${Math.round(power)} W`)),
+    left('remarks', 1, remarks),
+  ];
+  return tableLines(
+    columns.filter(({ cells, spare }) => spare === 0 || cells.some((cell) => cell !== '')),
+    width,
+  );
+}
+
+function memoryText({ memoryUsed, memoryTotal }: Gpu): string {
+  const gib = (mib: number) => (mib / 1024).toFixed(1);
+  if (memoryTotal === null) return '';
+  return `${memoryUsed === null ? '?' : gib(memoryUsed)} / ${gib(memoryTotal)} GiB`;
+}
+
+function remarks({ drained, leasedBy, foreign, mps }: Gpu): string {
+  return [
+    drained ? 'drained' : '',
+    leasedBy === null ? '' : `taken by ${displayText(leasedBy)}`,
+    ...foreign.map(({ pid, name }) => `used by ${displayText(name)} (pid ${pid})`),
+    mps ? 'MPS' : '',
+  ]
+    .filter((part) => part !== '')
+    .join('; ');
+}

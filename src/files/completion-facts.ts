@@ -1,0 +1,152 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { exitCodeIn } from '../contract/exit-code.js';
+import { runFiles } from '../contract/files.js';
+import type { RunFacts } from '../base/run-facts.js';
+import type { RunRecord } from '../contract/run-record.js';
+import { obstacleOf, readRegular } from './regular-file.js';
+import { DoneSearch, type Row } from './done-search.js';
+import { readRunRecord, recordObstacle } from './run-record-file.js';
+
+/** When a run counts as done: exit code 0, or a row of a JSON-lines file in its directory. */
+export type DoneEvidence = { exit: 0 } | { file: string; where: string };
+
+/** Of the files that a shim writes, bytes. */
+const LARGEST_NOTE = 64 << 10;
+
+/**
+ * What the run's directory says about its past: `run.json`, the shim's exit files, and the file the done rule looks at.
+ * A missing directory gives facts of a run that never was. Reads only; about 50 µs a directory.
+ *
+ * @param isDone Whether a row of the done rule's file says that the run is done; absent: all rows are given.
+ */
+export function readRunFacts(directory: string, done: DoneEvidence, isDone?: (row: Row) => boolean): RunFacts {
+  const reading = new FactsReading(directory, done, isDone);
+  while (!reading.isOver) reading.step();
+  return reading.facts;
+}
+
+/** The same in steps of a few ms, of which there is one for nearly all runs: for those who have other things to do. */
+export class FactsReading {
+  readonly #search: DoneSearch | null;
+  readonly #file: string;
+  readonly #facts: RunFacts;
+
+  constructor(directory: string, done: DoneEvidence, isDone?: (row: Row) => boolean) {
+    this.#facts = pastOf(directory);
+    this.#file = 'file' in done ? done.file : '';
+    const hasRows = 'file' in done && this.#facts !== unknownRun;
+    this.#search = hasRows ? new DoneSearch(join(directory, done.file), isDone ?? null) : null;
+    this.#search?.step();
+  }
+
+  get isOver(): boolean {
+    return this.#search?.isOver ?? true;
+  }
+
+  step(): void {
+    this.#search?.step();
+  }
+
+  /** As far as they are known. */
+  get facts(): RunFacts {
+    if (this.#search === null) return this.#facts;
+    const { rows, obstacle } = this.#search;
+    const facts = { ...this.#facts, doneRows: rows };
+    return obstacle === null ? facts : { ...facts, obstacle: `${this.#file} cannot be read: ${obstacle}` };
+  }
+}
+
+/** All but what the rows of the done rule's file say. */
+function pastOf(directory: string): RunFacts {
+  // Most runs of a new sweep: asking first is far cheaper than failing to read four files.
+  const obstacle = directoryObstacle(directory);
+  if (obstacle !== null) return obstacle === '' ? unknownRun : { ...unknownRun, obstacle };
+  const record = readRunRecord(directory);
+  const attempts = Math.max(lastRecorded(record), lastClaimed(directory));
+  const exit = attempts === 0 ? noExit : readExit(directory, attempts);
+  const unread = (record === null ? recordWords(directory) : null) ?? exit.obstacle;
+  return {
+    ...recordedRun(record),
+    attempts,
+    exitCode: exit.code,
+    stoppedBy: stoppedBy(record, attempts),
+    doneRows: [],
+    ...(unread === null ? {} : { obstacle: unread }),
+  };
+}
+
+/** Which run the record is of. */
+function recordedRun(record: RunRecord | null): Pick<RunFacts, 'known' | 'identity' | 'group' | 'parameters'> {
+  if (record === null) return { known: false, identity: null, group: null, parameters: null };
+  const { identity, group, parameters } = record;
+  return { known: true, identity, group, parameters };
+}
+
+/** Empty: it is not there. Null: nothing stands in the way. */
+function directoryObstacle(directory: string): string | null {
+  try {
+    return statSync(directory, { throwIfNoEntry: false }) === undefined ? '' : null;
+  } catch (error) {
+    const obstacle = obstacleOf(error);
+    return obstacle.kind === 'absent' ? '' : `its directory cannot be read: ${obstacle.reason}`;
+  }
+}
+
+function recordWords(directory: string): string | null {
+  const reason = recordObstacle(directory);
+  return reason === null ? null : `${runFiles.record} cannot be read: ${reason}`;
+}
+
+/** Of a run whose directory is not there. */
+export const unknownRun: RunFacts = {
+  known: false,
+  identity: null,
+  group: null,
+  parameters: null,
+  attempts: 0,
+  exitCode: null,
+  stoppedBy: null,
+  doneRows: [],
+};
+
+function lastRecorded(record: RunRecord | null): number {
+  return Math.max(0, ...(record?.attempts ?? []).map(({ number }) => number));
+}
+
+/** The highest numbered folder below `attempts/`: the shim makes one before `run.json` may say so. */
+function lastClaimed(directory: string): number {
+  try {
+    const names = readdirSync(join(directory, runFiles.attempts));
+    return Math.max(0, ...names.filter((name) => /^[1-9]\d*$/.test(name)).map(Number));
+  } catch {
+    // Not there, or nothing that can be listed: then no attempt can be begun there either.
+    return 0;
+  }
+}
+
+/** The exit code of an attempt; null: not known. Only the last one counts: an earlier 0 says nothing once a longer run was asked for. */
+export function exitCode(directory: string, attempt: number): number | null {
+  return readExit(directory, attempt).code;
+}
+
+type Exit = { code: number | null; obstacle: string | null };
+
+const noExit: Exit = { code: null, obstacle: null };
+
+function readExit(directory: string, attempt: number): Exit {
+  const folder = join(directory, runFiles.attempts, String(attempt));
+  const exit = readRegular(join(folder, runFiles.exit), LARGEST_NOTE);
+  const code = exitCodeIn(textOf(exit), () => textOf(readRegular(join(folder, runFiles.pid), LARGEST_NOTE)));
+  if (code !== null || exit.kind !== 'unreadable') return { code, obstacle: null };
+  return { code, obstacle: `the exit code of attempt ${attempt} cannot be read: ${exit.reason}` };
+}
+
+function textOf(read: ReturnType<typeof readRegular>): string | null {
+  return read.kind === 'text' ? read.text : null;
+}
+
+function stoppedBy(record: RunRecord | null, attempt: number): string | null {
+  const outcome = record?.attempts.find(({ number }) => number === attempt)?.outcome;
+  return outcome?.kind === 'done' ? (outcome.rule ?? null) : null;
+}

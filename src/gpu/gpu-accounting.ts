@@ -1,0 +1,138 @@
+/**
+ * Who is on the GPUs, over several readings: what belongs to a run is remembered, because a process that is being killed
+ * can be gone for the system while the driver still lists it.
+ */
+import type { RunId } from '../base/ids.js';
+import { readProcess } from '../processes/process-table.js';
+import type { Tree } from '../processes/process-tree.js';
+import { ownership } from './attribution.js';
+import type { Gpu, GpuProcess } from './gpu.js';
+import type { GpuView, RunOnGpus } from './gpu-view.js';
+
+type Counted = Pick<GpuView, 'byRun' | 'foreign' | 'hidden'>;
+/** `tree`: of the attempt that it belongs to. */
+type Owner = { id: RunId; tree: Tree; startTime: string | null };
+
+/** Holds the memory of all that share a GPU through it, and is nobody's run. */
+const MPS_SERVER = 'nvidia-cuda-mps-server';
+/** What the driver itself may take on an idle GPU, MiB. */
+const RESERVED = 1024;
+
+export class Census {
+  /** By pid, of the processes listed last. */
+  #owners = new Map<number, Owner>();
+  /** Listed last, though both process and run had ended. */
+  #left = new Set<number>();
+  /** MiB that no process accounted for, by GPU. */
+  #excess = new Map<number, number>();
+  readonly #peaks = new Map<RunId, number>();
+
+  count(gpus: readonly Gpu[], processes: readonly GpuProcess[], trees: ReadonlyMap<RunId, Tree>): Counted {
+    this.#owners = this.#ownersOf(processes, trees);
+    const isUp = (owner: Owner | undefined) => owner !== undefined && isSameTree(trees.get(owner.id), owner.tree);
+    const ours = processes.flatMap((process) => {
+      const owner = this.#owners.get(process.pid);
+      return owner !== undefined && isUp(owner) ? [{ ...process, id: owner.id }] : [];
+    });
+    this.#notePeaks(ours);
+    const others = processes.filter(({ pid, name }) => name !== MPS_SERVER && !isUp(this.#owners.get(pid)));
+    const foreign = groupedBy(this.#lasting(others), ({ gpu }) => gpu);
+    return { byRun: sums(ours), foreign, hidden: this.#hidden(gpus, processes) };
+  }
+
+  /** The most a run was seen to hold on one GPU, MiB; null: nothing was seen. It is forgotten with that. */
+  takePeak(id: RunId): number | null {
+    const peak = this.#peaks.get(id) ?? null;
+    this.#peaks.delete(id);
+    return peak;
+  }
+
+  #ownersOf(processes: readonly GpuProcess[], trees: ReadonlyMap<RunId, Tree>): Map<number, Owner> {
+    const ownerOf = ownership(trees);
+    const found = new Map<number, Owner>();
+    for (const pid of new Set(processes.map((process) => process.pid))) {
+      const startTime = readProcess(pid)?.startTime ?? null;
+      const id = ownerOf(pid);
+      const before = this.#owners.get(pid);
+      const isSame = before !== undefined && (startTime === null || startTime === before.startTime);
+      if (id !== null) found.set(pid, { id, tree: trees.get(id)!, startTime });
+      else if (isSame) found.set(pid, before);
+    }
+    return found;
+  }
+
+  /**
+   * What a run leaves behind is in the way of the next, unless it goes within a moment: a run may end while the driver is
+   * being asked.
+   */
+  #lasting(others: readonly GpuProcess[]): GpuProcess[] {
+    const before = this.#left;
+    const isLeft = ({ pid }: GpuProcess) => this.#owners.has(pid) && readProcess(pid) === null;
+    this.#left = new Set(others.filter(isLeft).map(({ pid }) => pid));
+    return others
+      .filter(({ pid }) => !this.#left.has(pid) || before.has(pid))
+      .map((process) => ({ ...process, name: nameOf(process, this.#owners.get(process.pid)) }));
+  }
+
+  #notePeaks(ours: readonly (GpuProcess & { id: RunId })[]): void {
+    for (const [id, held] of groupedBy(ours, (process) => process.id)) {
+      for (const onOne of groupedBy(held, ({ gpu }) => gpu).values()) {
+        const memory = total(onOne);
+        if (memory !== null && memory > (this.#peaks.get(id) ?? 0)) this.#peaks.set(id, memory);
+      }
+    }
+  }
+
+  /**
+   * A process that starts or ends between the two questions to the driver looks hidden for a moment, so what counts is
+   * what two readings in a row have shown.
+   */
+  #hidden(gpus: readonly Gpu[], processes: readonly GpuProcess[]): Map<number, number> {
+    const before = this.#excess;
+    this.#excess = new Map(gpus.map((gpu) => [gpu.index, excessOf(gpu, processes)]));
+    const steady = [...this.#excess].map(([index, excess]) => [index, Math.min(excess, before.get(index) ?? excess)]);
+    return new Map((steady as [number, number][]).filter(([, excess]) => excess > RESERVED));
+  }
+}
+
+function excessOf({ index, memoryUsed }: Gpu, processes: readonly GpuProcess[]): number {
+  const onIt = processes.filter(({ gpu }) => gpu === index);
+  if (memoryUsed === null || onIt.some(({ memory }) => memory === null)) return 0;
+  return memoryUsed - (total(onIt) ?? 0);
+}
+
+function sums(ours: readonly (GpuProcess & { id: RunId })[]): Map<RunId, RunOnGpus> {
+  return new Map(
+    [...groupedBy(ours, ({ id }) => id)].map(([id, held]) => [
+      id,
+      { memory: total(held), pids: [...new Set(held.map(({ pid }) => pid))] },
+    ]),
+  );
+}
+
+/** Null when none is known. */
+function total(processes: readonly GpuProcess[]): number | null {
+  const known = processes.flatMap(({ memory }) => memory ?? []);
+  return known.length === 0 ? null : known.reduce((sum, memory) => sum + memory, 0);
+}
+
+/** Of a run that has ended: `python of sweep/run`. */
+function nameOf({ name }: GpuProcess, owner: Owner | undefined): string | null {
+  return owner === undefined ? name : `${name ?? 'a process'} of ${owner.id}`;
+}
+
+/** An attempt has a shim of its own. */
+function isSameTree(now: Tree | undefined, before: Tree): boolean {
+  return now !== undefined && now.pid === before.pid && now.startTime === before.startTime;
+}
+
+function groupedBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

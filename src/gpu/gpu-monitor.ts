@@ -1,0 +1,138 @@
+import type { RunId } from '../base/ids.js';
+import type { Tree } from '../processes/process-tree.js';
+import { Census } from './gpu-accounting.js';
+import type { Gpu, GpuReading } from './gpu.js';
+import { type GpuView, nothingKnown } from './gpu-view.js';
+import { readGpus } from './read-gpus.js';
+import { allowedGpus } from './slurm-limit.js';
+
+export type GpuMonitorOptions = {
+  /** Whose PATH has the driver's tools. */
+  environment: Readonly<NodeJS.ProcessEnv>;
+  /** The runs that are up: their processes are theirs, all others foreign. */
+  trees: () => ReadonlyMap<RunId, Tree>;
+  /** Told after every look, also a failed one. */
+  seen: (view: GpuView) => void;
+  /** Between looks, ms. */
+  everyMs?: number;
+  /** For one call of a driver's tool, ms. */
+  patienceMs?: number;
+  /** Unix ms. */
+  now?: () => number;
+};
+
+/**
+ * Keeps looking at the GPUs while runs exist, and keeps the last good view while the driver is sick: what cannot be seen
+ * has not gone away.
+ *
+ *     const monitor = new GpuMonitor({ environment: process.env, trees, seen: (view) => … });
+ *     const { gpus } = await monitor.look();   // once, for the inventory
+ *     monitor.wake();                          // a run was launched: look every 5 s from now on
+ *     monitor.peakOf(id)                       // when it has ended, for `run-ended`
+ *     monitor.rest();                          // none is left
+ */
+export class GpuMonitor {
+  readonly #options: GpuMonitorOptions;
+  readonly #census = new Census();
+  #view: GpuView = nothingKnown;
+  /** A look in progress: another one would only wait for the same driver. */
+  #looking: Promise<GpuView> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #isAwake = false;
+  #isClosed = false;
+  /** The last reading had fewer GPUs than were known. */
+  #wasShort = false;
+
+  constructor(options: GpuMonitorOptions) {
+    this.#options = options;
+  }
+
+  /** What was seen last. */
+  get view(): GpuView {
+    return this.#view;
+  }
+
+  /** Looks now, and every few seconds until `rest`. Twice is the same as once. */
+  wake(): void {
+    if (this.#isAwake || this.#isClosed) return;
+    this.#isAwake = true;
+    void this.look();
+  }
+
+  /** Looks no more by itself; `look` still does. */
+  rest(): void {
+    this.#isAwake = false;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  /** For good: `seen` is not called any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.rest();
+  }
+
+  /** Looks once. Callers at the same time share one look. Never rejects. */
+  look(): Promise<GpuView> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+      this.#lookLater();
+    });
+    return this.#looking;
+  }
+
+  /**
+   * The most memory a run was seen to hold on one GPU, MiB; null: nothing was seen. To be asked once, when an attempt has
+   * ended: the next attempt is measured anew.
+   */
+  peakOf(id: RunId): number | null {
+    return this.#census.takePeak(id);
+  }
+
+  async #look(): Promise<GpuView> {
+    const { environment, patienceMs, seen } = this.#options;
+    this.#view = this.#judge(await readGpus(environment, patienceMs));
+    if (!this.#isClosed) seen(this.#view);
+    return this.#view;
+  }
+
+  #lookLater(): void {
+    if (!this.#isAwake) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.look(), this.#options.everyMs ?? 5000).unref();
+  }
+
+  #judge(reading: GpuReading): GpuView {
+    // What Slurm keeps from this environment is not missing.
+    const known = allowedGpus(this.#view.gpus, this.#options.environment);
+    if (reading.kind === 'unknown') return this.#sick(reading.reason);
+    if (reading.kind === 'none' && known.length > 0) return this.#sick('the driver’s tools are not there any more');
+    if (reading.kind === 'none') return { ...nothingKnown, at: this.#now() };
+    // A driver that is falling over may leave a GPU out once; one that was taken away stays away.
+    const isShort = known.some(({ uuid }) => !reading.gpus.some((gpu) => gpu.uuid === uuid));
+    const isNew = isShort && !this.#wasShort;
+    this.#wasShort = isShort;
+    if (isNew) return this.#sick(missing(known, reading.gpus));
+    const { gpus, processes } = reading;
+    const counted = this.#census.count(gpus, processes, this.#options.trees());
+    return { gpus, processes, ...counted, at: this.#now(), problem: null };
+  }
+
+  #sick(reason: string): GpuView {
+    const { at } = this.#view;
+    const age = at === null ? null : Math.round((this.#now() - at) / 1000);
+    const rest = age === null ? 'nothing is known about the GPUs' : `what was known ${age} s ago still counts`;
+    return { ...this.#view, problem: `${reason}; ${rest}` };
+  }
+
+  #now(): number {
+    return this.#options.now?.() ?? Date.now();
+  }
+}
+
+function missing(known: readonly Gpu[], gpus: readonly Gpu[]): string {
+  const gone = known
+    .filter(({ uuid }) => !gpus.some((gpu) => gpu.uuid === uuid))
+    .map(({ name, uuid }) => `${name} ${uuid}`);
+  return `the driver does not show ${gone.join(', ')}`;
+}

@@ -1,0 +1,49 @@
+import { didYouMean } from '../text/nearest.js';
+import { UserError } from '../base/user-error.js';
+import type { RunSummary } from '../protocol/run-summary.js';
+import type { RunQuery } from './reading.js';
+import { runTest } from './match.js';
+import { type Field, fields } from './words.js';
+
+/**
+ * Refuses a query about something that none of the runs has: a misspelt key would choose no run, or with `not` all of them.
+ *
+ * @throws {UserError} With the nearest that there is.
+ */
+export function checkRunQuery(query: RunQuery, runs: readonly RunSummary[]): void {
+  if (runs.length === 0) return;
+  switch (query.kind) {
+    case 'all':
+    case 'any':
+      return query.parts.forEach((part) => checkRunQuery(part, runs));
+    case 'not':
+      return checkRunQuery(query.part, runs);
+    case 'value':
+      return checkKey(query.key, runs);
+    case 'field':
+      return query.choices.forEach((choice) => checkChoice(query.field, choice, runs));
+    default:
+  }
+}
+
+/** Names of parameters, then of metrics, that any of the runs has. */
+export function keysOf(runs: readonly RunSummary[]): string[] {
+  const keys = new Set<string>();
+  for (const { parameters } of runs) for (const key in parameters) keys.add(key);
+  for (const { metrics } of runs) for (const key in metrics) keys.add(key);
+  return [...keys];
+}
+
+function checkKey(key: string, runs: readonly RunSummary[]): void {
+  if (runs.some(({ parameters, metrics }) => Object.hasOwn(parameters, key) || Object.hasOwn(metrics, key))) return;
+  throw new UserError(`No run has a parameter or a metric \`${key}\`.`, didYouMean(key, keysOf(runs)));
+}
+
+/** Where a run is placed changes from moment to moment; where it belongs does not, and can be misspelt. */
+const lasting: readonly Field[] = ['group', 'subgroup', 'sweep'];
+
+function checkChoice(field: Field, choice: string, runs: readonly RunSummary[]): void {
+  if (!lasting.includes(field) || runs.some(runTest({ kind: 'field', field, choices: [choice] }, 0))) return;
+  const known = new Set(runs.flatMap((run) => fields[field].read(run)).filter((text) => text !== ''));
+  throw new UserError(`There is no ${field} \`${choice}\`.`, didYouMean(choice, [...known]));
+}

@@ -1,0 +1,77 @@
+import type { RunSummary } from '../protocol/run-summary.js';
+import { keysOf } from './check.js';
+import { quote } from './text.js';
+import { LONGEST_TYPED } from './typing.js';
+import { everyRun, factNames, fieldNames, fields, isField } from './words.js';
+
+/** What may stand in a query from character `from` up to the cursor. */
+export type Completion = { readonly from: number; readonly candidates: readonly string[] };
+
+/** More than anyone reads through. */
+const MOST = 200;
+
+/**
+ * What the word at the cursor can become: a field, a key, the name of a run; after `group:` or `N=` one of the values there
+ * are. In the order in which a person would try them.
+ *
+ * @param cursor Number of characters before it.
+ */
+export function completions(text: string, cursor: number, runs: readonly RunSummary[]): Completion {
+  if (cursor > LONGEST_TYPED) return { from: cursor, candidates: [] };
+  const { from, typed } = wordAt(text.slice(0, cursor));
+  const value = /^(?:([a-z]+):|([^=<>!:"]+)(?:!=|=))(?:[^,]*,)*/i.exec(typed);
+  if (value === null) return { from, candidates: startingWith(typed, words(runs)) };
+  const [before, field, key] = value;
+  const given = typed.slice(before.length);
+  const known = field !== undefined ? fieldValues(field.toLowerCase(), runs) : keyValues(key!, runs);
+  return { from: from + before.length, candidates: startingWith(given, known) };
+}
+
+/** The last word, begun and not ended: a quote that is open belongs to it. */
+function wordAt(text: string): { from: number; typed: string } {
+  const typed = /(?:"(?:[^"\\]|\\[^])*(?:"|$)|[^\s()"])*$/.exec(text)![0];
+  const negated = typed.startsWith('!') ? 1 : 0;
+  return { from: text.length - typed.length + negated, typed: typed.slice(negated) };
+}
+
+function words(runs: readonly RunSummary[]): string[] {
+  const keys = [...factNames, ...keysOf(runs).map(quoted)];
+  return [
+    ...fieldNames.map((field) => `${field}:`),
+    ...keys,
+    everyRun,
+    'not',
+    'or',
+    ...new Set(runs.map(({ name }) => name)),
+  ];
+}
+
+function fieldValues(field: string, runs: readonly RunSummary[]): string[] {
+  if (!isField(field)) return [];
+  const { words: closed, read } = fields[field];
+  const present = new Set(runs.flatMap((run) => [...read(run)]).filter((text) => text !== ''));
+  return [...(closed ?? []).filter((word) => !present.has(word)), ...[...present].map(quoted)].sort(
+    byPresence(present),
+  );
+}
+
+/** What is there before what could be. */
+function byPresence(present: ReadonlySet<string>): (a: string, b: string) => number {
+  return (a, b) => Number(present.has(b)) - Number(present.has(a));
+}
+
+function keyValues(key: string, runs: readonly RunSummary[]): string[] {
+  const own = runs.flatMap(({ parameters }) => (Object.hasOwn(parameters, key) ? [parameters[key]!] : []));
+  return [...new Set(own.map((value) => (Array.isArray(value) ? value.join(',') : String(value))))].map(quoted);
+}
+
+/** In quotes where the language would take it for something else. */
+function quoted(text: string): string {
+  return /^[^\s()"=<>!:,]+$/.test(text) ? text : quote(text);
+}
+
+function startingWith(typed: string, candidates: readonly string[]): string[] {
+  const start = typed.replace(/^"/, '').toLowerCase();
+  const fits = (candidate: string) => candidate.replace(/^"/, '').toLowerCase().startsWith(start);
+  return candidates.filter((candidate) => candidate !== typed && fits(candidate)).slice(0, MOST);
+}

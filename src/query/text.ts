@@ -1,0 +1,64 @@
+import { QueryRefusal } from './refusal.js';
+
+/** A stretch of a query between blanks and signs. Quotes are gone. */
+export type Piece = {
+  readonly text: string;
+  /** Cut at the commas that stand outside quotes. */
+  readonly choices: readonly string[];
+  /** Whether any of it stood in quotes. */
+  readonly quoted: boolean;
+  readonly at: number;
+};
+
+/** Reads a query from left to right, one piece at a time. */
+export class QueryText {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Takes what the pattern (sticky) matches here; null, and nothing taken, when it does not. */
+  take(pattern: RegExp): string | null {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#text);
+    if (match === null) return null;
+    this.#at += match[0].length;
+    return match[0];
+  }
+
+  /** Takes quoted text, and unquoted characters of the given kind (sticky), until something else comes. */
+  piece(plain: RegExp): Piece {
+    const at = this.#at;
+    const choices = [''];
+    let text = '';
+    let quoted = false;
+    for (;;) {
+      const inQuotes = this.#quotedText();
+      const part = inQuotes ?? this.take(plain);
+      if (part === null || (inQuotes === null && part === '')) return { text, choices, quoted, at };
+      const [first, ...more] = inQuotes === null ? part.split(',') : [part];
+      choices.push(choices.pop()! + first!, ...more);
+      text += part;
+      quoted ||= inQuotes !== null;
+    }
+  }
+
+  #quotedText(): string | null {
+    const at = this.#at;
+    if (this.#text[at] !== '"') return null;
+    const quoted = this.take(/"(?:[^"\\]|\\[^])*"/y);
+    if (quoted === null) throw new QueryRefusal('this quote is not closed.', 'Write another " where it ends.', at);
+    return quoted.slice(1, -1).replace(/\\([^])/g, '$1');
+  }
+}
+
+/** A text that `piece` reads as it is, whatever is in it. */
+export function quote(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+}

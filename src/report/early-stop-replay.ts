@@ -1,0 +1,141 @@
+import { existsSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { didYouMean } from '../text/nearest.js';
+import { UserError } from '../base/user-error.js';
+import { runFiles } from '../contract/files.js';
+import { EarlyStopping } from '../spec/policy/early-stop/early-stopping.js';
+import { ruleWords } from '../spec/policy/policy-words.js';
+import type { EarlyTerminate, Objective } from '../spec/planned-run.js';
+import { MetricLog } from '../metrics/metric-log.js';
+import { grouped } from '../base/grouped.js';
+import { readRuns } from './read-runs.js';
+import type { ReportedRun } from '../analysis/analysed-run.js';
+import { readObjectiveRows, type ObjectiveRows } from './early-stop-rows.js';
+
+export { parseObjective, parseRule } from '../spec/policy/early-stop/parse-rule.js';
+
+/** A run of the replay. `iterations`: values of the objective that it wrote; `final`: the last of them. */
+export type ReplayedRun = { run: string; group: string; iterations: number; final: number };
+/** `iteration`: the one after which it would have ended. */
+export type StoppedRun = ReplayedRun & { iteration: number; why: string; savedMs: number };
+
+export type WouldStop = {
+  sweep: string;
+  /** `asha (min_iter 5, eta 3)`. */
+  rule: string;
+  objective: Objective;
+  /** In the order in which they would have ended. */
+  stopped: StoppedRun[];
+  kept: ReplayedRun[];
+  /** Runs that never wrote the metric. */
+  silent: string[];
+  /** Part of the time that all runs were up which would have been saved, 0 to 1. */
+  savedShare: number;
+  savedMs: number;
+  /** Whether in every group the run that ended best, or one as good, would have gone on. */
+  bestKept: boolean;
+  /** Runs that ended best in their group, and would not have lived to. */
+  lostBest: string[];
+};
+
+type Replayed = { run: ReportedRun; rows: ObjectiveRows; stopped: { iteration: number; why: string } | null };
+
+/**
+ * What a rule would have ended in a sweep that ran without it: gives the values that its runs wrote to the rule in the order
+ * in which they were written. Runs stay where they were in time: that slots would have become free earlier is left out.
+ *
+ * @throws {UserError} When there is no such sweep, or no run of it wrote the metric.
+ */
+export function wouldStop(sweepDirectory: string, rule: EarlyTerminate, objective: Objective): WouldStop {
+  const directory = resolve(sweepDirectory);
+  if (!existsSync(directory)) {
+    throw new UserError(
+      `There is no sweep at ${directory}.`,
+      'Name a sweep that was launched: `memrl-tui ls` lists them.',
+    );
+  }
+  const runs = readRuns(directory).map((run): Replayed => {
+    return { run, rows: readObjectiveRows(run.directory, objective.name), stopped: null };
+  });
+  const spoken = runs.filter(({ rows }) => rows.values.length > 0);
+  if (spoken.length === 0) throw noMetric(directory, runs, objective.name);
+  const groups = grouped(spoken, ({ run }) => run.group);
+  const stopped = groups.flatMap((members) => replay(members, new EarlyStopping(rule, objective)));
+  stopped.sort((a, b) => timeOfStop(a) - timeOfStop(b));
+  return { sweep: basename(directory), rule: ruleWords(rule), objective, ...summary(runs, stopped, objective) };
+}
+
+/** Names of the metrics at the beginning of a run's file: enough to tell a person what there is. */
+function metricKeys({ directory }: ReportedRun): string[] {
+  const log = new MetricLog(join(directory, runFiles.metrics));
+  log.refresh();
+  return log.keys();
+}
+
+function noMetric(directory: string, runs: readonly Replayed[], name: string): UserError {
+  const known = [...new Set(runs.flatMap(({ run }) => metricKeys(run)))];
+  if (known.length === 0) return new UserError(`No run in ${directory} has written metrics.`, 'Wait until one has.');
+  return new UserError(
+    `No run in ${directory} wrote a finite \`${name}\`. ${didYouMean(name, known)}`,
+    "Name a metric of the runs: --metric 'minimize loss'.",
+  );
+}
+
+/** Feeds one group, all runs mixed as they were written; gives those that the rule ended. */
+function replay(members: readonly Replayed[], stopping: EarlyStopping): Replayed[] {
+  const next = new Map(members.map((member) => [member, 0]));
+  for (const member of inOrderOfTime(members)) {
+    const index = next.get(member)!;
+    next.set(member, index + 1);
+    if (member.stopped !== null) continue;
+    const why = stopping.note(member.run.name, member.rows.values[index]!);
+    if (why !== null) member.stopped = { iteration: index + 1, why };
+  }
+  return members.filter((member) => member.stopped !== null);
+}
+
+/** Whose value comes next, for every value of the group: a run's own keep their order. */
+function* inOrderOfTime(members: readonly Replayed[]): Generator<Replayed> {
+  const times = Float64Array.from(members.flatMap(({ rows }) => rows.times));
+  const owners = Uint32Array.from(members.flatMap(({ rows }, owner) => rows.times.map(() => owner)));
+  const order = Uint32Array.from(times.keys()).sort((a, b) => times[a]! - times[b]! || a - b);
+  for (const place of order) yield members[owners[place]!]!;
+}
+
+function timeOfStop({ rows, stopped }: Replayed): number {
+  return rows.times[stopped!.iteration - 1]!;
+}
+
+type Summary = Omit<WouldStop, 'sweep' | 'rule' | 'objective'>;
+
+function summary(runs: readonly Replayed[], stopped: readonly Replayed[], objective: Objective): Summary {
+  const upMs = runs.reduce((sum, { rows }) => sum + rows.upMs, 0);
+  const ended = stopped.map((each): StoppedRun => {
+    const { iteration, why } = each.stopped!;
+    return { ...replayed(each), iteration, why, savedMs: Math.max(0, each.rows.upMs - each.rows.upAt[iteration - 1]!) };
+  });
+  const savedMs = ended.reduce((sum, each) => sum + each.savedMs, 0);
+  const spoken = runs.filter(({ rows }) => rows.values.length > 0);
+  const lostBest = grouped(spoken, ({ run }) => run.group).flatMap((members) => bestIfLost(members, objective));
+  return {
+    stopped: ended,
+    kept: spoken.filter(({ stopped: end }) => end === null).map(replayed),
+    silent: runs.filter(({ rows }) => rows.values.length === 0).map(({ run }) => run.name),
+    savedShare: upMs > 0 ? savedMs / upMs : 0,
+    savedMs,
+    bestKept: lostBest.length === 0,
+    lostBest,
+  };
+}
+
+function replayed({ run, rows }: Replayed): ReplayedRun {
+  return { run: run.name, group: run.group, iterations: rows.values.length, final: rows.values.at(-1)! };
+}
+
+function bestIfLost(members: readonly Replayed[], { goal }: Objective): string[] {
+  const sign = goal === 'maximize' ? -1 : 1;
+  const score = ({ rows }: Replayed) => sign * rows.values.at(-1)!;
+  const best = Math.min(...members.map(score));
+  const winners = members.filter((member) => score(member) === best);
+  return winners.every(({ stopped }) => stopped !== null) ? [winners[0]!.run.name] : [];
+}

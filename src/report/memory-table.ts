@@ -1,0 +1,109 @@
+import type { Scaling } from '../analysis/scaling.js';
+import type { MemoryRow } from '../analysis/memory-summary.js';
+import { countText, NOTHING, shortNumber } from '../text/numbers.js';
+import { parameterText } from './parameter-text.js';
+import type { Column } from '../text/table.js';
+
+/** Marks that the notes below the table explain. */
+export const marks = { tie: '*', reference: '†' } as const;
+
+/** The columns of a memory table. All rows count the same thing: episodes, or examples for SFT. */
+export function memoryColumns(rows: readonly MemoryRow[]): Column[] {
+  const unit = rows.some(({ kind }) => kind === 'sft') ? 'example' : 'episode';
+  const column =
+    (align: Column['align']) =>
+    (title: string, text: (row: MemoryRow) => string, spare = 0) => ({
+      title,
+      align,
+      cells: rows.map(text),
+      spare,
+    });
+  const left = column('left');
+  const right = column('right');
+  return [
+    left('condition', conditionText),
+    right('N', ({ N }) => String(N)),
+    ...unlessEmpty(right('B', ({ bins }) => (bins === null ? '' : String(bins)))),
+    right('seeds', ({ seeds }) => String(seeds), 6),
+    right('memorised', ({ counts, seeds }) => `${counts.memorised}/${seeds}`),
+    sparedIfNothing(right('stuck', ({ counts }) => zeroIsNothing(counts.stuck))),
+    sparedIfNothing(right('collapsed', ({ counts }) => zeroIsNothing(counts.collapsed))),
+    sparedIfNothing(right('censored', ({ counts }) => zeroIsNothing(counts.censored))),
+    ...unlessEmpty(left('other', otherText)),
+    right(`${unit}s`, ({ episodes }) => countText(episodes?.median ?? null)),
+    right('range', rangeText, 4),
+    right('all seeds', medianText, 2),
+    ...(unit === 'example' ? [right('steps', ({ steps }) => countText(steps))] : []),
+    right(`bits/${unit}`, bitsText),
+    right('ceiling', ceilingText, 1),
+    right('ratio', ratioText, 5),
+  ];
+}
+
+/** One line per fitted law: `binary: episodes ∝ N^0.76 (5 sizes, R² 0.987)`. Two points say nothing of the fit. */
+export function scalingLines(scalings: readonly Scaling[]): string[] {
+  return scalings.map(({ condition, bins, extra, law, leftOut }) => {
+    const name = [condition, bins === null ? '' : `B=${bins}`, parameterText(extra)]
+      .filter((part) => part !== '')
+      .join(' ');
+    const without = leftOut.length === 0 ? '' : `; without N=${leftOut.join(', ')}, where most seeds did not memorise`;
+    const fit = law.points > 2 ? `, R² ${law.r2.toFixed(3)}` : '';
+    return `${name}: episodes ∝ N^${law.slope.toFixed(2)} (${law.points} sizes${fit})${without}`;
+  });
+}
+
+function conditionText({ condition, extra }: MemoryRow): string {
+  return [condition, parameterText(extra)].filter((part) => part !== '').join(' ');
+}
+
+function otherText({ counts }: MemoryRow): string {
+  const words = {
+    running: counts.running,
+    queued: counts.queued,
+    unfinished: counts.unfinished,
+    unmeasured: counts.unmeasured,
+  };
+  return Object.entries(words)
+    .filter(([, count]) => count > 0)
+    .map(([word, count]) => `${count} ${word}`)
+    .join(', ');
+}
+
+function rangeText({ episodes }: MemoryRow): string {
+  if (episodes === null) return NOTHING;
+  const { least, most } = episodes;
+  return least === most ? countText(least) : `${countText(least)} to ${countText(most)}`;
+}
+
+function medianText({ medianOfAll, budget }: MemoryRow): string {
+  return medianOfAll === Infinity ? `> ${countText(budget)}` : countText(medianOfAll);
+}
+
+function bitsText({ bitsPerEpisode: bits }: MemoryRow): string {
+  if (bits === null) return NOTHING;
+  return bits.kind === 'below' ? `< ${shortNumber(bits.bits)}` : shortNumber(bits.bits);
+}
+
+function ceilingText({ ceiling, topRewardTies }: MemoryRow): string {
+  const mark = ceiling.kind === 'reference' ? marks.reference : topRewardTies > 1 ? marks.tie : '';
+  return shortNumber(ceiling.bits) + mark;
+}
+
+function ratioText({ ceiling, bitsPerEpisode: bits }: MemoryRow): string {
+  if (bits === null || ceiling.bits === 0) return NOTHING;
+  const ratio = shortNumber(bits.bits / ceiling.bits, 2);
+  return bits.kind === 'below' ? `< ${ratio}` : ratio;
+}
+
+function zeroIsNothing(count: number): string {
+  return count === 0 ? NOTHING : String(count);
+}
+
+/** Where there is no room, a fate that befell no run need not be told. */
+function sparedIfNothing(candidate: Column): Column {
+  return candidate.cells.every((cell) => cell === NOTHING) ? { ...candidate, spare: 3 } : candidate;
+}
+
+function unlessEmpty(candidate: Column): Column[] {
+  return candidate.cells.every((cell) => cell === '') ? [] : [candidate];
+}

@@ -1,0 +1,88 @@
+import type { RunId } from '../../base/ids.js';
+import type { Outcome } from '../../base/outcome.js';
+import { watchForBreakage } from './breaker.js';
+import { demandOf } from '../placement/demand.js';
+import type { EventOf } from '../event.js';
+import { learnMemory } from '../placement/learned-memory.js';
+import { move } from './move.js';
+import { freeSlot, spareCpu } from '../placement/placement.js';
+import { isRetried, retryLater } from './retry.js';
+import { inLine, isActive, type Run } from '../run-state.js';
+import { makeRoom, takeBack } from '../placement/take-back.js';
+import { stop, verdict } from './stop.js';
+import type { Slot } from '../placement/slot.js';
+import type { Turn } from '../step-context.js';
+
+type News = { id: RunId; attempt: number; at: number };
+
+/**
+ * An attempt is up. Where the run is and which attempt this is are facts: a newer version that plays the journal again
+ * may have decided otherwise, and is corrected here.
+ */
+export function started(turn: Turn, event: EventOf<'run-started'>): void {
+  const run = turn.state.runs.get(event.id);
+  if (run === undefined || !couldBeUp(run, event.attempt)) return;
+  const cause = run.state.phase === 'starting' ? run.state.stop : null;
+  const slot = event.slot ?? likelySlot(turn, run);
+  run.attempt = event.attempt;
+  run.starts += 1;
+  makeRoom(turn, run, slot);
+  move(turn, run, { phase: 'running', slot, pid: event.pid, since: event.at, pausedAt: null, pausedMs: 0 });
+  if (cause !== null) stop(turn, run, cause);
+}
+
+/** An attempt is over. `gpuMemory`: the most it held on one GPU, MiB. */
+export function ended(turn: Turn, event: News & { gpuMemory?: number | undefined }, outcome: Outcome): void {
+  const run = turn.state.runs.get(event.id);
+  if (run === undefined || !couldHaveEnded(run, event.attempt)) return;
+  const { state: was } = run;
+  const ending = {
+    outcome: verdict(was, outcome),
+    since: 'since' in was ? was.since : null,
+    at: event.at,
+  };
+  run.attempt = event.attempt;
+  learnMemory(turn, run, ending.outcome, event.gpuMemory);
+  const goesOn = run.next !== null && ending.outcome.kind === 'done' && ending.outcome.rule === undefined;
+  takeNextTerms(run);
+  // A moment later: who only looks now and then must see that this attempt has ended.
+  if (goesOn) move(turn, run, { ...inLine, notBefore: ending.at + 1, last: ending });
+  else if (isRetried(run, ending.outcome)) retryLater(turn, run, ending, isActive(was) ? was.slot : null);
+  else move(turn, run, { phase: 'ended', ...ending });
+  watchForBreakage(turn, run, ending);
+}
+
+/** Whatever comes next is by what was submitted while it was up. */
+function takeNextTerms(run: Run): void {
+  if (run.next !== null) Object.assign(run, run.next, { next: null, retried: 0 });
+}
+
+/** A launch was not made after all, even where it looked so; its number stays used. */
+export function withdrawn(turn: Turn, { id, attempt }: EventOf<'launch-withdrawn'>): void {
+  const run = turn.state.runs.get(id);
+  if (run?.state.phase === 'waiting') run.attempt = Math.max(run.attempt, attempt);
+  if (run === undefined || !isActive(run.state) || run.attempt !== attempt) return;
+  if (run.state.phase !== 'starting') run.starts -= 1;
+  takeBack(turn, run);
+}
+
+/** A rule of the run itself wants it to end. */
+export function ruleMet(turn: Turn, { id, attempt, rule }: EventOf<'rule-met'>): void {
+  const run = turn.state.runs.get(id);
+  if (run !== undefined && run.attempt === attempt && isActive(run.state)) stop(turn, run, { kind: 'rule', rule });
+}
+
+/** Late news of an attempt that is over is not an error, and not news. */
+function couldBeUp({ state, attempt }: Run, started: number): boolean {
+  return state.phase === 'starting' ? started >= attempt : !isActive(state) && started > attempt;
+}
+
+function couldHaveEnded({ state, attempt }: Run, ended: number): boolean {
+  return isActive(state) ? ended === attempt : state.phase === 'waiting' && ended > attempt;
+}
+
+/** Where a run is of which the journal does not say it, as version 1 did not. */
+function likelySlot({ state }: Turn, run: Run): Slot {
+  if (run.state.phase === 'starting') return run.state.slot;
+  return freeSlot(state, demandOf(state, run)) ?? spareCpu(state.cpu);
+}

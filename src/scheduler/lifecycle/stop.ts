@@ -1,0 +1,52 @@
+import type { Outcome } from '../../base/outcome.js';
+import { move } from './move.js';
+import type { Run, RunState, StopCause } from '../run-state.js';
+import type { Turn } from '../step-context.js';
+
+/**
+ * Ends a run: politely if it is up (paused or not), at once if it waits, as soon as it is up if it is starting. Twice is
+ * once; but a person's word changes what a timeout means, as what a person ended is not tried again.
+ */
+export function stop(turn: Turn, run: Run, cause: StopCause): void {
+  const { at } = turn;
+  const was = run.state;
+  switch (was.phase) {
+    case 'waiting':
+      return move(turn, run, { phase: 'ended', outcome: { kind: 'killed' }, since: null, at });
+    case 'starting':
+      return move(turn, run, { ...was, stop: was.stop ?? cause });
+    case 'running': {
+      const { slot, pid, since } = was;
+      move(turn, run, { phase: 'stopping', slot, pid, since, stop: cause, killAt: at + run.graceMs });
+      turn.actions.push({ type: 'terminate', id: run.id, attempt: run.attempt });
+      return;
+    }
+    case 'ended':
+      return;
+    default: // On its way out.
+      if (was.stop.kind === 'timeout' && cause.kind === 'asked') move(turn, run, { ...was, stop: cause });
+  }
+}
+
+/** The polite time is over. */
+export function kill(turn: Turn, run: Run, { slot, pid, since, stop: cause }: Stopping): void {
+  move(turn, run, { phase: 'killing', slot, pid, since, stop: cause });
+  turn.actions.push({ type: 'kill', id: run.id, attempt: run.attempt });
+}
+
+type Stopping = Extract<RunState, { phase: 'stopping' }>;
+
+/** What an ending means: whoever was asked to stop was stopped, however the process took it. */
+export function verdict(was: RunState, outcome: Outcome): Outcome {
+  const cause = 'stop' in was ? was.stop : null;
+  switch (cause?.kind) {
+    case undefined:
+      return outcome;
+    case 'asked':
+      return { kind: 'killed' };
+    case 'rule':
+      return { kind: 'done', rule: cause.rule };
+    case 'timeout':
+      return { kind: 'timeout', seconds: cause.seconds };
+  }
+}

@@ -1,0 +1,148 @@
+import type { GroupId, RunId } from '../../base/ids.js';
+import type { EventOf, SubmittedRun } from '../event.js';
+import { completionChanged, groupOf, setNeeds } from '../queue/groups.js';
+import { liftBreaker, trustAgain } from './hold.js';
+import { file, move } from './move.js';
+import { spareCpu } from '../placement/placement.js';
+import { inLine, isActive, type Run, type Terms } from '../run-state.js';
+import type { Intake, SchedulerState } from '../state.js';
+import type { Turn } from '../step-context.js';
+
+type Submission = EventOf<'runs-submitted'>;
+
+/** New runs are added, ended ones that are wanted again go back to the queue, living ones are left alone. */
+export function submit(turn: Turn, submission: Submission): void {
+  const { state } = turn;
+  state.intakes.push(intakeOf(submission));
+  for (const { id, needs, breaker } of submission.groups) {
+    // Those that are known keep their needs until all their runs are there, so that they need not wait and be ready again.
+    if (groupOf(state, id).runs.size === 0) setNeeds(state, id, needs);
+    groupOf(state, id).breaker = breaker;
+  }
+  // An older one has its turn first, unless this one was written down to be taken in at once.
+  if (state.intakes.length === 1 || submission.portion === undefined) takeInOf(turn, state.intakes.at(-1)!);
+}
+
+/** A submission of which no run has been taken in. */
+export function intakeOf(submission: Submission): Intake {
+  const awaited = new Map<GroupId, number>();
+  for (const { group } of submission.runs) awaited.set(group, (awaited.get(group) ?? 0) + 1);
+  return { submission, from: 0, awaited };
+}
+
+/** Takes in some of the runs that were submitted first, if there are any left. */
+export function takeIn(turn: Turn): void {
+  const [first] = turn.state.intakes;
+  if (first !== undefined) takeInOf(turn, first);
+}
+
+function takeInOf({ state, actions, touched }: Turn, intake: Intake): void {
+  const { submission, from, awaited } = intake;
+  const { at, sweep, plan, groups, runs, portion = runs.length } = submission;
+  const turn: Turn = { state, at, actions, touched };
+  intake.from = Math.min(runs.length, from + portion);
+  for (const submitted of runs.slice(from, intake.from)) {
+    take(turn, known(turn, sweep, plan, submitted), plan, submitted);
+    arrived(state, awaited, submitted.group);
+  }
+  if (intake.from < runs.length) return;
+  state.intakes.splice(state.intakes.indexOf(intake), 1);
+  for (const { id, needs } of groups) setNeeds(state, id, needs);
+}
+
+/** One run fewer is awaited in the group; with the last one, those who need the group may start. */
+function arrived(state: SchedulerState, awaited: Map<GroupId, number>, id: GroupId): void {
+  const left = awaited.get(id)! - 1;
+  if (left > 0) awaited.set(id, left);
+  else awaited.delete(id);
+  if (left === 0) completionChanged(state, groupOf(state, id));
+}
+
+function take(turn: Turn, run: Run, plan: string, submitted: SubmittedRun): void {
+  const { need, graceMs, priority, timeoutMs, retry, wish, attempts } = submitted;
+  const terms: Terms = { plan, need, graceMs, priority, timeoutMs, retry };
+  if (isActive(run.state) && wish === 'extend') return extend(turn, run, terms);
+  if (isActive(run.state) || run.attempt > attempts) return;
+  Object.assign(run, terms, { attempt: attempts });
+  if (wish === 'done') move(turn, run, { phase: 'ended', outcome: { kind: 'done' }, ...pastOf(run, turn.at) });
+  else if (wish === 'adopt') adopt(turn, run);
+  else if (run.state.phase === 'waiting') keepWaiting(turn, run);
+  else if (wish === 'run' || wish === 'extend') startAnew(turn, run);
+}
+
+/** It goes on by other terms when its present attempt ends; those of the attempt are not changed under it. */
+function extend({ touched }: Turn, run: Run, terms: Terms): void {
+  run.next = terms;
+  touched.add(run.id);
+}
+
+/** It is up, and has a slot of its own beyond those that are granted until it is known where it is. */
+function adopt(turn: Turn, run: Run): void {
+  Object.assign(run, { retried: 0, alone: false });
+  trustAgain(turn, run);
+  run.attempt += 1;
+  const slot = spareCpu(turn.state.cpu);
+  move(turn, run, { phase: 'starting', slot, stop: null });
+  turn.actions.push({ type: 'launch', id: run.id, attempt: run.attempt, slot, resumed: true, isUp: true });
+}
+
+/** A person launched it again, so the breaker has had its say; where it is in its backoff stays. */
+function keepWaiting(turn: Turn, run: Run): void {
+  if (run.state.phase === 'waiting') move(turn, run, run.state);
+  liftBreaker(turn, run);
+}
+
+function startAnew(turn: Turn, run: Run): void {
+  Object.assign(run, { retried: 0, alone: false });
+  trustAgain(turn, run);
+  move(turn, run, inLine);
+}
+
+/** When a run that is found done ended: as far as it is known. */
+function pastOf({ state }: Run, at: number): { since: number | null; at: number } {
+  return state.phase === 'ended' ? { since: state.since, at: state.at } : { since: null, at };
+}
+
+/** The run of that id; a new one waits, but in no queue yet. */
+function known({ state }: Turn, sweep: string, plan: string, submitted: SubmittedRun): Run {
+  const { id, group, need, graceMs, priority, timeoutMs, retry, attempts } = submitted;
+  const old = state.runs.get(id);
+  if (old !== undefined) return inGroup(state, old, group);
+  // Written out: putting it together from parts costs several times as much, ten thousand times over.
+  const run: Run = {
+    id,
+    sweep,
+    group,
+    order: state.nextOrder++,
+    need,
+    graceMs,
+    priority,
+    timeoutMs,
+    retry,
+    retried: 0,
+    alone: false,
+    hold: null,
+    next: null,
+    plan,
+    attempt: attempts,
+    starts: attempts,
+    state: inLine,
+  };
+  state.runs.set(run.id, run);
+  groupOf(state, run.group).runs.add(run.id);
+  const ids = state.sweeps.get(sweep) ?? new Set<RunId>();
+  state.sweeps.set(sweep, ids.add(run.id));
+  return run;
+}
+
+/** The run, in the group where the file has it now. */
+function inGroup(state: SchedulerState, run: Run, group: GroupId): Run {
+  if (run.group === group) return run;
+  const old = groupOf(state, run.group);
+  for (const members of [old.runs, old.waiting, old.done, old.broken]) members.delete(run.id);
+  run.group = group;
+  groupOf(state, group).runs.add(run.id);
+  file(state, run, groupOf(state, group));
+  for (const changed of [old, groupOf(state, group)]) completionChanged(state, changed);
+  return run;
+}

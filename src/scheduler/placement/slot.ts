@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import { GpuIndex, gpuIndexOf, gpuName } from '../../base/ids.js';
+
+/**
+ * What a run needs to start: `gpus` 0 is one CPU slot; otherwise so many GPUs, each shared by at most `perGpu` runs.
+ * `memory`: MiB it takes on each of them; null: not declared, and what finished runs of its group took counts, if it is known.
+ */
+export const Need = z.object({
+  gpus: z.int().nonnegative(),
+  perGpu: z.int().positive(),
+  memory: z.number().positive().nullable().default(null),
+});
+export type Need = z.infer<typeof Need>;
+
+/** Room for one run. */
+export const Slot = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('cpu'), index: z.int().nonnegative() }),
+  z.object({ kind: z.literal('gpu'), gpus: z.array(GpuIndex).nonempty() }),
+]);
+export type Slot = z.infer<typeof Slot>;
+
+/** `cpu 0`, `gpu 3`, `gpu 0,1`, `gpu 1:0` (an instance of a divided GPU). */
+export function slotName(slot: Slot): string {
+  return slot.kind === 'cpu' ? `cpu ${slot.index}` : `gpu ${slot.gpus.map(gpuName).join(',')}`;
+}
+
+/** Reads what `slotName` writes; null for anything else. */
+export function slotNamed(name: string): Slot | null {
+  const cpu = /^cpu (\d{1,9})$/.exec(name)?.[1];
+  if (cpu !== undefined) return { kind: 'cpu', index: Number(cpu) };
+  const gpus = /^gpu (.+)$/.exec(name)?.[1]?.split(',').map(gpuIndexOf) ?? [];
+  return Slot.safeParse({ kind: 'gpu', gpus }).data ?? null;
+}
+
+/** GPUs a slot stands for; none for a CPU slot. */
+export function gpusOf(slot: Slot): readonly GpuIndex[] {
+  return slot.kind === 'gpu' ? slot.gpus : [];
+}

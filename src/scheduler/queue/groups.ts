@@ -1,0 +1,51 @@
+import type { GroupId } from '../../base/ids.js';
+import { requeue } from './queues.js';
+import type { Group, SchedulerState } from '../state.js';
+
+/** The group of that name, made on first mention: a group may be needed before its own runs are known. */
+export function groupOf(state: SchedulerState, id: GroupId): Group {
+  const known = state.groups.get(id);
+  if (known !== undefined) return known;
+  const group: Group = {
+    ...{ id, needs: [], neededBy: new Set() },
+    ...{ runs: new Set(), waiting: new Set(), done: new Set(), broken: new Set() },
+    ...{ ready: true, breaker: null, quickFailures: 0, peakMemory: null },
+  };
+  state.groups.set(id, group);
+  return group;
+}
+
+/** Says what a group waits for, and looks at once whether that is already there. */
+export function setNeeds(state: SchedulerState, id: GroupId, needs: readonly GroupId[]): void {
+  const group = groupOf(state, id);
+  for (const needed of group.needs) state.groups.get(needed)?.neededBy.delete(id);
+  group.needs = needs;
+  for (const needed of needs) groupOf(state, needed).neededBy.add(id);
+  refreshReadiness(state, group);
+}
+
+/** To be called when a run of this group became done, or is no longer: those who need the group may start, or must wait. */
+export function completionChanged(state: SchedulerState, group: Group): void {
+  for (const id of group.neededBy) refreshReadiness(state, groupOf(state, id));
+}
+
+/** The first group that this one still waits for. */
+export function unmetNeed(state: SchedulerState, group: Group): Group | null {
+  for (const id of group.needs) {
+    const needed = groupOf(state, id);
+    if (!isComplete(state, needed)) return needed;
+  }
+  return null;
+}
+
+/** A group without runs has nothing left to do, unless they are still to come. */
+function isComplete({ intakes }: SchedulerState, { id, done, runs }: Group): boolean {
+  return done.size === runs.size && !intakes.some(({ awaited }) => awaited.has(id));
+}
+
+function refreshReadiness(state: SchedulerState, group: Group): void {
+  const ready = unmetNeed(state, group) === null;
+  if (ready === group.ready) return;
+  group.ready = ready;
+  for (const id of group.waiting) requeue(state, state.runs.get(id)!);
+}

@@ -1,0 +1,43 @@
+import type { RunId } from '../../base/ids.js';
+import { demandOf } from '../placement/demand.js';
+import { RunHeap } from './run-heap.js';
+import type { Run } from '../run-state.js';
+import type { SchedulerState } from '../state.js';
+
+/** Puts a run in the queue where it belongs, or takes it out of all. To be called when something that counts there changed. */
+export function requeue(state: SchedulerState, run: Run): void {
+  const key = isInLine(state, run) ? queueKey(state, run) : null;
+  const was = state.queued.get(run.id);
+  if (was !== undefined && was !== key) leaveQueue(state, run.id);
+  if (key === null) return;
+  const queue = state.queues.get(key) ?? new RunHeap();
+  state.queues.set(key, queue);
+  state.queued.set(run.id, key);
+  queue.set(run.id, [-run.priority, run.order]);
+}
+
+/** Takes a run out of its queue, if it is in one. */
+export function leaveQueue(state: SchedulerState, id: RunId): void {
+  const key = state.queued.get(id);
+  if (key === undefined) return;
+  const queue = state.queues.get(key)!;
+  queue.delete(id);
+  state.queued.delete(id);
+  if (queue.size === 0) state.queues.delete(key);
+}
+
+/** Whether it goes before the other when both could start. */
+export function isBefore(run: Run, other: Run): boolean {
+  return run.priority === other.priority ? run.order < other.order : run.priority > other.priority;
+}
+
+/** Whether nothing but room keeps it from starting. */
+function isInLine({ groups }: SchedulerState, { state, hold, group }: Run): boolean {
+  return state.phase === 'waiting' && state.notBefore === null && hold === null && groups.get(group)!.ready;
+}
+
+/** Runs of one queue are alike in what they need, so that if the first could never start, none could. */
+function queueKey(state: SchedulerState, run: Run): string {
+  const { gpus, perGpu } = demandOf(state, run);
+  return gpus === 0 ? 'cpu' : `${gpus}/${perGpu}/${run.need.memory ?? run.group}`;
+}

@@ -1,0 +1,106 @@
+import { didYouMean } from '../../text/nearest.js';
+import { ExpressionError } from './expression/expression.js';
+import { argumentText, isListMacro, macroNames, macroText, macroWords, type MacroValues } from './macros.js';
+
+/** Words of a command with their macros found, so that ten thousand runs need not search again. */
+export type CommandWords = {
+  /** The arguments of a program: `${args}` alone in a word becomes as many words as there are parameters. */
+  readonly render: (values: MacroValues) => string[];
+  /** One text for each word, whatever it holds, for what is no list of arguments. */
+  readonly renderTexts: (values: MacroValues) => string[];
+  /** Macros and parameters that the words use. */
+  readonly macros: ReadonlySet<string>;
+  /** Words that were left out because they are macros of nobody's; in W&B's dialect alone. */
+  readonly dropped: readonly string[];
+};
+
+/** Where words come from. */
+export type WordsContext = {
+  /** Names that `${name}` may use besides the macros. */
+  readonly parameters: readonly string[];
+  /** What `${program}` stands for. */
+  readonly program: string | null;
+  readonly dialect: 'own' | 'wandb';
+};
+
+type Macro = { macro: string; start: number; end: number };
+type Part = string | Macro;
+
+/**
+ * Finds the macros in words. `$${` stands for `${`. In W&B's dialect an unknown macro is left out where it is a word of its
+ * own, and stays as it is inside a longer one; in ours it is refused.
+ *
+ * @throws {ExpressionError} For an unknown macro; the position is in the word, the word's index is `wordIndex`.
+ */
+export function compileWords(words: readonly string[], context: WordsContext): CommandWords {
+  const known = [...context.parameters, ...macroNames];
+  const parts = words.map((word, index) => partsOf(word, (part) => isKnown(part, { context, known, index })));
+  const dropped = words.filter((word, index) => parts[index]!.length === 0 && word !== '');
+  const kept = parts.filter((_, index) => parts[index]!.length > 0 || words[index] === '');
+  return {
+    render: (values) => kept.flatMap((each) => renderWord(each, values)),
+    renderTexts: (values) => kept.map((each) => renderText(each, values)),
+    macros: new Set(parts.flat().flatMap((part) => (typeof part === 'string' ? [] : [part.macro]))),
+    dropped,
+  };
+}
+
+/** An ExpressionError that also says which word of the list it is about. */
+export class WordError extends ExpressionError {
+  readonly index: number;
+
+  constructor(error: { message: string; start: number; end: number }, index: number) {
+    super(error.message, error);
+    this.index = index;
+  }
+}
+
+/** @param isKnown Whether a macro is one; else it stays text, or vanishes where it is the whole word. */
+function partsOf(word: string, isKnown: (part: Macro) => boolean): Part[] {
+  const parts: Part[] = [];
+  let end = 0;
+  for (const match of word.matchAll(/\$\$\{|\$\{([^}]*)\}/g)) {
+    parts.push(word.slice(end, match.index));
+    end = match.index + match[0].length;
+    const part = { macro: match[1] ?? '', start: match.index, end };
+    if (match[1] === undefined) parts.push('${');
+    else if (isKnown(part)) parts.push(part);
+    else if (match[0] !== word) parts.push(match[0]);
+  }
+  return [...parts, word.slice(end)].filter((part) => part !== '');
+}
+
+type Place = { context: WordsContext; known: readonly string[]; index: number };
+
+function isKnown(part: Macro, { context, known, index }: Place): boolean {
+  if (part.macro === 'program' && context.program === null) {
+    throw new WordError({ ...part, message: '`${program}` is used, but there is no `program` in the file' }, index);
+  }
+  if (known.includes(part.macro) || /^envvar:[A-Za-z_][A-Za-z0-9_]*$/.test(part.macro)) return true;
+  if (context.dialect === 'wandb') return false;
+  const message = `\`\${${part.macro}}\` is neither a macro nor a parameter. ${didYouMean(part.macro, known)} Write \`$\${\` for a plain \`\${\`.`;
+  throw new WordError({ ...part, message }, index);
+}
+
+function renderWord(parts: readonly Part[], values: MacroValues): string[] {
+  const [only] = parts;
+  const isList = parts.length === 1 && typeof only === 'object' && isListMacro(only.macro);
+  return isList ? macroWords(only.macro, values) : [renderText(parts, values)];
+}
+
+function renderText(parts: readonly Part[], values: MacroValues): string {
+  return parts.map((part) => (typeof part === 'string' ? part : textOf(part, values))).join('');
+}
+
+function textOf({ macro, start, end }: Macro, values: MacroValues): string {
+  // A parameter called `env` must not change what `${env}` means in a W&B command, so macros come first.
+  const text = macroText(macro, values);
+  if (text !== null) return text;
+  if (Object.hasOwn(values.parameters, macro)) return argumentText(values.parameters[macro]!, values);
+  const variable = macro.replace(/^envvar:/, '');
+  if (variable === macro) throw new ExpressionError(`\`${macro}\` is not passed at this point`, { start, end });
+  const found = Object.hasOwn(values.environment, variable) ? values.environment[variable] : undefined;
+  if (found !== undefined) return found;
+  const problem = `the environment has no variable \`${variable}\`; set it before the launch`;
+  throw new ExpressionError(problem, { start, end });
+}

@@ -1,0 +1,240 @@
+import { axesOf, compiledEdit } from './axis.js';
+import { parameterNames, type Block, type ParameterRules, type Written } from '../file/block.js';
+import { checkBlock } from '../file/check-block.js';
+import { compileWords, WordError, type CommandWords, type WordsContext } from './command-words.js';
+import type { CompiledBlock, Step, Variant } from './compiled-block.js';
+import type { KeyPath } from '../file/diagnostic.js';
+import { dependencyOrder } from './dependency-order.js';
+import { compileExpression, ExpressionError, rowLimits, type Expression } from './expression/expression.js';
+import { identifierOf } from './expression/cel-value.js';
+import type { Report } from '../file/located-diagnostic.js';
+import { didYouMean } from '../../text/nearest.js';
+import type { Nesting } from './nested-parameters.js';
+import { compileTemplate, type Template } from './template.js';
+
+/** @returns null when something could not be compiled; all that is wrong was reported. */
+export function compileBlock(block: Block, report: Report): CompiledBlock | null {
+  let clean = true;
+  const compiler = new Compiler(block, (mistake) => {
+    clean = false;
+    report(mistake);
+  });
+  const compiled = compiler.compile();
+  return clean ? compiled : null;
+}
+
+/** Compiles the texts of one block, reporting what is wrong and going on. */
+class Compiler {
+  readonly #block: Block;
+  readonly #report: Report;
+  /** Every parameter that any case of the block may set. */
+  readonly #parameters: readonly string[];
+  readonly #identifiers: ReadonlySet<string>;
+
+  constructor(block: Block, report: Report) {
+    this.#block = block;
+    this.#report = report;
+    this.#parameters = parameterNames(block);
+    this.#identifiers = new Set(this.#parameters.map(identifierOf));
+  }
+
+  compile(): CompiledBlock {
+    const block = this.#block;
+    checkBlock(block, this.#report);
+    this.#checkDone();
+    const variants = this.#variants();
+    return {
+      block,
+      axes: axesOf(block.parameters, this.#isGrid),
+      variants,
+      bare: block.cases.length === 0 || block.include.content.length === 0 ? variants[0]! : this.#variant(new Map()),
+      include: block.include.content.map((edit) => compiledEdit(edit, block.parameters)),
+      exclude: block.exclude.content.map((edit) => compiledEdit(edit, block.parameters)),
+      when: this.#written(block.when, (source) => this.#expression(source, block.when!.keys)),
+      name: this.#written(block.name, (source) => this.#template(source, block.name!.keys)),
+      subgroup: this.#written(block.subgroup, (source) => this.#template(source, block.subgroup!.keys)),
+      total: this.#total(),
+      stopWhen: this.#stopRule(),
+      command: this.#command(),
+      resumeArgs: this.#words(block.resumeArgs.content, block.resumeArgs.keys),
+      cwd: block.cwd && this.#words([block.cwd.content], block.cwd.keys.slice(0, -1), [block.cwd.keys.at(-1)!]),
+      env: this.#words(Object.values(block.env.content), block.env.keys, Object.keys(block.env.content)),
+      nesting: nestingOf(block),
+    };
+  }
+
+  get #isGrid(): boolean {
+    return this.#block.method.content.kind === 'grid';
+  }
+
+  #command(): CommandWords {
+    const { command, keys } = this.#block;
+    if (command.content.length === 0) {
+      const problem = 'there is no `command`, and none to inherit.';
+      this.#report({ keys, problem, fix: 'Add `command: [python, train.py, "${args}"]`, or whatever the runs are.' });
+    }
+    try {
+      return compileWords(command.content, { ...this.#context, dialect: this.#block.dialect });
+    } catch (error) {
+      return this.#wordMistake(error, command.keys);
+    }
+  }
+
+  #stopRule(): Written<Expression> | null {
+    const rule = this.#block.stopWhen;
+    if (rule === null) return null;
+    const { keys } = rule;
+    const expression = this.#guard(keys, () => compileExpression(rule.content.when, rowLimits));
+    this.#refuseSlashed(rule);
+    return expression && { content: expression, keys };
+  }
+
+  #refuseSlashed(rule: NonNullable<Block['stopWhen']>): void {
+    const { keys } = rule;
+    const slashed = /[A-Za-z_]\w*(?:\/[A-Za-z_]\w*)+/.exec(rule.content.when);
+    const name = slashed?.[0] ?? '';
+    if (slashed === null || name.split('/').some((part) => this.#identifiers.has(part))) return;
+    const problem = `\`${name}\` reads as a division.`;
+    const span = { start: slashed.index, end: slashed.index + name.length };
+    this.#report({ keys, span, problem, fix: `Write the metric as \`${identifierOf(name)}\`.` });
+  }
+
+  #checkDone(): void {
+    const { content, keys } = this.#block.done;
+    if ('where' in content) this.#guard([...keys, 'where'], () => compileExpression(content.where, rowLimits));
+  }
+
+  #variants(): Variant[] {
+    const { cases } = this.#block;
+    return (cases.length === 0 ? [new Map()] : cases).map((one: ParameterRules) => this.#variant(one));
+  }
+
+  #variant(one: ParameterRules): Variant {
+    const all: ParameterRules = new Map([...this.#block.parameters, ...one]);
+    const included = this.#block.include.content.flatMap((edit) => Object.keys(edit));
+    return {
+      axes: axesOf(one, this.#isGrid),
+      steps: this.#steps(all),
+      names: [...new Set([...all.keys(), ...included])],
+    };
+  }
+
+  #steps(rules: ParameterRules): Step[] {
+    const steps = new Map<string, Step>();
+    for (const [name, rule] of rules) {
+      if (rule.kind !== 'derived' && rule.when === null) continue;
+      steps.set(identifierOf(name), {
+        name,
+        identifier: identifierOf(name),
+        rule,
+        when: rule.when === null ? null : this.#expression(rule.when, below(rule.keys, 'when')),
+        expr: rule.kind !== 'derived' ? null : this.#expression(rule.expr, below(rule.keys, 'expr')),
+      });
+    }
+    return this.#ordered(steps);
+  }
+
+  #ordered(steps: ReadonlyMap<string, Step>): Step[] {
+    const needs = [...steps].map(([identifier, step]) => {
+      // `when` of an axis may look at the axis's own value.
+      const own = (step.when?.names ?? []).filter((name) => name !== identifier || step.rule.kind === 'derived');
+      return [identifier, [...own, ...(step.expr?.names ?? [])]] as const;
+    });
+    const order = dependencyOrder(new Map(needs));
+    if (order.kind === 'order') return order.names.map((identifier) => steps.get(identifier)!);
+    const problem = `these parameters are computed from each other: ${order.ring.join(' → ')}.`;
+    this.#report({ keys: steps.get(order.ring[0]!)!.rule.keys, problem, fix: 'Give one of them a value of its own.' });
+    return [];
+  }
+
+  #total(): Written<Expression> | null {
+    const { progress } = this.#block;
+    if (progress === null) return null;
+    const keys = [...progress.keys, 'total'];
+    const expression = this.#guard(keys, () => compileExpression(String(progress.content.total)));
+    if (expression === null) return null;
+    // Said above the groups, it is for those that have what it reads; that there are such is seen in the whole file.
+    if (isInherited(progress, this.#block) && !expression.names.every((name) => this.#identifiers.has(name)))
+      return null;
+    this.#checkVariables(expression, keys);
+    return { content: expression, keys };
+  }
+
+  #expression(source: string, keys: KeyPath | null): Expression | null {
+    const expression = this.#guard(keys, () => compileExpression(source));
+    if (expression !== null) this.#checkVariables(expression, keys);
+    return expression;
+  }
+
+  #template(source: string, keys: KeyPath): Template | null {
+    const template = this.#guard(keys, () => compileTemplate(source));
+    if (template !== null) this.#checkVariables(template, keys);
+    return template;
+  }
+
+  #checkVariables({ source, names }: { source: string; names: readonly string[] }, keys: KeyPath | null): void {
+    for (const name of new Set(names)) {
+      if (this.#identifiers.has(name)) continue;
+      const start = source.search(new RegExp(`\\b${name}\\b`));
+      const problem = `there is no parameter \`${name}\`. ${didYouMean(name, [...this.#identifiers])}`;
+      const fix = `Correct the name, or add \`${name}\` to \`parameters\`.`;
+      this.#report({ keys, span: { start: Math.max(0, start), end: Math.max(0, start) + name.length }, problem, fix });
+    }
+  }
+
+  get #context(): WordsContext {
+    return { parameters: this.#parameters, program: this.#block.program, dialect: 'own' };
+  }
+
+  #words(words: readonly string[], keys: KeyPath, indices?: readonly (string | number)[]): CommandWords {
+    try {
+      return compileWords(words, this.#context);
+    } catch (error) {
+      return this.#wordMistake(error, keys, indices);
+    }
+  }
+
+  #wordMistake(error: unknown, keys: KeyPath, indices?: readonly (string | number)[]): CommandWords {
+    if (!(error instanceof WordError)) throw error;
+    const place = [...keys, indices?.[error.index] ?? error.index];
+    this.#report({ keys: place, span: error, problem: sentence(error.message), fix: 'Correct the macro.' });
+    return compileWords([], this.#context);
+  }
+
+  #guard<Result>(keys: KeyPath | null, work: () => Result): Result | null {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      this.#report({ keys, span: error, problem: sentence(error.message), fix: 'Correct the expression.' });
+      return null;
+    }
+  }
+
+  #written<Compiled>(
+    text: Written<string> | null,
+    compile: (source: string) => Compiled | null,
+  ): Written<Compiled> | null {
+    const content = text && compile(text.content);
+    return text && content && { content, keys: text.keys };
+  }
+}
+
+/** Whether it was written above the groups. */
+export function isInherited({ keys }: Written<unknown>, block: Pick<Block, 'keys'>): boolean {
+  return block.keys.length > 0 && keys[0] !== 'groups';
+}
+
+function sentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`;
+}
+
+function below(keys: KeyPath | null, key: string): KeyPath | null {
+  return keys && [...keys, key];
+}
+
+/** In our own files a nested parameter is passed on under its whole name. */
+function nestingOf({ dialect, parameters }: Block): Nesting {
+  if (dialect === 'own') return new Map();
+  return new Map([...parameters].filter(([, { path }]) => path.length > 1).map(([name, { path }]) => [name, path]));
+}

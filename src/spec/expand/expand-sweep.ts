@@ -1,0 +1,171 @@
+import { UserError } from '../../base/user-error.js';
+import { mostRuns } from './axis.js';
+import { compileBlock } from './compile-block.js';
+import type { CompiledBlock, Variant } from './compiled-block.js';
+import { complaintAt } from '../file/located-diagnostic.js';
+import { complaintsError, type Complaint } from '../file/diagnostic.js';
+import { expandCommands } from './expand-commands.js';
+import { chooseGroups, type ChosenGroup } from './group-choice.js';
+import { evaluated, gridSize, PointError, pointsOf } from './grid.js';
+import { applyOverrides } from '../file/overrides.js';
+import { plannedRun, rendering, type NamedPoint } from './plan-run.js';
+import { notifyOf } from '../policy/notify.js';
+import type { Plan, PlannedGroup } from '../planned-run.js';
+import { refuseClashes, type NamedGroup } from './run-clash.js';
+import { defaultNames } from './run-name.js';
+import type { SweepFile } from '../file/sweep-file.js';
+
+/** What the person asks for at launch, and where it happens. */
+export type ExpandOptions = {
+  /** Absolute path of the folder that holds the sweeps. */
+  readonly runsDirectory: string;
+  /** Absolute path of the folder the person is in; `cwd` of the file starts there. */
+  readonly cwd: string;
+  /** For `${envvar:NAME}`. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** `--set`: `n_batches=500`, `A.N=[16, 64]`, `stop_when=null`. */
+  readonly set?: readonly string[];
+  /** `--sweep`: only these groups and what they need. */
+  readonly groups?: readonly string[];
+};
+
+/**
+ * All runs of a sweep file, complete, in launch order: groups in file order; in a group the axes in file order, the
+ * last varying fastest, and `cases` faster than the axes.
+ *
+ * @throws {UserError} When an option does not fit the file, an expression fails at a point, or two runs have one name.
+ */
+export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
+  if (file.kind === 'commands') return expandCommands(file, options);
+  const chosen = chooseGroups(applyOverrides(file.blocks, options.set ?? []), options.groups ?? []);
+  const compiled = compileAll(file, chosen);
+  refuseTooMany(file, compiled);
+  refuseTooMuchWork(file, compiled);
+  refuseManyEdits(file, compiled);
+  const named = compiled.map((group) => atPlace(file, () => ({ group, points: namedPoints(group) })));
+  refuseClashes(file, named);
+  const runs = named.flatMap(({ group, points }) =>
+    atPlace(file, () => points.map((point) => plannedRun({ sweep: file.name, options, group, point }))),
+  );
+  if (runs.length === 0) {
+    throw new UserError(
+      `${file.path} has no runs: its \`when\` is false at every point.`,
+      'Loosen `when`, or add values.',
+    );
+  }
+  return {
+    sweep: file.name,
+    description: file.description,
+    notify: file.notify && notifyOf(file, file.notify, options.environment),
+    ...notesOf(file, named),
+    groups: chosen.map(plannedGroup),
+    runs,
+  };
+}
+
+type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
+
+function compileAll(file: GroupsFile, chosen: readonly ChosenGroup[]): CompiledBlock[] {
+  const complaints: Complaint[] = [];
+  const complaint = complaintAt(file.placeOf);
+  const compiled = chosen.flatMap(
+    ({ block }) => compileBlock(block, (mistake) => complaints.push(complaint(mistake))) ?? [],
+  );
+  // The file itself was checked when it was parsed; what is wrong now came with the options.
+  if (complaints.length > 0) throw complaintsError(file.path, file.text, complaints);
+  return compiled;
+}
+
+function refuseTooMany(file: GroupsFile, compiled: readonly CompiledBlock[]): void {
+  const sizes = compiled.map(gridSize);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  if (total <= mostRuns) return;
+  const { block, axes } = compiled[sizes.indexOf(Math.max(...sizes))]!;
+  const long = axes.filter(({ values }) => values.length > 1);
+  throw new UserError(
+    `${file.path} would make ${total.toLocaleString('en-US')} runs; the limit is ${mostRuns.toLocaleString('en-US')}.`,
+    block.method.content.kind === 'grid'
+      ? `Shorten an axis of group \`${block.group}\`: ${long.map(({ name, values }) => `${name} has ${values.length} values`).join(', ')}.`
+      : `Lower \`run_cap\` of group \`${block.group}\`.`,
+  );
+}
+
+/** How often an entry of `include` or `exclude` is held against a combination. */
+const mostEdits = 100_000_000;
+
+function refuseManyEdits(file: GroupsFile, compiled: readonly CompiledBlock[]): void {
+  const large = compiled.find((group) => gridSize(group) * (group.include.length + group.exclude.length) > mostEdits);
+  if (large === undefined) return;
+  const edits = large.include.length + large.exclude.length;
+  throw new UserError(
+    `${file.path}: group \`${large.block.group}\` has ${edits.toLocaleString('en-US')} entries of \`include\` and \`exclude\` for ${gridSize(large).toLocaleString('en-US')} combinations, too many to go through.`,
+    'Use `when` to leave combinations out, and `cases` to list those that there are.',
+  );
+}
+
+/** Steps of all expressions at all points together, some 20 s. */
+const mostSteps = 400_000_000;
+
+/** Of one point, at most: without its command, which holds no expressions. */
+function stepsOf({ variants, when, name, subgroup, total }: CompiledBlock): number {
+  const ofVariant = ({ steps }: Variant) =>
+    steps.reduce((sum, step) => sum + (step.when?.steps ?? 0) + (step.expr?.steps ?? 0), 0);
+  const others = [when, name, subgroup, total].map((text) => text?.content.steps ?? 0);
+  return others.reduce((sum, steps) => sum + steps, Math.max(0, ...variants.map(ofVariant)));
+}
+
+function refuseTooMuchWork(file: GroupsFile, compiled: readonly CompiledBlock[]): void {
+  const work = compiled.map((group) => gridSize(group) * stepsOf(group));
+  const all = work.reduce((sum, steps) => sum + steps, 0);
+  if (all <= mostSteps) return;
+  const { block } = compiled[work.indexOf(Math.max(...work))]!;
+  throw new UserError(
+    `${file.path} would take ${all.toLocaleString('en-US')} steps to compute what its runs are; the limit is ${mostSteps.toLocaleString('en-US')}.`,
+    `Make the expressions of group \`${block.group}\` simpler, or its runs fewer.`,
+  );
+}
+
+function namedPoints(group: CompiledBlock): NamedPoint[] {
+  const points = pointsOf(group);
+  const { name } = group;
+  const names = name
+    ? points.map(({ variables }) => evaluated(rendering(name.content), variables, name.keys))
+    : defaultNames(group, points);
+  return points.map((point, index) => ({ ...point, name: names[index]! }));
+}
+
+/** Gives a mistake that only shows at a point the look of all others. */
+function atPlace<Result>(file: GroupsFile, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof PointError)) throw error;
+    const { keys, span, message: problem } = error;
+    const complaint = { keys, span, problem, fix: 'Correct it, or leave such points out with `when`.' };
+    throw complaintsError(file.path, file.text, [complaintAt(file.placeOf)(complaint)]);
+  }
+}
+
+function plannedGroup({ block, prerequisite }: ChosenGroup): PlannedGroup {
+  return { name: block.group, title: block.title, needs: [...block.needs], prerequisite, breaker: block.breaker };
+}
+
+/** What the file says without effect here, and what came out smaller than it was asked for. */
+function notesOf(file: GroupsFile, named: readonly NamedGroup[]): Pick<Plan, 'notes'> {
+  const notes = [
+    ...file.notes,
+    ...named.flatMap(({ group }) => group.command.dropped.map(droppedNote)),
+    ...named.flatMap(({ group, points }) => shortNote(group, points.length)),
+  ];
+  return notes.length === 0 ? {} : { notes };
+}
+
+function droppedNote(word: string): string {
+  return `${word} in \`command\` is no macro; the word is left out, as W&B does it.`;
+}
+
+function shortNote({ block }: CompiledBlock, count: number): string[] {
+  const { kind, cap } = block.method.content;
+  if (kind === 'grid' || cap === null || count >= cap) return [];
+  return [`Group ${block.group}: of ${cap} points that were asked for, only ${count} are different.`];
+}

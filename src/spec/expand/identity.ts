@@ -1,0 +1,30 @@
+import type { Parameters } from '../../base/scalar.js';
+
+/**
+ * Names what a run is: its group and its parameters, whatever their order, without those that are only budget.
+ * 16 hexadecimal digits (FNV-1a, 64 bits). Two runs of one identity are the same experiment and share a directory.
+ */
+export function identityOf(group: string, parameters: Parameters, budget: readonly string[]): string {
+  const entries = Object.entries(parameters)
+    .filter(([name]) => !budget.includes(name))
+    .sort(([left], [right]) => (left < right ? -1 : 1));
+  return fnv1a64(JSON.stringify([group, entries]));
+}
+
+/**
+ * FNV-1a over the UTF-16 code units (low byte, then high byte) of a text.
+ * In two halves of 32 bits: the prime is 2^40 + 0x1b3, so a product is a shift and a small multiplication; bigints
+ * would take 50 times as long, and a plan has ten thousand of these.
+ */
+export function fnv1a64(text: string): string {
+  let high = 0xcbf29ce4;
+  let low = 0x84222325;
+  for (let index = 0; index < 2 * text.length; index += 1) {
+    const unit = text.charCodeAt(index >> 1);
+    low = (low ^ (index % 2 === 0 ? unit & 0xff : unit >> 8)) >>> 0;
+    const product = low * 0x1b3;
+    high = (Math.imul(high, 0x1b3) + Math.floor(product / 2 ** 32) + (low << 8)) >>> 0;
+    low = product >>> 0;
+  }
+  return [high, low].map((half) => half.toString(16).padStart(8, '0')).join('');
+}

@@ -1,0 +1,101 @@
+import type { Scalar } from '../../base/scalar.js';
+import type { Value } from './expression/cel-value.js';
+import { isTree, nestedParameters, treeText, type Nesting, type Tree } from './nested-parameters.js';
+import { shellQuote } from '../../text/shell-words.js';
+import { valueText } from './value-text.js';
+
+/** What macros stand for at one point. */
+export type MacroValues = {
+  /** In the order of the file; what `${args}` lists. */
+  readonly parameters: Readonly<Record<string, Value>>;
+  /** Parameters that are passed inside others. */
+  readonly nesting: Nesting;
+  readonly runDirectory: string;
+  readonly runName: string;
+  readonly sweepDirectory: string;
+  readonly program: string | null;
+  /** Variables of the person who launches, for `${envvar:NAME}`. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
+/** File in a run's directory that `${args_json_file}` names. */
+export const argsFile = 'args.json';
+
+/** One argument: its name, its value as a text, and its value. */
+type Argument = readonly [name: string, text: string, value: Value | Tree];
+
+/** Macros that stand for several words. */
+const lists: Record<string, (all: readonly Argument[]) => string[]> = {
+  args: (all) => all.map(([name, text]) => `--${name}=${text}`),
+  args_flat: (all) => all.map(([name, text]) => `--${name}=${text}`),
+  args_no_hyphens: (all) => all.map(([name, text]) => `${name}=${text}`),
+  args_no_equals: (all) => all.flatMap(([name, text]) => [`--${name}`, text]),
+  args_no_boolean_flags: (all) =>
+    all
+      .filter(([, , value]) => value !== false)
+      .map(([name, text, value]) => (value === true ? `--${name}` : `--${name}=${text}`)),
+  args_append_hydra: (all) => all.map(([name, text]) => `+${name}=${text}`),
+  args_override_hydra: (all) => all.map(([name, text]) => `++${name}=${text}`),
+};
+
+/** Macros that stand for one text. `${attempt}` stays: only the supervisor knows it, at launch. */
+const texts: Record<string, (values: MacroValues) => string> = {
+  args_json: (values) => parametersJson(values),
+  args_json_file: (values) => `${values.runDirectory}/${argsFile}`,
+  run_dir: (values) => values.runDirectory,
+  run_name: (values) => values.runName,
+  sweep_dir: (values) => values.sweepDirectory,
+  program: (values) => values.program ?? '',
+  interpreter: () => 'python',
+  env: () => '/usr/bin/env',
+  attempt: () => '${attempt}',
+};
+
+export const macroNames: readonly string[] = [...Object.keys(lists), ...Object.keys(texts)];
+
+/** Whether the macro becomes several words where it stands alone. */
+export function isListMacro(macro: string): boolean {
+  return Object.hasOwn(lists, macro);
+}
+
+export function macroWords(macro: string, values: MacroValues): string[] {
+  const named: Tree = macro === 'args_flat' ? values.parameters : nestedParameters(values.parameters, values.nesting);
+  return lists[macro]!(Object.entries(named).map(([name, value]) => [name, argumentText(value, values), value]));
+}
+
+/**
+ * The text of a macro inside a longer word, which can only be text for a shell: a list is joined as a shell would read it.
+ * null: there is no such macro.
+ */
+export function macroText(macro: string, values: MacroValues): string | null {
+  if (Object.hasOwn(texts, macro)) return texts[macro]!(values);
+  return isListMacro(macro) ? shellQuote(macroWords(macro, values)) : null;
+}
+
+/** All parameters as one JSON object, with the directories filled in. */
+export function parametersJson(values: MacroValues): string {
+  return JSON.stringify(filled(nestedParameters(values.parameters, values.nesting), values));
+}
+
+/** A parameter's value as a program gets it: as Python writes it, with the directories filled in. */
+export function argumentText(value: Value | Tree, values: MacroValues): string {
+  const text = isTree(value) ? treeText(value) : valueText(value);
+  return text.includes('${') ? fillDirectories(text, values) : text;
+}
+
+/** Only the directories are ours inside a value; any other `${…}` may be meant for the program. */
+function fillDirectories(text: string, values: MacroValues): string {
+  return text.replace(/\$\{(run_dir|run_name|sweep_dir)\}/g, (_, macro: string) => texts[macro]!(values));
+}
+
+function filled(tree: Tree, values: MacroValues): Tree {
+  const entries = Object.entries(tree).map(
+    ([name, value]) => [name, isTree(value) ? filled(value, values) : filledValue(value, values)] as const,
+  );
+  return Object.fromEntries(entries);
+}
+
+function filledValue(value: Value, values: MacroValues): Value {
+  const fill = (item: Scalar) => (typeof item === 'string' ? fillDirectories(item, values) : item);
+  return Array.isArray(value) ? value.map(fill) : fill(value);
+}

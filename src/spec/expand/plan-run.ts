@@ -1,0 +1,115 @@
+import type { RunId } from '../../base/ids.js';
+import type { Block } from '../file/block.js';
+import type { CelValue } from './expression/cel-environment.js';
+import { isInherited } from './compile-block.js';
+import type { CompiledBlock } from './compiled-block.js';
+import type { CommandWords } from './command-words.js';
+import type { KeyPath } from '../file/diagnostic.js';
+import type { ExpandOptions } from './expand-sweep.js';
+import { evaluated, PointError, type Point } from './grid.js';
+import { identityOf } from './identity.js';
+import { joinPath } from './join-path.js';
+import { argsFile, parametersJson, type MacroValues } from './macros.js';
+import type { MetricChoice, PlannedRun } from '../planned-run.js';
+import type { Template } from './template.js';
+
+/** A point that has its run's name. */
+export type NamedPoint = Point & { readonly name: string };
+
+type Making = {
+  readonly sweep: string;
+  readonly options: ExpandOptions;
+  readonly group: CompiledBlock;
+  readonly point: NamedPoint;
+};
+
+/**
+ * One run, complete.
+ *
+ * @throws {PointError} When a template or a macro cannot be filled at this point.
+ */
+export function plannedRun({ sweep, options, group, point }: Making): PlannedRun {
+  const { block } = group;
+  const macros = macrosOf({ sweep, options, group, point });
+  const fill = (words: CommandWords['render'], keys: KeyPath) =>
+    evaluated({ source: '', evaluate: () => words(macros) }, point.variables, keys);
+  const [program, ...rest] = fill(group.command.render, block.command.keys);
+  if (program === undefined)
+    throw new PointError('the command has no words.', block.command.keys, { start: 0, end: 1 });
+  const values = fill(group.env.renderTexts, block.env.keys);
+  const parameters = macros.parameters as PlannedRun['parameters'];
+  refuseCostlyRule(group, point);
+  return {
+    id: `${sweep}/${point.name}` as RunId,
+    sweep,
+    group: block.group,
+    subgroup: group.subgroup && evaluated(rendering(group.subgroup.content), point.variables, group.subgroup.keys),
+    name: point.name,
+    parameters,
+    identity: identityOf(block.group, parameters, block.extends.content),
+    ...budgetOf(block),
+    argv: [program, ...rest],
+    resumeArgs: fill(group.resumeArgs.render, block.resumeArgs.keys),
+    env: Object.fromEntries(Object.keys(block.env.content).map((name, index) => [name, values[index]!])),
+    cwd: joinPath(options.cwd, group.cwd && block.cwd ? fill(group.cwd.renderTexts, block.cwd.keys)[0]! : ''),
+    directory: macros.runDirectory,
+    needs: [...block.needs],
+    done: block.done.content,
+    stopWhen: block.stopWhen?.content ?? null,
+    resources: block.resources,
+    ...policyOf(block),
+    metrics: { show: [...block.show], x: block.x, progress: progressOf(group, point) },
+    ...filesOf(group, macros),
+  };
+}
+
+/** A list that is a parameter may be too long for a rule that looks at every row. */
+function refuseCostlyRule({ stopWhen }: CompiledBlock, { variables }: Point): void {
+  if (stopWhen === null) return;
+  const { source, refuseCostly } = stopWhen.content;
+  evaluated({ source, evaluate: refuseCostly }, variables, stopWhen.keys);
+}
+
+function budgetOf({ extends: { content } }: Block): Pick<PlannedRun, 'budget'> {
+  return content.length === 0 ? {} : { budget: [...content] };
+}
+
+function policyOf({ grace, timeout, priority, retry, objective, earlyTerminate }: Block) {
+  return { grace, timeout, priority, retry, objective, earlyTerminate: earlyTerminate?.content ?? null };
+}
+
+function filesOf({ command, resumeArgs }: CompiledBlock, macros: MacroValues): Pick<PlannedRun, 'files'> {
+  const isWanted = [command, resumeArgs].some((words) => words.macros.has('args_json_file'));
+  return isWanted ? { files: { [argsFile]: `${parametersJson(macros)}\n` } } : {};
+}
+
+/** A template as something to evaluate. */
+export function rendering({ source, render }: Template): {
+  source: string;
+  evaluate: (variables: Readonly<Record<string, CelValue>>) => string;
+} {
+  return { source, evaluate: render };
+}
+
+function macrosOf({ sweep, options, group, point }: Making): MacroValues {
+  const sweepDirectory = joinPath(options.runsDirectory, sweep);
+  return {
+    parameters: point.parameters,
+    nesting: group.nesting,
+    runDirectory: `${sweepDirectory}/${point.name}`,
+    runName: point.name,
+    sweepDirectory,
+    program: group.block.program,
+    environment: options.environment,
+  };
+}
+
+function progressOf({ block, total }: CompiledBlock, { variables }: Point): MetricChoice['progress'] {
+  if (block.progress === null || total === null) return null;
+  const isThere = total.content.names.every((name) => Object.hasOwn(variables, name));
+  if (!isThere && isInherited(block.progress, block)) return null;
+  const value = Number(evaluated(total.content, variables, total.keys));
+  if (Number.isFinite(value) && value > 0) return { key: block.progress.content.key, total: value };
+  const problem = `the total must be a number above 0; it gives ${value}.`;
+  throw new PointError(problem, total.keys, { start: 0, end: total.content.source.length });
+}

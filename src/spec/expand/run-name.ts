@@ -1,0 +1,77 @@
+import type { CompiledBlock } from './compiled-block.js';
+import type { Value } from './expression/cel-value.js';
+import type { Point } from './grid.js';
+import { fnv1a64 } from './identity.js';
+import { shortNames } from './short-name.js';
+import { valueText } from './value-text.js';
+
+/** Longest default name; folders of 255 bytes are the limit of most file systems. */
+const longest = 120;
+
+/**
+ * Names for runs whose group has no `name`: the group and the parameters that vary, shortened, as in
+ * `tune_lr0.001_bs32_s0`. Values that cannot stand in a folder name are mended; a mark from the run's parameters keeps
+ * names apart that mending or cutting made equal.
+ */
+export function defaultNames({ block, axes, variants }: CompiledBlock, points: readonly Point[]): string[] {
+  // Derived parameters follow from the others, so they tell nothing apart.
+  const derived = new Set(variants.flatMap(({ steps }) => steps.filter(({ expr }) => expr).map(({ name }) => name)));
+  const inCases = variants.flatMap((variant) => variant.axes);
+  const drawn = new Set([...axes, ...inCases].filter(({ values }) => values.length === 0).map(({ name }) => name));
+  const varying = varyingNames(points).filter((name) => !derived.has(name));
+  const short = shortNames(varying);
+  const prefix = block.keys.length === 0 ? [] : [block.group];
+  const isDrawn = (name: string) => drawn.has(name);
+  const names = points.map(({ parameters }): Draft => {
+    const parts = varying.filter((name) => Object.hasOwn(parameters, name));
+    const texts = parts.map((name) =>
+      joined(short.get(name)!, isDrawn(name) ? rounded(parameters[name]!) : parameters[name]!),
+    );
+    const isWhole = !parts.some((name) => isDrawn(name) && rounded(parameters[name]!) !== parameters[name]);
+    return { name: [...prefix, ...texts].join('_') || block.group, isWhole };
+  });
+  return keptApart(names, points);
+}
+
+/** A name, and whether it says all digits of its values. One that does not may not depend on its neighbours. */
+type Draft = { readonly name: string; readonly isWhole: boolean };
+
+/** A drawn value has 16 digits; three tell a person enough. */
+function rounded(value: Value): Value {
+  return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(3)) : value;
+}
+
+/** Parameters that do not have one and the same value at all points, in the order of the file. */
+export function varyingNames(points: readonly Pick<Point, 'parameters'>[]): string[] {
+  const first = new Map<string, string>();
+  const varying = new Set<string>();
+  const names = new Set(points.flatMap(({ parameters }) => Object.keys(parameters)));
+  for (const { parameters } of points) {
+    for (const name of names) {
+      const text = Object.hasOwn(parameters, name) ? JSON.stringify(parameters[name]) : '';
+      if (!first.has(name)) first.set(name, text);
+      if (first.get(name) !== text) varying.add(name);
+    }
+  }
+  return [...names].filter((name) => varying.has(name));
+}
+
+/** `lr0.1`, but `opt-sgd` and `b1=0.9`, so that one can see where the name ends. */
+function joined(short: string, value: Value): string {
+  const text = valueText(value).replace(/[^A-Za-z0-9._=+,@-]+/g, '-');
+  if (/\d$/.test(short)) return `${short}=${text}`;
+  return /^[\d.-]/.test(text) || text === '' ? `${short}${text}` : `${short}-${text}`;
+}
+
+function keptApart(drafts: readonly Draft[], points: readonly Point[]): string[] {
+  const count = new Map<string, number>();
+  const cut = drafts.map(({ name }) => name.slice(0, longest));
+  // Some file systems take `Adam` and `adam` for one.
+  for (const name of cut) count.set(name.toLowerCase(), (count.get(name.toLowerCase()) ?? 0) + 1);
+  return cut.map((name, index) => {
+    const draft = drafts[index]!;
+    const isWhole = draft.isWhole && name.length === draft.name.length;
+    if (isWhole && count.get(name.toLowerCase()) === 1) return name;
+    return `${name}_${fnv1a64(JSON.stringify(points[index]!.parameters)).slice(0, 8)}`;
+  });
+}

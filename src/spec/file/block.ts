@@ -1,0 +1,99 @@
+import type { Scalar } from '../../base/scalar.js';
+import type { KeyPath } from './diagnostic.js';
+import type { Value } from '../expand/expression/cel-value.js';
+import type { Breaker, DoneRule, EarlyTerminate, Objective, Resources, RetryRule, StopRule } from '../planned-run.js';
+import type { Distribution } from '../expand/sampling/distribution.js';
+import type { SamplingKind } from '../expand/sampling/unit-points.js';
+
+/** How one parameter gets its value. A constant is an axis of one value. */
+export type ParameterRule = {
+  /** Where it was written; null: in an option of the command line. */
+  readonly keys: KeyPath | null;
+  /** The names of which its own is made, the outermost first: `optimizer`, `lr`. Empty: in an option of the command line. */
+  readonly path: readonly string[];
+  /** When false, the parameter is not passed at this point. */
+  readonly when: string | null;
+} & (
+  | {
+      readonly kind: 'axis';
+      readonly values: readonly Value[];
+      /** Whole numbers count as doubles in expressions. */
+      readonly double: boolean;
+      /** Written as a value and not as a list of one. */
+      readonly constant: boolean;
+      /** How likely each value is drawn; null: all alike. */
+      readonly probabilities: readonly number[] | null;
+    }
+  | { readonly kind: 'drawn'; readonly distribution: Distribution }
+  | { readonly kind: 'derived'; readonly expr: string }
+);
+export type ParameterRules = ReadonlyMap<string, ParameterRule>;
+
+/** A text of the file that is compiled later, and where it stands. */
+export type Written<Content> = { readonly content: Content; readonly keys: KeyPath };
+
+/** An entry of `include` or `exclude`. */
+export type Edit = Readonly<Record<string, Scalar>>;
+
+/** Which points of all those there could be are run. `cap`: at most so many. */
+export type Method =
+  | { readonly kind: 'grid'; readonly cap: number | null }
+  | { readonly kind: SamplingKind; readonly cap: number | null; readonly seed: number };
+
+/** All parameters that any point of a block may have, in the order of the file. */
+export function parameterNames({
+  parameters,
+  cases,
+  include,
+}: Pick<Block, 'parameters' | 'cases' | 'include'>): string[] {
+  const included = include.content.flatMap((entry) => Object.keys(entry));
+  return [...new Set([...[parameters, ...cases].flatMap((rules) => [...rules.keys()]), ...included])];
+}
+
+/** One group with all it inherits and all defaults, not yet expanded. */
+export type Block = {
+  readonly group: string;
+  /** Where the group begins; empty when the file has no groups. */
+  readonly keys: KeyPath;
+  readonly title: string | null;
+  readonly needs: readonly string[];
+  /** Only planned when it is asked for by name, or needed by a group that is planned. */
+  readonly optional: boolean;
+  /** Templates. Without `name`, a name is made of the group and the parameters that vary. */
+  readonly name: Written<string> | null;
+  readonly subgroup: Written<string> | null;
+  /** Program words with macros. `program`: what `${program}` stands for. */
+  readonly command: Written<readonly string[]>;
+  readonly program: string | null;
+  readonly resumeArgs: Written<readonly string[]>;
+  readonly env: Written<Readonly<Record<string, string>>>;
+  readonly cwd: Written<string> | null;
+  readonly parameters: ParameterRules;
+  /** Alternatives on top of `parameters`; empty: just the parameters. */
+  readonly cases: readonly ParameterRules[];
+  /** Parameters that were written twice, once nested in another and once with a dot. */
+  readonly twice: readonly Written<string>[];
+  readonly include: Written<readonly Edit[]>;
+  readonly exclude: Written<readonly Edit[]>;
+  readonly method: Written<Method>;
+  /** `wandb`: macros, nested parameters and the order of points are as in W&B. */
+  readonly dialect: 'own' | 'wandb';
+  /** When false, the point does not exist. */
+  readonly when: Written<string> | null;
+  /** Parameters that are budget, not identity. */
+  readonly extends: Written<readonly string[]>;
+  readonly stopWhen: Written<StopRule> | null;
+  readonly done: Written<DoneRule>;
+  readonly resources: Resources;
+  /** Seconds. */
+  readonly grace: number;
+  readonly timeout: number | null;
+  readonly priority: number;
+  readonly retry: RetryRule;
+  readonly breaker: Breaker | null;
+  readonly objective: Objective | null;
+  readonly earlyTerminate: Written<EarlyTerminate> | null;
+  readonly show: readonly string[];
+  readonly x: string;
+  readonly progress: Written<{ readonly key: string; readonly total: number | string }> | null;
+};

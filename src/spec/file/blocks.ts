@@ -1,0 +1,129 @@
+import type { Block, Method, ParameterRule, ParameterRules, Written } from './block.js';
+import { inherited, inheritedOrNone, type Layers } from './layers.js';
+import { rulesOf } from './parameter-rules.js';
+import { StopRule } from '../planned-run.js';
+import { policyOf } from '../policy/policy.js';
+import type { SweepText } from './sweep-schema.js';
+import { byPath } from './wandb-file.js';
+import type { YamlSource } from './yaml-source.js';
+
+/** Group of a file that has none. */
+const onlyGroup = 'runs';
+/** What W&B runs when a file names a program and no command. */
+const programCommand = ['${env}', '${interpreter}', '${program}', '${args}'];
+
+type Reading = Layers & { source: YamlSource; dialect: Block['dialect'] };
+
+/**
+ * The groups of a file, each with what it inherits. A group's key replaces the inherited one; `parameters`, `env`,
+ * `metrics` and `resources` are merged key by key, the inherited ones first.
+ */
+export function blocksOf(sweep: SweepText, source: YamlSource, dialect: Block['dialect']): Block[] {
+  const groups = Object.entries(sweep.groups ?? {});
+  if (groups.length === 0) return [blockOf(onlyGroup, { sweep, group: {}, above: [], source, dialect })];
+  return groups.map(([name, group]) => blockOf(name, { sweep, group, above: ['groups', name], source, dialect }));
+}
+
+function blockOf(group: string, layers: Reading): Block {
+  const own = layers.group;
+  return {
+    group,
+    keys: layers.above,
+    title: own.title ?? null,
+    needs: own.needs ?? [],
+    optional: own.optional ?? false,
+    name: ownText(layers, 'name'),
+    subgroup: ownText(layers, 'subgroup'),
+    ...commandOf(layers),
+    ...parametersOf(layers),
+    cases: casesOf(layers),
+    include: inherited(layers, 'include') ?? { content: [], keys: layers.above },
+    exclude: inherited(layers, 'exclude') ?? { content: [], keys: layers.above },
+    method: methodOf(layers),
+    dialect: layers.dialect,
+    when: inherited(layers, 'when') ?? null,
+    extends: inherited(layers, 'extends') ?? { content: [], keys: layers.above },
+    stopWhen: stopWhenOf(layers),
+    done: inherited(layers, 'done') ?? { content: { exit: 0 }, keys: layers.above },
+    ...policyOf(layers),
+    ...metricsOf(layers),
+  };
+}
+
+function ownText({ group, above }: Layers, key: 'name' | 'subgroup'): Written<string> | null {
+  const content = group[key];
+  return content === undefined ? null : { content, keys: [...above, key] };
+}
+
+function commandOf(layers: Layers): Pick<Block, 'command' | 'program' | 'resumeArgs' | 'env' | 'cwd'> {
+  const program = layers.group.program ?? layers.sweep.program ?? null;
+  const standIn = { content: program === null ? [] : programCommand, keys: layers.above };
+  return {
+    command: inherited(layers, 'command') ?? standIn,
+    program,
+    resumeArgs: inherited(layers, 'resume_args') ?? { content: [], keys: layers.above },
+    env: {
+      content: { ...layers.sweep.env, ...layers.group.env },
+      keys: layers.group.env ? [...layers.above, 'env'] : ['env'],
+    },
+    cwd: inherited(layers, 'cwd') ?? null,
+  };
+}
+
+function methodOf(layers: Layers): Written<Method> {
+  const said = inherited(layers, 'method');
+  const kind = said?.content ?? 'grid';
+  const cap = inherited(layers, 'run_cap')?.content ?? null;
+  const seed = inherited(layers, 'sample_seed')?.content ?? 0;
+  return { content: kind === 'grid' ? { kind, cap } : { kind, cap, seed }, keys: said?.keys ?? layers.above };
+}
+
+function stopWhenOf(layers: Layers): Block['stopWhen'] {
+  const said = inheritedOrNone(layers, 'stop_when');
+  if (said === null) return null;
+  return {
+    content: stopRule(said.content),
+    keys: typeof said.content === 'string' ? said.keys : [...said.keys, 'when'],
+  };
+}
+
+/** A bare expression stands for the first row at which it holds. */
+export function stopRule(said: NonNullable<SweepText['stop_when']>): StopRule {
+  return StopRule.parse(typeof said === 'string' ? { when: said } : said);
+}
+
+function metricsOf(layers: Layers): Pick<Block, 'show' | 'x' | 'progress'> {
+  const own = layers.group.metrics ?? {};
+  const { show = [], x = 'step', progress } = { ...layers.sweep.metrics, ...own };
+  const above = own.progress === undefined ? [] : layers.above;
+  return {
+    show,
+    x,
+    progress: progress ? { content: progress, keys: [...above, 'metrics', 'progress'] } : null,
+  };
+}
+
+function parametersOf({ sweep, group, above, source, dialect }: Reading): Pick<Block, 'parameters' | 'twice'> {
+  const outer = rulesOf(sweep.parameters ?? {}, ['parameters'], source.writtenAsDouble);
+  const own = rulesOf(group.parameters ?? {}, [...above, 'parameters'], source.writtenAsDouble);
+  const all = new Map([...outer, ...own]);
+  return {
+    parameters: dialect === 'wandb' ? new Map([...all].sort(byPath)) : all,
+    twice: [...namedTwice(outer), ...namedTwice(own)],
+  };
+}
+
+function namedTwice(rules: readonly [string, ParameterRule][]): Written<string>[] {
+  const first = new Map<string, ParameterRule>();
+  for (const [name, rule] of rules) if (!first.has(name)) first.set(name, rule);
+  return rules
+    .filter(([name, rule]) => first.get(name) !== rule)
+    .map(([name, rule]) => ({ content: name, keys: rule.keys! }));
+}
+
+function casesOf(layers: Reading): ParameterRules[] {
+  const cases = inherited(layers, 'cases');
+  return (cases?.content ?? []).map(
+    (one, index) => new Map(rulesOf(one, [...cases!.keys, index], layers.source.writtenAsDouble)),
+  );
+}

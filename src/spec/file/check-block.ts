@@ -1,0 +1,142 @@
+import { mostRuns } from '../expand/axis.js';
+import { parameterNames, type Block, type ParameterRule, type ParameterRules } from './block.js';
+import { identifierOf } from '../expand/expression/cel-value.js';
+import { mostParameters } from './extent.js';
+import type { KeyPath } from './diagnostic.js';
+import { earlyTerminateMistake } from '../policy/early-stop/rule-diagnostic.js';
+import type { Report } from './located-diagnostic.js';
+import { didYouMean } from '../../text/nearest.js';
+import { distributionMistake, gridValues, type Distribution } from '../expand/sampling/distribution.js';
+import { dimensionMistake } from '../expand/sampling/unit-points.js';
+
+/** Reports what in a block does not go together, as far as it can be seen without looking into expressions. */
+export function checkBlock(block: Block, report: Report): void {
+  checkNames(block, report);
+  for (const rules of [block.parameters, ...block.cases]) {
+    for (const [name, rule] of rules) checkRule(block, { name, rule }, report);
+  }
+  for (const one of block.cases) refuseDoubleAxes(block, one, report);
+  checkMethod(block, report);
+  checkEdits(block, report);
+  checkEarlyTerminate(block, report);
+}
+
+function checkNames(block: Block, report: Report): void {
+  for (const { content: name, keys } of block.twice) {
+    report({ keys, problem: `\`${name}\` is there twice.`, fix: 'Remove or rename one of the two.' });
+  }
+  const names = parameterNames(block);
+  if (names.length > mostParameters) {
+    const problem = `there are ${names.length} parameters; the limit is ${mostParameters}.`;
+    return report({
+      keys: [...block.keys, 'parameters'],
+      problem,
+      fix: 'Put those that belong together into one list or text.',
+    });
+  }
+  const first = new Map<string, string>();
+  for (const name of names) {
+    const identifier = identifierOf(name);
+    if (identifier === '__proto__') {
+      const problem = `\`${name}\` is \`__proto__\` in expressions, which is no name for anything.`;
+      return report({ keys: block.parameters.get(name)?.keys ?? block.keys, problem, fix: 'Rename it.' });
+    }
+    if (!first.has(identifier)) first.set(identifier, name);
+    else {
+      const problem = `\`${name}\` and another parameter are both \`${identifier}\` in expressions.`;
+      return report({ keys: block.parameters.get(name)?.keys ?? block.keys, problem, fix: 'Rename one of them.' });
+    }
+  }
+}
+
+type Named = { name: string; rule: ParameterRule };
+
+function checkRule({ method, keys: group }: Block, { name, rule }: Named, report: Report): void {
+  const keys = rule.keys ?? group;
+  const isGrid = method.content.kind === 'grid';
+  if (rule.kind === 'drawn') {
+    const mistake = distributionMistake(rule.distribution);
+    if (mistake !== null) report({ keys, problem: `${mistake}.`, fix: `Correct the numbers of \`${name}\`.` });
+    else if (isGrid) refuseUnlisted(name, { keys, distribution: rule.distribution }, report);
+  } else if (rule.kind === 'axis' && rule.probabilities !== null && isGrid) {
+    const problem = `a grid has each value of \`${name}\` once, whatever its \`probabilities\`.`;
+    report({ keys, problem, fix: 'Remove `probabilities`, or draw the runs: `method: random` and `run_cap: 20`.' });
+  }
+}
+
+type Drawn = { keys: KeyPath; distribution: Distribution };
+
+function refuseUnlisted(name: string, { keys, distribution }: Drawn, report: Report): void {
+  if (gridValues(distribution, mostRuns) !== null) return;
+  const { name: kind } = distribution;
+  const problem =
+    kind === 'int_uniform' || kind === 'q_uniform'
+      ? `\`${name}\` has more than ${mostRuns.toLocaleString('en-US')} values.`
+      : `\`${name}\` is drawn at random (${kind}), and the runs are a grid.`;
+  const fix = `List the values of \`${name}\` ({values: […]}), or draw the runs: \`method: random\` and \`run_cap: 20\`.`;
+  report({ keys, problem, fix });
+}
+
+function refuseDoubleAxes(block: Block, one: ParameterRules, report: Report): void {
+  for (const [name, rule] of one) {
+    const outer = block.parameters.get(name);
+    const isAxis = outer?.kind === 'drawn' || (outer?.kind === 'axis' && outer.values.length > 1);
+    if (!isAxis) continue;
+    const problem = `\`${name}\` is an axis of \`parameters\` and also set by this case.`;
+    report({ keys: rule.keys, problem, fix: `Set \`${name}\` in one of the two places.` });
+  }
+}
+
+function checkMethod({ method, parameters, cases }: Block, report: Report): void {
+  const { content, keys } = method;
+  if (content.kind === 'grid') return;
+  if (content.cap === null) {
+    const problem = `\`method: ${content.kind}\` never comes to an end without \`run_cap\`.`;
+    report({ keys, problem, fix: 'Say how many runs there are to be: `run_cap: 20`.' });
+  }
+  const varying = [parameters, ...cases].flatMap((rules) => [...rules.values()]).filter(varies).length;
+  const mistake = dimensionMistake(content.kind, varying + Number(cases.length > 1));
+  if (mistake !== null) report({ keys, problem: `${mistake}.`, fix: 'Use `method: lhs`, or let fewer vary.' });
+}
+
+function varies(rule: ParameterRule): boolean {
+  return rule.kind === 'drawn' || (rule.kind === 'axis' && rule.values.length > 1);
+}
+
+/** Unknown names that a hint is looked for. */
+const mostHints = 20;
+
+function checkEdits(block: Block, report: Report): void {
+  const all = [block.parameters, ...block.cases].flatMap((rules) => [...rules]);
+  const set = new Set(all.map(([name]) => name));
+  const derived = new Set(all.filter(([, rule]) => rule.kind === 'derived').map(([name]) => name));
+  let unknown = 0;
+  for (const kind of ['include', 'exclude'] as const) {
+    const { content, keys } = block[kind];
+    content.forEach((entry, index) => {
+      for (const name of Object.keys(entry)) {
+        const at = [...keys, index];
+        if (derived.has(name)) {
+          const problem = `\`${name}\` is computed from the other parameters.`;
+          report({ keys: at, problem, fix: kind === 'include' ? 'Set those.' : 'Name those, or use `when`.' });
+        } else if (kind === 'exclude' && !set.has(name)) {
+          unknown += 1;
+          if (unknown > mostHints) continue;
+          const problem = `there is no parameter \`${name}\`. ${didYouMean(name, [...set])}`;
+          report({ keys: at, problem, fix: 'Name parameters of the group in `exclude`.' });
+        }
+      }
+    });
+  }
+}
+
+function checkEarlyTerminate({ earlyTerminate, objective }: Block, report: Report): void {
+  if (earlyTerminate === null) return;
+  const { content, keys } = earlyTerminate;
+  const mistake = earlyTerminateMistake(content);
+  if (mistake !== null) report({ keys, ...mistake });
+  if (objective === null) {
+    const problem = '`early_terminate` compares runs by a metric, and there is no `metric`.';
+    report({ keys, problem, fix: 'Add `metric: {name: loss, goal: minimize}`, or whatever says how good a run is.' });
+  }
+}

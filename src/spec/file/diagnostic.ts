@@ -1,0 +1,67 @@
+import { UserError } from '../../base/user-error.js';
+
+/** The way to a value in a file: `groups`, `A`, `parameters`, `N`. */
+export type KeyPath = readonly (string | number)[];
+
+/** Characters of the file's text. */
+export type Place = { readonly start: number; readonly end: number };
+
+/** One mistake: where (null: not in the file, but in an option), at which key, what is wrong, and what to do. */
+export type Complaint = {
+  readonly place: Place | null;
+  readonly keys: KeyPath;
+  readonly problem: string;
+  readonly fix: string;
+};
+
+/** All complaints about one file as one error, in the order of the file, each with its line and a mark below it. */
+export function complaintsError(path: string, text: string, complaints: readonly Complaint[]): UserError {
+  const sorted = [...complaints].sort((left, right) => (left.place?.start ?? -1) - (right.place?.start ?? -1));
+  const shown = sorted.slice(0, mostShown);
+  const told = shown.map((complaint) => tell(path, text, complaint));
+  const fixes = [...new Set(shown.map(({ fix }) => fix))];
+  const rest = sorted.length === shown.length ? '' : ` These are the first ${mostShown}.`;
+  const heading = told.length === 1 ? '' : `${path} has ${sorted.length.toLocaleString('en-US')} mistakes.${rest}\n\n`;
+  const fix = fixes.length === 1 ? fixes[0]! : fixes.map((line) => `- ${line}`).join('\n  ');
+  return new UserError(heading + told.join('\n\n'), fix);
+}
+
+/** More than a screenful helps nobody. */
+const mostShown = 20;
+
+/** `groups.A.parameters.N`; list items as `cases[2]`. */
+export function keyText(keys: KeyPath): string {
+  return keys.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${key}`)).join('');
+}
+
+function tell(path: string, text: string, complaint: Complaint): string {
+  const where = complaint.keys.length === 0 ? '' : ` ${keyText(complaint.keys)}:`;
+  if (complaint.place === null) return `${path}:${where} ${complaint.problem}`;
+  const { line, column, excerpt } = excerptAt(text, complaint.place);
+  return `${path}:${line}:${column}:${where} ${complaint.problem}\n${excerpt}`;
+}
+
+const widest = 100;
+
+/** The line of a place with a mark below it. Lines and columns count from 1, columns in characters. */
+function excerptAt(text: string, place: Place): { line: number; column: number; excerpt: string } {
+  const start = Math.min(place.start, text.length);
+  const lineStart = start === 0 ? 0 : text.lastIndexOf('\n', start - 1) + 1;
+  const nextLine = text.indexOf('\n', start);
+  const lineEnd = nextLine < 0 ? text.length : nextLine;
+  const line = text.slice(0, lineStart).split('\n').length;
+  const column = start - lineStart;
+  // A very long line is shown around the mark only.
+  const from = Math.max(0, column - widest / 2);
+  const shown = printable(text.slice(lineStart + from, Math.min(lineEnd, lineStart + from + widest)));
+  const room = Math.max(1, shown.length - (column - from));
+  const mark = '^'.repeat(Math.min(room, Math.max(1, place.end - start)));
+  const margin = String(line).padStart(5);
+  const excerpt = `${margin} | ${shown}\n${' '.repeat(5)} | ${' '.repeat(column - from)}${mark}`;
+  return { line, column: column + 1, excerpt };
+}
+
+/** Foreign text must not move the cursor: tabs and control characters become one blank each. */
+function printable(text: string): string {
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
+}

@@ -1,0 +1,27 @@
+import type { Written } from './block.js';
+import type { KeyPath } from './diagnostic.js';
+import type { GroupText, SweepText } from './sweep-schema.js';
+
+/** A group and what stands above all groups. `above`: where the group stands. */
+export type Layers = { readonly sweep: SweepText; readonly group: GroupText; readonly above: KeyPath };
+
+export type SharedKey = keyof SweepText & keyof GroupText;
+export type Content<Key extends SharedKey> = Exclude<SweepText[Key], undefined>;
+
+/** The group's value if it has one, else the sweep's, with the place it came from. */
+export function inherited<Key extends SharedKey>(layers: Layers, key: Key): Written<Content<Key>> | undefined {
+  const { sweep, group, above } = layers;
+  const own: SweepText[Key] = group[key];
+  if (own !== undefined) return { content: own as Content<Key>, keys: [...above, key] };
+  const outer = sweep[key];
+  return outer === undefined ? undefined : { content: outer as Content<Key>, keys: [key] };
+}
+
+/** The same for a key at which `null` (in a group: no longer what is inherited) means none. */
+export function inheritedOrNone<Key extends SharedKey>(
+  layers: Layers,
+  key: Key,
+): Written<NonNullable<SweepText[Key]>> | null {
+  const said = inherited(layers, key);
+  return said === undefined || said.content === null ? null : { content: said.content, keys: said.keys };
+}

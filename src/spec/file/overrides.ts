@@ -1,0 +1,160 @@
+import { parseDocument } from 'yaml';
+import { UserError } from '../../base/user-error.js';
+import { parameterNames, type Block } from './block.js';
+import { stopRule } from './blocks.js';
+import { compileExpression, ExpressionError, rowLimits } from '../expand/expression/expression.js';
+import { didYouMean } from '../../text/nearest.js';
+import { parameterRule } from './parameter-rules.js';
+import { ParameterText } from './parameter-schema.js';
+import { Breaker, EarlyTerminate, Objective, RetryRule } from '../planned-run.js';
+import { sharedShape } from './sweep-schema.js';
+
+/** One `--set`, such as `n_batches=500` or `A.N=[16, 64]`. */
+type Override = { readonly text: string; readonly group: string | null; readonly key: string; readonly value: unknown };
+
+/**
+ * Blocks with `--set` applied. A value is read as YAML and may be whatever a parameter may be in the file: a constant,
+ * a list (an axis), `{expr: …}`. Without a group it counts for every group that has the parameter.
+ *
+ * @throws {UserError} When nothing has that name, or the value cannot be one.
+ */
+export function applyOverrides(blocks: readonly Block[], sets: readonly string[]): Block[] {
+  return sets.reduce<Block[]>(
+    (current, text) => {
+      const override = readOverride(text, current);
+      const touched = current.filter((block) => concerns(override, block));
+      if (touched.length === 0) throw unknownKey(override, current);
+      return current.map((block) => (touched.includes(block) ? overridden(block, override) : block));
+    },
+    [...blocks],
+  );
+}
+
+/** Keys of a group that can be set besides its parameters: what each makes of a value that its schema has read. */
+const setters: Readonly<Record<string, (block: Block, value: never) => Block>> = {
+  stop_when: (block, value: Parameters<typeof stopRule>[0] | null) => ({
+    ...block,
+    stopWhen: value === null ? null : { content: stopRule(value), keys: [] },
+  }),
+  grace: (block, grace: number) => ({ ...block, grace }),
+  timeout: (block, timeout: number | null) => ({ ...block, timeout }),
+  priority: (block, priority: number) => ({ ...block, priority }),
+  retry: (block, value: object) => ({ ...block, retry: RetryRule.parse(value) }),
+  breaker: (block, value: object | false) => ({ ...block, breaker: value === false ? null : Breaker.parse(value) }),
+  metric: (block, value: { name: string; goal?: string; target?: number } | null) => ({
+    ...block,
+    objective: value && Objective.parse({ name: value.name, goal: value.goal, target: value.target }),
+  }),
+  early_terminate: (block, value: object | null) => ({
+    ...block,
+    earlyTerminate: value && { content: EarlyTerminate.parse(value), keys: ['early_terminate'] },
+  }),
+  run_cap: (block, cap: number) => ({
+    ...block,
+    method: { ...block.method, content: { ...block.method.content, cap } },
+  }),
+  sample_seed: (block, seed: number) => withSeed(block, seed),
+};
+const settable = Object.keys(setters);
+
+function withSeed(block: Block, seed: number): Block {
+  const { content, keys } = block.method;
+  return content.kind === 'grid' ? block : { ...block, method: { content: { ...content, seed }, keys } };
+}
+
+function readOverride(text: string, blocks: readonly Block[]): Override {
+  const equals = text.indexOf('=');
+  if (equals < 1) throw new UserError(`\`--set ${text}\` has no value.`, 'Write it as `--set name=value`.');
+  const left = text.slice(0, equals).trim();
+  const value = yamlValue(text, text.slice(equals + 1));
+  const dot = left.indexOf('.');
+  const group = left.slice(0, dot);
+  const grouped = dot > 0 && blocks.some((block) => block.group === group);
+  return grouped ? { text, group, key: left.slice(dot + 1), value } : { text, group: null, key: left, value };
+}
+
+function yamlValue(text: string, source: string): unknown {
+  const document = parseDocument(source, { prettyErrors: false, logLevel: 'error' });
+  const [error] = document.errors;
+  if (error === undefined) return document.toJS() as unknown;
+  throw new UserError(
+    `The value in \`--set ${text}\` is not YAML: ${error.message}.`,
+    'Put a text with special characters in quotes: --set \'name="a: b"\'.',
+  );
+}
+
+function concerns({ group, key }: Override, block: Block): boolean {
+  if (group !== null && group !== block.group) return false;
+  return hasParameter(block, key) || settable.includes(key);
+}
+
+function hasParameter(block: Block, key: string): boolean {
+  return parameterNames(block).includes(key);
+}
+
+function unknownKey({ text, group, key }: Override, blocks: readonly Block[]): UserError {
+  const among = blocks.filter((block) => group === null || block.group === group);
+  const known = [...new Set(among.flatMap(parameterNames))];
+  const place = group === null ? 'This sweep' : `Group \`${group}\``;
+  return new UserError(
+    `${place} has no parameter \`${key}\` to set (\`--set ${text}\`). ${didYouMean(key, [...known, ...settable])}`,
+    'Set a parameter that the file has; `--set GROUP.name=value` sets it in one group.',
+  );
+}
+
+function overridden(block: Block, override: Override): Block {
+  return hasParameter(block, override.key) ? withParameter(block, override) : withSetting(block, override);
+}
+
+function withParameter(block: Block, { text, key, value }: Override): Block {
+  const read = ParameterText.safeParse(value);
+  if (!read.success || isNested(read.data)) {
+    throw new UserError(
+      `\`--set ${text}\`: a parameter cannot be that.`,
+      'Give a value, a list of values, or {expr: "…"}.',
+    );
+  }
+  const written = block.parameters.get(key) ?? block.cases.find((one) => one.has(key))?.get(key);
+  const rule = { ...parameterRule(read.data, null, () => false), path: written?.path ?? [] };
+  const parameters = new Map(block.parameters);
+  if (parameters.has(key) || !block.cases.some((one) => one.has(key))) parameters.set(key, rule);
+  // What a case says of the parameter must give way too, or the option would do nothing there.
+  const cases = block.cases.map((one) => (one.has(key) ? new Map([...one, [key, rule] as const]) : one));
+  return { ...block, parameters, cases };
+}
+
+function isNested(text: ParameterText): boolean {
+  return typeof text === 'object' && text !== null && 'parameters' in text;
+}
+
+function withSetting(block: Block, { text, key, value }: Override): Block {
+  const read = sharedShape[key as keyof typeof sharedShape].safeParse(value);
+  const wrong = read.success ? mistakeIn(key, read.data) : `expected ${expectation(read.error.issues)}`;
+  if (wrong === null) return setters[key]!(block, read.data as never);
+  throw new UserError(`\`--set ${text}\`: ${wrong}.`, examples[key] ?? `Write for example \`--set ${key}=3\`.`);
+}
+
+const examples: Readonly<Record<string, string>> = {
+  stop_when:
+    'Write for example `--set \'stop_when="loss < 0.1"\'`, or `--set stop_when=null` to let runs go to their end.',
+  grace: 'Write for example `--set grace=30`.',
+  timeout: 'Write for example `--set timeout=2h`, or `--set timeout=null`.',
+  metric: "Write for example `--set 'metric={name: loss, goal: minimize}'`.",
+  early_terminate: "Write for example `--set 'early_terminate={type: asha, min_iter: 5}'`, or `=null` for none.",
+};
+
+function expectation(issues: readonly { message: string }[]): string {
+  return [...new Set(issues.map(({ message }) => message))].join(', ');
+}
+
+/** `stop_when` is an expression, which its schema does not read. */
+function mistakeIn(key: string, value: unknown): string | null {
+  if (key !== 'stop_when' || value === null) return null;
+  try {
+    compileExpression(stopRule(value as Parameters<typeof stopRule>[0]).when, rowLimits);
+    return null;
+  } catch (error) {
+    if (error instanceof ExpressionError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,113 @@
+import * as z from 'zod';
+import { Scalar } from '../../base/scalar.js';
+import { distributionNames } from '../expand/sampling/distribution.js';
+
+/**
+ * How a parameter may be written. Every schema's message says what is expected, as the end of "expected …".
+ */
+export const scalar = z.union(Scalar.options, 'a number, a text, true, false or null');
+const value = z.union([scalar, z.array(scalar)], 'a value');
+const valueList = z.array(value, 'a list of values').min(1, 'at least one value, because an empty axis makes no runs');
+export const condition = z.union([z.string(), z.boolean().transform(String)], 'an expression, for example N > 16');
+
+const number = z.number('a number');
+const positive = number.positive('a number above 0');
+
+/** Keys that say how a value is drawn. */
+const drawing = {
+  distribution: z.enum(distributionNames, `a distribution: ${distributionNames.join(', ')}`).optional(),
+  min: number.optional(),
+  max: number.optional(),
+  mu: number.optional(),
+  sigma: positive.optional(),
+  q: positive.optional(),
+  a: positive.optional(),
+  b: positive.optional(),
+};
+
+const ParameterKeys = z.strictObject({
+  values: valueList.optional(),
+  value: value.optional(),
+  expr: z.string('an expression, for example (seed * 7) % N').optional(),
+  when: condition.optional(),
+  probabilities: z.array(number, 'a list of numbers').optional(),
+  ...drawing,
+});
+
+export const parameterName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'begin with a letter or _, and go on with letters, digits and _ . -');
+
+/** A parameter as a map, without what is nested in it. */
+export type ParameterForm = z.infer<typeof ParameterKeys>;
+export type ParameterText =
+  z.infer<typeof value> | z.infer<typeof valueList> | (ParameterForm & { parameters?: ParametersText | undefined });
+export type ParametersText = { [name: string]: ParameterText };
+
+const Nested = ParameterKeys.extend({
+  get parameters(): z.ZodOptional<z.ZodType<ParametersText>> {
+    return ParametersText.optional();
+  },
+});
+const ParameterMap = Nested.superRefine((form, context) => {
+  const message = formMistake(form);
+  if (message !== null) context.addIssue({ code: 'custom', message });
+});
+
+export const ParameterText: z.ZodType<ParameterText> = z.union(
+  [scalar, valueList, ParameterMap],
+  'a value, a list of values, {values: […]}, {value: …}, {expr: "…"} or {min: …, max: …}',
+);
+export const ParametersText: z.ZodType<ParametersText> = z.record(
+  parameterName,
+  ParameterText,
+  'a map from parameter names to values',
+);
+
+/** Keys of a parameter that is a map. */
+export const parameterKeys: readonly string[] = Object.keys(Nested.shape);
+
+type WholeForm = ParameterForm & { parameters?: ParametersText | undefined };
+
+/** What does not go together in the form, as the end of "expected …"; null: nothing. */
+function formMistake(form: WholeForm): string | null {
+  const isListed = form.distribution === 'constant' || form.distribution === 'categorical';
+  const isDrawn = !isListed && Object.keys(drawing).some((key) => form[key as keyof typeof drawing] !== undefined);
+  const ways = [form.values, form.value, form.expr, form.parameters, isDrawn || undefined];
+  if (ways.filter((way) => way !== undefined).length !== 1) {
+    return 'exactly one of `values`, `value`, `expr`, a distribution (such as `min` and `max`) and `parameters`';
+  }
+  if (form.parameters !== undefined && form.when !== undefined) return '`when` on each of the nested `parameters`';
+  if (form.probabilities !== undefined) return probabilityMistake(form);
+  return isDrawn ? drawingMistake(form) : null;
+}
+
+/** Keys that a distribution has a use for. */
+function usedKeys(name: string): (keyof typeof drawing)[] {
+  const own = name.includes('uniform') ? ['min', 'max'] : name.includes('normal') ? ['mu', 'sigma'] : ['a', 'b'];
+  return [...(own as (keyof typeof drawing)[]), ...(name.startsWith('q_') ? (['q'] as const) : [])];
+}
+
+function drawingMistake(form: WholeForm): string | null {
+  const given = (Object.keys(drawing) as (keyof typeof drawing)[]).filter(
+    (key) => key !== 'distribution' && form[key] !== undefined,
+  );
+  const name = form.distribution;
+  const used = usedKeys(name ?? 'uniform');
+  const strange = given.find((key) => !used.includes(key));
+  if (strange !== undefined) {
+    return name === undefined ? `a \`distribution\` beside \`${strange}\`` : `${name} without \`${strange}\``;
+  }
+  const missing = used.find((key) => (key === 'min' || key === 'max') && form[key] === undefined);
+  return missing === undefined ? null : `\`${missing}\` too`;
+}
+
+function probabilityMistake({ values, probabilities = [] }: WholeForm): string | null {
+  if (values === undefined) return '`values` beside `probabilities`';
+  if (values.length !== probabilities.length) {
+    return `as many \`probabilities\` as \`values\`: ${values.length}, not ${probabilities.length}`;
+  }
+  const sum = probabilities.reduce((total, each) => total + each, 0);
+  if (probabilities.every((each) => each >= 0) && Math.abs(sum - 1) < 1e-5) return null;
+  return '`probabilities` from 0 on, which add up to 1';
+}

@@ -1,0 +1,214 @@
+import { UserError } from '../../base/user-error.js';
+import { Name } from '../../base/ids.js';
+import { parameterNames, type Block } from './block.js';
+import { blocksOf } from './blocks.js';
+import { readCommandList } from './command-list.js';
+import { identifierOf } from '../expand/expression/cel-value.js';
+import { compileBlock, isInherited } from '../expand/compile-block.js';
+import { complaintAt } from './located-diagnostic.js';
+import { complaintsError, type Complaint } from './diagnostic.js';
+import { dependencyOrder } from '../expand/dependency-order.js';
+import { compileExpression, ExpressionError } from '../expand/expression/expression.js';
+import { refuseLargeSweep } from './extent.js';
+import { didYouMean } from '../../text/nearest.js';
+import { schemaComplaints } from './schema-diagnostics.js';
+import type { SweepFile } from './sweep-file.js';
+import { SweepText } from './sweep-schema.js';
+import { isWandbFile, readWandbText } from './wandb-file.js';
+import { readYaml, type YamlSource } from './yaml-source.js';
+
+/**
+ * Reads the text of a sweep file: YAML (`.yaml`, `.yml`, `.json`), else one command on each line.
+ *
+ * @param path For the default name of the sweep and for messages; this function opens nothing.
+ * @throws {UserError} With everything that can be found wrong at once, each with its line and a mark below it.
+ */
+export function parseSweepFile(text: string, path: string): SweepFile {
+  return /\.(ya?ml|json)$/i.test(path) ? parseYamlSweep(text, path) : parseCommandList(text, path);
+}
+
+function parseYamlSweep(text: string, path: string): SweepFile {
+  refuseLong(text, path, mostYaml);
+  const source = readYaml(text, path);
+  if (!('value' in source)) throw complaintsError(path, text, source);
+  if (source.value === null) throw emptyFile(path);
+  const { sweep, notes, dialect } = sweepTextOf(source);
+  refuseLargeSweep(sweep, path);
+  const blocks = blocksOf(sweep, source, dialect);
+  const complaints = [...inexactNumbers(source), ...complaintsAboutBlocks(blocks, source)];
+  if (complaints.length > 0) throw complaintsError(path, text, complaints);
+  return {
+    kind: 'groups',
+    path,
+    text,
+    name: sweep.name ?? nameFrom(path),
+    description: sweep.description ?? null,
+    blocks,
+    notify: sweep.notify ?? null,
+    notes,
+    placeOf: source.placeOf,
+  };
+}
+
+type Said = { sweep: SweepText; notes: readonly string[]; dialect: Block['dialect'] };
+
+function sweepTextOf(source: YamlSource): Said {
+  const isWandb = isWandbFile(source.value);
+  const said = isWandb ? readWandbText(source.value, safeName) : SweepText.safeParse(source.value);
+  if (!said.success) throw complaintsError(source.path, source.text, schemaComplaints(source, said.error.issues));
+  return 'notes' in said
+    ? { sweep: said.data, notes: said.notes, dialect: 'wandb' }
+    : { sweep: said.data, notes: [], dialect: 'own' };
+}
+
+/** Characters. Larger files are no sweeps that anyone wrote, and reading them would take minutes. */
+const mostYaml = 4_000_000;
+const mostCommands = 64_000_000;
+
+function refuseLong(text: string, path: string, most: number): void {
+  if (text.length <= most) return;
+  throw new UserError(
+    `${path} has ${text.length.toLocaleString('en-US')} characters; the limit is ${most.toLocaleString('en-US')}.`,
+    'Check that it is a sweep file. Long lists of values are better computed: {expr: "…"}.',
+  );
+}
+
+function parseCommandList(text: string, path: string): SweepFile {
+  refuseLong(text, path, mostCommands);
+  const { lines, complaints } = readCommandList(text);
+  if (complaints.length > 0) throw complaintsError(path, text, complaints);
+  if (lines.length === 0) throw emptyFile(path);
+  return { kind: 'commands', path, text, name: nameFrom(path), description: null, lines };
+}
+
+function emptyFile(path: string): UserError {
+  return new UserError(
+    `${path} is empty.`,
+    'Write at least `command: [python, train.py, "${args}"]` and `parameters:`, or one command on each line of a text file.',
+  );
+}
+
+/** The file's name without folders and ending, in characters that a folder name may have. */
+function nameFrom(path: string): string {
+  return safeName(path.replace(/^.*[/\\]/, '').replace(/(?<=.)\.[^.]*$/, ''));
+}
+
+function safeName(text: string): string {
+  const safe = text
+    .replace(/[^A-Za-z0-9._=+,@-]+/g, '-')
+    .replace(/^[^A-Za-z0-9_]+/, '')
+    .slice(0, 100);
+  return Name.parse(safe === '' ? 'sweep' : safe);
+}
+
+/** Whole numbers beyond 2^53 change silently when they are read; a seed must not. */
+function inexactNumbers(source: YamlSource): Complaint[] {
+  const complaints: Complaint[] = [];
+  const look = (value: unknown, keys: (string | number)[]): void => {
+    if (typeof value === 'object' && value !== null) {
+      Object.entries(value).forEach(([key, inner]) => look(inner, [...keys, Array.isArray(value) ? Number(key) : key]));
+    } else if (Number.isInteger(value) && !Number.isSafeInteger(value) && !source.writtenAsDouble(keys)) {
+      const problem = 'this whole number is too large to be kept exactly.';
+      complaints.push({
+        place: source.placeOf(keys),
+        keys,
+        problem,
+        fix: 'Put it in quotes; programs get the same text.',
+      });
+    }
+  };
+  look(source.value, []);
+  return complaints;
+}
+
+function complaintsAboutBlocks(blocks: readonly Block[], source: YamlSource): Complaint[] {
+  const complaint = complaintAt(source.placeOf);
+  // What is wrong above the groups is found again in every group that inherits it.
+  const found = new Map<string, { complaint: Complaint; groups: string[] }>();
+  for (const block of blocks) {
+    compileBlock(block, (mistake) => {
+      const key = JSON.stringify(mistake);
+      const { groups } = found.get(key) ?? { groups: [] };
+      found.set(key, { complaint: complaint(mistake), groups: [...new Set([...groups, block.group])] });
+    });
+  }
+  const told = [...found.values()].map(({ complaint: one, groups }) =>
+    one.keys[0] === 'groups' || groups.length === blocks.length
+      ? one
+      : { ...one, problem: `${one.problem} (In group ${groups.map((group) => `\`${group}\``).join(', ')}.)` },
+  );
+  return [
+    ...told,
+    ...complaintsAboutBudget(blocks, source),
+    ...complaintsAboutProgress(blocks, source),
+    ...complaintsAboutNeeds(blocks, source),
+  ];
+}
+
+/** Names that a hint is looked for; what is wrong with the others, if there are more, is no other mistake. */
+const mostHints = 20;
+
+/** `extends` above the groups may name parameters that only some of them have. */
+function complaintsAboutBudget(blocks: readonly Block[], source: YamlSource): Complaint[] {
+  const lists = new Map(blocks.map((block) => [JSON.stringify(block.extends.keys), block]));
+  return [...lists.values()].flatMap((block) => {
+    const { content, keys } = block.extends;
+    const among = keys.length === 1 ? blocks : [block];
+    const known = new Set(among.flatMap(parameterNames));
+    return content
+      .filter((name) => !known.has(name))
+      .slice(0, mostHints)
+      .map((name): Complaint => {
+        const at = [...keys, content.indexOf(name)];
+        const problem = `there is no parameter \`${name}\`. ${didYouMean(name, [...known])}`;
+        return { place: source.placeOf(at), keys, problem, fix: 'List parameters of the sweep in `extends`.' };
+      });
+  });
+}
+
+/** `metrics.progress` above the groups counts where its parameters are there, so some group must have them. */
+function complaintsAboutProgress(blocks: readonly Block[], source: YamlSource): Complaint[] {
+  const inheriting = blocks.filter((block) => block.progress !== null && isInherited(block.progress, block));
+  const [first] = inheriting;
+  if (first?.progress === undefined || first.progress === null) return [];
+  const names = namesIn(String(first.progress.content.total));
+  const known = inheriting.map((block) => new Set(parameterNames(block).map(identifierOf)));
+  if (known.some((all) => names.every((name) => all.has(name)))) return [];
+  const every = [...new Set(known.flatMap((all) => [...all]))];
+  const missing = names.find((name) => !every.includes(name));
+  const problem =
+    missing === undefined
+      ? `no group has all of ${names.map((name) => `\`${name}\``).join(', ')}.`
+      : `no group has a parameter \`${missing}\`. ${didYouMean(missing, every)}`;
+  const keys = [...first.progress.keys, 'total'];
+  return [{ place: source.placeOf(keys), keys, problem, fix: 'Say the total with parameters that a group has.' }];
+}
+
+/** Variables of an expression; none of one that cannot be compiled, which is told of already. */
+function namesIn(text: string): readonly string[] {
+  try {
+    return compileExpression(text).names;
+  } catch (error) {
+    if (error instanceof ExpressionError) return [];
+    throw error;
+  }
+}
+
+function complaintsAboutNeeds(blocks: readonly Block[], source: YamlSource): Complaint[] {
+  const names = blocks.map(({ group }) => group);
+  const known = new Set(names);
+  const unknown = blocks.flatMap(({ group, needs, keys }) =>
+    needs.flatMap((name, index): Complaint[] => {
+      if (known.has(name) || index >= mostHints) return [];
+      const at = [...keys, 'needs', index];
+      const others = names.filter((other) => other !== group);
+      const problem = `there is no group \`${name}\`. ${didYouMean(name, others)}`;
+      return [{ place: source.placeOf(at), keys: at, problem, fix: 'Name a group of this file in `needs`.' }];
+    }),
+  );
+  const order = dependencyOrder(new Map(blocks.map(({ group, needs }) => [group, needs])));
+  if (order.kind === 'order') return unknown;
+  const at = ['groups', order.ring[0]!, 'needs'];
+  const problem = `these groups wait for each other: ${order.ring.join(' → ')}.`;
+  return [...unknown, { place: source.placeOfKey(at), keys: at, problem, fix: 'Remove one of these `needs`.' }];
+}

@@ -1,0 +1,146 @@
+import * as z from 'zod';
+import { FailureClass } from '../../base/outcome.js';
+import { parseDuration } from '../../text/duration.js';
+import { parseMemory } from '../../text/memory-size.js';
+
+/**
+ * What a file may say of how its runs are treated: as it is written, made into numbers of seconds and MiB. Every schema's
+ * message says what is expected, as the end of "expected …".
+ */
+const aDuration = 'a time: seconds, or a text such as 90s, 30m, 2h, 1d';
+const seconds = z.number('a number of seconds').nonnegative('a number of seconds, at least 0');
+const durationText = z
+  .string()
+  .refine((text) => parseDuration(text) !== null, aDuration)
+  .transform((text) => parseDuration(text)!);
+const duration = z.union([seconds, durationText], aDuration);
+const someTime = z.union(
+  [
+    z.number().positive('a time above 0'),
+    z
+      .string()
+      .refine((text) => (parseDuration(text) ?? 0) > 0, aDuration)
+      .transform((text) => parseDuration(text)!),
+  ],
+  aDuration,
+);
+
+const aMemory = 'an amount of memory: MiB, or a text such as 20GB, 800MB, 20GiB, 800MiB';
+export const MemoryText = z.union(
+  [
+    z.number().positive('more than 0'),
+    z
+      .string()
+      .refine((text) => (parseMemory(text) ?? 0) > 0, aMemory)
+      .transform((text) => parseMemory(text)!),
+  ],
+  aMemory,
+);
+
+const wholeFrom0 = z.int('a whole number').nonnegative('a whole number from 0 on');
+const wholeFrom1 = z.int('a whole number').positive('a whole number from 1 on');
+
+export const GraceText = duration;
+/** null switches an inherited one off. */
+export const TimeoutText = z.union([someTime, z.null()], `${aDuration}, or null`);
+export const PriorityText = z.int('a whole number; the higher starts first');
+
+const failures = `one or more of ${FailureClass.options.join(', ')}`;
+const failure = z.enum(FailureClass.options, failures);
+export const RetryText = z.union(
+  [
+    wholeFrom0.transform((max) => ({ max })),
+    z.strictObject({
+      max: wholeFrom0,
+      backoff: duration.optional(),
+      on: z.union([z.array(failure, failures), failure.transform((one) => [one])], failures).optional(),
+    }),
+  ],
+  'a number of retries, or {max: 3, backoff: 10s, on: [crash, oom]}',
+);
+
+export const BreakerText = z.union(
+  [
+    z.literal(false, 'false, or {failures: 3, within: 10}'),
+    z.strictObject({ failures: wholeFrom1.optional(), within: someTime.optional() }),
+  ],
+  'false, or {failures: 3, within: 10}',
+);
+
+/** `impute` and `impute_while_running` matter to W&B's own search only. */
+export const MetricText = z.union(
+  [
+    z.strictObject({
+      name: z.string('the key of a metric').min(1, 'the key of a metric'),
+      goal: z.enum(['minimize', 'maximize'], 'minimize or maximize').optional(),
+      target: z.number('a number').optional(),
+      impute: z.enum(['latest', 'best', 'worst'], 'latest, best or worst').optional(),
+      impute_while_running: z
+        .union([z.enum(['latest', 'best', 'worst']), z.literal(false)], 'latest, best, worst or false')
+        .optional(),
+    }),
+    z.null(),
+  ],
+  '{name: loss, goal: minimize}',
+);
+
+const eta = z.number('a number above 1').gt(1, 'a number above 1').optional();
+const rules = z.discriminatedUnion(
+  'type',
+  [
+    z.strictObject({
+      type: z.literal('hyperband'),
+      min_iter: wholeFrom1.optional(),
+      max_iter: wholeFrom1.optional(),
+      s: wholeFrom1.optional(),
+      eta,
+      strict: z.boolean('true or false').optional(),
+    }),
+    z.strictObject({
+      type: z.literal('asha'),
+      min_iter: wholeFrom1.optional(),
+      max_iter: wholeFrom1.optional(),
+      eta,
+    }),
+    z.strictObject({
+      type: z.literal('median'),
+      min_iter: wholeFrom1.optional(),
+      min_runs: wholeFrom1.optional(),
+    }),
+  ],
+  {
+    error: ({ code }) =>
+      code === 'invalid_union' ? 'hyperband, asha or median' : '{type: hyperband, min_iter: 3, eta: 3} or null',
+  },
+);
+export const EarlyTerminateText = z.union([rules, z.null()], '{type: hyperband, min_iter: 3, eta: 3} or null');
+
+const newsKinds = ['failed', 'done', 'finished', 'stalled', 'nan', 'held'] as const;
+const news = `one or more of ${newsKinds.join(', ')}`;
+const newsKind = z.enum(newsKinds, news);
+export const NotifyText = z.strictObject(
+  {
+    command: z.array(z.string(), 'a list of words').min(1, 'at least one word').optional(),
+    webhook: z
+      .string('a web address')
+      .refine((text) => text.includes('${') || isWebAddress(text), 'a web address that begins with https:// or http://')
+      .optional(),
+    on: z.union([z.array(newsKind, news), newsKind.transform((one) => [one])], news).optional(),
+  },
+  '{command: [notify-send], webhook: "https://…", on: [failed, finished]}',
+);
+export type NotifyText = z.infer<typeof NotifyText>;
+
+/** Whether a text is an address that a message can be posted to. */
+export function isWebAddress(text: string): boolean {
+  return /^https?:\/\//.test(text) && URL.canParse(text);
+}
+
+/** Keys of the maps in this file, for "Did you mean …?". */
+export const policyKeys: Readonly<Record<string, readonly string[]>> = {
+  retry: ['max', 'backoff', 'on'],
+  breaker: ['failures', 'within'],
+  metric: ['name', 'goal', 'target'],
+  early_terminate: ['type', 'min_iter', 'max_iter', 's', 'eta', 'strict', 'min_runs'],
+  notify: ['command', 'webhook', 'on'],
+};

@@ -1,0 +1,22 @@
+import type { Block } from './block.js';
+import type { CommandLine } from './command-list.js';
+import type { KeyPath, Place } from './diagnostic.js';
+import type { NotifyText } from './policy-schema.js';
+
+/** A sweep file that was read and found to be in order. What it makes of the options is `expandSweep`'s matter. */
+export type SweepFile = {
+  readonly path: string;
+  readonly text: string;
+  readonly name: string;
+  readonly description: string | null;
+} & (
+  | {
+      readonly kind: 'groups';
+      readonly blocks: readonly Block[];
+      readonly notify: NotifyText | null;
+      /** What the person who launches should know of the file. */
+      readonly notes: readonly string[];
+      readonly placeOf: (keys: KeyPath, span?: { start: number; end: number }) => Place;
+    }
+  | { readonly kind: 'commands'; readonly lines: readonly CommandLine[] }
+);

@@ -1,0 +1,165 @@
+import * as z from 'zod';
+import { Name } from '../../base/ids.js';
+import { condition, parameterName, ParametersText, scalar } from './parameter-schema.js';
+import type { Resources } from '../planned-run.js';
+import {
+  BreakerText,
+  EarlyTerminateText,
+  GraceText,
+  MemoryText,
+  MetricText,
+  NotifyText,
+  PriorityText,
+  RetryText,
+  TimeoutText,
+} from './policy-schema.js';
+
+/**
+ * What a sweep file may say, block by block, as it is written; inheritance and defaults come later.
+ *
+ * Every schema's message says what is expected, as the end of "expected …". Unknown keys are refused: a misspelt key
+ * would otherwise be a silent default.
+ */
+const text = z.string('a text');
+const word = z.union([z.string(), z.number(), z.boolean()], 'a word').transform(String);
+const words = (what: string) => z.array(word, what);
+const oneOrMore = (what: string) => z.union([z.array(z.string(), what), z.string().transform((name) => [name])], what);
+
+const StopText = z.union(
+  [
+    z.string(),
+    z.strictObject({ when: z.string('an expression'), for: z.int('a whole number').positive('at least 1').optional() }),
+    z.null(),
+  ],
+  'an expression over metrics, {when: "…", for: 3}, or null',
+);
+
+const DoneText = z.union(
+  [
+    z.strictObject({ exit: z.literal(0, '0, the only exit code that means success') }),
+    z.strictObject({ file: text, where: text }),
+  ],
+  '{exit: 0} or {file: checkpoints.jsonl, where: \'name == "final"\'}',
+);
+
+const ResourcesText = z.strictObject(
+  {
+    gpus: z.union([z.int().nonnegative(), z.literal('auto')], '0, 1 or auto').optional(),
+    per_gpu: z.int('a whole number').positive('at least 1').optional(),
+    gpu_memory: MemoryText.optional(),
+    mps: z.enum(['auto', 'off'], 'auto or off').optional(),
+    cpus: z.int('a whole number').positive('at least 1').optional(),
+  } satisfies Record<keyof Resources, z.ZodType>,
+  '{gpus: auto, per_gpu: 1, cpus: 1}',
+);
+
+const MetricsText = z.strictObject(
+  {
+    show: oneOrMore('a list of metric keys').optional(),
+    x: text.optional(),
+    progress: z
+      .union(
+        [
+          z.strictObject({
+            key: text,
+            total: z.union([z.number(), z.string()], 'a number, or an expression over parameters'),
+          }),
+          z.null(),
+        ],
+        '{key: step, total: n_batches}',
+      )
+      .optional(),
+  },
+  '{show: […], x: step, progress: {key: step, total: n_batches}}',
+);
+
+const MethodText = z.enum(['grid', 'random', 'lhs', 'sobol'], 'grid, random, lhs or sobol');
+
+/** Entries of `include` and `exclude`. */
+const EditsText = z.array(
+  z.record(parameterName, scalar, 'a map from parameters to values'),
+  'a list of maps from parameters to values',
+);
+
+const commandExample = 'a list of words, for example [python, train.py, "${args}"]';
+
+/** Keys that may stand at the top of a file, for all groups, and in a group, for itself. */
+const shared = {
+  program: text.optional(),
+  command: words(commandExample).min(1, 'at least one word').optional(),
+  cwd: text.optional(),
+  env: z.record(z.string(), word, 'a map from names to values').optional(),
+  parameters: ParametersText.optional(),
+  cases: z.array(ParametersText, 'a list of maps, each setting some parameters').min(1, 'at least one case').optional(),
+  include: EditsText.optional(),
+  exclude: EditsText.optional(),
+  when: condition.optional(),
+  method: MethodText.optional(),
+  run_cap: z.int('a whole number').positive('at least 1').optional(),
+  sample_seed: z.int('a whole number').optional(),
+  extends: oneOrMore('a list of parameter names').optional(),
+  resume_args: words('a list of words').optional(),
+  stop_when: StopText.optional(),
+  metric: MetricText.optional(),
+  early_terminate: EarlyTerminateText.optional(),
+  metrics: MetricsText.optional(),
+  grace: GraceText.optional(),
+  timeout: TimeoutText.optional(),
+  priority: PriorityText.optional(),
+  retry: RetryText.optional(),
+  breaker: BreakerText.optional(),
+  done: DoneText.optional(),
+  resources: ResourcesText.optional(),
+};
+
+export const GroupText = z.strictObject(
+  {
+    ...shared,
+    title: text.optional(),
+    subgroup: text.optional(),
+    name: text.optional(),
+    needs: oneOrMore('a list of group names').optional(),
+    optional: z.boolean('true or false').optional(),
+  },
+  'a map of keys such as `parameters` and `name`',
+);
+export type GroupText = z.infer<typeof GroupText>;
+
+const aFile = 'a map of keys such as `command` and `parameters`';
+export const SweepText = z.strictObject(
+  {
+    ...shared,
+    name: Name.optional(),
+    description: text.optional(),
+    notify: NotifyText.optional(),
+    groups: z
+      .record(
+        Name,
+        z.preprocess((group) => group ?? {}, GroupText),
+        'a map from group names to groups',
+      )
+      .optional(),
+  },
+  aFile,
+);
+export type SweepText = z.infer<typeof SweepText>;
+
+/** A W&B sweep file: the same, with what only W&B's server reads, and a name that is no folder's. */
+export const WandbText = z.strictObject(
+  {
+    ...SweepText.omit({ groups: true }).shape,
+    name: text.optional(),
+    project: text.optional(),
+    entity: text.optional(),
+    apiVersion: z.unknown().optional(),
+    kind: z.unknown().optional(),
+    controller: z.unknown().optional(),
+  },
+  aFile,
+);
+export type WandbText = z.infer<typeof WandbText>;
+
+export const sweepKeys: readonly string[] = Object.keys(SweepText.shape);
+export const groupKeys: readonly string[] = Object.keys(GroupText.shape);
+/** Schemas of the keys that `--set` may set besides parameters. */
+export const sharedShape = shared;

@@ -1,0 +1,247 @@
+import {
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  parseDocument,
+  visit,
+  type Document,
+  type Pair,
+  type YAMLError,
+  type YAMLMap,
+} from 'yaml';
+import type { Complaint, KeyPath, Place } from './diagnostic.js';
+
+/** A YAML text with its values and the way back from a value to its place in the text. */
+export type YamlSource = {
+  readonly path: string;
+  readonly text: string;
+  readonly value: unknown;
+  /** The value at `keys` (or the nearest thing above it that the text holds). `span`: characters of a text value. */
+  readonly placeOf: (keys: KeyPath, span?: { start: number; end: number }) => Place;
+  /** The key itself, for a key that should not be there. */
+  readonly placeOfKey: (keys: KeyPath) => Place;
+  /** Whether the value is a number that was written as a double: `1.0`, `1e3`. */
+  readonly writtenAsDouble: (keys: KeyPath) => boolean;
+};
+
+/** Reads YAML 1.2 (with `<<` merges). Mistakes of syntax come as complaints, all of them; then there is no source. */
+export function readYaml(text: string, path: string): YamlSource | readonly Complaint[] {
+  const read = readDocument(text);
+  if (!('document' in read)) return read;
+  const { document, value } = read;
+  return {
+    path,
+    text,
+    value,
+    placeOf: (keys, span) => placeOf(document, text, { keys, span }),
+    placeOfKey: (keys) => placeOfKey(document, keys),
+    writtenAsDouble: (keys) => {
+      const node = nodeAt(document, keys);
+      return isScalar(node) && typeof node.value === 'number' && /^[-+\d]*\.|\d[eE]/.test(node.source ?? '');
+    },
+  };
+}
+
+type Read = { document: Document; value: unknown };
+
+/** The package reads a block inside a block by a function inside a function, so depth is a matter of the stack. */
+function readDocument(text: string): Read | readonly Complaint[] {
+  try {
+    // Its own search for keys that are there twice compares each with each.
+    const document = parseDocument(text, { prettyErrors: false, merge: true, logLevel: 'error', uniqueKeys: false });
+    const complaints = [...document.errors.map(syntaxComplaint), ...oddKeys(document)];
+    if (complaints.length > 0) return complaints;
+    const value = plainValue(document);
+    if ('problem' in value) return [value];
+    const wrong = wrongExtent(value.value);
+    return wrong === null ? { document, value: value.value } : [wrong];
+  } catch (error) {
+    if (error instanceof RangeError) return [tooDeep];
+    throw error;
+  }
+}
+
+/** Levels of maps and lists; a sweep has about six. */
+const deepest = 32;
+const tooDeep: Complaint = {
+  place: { start: 0, end: 1 },
+  keys: [],
+  problem: `it is nested more than ${deepest} levels deep.`,
+  fix: 'Look for brackets or dashes that are there too often.',
+};
+
+/** Values, once all aliases are written out: a file without any has half as many as it has characters. */
+const mostValues = 1_000_000;
+
+/** What is too much of it; null: nothing. */
+function wrongExtent(value: unknown): Complaint | null {
+  const { values, levels } = extentOf(value, new Map());
+  if (levels > deepest) return tooDeep;
+  if (values <= mostValues) return null;
+  const problem = `it holds more than ${mostValues.toLocaleString('en-US')} values, its aliases written out.`;
+  return {
+    place: { start: 0, end: 1 },
+    keys: [],
+    problem,
+    fix: 'Compute long lists ({expr: "…"}), or use fewer aliases.',
+  };
+}
+
+type Extent = { readonly values: number; readonly levels: number };
+
+/** Each object is looked at once, however many aliases lead to it. */
+function extentOf(value: unknown, known: Map<object, Extent>): Extent {
+  if (typeof value !== 'object' || value === null) return { values: 1, levels: 0 };
+  const before = known.get(value);
+  if (before !== undefined) return before;
+  // An alias within what it stands for.
+  known.set(value, { values: Infinity, levels: Infinity });
+  let values = 1;
+  let levels = 0;
+  for (const inner of Object.values(value)) {
+    const extent = extentOf(inner, known);
+    values += extent.values;
+    levels = Math.max(levels, extent.levels);
+  }
+  const extent = { values, levels: levels + 1 };
+  known.set(value, extent);
+  return extent;
+}
+
+function plainValue(document: Document): { value: unknown } | Complaint {
+  try {
+    return { value: document.toJS({ maxAliasCount: 1000 }) as unknown };
+  } catch (error) {
+    return {
+      place: { start: 0, end: 1 },
+      keys: [],
+      problem: `its anchors and aliases do not resolve: ${(error as Error).message}`,
+      fix: 'Write the repeated values out.',
+    };
+  }
+}
+
+function syntaxComplaint(error: YAMLError): Complaint {
+  const [start, end] = error.pos;
+  const place = { start, end: Math.max(end, start + 1) };
+  if (/call stack/.test(error.message)) return { ...tooDeep, place };
+  const problem = `this is not YAML: ${lowerFirst(error.message.replace(/\.?$/, '.'))}`;
+  return { place, keys: [], problem, fix: yamlHint(error) };
+}
+
+function yamlHint({ code }: YAMLError): string {
+  if (code === 'TAB_AS_INDENT') return 'Indent with blanks instead of tabs.';
+  if (code === 'MULTIPLE_DOCS') return 'Keep one document: remove everything from the second `---` on.';
+  return 'Mend the line above it or the marked one: indentation, a missing colon, an open quote or bracket.';
+}
+
+function lowerFirst(text: string): string {
+  return text.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
+}
+
+/**
+ * Keys that are lists or maps would silently become odd texts, `__proto__` is no name for anything, and of two equal ones
+ * the first would be lost.
+ */
+function oddKeys(document: Document): Complaint[] {
+  const complaints: Complaint[] = [];
+  visit(document, {
+    Map: (_, map) => {
+      const { items } = map;
+      if (items.length > mostKeys) complaints.push(keyComplaint(map, tooManyKeys(items.length)));
+      const seen = new Set<string>();
+      for (const { key } of items) {
+        const name = isScalar(key) ? keyName(key) : null;
+        if (name === null || name === '__proto__') complaints.push(keyComplaint(key, oddKey));
+        else if (seen.has(name)) complaints.push(keyComplaint(key, keyTwice));
+        else seen.add(name);
+      }
+    },
+  });
+  return complaints;
+}
+
+/** As the value has it: a key that is nothing is an empty text. */
+function keyName({ value }: { readonly value: unknown }): string {
+  // `<<` is a symbol.
+  if (typeof value === 'symbol') return '<<';
+  return value === null || value === undefined ? '' : `${value as string | number | boolean}`;
+}
+
+/** Of one map. No list of parameters or groups that anybody reads has as many. */
+const mostKeys = 10_000;
+
+function tooManyKeys(count: number): { problem: string; fix: string } {
+  const problem = `this map has ${count.toLocaleString('en-US')} keys; the limit is ${mostKeys.toLocaleString('en-US')}.`;
+  return { problem, fix: 'Make several sweeps of it, or a list.' };
+}
+
+const oddKey = { problem: 'a key must be a simple word.', fix: 'Write the key as one word.' };
+const keyTwice = {
+  problem: 'this key is already in the same block.',
+  fix: 'Keep one of the two lines; the other would be lost.',
+};
+
+function keyComplaint(key: unknown, said: { problem: string; fix: string }): Complaint {
+  const [start, end] = rangeOf(key) ?? [0, 1];
+  return { place: { start, end }, keys: [], ...said };
+}
+
+/** As the document's `getIn`, which searches a map from its beginning each time. */
+function nodeAt(document: Document, keys: KeyPath): unknown {
+  let node: unknown = document.contents;
+  for (const key of keys) {
+    if (isMap(node)) node = pairOf(node, key)?.value;
+    else if (isSeq(node)) node = node.items[Number(key)];
+    else return undefined;
+  }
+  return node;
+}
+
+function rangeOf(node: unknown): readonly [number, number] | null {
+  const range = (node as { range?: readonly [number, number, number] | null } | null)?.range;
+  return range ? [range[0], range[1]] : null;
+}
+
+type Wanted = { keys: KeyPath; span: { start: number; end: number } | undefined };
+
+function placeOf(document: Document, text: string, { keys, span }: Wanted): Place {
+  const node = nodeAt(document, keys);
+  const range = rangeOf(node);
+  if (range === null) return keys.length === 0 ? { start: 0, end: 1 } : placeOfKey(document, keys);
+  if (isMap(node) || isSeq(node)) return placeOfKey(document, keys);
+  if (span && isScalar(node) && typeof node.value === 'string') {
+    // Only where the text stands in the file as it is: no escapes, no folding.
+    const offset = text.slice(range[0], range[1]).indexOf(node.value);
+    if (offset >= 0) {
+      const start = range[0] + offset;
+      return { start: start + span.start, end: start + Math.max(span.end, span.start + 1) };
+    }
+  }
+  return { start: range[0], end: Math.max(range[1], range[0] + 1) };
+}
+
+function placeOfKey(document: Document, keys: KeyPath): Place {
+  for (let length = keys.length; length > 0; length -= 1) {
+    const parent = nodeAt(document, keys.slice(0, length - 1));
+    const range = isMap(parent) ? rangeOf(pairOf(parent, keys[length - 1]!)?.key) : itemRange(document, keys, length);
+    if (range) return { start: range[0], end: range[1] };
+  }
+  return { start: 0, end: 1 };
+}
+
+function itemRange(document: Document, keys: KeyPath, length: number): readonly [number, number] | null {
+  return typeof keys[length - 1] === 'number' ? rangeOf(nodeAt(document, keys.slice(0, length))) : null;
+}
+
+const pairsOf = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
+
+function pairOf(map: YAMLMap, key: string | number): Pair | undefined {
+  const known = pairsOf.get(map);
+  if (known !== undefined) return known.get(String(key));
+  const pairs = map.items.filter((item): item is Pair => isPair(item) && isScalar(item.key));
+  const index = new Map(pairs.map((pair) => [keyName(pair.key as { value: unknown }), pair]));
+  pairsOf.set(map, index);
+  return index.get(String(key));
+}

@@ -1,0 +1,113 @@
+import { UserError } from '../../base/user-error.js';
+import type { RunFacts } from '../../base/run-facts.js';
+import type { Parameters } from '../../base/scalar.js';
+import { holdsForRow } from './done-rule.js';
+import { isEarlyStop } from './early-stop/rule-name.js';
+import { identityOf } from '../expand/identity.js';
+import type { DoneRule, PlannedRun, Standing } from '../planned-run.js';
+import { valueText } from '../expand/value-text.js';
+
+/**
+ * Whether a run has to be started, and why, judged by what its directory says.
+ *
+ * @throws {UserError} When the directory belongs to another run: the same name, but other parameters.
+ */
+export function standing(run: PlannedRun, facts: RunFacts): Standing {
+  refuseForeign(run, facts);
+  if (facts.attempts === 0) return { state: 'new', reason: 'not started yet' };
+  if (facts.stoppedBy !== null && stillStands(run, facts.stoppedBy)) {
+    const rule = isEarlyStop(facts.stoppedBy) ? 'early_terminate' : facts.stoppedBy;
+    return { state: 'done', reason: `stopped by rule ${rule}, which still stands` };
+  }
+  return afterAttempts(run, facts);
+}
+
+/** What one's siblings did is not judged again: a run that was ended early stays so while the file says anything of it. */
+function stillStands({ stopWhen, earlyTerminate }: PlannedRun, rule: string): boolean {
+  return isEarlyStop(rule) ? earlyTerminate !== null : rule === stopWhen?.when;
+}
+
+function afterAttempts(run: PlannedRun, facts: RunFacts): Standing {
+  const grown = growth(facts.parameters ?? {}, run.parameters);
+  if (grown !== null) return { state: 'resume', reason: grown };
+  const evidence = doneEvidence(run, facts);
+  if (evidence !== null && !stoppedWithoutRows(run.done, facts)) return { state: 'done', reason: evidence };
+  return { state: 'resume', reason: unfinished(run, facts) };
+}
+
+function refuseForeign(run: PlannedRun, facts: RunFacts): void {
+  if (facts.identity === null || isSame(run, facts)) return;
+  const changes = facts.parameters ? changesBetween(facts.parameters, run.parameters) : [];
+  const what = changes.length > 0 ? `its ${changes.join(', ')}` : 'it belongs to another group';
+  throw new UserError(
+    `${run.directory} holds another run called \`${run.name}\`: ${what}.`,
+    'Give the new run another `name`, move that directory away, or list a parameter that is only budget in `extends`: then the run that is there goes on.',
+  );
+}
+
+/** Also where `extends` was given, or taken away, after the run was started: what is budget today decides. */
+function isSame({ identity, group, parameters, budget = [] }: PlannedRun, facts: RunFacts): boolean {
+  if (facts.identity === identity) return true;
+  if (facts.group !== group || facts.parameters === null) return false;
+  return identityOf(group, facts.parameters, budget) === identityOf(group, parameters, budget);
+}
+
+/** A polite stop can end in exit code 0, which is then no evidence that the run is complete. */
+function stoppedWithoutRows(done: DoneRule, { stoppedBy }: RunFacts): boolean {
+  return stoppedBy !== null && 'exit' in done;
+}
+
+/** How a budget grew, in words; null: it did not. Same identity, so what differs is budget; less of it is no reason to run again. */
+export function growth(before: Parameters, now: Parameters): string | null {
+  for (const [name, value] of Object.entries(now)) {
+    const old = ownValue(before, name);
+    if (old === undefined || JSON.stringify(old) === JSON.stringify(value)) continue;
+    if (typeof old !== 'number' || typeof value !== 'number')
+      return `${name} changed from ${valueText(old)} to ${valueText(value)}`;
+    if (value > old) return `${name} grew from ${valueText(old)} to ${valueText(value)}`;
+  }
+  return null;
+}
+
+/** A parameter may be called `constructor`. */
+function ownValue(parameters: Parameters, name: string): Parameters[string] | undefined {
+  return Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+}
+
+function changesBetween(before: Parameters, now: Parameters): string[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
+  const text = (value: Parameters[string] | undefined) => (value === undefined ? 'unset' : valueText(value));
+  return names
+    .filter((name) => JSON.stringify(ownValue(before, name)) !== JSON.stringify(ownValue(now, name)))
+    .slice(0, 4)
+    .map((name) => `${name} was ${text(ownValue(before, name))} and would be ${text(ownValue(now, name))}`);
+}
+
+function doneEvidence({ done, parameters }: PlannedRun, facts: RunFacts): string | null {
+  if ('exit' in done) return facts.exitCode === 0 ? 'exit code 0' : null;
+  if (!holdsForRow(done, facts.doneRows, parameters)) return null;
+  return isFinal(done) ? 'final checkpoint found' : `${done.file} has a row where ${done.where}`;
+}
+
+function isFinal(done: DoneRule): boolean {
+  return 'file' in done && done.file === 'checkpoints.jsonl' && /name == "final"/.test(done.where);
+}
+
+function unfinished({ done, stopWhen }: PlannedRun, facts: RunFacts): string {
+  if (facts.stoppedBy !== null) {
+    const now =
+      stopWhen === null || isEarlyStop(facts.stoppedBy)
+        ? 'which is no longer in the file'
+        : `which is now ${stopWhen.when}`;
+    return `stopped by rule ${facts.stoppedBy}, ${now}`;
+  }
+  const attempt = `attempt ${facts.attempts}`;
+  if (facts.exitCode !== null && facts.exitCode !== 0) return `${attempt} ended with exit code ${facts.exitCode}`;
+  const missing = isFinal(done)
+    ? 'no final checkpoint'
+    : 'file' in done
+      ? `no row in ${done.file} where ${done.where}`
+      : null;
+  if (missing === null) return `${attempt} did not finish`;
+  return facts.exitCode === 0 ? `${attempt} ended with exit code 0, but there is ${missing}` : missing;
+}

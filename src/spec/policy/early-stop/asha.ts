@@ -1,0 +1,53 @@
+import type { EarlyTerminate } from '../../planned-run.js';
+import { SortedValues } from './sorted-values.js';
+import { bestShare, type Judge, type Verdict } from './verdict.js';
+
+export type AshaRule = Extract<EarlyTerminate, { type: 'asha' }>;
+
+/** No run has so many iterations. */
+const end = 2 ** 50;
+
+/**
+ * Asynchronous successive halving, the form that stops runs. A run is judged once at each rung, when it gets there, against
+ * those that were there before it: it goes on if it is among the best 1/eta of them and itself, and always if it is the best.
+ */
+export class Asha implements Judge {
+  readonly #rungs: readonly number[];
+  readonly #eta: number;
+  /** By index of the rung. */
+  readonly #values: SortedValues[] = [];
+  /** What each run said at the rungs it reached. */
+  readonly #past = new Map<string, number[]>();
+
+  constructor(rule: AshaRule) {
+    this.#rungs = ashaRungs(rule);
+    this.#eta = rule.eta;
+  }
+
+  note(run: string, iteration: number, value: number): Verdict | null {
+    const past = this.#past.get(run) ?? [];
+    if (iteration !== this.#rungs[past.length]) return null;
+    const values = (this.#values[past.length] ??= new SortedValues());
+    values.add(value);
+    this.#past.set(run, past);
+    past.push(value);
+    const places = Math.max(1, Math.floor(values.count / this.#eta));
+    if (values.below(value) < places) return null;
+    return { iteration, value, bar: values.at(places - 1), barIs: bestShare(this.#eta, values.count) };
+  }
+
+  forget(run: string): void {
+    this.#past.get(run)?.forEach((value, rung) => this.#values[rung]!.remove(value));
+    this.#past.delete(run);
+  }
+}
+
+/** Iterations at which runs are judged: `min_iter · eta^k`, rounded down, to `max_iter`. Ascending. */
+export function ashaRungs({ min_iter, max_iter = end, eta }: AshaRule): number[] {
+  const rungs: number[] = [];
+  for (let rung = min_iter; rung <= max_iter; rung *= eta) {
+    const whole = Math.floor(rung);
+    if (whole !== rungs.at(-1)) rungs.push(whole);
+  }
+  return rungs;
+}

@@ -1,0 +1,104 @@
+import { assertNever } from '../../../base/assert-never.js';
+import type { EarlyTerminate, Objective } from '../../planned-run.js';
+import { Asha } from './asha.js';
+import { Hyperband } from './hyperband.js';
+import { Median } from './median.js';
+import type { Judge, Verdict } from './verdict.js';
+
+/** Where a run is. `why`: it should end. */
+type Progress = { iterations: number; why: string | null };
+
+/**
+ * Decides which runs of one group should end early. It is told each run's values of the objective, oldest first; what it
+ * says depends on nothing else, so the same values in the same order always end the same runs.
+ *
+ * Keeps of each run what its rule needs: counts, and values at a number of iterations that grows with the logarithm of the
+ * run's length.
+ */
+export class EarlyStopping {
+  readonly #rule: EarlyTerminate;
+  readonly #sign: 1 | -1;
+  readonly #judge: Judge;
+  readonly #runs = new Map<string, Progress>();
+
+  constructor(rule: EarlyTerminate, objective: Objective) {
+    this.#rule = rule;
+    this.#sign = objective.goal === 'maximize' ? -1 : 1;
+    this.#judge = judgeOf(rule);
+  }
+
+  /**
+   * Takes in one value of a run's objective: its next iteration. A value that is not finite is none.
+   *
+   * @returns Why the run should end now, in words for a person, or null. Once it should end it always should, and what it
+   *   says after that counts no more.
+   */
+  note(run: string, value: number): string | null {
+    const before = this.#runs.get(run)?.why ?? null;
+    if (before !== null) return before;
+    const verdict = this.#take(run, value);
+    return verdict === null ? null : (this.#runs.get(run)!.why = this.#words(verdict));
+  }
+
+  /**
+   * As `note`, but no verdict is passed: for values that a run said before, and was judged by then. Those of its siblings
+   * came at other times, and all of them together would be harder on it than they were.
+   */
+  remember(run: string, value: number): void {
+    this.#take(run, value);
+  }
+
+  /** Finite values taken in from a run so far. */
+  iterations(run: string): number {
+    return this.#runs.get(run)?.iterations ?? 0;
+  }
+
+  /** The run begins anew: nothing that it said counts any more. */
+  forget(run: string): void {
+    this.#runs.delete(run);
+    this.#judge.forget(run);
+  }
+
+  #take(run: string, value: number): Verdict | null {
+    if (!Number.isFinite(value)) return null;
+    const progress = this.#runs.get(run) ?? { iterations: 0, why: null };
+    this.#runs.set(run, progress);
+    progress.iterations += 1;
+    return this.#judge.note(run, progress.iterations, this.#sign * value);
+  }
+
+  #words({ iteration, value, bar, barIs }: Verdict): string {
+    const side = this.#sign === 1 ? 'above' : 'below';
+    const [own, other] = distinct(this.#sign * value, this.#sign * bar);
+    return `${this.#rule.type}: ${own} at iteration ${iteration} is ${side} ${other}, ${barIs}`;
+  }
+}
+
+function judgeOf(rule: EarlyTerminate): Judge {
+  switch (rule.type) {
+    case 'hyperband':
+      return new Hyperband(rule);
+    case 'asha':
+      return new Asha(rule);
+    case 'median':
+      return new Median(rule);
+    default:
+      return assertNever(rule);
+  }
+}
+
+/** Two different numbers in as few digits as show that they differ, at least three. */
+function distinct(left: number, right: number): [string, string] {
+  for (let digits = 3; digits < 17; digits += 1) {
+    const texts = [left, right].map((value) => shortText(value, digits)) as [string, string];
+    if (texts[0] !== texts[1]) return texts;
+  }
+  return [String(left), String(right)];
+}
+
+/** `0.4`, `123000`, `2.72e11`. */
+function shortText(value: number, digits: number): string {
+  const rounded = Number(value.toPrecision(digits));
+  const size = Math.abs(rounded);
+  return size < 1e6 && (size >= 1e-4 || size === 0) ? String(rounded) : rounded.toExponential().replace('e+', 'e');
+}

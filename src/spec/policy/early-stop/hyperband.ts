@@ -1,0 +1,66 @@
+import type { EarlyTerminate } from '../../planned-run.js';
+import { SortedValues } from './sorted-values.js';
+import { bestShare, type Judge, type Verdict } from './verdict.js';
+
+export type HyperbandRule = Extract<EarlyTerminate, { type: 'hyperband' }>;
+
+/** What a run said that still matters: its best value, and those at the bands it reached, in their order. */
+type Past = { best: number; atBands: number[] };
+
+/**
+ * Hyperband as W&B's server runs it. A band's threshold is the value with n/eta better ones, among those that all n runs
+ * (also ended ones) that came so far had at that iteration. After every value a run is held against the largest band it has reached,
+ * so siblings that come later can end it too. `strict`: it is judged by its value at the band, else by its best.
+ */
+export class Hyperband implements Judge {
+  readonly #bands: readonly number[];
+  readonly #eta: number;
+  readonly #strict: boolean;
+  /** By index of the band. */
+  readonly #values: SortedValues[] = [];
+  readonly #past = new Map<string, Past>();
+
+  constructor(rule: HyperbandRule) {
+    this.#bands = hyperbandBands(rule);
+    this.#eta = rule.eta;
+    this.#strict = rule.strict;
+  }
+
+  note(run: string, iteration: number, value: number): Verdict | null {
+    const past = this.#past.get(run) ?? { best: Infinity, atBands: [] };
+    this.#past.set(run, past);
+    past.best = Math.min(past.best, value);
+    if (iteration === this.#bands[past.atBands.length]) {
+      (this.#values[past.atBands.length] ??= new SortedValues()).add(value);
+      past.atBands.push(value);
+    }
+    return past.atBands.length === 0 ? null : this.#judged(past, iteration);
+  }
+
+  forget(run: string): void {
+    this.#past.get(run)?.atBands.forEach((value, band) => this.#values[band]!.remove(value));
+    this.#past.delete(run);
+  }
+
+  #judged({ best, atBands }: Past, iteration: number): Verdict | null {
+    const largest = atBands.length - 1;
+    const values = this.#values[largest]!;
+    // W&B multiplies by the reciprocal, which differs from a division for some numbers of runs.
+    const bar = values.at(Math.floor((1 / this.#eta) * values.count));
+    const value = this.#strict ? atBands[largest]! : best;
+    if (!(value > bar)) return null;
+    const at = this.#strict ? this.#bands[largest]! : iteration;
+    return { iteration: at, value, bar, barIs: bestShare(this.#eta, values.count) };
+  }
+}
+
+/** Iterations at which runs are compared, ascending. None when `max_iter` is below `eta`: then nobody is ever judged. */
+export function hyperbandBands({ min_iter, max_iter, s = 0, eta }: HyperbandRule): number[] {
+  const bands: number[] = [];
+  if (max_iter !== undefined) {
+    for (let k = 0, band = max_iter / eta; k < s && band >= 1; k += 1, band /= eta) bands.unshift(Math.trunc(band));
+  } else if (min_iter !== undefined) {
+    for (let k = 0, band = min_iter; k < 100; k += 1, band *= eta) bands.push(Math.trunc(band));
+  }
+  return [...new Set(bands)];
+}

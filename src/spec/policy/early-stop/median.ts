@@ -1,0 +1,51 @@
+import type { EarlyTerminate } from '../../planned-run.js';
+import { SortedValues } from './sorted-values.js';
+import type { Judge, Verdict } from './verdict.js';
+
+export type MedianRule = Extract<EarlyTerminate, { type: 'median' }>;
+
+type Past = { best: number; sum: number; next: number; averages: number[] };
+
+/**
+ * The median rule of Google's Vizier: a run ends when its best value so far is worse than the median of what its siblings
+ * averaged up to the same iteration. It is judged at `min_iter` and then each time it has come a tenth further, so that what
+ * is kept of a run grows with the logarithm of its length.
+ */
+export class Median implements Judge {
+  readonly #rule: MedianRule;
+  /** Running averages of all runs, by index of the checkpoint. */
+  readonly #averages: SortedValues[] = [];
+  readonly #past = new Map<string, Past>();
+
+  constructor(rule: MedianRule) {
+    this.#rule = rule;
+  }
+
+  note(run: string, iteration: number, value: number): Verdict | null {
+    const past = this.#past.get(run) ?? { best: Infinity, sum: 0, next: this.#rule.min_iter, averages: [] };
+    this.#past.set(run, past);
+    past.best = Math.min(past.best, value);
+    past.sum += value;
+    if (iteration !== past.next) return null;
+    const siblings = (this.#averages[past.averages.length] ??= new SortedValues());
+    const { count } = siblings;
+    const bar = siblings.median();
+    const average = past.sum / iteration;
+    siblings.add(average);
+    past.averages.push(average);
+    past.next = nextCheckpoint(iteration);
+    if (count < this.#rule.min_runs || !(past.best > bar)) return null;
+    const barIs = `the median of what ${count} sibling${count === 1 ? '' : 's'} averaged`;
+    return { iteration, value: past.best, bar, barIs };
+  }
+
+  forget(run: string): void {
+    this.#past.get(run)?.averages.forEach((average, index) => this.#averages[index]!.remove(average));
+    this.#past.delete(run);
+  }
+}
+
+/** The iteration after this one at which a run is judged again. */
+export function nextCheckpoint(iteration: number): number {
+  return Math.max(iteration + 1, Math.ceil((iteration * 11) / 10));
+}

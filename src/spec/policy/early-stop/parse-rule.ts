@@ -1,0 +1,72 @@
+import { didYouMean } from '../../../text/nearest.js';
+import { UserError } from '../../../base/user-error.js';
+import { EarlyTerminate, type Objective } from '../../planned-run.js';
+import { EarlyTerminateText } from '../../file/policy-schema.js';
+import { earlyTerminateMistake } from './rule-diagnostic.js';
+
+const numbers: Readonly<Record<string, readonly string[]>> = {
+  hyperband: ['min_iter', 'max_iter', 's', 'eta', 'strict'],
+  asha: ['min_iter', 'max_iter', 'eta'],
+  median: ['min_iter', 'min_runs'],
+};
+const example = "Write for example 'asha eta=3 min_iter=5', 'median min_iter=10' or 'hyperband min_iter=3'.";
+
+/**
+ * A rule as it is written on a command line: its name, and its numbers as in a sweep file. `asha eta=3 min_iter=5`.
+ *
+ * @throws {UserError} When there is no such rule, it has no such number, or it could never end a run.
+ */
+export function parseRule(text: string): EarlyTerminate {
+  const [type = '', ...words] = text.trim().split(/[\s,]+/);
+  const known = Object.hasOwn(numbers, type) ? numbers[type] : undefined;
+  if (known === undefined) {
+    throw new UserError(
+      `\`${type}\` is no rule that ends runs early. ${didYouMean(type, Object.keys(numbers))}`,
+      example,
+    );
+  }
+  const settings = words.filter((word) => word !== '').map((word) => setting(word, { type, known }));
+  const rule = checked(text, { type, ...Object.fromEntries(settings) });
+  const mistake = earlyTerminateMistake(rule);
+  if (mistake !== null) throw new UserError(`'${text}': ${mistake.problem}`, mistake.fix);
+  return rule;
+}
+
+function checked(text: string, said: object): EarlyTerminate {
+  const read = EarlyTerminateText.safeParse(said);
+  if (read.success) return EarlyTerminate.parse(read.data);
+  const { path, message } = deepest(read.error.issues[0]!);
+  throw new UserError(`\`${String(path.at(-1) ?? 'rule')}\` in '${text}': expected ${message}.`, example);
+}
+
+type Issue = { path: readonly PropertyKey[]; message: string; errors?: readonly (readonly Issue[])[] };
+
+/** A union hides what is wrong inside the form that was meant, which is its first one here. */
+function deepest(issue: Issue): Issue {
+  const inner = issue.errors?.[0]?.[0];
+  return inner === undefined ? issue : deepest(inner);
+}
+
+function setting(
+  word: string,
+  { type, known }: { type: string; known: readonly string[] },
+): [string, number | boolean] {
+  const [, key = word, value = ''] = /^([^=]*)=(.*)$/.exec(word) ?? [];
+  if (!known.includes(key)) throw new UserError(`${type} has no \`${key}\`. ${didYouMean(key, known)}`, example);
+  if (value === 'true' || value === 'false') return [key, value === 'true'];
+  const number = value === '' ? NaN : Number(value);
+  if (Number.isFinite(number)) return [key, number];
+  throw new UserError(`\`${word}\` does not say a number for \`${key}\`.`, example);
+}
+
+/**
+ * What is to be small or large, as it is written on a command line: `minimize test/loss`, `maximize accuracy`; the name
+ * alone is minimised.
+ *
+ * @throws {UserError} When there is no name.
+ */
+export function parseObjective(text: string): Objective {
+  const [, goal = 'minimize', name = ''] = /^(?:(minimize|maximize)(?:\s+|$))?(.*)$/.exec(text.trim()) ?? [];
+  if (name !== '') return { name, goal: goal as Objective['goal'] };
+  throw new UserError(`'${text}' names no metric.`, "Write for example 'minimize test/loss' or 'maximize accuracy'.");
+}

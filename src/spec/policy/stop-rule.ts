@@ -1,0 +1,51 @@
+import type { Parameters } from '../../base/scalar.js';
+import type { CelValue } from '../expand/expression/cel-environment.js';
+import { identifierOf, toCel } from '../expand/expression/cel-value.js';
+import { compileExpression, ExpressionError, rowLimits, type Expression } from '../expand/expression/expression.js';
+import type { StopRule } from '../planned-run.js';
+
+/**
+ * Follows the metric rows of one run, oldest first, and says when its stop rule is met: true from the row on at which
+ * `when` has held `for` times in a row.
+ *
+ * All numbers are doubles. Metrics hide parameters of the same name. A row without the metrics that the rule needs
+ * (a training row between two evaluations) counts neither for nor against it.
+ *
+ * @throws {ExpressionError} When the rule is not an expression, or too much work for one that looks at every row.
+ */
+export function compileStopRule(
+  rule: StopRule,
+  parameters: Parameters,
+): (row: Readonly<Record<string, number>>) => boolean {
+  const expression = compileExpression(rule.when, rowLimits);
+  const wanted = new Set(expression.names);
+  const constants: Record<string, CelValue> = {};
+  for (const [name, value] of Object.entries(parameters)) {
+    if (wanted.has(identifierOf(name))) constants[identifierOf(name)] = toCel(value, true);
+  }
+  expression.refuseCostly(constants);
+  const identifiers = new Map<string, string>();
+  let held = 0;
+  return (row) => {
+    if (held >= rule.for) return true;
+    const variables = { ...constants };
+    for (const key in row) {
+      let identifier = identifiers.get(key);
+      if (identifier === undefined) identifiers.set(key, (identifier = identifierOf(key)));
+      if (wanted.has(identifier)) variables[identifier] = row[key]!;
+    }
+    const verdict = judge(expression, variables);
+    if (verdict !== null) held = verdict ? held + 1 : 0;
+    return held >= rule.for;
+  };
+}
+
+/** null: a metric is missing, so there is nothing to judge. */
+function judge(expression: Expression, variables: Readonly<Record<string, CelValue>>): boolean | null {
+  try {
+    return expression.evaluate(variables) === true;
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return error.missing === null ? false : null;
+  }
+}

@@ -1,0 +1,183 @@
+import type { RunId } from '../../base/ids.js';
+import type { Outcome } from '../../base/outcome.js';
+import type { Ending } from '../../executors/local/ending.js';
+import type { LocalExecutor } from '../../executors/local/local-executor.js';
+import type { EventOf, SchedulerEvent } from '../../scheduler/event.js';
+import {
+  type ActiveState,
+  type Ending as LastEnding,
+  isActive,
+  type Run,
+  type RunState,
+} from '../../scheduler/run-state.js';
+import { slotName } from '../../scheduler/placement/slot.js';
+import { restored, Snapshot } from '../../scheduler/snapshot.js';
+import type { SchedulerState } from '../../scheduler/state.js';
+import { step } from '../../scheduler/step.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import { makeHaste, MANY_RUNS } from './haste.js';
+import { damagedSnapshot, type JournalContents, type JournalHearer } from './journal-text.js';
+import { after, type Judge, outcomeOf } from '../runs/exit-classification.js';
+
+/** Attempts whose record may not have been written when the supervisor died. */
+const UNSURE = 200;
+
+/** One attempt from its start to its end, as the journal tells it. Unix ms. `outcome` null: it was not up after all. */
+export type PastAttempt = {
+  id: RunId;
+  number: number;
+  slot: string;
+  startedAt: number;
+  endedAt: number;
+  outcome: Outcome | null;
+};
+
+/**
+ * Brings an empty state to where a journal ends, as it is read. The actions are not taken: they were, or `reconcile` finds
+ * that they were not.
+ */
+export class Recovery implements JournalHearer {
+  readonly #state: SchedulerState;
+  readonly #path: string;
+  readonly #up = new Map<RunId, Pick<PastAttempt, 'number' | 'slot' | 'startedAt'>>();
+  #lately: PastAttempt[] = [];
+
+  /** @param path Of the journal, for what is said of it. */
+  constructor(state: SchedulerState, path: string) {
+    this.#state = state;
+    this.#path = path;
+  }
+
+  /** The attempts that ended last, oldest first. */
+  get lately(): readonly PastAttempt[] {
+    return this.#lately.slice(-UNSURE);
+  }
+
+  /** @throws {UserError} When it makes no sense. */
+  snapshot(written: unknown): void {
+    const { data, error } = Snapshot.safeParse(written);
+    if (data === undefined) throw damagedSnapshot(this.#path, error);
+    Object.assign(this.#state, restored(data));
+    if (data.runs.length > MANY_RUNS) makeHaste();
+  }
+
+  event(event: SchedulerEvent): void {
+    if (event.type === 'runs-submitted' && event.runs.length > MANY_RUNS) makeHaste();
+    step(this.#state, event);
+    if (event.type === 'run-started' || event.type === 'run-ended') this.#remember(event);
+    else if (event.type === 'launch-withdrawn') this.#takeBack(event);
+  }
+
+  #takeBack({ id, attempt: number, at }: EventOf<'launch-withdrawn'>): void {
+    const start = this.#up.get(id);
+    if (start?.number !== number) return;
+    this.#up.delete(id);
+    this.#ended({ id, ...start, endedAt: at, outcome: null });
+  }
+
+  #remember(event: EventOf<'run-started' | 'run-ended'>): void {
+    const { id, attempt: number } = event;
+    const run = this.#state.runs.get(id);
+    if (run?.attempt !== number) return;
+    const start = this.#up.get(id);
+    const ending = endingOf(run.state);
+    if (isActive(run.state)) this.#up.set(id, { number, slot: slotName(run.state.slot), startedAt: event.at });
+    else if (start?.number === number && ending !== null) {
+      this.#up.delete(id);
+      this.#ended({ id, ...start, endedAt: ending.at, outcome: ending.outcome });
+    }
+  }
+
+  #ended(attempt: PastAttempt): void {
+    this.#lately.push(attempt);
+    if (this.#lately.length > 2 * UNSURE) this.#lately = this.#lately.slice(-UNSURE);
+  }
+}
+
+/** The same for a journal that has been read. */
+export function recover(
+  state: SchedulerState,
+  { snapshot, events }: JournalContents,
+  path: string,
+): { lately: readonly PastAttempt[] } {
+  const recovery = new Recovery(state, path);
+  if (snapshot !== null) recovery.snapshot(snapshot);
+  for (const event of events) recovery.event(event);
+  return recovery;
+}
+
+/** Plays events alone. */
+export function replay(state: SchedulerState, events: readonly SchedulerEvent[]): void {
+  for (const event of events) step(state, event);
+}
+
+/** How the last attempt ended; null while it goes on, or when there was none. */
+function endingOf(state: RunState): LastEnding | null {
+  if (state.phase === 'ended') return state;
+  return state.phase === 'waiting' ? state.last : null;
+}
+
+export type ReconcileTools = {
+  executor: LocalExecutor;
+  planned: (run: Run) => PlannedRun;
+  judge: Judge;
+  tell: (event: SchedulerEvent) => void;
+  now: () => number;
+};
+
+/**
+ * Finds out what became of the runs that held a slot when the last supervisor died, and tells it as events: the living are
+ * adopted, the codes of the dead are read, and those that had not begun are taken back to the queue for good.
+ */
+export function reconcile(state: SchedulerState, tools: ReconcileTools): void {
+  for (const id of [...state.active]) {
+    const run = state.runs.get(id)!;
+    reconcileRun(run, run.state as ActiveState, tools);
+  }
+}
+
+function reconcileRun(run: Run, was: ActiveState, { executor, planned, judge, tell, now }: ReconcileTools): void {
+  const { id, attempt } = run;
+  const plan = planned(run);
+  const found = executor.adopt(id, plan.directory, attempt);
+  if (found.kind === 'withdrawn') {
+    const reason = found.reason ?? 'its directory is gone';
+    if (was.phase === 'starting' || found.neverRan) tell({ type: 'launch-withdrawn', at: now(), id, attempt });
+    else tell({ type: 'run-ended', at: now(), id, attempt, outcome: { kind: 'lost', reason } });
+    return;
+  }
+  if (was.phase === 'starting') tell({ type: 'run-started', at: now(), id, attempt, pid: found.pid });
+  if (found.kind !== 'ended') askAgain(executor, id, was);
+  else withEnd({ id, attempt, plan, ending: found.ending }, { judge, now }, tell);
+}
+
+/** An attempt that has ended, and how. */
+export type EndedAttempt = Pick<Run, 'id' | 'attempt'> & { plan: PlannedRun; ending: Ending };
+
+/** Tells the end of an attempt, as an event, as soon as it is known what it means; one that never began is taken back. */
+export function withEnd(
+  { id, attempt, plan, ending }: EndedAttempt,
+  { judge, now }: Pick<ReconcileTools, 'judge' | 'now'>,
+  tell: (event: SchedulerEvent) => void,
+): void {
+  if (ending.kind === 'not-claimed' || ending.kind === 'not-run') {
+    return tell({ type: 'launch-withdrawn', at: now(), id, attempt });
+  }
+  void after(outcomeOf(plan, ending, judge), (outcome) => tell({ type: 'run-ended', at: now(), id, attempt, outcome }));
+}
+
+/** The last supervisor may have died between deciding to end a run and doing it. */
+function askAgain(executor: LocalExecutor, id: RunId, { phase }: ActiveState): void {
+  if (phase === 'stopping') executor.terminate(id);
+  if (phase === 'killing') executor.kill(id);
+}
+
+/** Events that give a sweep up, whatever its runs were doing. */
+export function forgetting(state: SchedulerState, sweep: string, at: number): SchedulerEvent[] {
+  const active = [...(state.sweeps.get(sweep) ?? [])].filter((id) => state.active.has(id));
+  const outcome = { kind: 'lost', reason: 'its command is no longer known' } as const;
+  const ends = active.map((id) => {
+    return { type: 'run-ended' as const, at, id, attempt: state.runs.get(id)!.attempt, outcome };
+  });
+  return [...ends, { type: 'sweep-forgotten', at, sweep }];
+}

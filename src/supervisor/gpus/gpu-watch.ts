@@ -1,0 +1,227 @@
+import { join } from 'node:path';
+import type { GpuIndex, RunId } from '../../base/ids.js';
+import { supervisorFiles } from '../../contract/files.js';
+import type { Gpu } from '../../gpu/gpu.js';
+import { GpuMonitor } from '../../gpu/gpu-monitor.js';
+import type { GpuView } from '../../gpu/gpu-view.js';
+import { GpuLeases } from '../../gpu/leases.js';
+import { MpsDaemons } from '../../gpu/mps.js';
+import { isNews, type SeenGpuFacts, toSeen } from '../../gpu/seen-gpu.js';
+import { visibleDevices } from '../../gpu/visible-devices.js';
+import { identityOf, type ProcessIdentity } from '../../processes/process-identity.js';
+import type { Tree } from '../../processes/process-tree.js';
+import type { GpuStatus } from '../../protocol/fleet-status.js';
+import { type SchedulerEvent, SeenGpu } from '../../scheduler/event.js';
+import type { SchedulerState } from '../../scheduler/state.js';
+import { isSettled } from '../../scheduler/placement/waiting-reason.js';
+import { GpuLeftovers } from './leaked-memory.js';
+import { gpuStatus } from './gpu-status.js';
+import type { Environment } from '../runs/submission-store.js';
+import type { Warnings } from '../runs/warnings.js';
+
+/** Where the supervisor is in the world. */
+export type Surroundings = {
+  /** Whose PATH has the driver's tools, until a sweep is submitted from another. */
+  environment: Environment;
+  /** Folder in which all supervisors of the machine say which GPUs they use. */
+  leaseDirectory: string;
+  supervisor: ProcessIdentity;
+  uid: number;
+  /** Whether runs get cgroups of their own, where that is permitted. */
+  cgroups: boolean;
+  /** Between looks while runs exist, ms; left out: as the monitor does. */
+  gpuEveryMs: number | undefined;
+  /** For one answer of the driver, ms. */
+  gpuPatienceMs: number | undefined;
+};
+
+export type GpuWatchTools = {
+  state: SchedulerState;
+  runsDirectory: string;
+  tell: (event: SchedulerEvent) => void;
+  warnings: Warnings;
+  /** The rows of these runs, or what is said of the GPUs, have changed. */
+  changed: (ids: Iterable<RunId>) => void;
+  now: () => number;
+};
+
+/** `pid`: of the shim. */
+export type RunOnTheseGpus = { id: RunId; gpus: readonly GpuIndex[]; pid: number; directory: string };
+
+/** Knows the GPUs for the whole supervisor: who is on them, who has taken them, and how runs share them. */
+export class GpuWatch {
+  readonly #tools: GpuWatchTools;
+  /** Changed in place: monitor and daemons look into it each time. */
+  readonly #environment: Record<string, string>;
+  readonly #monitor: GpuMonitor;
+  readonly #leases: GpuLeases;
+  readonly #mps: MpsDaemons;
+  readonly #leftovers = new GpuLeftovers();
+  readonly #trees = new Map<RunId, Tree>();
+  /** By index: uuid of the GPUs that we have taken. */
+  readonly #taken = new Map<GpuIndex, string>();
+  #shared: ReadonlySet<number> = new Set();
+  /** What the scheduler was told last; null: nothing by us. */
+  #told: readonly SeenGpuFacts[] | null = null;
+  #byRun: GpuView['byRun'] = new Map();
+
+  constructor(tools: GpuWatchTools, { environment, ...where }: Surroundings) {
+    const { runsDirectory, now } = tools;
+    this.#tools = tools;
+    this.#environment = { ...environment };
+    this.#monitor = new GpuMonitor({
+      environment: this.#environment,
+      trees: () => this.#trees,
+      seen: (view) => this.#saw(view),
+      now,
+      ...(where.gpuEveryMs === undefined ? {} : { everyMs: where.gpuEveryMs }),
+      ...(where.gpuPatienceMs === undefined ? {} : { patienceMs: where.gpuPatienceMs }),
+    });
+    const { supervisor, uid, leaseDirectory: directory } = where;
+    this.#leases = new GpuLeases({ directory, supervisor, runsDirectory, uid });
+    const supervisorDirectory = join(runsDirectory, supervisorFiles.directory);
+    const runtimeDirectory = environment['XDG_RUNTIME_DIR'];
+    this.#mps = new MpsDaemons({ environment: this.#environment, supervisorDirectory, runtimeDirectory, uid });
+  }
+
+  /** Why little is known of the GPUs, in words; null when nothing is wrong. */
+  get problem(): string | null {
+    const isConcerned = this.#tools.state.gpu.gpus.length > 0;
+    return isConcerned ? (this.#monitor.view.problem ?? this.#leases.problem) : null;
+  }
+
+  /** All there are, as far as the driver says it now. `environment`: from now on, its tools are looked for there. */
+  async inventory(environment: Environment | null): Promise<GpuView> {
+    if (environment !== null) this.lookIn(environment);
+    return this.#monitor.look();
+  }
+
+  /** To be called when anything may have changed: looks as long as there is something to see, and gives back what is not used. */
+  follow(): void {
+    const { state } = this.#tools;
+    for (const [index, uuid] of this.#taken) {
+      if ((state.gpu.shares.get(index)?.size ?? 0) > 0) continue;
+      this.#leases.release(uuid);
+      this.#taken.delete(index);
+    }
+    const isNeeded = (state.gpu.gpus.length > 0 && !isSettled(state)) || !this.#leftovers.isEmpty;
+    if (isNeeded) this.#monitor.wake();
+    else this.#monitor.rest();
+  }
+
+  /**
+   * Takes the GPUs for this supervisor; again is the same as once. False: another one was first, and the scheduler is told
+   * so before it hears anything that is said after this.
+   */
+  claim(gpus: readonly GpuIndex[]): boolean {
+    for (const index of gpus) {
+      const uuid = this.#gpu(index)?.uuid ?? this.#tools.state.gpu.devices.get(index)?.uuid ?? null;
+      // A GPU that no driver ever showed cannot be spoken of to others.
+      if (uuid === null || this.#taken.has(index)) continue;
+      const taking = this.#leases.take(uuid);
+      if (taking !== 'taken') {
+        this.#tellLost(index, taking.heldBy);
+        return false;
+      }
+      this.#taken.set(index, uuid);
+    }
+    return true;
+  }
+
+  /** The variables that show a run its GPUs, and no others. */
+  devices(gpus: readonly GpuIndex[]): Record<string, string> {
+    return visibleDevices(gpus, this.#monitor.view.gpus);
+  }
+
+  /** The variables by which runs share this GPU through its MPS daemon, which is started if need be; none where that is not possible. */
+  async shared(index: GpuIndex): Promise<Record<string, string>> {
+    const gpu = this.#gpu(index);
+    if (gpu === undefined) return {};
+    const share = await this.#mps.ensure(gpu);
+    this.#shared = await this.#mps.active();
+    return share.kind === 'mps' ? { ...share.environment } : {};
+  }
+
+  /** A run is up on these GPUs, or was before us. */
+  started({ id, gpus, pid, directory }: RunOnTheseGpus): void {
+    const identity = gpus.length === 0 ? null : identityOf(pid);
+    if (identity === null) return;
+    this.#trees.set(id, { pid, startTime: identity.startTime, directory });
+    this.claim(gpus);
+    for (const index of gpus) {
+      const uuid = this.#taken.get(index);
+      if (uuid !== undefined) this.#leases.add(uuid, identity);
+    }
+  }
+
+  /** The run has ended. The most that it held on one GPU, MiB; null: nothing was seen. */
+  ended(id: RunId): number | null {
+    if (!this.#trees.delete(id)) return null;
+    this.#leftovers.ended(id, this.#monitor.view.byRun.get(id)?.pids ?? [], this.#tools.now());
+    return this.#monitor.peakOf(id);
+  }
+
+  /** The run begins anew, or is forgotten: what it left behind is a stranger's now. */
+  forget(id: RunId): void {
+    this.#leftovers.forget(id);
+  }
+
+  /** MiB that the run holds now; null: none, or not known. */
+  memoryOf(id: RunId): number | null {
+    return this.#trees.has(id) ? (this.#byRun.get(id)?.memory ?? null) : null;
+  }
+
+  /** The GPUs that may be used, in the order in which they are preferred. */
+  statuses(): GpuStatus[] {
+    const { gpu } = this.#tools.state;
+    return gpu.gpus.map((index) => {
+      const runs = [...(gpu.shares.get(index)?.keys() ?? [])];
+      return gpuStatus(gpu.devices.get(index)!, this.#monitor.view, runs, this.#shared.has(index));
+    });
+  }
+
+  /** Leaves; daemons that no run needs are ended, and GPUs without runs given back. */
+  async close(): Promise<void> {
+    this.#monitor.close();
+    const { shares } = this.#tools.state.gpu;
+    const inUse = new Set([...shares].flatMap(([index, runs]) => (runs.size > 0 ? [index] : [])));
+    await this.#mps.stopUnused(inUse);
+    for (const [index, uuid] of this.#taken) if (!inUse.has(index)) this.#leases.release(uuid);
+  }
+
+  #gpu(index: GpuIndex): Gpu | undefined {
+    return this.#monitor.view.gpus.find((gpu) => gpu.index === index);
+  }
+
+  /** Looks for the driver's tools in that environment from now on. */
+  lookIn(environment: Environment): void {
+    for (const name of Object.keys(this.#environment)) delete this.#environment[name];
+    Object.assign(this.#environment, environment);
+  }
+
+  #saw(view: GpuView): void {
+    const { changed, warnings, now } = this.#tools;
+    const seen = toSeen(view, this.#leases.others());
+    if (seen !== null && view.problem === null) this.#tell(seen);
+    const before = this.#byRun;
+    this.#byRun = view.byRun;
+    for (const [id, words] of this.#leftovers.seen(view, now())) warnings.set(id, 'gpus', words);
+    const ids = new Set([...before.keys(), ...view.byRun.keys()]);
+    changed([...ids].filter((id) => before.get(id)?.memory !== view.byRun.get(id)?.memory));
+    this.follow();
+  }
+
+  #tellLost(lost: GpuIndex, leasedBy: string): void {
+    const { gpu } = this.#tools.state;
+    const known = this.#told ?? gpu.gpus.map((index) => gpu.devices.get(index)!);
+    this.#tell(known.map((each) => (each.index === lost ? { ...each, leasedBy } : each)));
+  }
+
+  /** Tells the scheduler what could make a difference, and nothing twice. */
+  #tell(seen: readonly SeenGpuFacts[]): void {
+    const { tell, now } = this.#tools;
+    if (!isNews(this.#told ?? [], seen)) return;
+    this.#told = seen;
+    tell({ type: 'gpus-seen', at: now(), gpus: seen.map((each) => SeenGpu.parse(each)) });
+  }
+}

@@ -1,0 +1,93 @@
+import type { Notify } from '../../spec/planned-run.js';
+
+/** What may be worth telling someone who is not looking. The words of `notify.on` in the sweep file. */
+export type NewsKind = Notify['on'][number];
+
+/**
+ * One piece of news. `failed`: a run failed for good. `done`: a run is done. `finished`: all runs of the sweep
+ * have ended, or those that are left (held ones, say) cannot start by themselves.
+ * `stalled`, `nan`: of a run's metrics. `held`: a group starts no more runs.
+ */
+export type News = {
+  kind: NewsKind;
+  sweep: string;
+  /** Name of the run it is about; absent where it is about a group or the sweep. */
+  run?: string;
+  group?: string;
+  /** One sentence or less, without names: `ValueError: bad shape`, `3 runs in a row failed within 10 s`. */
+  words: string;
+  /** Runs by state, for the sum at the end: `{ done: 46, failed: 2 }`. */
+  counts?: Readonly<Record<string, number>>;
+  /** Where to look: the run's directory, or the sweep's. */
+  directory?: string;
+};
+
+/** What is sent: one piece of news, or several of one kind and sweep together. JSON; `text` alone is enough for a person. */
+export type Message = {
+  text: string;
+  kind: NewsKind;
+  sweep: string;
+  host: string;
+  /** ISO 8601. */
+  at: string;
+  runs: { name: string; group: string | null; words: string; directory: string | null }[];
+  group: string | null;
+  counts: Readonly<Record<string, number>> | null;
+};
+
+const verbs: Record<NewsKind, string> = {
+  failed: 'failed',
+  done: 'done',
+  finished: 'finished',
+  stalled: 'stalled: no new values',
+  nan: 'NaN in the metrics',
+  held: 'held',
+};
+
+/** Names spelt out before the rest is only counted. */
+const NAMED = 5;
+
+/** Puts news of one kind and one sweep into one message. `news`: at least one. `now`: Unix ms. */
+export function messageOf(news: readonly [News, ...News[]], host: string, now: number): Message {
+  const [{ kind, sweep, group }] = news;
+  const last = news.at(-1)!;
+  const runs = news.filter((each) => each.run !== undefined);
+  return {
+    text: `${sweep}: ${news.length === 1 ? single(last) : several(news)}`,
+    ...{ kind, sweep, host, at: new Date(now).toISOString() },
+    runs: runs.map((each) => ({
+      ...{ name: each.run!, group: each.group ?? null, words: each.words, directory: each.directory ?? null },
+    })),
+    group: news.every((each) => each.group === group) ? (group ?? null) : null,
+    counts: last.counts ?? null,
+  };
+}
+
+function single({ kind, run, group, words, counts }: News): string {
+  const subject = run ?? (group === undefined ? null : `group ${group}`);
+  const head = [subject, verbs[kind]].filter((part) => part !== null).join(' ');
+  return [head, ...(words === '' ? [] : [words]), ...(counts === undefined ? [] : [countWords(counts)])].join(' — ');
+}
+
+function several(news: readonly News[]): string {
+  const { kind, counts } = news.at(-1)!;
+  const names = [...new Set(news.map(({ run, group }) => run ?? group).filter((name) => name !== undefined))];
+  const rest = names.length - NAMED;
+  const list = `${names.slice(0, NAMED).join(', ')}${rest > 0 ? `, and ${rest} more` : ''}`;
+  const what = news.every(({ run }) => run !== undefined)
+    ? 'runs'
+    : news.every(({ group }) => group)
+      ? 'groups'
+      : 'times';
+  const head = `${news.length} ${what} ${verbs[kind]}${list === '' ? '' : `: ${list}`}`;
+  const words = [...new Set(news.map((each) => each.words))];
+  const same = words.length === 1 && words[0] !== '' ? ` — all: ${words[0]}` : '';
+  return `${head}${same}${counts === undefined ? '' : ` — ${countWords(counts)}`}`;
+}
+
+function countWords(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([state, count]) => `${count} ${state}`)
+    .join(', ');
+}

@@ -1,0 +1,103 @@
+import type { RunId } from '../../base/ids.js';
+import { failureClass } from '../../base/outcome.js';
+import type { SchedulerEvent } from '../../scheduler/event.js';
+import { isAtRest } from '../../scheduler/lifecycle/idle.js';
+import type { Run } from '../../scheduler/run-state.js';
+import type { SchedulerState } from '../../scheduler/state.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import type { News } from './notification.js';
+import { endReason } from '../publish/run-view.js';
+
+/** What it is made of. `directoryOf`: of a sweep. */
+export type AnnouncementTools = {
+  state: SchedulerState;
+  planned: (id: RunId) => PlannedRun | null;
+  directoryOf: (sweep: string) => string;
+  tell: (news: News) => void;
+};
+
+/** Hears in what happens the news that a person wants to be told who is not looking. */
+export class Announcements {
+  readonly #tools: AnnouncementTools;
+  /** By sweep: runs that have not ended. */
+  readonly #unended = new Map<string, Set<RunId>>();
+
+  constructor(tools: AnnouncementTools) {
+    this.#tools = tools;
+  }
+
+  /** Takes stock of what is known already, silently. */
+  takeUp(): void {
+    for (const run of this.#tools.state.runs.values()) this.#count(run);
+  }
+
+  /** `touched`: runs that the event has changed. */
+  heard(event: SchedulerEvent, touched: ReadonlySet<RunId>): void {
+    if (event.type === 'sweep-forgotten') this.#unended.delete(event.sweep);
+    const runs = [...touched].flatMap((id) => this.#tools.state.runs.get(id) ?? []);
+    for (const run of runs) this.#count(run);
+    if (event.type === 'hold-requested') return this.#tellHeld(runs[0], runs);
+    if (event.type !== 'run-ended' && event.type !== 'launch-failed') return;
+    const run = this.#tools.state.runs.get(event.id);
+    if (run === undefined || !touched.has(event.id)) return;
+    this.#tellEnd(run);
+    this.#tellHeld(run, runs);
+    if (isAtRest(this.#tools.state, this.#unended.get(run.sweep) ?? [])) this.#tellFinished(run.sweep);
+  }
+
+  /** A live run's metrics have gone wrong. */
+  ailing({ sweep, name, group, directory }: PlannedRun, kind: 'stalled' | 'nan'): void {
+    this.#tools.tell({ kind, sweep, run: name, group, words: '', directory });
+  }
+
+  /** A run that will be tried again has not failed yet. */
+  #tellEnd({ id, state }: Run): void {
+    if (state.phase !== 'ended' || state.outcome.kind === 'killed') return;
+    const planned = this.#tools.planned(id);
+    if (planned === null) return;
+    const { sweep, name, group, directory } = planned;
+    const kind = failureClass(state.outcome) === null ? 'done' : 'failed';
+    this.#tools.tell({ kind, sweep, run: name, group, words: endReason(state.outcome) ?? '', directory });
+  }
+
+  /** The breaker, or a target that was met, holds all that waits in a group at once: that is one piece of news. */
+  #tellHeld(cause: Run | undefined, touched: readonly Run[]): void {
+    const hold = touched.find((run) => run.group === cause?.group && reasonOf(run) !== null)?.hold;
+    if (cause === undefined || !hold || hold.by === 'person') return;
+    const { sweep } = cause;
+    const group = cause.group.slice(sweep.length + 1);
+    this.#tools.tell({
+      kind: 'held',
+      sweep,
+      group,
+      words: hold.reason,
+      directory: this.#tools.directoryOf(sweep),
+    });
+  }
+
+  /** Also where some are left that cannot start by themselves: to wait for them would be to say nothing for ever. */
+  #tellFinished(sweep: string): void {
+    const { state, directoryOf, tell } = this.#tools;
+    const counts: Record<string, number> = { done: 0, failed: 0, killed: 0, lost: 0, held: 0, waiting: 0 };
+    for (const id of state.sweeps.get(sweep) ?? []) counts[wordOf(state.runs.get(id)!)]! += 1;
+    tell({ kind: 'finished', sweep, words: '', counts, directory: directoryOf(sweep) });
+  }
+
+  #count({ id, sweep, state }: Run): void {
+    const unended = this.#unended.get(sweep) ?? new Set();
+    this.#unended.set(sweep, unended);
+    if (state.phase === 'ended') unended.delete(id);
+    else unended.add(id);
+  }
+}
+
+/** Why a run is held, if no person did it. */
+function reasonOf({ hold }: Run): string | null {
+  return hold === null || hold.by === 'person' ? null : hold.reason;
+}
+
+function wordOf({ state, hold }: Run): string {
+  if (state.phase !== 'ended') return hold === null ? 'waiting' : 'held';
+  const { kind } = state.outcome;
+  return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;
+}

@@ -1,0 +1,151 @@
+import { hostname } from 'node:os';
+import type { Redact } from '../../text/redaction.js';
+import type { Notify } from '../../spec/planned-run.js';
+import { messageOf, type Message, type News } from './notification.js';
+import { runNotifyCommand } from './notify-command.js';
+import { postWebhook } from './notify-webhook.js';
+
+export type NotifierOptions = {
+  /** Who wants to be told of that sweep's news; null: nobody. `Plan.notify` of what was submitted last. */
+  notify: (sweep: string) => Notify | null;
+  /** Environment of the sweep's submit, for the command. */
+  environment: (sweep: string) => Readonly<Record<string, string>>;
+  /** Takes the sweep's secrets out of what is sent and logged. */
+  redact: (sweep: string) => Redact;
+  /** Of the supervisor. */
+  log: (line: string) => void;
+  now?: () => number;
+  /** News of one kind and sweep within this time of a message are sent together, ms. */
+  gatherMs?: number;
+  /** Wait before the second try of a webhook, and before the third, ms. */
+  backoffMs?: readonly number[];
+};
+
+/** News of one kind and sweep that wait for the end of the window. */
+type Gathering = { news: News[]; timer: NodeJS.Timeout };
+type Target = { name: string; send: (message: Message) => Promise<string | null> };
+
+const GATHER_MS = 10_000;
+const BACKOFF_MS = [1000, 4000];
+/** News that are kept word for word while they are gathered; more are too many to read. */
+const MOST = 1000;
+
+/**
+ * Tells a command or a webhook what happens, for people who are not looking.
+ *
+ * Runs are never disturbed by it: nothing here throws or blocks, a target that fails is named in the log once (until it
+ * works again), and a storm is summed up: the first news of its kind goes out at once, what follows within 10 s as one.
+ *
+ *     const notifier = new Notifier({ notify, environment, redact, log });
+ *     notifier.told({ kind: 'failed', sweep: 'abcd', run: 'A_s0', group: 'A', words: 'exit code 3', directory });
+ *     notifier.told({ kind: 'finished', sweep: 'abcd', words: '', counts: { done: 46, failed: 2 } });
+ *     await notifier.close();
+ */
+export class Notifier {
+  readonly #options: NotifierOptions;
+  readonly #gathering = new Map<string, Gathering>();
+  /** Per sweep, one message after the other, in the order of the news. */
+  readonly #queues = new Map<string, Promise<void>>();
+  readonly #failing = new Set<string>();
+  readonly #closing = new AbortController();
+
+  constructor(options: NotifierOptions) {
+    this.#options = options;
+  }
+
+  /** Sends the news, now or together with others of its kind. Returns at once. */
+  told(news: News): void {
+    const wanted = this.#options.notify(news.sweep);
+    if (wanted === null || !wanted.on.includes(news.kind) || this.#closing.signal.aborted) return;
+    const key = `${news.kind} ${news.sweep}`;
+    const gathering = this.#gathering.get(key);
+    if (gathering !== undefined) {
+      if (gathering.news.length < MOST) gathering.news.push(news);
+      return;
+    }
+    this.#gather(key);
+    this.#send([news]);
+  }
+
+  /** Sends what was gathered, and waits until all is sent, or for `patienceMs`; then gives up what is still under way. */
+  async close(patienceMs = 5000): Promise<void> {
+    for (const key of [...this.#gathering.keys()]) this.#endGathering(key);
+    for (const { timer } of this.#gathering.values()) clearTimeout(timer);
+    const giveUp = setTimeout(() => this.#closing.abort(), patienceMs);
+    while (this.#queues.size > 0) await Promise.all(this.#queues.values());
+    clearTimeout(giveUp);
+    this.#closing.abort();
+  }
+
+  #gather(key: string): void {
+    const timer = setTimeout(() => this.#endGathering(key), this.#options.gatherMs ?? GATHER_MS).unref();
+    this.#gathering.set(key, { news: [], timer });
+  }
+
+  #endGathering(key: string): void {
+    const { news, timer } = this.#gathering.get(key)!;
+    clearTimeout(timer);
+    this.#gathering.delete(key);
+    const [first, ...others] = news;
+    if (first === undefined) return;
+    this.#gather(key);
+    this.#send([first, ...others]);
+  }
+
+  #send(news: readonly [News, ...News[]]): void {
+    const [{ sweep }] = news;
+    const wanted = this.#options.notify(sweep);
+    if (wanted === null) return;
+    const redact = this.#options.redact(sweep);
+    const now = this.#options.now ?? Date.now;
+    const message = redacted(messageOf(news, hostname(), now()), redact);
+    const targets = this.#targets(wanted, sweep);
+    const sent = (this.#queues.get(sweep) ?? Promise.resolve()).then(async () => {
+      await Promise.all(targets.map((target) => this.#deliver(target, message, redact)));
+      if (this.#queues.get(sweep) === sent) this.#queues.delete(sweep);
+    });
+    this.#queues.set(sweep, sent);
+  }
+
+  #targets({ command, webhook }: Notify, sweep: string): Target[] {
+    const { environment, log, backoffMs = BACKOFF_MS } = this.#options;
+    const { signal } = this.#closing;
+    const redact = this.#options.redact(sweep);
+    const targets: Target[] = [];
+    if (command !== null) {
+      const heard = (line: string) => log(`notify command: ${redact(line)}`);
+      const run = (message: Message) =>
+        runNotifyCommand(command, message, { environment: environment(sweep), heard, signal });
+      targets.push({ name: `command ${command[0]}`, send: run });
+    }
+    if (webhook !== null) {
+      const post = (message: Message) => postWebhook(webhook, message, { backoffMs, signal });
+      targets.push({ name: `webhook ${originOf(webhook)}`, send: post });
+    }
+    return targets;
+  }
+
+  async #deliver({ name, send }: Target, message: Message, redact: Redact): Promise<void> {
+    const problem = await send(message);
+    if (problem === null) {
+      if (this.#failing.delete(name)) this.#options.log(`notify: ${name} works again`);
+      return;
+    }
+    if (this.#failing.has(name)) return;
+    this.#failing.add(name);
+    this.#options.log(`notify: ${name} failed: ${redact(problem)} (said once; runs are not touched by it)`);
+  }
+}
+
+function redacted(message: Message, redact: Redact): Message {
+  return {
+    ...message,
+    text: redact(message.text),
+    runs: message.runs.map((run) => ({ ...run, words: redact(run.words) })),
+  };
+}
+
+/** Without the path, which is the secret of most webhooks. */
+function originOf(webhook: string): string {
+  return URL.canParse(webhook) ? new URL(webhook).host : 'address';
+}

@@ -1,0 +1,126 @@
+import type { Socket } from 'node:net';
+import type { RunId } from '../../base/ids.js';
+import { encode } from '../../protocol/codec.js';
+import type { Ack } from '../../protocol/command.js';
+import { PAGE, type RunPatch, type ServerMessage } from '../../protocol/message.js';
+import type { RunSummary, SweepSummary } from '../../protocol/run-summary.js';
+import type { Board } from './run-view-cache.js';
+
+/** More than this unsent, and the client is left to catch up, bytes. */
+const BACKLOG = 256 << 10;
+
+/** Rows are made and sent for so long in one turn: others are to have theirs, too, ms. */
+const SEND_MS = 8;
+
+/**
+ * What one client knows, and how it is told the rest.
+ *
+ * Nothing is queued for it but the names of runs that changed; their rows are compared with what it was sent last at the
+ * moment of sending. So a client that is slow, or stopped, misses what is between and costs no memory.
+ */
+export class ClientLink {
+  readonly #socket: Socket;
+  readonly #board: Board;
+  readonly #known = new Map<RunId, RunSummary>();
+  readonly #pending: Set<RunId>;
+  readonly #answers: ServerMessage[] = [];
+  #sequence = 0;
+  #ready = false;
+  #status = '';
+  #sweeps: readonly SweepSummary[] | null = null;
+  #stalledSince: number | null = null;
+
+  constructor(socket: Socket, board: Board, pid: number) {
+    this.#socket = socket;
+    this.#board = board;
+    this.#pending = new Set(board.ids());
+    this.send({ type: 'hello', version: 1, pid });
+  }
+
+  /** An answer. It goes out after the rows as they are now, so that whoever has it also sees what it is about. */
+  answer(request: number, ack: Ack): void {
+    this.#answers.push({ type: 'ack', request, ack });
+  }
+
+  send(message: ServerMessage): void {
+    if (this.#socket.writable) this.#socket.write(encode(message));
+  }
+
+  changed(ids: readonly RunId[]): void {
+    for (const id of ids) this.#pending.add(id);
+  }
+
+  /** Sends what has changed, as far as the client keeps up. `now`: ms; gives how long it has not. */
+  flush(now: number): number {
+    this.#sendSweeps();
+    const until = performance.now() + SEND_MS;
+    while (this.wantsMore && performance.now() < until) this.#sendPage();
+    if (this.#pending.size === 0) this.#conclude();
+    this.#stalledSince = this.#isBehind() ? (this.#stalledSince ?? now) : null;
+    return this.#stalledSince === null ? 0 : now - this.#stalledSince;
+  }
+
+  /** What is true of all rows together is said after them: whoever reads `settled` has the last row. */
+  #conclude(): void {
+    const status = encode({ type: 'status', status: this.#board.status() });
+    if (status !== this.#status) this.#socket.write((this.#status = status));
+    if (!this.#ready) this.send({ type: 'ready', seq: ++this.#sequence });
+    this.#ready = true;
+    this.#answers.splice(0).forEach((answer) => this.send(answer));
+  }
+
+  /** Whether there is more to send, and the client would take it. */
+  get wantsMore(): boolean {
+    return this.#pending.size > 0 && !this.#isBehind();
+  }
+
+  #isBehind(): boolean {
+    return this.#socket.writableLength > BACKLOG;
+  }
+
+  #sendSweeps(): void {
+    const sweeps = this.#board.sweeps();
+    if (sweeps === this.#sweeps || this.#isBehind()) return;
+    this.#sweeps = sweeps;
+    this.send({ type: 'sweeps', sweeps });
+  }
+
+  #sendPage(): void {
+    const runs: RunSummary[] = [];
+    const patches: RunPatch[] = [];
+    const ids: RunId[] = [];
+    for (const id of first(this.#pending, PAGE)) {
+      this.#pending.delete(id);
+      const row = this.#board.row(id);
+      const known = this.#known.get(id);
+      if (row === undefined) ids.push(id);
+      else if (known === undefined) runs.push(row);
+      else if (row !== known) patches.push(...patchOf(known, row));
+      if (row === undefined) this.#known.delete(id);
+      else this.#known.set(id, row);
+    }
+    if (runs.length > 0) this.send({ type: 'runs', seq: ++this.#sequence, runs });
+    if (patches.length > 0) this.send({ type: 'patches', seq: ++this.#sequence, patches });
+    if (ids.length > 0) this.send({ type: 'removed', seq: ++this.#sequence, ids });
+  }
+}
+
+/** One patch, or none when nothing a client can see is different. */
+function patchOf(before: RunSummary, now: RunSummary): RunPatch[] {
+  const changed = Object.entries(now).filter(([key, value]) => !isSame(before[key as keyof RunSummary], value));
+  return changed.length === 0 ? [] : [{ id: now.id, ...Object.fromEntries(changed) }];
+}
+
+/** Rows are plain data, and the parts that are objects are small. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  return typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b);
+}
+
+function* first<Item>(items: Iterable<Item>, count: number): Iterable<Item> {
+  let left = count;
+  for (const item of items) {
+    if (left-- <= 0) return;
+    yield item;
+  }
+}

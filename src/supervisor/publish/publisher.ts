@@ -1,0 +1,91 @@
+import type { RunId } from '../../base/ids.js';
+import { isShortOfRoom } from '../../executors/local/disk-room.js';
+import type { FleetStatus } from '../../protocol/fleet-status.js';
+import type { SweepSummary } from '../../protocol/run-summary.js';
+import type { SchedulerEvent } from '../../scheduler/event.js';
+import { Board, type BoardSources } from './run-view-cache.js';
+import { type Answer, type Prepare, SocketServer } from './socket-server.js';
+
+export type OutlookSources = Omit<BoardSources, 'problem'> & {
+  gpus: () => FleetStatus['gpus'];
+  /** What else keeps runs from starting, in words: the GPUs, a machine that is short of something. */
+  otherProblems: () => (string | null)[];
+  answer: Answer;
+  prepare: Prepare;
+  log: (line: string) => void;
+};
+
+/** What clients see, and where they come to see it. */
+export class Outlook {
+  readonly #board: Board;
+  readonly #server: SocketServer;
+  readonly #log: (line: string) => void;
+  readonly #state: OutlookSources['state'];
+  /** Null when they have to be put together again. */
+  #sweeps: SweepSummary[] | null = null;
+  #wasTakingIn = false;
+  #journalProblem: string | null = null;
+
+  constructor(sources: OutlookSources) {
+    this.#log = sources.log;
+    this.#state = sources.state;
+    this.#board = new Board({
+      ...sources,
+      sweeps: () => (this.#sweeps ??= sources.sweeps()),
+      problem: () => {
+        const problems = [this.#journalProblem, ...sources.otherProblems()].filter((words) => words !== null);
+        return problems.length === 0 ? null : problems.join('; ');
+      },
+    });
+    this.#server = new SocketServer(this.#board, sources.answer, sources.prepare);
+  }
+
+  /** How long nobody has been there to see it, ms. */
+  get aloneFor(): number {
+    return this.#server.aloneFor;
+  }
+
+  /** Whether clients find it. */
+  get isReachable(): boolean {
+    return this.#server.isReachable;
+  }
+
+  /** Opens the door, there and nowhere else. */
+  listen(socket: string): Promise<void> {
+    return this.#server.listen(socket);
+  }
+
+  /** These rows, or what is true of all together, may have changed. */
+  changed(ids: Iterable<RunId>): void {
+    this.#board.touch(ids);
+    this.#server.publishSoon();
+  }
+
+  heard({ type }: SchedulerEvent): void {
+    const isTakingIn = this.#state.intakes.length > 0;
+    const isAllThere = this.#wasTakingIn && !isTakingIn;
+    if (type === 'runs-submitted' || type === 'sweep-forgotten' || isAllThere) this.#sweeps = null;
+    this.#wasTakingIn = isTakingIn;
+  }
+
+  /** Events cannot be recorded (with the cause), or can be again (null). */
+  trouble(cause: Error | null): void {
+    const problem = cause === null ? null : journalProblem(cause);
+    if (problem === this.#journalProblem) return;
+    this.#journalProblem = problem;
+    this.#log(problem ?? 'the journal can be written again');
+    this.#server.publishSoon();
+  }
+
+  close(reason: string): Promise<void> {
+    return this.#server.close(reason);
+  }
+}
+
+/** In words that name what to do something about. */
+function journalProblem(cause: Error): string {
+  const said = `the journal cannot be written: ${cause.message}`;
+  return isShortOfRoom(cause)
+    ? `the disk of the runs directory is full, nothing is started until there is room; ${said}`
+    : said;
+}

@@ -1,0 +1,138 @@
+import type { GroupId, RunId } from '../../base/ids.js';
+import type { FleetStatus } from '../../protocol/fleet-status.js';
+import type { RunSummary, SweepSummary } from '../../protocol/run-summary.js';
+import type { Run } from '../../scheduler/run-state.js';
+import type { Group, SchedulerState } from '../../scheduler/state.js';
+import { isSettled, waitingReason } from '../../scheduler/placement/waiting-reason.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import { runSummary, type Surroundings } from './run-view.js';
+
+/** Where the rows come from. */
+export type BoardSources = {
+  state: SchedulerState;
+  planned: (id: RunId) => PlannedRun;
+  beside: (run: PlannedRun) => Omit<Surroundings, 'waiting' | 'shown'>;
+  /** The wall clock at a time of the scheduler's line. Unix ms. */
+  shown: (at: number) => number;
+  /** Why a run that has its slot is not up yet. */
+  delayOf: (id: RunId) => string | null;
+  sweeps: () => SweepSummary[];
+  /** Of how many ended runs it has not been read what they wrote last. */
+  unread: () => number;
+  gpus: () => FleetStatus['gpus'];
+  /** What keeps the supervisor from its work, in words. */
+  problem: () => string | null;
+};
+
+/**
+ * The rows that all clients see. A row is a new object when something in it changed, and the same one otherwise, so that
+ * each client's copy can be compared by identity. It is made when it is asked for: of fifty thousand that change at once, a
+ * client is told page by page, and where nobody looks, nothing is made.
+ */
+export class Board {
+  /** As far as somebody has asked for them. */
+  readonly rows = new Map<RunId, RunSummary>();
+  readonly #sources: BoardSources;
+  /** Rows that are not true any more. */
+  readonly #stale = new Set<RunId>();
+  /** Runs whose change has not been told yet. */
+  #news = new Set<RunId>();
+  /** By group: why its runs waited when we last looked. */
+  readonly #reasons = new Map<GroupId, string | null>();
+
+  constructor(sources: BoardSources) {
+    this.#sources = sources;
+  }
+
+  touch(ids: Iterable<RunId>): void {
+    for (const id of ids) {
+      if (this.rows.has(id)) this.#stale.add(id);
+      this.#news.add(id);
+    }
+  }
+
+  sweeps(): SweepSummary[] {
+    return this.#sources.sweeps();
+  }
+
+  /** All runs there are. */
+  ids(): Iterable<RunId> {
+    return this.#sources.state.runs.keys();
+  }
+
+  /** The row as it is now; undefined for a run that is gone. */
+  row(id: RunId): RunSummary | undefined {
+    const known = this.rows.get(id);
+    if (known !== undefined && !this.#stale.has(id)) return known;
+    const run = this.#sources.state.runs.get(id);
+    this.#stale.delete(id);
+    if (run === undefined) {
+      this.rows.delete(id);
+      return undefined;
+    }
+    const row = this.#row(run);
+    this.rows.set(id, row);
+    return row;
+  }
+
+  /**
+   * Runs are being taken in: why they wait, and which of them start, is known when all are there, and worth telling then.
+   * Where something keeps the supervisor from its work, what there is is told with that.
+   */
+  get isIncomplete(): boolean {
+    const { state, problem } = this.#sources;
+    return state.intakes.length > 0 && problem() === null;
+  }
+
+  /** Names the runs that have changed since the last time, gone ones included. */
+  refresh(): RunId[] {
+    this.#touchWaiting();
+    const changed = [...this.#news];
+    this.#news = new Set();
+    return changed;
+  }
+
+  status(): FleetStatus {
+    const { state, unread, gpus, problem } = this.#sources;
+    const cpu = { slots: state.cpu.slots, busy: state.cpu.holders.size };
+    const read = { recalled: unread() === 0, unread: unread() };
+    return { settled: isSettled(state), ...read, cpu, gpus: gpus(), problem: problem() };
+  }
+
+  #row(run: Run): RunSummary {
+    const { planned, beside, shown } = this.#sources;
+    const plan = planned(run.id);
+    const waiting = this.#remarkOn(run);
+    return runSummary(run, plan, { ...beside(plan), waiting, shown });
+  }
+
+  /** Why it is not up, or what comes after. */
+  #remarkOn(run: Run): string | null {
+    const { state, delayOf } = this.#sources;
+    const { phase } = run.state;
+    const delay = phase === 'starting' ? delayOf(run.id) : waitingReason(state, run.id);
+    const goesOn = run.next !== null && (phase === 'starting' || phase === 'running');
+    return delay ?? (goesOn ? 'goes on with its larger budget after this attempt' : null);
+  }
+
+  /** The runs of a group wait for the same thing: where that changed, all their rows did. */
+  #touchWaiting(): void {
+    const { state } = this.#sources;
+    for (const [id, group] of state.groups) {
+      const first = firstInLine(state, group);
+      const reason = first === null ? null : waitingReason(state, first);
+      if (reason === (this.#reasons.get(id) ?? null)) continue;
+      this.#reasons.set(id, reason);
+      this.touch(group.waiting);
+    }
+  }
+}
+
+/** A run of the group that waits for what the others wait for: held ones and those that are to be tried again have reasons of their own. */
+function firstInLine({ runs }: SchedulerState, { waiting }: Group): RunId | null {
+  for (const id of waiting) {
+    const run = runs.get(id)!;
+    if (run.hold === null && run.state.phase === 'waiting' && run.state.notBefore === null) return id;
+  }
+  return null;
+}

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { UserError } from '../../base/user-error.js';
+
+/** Longer paths are cut off by the system without a word; bytes. */
+const LONGEST = 107;
+
+type Surroundings = { runtimeDirectory: string | undefined; temporary: string; uid: number };
+
+/**
+ * Path of the socket for a runs directory: short, and below a folder that only this user may enter. The folder is made.
+ * Throws a UserError when no place will do.
+ */
+export function socketAddress(runsDirectory: string, { runtimeDirectory, temporary, uid }: Surroundings): string {
+  const name = `${createHash('sha256').update(runsDirectory).digest('hex').slice(0, 8)}.sock`;
+  const folders = [
+    ...(runtimeDirectory ? [join(runtimeDirectory, 'memrl')] : []),
+    join(temporary, `memrl-${uid}`),
+    `/tmp/memrl-${uid}`,
+  ];
+  const reasons: string[] = [];
+  for (const folder of folders) {
+    const path = join(folder, name);
+    const problem = Buffer.byteLength(path) > LONGEST ? `longer than ${LONGEST} bytes` : folderProblem(folder, uid);
+    if (problem === null) return path;
+    reasons.push(`${path}: ${problem}`);
+  }
+  throw new UserError(
+    `No place for the supervisor's socket:\n${reasons.join('\n')}`,
+    'Set XDG_RUNTIME_DIR or TMPDIR to a short path of a folder that you own.',
+  );
+}
+
+/** Makes the folder if it can; anyone else's folder of that name would let them in. */
+function folderProblem(folder: string, uid: number): string | null {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const { uid: owner, mode } = lstatSync(folder);
+    if (owner !== uid) return 'its folder belongs to someone else';
+    return (mode & 0o077) === 0 ? null : 'others may enter its folder';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

@@ -1,0 +1,199 @@
+import { errorText } from '../../base/error-text.js';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, lstatSync, renameSync, unlinkSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { dirname, join } from 'node:path';
+import { pid } from 'node:process';
+import { UserError } from '../../base/user-error.js';
+import { MessageReader } from '../../protocol/codec.js';
+import type { Ack } from '../../protocol/command.js';
+import { ClientMessage, PROTOCOL_VERSION } from '../../protocol/message.js';
+import type { Board } from './run-view-cache.js';
+import { ClientLink } from './client-link.js';
+
+/** A message that wants an answer. */
+export type Request = Exclude<ClientMessage, { type: 'hello' }>;
+/** Null: more pages are to come before there is an answer. `client` is the same object for all messages of one client. */
+export type Answer = (request: Request, client: object) => Promise<Ack | null>;
+
+/**
+ * Puts on disk what clients may look for there once they have heard of it, until a time of `performance.now()`; false: there
+ * is more.
+ */
+export type Prepare = (untilMs: number) => boolean;
+
+/** Between publications, ms. */
+const PUBLISH_MS = 100;
+/** Spent in one turn on what has to be on disk before clients hear of it, ms. */
+const PREPARE_MS = 10;
+/** A client that takes nothing for so long is cut off, ms. */
+const STALL_MS = 30_000;
+/** A client that is refused is gone by then, ms. */
+const FAREWELL_MS = 1000;
+
+/** Listens for clients, answers them, and tells them what changes, ten times a second at most. */
+export class SocketServer {
+  #server: Server | null = null;
+  /** Where it listens, and which file that is. */
+  #place: { path: string; inode: number } | null = null;
+  readonly #links = new Map<Socket, ClientLink>();
+  readonly #board: Board;
+  readonly #answer: Answer;
+  readonly #prepare: Prepare;
+  #timer: NodeJS.Timeout | null = null;
+  /** What is to be told waits for the disk. */
+  #preparing: NodeJS.Immediate | null = null;
+  #publishedAt = -Infinity;
+  #leftAt: number;
+
+  constructor(board: Board, answer: Answer, prepare: Prepare) {
+    this.#board = board;
+    this.#answer = answer;
+    this.#prepare = prepare;
+    this.#leftAt = performance.now();
+  }
+
+  /** Whether who looks for the socket finds it: its folder goes with the last session of its user on many machines. */
+  get isReachable(): boolean {
+    return this.#place !== null && this.#place.inode === inodeOf(this.#place.path);
+  }
+
+  get clients(): number {
+    return this.#links.size;
+  }
+
+  /** How long nobody has been there, ms. */
+  get aloneFor(): number {
+    return this.#links.size > 0 ? 0 : performance.now() - this.#leftAt;
+  }
+
+  /**
+   * Listens there, and nowhere else any more; those who are connected stay. The path must be ours to take: whoever holds the
+   * lock may replace what a dead supervisor left there.
+   */
+  async listen(path: string): Promise<void> {
+    const server = createServer((socket) => this.#welcome(socket));
+    // Whoever closes a server removes what stands at the path it was made at, even if that is another's by then. So it is
+    // made under another name, a shorter one, as the system limits them.
+    const draft = join(dirname(path), `.${randomBytes(4).toString('hex')}`);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(draft, resolve);
+    });
+    chmodSync(draft, 0o600);
+    renameSync(draft, path);
+    this.#server?.close();
+    this.#server = server;
+    this.#place = { path, inode: inodeOf(path)! };
+  }
+
+  /** Something may have changed; soon the clients are told. */
+  publishSoon(): void {
+    if (this.#timer !== null) return;
+    const wait = Math.max(1, this.#publishedAt + PUBLISH_MS - performance.now());
+    this.#timer = setTimeout(() => this.#publish(), wait);
+  }
+
+  /** Says why to those who are there, and closes. */
+  async close(reason: string): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#preparing !== null) clearImmediate(this.#preparing);
+    for (const [socket, link] of this.#links) {
+      link.send({ type: 'bye', kind: 'leaving', reason });
+      socket.end();
+      setTimeout(() => socket.destroy(), PUBLISH_MS).unref();
+    }
+    if (this.isReachable) unlinkSync(this.#place!.path);
+    await new Promise((resolve) => this.#server?.close(resolve));
+  }
+
+  #publish(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (!this.#isPrepared()) return;
+    this.#publishedAt = performance.now();
+    const changed = this.#board.refresh();
+    for (const link of this.#links.values()) link.changed(changed);
+    for (const [socket, link] of this.#links) this.#flush(socket, link);
+  }
+
+  /** Where it is not yet, a publication follows when it is: rows are made as they are at the moment of sending. */
+  #isPrepared(): boolean {
+    if (this.#preparing !== null) return false;
+    if (this.#prepare(performance.now() + PREPARE_MS)) return true;
+    this.#preparing = setImmediate(() => {
+      this.#preparing = null;
+      this.#publish();
+    });
+    return false;
+  }
+
+  #flush(socket: Socket, link: ClientLink): void {
+    if (this.#board.isIncomplete) return this.publishSoon();
+    if (!this.#isPrepared()) return;
+    const stalled = link.flush(performance.now());
+    if (link.wantsMore) setImmediate(() => this.#links.has(socket) && this.#flush(socket, link));
+    if (stalled > STALL_MS) socket.destroy();
+    // A stalled client must be looked at again even if nothing happens.
+    else if (stalled > 0) this.publishSoon();
+  }
+
+  #welcome(socket: Socket): void {
+    const reader = new MessageReader(ClientMessage);
+    const link = new ClientLink(socket, this.#board, pid);
+    this.#links.set(socket, link);
+    socket.on('data', (chunk: Buffer) => this.#hear(socket, link, () => reader.push(chunk)));
+    socket.on('drain', () => this.#flush(socket, link));
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      this.#links.delete(socket);
+      this.#leftAt = performance.now();
+    });
+    this.#publish();
+  }
+
+  #hear(socket: Socket, link: ClientLink, read: () => ClientMessage[]): void {
+    try {
+      for (const message of read()) this.#take(message, link, socket);
+    } catch (error) {
+      const reason = error instanceof UserError ? `${error.message} ${error.fix}` : String(error);
+      link.send({ type: 'bye', kind: 'refused', reason });
+      // What it goes on saying is not listened to; the bye has its time to arrive.
+      socket.removeAllListeners('data').resume().end();
+      setTimeout(() => socket.destroy(), FAREWELL_MS).unref();
+    }
+  }
+
+  #take(message: ClientMessage, link: ClientLink, socket: Socket): void {
+    if (message.type !== 'hello') {
+      void this.#respond(message, link, socket);
+      return;
+    }
+    if (message.version === PROTOCOL_VERSION) return;
+    throw new UserError(
+      `This supervisor speaks version ${PROTOCOL_VERSION} of the protocol, the client version ${message.version}.`,
+      'Use the version of memrl-tui that started it until its runs are done.',
+    );
+  }
+
+  async #respond(request: Request, link: ClientLink, client: object): Promise<void> {
+    const ack = await this.#answer(request, client).catch(refusal);
+    if (ack === null) return;
+    link.answer(request.request, ack);
+    this.#publish();
+  }
+}
+
+/** What could not be done, as an answer. */
+function refusal(error: unknown): Ack {
+  if (error instanceof UserError) return { ok: false, message: error.message, fix: error.fix };
+  return { ok: false, message: errorText(error), fix: null };
+}
+
+/** Null when nothing is there, or nobody can tell. */
+function inodeOf(path: string): number | null {
+  try {
+    return lstatSync(path).ino;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,164 @@
+import { readdir } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { GroupId, type RunId } from '../../base/ids.js';
+import type { RunFacts } from '../../base/run-facts.js';
+import { UserError } from '../../base/user-error.js';
+import type { Breaker, EventOf, SubmittedRun } from '../../scheduler/event.js';
+import type { Need } from '../../scheduler/placement/slot.js';
+import { isActive, type RunState } from '../../scheduler/run-state.js';
+import type { SchedulerState } from '../../scheduler/state.js';
+import type { Plan, PlannedGroup, PlannedRun } from '../../spec/planned-run.js';
+import { growth } from '../../spec/policy/completion.js';
+import { unknownRun } from '../../files/completion-facts.js';
+import { after, factsOf, type Judge } from '../runs/exit-classification.js';
+import type { Sharing } from './sharing.js';
+
+/** Directories looked at before other work gets a turn. */
+const AT_ONCE = 200;
+
+/** GPUs that are granted, runs that are to share each whatever the sweep file says, and how many may. */
+export type GpuRoom = { gpus: number; perGpu: number | undefined; sharing: Sharing };
+
+/** What is known of runs so far: their states, what each of them is, and which attempts of it live. */
+export type Known = {
+  state: SchedulerState;
+  planned: (id: RunId) => PlannedRun | null;
+  /** As `LocalExecutor.elderOf`. */
+  elderOf: (directory: string, attempt: number) => number | null;
+};
+
+/** What of a plan there is left to do, for the scheduler: looks into each run's directory, which costs 50 µs a run. */
+export async function judgeRuns(plan: Plan, known: Known, judge: Judge, room: GpuRoom): Promise<SubmittedRun[]> {
+  const seen = { ...known, isMissing: await missing(plan) };
+  const judged: SubmittedRun[] = [];
+  const ids = new Set<RunId>();
+  const terms = new TermsBook(room);
+  for (const [index, run] of plan.runs.entries()) {
+    if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+    if (ids.size === ids.add(run.id).size) throw twice(run);
+    const wish = wishFor(run, seen, judge);
+    const { group, need, graceMs, priority, timeoutMs, retry } = terms.of(run);
+    const { wish: wanted, attempts } = wish instanceof Promise ? await wish : wish;
+    judged.push({ id: run.id, group, need, graceMs, priority, timeoutMs, retry, wish: wanted, attempts });
+  }
+  return judged;
+}
+
+type Terms = Omit<SubmittedRun, 'id' | 'wish' | 'attempts'>;
+
+/** The terms of runs. Those that have them in common share one object, so that whoever writes them down sees it. */
+class TermsBook {
+  readonly #room: GpuRoom;
+  readonly #known = new Map<PlannedRun['metrics'], { like: PlannedRun; terms: Terms }>();
+
+  constructor(room: GpuRoom) {
+    this.#room = room;
+  }
+
+  of(run: PlannedRun): Terms {
+    const known = this.#known.get(run.metrics);
+    if (known !== undefined && isAlike(known.like, run)) return known.terms;
+    const terms: Terms = {
+      group: groupId(run.sweep, run.group),
+      need: needOf(run, this.#room),
+      graceMs: run.grace * 1000,
+      priority: run.priority,
+      timeoutMs: run.timeout === null ? null : run.timeout * 1000,
+      // Not 0: a retry comes after the end of what it retries, also for those who only look now and then.
+      retry: { max: run.retry.max, backoffMs: Math.max(1, run.retry.backoff * 1000), on: run.retry.on },
+    };
+    this.#known.set(run.metrics, { like: run, terms });
+    return terms;
+  }
+}
+
+const alike = ['sweep', 'group', 'resources', 'grace', 'priority', 'timeout', 'retry'] as const;
+
+function isAlike(a: PlannedRun, b: PlannedRun): boolean {
+  return alike.every((key) => a[key] === b[key]);
+}
+
+/** The plan's groups with what they need; a run may need more than its group's heading says. */
+export function groupNeeds({ sweep, groups, runs }: Plan): EventOf<'runs-submitted'>['groups'] {
+  const breakers = new Map(groups.map(({ name, breaker }) => [name, breaker]));
+  const needs = new Map(groups.map(({ name, needs: needed }) => [name, new Set(needed)]));
+  for (const run of runs) {
+    const known = needs.get(run.group) ?? new Set();
+    needs.set(run.group, known);
+    run.needs.forEach((needed) => known.add(needed));
+  }
+  return [...needs].map(([name, needed]) => ({
+    id: groupId(sweep, name),
+    needs: [...needed].map((other) => groupId(sweep, other)),
+    breaker: breakerOf(breakers.get(name) ?? null),
+  }));
+}
+
+function needOf({ resources }: PlannedRun, room: GpuRoom): Need {
+  const { gpus, per_gpu: perGpu, gpu_memory: memory } = resources;
+  return {
+    gpus: gpus === 'auto' ? Math.min(1, room.gpus) : gpus,
+    perGpu: Math.min(room.perGpu ?? perGpu, room.sharing({ resources })),
+    memory,
+  };
+}
+
+function breakerOf(breaker: PlannedGroup['breaker']): Breaker | null {
+  return breaker === null ? null : { failures: breaker.failures, withinMs: breaker.within * 1000 };
+}
+
+type Seen = Known & { isMissing: (directory: string) => boolean };
+
+/** Tells directories of runs that are not there: to list a sweep's folder once costs less than to ask for fifty thousand of them. */
+async function missing({ runs }: Plan): Promise<Seen['isMissing']> {
+  const folder = dirname(runs[0]?.directory ?? '.');
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? [] : null));
+  if (names === null) return () => false;
+  // Some file systems take large letters for small ones.
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  return (directory) => dirname(directory) === folder && !known.has(basename(directory).toLowerCase());
+}
+
+type Wish = Pick<SubmittedRun, 'wish' | 'attempts'>;
+
+/** At once, unless a long file has to be looked through. */
+function wishFor(run: PlannedRun, { state, planned, elderOf, isMissing }: Seen, judge: Judge): Wish | Promise<Wish> {
+  // Taken before the directory is looked at, which is written to before we are told of it.
+  const { attempt, state: was } = state.runs.get(run.id) ?? { attempt: 0, state: null };
+  if (was !== null && isActive(was))
+    return { wish: isGrown(run, planned(run.id)) ? 'extend' : 'keep', attempts: attempt };
+  return after(was === null && isMissing(run.directory) ? unknownRun : factsOf(run), (facts): Wish => {
+    const attempts = Math.max(attempt, facts.attempts);
+    if (isDone(run, was, { facts, judge })) return { wish: 'done', attempts };
+    if (isUp(run, facts, elderOf)) return { wish: 'adopt', attempts };
+    return { wish: was?.phase === 'waiting' ? 'keep' : 'run', attempts };
+  });
+}
+
+function isDone(run: PlannedRun, was: RunState | null, { facts, judge }: { facts: RunFacts; judge: Judge }): boolean {
+  if (judge(run, facts).state === 'done') return !isKnownBetter(run, was);
+  // Its files cannot say it just now: what is remembered does.
+  return facts.obstacle !== undefined && was?.phase === 'ended' && was.outcome.kind === 'done';
+}
+
+function isGrown({ parameters, identity }: PlannedRun, present: PlannedRun | null): boolean {
+  return present?.identity === identity && growth(present.parameters, parameters) !== null;
+}
+
+/** Whether an attempt lives that nobody here knows of: what was known of it was lost. */
+function isUp({ directory }: PlannedRun, { attempts, exitCode }: RunFacts, elderOf: Known['elderOf']): boolean {
+  return attempts > 0 && exitCode === null && elderOf(directory, attempts + 1) !== null;
+}
+
+/** A program that was killed may well end with code 0, which its exit file then says. */
+function isKnownBetter({ done }: PlannedRun, was: RunState | null): boolean {
+  return 'exit' in done && was?.phase === 'ended' && was.outcome.kind !== 'done';
+}
+
+function groupId(sweep: string, group: string): GroupId {
+  return GroupId.parse(`${sweep}/${group}`);
+}
+
+function twice({ sweep, name }: PlannedRun): UserError {
+  return new UserError(`Sweep ${sweep} has two runs called ${name}.`, 'Make `name` unique.');
+}

@@ -1,0 +1,100 @@
+import type { RunFacts } from '../../base/run-facts.js';
+import type { Outcome } from '../../base/outcome.js';
+import { hasRoom } from '../../executors/local/disk-room.js';
+import type { Ending } from '../../executors/local/ending.js';
+import { linesOfLastAttempt } from '../../executors/local/log-separator.js';
+import { runFiles } from '../../contract/files.js';
+import type { PlannedRun, Standing } from '../../spec/planned-run.js';
+import { failureLine } from '../../logs/failure-line.js';
+import { lastLines } from '../../logs/log-tail.js';
+import { outOfMemoryLine } from '../../logs/out-of-memory.js';
+import { doneTest } from '../../spec/policy/done-rule.js';
+import { FactsReading } from '../../files/completion-facts.js';
+import { join } from 'node:path';
+
+/** Of an attempt that there was. */
+export type AttemptEnding = Exclude<Ending, { kind: 'not-claimed' | 'not-run' }>;
+
+/** Judges a run by what its directory says; `standing` of the spec. */
+export type Judge = (run: PlannedRun, facts: RunFacts) => Standing;
+
+/** Between two steps through a long file, ms: others have their turn. */
+const PAUSE_MS = 1;
+
+/** Lines of the log in which a cause is looked for. */
+const LINES = 200;
+/** No cause is found behind so many characters of a line. */
+const LONG = 4096;
+
+/**
+ * What the end of the process means for the run; later where a long file has to be looked through. Exit code 0 is not enough where the sweep file asks for more; any other
+ * end is one for want of memory if the kernel or the run's own last words say so.
+ */
+export function outcomeOf(run: PlannedRun, ending: AttemptEnding, judge: Judge): Outcome | Promise<Outcome> {
+  switch (ending.kind) {
+    case 'exited':
+      return ending.code === 0 ? judgedDone(run, judge) : crashed(run, { kind: 'failed', code: ending.code });
+    case 'signalled':
+      return crashed(run, { kind: 'signal', signal: ending.signal });
+    case 'out-of-memory':
+      return { kind: 'oom', line: outOfMemoryLine(...lastWords(run)) ?? ending.reason };
+    case 'not-begun':
+      return { kind: 'failed', code: 126, line: ending.reason };
+    case 'unknown':
+      return { kind: 'lost', reason: ending.reason };
+  }
+}
+
+/** Said of a run that could not say it: its last words had no room either. */
+const diskWasFull = 'the disk of its directory was full when it ended';
+
+function judgedDone(run: PlannedRun, judge: Judge): Outcome | Promise<Outcome> {
+  if ('exit' in run.done) return { kind: 'done' };
+  return after(factsOf(run), (facts) => {
+    // Its record may not have been written yet, and tell the parameters of the attempt before.
+    const { state, reason } = judge(run, { ...facts, parameters: run.parameters });
+    if (state === 'done') return { kind: 'done' };
+    return { kind: 'failed', code: 0, line: facts.obstacle === undefined ? reason : `${reason} (${facts.obstacle})` };
+  });
+}
+
+/**
+ * What the directory of a run says, at once where the file of its done rule is short. A long one is looked through a few ms at
+ * a time, to its end: whoever asks whether a run is done wants to know it, and a gigabyte takes some 20 s.
+ */
+export function factsOf(run: PlannedRun): RunFacts | Promise<RunFacts> {
+  const reading = new FactsReading(run.directory, run.done, doneTest(run));
+  return reading.isOver ? reading.facts : readOn(reading);
+}
+
+async function readOn(reading: FactsReading): Promise<RunFacts> {
+  while (!reading.isOver) {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    reading.step();
+  }
+  return reading.facts;
+}
+
+/** Goes on with a value, at once if it is there already. */
+export function after<Value, Result>(
+  value: Value | Promise<Value>,
+  use: (value: Value) => Result,
+): Result | Promise<Result> {
+  return value instanceof Promise ? value.then(use) : use(value);
+}
+
+function crashed(run: PlannedRun, outcome: Extract<Outcome, { kind: 'failed' | 'signal' }>): Outcome {
+  const [lines, line] = lastWords(run);
+  const outOfMemory = outOfMemoryLine(lines, line);
+  if (outOfMemory !== null) return { kind: 'oom', line: outOfMemory };
+  const said = line ?? (hasRoom(run.directory) ? null : diskWasFull);
+  return said === null ? outcome : { ...outcome, line: said };
+}
+
+/** The end of what its last attempt wrote, and the line of it that says best why it ended. */
+function lastWords(run: PlannedRun): [lines: readonly string[], line: string | null] {
+  const lines = linesOfLastAttempt(
+    lastLines(join(run.directory, runFiles.log), LINES).map((line) => line.slice(0, LONG)),
+  );
+  return [lines, failureLine(lines)];
+}

@@ -1,0 +1,181 @@
+import type { RunId } from '../../base/ids.js';
+import { succeed } from '../../executors/local/orphaned-attempt.js';
+import type { Ending } from '../../executors/local/ending.js';
+import type { LocalExecutor } from '../../executors/local/local-executor.js';
+import type { SchedulerEvent } from '../../scheduler/event.js';
+import { gpusOf, type Slot, slotNamed } from '../../scheduler/placement/slot.js';
+import type { SchedulerState } from '../../scheduler/state.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import { readRunRecord } from '../../files/run-record-file.js';
+import type { GpuWatch } from '../gpus/gpu-watch.js';
+import { type Launch, launchOrder } from './launch-spec.js';
+import type { RunBook } from './submission-store.js';
+
+/** What the launcher works with. `mention`: for a fact that a restart would find out by itself. */
+export type LaunchTools = {
+  state: SchedulerState;
+  book: RunBook;
+  /** Folder of our own programs. */
+  bin: string;
+  executor: Pick<LocalExecutor, 'start' | 'adopt' | 'elderOf'>;
+  /** An attempt that was still up from before goes on as the one that was to be started. */
+  tookOver: (id: RunId, elder: number, pid: number) => void;
+  /** It has ended in that very moment. */
+  ended: (id: RunId, attempt: number, ending: Ending) => void;
+  gpus: Pick<GpuWatch, 'claim' | 'shared' | 'devices'>;
+  tell: (event: SchedulerEvent) => void;
+  mention: (event: SchedulerEvent) => void;
+  /** The reason why a run is not up yet has changed. */
+  changed: (id: RunId) => void;
+  now: () => number;
+};
+
+/** Why a run is not up yet: its GPU's daemon is not, or the machine is short of something. */
+type Delay = { kind: 'daemon' | 'shortage'; reason: string };
+
+type Variables = Readonly<Record<string, string>>;
+
+/** Between attempts to start a process while the system refuses, ms. */
+const RETRY_MS = 1000;
+
+/**
+ * Starts runs where the scheduler has put them.
+ *
+ * A run has its slot from the moment it is launched here. What has to be waited for, a daemon or a system that is out of
+ * processes, is waited for in that slot: to hand the slot to the next run would bring that one to the same place. A request
+ * to end the run in the meantime is met by not starting it.
+ */
+export class Launcher {
+  readonly #tools: LaunchTools;
+  readonly #delays = new Map<RunId, Delay>();
+  /** A start came to nothing for want of something: until then, no other one is made. */
+  #short: { reason: string; until: number } | null = null;
+  #isClosed = false;
+
+  constructor(tools: LaunchTools) {
+    this.#tools = tools;
+  }
+
+  /** Why a run that has its slot is not up yet, in words; null for all others. */
+  delayOf(id: RunId): string | null {
+    const delay = this.#delays.get(id);
+    if (delay === undefined) return null;
+    const { kind, reason } = delay;
+    return kind === 'shortage' ? `cannot be started just now, and is tried again: ${reason}` : reason;
+  }
+
+  /** What the machine is so short of that no run can be started just now, in words; null: nothing. */
+  get shortage(): string | null {
+    for (const { kind, reason } of this.#delays.values()) if (kind === 'shortage') return reason;
+    return null;
+  }
+
+  /** A run that was thought to be up was not started after all, because the machine was short of something. */
+  ranShort(reason: string): void {
+    this.#short = { reason, until: this.#tools.now() + RETRY_MS };
+  }
+
+  /** It may have been asked to end, or ended, since it was decided. */
+  launch(launch: Launch): void {
+    if (!this.#isWanted(launch)) return;
+    const { gpus, executor } = this.#tools;
+    const indexes = gpusOf(launch.slot);
+    // Someone else's since we looked: the scheduler has been told, and finds another place.
+    if (!gpus.claim(indexes)) return this.#withdraw(launch);
+    const run = this.#planned(launch);
+    const elder = executor.elderOf(run.directory, launch.attempt) ?? (launch.isUp ? launch.attempt - 1 : null);
+    if (elder !== null) return this.#takeOver(launch, run, elder);
+    if (!this.#isShared(launch, run)) return this.#start(launch, run, {});
+    this.#delay(launch.id, { kind: 'daemon', reason: 'waiting for the MPS daemon of its GPU' });
+    void gpus.shared(indexes[0]!).then((variables) => {
+      if (this.#isWanted(launch)) this.#start(launch, run, variables);
+    });
+  }
+
+  /** Starts nothing any more; the next supervisor takes what was waited for back to the queue. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** A process talks to one daemon, so a run on several GPUs goes without. */
+  #isShared({ id, slot }: Launch, { resources }: PlannedRun): boolean {
+    const { need, alone } = this.#tools.state.runs.get(id)!;
+    return gpusOf(slot).length === 1 && need.perGpu > 1 && !alone && resources.mps === 'auto';
+  }
+
+  /** Two of one run would write over each other: the one that lives is the one that was to be started. */
+  #takeOver({ id, attempt, slot: given }: Launch, { directory }: PlannedRun, elder: number): void {
+    const { executor, tell, now, tookOver, ended } = this.#tools;
+    const at = now();
+    try {
+      succeed(directory, elder, attempt);
+      const found = executor.adopt(id, directory, attempt);
+      if (found.kind === 'withdrawn') return this.#withdraw({ id, attempt });
+      tell({ type: 'run-started', at, id, attempt, pid: found.pid, slot: this.#slotOf(directory, elder) ?? given });
+      tookOver(id, elder, found.pid);
+      if (found.kind === 'ended') ended(id, attempt, found.ending);
+    } catch (error) {
+      const reason = `attempt ${elder} still runs and cannot be taken over: ${(error as Error).message}`;
+      tell({ type: 'launch-failed', at, id, attempt, reason });
+    }
+  }
+
+  /** The GPUs that an attempt has, as its record says; null where that is not known, or none are. */
+  #slotOf(directory: string, attempt: number): Slot | null {
+    const record = readRunRecord(directory)?.attempts.find(({ number }) => number === attempt);
+    const slot = record === undefined ? null : slotNamed(record.slot);
+    const isKnown = slot !== null && gpusOf(slot).every((gpu) => this.#tools.state.gpu.devices.has(gpu));
+    return isKnown && slot.kind === 'gpu' ? slot : null;
+  }
+
+  #start(launch: Launch, run: PlannedRun, sharing: Variables): void {
+    const { state, book, executor, bin, gpus, mention, tell, now } = this.#tools;
+    const { id, attempt, slot } = launch;
+    const wait = (this.#short?.until ?? 0) - now();
+    if (this.#short !== null && wait > 0) return this.#later(launch, this.#short.reason, wait, sharing);
+    const indexes = gpusOf(slot);
+    const { environment } = book.page(state.runs.get(id)!.plan);
+    const devices = { ...gpus.devices(indexes), ...sharing };
+    const start = executor.start(id, launchOrder(launch, run, { environment, devices, bin }));
+    const at = now();
+    if (start.kind === 'refused' && start.transient) return this.#later(launch, start.reason, RETRY_MS, sharing);
+    this.#delay(id, null);
+    if (start.kind === 'refused') return tell({ type: 'launch-failed', at, id, attempt, reason: start.reason });
+    mention({ type: 'run-started', at, id, attempt, pid: start.pid, slot });
+  }
+
+  /** Tries again then what the machine is too short for now. */
+  #later(launch: Launch, reason: string, ms: number, sharing: Variables): void {
+    this.#delay(launch.id, { kind: 'shortage', reason });
+    const again = () => {
+      if (this.#isWanted(launch)) this.#start(launch, this.#planned(launch), sharing);
+    };
+    setTimeout(again, ms).unref();
+  }
+
+  #planned({ id }: Launch): PlannedRun {
+    const { book, state } = this.#tools;
+    return book.page(state.runs.get(id)!.plan).runs.get(id)!;
+  }
+
+  /** Whether the run is still to be started; where it is not, the launch is taken back. */
+  #isWanted(launch: Launch): boolean {
+    const run = this.#tools.state.runs.get(launch.id);
+    if (this.#isClosed || run?.state.phase !== 'starting' || run.attempt !== launch.attempt) return false;
+    if (run.state.stop === null) return true;
+    this.#withdraw(launch);
+    return false;
+  }
+
+  #withdraw({ id, attempt }: Pick<Launch, 'id' | 'attempt'>): void {
+    this.#delay(id, null);
+    this.#tools.tell({ type: 'launch-withdrawn', at: this.#tools.now(), id, attempt });
+  }
+
+  #delay(id: RunId, delay: Delay | null): void {
+    if (delay?.reason === this.#delays.get(id)?.reason) return;
+    if (delay === null) this.#delays.delete(id);
+    else this.#delays.set(id, delay);
+    this.#tools.changed(id);
+  }
+}

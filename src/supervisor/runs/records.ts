@@ -1,0 +1,256 @@
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import type { RunId } from '../../base/ids.js';
+import type { Outcome } from '../../base/outcome.js';
+import { type Redact, redactedParameters, redactShapes, redactWords } from '../../text/redaction.js';
+import type { AttemptRecord, GitRecord, RunRecord } from '../../contract/run-record.js';
+import type { Plan, PlannedRun } from '../../spec/planned-run.js';
+import { readRunRecord, recordObstacle, writeRunRecord } from '../../files/run-record-file.js';
+import { isShortOfRoom } from '../../executors/local/disk-room.js';
+import { obstacleOf } from '../../files/regular-file.js';
+import { runFiles } from '../../contract/files.js';
+import { Turns } from '../core/turns.js';
+import { type Capture, readCapture, writeCapture } from '../../provenance/provenance.js';
+import { codeKey, CodeReader } from '../../provenance/code-state.js';
+import { machineRecord } from '../../provenance/machine.js';
+import { redactedOutcome } from './redacted-outcome.js';
+
+export type AttemptStart = { number: number; slot: string; startedAt: number };
+export type AttemptEnd = { number: number; startedAt?: number; endedAt: number; outcome: Outcome };
+
+/** What is known of the submit a run came with. `environment`: the file in `.supervisor` that keeps it. */
+export type Origin = { redact: Redact; environment?: string };
+
+/** Who submitted, from where: the environment, the redactor made of it, and the names of the machine's GPUs. */
+export type Submitter = { environment: Readonly<Record<string, string>>; redact: Redact; gpus: readonly string[] };
+
+/** So many submits whose code is being found out, and the runs that started meanwhile. */
+type UnderWay = { captures: number; started: Set<PlannedRun> };
+
+/** Between attempts to write what the disk has refused, ms; doubled each time, up to the longest. */
+const AGAIN_MS = 1000;
+const LONGEST_AGAIN_MS = 60_000;
+
+/**
+ * Keeps `run.json` of each run. Written when clients are about to be told, so that whoever hears of an end can read of it,
+ * and a run that lasts a moment is written once. What is slow to find out (the code) is added when it is known.
+ */
+export class Records {
+  readonly #records = new Map<RunId, { run: PlannedRun; record: RunRecord }>();
+  readonly #unwritten = new Set<RunId>();
+  /** What the disk has refused, with what was said of it; tried again by and by. */
+  readonly #refused = new Map<RunId, string>();
+  #again: NodeJS.Timeout | null = null;
+  #againMs = AGAIN_MS;
+  /** By the sweep's directory. */
+  readonly #captures = new Map<string, Capture>();
+  /** By the sweep's directory. */
+  readonly #underWay = new Map<string, UnderWay>();
+  readonly #log: (line: string) => void;
+  readonly #originOf: (run: PlannedRun) => Origin;
+  readonly #hindered: (id: RunId, words: string | null) => void;
+
+  /**
+   * @param originOf Asked at each start and end; must be quick.
+   * @param hindered Told what is wrong with the record of a run, in words; null: nothing any more.
+   */
+  constructor(
+    log: (line: string) => void,
+    originOf: (run: PlannedRun) => Origin = () => ({ redact: redactShapes }),
+    hindered: (id: RunId, words: string | null) => void = () => undefined,
+  ) {
+    this.#log = log;
+    this.#originOf = originOf;
+    this.#hindered = hindered;
+  }
+
+  /**
+   * Finds out commit, differences and packages of a plan's runs, and keeps them in its sweep's directory. To be called at
+   * the submit, and not waited for: takes up to some seconds, never rejects.
+   */
+  async capture(plan: Plan, { environment, redact, gpus }: Submitter): Promise<void> {
+    const [first] = plan.runs;
+    if (first === undefined) return;
+    const directory = dirname(first.directory);
+    const captured: Capture = { ...this.#capturedOf(directory), machine: machineRecord(gpus) };
+    this.#captures.set(directory, captured);
+    const underWay = this.#underWay.get(directory) ?? { captures: 0, started: new Set() };
+    this.#underWay.set(directory, underWay);
+    underWay.captures += 1;
+    try {
+      const found = await new CodeReader(plan.runs, environment, redact).read();
+      for (const [key, state] of found) captured.code.set(key, state);
+      writeCapture(directory, captured);
+    } catch (error) {
+      this.#log(`the code of ${plan.sweep} could not be kept: ${(error as Error).message}`);
+    }
+    underWay.captures -= 1;
+    if (underWay.captures > 0) return;
+    this.#underWay.delete(directory);
+    await this.#complete(underWay.started, captured);
+  }
+
+  started(run: PlannedRun, start: AttemptStart): void {
+    const old = this.#recordOf(run);
+    const known = old?.attempts.find(({ number }) => number === start.number);
+    // Adopted: an earlier supervisor has written this already, and a thousand files are not written again for nothing.
+    if (known?.startedAt === start.startedAt && known.slot === start.slot) return;
+    const others = (old?.attempts ?? []).filter(({ number }) => number !== start.number);
+    const facts = this.#facts(run);
+    const attempt: AttemptRecord = { ...start, endedAt: null, outcome: null, ...codeOfAttempt(facts.git) };
+    this.#keep(run, { ...old, ...facts, attempts: [...others, attempt] });
+    this.#underWay.get(dirname(run.directory))?.started.add(run);
+  }
+
+  /** An attempt that never started is not recorded: it has no history but the reason, which the journal keeps. */
+  ended(run: PlannedRun, { number, outcome, ...times }: AttemptEnd): void {
+    const record = this.#recordOf(run);
+    if (record === null) return;
+    const safe = redactedOutcome(outcome, this.#originOf(run).redact);
+    const attempts = record.attempts.map((attempt): AttemptRecord =>
+      attempt.number === number ? { ...attempt, ...times, outcome: safe } : attempt,
+    );
+    this.#keep(run, { ...record, attempts });
+  }
+
+  /** It has turned out that there was no such attempt. */
+  retracted(run: PlannedRun, number: number): void {
+    const record = this.#recordOf(run);
+    if (record === null || !record.attempts.some((attempt) => attempt.number === number)) return;
+    this.#keep(run, { ...record, attempts: record.attempts.filter((attempt) => attempt.number !== number) });
+  }
+
+  /**
+   * Makes sure that an attempt is recorded, start and end: the supervisor that saw it may have died before it was.
+   *
+   * @param attempt Its outcome is null where it was not up after all.
+   */
+  confirm(run: PlannedRun, attempt: AttemptStart & { endedAt: number; outcome: Outcome | null }): void {
+    const { number, slot, startedAt, endedAt, outcome } = attempt;
+    if (outcome === null) return this.retracted(run, number);
+    const known = this.#recordOf(run)?.attempts.find((each) => each.number === number);
+    if (known === undefined) this.started(run, { number, slot, startedAt });
+    if (known === undefined || known.outcome === null) this.ended(run, { number, endedAt, outcome });
+  }
+
+  /**
+   * Writes what is still to be written, as far as the disk lets it; what it refuses is tried again by and by.
+   *
+   * @param untilMs On the line of `performance.now()`: when that is past, the rest is left for the next call.
+   * @returns Whether nothing is left.
+   */
+  flush(untilMs = Infinity): boolean {
+    for (const id of this.#unwritten) {
+      this.#unwritten.delete(id);
+      this.#write(id);
+      if (performance.now() >= untilMs) break;
+    }
+    return this.#unwritten.size === 0;
+  }
+
+  /** Writes what it can, for the last time. */
+  close(): void {
+    if (this.#again !== null) clearTimeout(this.#again);
+    this.#takeUpRefused();
+    this.flush();
+    if (this.#again !== null) clearTimeout(this.#again);
+  }
+
+  #facts(run: PlannedRun) {
+    const { sweep, group, subgroup, name, identity, parameters, argv, cwd } = run;
+    const { redact, environment } = this.#originOf(run);
+    const { machine, code } = this.#capturedOf(dirname(run.directory));
+    const { git, packages } = code.get(codeKey(run)) ?? { git: null, packages: null };
+    return {
+      version: 1 as const,
+      ...{ sweep, group, subgroup, name, identity },
+      parameters: redactedParameters(parameters, redact),
+      argv: redactWords(argv, redact),
+      ...{ cwd, host: hostname(), machine, git, packages },
+      ...(environment === undefined ? {} : { environment }),
+    };
+  }
+
+  /** Runs that began before their code was known are told of it now, whether they still run or not. */
+  async #complete(runs: ReadonlySet<PlannedRun>, { code }: Capture): Promise<void> {
+    const turns = new Turns();
+    for (const run of runs) {
+      if (turns.isOver) await turns.pass();
+      const record = this.#recordOf(run);
+      const state = code.get(codeKey(run));
+      const last = record?.attempts.at(-1);
+      if (record === null || last === undefined || state === undefined) continue;
+      const attempts = [...record.attempts.slice(0, -1), { ...last, ...codeOfAttempt(state.git) }];
+      this.#keep(run, { ...record, ...state, attempts });
+      this.#write(run.id);
+      this.#unwritten.delete(run.id);
+    }
+  }
+
+  #capturedOf(directory: string): Capture {
+    let known = this.#captures.get(directory);
+    if (known === undefined) {
+      known = readCapture(directory) ?? { machine: machineRecord([]), code: new Map() };
+      this.#captures.set(directory, known);
+    }
+    return known;
+  }
+
+  #recordOf(run: PlannedRun): RunRecord | null {
+    const record = this.#records.get(run.id)?.record ?? readRunRecord(run.directory);
+    const obstacle = record === null ? recordObstacle(run.directory) : null;
+    if (obstacle !== null) {
+      this.#hindered(
+        run.id,
+        `${runFiles.record} could not be read (${obstacle}): what it said of earlier attempts is lost`,
+      );
+    }
+    return record;
+  }
+
+  #keep(run: PlannedRun, record: RunRecord): void {
+    this.#records.set(run.id, { run, record });
+    this.#unwritten.add(run.id);
+  }
+
+  #write(id: RunId): void {
+    const kept = this.#records.get(id);
+    if (kept === undefined) return void this.#refused.delete(id);
+    try {
+      writeRunRecord(kept.run.directory, kept.record);
+      this.#againMs = AGAIN_MS;
+      if (this.#refused.delete(id)) this.#hindered(id, null);
+    } catch (error) {
+      this.#refuse(id, error as Error);
+      return;
+    }
+    if (kept.record.attempts.at(-1)?.outcome) this.#records.delete(id);
+  }
+
+  /** One line for all of them: there may be thousands, and the disk that is full may be that of the log. */
+  #refuse(id: RunId, error: Error): void {
+    const isNews = this.#refused.get(id) !== error.message;
+    this.#refused.set(id, error.message);
+    // A disk that is full is said once, of all runs.
+    const obstacle = obstacleOf(error);
+    if (!isShortOfRoom(error) && obstacle.kind === 'unreadable') {
+      this.#hindered(id, `${runFiles.record} cannot be written: ${obstacle.reason}`);
+    }
+    if (this.#again !== null) return;
+    if (isNews) this.#log(`run.json of ${id} could not be written, and is tried again: ${error.message}`);
+    this.#again = setTimeout(() => {
+      this.#takeUpRefused();
+      this.flush();
+    }, this.#againMs).unref();
+    this.#againMs = Math.min(LONGEST_AGAIN_MS, this.#againMs * 2);
+  }
+
+  #takeUpRefused(): void {
+    this.#again = null;
+    for (const id of this.#refused.keys()) this.#unwritten.add(id);
+  }
+}
+
+function codeOfAttempt(git: GitRecord | null): Pick<AttemptRecord, 'commit' | 'diff'> {
+  return git === null ? {} : { commit: git.commit, diff: git.diff ?? null };
+}

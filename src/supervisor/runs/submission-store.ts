@@ -1,0 +1,223 @@
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+} from 'node:fs';
+import { unlinkSync, writeFileSync } from 'node:fs';
+import { open, readFile, rename, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import type { RunId } from '../../base/ids.js';
+import { UserError } from '../../base/user-error.js';
+import { supervisorFiles } from '../../contract/files.js';
+import { isInBlocks, parsePlan, planBlocks, PlanReader, withSharedParts } from '../../spec/plan-text.js';
+import type { Plan, PlannedRun } from '../../spec/planned-run.js';
+import { writeAll } from '../core/journal.js';
+import { Turns } from '../core/turns.js';
+
+export type Environment = Readonly<Record<string, string>>;
+/** One submit. */
+export type Page = { plan: Plan; runs: ReadonlyMap<RunId, PlannedRun>; environment: Environment };
+
+const Environments = z.record(z.string(), z.string());
+
+/** Bytes of a plan that are read before others get their turn. */
+const BLOCK = 256 << 10;
+
+/**
+ * What each run is, kept beside the journal: commands in `plans/`, the person's environment in `environments/`, readable by
+ * the owner alone, because an environment holds keys and passwords. The journal names these files and says nothing of them.
+ *
+ * A key is `PLAN/ENVIRONMENT`, both named by their content, so submitting the same again costs nothing; and a plan that has
+ * its name still is what was written, and need not be looked at run by run.
+ */
+export class RunBook {
+  readonly #plans: string;
+  readonly #environments: string;
+  readonly #pages = new Map<string, Page>();
+
+  constructor(runsDirectory: string) {
+    const folder = join(runsDirectory, supervisorFiles.directory);
+    this.#plans = join(folder, supervisorFiles.plans);
+    this.#environments = join(folder, supervisorFiles.environments);
+    this.#makeFolders();
+  }
+
+  /** Keeps a plan, safely on disk, and gives the key under which it is found again. Takes turns. */
+  async add(plan: Plan, environment: Environment): Promise<string> {
+    const planName = await this.#keepPlan(plan);
+    const environmentName = keep(this.#environments, JSON.stringify(environment));
+    const key = `${planName}/${environmentName}`;
+    if (!this.#pages.has(key)) this.#pages.set(key, pageOf(plan, environment));
+    return key;
+  }
+
+  /** Writes again what someone has deleted, as far as it is known here. */
+  async secure(): Promise<void> {
+    this.#makeFolders();
+    for (const [key, { plan, environment }] of this.#pages) {
+      const [planName, environmentName] = key.split('/');
+      if (!isKept(this.#plans, planName!)) await this.#keepPlan(plan, planName);
+      if (isKept(this.#environments, environmentName!)) continue;
+      keep(this.#environments, JSON.stringify(environment), environmentName);
+    }
+  }
+
+  #makeFolders(): void {
+    for (const path of [this.#plans, this.#environments]) {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      chmodSync(path, 0o700);
+    }
+  }
+
+  /** @param known Its name, where it has one already: an older version made others of the same content. */
+  async #keepPlan(plan: Plan, known?: string): Promise<string> {
+    const draft = join(this.#plans, `${randomUUID()}.tmp`);
+    try {
+      const name = await written(draft, plan);
+      await rename(draft, join(this.#plans, `${known ?? name}.json`));
+      return known ?? name;
+    } catch (error) {
+      await unlink(draft).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Reads what belongs to these keys, in turns. What cannot be read is found out when it is asked for. */
+  async prepare(keys: Iterable<string>): Promise<void> {
+    for (const key of keys) {
+      const [planName, environmentName] = key.split('/');
+      try {
+        const plan = await readInTurns(this.#plans, planName!);
+        this.#pages.set(key, pageOf(plan, this.#environmentOf(environmentName!)));
+      } catch {
+        // Nobody has asked for it yet.
+      }
+    }
+  }
+
+  /** Throws a UserError when the files of that key are gone, or are not what they were. */
+  page(key: string): Page {
+    const known = this.#pages.get(key);
+    if (known !== undefined) return known;
+    const [planName, environmentName] = key.split('/');
+    const plan = load(this.#plans, planName!, (bytes) => planIn(bytes, planName!));
+    const page = pageOf(plan, this.#environmentOf(environmentName!));
+    this.#pages.set(key, page);
+    return page;
+  }
+
+  #environmentOf(name: string): Environment {
+    return load(this.#environments, name, (bytes) => Environments.parse(JSON.parse(bytes.toString())));
+  }
+
+  /** Deletes what no key in use refers to. */
+  forgetOthers(inUse: ReadonlySet<string>): void {
+    const names = new Set([...inUse].flatMap((key) => key.split('/')));
+    for (const folder of [this.#plans, this.#environments]) {
+      for (const file of readdirSync(folder)) if (!names.has(file.replace('.json', ''))) unlinkSync(join(folder, file));
+    }
+    for (const key of this.#pages.keys()) if (!inUse.has(key)) this.#pages.delete(key);
+  }
+}
+
+/** File of the environment that belongs to a key, below `.supervisor`. */
+export function environmentFile(key: string): string {
+  return `${supervisorFiles.environments}/${key.split('/')[1]!}.json`;
+}
+
+function pageOf(plan: Plan, environment: Environment): Page {
+  return { plan, runs: new Map(plan.runs.map((run) => [run.id, run])), environment };
+}
+
+/** Writes a plan, safely and in turns; gives the name that its content has. */
+async function written(path: string, plan: Plan): Promise<string> {
+  const hash = createHash('sha256');
+  const turns = new Turns();
+  const file = await open(path, 'wx', 0o600);
+  try {
+    let at = 0;
+    for (const block of planBlocks(plan)) {
+      const bytes = Buffer.from(block);
+      hash.update(bytes);
+      await writeAll(file, bytes, at);
+      at += bytes.length;
+      await turns.pass();
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** Writes the text under the name of its hash, unless it has one already, and gives the name. */
+function keep(folder: string, text: string, known?: string): string {
+  const name = known ?? hashOf(text);
+  const path = join(folder, `${name}.json`);
+  const file = openSync(`${path}.tmp`, 'w', 0o600);
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(`${path}.tmp`, path);
+  return name;
+}
+
+function hashOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex').slice(0, 16);
+}
+
+function isKept(folder: string, name: string): boolean {
+  return existsSync(join(folder, `${name}.json`));
+}
+
+function load<Content>(folder: string, name: string, read: (bytes: Buffer) => Content): Content {
+  const path = join(folder, `${name}.json`);
+  try {
+    return read(readFileSync(path));
+  } catch (error) {
+    throw new UserError(`${path} cannot be read.`, 'Submit the sweep again: it holds the commands of its runs.', {
+      cause: error,
+    });
+  }
+}
+
+function planIn(bytes: Buffer, name: string): Plan {
+  if (isInBlocks(beginningOf(bytes)) && hashOf(bytes) !== name) throw damaged();
+  return parsePlan(bytes.toString());
+}
+
+/** As `planIn`, for a plan that may be long. */
+async function readInTurns(folder: string, name: string): Promise<Plan> {
+  const bytes = await readFile(join(folder, `${name}.json`));
+  if (!isInBlocks(beginningOf(bytes))) return withSharedParts(parsePlan(bytes.toString()));
+  const [reader, hash, turns] = [new PlanReader(), createHash('sha256'), new Turns()];
+  for (let from = 0; from < bytes.length;) {
+    const lineEnd = bytes.indexOf(10, Math.min(from + BLOCK, bytes.length - 1));
+    const block = bytes.subarray(from, lineEnd < 0 ? bytes.length : lineEnd + 1);
+    hash.update(block);
+    reader.push(block.toString());
+    from += block.length;
+    await turns.pass();
+  }
+  if (hash.digest('hex').slice(0, 16) !== name) throw damaged();
+  return reader.plan();
+}
+
+function beginningOf(bytes: Buffer): string {
+  return bytes.toString('utf8', 0, 100);
+}
+
+function damaged(): Error {
+  return new Error('it is not what was written under this name');
+}

@@ -1,0 +1,39 @@
+import type { RunId } from '../../base/ids.js';
+
+/**
+ * Where a warning comes from: processes that outlived their run, GPU memory not given back, an attempt nobody knew of, a run
+ * whose processes are not as they should be or cannot be reached, metrics that cannot be read, a record that cannot be read
+ * or written.
+ */
+export type WarningSource = 'processes' | 'gpus' | 'elder' | 'trouble' | 'metrics' | 'record';
+
+/** What a person should know of runs beside their states. */
+export class Warnings {
+  readonly #words = new Map<RunId, Partial<Record<WarningSource, string>>>();
+  readonly #changed: (id: RunId) => void;
+
+  constructor(changed: (id: RunId) => void) {
+    this.#changed = changed;
+  }
+
+  /** All warnings of the run in one line; null: none. */
+  of(id: RunId): string | null {
+    const words = Object.values(this.#words.get(id) ?? {});
+    return words.length === 0 ? null : words.join('; ');
+  }
+
+  /** `words` null: there is nothing to warn of any more. */
+  set(id: RunId, source: WarningSource, words: string | null): void {
+    const { [source]: before = null, ...others } = this.#words.get(id) ?? {};
+    if (before === words) return;
+    if (words !== null) this.#words.set(id, { ...others, [source]: words });
+    else if (Object.keys(others).length > 0) this.#words.set(id, others);
+    else this.#words.delete(id);
+    this.#changed(id);
+  }
+
+  /** The run begins anew, or is forgotten. */
+  clear(id: RunId): void {
+    if (this.#words.delete(id)) this.#changed(id);
+  }
+}

@@ -1,0 +1,325 @@
+import type { FSWatcher } from 'chokidar';
+import { join } from 'node:path';
+import type { RunId } from '../../base/ids.js';
+import { untilWholeSecond } from '../../base/whole-second.js';
+import { runFiles } from '../../contract/files.js';
+import { statRegular } from '../../files/regular-file.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import { EarlyStops } from './early-stops.js';
+import { type Reading, ReadingQueue } from './reading-queue.js';
+import { noVitals, type Vitals } from '../publish/run-view.js';
+import { Targets } from './targets.js';
+import { type Jury, type PartRead, VitalSigns } from './metrics-monitor.js';
+
+/** Told of what the metrics say. */
+export type WatchListener = {
+  changed: (id: RunId) => void;
+  /** All that `recall` was asked for has been read. */
+  recalled: () => void;
+  ruleMet: (id: RunId, attempt: number, rule: string) => void;
+  /** The first run of a group is good enough; how, in words. */
+  targetReached: (run: PlannedRun, words: string) => void;
+  /** What of the run's metrics cannot be read, in words; null: nothing any more. */
+  hindered: (id: RunId, words: string | null) => void;
+  /** A live run has fallen silent, or has lost a number that matters. */
+  ailing: (run: PlannedRun, health: 'stalled' | 'nan') => void;
+  now: () => number;
+};
+
+type Watch = Reading & {
+  run: PlannedRun;
+  attempt: number;
+  signs: VitalSigns;
+  path: string;
+  /** Called once when all that was written so far has been read. */
+  caughtUp: (() => void) | null;
+  /** What was last said of what could not be read. */
+  hindrance: string | null;
+  /** Something was read that has not been told, and when something last was. */
+  hasNews: boolean;
+  toldAt: number;
+};
+
+/** Between looks at a file that the system reports as changed, ms. */
+const LOOK_MS = 100;
+/** Runs younger than this are polled only, ms. */
+const YOUTH_MS = 300;
+/** Finished runs whose metrics are being read side by side. */
+const PAST_AT_ONCE = 8;
+/**
+ * The end of a run waits so long for its last rows to be read, ms: some 100 MB. It holds its slot meanwhile, and one that wrote
+ * more in its last second is not worth the wait of others. The rest of its rows is still read, after its end.
+ */
+const CATCH_UP_MS = 2000;
+/** While a long file is being read, what it said so far is told this often, ms. */
+const NEWS_MS = 500;
+
+/** Keeps up with the metrics of all live runs, and remembers what those of ended runs said last. */
+export class Watcher {
+  readonly #listener: WatchListener;
+  readonly #live = new Map<RunId, Watch>();
+  readonly #byPath = new Map<string, Watch>();
+  readonly #vitals = new Map<RunId, Vitals>();
+  readonly #due = new Set<Watch>();
+  readonly #queue: ReadingQueue;
+  /** Ended runs whose last rows are still being read. */
+  readonly #finishing = new Map<RunId, Watch>();
+  /** Those whose end waits for them, though they had not been followed yet. */
+  readonly #early = new Map<RunId, Watch>();
+  /** From `#pastAt` on, they have not been begun with. */
+  readonly #past: PlannedRun[] = [];
+  #pastAt = 0;
+  #isRecalling = false;
+  readonly #recalling = new Map<RunId, Watch>();
+  readonly #earlyStops = new EarlyStops();
+  readonly #targets = new Targets();
+  readonly #bornAt: number;
+  #look: NodeJS.Timeout | null = null;
+  #poll: NodeJS.Timeout | null = null;
+  #files: Promise<FSWatcher> | null = null;
+  #isClosed = false;
+
+  constructor(listener: WatchListener, queue = new ReadingQueue()) {
+    this.#listener = listener;
+    this.#queue = queue;
+    this.#bornAt = listener.now();
+  }
+
+  vitals(id: RunId): Vitals {
+    return this.#vitals.get(id) ?? noVitals;
+  }
+
+  /** Of how many runs that `recall` was asked for something is left to be read. */
+  get unread(): number {
+    return this.#past.length - this.#pastAt + this.#recalling.size;
+  }
+
+  /** Begins to follow an attempt that is up since `since`. */
+  watch(run: PlannedRun, attempt: number, since: number): void {
+    this.#letGo(run.id);
+    const early = this.#early.get(run.id);
+    const watch = early?.attempt === attempt ? early : this.#watchOf(run, attempt, since);
+    this.#live.set(run.id, watch);
+    this.#byPath.set(watch.path, watch);
+    this.#soon(watch);
+    this.#pollSoon();
+    // Half of the cost of a run that lasts a moment would be to be watched.
+    setTimeout(() => void this.#watchFile(watch), YOUTH_MS).unref();
+  }
+
+  /**
+   * Reads what the run has written so far, and then calls back: at once if that is little, and after `CATCH_UP_MS` at the
+   * latest. To be called where the end of a run lets others start. One that lasted a moment may not be followed yet.
+   */
+  catchUp(run: PlannedRun, attempt: number, caughtUp: () => void): void {
+    let watch = this.#live.get(run.id);
+    if (watch === undefined) {
+      watch = this.#watchOf(run, attempt, this.#listener.now());
+      this.#early.set(run.id, watch);
+    }
+    this.#waitFor(watch, caughtUp);
+  }
+
+  /** The attempt has ended: reads its last rows, at once or in the background, and lets go of it. */
+  finish(run: PlannedRun): void {
+    const watch = this.#live.get(run.id);
+    if (watch === undefined) return;
+    this.#live.delete(run.id);
+    this.#byPath.delete(watch.path);
+    this.#due.delete(watch);
+    this.#finishing.set(run.id, watch);
+    this.#read(watch);
+    void this.#files?.then((files) => files.unwatch(watch.path));
+    if (this.#live.size > 0 || this.#poll === null) return;
+    clearTimeout(this.#poll);
+    this.#poll = null;
+  }
+
+  /** Reads, in the background, what runs said that ended before this supervisor was there. */
+  recall(runs: readonly PlannedRun[]): void {
+    for (const run of runs) this.#past.push(run);
+    if (runs.length === 0 || this.#isRecalling) return;
+    this.#isRecalling = true;
+    setImmediate(() => this.#recallMore());
+  }
+
+  /** The run is no longer known; another one may come under its name. */
+  forget(id: RunId): void {
+    this.#letGo(id);
+    this.#vitals.delete(id);
+    this.#earlyStops.forget(id);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#past.length = this.#pastAt = 0;
+    this.#recalling.clear();
+    this.#queue.close();
+    if (this.#look !== null) clearTimeout(this.#look);
+    if (this.#poll !== null) clearTimeout(this.#poll);
+    await (await this.#files)?.close();
+  }
+
+  #watchOf(run: PlannedRun, attempt: number, since: number): Watch {
+    const history = attempt > 1 || since < this.#bornAt;
+    const signs = new VitalSigns(run, since, this.#juryOf(run), history);
+    const watch: Watch = {
+      ...{ run, attempt, signs, path: join(run.directory, runFiles.metrics), caughtUp: null, hindrance: null },
+      ...{ hasNews: false, toldAt: this.#listener.now() },
+      readPart: (maxBytes) => this.#readPart(watch, maxBytes),
+    };
+    return watch;
+  }
+
+  #waitFor(watch: Watch, caughtUp: () => void): void {
+    const timer = setTimeout(() => {
+      watch.caughtUp?.();
+      // The rest waits like that of others.
+      this.#read(watch);
+    }, CATCH_UP_MS).unref();
+    watch.caughtUp = () => {
+      clearTimeout(timer);
+      watch.caughtUp = null;
+      if (!this.#isClosed) caughtUp();
+    };
+    this.#read(watch);
+  }
+
+  /** What an attempt before wrote is not read on: the file is read again from its start. */
+  #letGo(id: RunId): void {
+    for (const watches of [this.#finishing, this.#recalling]) {
+      const watch = watches.get(id);
+      if (watch === undefined) continue;
+      this.#queue.remove(watch);
+      watches.delete(id);
+      if (watches === this.#recalling) this.#recallMore();
+    }
+  }
+
+  #juryOf(run: PlannedRun): Jury {
+    const stops = this.#earlyStops;
+    return {
+      restart: () => stops.restart(run),
+      remember: (row) => stops.remember(run, row),
+      note: (row) => this.#note(run, row),
+      judge: (row) => stops.judge(run, row),
+    };
+  }
+
+  #note(run: PlannedRun, row: Readonly<Record<string, number>>): void {
+    const words = this.#targets.note(run, row);
+    if (words !== null) this.#listener.targetReached(run, words);
+  }
+
+  async #watchFile(watch: Watch): Promise<void> {
+    if (this.#live.get(watch.run.id) !== watch) return;
+    // All below a directory would be watched.
+    if (statRegular(watch.path).kind === 'unreadable') return;
+    const files = await this.#fileWatcher();
+    if (this.#live.get(watch.run.id) === watch) files.add(watch.path);
+  }
+
+  /** Loaded with the first run, so that a supervisor without runs is up at once. */
+  #fileWatcher(): Promise<FSWatcher> {
+    this.#files ??= import('chokidar').then(({ watch }) =>
+      watch([], {
+        ignoreInitial: true,
+        ignored: (path, stats) => stats !== undefined && !stats.isFile() && this.#byPath.has(path),
+      })
+        .on('all', (_event, path) => this.#soon(this.#byPath.get(path)))
+        // Too many files for inotify, or a folder that went away: the poll is still there.
+        .on('error', () => undefined),
+    );
+    return this.#files;
+  }
+
+  #soon(watch: Watch | undefined): void {
+    if (watch === undefined) return;
+    this.#due.add(watch);
+    this.#look ??= setTimeout(() => {
+      this.#look = null;
+      const due = [...this.#due];
+      this.#due.clear();
+      for (const each of due) this.#read(each);
+    }, LOOK_MS).unref();
+  }
+
+  /** For file systems that report nothing (NFS): at the next whole second, with all others who look as seldom. */
+  #pollSoon(): void {
+    this.#poll ??= setTimeout(() => {
+      this.#poll = null;
+      this.#pollAll();
+      if (this.#live.size > 0) this.#pollSoon();
+    }, untilWholeSecond(performance.now())).unref();
+  }
+
+  #pollAll(): void {
+    for (const watch of this.#live.values()) this.#read(watch);
+  }
+
+  /** At once as far as it is short, in the background where it is long. */
+  #read(watch: Watch): void {
+    this.#queue.add(watch, watch.caughtUp === null ? 'live' : 'ended');
+  }
+
+  #readPart(watch: Watch, maxBytes: number): PartRead {
+    const now = this.#listener.now();
+    const part = watch.signs.refresh(now, maxBytes);
+    if (part.changed) watch.hasNews = true;
+    if (!part.more || now - watch.toldAt >= NEWS_MS) this.#tell(watch, now);
+    if (!part.more) this.#caughtUp(watch);
+    return part;
+  }
+
+  #tell(watch: Watch, now: number): void {
+    const { run, signs } = watch;
+    this.#tellHindrance(watch);
+    // Silence is news too: it is how a stalled run is found.
+    const before = this.#vitals.get(run.id)?.health ?? 'ok';
+    if (!watch.hasNews && signs.isSilent(now) === (before === 'stalled')) return;
+    watch.hasNews = false;
+    watch.toldAt = now;
+    const vitals = signs.vitals(now);
+    this.#vitals.set(run.id, vitals);
+    this.#listener.changed(run.id);
+    // Nobody is to be called because of a run of the past.
+    if (this.#recalling.get(run.id) === watch) return;
+    if (vitals.health !== 'ok' && vitals.health !== before) this.#listener.ailing(run, vitals.health);
+    if (signs.ruleMet !== null) this.#listener.ruleMet(run.id, watch.attempt, signs.ruleMet);
+  }
+
+  #tellHindrance(watch: Watch): void {
+    const words = watch.signs.hindrance;
+    if (words === watch.hindrance) return;
+    watch.hindrance = words;
+    this.#listener.hindered(watch.run.id, words);
+  }
+
+  #caughtUp(watch: Watch): void {
+    watch.caughtUp?.();
+    const { id } = watch.run;
+    if (this.#finishing.get(id) === watch) this.#finishing.delete(id);
+    if (this.#early.get(id) === watch) this.#early.delete(id);
+    if (this.#recalling.get(id) !== watch) return;
+    this.#recalling.delete(id);
+    this.#recallMore();
+  }
+
+  /** As many as are read side by side: who has said little does not wait for who has said much. */
+  #recallMore(): void {
+    // Closed meanwhile: there is nobody left to tell.
+    if (this.#isClosed) return;
+    while (this.#recalling.size < PAST_AT_ONCE && this.#pastAt < this.#past.length) {
+      const run = this.#past[this.#pastAt++]!;
+      const { id } = run;
+      if ([this.#live, this.#early, this.#vitals, this.#recalling].some((known) => known.has(id))) continue;
+      const watch = this.#watchOf({ ...run, stopWhen: null }, 0, -Infinity);
+      this.#recalling.set(id, watch);
+      this.#queue.add(watch, 'past');
+    }
+    if (this.unread > 0 || !this.#isRecalling) return;
+    this.#isRecalling = false;
+    this.#past.length = this.#pastAt = 0;
+    this.#listener.recalled();
+  }
+}

@@ -1,0 +1,68 @@
+import { eastAsianWidth } from 'get-east-asian-width';
+import { graphemes } from './graphemes.js';
+
+/** One glyph as the terminal shows it: a base character with its marks, one or two columns wide. */
+export type Cell = { readonly glyph: string; readonly width: 1 | 2 };
+
+/**
+ * Characters that fill one column in every terminal, one UTF-16 unit each: ASCII, Latin, dashes and dots, arrows, lines and
+ * blocks, check marks, braille. By their first and last, rising.
+ */
+const oneColumnEach = [
+  [0x20, 0x7e],
+  [0xa1, 0xac],
+  [0xae, 0x2ff],
+  [0x2010, 0x2027],
+  [0x2190, 0x21ff],
+  [0x2500, 0x25f7],
+  [0x2713, 0x2713],
+  [0x2717, 0x2717],
+  [0x2800, 0x28ff],
+] as const;
+/** The same as a table: this is asked of every character of every frame. */
+const isOneColumn = new Uint8Array(0x1_0000);
+for (const [first, last] of oneColumnEach) isOneColumn.fill(1, first, last + 1);
+const mark = /^[\p{Mn}\p{Me}]$/u;
+const invisible = /^[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]$/u;
+const zeroWidthJoiner = '\u200d';
+const emojiStyle = '\ufe0f';
+/** A pile of more marks than any language uses is an attack on the lines above and below. */
+const mostMarks = 3;
+
+/** Whether each UTF-16 unit of the text is one column: then it can be cut and measured by index. */
+export function isSimple(text: string): boolean {
+  for (let index = 0; index < text.length; index++) if (isOneColumn[text.charCodeAt(index)] === 0) return false;
+  return true;
+}
+
+/** Columns the text fills. */
+export function textWidth(text: string): number {
+  return isSimple(text) ? text.length : cellsOf(text).reduce((sum, cell) => sum + cell.width, 0);
+}
+
+/**
+ * The text as cells, left to right. Control characters and invisible ones are left out.
+ *
+ * Terminals disagree on joined emoji, so of a joined sequence only the first picture is kept: it looks the same everywhere.
+ */
+export function cellsOf(text: string): Cell[] {
+  if (isSimple(text)) return [...text].map((glyph) => ({ glyph, width: 1 }));
+  return [...graphemes(text)].flatMap(({ segment }) => clusterCells(segment));
+}
+
+function clusterCells(cluster: string): Cell[] {
+  const cells: { glyph: string; width: 1 | 2; marks: number }[] = [];
+  for (const character of cluster) {
+    const last = cells.at(-1);
+    if (character === zeroWidthJoiner || (last !== undefined && /^\p{Emoji_Modifier}$/u.test(character))) break;
+    if (mark.test(character)) {
+      if (last === undefined) continue;
+      if (character === emojiStyle) last.width = 2;
+      else if (last.marks++ >= mostMarks) continue;
+      last.glyph += character;
+    } else if (!invisible.test(character)) {
+      cells.push({ glyph: character, width: eastAsianWidth(character.codePointAt(0)!), marks: 0 });
+    }
+  }
+  return cells.map(({ glyph, width }) => ({ glyph, width }));
+}

@@ -1,0 +1,69 @@
+import { lineText } from './line-text.js';
+import { fit, textWidth, truncate } from './table-width.js';
+
+/** A column and its cells, one per row. */
+export type Column = {
+  title: string;
+  align: 'left' | 'right';
+  cells: readonly string[];
+  /** The higher, the sooner it is left out when the table is too wide. 0: never. */
+  spare: number;
+};
+
+const RULE = '─';
+const GAP = '  ';
+
+/** Narrowest a shrunk column gets. */
+const NARROWEST = 4;
+
+/**
+ * The lines of a table: titles, a rule, the rows. Text of any origin will do. No line is wider than `width`: columns that can be spared are left
+ * out first, then the widest left-aligned one is shortened, and at last whole lines are cut.
+ */
+export function tableLines(columns: readonly Column[], width: number): string[] {
+  const kept = fitting(columns.map(withoutCodes), width);
+  const widths = shrunk(kept, width);
+  const line = (cellOf: (column: Column) => string) =>
+    truncate(kept.map((column, index) => fit(cellOf(column), widths[index]!, column.align)).join(GAP), width).trimEnd();
+  const rule = RULE.repeat(Math.max(0, Math.min(width, total(widths))));
+  const count = Math.max(0, ...kept.map(({ cells }) => cells.length));
+  const rows = Array.from({ length: count }, (_, row) => line(({ cells }) => cells[row] ?? ''));
+  return [line(({ title }) => title), rule, ...rows];
+}
+
+/** Before anything is measured: what a terminal does not show has no width. */
+function withoutCodes({ title, cells, ...column }: Column): Column {
+  return { ...column, title: lineText(title), cells: cells.map(lineText) };
+}
+
+function fitting(columns: readonly Column[], width: number): Column[] {
+  const kept = [...columns];
+  while (kept.length > 1 && total(kept.map(naturalWidth)) > width) {
+    const most = Math.max(...kept.map(({ spare }) => spare));
+    if (most === 0) break;
+    kept.splice(
+      kept.findLastIndex(({ spare }) => spare === most),
+      1,
+    );
+  }
+  return kept;
+}
+
+function shrunk(columns: readonly Column[], width: number): number[] {
+  const widths = columns.map(naturalWidth);
+  const excess = total(widths) - width;
+  const widest = widths.reduce((best, each, index) => {
+    if (columns[index]!.align !== 'left') return best;
+    return best < 0 || each > widths[best]! ? index : best;
+  }, -1);
+  if (excess > 0 && widest >= 0) widths[widest] = Math.max(NARROWEST, widths[widest]! - excess);
+  return widths;
+}
+
+function naturalWidth({ title, cells }: Column): number {
+  return Math.max(textWidth(title), ...cells.map(textWidth));
+}
+
+function total(widths: readonly number[]): number {
+  return widths.reduce((sum, each) => sum + each, 0) + Math.max(0, widths.length - 1) * GAP.length;
+}

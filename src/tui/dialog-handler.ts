@@ -1,0 +1,80 @@
+import { commandFor } from './key-map.js';
+import { pressInX } from './chart-handler.js';
+import { pressInDraft } from './draft-handler.js';
+import { pressInFilter } from './filter-handler.js';
+import { pressInPalette } from './palette-handler.js';
+import { pressInAxes } from './in-compare-handler.js';
+import { pressInListDialog } from './list-handler.js';
+import { pressInSearch } from './log-handler.js';
+import { distance, isMovement, type Pressed, refuse, type Situation } from './key-context.js';
+import type { Dialog, UiState } from './ui-state.js';
+
+type OpenDialog = Exclude<Dialog, { kind: 'none' }>;
+type Of<Kind extends OpenDialog['kind']> = Extract<OpenDialog, { kind: Kind }>;
+
+/** One key while a dialog is open. */
+export function pressInDialog(ui: UiState, dialog: OpenDialog, key: string, at: Situation): Pressed {
+  // The table holds for each kind what takes a dialog of that kind.
+  const pressIn = pressInKind[dialog.kind] as PressIn<OpenDialog>;
+  return pressIn(ui, dialog, key, at);
+}
+
+type PressIn<Open> = (ui: UiState, dialog: Open, key: string, at: Situation) => Pressed;
+
+const pressInKind: { readonly [Kind in OpenDialog['kind']]: PressIn<Of<Kind>> } = {
+  filter: pressInFilter,
+  search: pressInSearch,
+  draft: pressInDraft,
+  palette: pressInPalette,
+  confirm: pressInConfirm,
+  metrics: pressInMetrics,
+  'x-axis': (ui, { index }, key, at) => pressInX(ui, index, key, at),
+  axes: (ui, { index }, key, at) => pressInAxes(ui, index, key, at),
+  grouping: pressInListDialog,
+  columns: pressInListDialog,
+  views: pressInListDialog,
+  help: (ui, dialog, key, at) => pressInText(ui, dialog, key, { length: at.helpLength, page: at.page }),
+  table: (ui, dialog, key, at) => pressInText(ui, dialog, key, { length: at.tableLength ?? 0, page: at.page }),
+};
+
+function closed(ui: UiState): UiState {
+  return { ...ui, dialog: { kind: 'none' } };
+}
+
+function pressInConfirm(ui: UiState, { key: asked, order }: Of<'confirm'>, key: string): Pressed {
+  if (key === asked) return { ui: closed(ui), order };
+  return {
+    ui: {
+      ...closed(ui),
+      note: { text: `Cancelled; nothing was ${order.type === 'kill' ? 'killed' : 'done'}.`, tone: 'dim' },
+    },
+  };
+}
+
+function pressInMetrics(ui: UiState, { index }: Of<'metrics'>, key: string, at: Situation): Pressed {
+  const command = commandFor(key, ui.keys);
+  if (isMovement(command)) {
+    const next = Math.min(at.metrics.length - 1, Math.max(0, index + distance(command, at.page)));
+    return { ui: { ...ui, dialog: { kind: 'metrics', index: next } } };
+  }
+  if (command === 'open') return { ui: { ...closed(ui), metric: at.metrics[index] ?? ui.metric } };
+  if (command === 'leave') return { ui, order: { type: 'leave' } };
+  if (command === 'back' || command === 'metric') return { ui: closed(ui) };
+  return refuse(ui, 'Choose with ↑ ↓ and Enter; Esc keeps the metric.');
+}
+
+function pressInText(
+  ui: UiState,
+  dialog: Of<'help' | 'table'>,
+  key: string,
+  { length, page }: { length: number; page: number },
+): Pressed {
+  const command = commandFor(key, ui.keys);
+  if (isMovement(command)) {
+    const top = Math.min(Math.max(0, length - page), Math.max(0, dialog.top + distance(command, page)));
+    return { ui: { ...ui, dialog: { ...dialog, top } } };
+  }
+  if (command === 'leave') return { ui, order: { type: 'leave' } };
+  const closes = ['back', 'open', dialog.kind].includes(command ?? '');
+  return closes ? { ui: closed(ui) } : refuse(ui, 'Esc closes this.');
+}

@@ -1,0 +1,67 @@
+import { Comparer } from './comparison-reader.js';
+import { Surveyor } from './sweep-overview-reader.js';
+import { sweepLines } from './view/sweep-screen.js';
+import type { SweepOverview } from './view/sweep-overview.js';
+import type { History, Wanted } from './history.js';
+import type { FleetPort } from './port.js';
+import type { Scene } from './list-model.js';
+import type { Situation } from './key-context.js';
+import type { UiState } from './ui-state.js';
+import { compareExtent } from './view/compare-screen.js';
+import type { Comparison } from './view/comparison.js';
+import type { XChoice } from './x-axis.js';
+
+/** What the screens beside the list are put together from. */
+export type ScreenSource = {
+  readonly ui: UiState;
+  readonly scene: Scene;
+  readonly fleet: FleetPort;
+  readonly history: History;
+  /** Unix ms. */
+  readonly now: number;
+};
+
+/** Columns and lines between header and footer. */
+type Room = { readonly width: number; readonly height: number };
+
+/** What the compare screen and the sweep screen need: worked out only while one of them is shown. */
+export class WholeScreens {
+  readonly #comparer = new Comparer();
+  readonly #surveyor = new Surveyor();
+
+  comparison(source: ScreenSource): Comparison | null {
+    const { screen } = source.ui;
+    return screen.kind === 'compare' ? this.#comparer.comparison({ ...source, screen }) : null;
+  }
+
+  overview({ ui, scene, history, now }: ScreenSource): SweepOverview | null {
+    return ui.screen.kind === 'sweep' ? this.#surveyor.overview(scene, history, now) : null;
+  }
+
+  /** The files to read; null: another screen is shown. */
+  wanted(source: ScreenSource): Wanted | null {
+    const { screen } = source.ui;
+    if (screen.kind === 'sweep') return this.#surveyor.wanted(source.scene);
+    return screen.kind === 'compare' ? this.#comparer.wanted({ ...source, screen }) : null;
+  }
+
+  /** What the x axis of the charts can be; null: another screen is shown. */
+  xChoices(source: ScreenSource): readonly XChoice[] | null {
+    const { screen } = source.ui;
+    return screen.kind === 'compare' ? this.#comparer.xChoices({ ...source, screen }) : null;
+  }
+
+  /** What keys need to know of the screen. */
+  situation(source: ScreenSource, room: Room): Partial<Situation> {
+    const hasDialog = source.ui.dialog.kind !== 'none';
+    const overview = hasDialog ? null : this.overview(source);
+    if (overview !== null)
+      return { screenLength: sweepLines(overview, room.width).length, page: Math.max(1, room.height - 1) };
+    const comparison = this.comparison(source);
+    if (comparison === null) return {};
+    const { length, columns, page } = compareExtent(comparison, source.ui.compare.view, room);
+    const { axes, chosenAxes, charts } = comparison;
+    if (hasDialog) return { axes, chosenAxes, charts: charts.length };
+    return { screenLength: length, screenColumns: columns, page, axes, chosenAxes, charts: charts.length };
+  }
+}

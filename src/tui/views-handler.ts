@@ -1,0 +1,82 @@
+import { commandFor } from './key-map.js';
+import { editLine, lineOf } from './line-editor.js';
+import type { ListDialog } from './list-dialog.js';
+import { isSameLook, lookOf, plainLook, withLook } from './list-look.js';
+import type { SavedView } from './preferences-port.js';
+import { regrouped } from './grouping-handler.js';
+import { closedDialog, moveIn } from './in-list-handler.js';
+import { type Obey, type Pressed, refuse, type Situation } from './key-context.js';
+import type { Note, UiState } from './ui-state.js';
+
+type ViewsDialog = Extract<ListDialog, { kind: 'views' }>;
+
+/** What the first row of the dialog is called: it is always there. */
+export const plainView: SavedView = { name: 'as the sweep file has it', ...plainLook };
+
+const longestName = 40;
+
+/** Lists the views of this sweep, the one that is shown under the cursor. */
+export const openViews: Obey = (ui) => {
+  const shown = viewsOf(ui).findIndex((view) => isSameLook(view, lookOf(ui)));
+  return { ui: { ...ui, screen: { kind: 'jobs' }, dialog: { kind: 'views', index: Math.max(0, shown), name: null } } };
+};
+
+/** The rows of the dialog. */
+export function viewsOf({ views }: Pick<UiState, 'views'>): readonly SavedView[] {
+  return [plainView, ...views];
+}
+
+export function pressInViews(ui: UiState, dialog: ViewsDialog, key: string, at: Situation): Pressed {
+  if (dialog.name !== null) return typeName(ui, dialog, dialog.name, key);
+  const views = viewsOf(ui);
+  const command = commandFor(key, ui.keys);
+  // Named keys first: in this list they mean what its footer says, whatever they mean elsewhere.
+  if (key === 's') return { ui: { ...ui, dialog: { ...dialog, name: lineOf('') } } };
+  if (key === 'x') return forget(ui, dialog);
+  const moved = moveIn(ui, dialog, command, { count: views.length, page: at.page });
+  if (moved !== null) return moved;
+  if (command === 'open') return recall(ui, views[dialog.index]!, at);
+  if (command === 'back' || command === 'views') return { ui: closedDialog(ui) };
+  return refuse(ui, 'Enter shows this view, s saves the present one, x deletes, Esc closes.');
+}
+
+function typeName(ui: UiState, dialog: ViewsDialog, name: NonNullable<ViewsDialog['name']>, key: string): Pressed {
+  if (key === 'escape') return { ui: { ...ui, dialog: { ...dialog, name: null } } };
+  if (key === 'enter') return save(ui, name.text.trim());
+  const edited = editLine(name, key);
+  if (edited === null) return refuse(ui, 'Type a name and press Enter; Esc saves nothing.');
+  if (edited.text.length > longestName) return refuse(ui, `A name has at most ${longestName} letters.`);
+  return { ui: { ...ui, dialog: { ...dialog, name: edited } } };
+}
+
+function save(ui: UiState, name: string): Pressed {
+  if (name === '') return refuse(ui, 'Type a name first; Esc saves nothing.');
+  if (name === plainView.name) return refuse(ui, 'That name is taken; choose another.');
+  const isKnown = ui.views.some((view) => view.name === name);
+  const view = { name, ...lookOf(ui) };
+  const views = isKnown ? ui.views.map((known) => (known.name === name ? view : known)) : [...ui.views, view];
+  return {
+    ui: { ...ui, views, dialog: atView(views, name), note: said(`${isKnown ? 'Replaced' : 'Saved'} ${name}.`) },
+  };
+}
+
+function atView(views: readonly SavedView[], name: string): ViewsDialog {
+  return { kind: 'views', index: 1 + views.findIndex((view) => view.name === name), name: null };
+}
+
+function forget(ui: UiState, dialog: ViewsDialog): Pressed {
+  const view = ui.views[dialog.index - 1];
+  if (view === undefined) return refuse(ui, 'This one is always there.');
+  const views = ui.views.filter((other) => other !== view);
+  const index = Math.min(dialog.index, views.length);
+  return { ui: { ...ui, views, dialog: { ...dialog, index }, note: said(`Deleted ${view.name}.`) } };
+}
+
+function recall(ui: UiState, view: SavedView, at: Situation): Pressed {
+  const shown = withLook(regrouped(closedDialog(ui), view.grouping, at), view);
+  return { ui: { ...shown, note: said(`View: ${view.name}.`) } };
+}
+
+function said(text: string): Note {
+  return { text, tone: 'dim' };
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { RunId } from '../../../src/base/ids.js';
+import { runTable } from '../../../src/cli/show/run-table.js';
+import { safeLine } from '../../../src/cli/terminal.js';
+import { aRun, aSweep } from '../../tui/simulated-fleet.js';
+
+const now = 10_000_000;
+const sweeps = new Map([['abcd', aSweep({ show: ['loss'] })]]);
+const plain = { sweeps, width: 100, now, colour: false };
+const runs = [
+  aRun('A_s0', {
+    state: 'done',
+    attempt: 1,
+    startedAt: now - 9_000_000,
+    endedAt: now - 1_000_000,
+    metrics: { loss: 0.25 },
+  }),
+  aRun('A_s1', {
+    ...{ state: 'running', attempt: 2, slot: 'gpu 1', startedAt: now - 65_000, progress: 0.419, etaSeconds: 90 },
+    ...{ metrics: { loss: null }, health: 'nan', warning: 'GPU memory is \u001b[31mstill held' },
+  }),
+  aRun('A_s2', { state: 'queued', attempt: 1, reason: 'exit code 1, retry 1 of 3', retryAt: now + 4_000 }),
+  aRun('A_s3', { state: 'stopping', attempt: 1, slot: 'cpu 0', startedAt: now - 1_000, killAt: now + 10_000 }),
+];
+
+describe('the table of runs', () => {
+  it('says where each run is, how far, and why', () => {
+    expect(runTable(runs, plain).map(safeLine).join('\n')).toMatchInlineSnapshot(`
+      "state     run   slot    time  progress   left    loss  why
+      ───────────────────────────────────────────────────────────────────────────────────────────────────
+      done      A_s0         2h13m                   0.2500
+      running   A_s1  gpu 1   1m5s      41 %  1m30s     NaN  NaN in its metrics; GPU memory is still held
+      queued    A_s2                                         exit code 1, retry 1 of 3; again in 4s
+      stopping  A_s3  cpu 0     1s                           SIGKILL in 10s"
+    `);
+  });
+
+  it.each([30, 40, 60, 80, 200])('fits %i columns', (width) => {
+    for (const line of runTable(runs, { ...plain, width })) expect(line.length).toBeLessThanOrEqual(width);
+  });
+
+  it('names the sweep where there are several', () => {
+    const both = [runs[0]!, aRun('A_s0', { id: RunId.parse('other/A_s0'), sweep: 'other' })];
+    const text = runTable(both, plain).map(safeLine).join('\n');
+    expect(text).toContain('abcd/A_s0');
+    expect(text).toContain('other/A_s0');
+  });
+
+  it('colours the state and nothing else', () => {
+    const coloured = runTable(runs, { ...plain, colour: true });
+    expect(safeLine(coloured[2]!)).toMatch(/^\u001b\[32mdone\u001b\[0m /);
+    expect(coloured.map((line) => safeLine(line).replace(/\u001b\[\d+m/g, ''))).toEqual(runTable(runs, plain));
+  });
+
+  it('of no runs is empty', () => {
+    expect(runTable([], plain)).toEqual([]);
+  });
+});

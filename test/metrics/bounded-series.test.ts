@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BoundedSeries } from '../../src/metrics/bounded-series.js';
+
+const bounds = { older: 16, exact: 8 };
+/** A series of these values, row by row. */
+const filled = (values: readonly number[]) => {
+  const series = new BoundedSeries(bounds);
+  values.forEach((value, row) => series.append(row, value));
+  return series;
+};
+const points = ({ rows, values, length }: BoundedSeries) =>
+  Array.from({ length }, (_, index): [number, number] => [rows[index]!, values[index]!]);
+
+describe('a bounded series', () => {
+  it('is exact until it is full', () => {
+    const series = filled(Array.from({ length: 32 }, (_, index) => index % 5));
+    expect(series.isExact).toBe(true);
+    expect(series.length).toBe(32);
+    series.append(32, 1);
+    expect(series.isExact).toBe(false);
+    expect(series.length).toBeLessThan(32);
+  });
+
+  it('keeps points of the series, rising rows, every extreme and the newest points', () => {
+    const value = fc.oneof({ weight: 9, arbitrary: fc.integer({ min: -99, max: 99 }) }, fc.constant(NaN));
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 600 }), (values) => {
+        const kept = points(filled(values));
+        expect(kept.length).toBeLessThanOrEqual(bounds.older + 2 * bounds.exact);
+        kept.forEach(([row, value], index) => {
+          expect(value).toBe(values[row]);
+          if (index > 0) expect(row).toBeGreaterThan(kept[index - 1]![0]);
+        });
+        const numbers = (all: readonly number[]) => all.filter((each) => !Number.isNaN(each));
+        expect(Math.max(...numbers(kept.map(([, each]) => each)))).toBe(Math.max(...numbers(values)));
+        expect(Math.min(...numbers(kept.map(([, each]) => each)))).toBe(Math.min(...numbers(values)));
+        const newest = kept.slice(-bounds.exact).map(([row]) => row);
+        expect(newest).toEqual(newest.map((_, index) => values.length - newest.length + index));
+      }),
+    );
+  });
+
+  it('spreads its older points evenly', () => {
+    const series = new BoundedSeries({ older: 256, exact: 128 });
+    for (let row = 0; row < 2_000; row++) series.append(row, Math.sin(row));
+    const rows = points(series).map(([row]) => row);
+    const counts = Array.from({ length: 8 }, (_, part) => rows.filter((row) => Math.floor(row / 200) === part).length);
+    expect(Math.min(...counts)).toBeGreaterThan(10);
+    expect(Math.max(...counts)).toBeLessThan(2 * Math.min(...counts));
+  });
+
+  it('forgets from a row on, and goes on from there', () => {
+    const series = filled(Array.from({ length: 100 }, (_, index) => index));
+    series.truncate(40);
+    expect(points(series).every(([row]) => row < 40)).toBe(true);
+    for (let row = 40; row < 60; row++) series.append(row, -row);
+    expect(points(series).slice(-8)).toEqual(Array.from({ length: 8 }, (_, index) => [52 + index, -52 - index]));
+    series.truncate(0);
+    expect(points(series)).toEqual([]);
+  });
+
+  it('lets a second value of one row replace the first', () => {
+    const series = filled([1, 2]);
+    series.append(1, 7);
+    expect(points(series)).toEqual([
+      [0, 1],
+      [1, 7],
+    ]);
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { cellsOf } from '../../src/report/cells.js';
+import { shownKeys } from '../../src/report/shown-keys.js';
+import { summariseMetrics } from '../../src/report/metric-summary.js';
+import type { ReportedRun } from '../../src/analysis/analysed-run.js';
+import { deviation, median } from '../../src/analysis/statistics.js';
+
+const run = (
+  name: string,
+  group: string,
+  parameters: ReportedRun['parameters'],
+  state: ReportedRun['state'] = 'done',
+): ReportedRun => ({
+  name,
+  group,
+  directory: `/runs/${name}`,
+  state,
+  parameters,
+  config: {},
+});
+
+describe('the metrics of a generic table', () => {
+  it.each([
+    { what: 'those asked for that exist', asked: ['b', 'absent', 'a'], known: ['a', 'b', 'c'], keys: ['b', 'a'] },
+    {
+      what: 'results before others, never counters',
+      asked: [],
+      known: ['step', 'lr', 'progress/batch', 'loss', 'time/total', 'eval/accuracy'],
+      keys: ['loss', 'eval/accuracy', 'lr'],
+    },
+    { what: 'at most four', asked: [], known: ['a', 'b', 'c', 'd', 'e'], keys: ['a', 'b', 'c', 'd'] },
+    { what: 'what there is, when nothing asked for exists', asked: ['gone'], known: ['loss'], keys: ['loss'] },
+  ])('are $what', ({ asked, known, keys }) => {
+    expect(shownKeys(asked, known)).toEqual(keys);
+  });
+});
+
+describe('cells of runs', () => {
+  it('hold the seeds of one setting, group by group', () => {
+    const cells = cellsOf([
+      run('a1', 'A', { lr: 0.1, seed: 0, depth: 4 }),
+      run('a2', 'A', { lr: 0.1, seed: 1, depth: 4 }),
+      run('a3', 'A', { lr: 0.2, seed: 0, depth: 4 }),
+      run('b1', 'B', { lr: 0.1, seed: 0 }),
+    ]);
+    expect(cells.map(({ group, varies, runs }) => [group, varies, runs.map(({ name }) => name)])).toEqual([
+      ['A', { lr: 0.1 }, ['a1', 'a2']],
+      ['A', { lr: 0.2 }, ['a3']],
+      ['B', {}, ['b1']],
+    ]);
+  });
+
+  it('do not tell runs apart by secrets, paths and other seeds', () => {
+    const runs = [0, 1].map((seed) =>
+      run(`r${seed}`, 'A', {
+        data_seed: seed,
+        fixed_secret: seed * 7,
+        train_data_path: `/x/${seed}`,
+        log_path: `${seed}`,
+      }),
+    );
+    expect(cellsOf(runs)).toHaveLength(1);
+  });
+
+  it('are summed up over the seeds that have a value', () => {
+    const [cell] = cellsOf([
+      run('a', 'A', { seed: 0 }),
+      run('b', 'A', { seed: 1 }),
+      run('c', 'A', { seed: 2 }, 'running'),
+    ]);
+    const row = summariseMetrics(cell!, [{ loss: 1 }, { loss: 3 }, { loss: null }], ['loss', 'gone']);
+    expect(row).toMatchObject({
+      seeds: 3,
+      states: { done: 2, running: 1 },
+      metrics: {
+        loss: { mean: 2, deviation: expect.closeTo(Math.SQRT2) as number, n: 2 },
+        gone: { mean: null, deviation: null, n: 0 },
+      },
+    });
+  });
+});
+
+describe('statistics', () => {
+  it('take the middle, infinities included', () => {
+    expect([median([3, 1, 2]), median([1, 2, 3, 10]), median([1, Infinity]), median([])]).toEqual([
+      2,
+      2.5,
+      Infinity,
+      null,
+    ]);
+    expect([deviation([2]), deviation([1, 2, 3])]).toEqual([null, 1]);
+  });
+});

@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { planOf } from '../../sweeps.js';
+
+const head = 'command: [a]\n';
+const drawn = (method: string, cap: number, more = '') =>
+  planOf(
+    `${head}method: ${method}\nrun_cap: ${cap}\n${more}\nparameters: {lr: {distribution: log_uniform_values, min: 1.0e-4, max: 1.0}, n: {min: 1, max: 100}}`,
+  ).runs;
+
+describe('runs that are drawn', () => {
+  it.each(['random', 'sobol'])('stay as they were when more are asked for (%s)', (method) => {
+    const few = drawn(method, 10);
+    expect(drawn(method, 40).slice(0, 10)).toEqual(few);
+  });
+
+  it('depend on sample_seed', () => {
+    for (const method of ['random', 'lhs', 'sobol']) {
+      expect(drawn(method, 5, 'sample_seed: 1')).not.toEqual(drawn(method, 5, 'sample_seed: 2'));
+      expect(drawn(method, 5, 'sample_seed: 1')).toEqual(drawn(method, 5, 'sample_seed: 1'));
+    }
+  });
+
+  it('leave the other parameters as they are when one is added', () => {
+    const text = (more: string) =>
+      planOf(`${head}method: random\nrun_cap: 8\nparameters: {b: {min: 0, max: 9999}${more}}`).runs.map(
+        ({ parameters }) => parameters['b'],
+      );
+    expect(text(', a: {min: 0.0, max: 1.0}')).toEqual(text(''));
+  });
+
+  it('have one value in each slice of every parameter (lhs)', () => {
+    const values = planOf(
+      `${head}method: lhs\nrun_cap: 50\nparameters: {a: {min: 0.0, max: 50}, b: {min: 0.0, max: 50}}`,
+    ).runs.map(({ parameters }) => parameters as { a: number; b: number });
+    for (const key of ['a', 'b'] as const) {
+      expect(values.map((each) => Math.floor(each[key])).sort((x, y) => x - y)).toEqual([...Array(50).keys()]);
+    }
+  });
+
+  it('are all different, and a space that has fewer says so', () => {
+    const plan = planOf(`${head}method: random\nrun_cap: 10\nparameters: {a: [1, 2], b: [x, y]}`);
+    expect(plan.runs).toHaveLength(4);
+    expect(plan.notes).toEqual(['Group runs: of 10 points that were asked for, only 4 are different.']);
+  });
+
+  it('have short names that stay the same, and differ where their values differ', () => {
+    const names = drawn('random', 40).map(({ name }) => name);
+    expect(new Set(names).size).toBe(40);
+    for (const name of names) expect(name).toMatch(/^lr[\d.e-]{3,9}_n\d+_[0-9a-f]{8}$/);
+  });
+
+  it('draw a case as they draw values, and its own parameters with it', () => {
+    const { runs } = planOf(
+      `${head}method: random\nrun_cap: 60\nparameters: {s: {min: 0, max: 100000}}\ncases: [{r: x}, {r: y, k: {min: 1, max: 9}}]`,
+    );
+    const withCase = (r: string) => runs.filter(({ parameters }) => parameters['r'] === r);
+    expect(withCase('x').every(({ parameters }) => !('k' in parameters))).toBe(true);
+    expect(withCase('y').every(({ parameters }) => Number(parameters['k']) >= 1)).toBe(true);
+    expect(Math.min(withCase('x').length, withCase('y').length)).toBeGreaterThan(15);
+  });
+
+  it('compute derived parameters and `when` as a grid does', () => {
+    const { runs } = planOf(
+      `${head}method: random\nrun_cap: 20\nparameters: {n: {min: 1, max: 1000}, twice: {expr: "n * 2"}, k: {values: [1, 2], when: "n > 500"}}`,
+    );
+    for (const { parameters } of runs) {
+      expect(parameters['twice']).toBe(Number(parameters['n']) * 2);
+      expect('k' in parameters).toBe(Number(parameters['n']) > 500);
+    }
+  });
+
+  it('follow the probabilities of their values', () => {
+    const { runs } = planOf(
+      `${head}method: random\nrun_cap: 1000\nparameters: {a: {values: [x, y, z], probabilities: [0.7, 0.3, 0]}, s: {min: 0, max: 1000000000}}`,
+    );
+    const share = (value: string) => runs.filter(({ parameters }) => parameters['a'] === value).length / 1000;
+    expect(share('x')).toBeCloseTo(0.7, 1);
+    expect(share('z')).toBe(0);
+  });
+
+  it('lie within their bounds and are distinct, whatever the bounds', () => {
+    const bounds = fc.record({ min: fc.integer({ min: -1000, max: 1000 }), span: fc.integer({ min: 1, max: 5000 }) });
+    fc.assert(
+      fc.property(bounds, fc.constantFrom('random', 'lhs', 'sobol'), ({ min, span }, method) => {
+        const max = min + span;
+        const { runs } = planOf(
+          JSON.stringify({ command: ['a'], method, run_cap: 12, parameters: { a: { min, max } } }),
+        );
+        const values = runs.map(({ parameters }) => parameters['a'] as number);
+        expect(values.every((value) => Number.isInteger(value) && value >= min && value <= max)).toBe(true);
+        expect(new Set(values).size).toBe(values.length);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

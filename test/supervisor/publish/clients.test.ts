@@ -1,0 +1,92 @@
+import { connect, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Fleet } from '../../../src/client/fleet.js';
+import { lockOf } from '../../../src/client/connection.js';
+import { LONGEST_LINE } from '../../../src/protocol/codec.js';
+import { numbers } from '../../faults/fault-plan.js';
+import { Testbed, waitFor } from '../testbed.js';
+
+const environment = { PATH: process.env['PATH']! };
+
+let bed: Testbed;
+beforeEach(() => {
+  bed = new Testbed();
+});
+afterEach(() => bed.close());
+
+/** All that a client shows, as text. */
+const picture = ({ runs, sweeps, status }: Fleet) =>
+  JSON.stringify([[...runs].sort(([a], [b]) => (a < b ? -1 : 1)), [...sweeps], status], sortKeys);
+
+function sortKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+describe('two clients', () => {
+  it('see the same whenever it is quiet, whatever happened between', async () => {
+    const one = await bed.fleet();
+    const two = await bed.fleet();
+    const random = numbers(5);
+    const runs = Array.from({ length: 60 }, (_, n) => ({ name: `r${n}`, argv: ['sh', '-c', `exit ${n % 3}`] }));
+    await one.submit(bed.plan('s', runs), environment, { slots: 0, gpus: 'none' });
+    const some = () => [...one.runs.keys()].filter(() => random() < 0.2);
+    for (let round = 0; round < 12; round++) {
+      const ask = [
+        () => one.hold(some()),
+        () => two.release(some()),
+        () => two.kill(some()),
+        () => one.resume(some()),
+        () => two.setSlots({ slots: Math.floor(random() * 3) }),
+      ];
+      await Promise.all([ask[Math.floor(random() * ask.length)]!(), ask[Math.floor(random() * ask.length)]!()]);
+      await waitFor('both to see the same', () => picture(one) === picture(two));
+    }
+    // One that comes late is told in a moment what the others have seen happen.
+    await two.release([...one.runs.keys()]);
+    await two.setSlots({ slots: 4 });
+    await waitFor('the end', () => one.status.settled && two.status.settled);
+    const late = await bed.fleet();
+    await waitFor('all to see the same', () => picture(one) === picture(two) && picture(two) === picture(late));
+    expect(one.runs.size).toBe(60);
+  });
+});
+
+/** Says these bytes after a connection is made; gives what came back until the other end hung up. */
+function said(path: string, bytes: Buffer): Promise<string> {
+  return new Promise((resolve) => {
+    let heard = '';
+    const socket: Socket = connect(path);
+    socket.on('data', (chunk) => (heard += chunk.toString()));
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(heard));
+    socket.write(bytes);
+  });
+}
+
+describe('a client that says nonsense', () => {
+  const command = (text: string) => `{"type":"command","request":1,"command":${text}}\n`;
+  it.each([
+    { what: 'garbage', bytes: Buffer.from('garbage\n') },
+    { what: 'brackets a million deep', bytes: Buffer.from(`${'['.repeat(1_000_000)}\n`) },
+    {
+      what: 'objects a hundred thousand deep',
+      bytes: Buffer.from(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}\n`),
+    },
+    { what: 'a number that is none', bytes: Buffer.from('{"type":"hello","version":1e999}\n') },
+    { what: 'a prototype', bytes: Buffer.from('{"__proto__":{"type":"hello","version":1}}\n') },
+    { what: 'an unknown verb', bytes: Buffer.from(command('{"verb":"constructor"}')) },
+    { what: 'a path for an id', bytes: Buffer.from(command('{"verb":"kill","ids":["../../x"]}')) },
+    { what: 'bytes that are no text', bytes: Buffer.from([0xff, 0xfe, 0xc0, 0x80, 10]) },
+    { what: 'a page of no plan', bytes: Buffer.from('{"type":"submit","request":1,"plan":7,"more":true}\n') },
+    { what: 'another version', bytes: Buffer.from('{"type":"hello","version":99}\n') },
+    { what: 'a line without an end', bytes: Buffer.alloc(LONGEST_LINE + 1, 'x') },
+  ])('such as $what is refused in words, and nobody else notices', async ({ bytes }) => {
+    const fleet = await bed.fleet();
+    const pid = bed.supervisorPid();
+    const heard = await said(lockOf(bed.runs)!.socket, bytes);
+    expect(heard).toMatch(/"type":"bye","kind":"refused"/);
+    expect(await fleet.setSlots({ slots: 3 })).toMatchObject({ ok: true });
+    expect([fleet.connection, bed.supervisorPid()]).toEqual(['connected', pid]);
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import type { Run } from '../../../src/scheduler/run-state.js';
+import { noVitals, runSummary } from '../../../src/supervisor/publish/run-view.js';
+import { plan } from '../testbed.js';
+
+const planned = plan('/runs', 's', [{ argv: ['train'] }]).runs[0]!;
+const beside = {
+  argv: planned.argv,
+  parameters: { n: 1 },
+  vitals: noVitals,
+  waiting: null,
+  gpuMemory: null,
+  pid: null,
+  shown: (at: number) => at,
+  warning: null,
+};
+const slot = { kind: 'cpu', index: 0 } as const;
+
+function attemptOf(run: Partial<Run>): number {
+  const whole = { need: { gpus: 0 }, hold: null, priority: 0, ...run } as unknown as Run;
+  return runSummary(whole, planned, beside).attempt;
+}
+
+describe('the attempt in a row', () => {
+  it.each<{ when: string; run: Partial<Run>; attempt: number }>([
+    {
+      when: 'of a run that is up is the number its process was told, also after launches that were not made',
+      run: { attempt: 5, starts: 2, state: { phase: 'running', slot, pid: 7, since: 0, pausedAt: null, pausedMs: 0 } },
+      attempt: 5,
+    },
+    {
+      when: 'of a run that ended is that of its last process',
+      run: { attempt: 5, starts: 2, state: { phase: 'ended', outcome: { kind: 'done' }, since: 0, at: 1 } },
+      attempt: 5,
+    },
+    {
+      when: 'of a run that starts is the number of the start',
+      run: { attempt: 1, starts: 0, state: { phase: 'starting', slot, stop: null } },
+      attempt: 1,
+    },
+    {
+      when: 'of a run that was never up is none',
+      run: { attempt: 1, starts: 0, state: { phase: 'waiting', notBefore: null, last: null } },
+      attempt: 0,
+    },
+    {
+      when: 'of a run that was killed before it was up is none',
+      run: { attempt: 1, starts: 0, state: { phase: 'ended', outcome: { kind: 'killed' }, since: null, at: 1 } },
+      attempt: 0,
+    },
+  ])('$when', ({ run, attempt }) => {
+    expect(attemptOf(run)).toBe(attempt);
+  });
+});

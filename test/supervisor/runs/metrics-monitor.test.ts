@@ -1,0 +1,172 @@
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PlannedRun } from '../../../src/spec/planned-run.js';
+import { VitalSigns } from '../../../src/supervisor/runs/metrics-monitor.js';
+import { plan } from '../testbed.js';
+
+let directory: string;
+beforeEach(() => (directory = mkdtempSync(join(tmpdir(), 'vitals-'))));
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const add = (...rows: string[]) =>
+  appendFileSync(join(directory, 'metrics.jsonl'), rows.map((row) => `${row}\n`).join(''));
+
+function signsOf(run: Partial<PlannedRun> = {}, since = 0): VitalSigns {
+  return new VitalSigns(plan('/', 's', [{ directory, ...run }]).runs[0]!, since);
+}
+
+/** Reads at this time and says what is seen. */
+function at(signs: VitalSigns, now: number) {
+  signs.refresh(now);
+  return signs.vitals(now);
+}
+
+describe('the vital signs of a run', () => {
+  it('are unknown before its first row', () => {
+    const vitals = at(signsOf(), 1000);
+    expect(vitals).toEqual({ metrics: {}, progress: null, etaSeconds: null, spark: [], health: 'ok' });
+  });
+
+  it('tell how far it is and how long it takes, by its pace since it took up', () => {
+    const metrics = { show: [], x: 'step', progress: { key: 'step', total: 100 } };
+    const signs = signsOf({ metrics }, 0);
+    add('{"step": 50}');
+    expect(at(signs, 10_000)).toMatchObject({ progress: 0.5, etaSeconds: 10 });
+    // A resumed run came with its first half: only what was added since counts.
+    add('{"step": 60}');
+    expect(at(signs, 30_000)).toMatchObject({ progress: 0.6, etaSeconds: 80 });
+    add('{"step": 250}');
+    expect(at(signs, 40_000)).toMatchObject({ progress: 1, etaSeconds: 0 });
+  });
+
+  it('use the share that our own lab writes where the sweep file names no progress', () => {
+    add('{"step": 1, "progress/done_frac": 0.25}');
+    expect(at(signsOf(), 1000).progress).toBe(0.25);
+  });
+
+  it('show the first metric that is there of those wanted', () => {
+    add('{"step": 1, "loss": 3}', '{"step": 2, "loss": 2}');
+    const metrics = { show: ['bits', 'loss'], x: 'step', progress: null };
+    expect(at(signsOf({ metrics }), 1000)).toMatchObject({ spark: [3, 2], metrics: { step: 2, loss: 2 } });
+  });
+
+  it.each([
+    { row: '{"loss": NaN}', health: 'nan' },
+    { row: '{"train/loss": null}', health: 'nan' },
+    { row: '{"explained_variance": NaN}', health: 'ok' },
+    { row: '{"loss": 1}', health: 'ok' },
+  ])('are $health after $row', ({ row, health }) => {
+    add(row);
+    expect(at(signsOf(), 1000).health).toBe(health);
+  });
+
+  it('are stalled after a silence that is long for this run', () => {
+    const signs = signsOf();
+    add('{"step": 1}', '{"step": 2}');
+    expect(at(signs, 2000).health).toBe('ok');
+    expect(at(signs, 61_000).health).toBe('ok');
+    expect(at(signs, 62_001).health).toBe('stalled');
+    add('{"step": 3}');
+    expect(at(signs, 63_000).health).toBe('ok');
+    const slow = signsOf();
+    expect(at(slow, 60_000).health).toBe('ok');
+    expect(at(slow, 300_000).health).toBe('ok');
+  });
+
+  it('count the rows that meet the rule, from the first again when the file is replaced', () => {
+    const signs = signsOf({ stopWhen: { when: 'loss < limit', for: 2 }, parameters: { limit: 1 } });
+    add('{"loss": 0.5}');
+    at(signs, 1);
+    expect(signs.ruleMet).toBeNull();
+    writeFileSync(join(directory, 'metrics.jsonl'), '{"loss": 0.4, "x": 1}\n');
+    at(signs, 2);
+    expect(signs.ruleMet).toBeNull();
+    add('{"loss": 0.3}');
+    at(signs, 3);
+    expect(signs.ruleMet).toBe('loss < limit');
+  });
+});
+
+describe('a long file', () => {
+  const row = (step: number) => `{"step": ${step}, "loss": 1}`;
+  const rows = (from: number, count: number) => Array.from({ length: count }, (_, index) => row(from + index));
+  /** Reads all in parts of so many bytes; gives the most that one part took. */
+  const readAll = (signs: VitalSigns, part: number) => {
+    let most = 0;
+    for (let more = true; more;) {
+      const read = signs.refresh(1000, part);
+      most = Math.max(most, read.bytes);
+      more = read.more;
+    }
+    return most;
+  };
+  const told: string[] = [];
+  const jury = {
+    restart: () => undefined,
+    remember: ({ step }: Readonly<Record<string, number>>) => void told.push(`old ${step}`),
+    note: ({ step }: Readonly<Record<string, number>>) => void told.push(`new ${step}`),
+    judge: () => null,
+  };
+  const objective = { name: 'loss', goal: 'minimize' as const };
+  const resumed = () => new VitalSigns(plan('/', 's', [{ directory, objective }]).runs[0]!, 0, jury, true);
+  beforeEach(() => void (told.length = 0));
+
+  it('is read in parts, and no pace is made out of how fast it is read', () => {
+    const metrics = { show: ['loss'], x: 'step', progress: { key: 'step', total: 20_000 } };
+    add(...rows(1, 10_000));
+    const signs = signsOf({ metrics });
+    expect(signs.refresh(1000, 4096)).toMatchObject({ changed: true, more: true });
+    expect(signs.vitals(1000)).toMatchObject({ etaSeconds: null });
+    expect(readAll(signs, 4096)).toBeLessThanOrEqual(4096);
+    expect(at(signs, 1000)).toMatchObject({ progress: 0.5, etaSeconds: 1, metrics: { step: 10_000 } });
+  });
+
+  it.each([50, 128, 1000, 1 << 20])('of an earlier attempt is told from what is new, in parts of %d bytes', (part) => {
+    add(...rows(1, 5));
+    const signs = resumed();
+    signs.refresh(1000, part);
+    add(...rows(6, 2));
+    readAll(signs, part);
+    expect(told).toEqual(['old 1', 'old 2', 'old 3', 'old 4', 'old 5', 'new 6', 'new 7']);
+  });
+
+  it('of an earlier attempt may end in half a line, which is new when it is completed', () => {
+    writeFileSync(join(directory, 'metrics.jsonl'), `${row(1)}\n{"st`);
+    const signs = resumed();
+    readAll(signs, 64);
+    appendFileSync(join(directory, 'metrics.jsonl'), `ep": 2}\n${row(3)}\n`);
+    readAll(signs, 64);
+    expect(told).toEqual(['old 1', 'new 2', 'new 3']);
+  });
+
+  it('meets no rule before all of the past is read', () => {
+    add('{"loss": 0.5}', '{"loss": 0.5}', '{"loss": 2}');
+    const run = { directory, stopWhen: { when: 'loss < 1', for: 1 } };
+    const signs = new VitalSigns(plan('/', 's', [run]).runs[0]!, 0, jury, true);
+    signs.refresh(1000, 16);
+    expect(signs.ruleMet).toBeNull();
+    readAll(signs, 16);
+    expect(signs.ruleMet).toBe('loss < 1');
+  });
+
+  it('of thousands of keys a row is held in bounded memory', () => {
+    const wide = `{${Array.from({ length: 10_000 }, (_, key) => `"key${key}": 1`).join(',')}}`;
+    const signs = signsOf();
+    add(...Array.from({ length: 30 }, () => wide));
+    readAll(signs, 1 << 17);
+    expect(Object.keys(signs.vitals(1000).metrics)).toHaveLength(2000);
+  });
+
+  it.each([
+    { what: 'deeply nested', line: `{"a": ${'['.repeat(100_000)}${']'.repeat(100_000)}}` },
+    { what: 'full of quotes that never end', line: `{"a": NaN, "b": "${'\\"'.repeat(100_000)}` },
+    { what: 'nothing but bytes', line: '\0'.repeat(200_000) },
+  ])('may have a line that is $what', ({ line }) => {
+    const signs = signsOf();
+    add('{"a": 1}', line, '{"c": 2}');
+    readAll(signs, 1 << 17);
+    expect(signs.vitals(1000).metrics).toEqual({ a: 1, c: 2 });
+  });
+});

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Plan } from '../../../src/spec/planned-run.js';
+import { RunBook } from '../../../src/supervisor/runs/submission-store.js';
+import { plan } from '../testbed.js';
+
+let runs: string;
+beforeEach(() => {
+  runs = mkdtempSync(join(tmpdir(), 'book-'));
+});
+afterEach(() => rmSync(runs, { recursive: true, force: true }));
+
+const folder = () => join(runs, '.supervisor', 'plans');
+const aPlan = (): Plan =>
+  plan(
+    runs,
+    's',
+    Array.from({ length: 1500 }, (_, n) => ({ parameters: { n } })),
+  );
+
+async function kept(): Promise<string> {
+  return new RunBook(runs).add(aPlan(), { HOME: '/home/me' });
+}
+
+describe('the run book', () => {
+  it.each([
+    { how: 'at once', prepare: false },
+    { how: 'in turns', prepare: true },
+  ])('gives back what was kept, $how', async ({ prepare }) => {
+    const key = await kept();
+    const book = new RunBook(runs);
+    if (prepare) await book.prepare([key]);
+    expect(book.page(key).plan).toEqual(aPlan());
+    expect(book.page(key).environment).toEqual({ HOME: '/home/me' });
+  });
+
+  it('keeps the same plan once, and leaves no draft', async () => {
+    expect(await kept()).toBe(await kept());
+    expect(readdirSync(folder())).toHaveLength(1);
+  });
+
+  it.each([
+    { what: 'changed', harm: (text: string) => text.replace('"n":7}', '"n":8}') },
+    { what: 'cut', harm: (text: string) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1) },
+    { what: 'emptied', harm: () => '' },
+  ])('does not take a plan for its own that somebody has $what', async ({ harm }) => {
+    const key = await kept();
+    const path = join(folder(), `${key.split('/')[0]!}.json`);
+    writeFileSync(path, harm(readFileSync(path, 'utf8')));
+    const book = new RunBook(runs);
+    await book.prepare([key]);
+    expect(() => book.page(key)).toThrow(`${path} cannot be read`);
+  });
+
+  it('writes again what somebody has deleted, so that it is found', async () => {
+    const book = new RunBook(runs);
+    const key = await book.add(aPlan(), {});
+    rmSync(folder(), { recursive: true });
+    await book.secure();
+    expect(new RunBook(runs).page(key).plan).toEqual(aPlan());
+  });
+
+  it('reads plans of version 1', async () => {
+    const environment = (await kept()).split('/')[1]!;
+    const text = JSON.stringify(aPlan());
+    const name = createHash('sha256').update(text).digest('hex').slice(0, 16);
+    writeFileSync(join(folder(), `${name}.json`), text);
+    const book = new RunBook(runs);
+    await book.prepare([`${name}/${environment}`]);
+    expect(book.page(`${name}/${environment}`).plan).toEqual(aPlan());
+  });
+});

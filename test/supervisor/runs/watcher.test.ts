@@ -1,0 +1,132 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { PlannedRun } from '../../../src/spec/planned-run.js';
+import { ReadingQueue } from '../../../src/supervisor/runs/reading-queue.js';
+import { Watcher } from '../../../src/supervisor/runs/watcher.js';
+import { plan, waitFor } from '../testbed.js';
+
+let folder: string;
+beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'memrl-watcher-'))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const ignore = () => ({
+  ...{ now: () => 1_000_000, changed: vi.fn(), recalled: vi.fn() },
+  ...{ ruleMet: vi.fn(), targetReached: vi.fn(), ailing: vi.fn(), hindered: vi.fn() },
+});
+
+it('reads what a run wrote that ended before it was followed', async () => {
+  const objective = { name: 'acc', goal: 'maximize' as const, target: 0.9 };
+  const run = plan(folder, 's', [{ directory: folder, objective }]).runs[0]!;
+  writeFileSync(join(folder, 'metrics.jsonl'), '{"step": 1, "acc": 0.95}\n');
+  const listener = ignore();
+  const watcher = new Watcher(listener);
+  const caughtUp = vi.fn();
+  watcher.catchUp(run, 1, caughtUp);
+  expect(caughtUp).toHaveBeenCalledOnce();
+  expect(listener.targetReached).toHaveBeenCalledExactlyOnceWith(run, expect.stringContaining('acc 0.95'));
+  await watcher.close();
+});
+
+it('says when all is read that runs of the past wrote last', async () => {
+  const runs = Array.from({ length: 9 }, (_, n) => {
+    const directory = join(folder, String(n));
+    mkdirSync(directory);
+    writeFileSync(join(directory, 'metrics.jsonl'), `{"step": 1, "acc": ${n}}\n`);
+    return { name: `r${n}`, directory };
+  });
+  const planned = plan(folder, 's', runs).runs;
+  const listener = ignore();
+  const watcher = new Watcher(listener);
+  expect(watcher.unread).toBe(0);
+  watcher.recall(planned);
+  expect(watcher.unread).toBe(9);
+  await waitFor('everything to be read', () => watcher.unread === 0);
+  expect(listener.recalled).toHaveBeenCalledOnce();
+  expect(planned.map(({ id }) => watcher.vitals(id).metrics['acc'])).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  await watcher.close();
+});
+
+it('says nothing any more once it is closed', async () => {
+  const listener = ignore();
+  const watcher = new Watcher(listener);
+  watcher.recall(plan(folder, 's', [{ directory: folder }]).runs);
+  await watcher.close();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(listener.recalled).not.toHaveBeenCalled();
+});
+
+/** Some 1.3 MB of rows, which rise to 0.99. */
+const longFile = () =>
+  Array.from({ length: 30_000 }, (_, step) => `{"step": ${step}, "acc": ${step / 30_300}, "x": 1}\n`).join('');
+
+it('tells the end of a run with a long file when its last row has been read, and other ends before', async () => {
+  const objective = { name: 'acc', goal: 'maximize' as const, target: 0.98 };
+  const runs = ['long', 'short'].map((name) => ({ name, directory: join(folder, name), objective }));
+  const [long, short] = plan(folder, 's', runs).runs as [PlannedRun, PlannedRun];
+  for (const { directory } of [long, short]) mkdirSync(directory);
+  writeFileSync(join(long.directory, 'metrics.jsonl'), longFile());
+  writeFileSync(join(short.directory, 'metrics.jsonl'), '{"step": 1, "acc": 0.5}\n');
+  const told: string[] = [];
+  const listener = { ...ignore(), targetReached: () => void told.push('target') };
+  const watcher = new Watcher(listener);
+  watcher.catchUp(long, 1, () => told.push('long ended'));
+  watcher.catchUp(short, 1, () => told.push('short ended'));
+  expect(told).not.toContain('long ended');
+  await waitFor('both ends', () => told.length === 3);
+  expect(told).toEqual(['short ended', 'target', 'long ended']);
+  await watcher.close();
+});
+
+it('does not wait for ever for what a run wrote that ended: the rest is read after its end', async () => {
+  const run = plan(folder, 's', [{ directory: folder }]).runs[0]!;
+  writeFileSync(join(folder, 'metrics.jsonl'), longFile());
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const clock = { now: 0 };
+    // So slow that one part is read in a turn.
+    const watcher = new Watcher(ignore(), new ReadingQueue(() => (clock.now += 1000)));
+    const caughtUp = vi.fn();
+    watcher.watch(run, 1, 1_000_000);
+    watcher.catchUp(run, 1, () => void caughtUp());
+    watcher.finish(run);
+    expect(caughtUp).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(10_000);
+    expect(caughtUp).toHaveBeenCalledOnce();
+    expect(watcher.vitals(run.id).metrics['step']).toBe(29_999);
+    await watcher.close();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('reads short files of the past beside long ones', async () => {
+  const runs = Array.from({ length: 20 }, (_, n) => ({ name: `r${n}`, directory: join(folder, String(n)) }));
+  const planned = plan(folder, 's', runs).runs;
+  for (const { directory } of planned) mkdirSync(directory);
+  writeFileSync(join(planned[0]!.directory, 'metrics.jsonl'), longFile().repeat(4));
+  for (const { directory } of planned.slice(1)) writeFileSync(join(directory, 'metrics.jsonl'), '{"step": 1}\n');
+  const order: string[] = [];
+  const listener = { ...ignore(), changed: (id: string) => void order.push(id) };
+  const watcher = new Watcher(listener);
+  watcher.recall(planned);
+  await waitFor('everything to be read', () => watcher.unread === 0);
+  expect(order.at(-1)).toBe('s/r0');
+  expect(new Set(order).size).toBe(20);
+  await watcher.close();
+});
+
+it('says once what of a file cannot be read, and when it can be again', async () => {
+  const run = plan(folder, 's', [{ directory: folder }]).runs[0]!;
+  mkdirSync(join(folder, 'metrics.jsonl'));
+  const hindered = vi.fn();
+  const watcher = new Watcher({ ...ignore(), hindered });
+  watcher.catchUp(run, 1, () => undefined);
+  expect(hindered).toHaveBeenCalledExactlyOnceWith(run.id, expect.stringMatching(/it is a directory/));
+  watcher.watch(run, 2, 1_000_000);
+  rmSync(join(folder, 'metrics.jsonl'), { recursive: true });
+  writeFileSync(join(folder, 'metrics.jsonl'), '{"step": 1}\n');
+  await waitFor('it to be read', () => watcher.vitals(run.id).metrics['step'] === 1);
+  await watcher.close();
+});

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { didYouMean, nearest } from '../../src/text/nearest.js';
+
+describe('the nearest word', () => {
+  it.each([
+    { word: 'comand', among: ['command', 'cwd'], is: 'command' },
+    { word: 'group', among: ['groups', 'grace'], is: 'groups' },
+    { word: 'warmpu', among: ['warmup'], is: 'warmup' },
+    { word: 'LR', among: ['lr', 'l2'], is: 'lr' },
+    { word: 'zzz', among: ['command'], is: null },
+  ])('to $word is $is', ({ word, among, is }) => {
+    expect(nearest(word, among)).toBe(is);
+  });
+
+  it('or else a short list of what there is', () => {
+    expect(didYouMean('zzz', ['a', 'b'])).toBe('Known: `a`, `b`.');
+    expect(didYouMean('zzz', [])).toBe('There are none.');
+  });
+});
