@@ -1,5 +1,5 @@
 /** What belongs together, in the order of the first of each. */
-export function bucket<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, T[]> {
+export function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, T[]> {
   const buckets = new Map<string, T[]>();
   // Neighbours often belong together, and need not be looked up each.
   let [last, members]: [string | null, T[]] = [null, []];

@@ -1,6 +1,6 @@
-import { bucket } from './group-by.js';
+import { groupBy } from './group-by.js';
 
 /** The items in lists of equal key, in the order of each key's first item. */
 export function grouped<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {
-  return [...bucket(items, keyOf).values()];
+  return [...groupBy(items, keyOf).values()];
 }

@@ -1,5 +1,5 @@
 /** A value that is made when it is first asked for, and then kept. */
-export function late<T>(make: () => T): () => T {
+export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;
   return () => (made ??= { value: make() }).value;
 }

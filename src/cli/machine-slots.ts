@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { readGpus } from '../gpu/read-gpus.js';
-import { slotWish, type LaunchOptions } from './options.js';
+import { requestedSlots, type LaunchOptions } from './options.js';
 
 /** Where runs would go on this machine: `gpu 0` … and `cpu 0` …, as the supervisor would grant them with nothing else running. */
 export async function machineSlots(options: LaunchOptions): Promise<string[]> {
-  const wish = slotWish(options);
+  const wish = requestedSlots(options);
   const gpus = wish.gpus === undefined ? await presentGpus() : wish.gpus === 'none' ? [] : wish.gpus;
   const cpus = Array.from({ length: wish.slots ?? availableParallelism() }, (_, index) => `cpu ${index}`);
   return [...gpus.map((index) => `gpu ${index}`), ...cpus];

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { didYouMean } from '../text/nearest.js';
 import { UserError } from '../base/user-error.js';
-import { ensureSupervisor, type SupervisorWish } from '../client/ensure-supervisor.js';
+import { ensureSupervisor, type RequestedSupervisor } from '../client/ensure-supervisor.js';
 import type { Fleet } from '../client/fleet.js';
 import { runsDirectory, type CommonOptions } from './options.js';
 import { emptyName } from './sweep-directory.js';
@@ -18,7 +18,7 @@ import { remark } from './terminal.js';
 export async function withFleet<Result>(
   options: CommonOptions,
   use: (fleet: Fleet) => Promise<Result>,
-  wish: SupervisorWish = {},
+  wish: RequestedSupervisor = {},
 ): Promise<Result> {
   const directory = runsDirectory(options.runs);
   if (!existsSync(directory)) {

@@ -23,7 +23,7 @@ export type LaunchOptions = CommonOptions &
   };
 
 /** Room for runs that the person grants; what is left out is the whole machine. */
-export type SlotWish = { slots?: number; gpus?: number[] | 'none'; perGpu?: number };
+export type SlotFlags = { slots?: number; gpus?: number[] | 'none'; perGpu?: number };
 
 /**
  * Absolute path of the folder that holds the sweeps. It need not be there.
@@ -85,7 +85,7 @@ export function collect(value: string, earlier: string[] | undefined): string[] 
   return [...(earlier ?? []), value];
 }
 
-export function slotWish({ slots, gpus, perGpu }: SlotOptions): SlotWish {
+export function requestedSlots({ slots, gpus, perGpu }: SlotOptions): SlotFlags {
   return {
     ...(slots === undefined ? {} : { slots }),
     ...(gpus === undefined ? {} : { gpus: gpus === 'none' ? 'none' : gpuList('--gpus', gpus.split(',')) }),

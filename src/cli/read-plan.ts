@@ -2,7 +2,7 @@ import { expandSweep } from '../spec/expand/expand-sweep.js';
 import { parseSweepFile } from '../spec/file/parse-sweep-file.js';
 import type { Plan } from '../spec/planned-run.js';
 import { doneTest } from '../spec/policy/done-rule.js';
-import { standing } from '../spec/policy/completion.js';
+import { completionOf } from '../spec/policy/completion.js';
 import { readRunFacts } from '../files/completion-facts.js';
 import { runsDirectory, type LaunchOptions } from './options.js';
 import type { Planned } from './plan/planned.js';
@@ -27,7 +27,7 @@ export function readPlan(path: string, { runs, set, sweep }: LaunchOptions): Rea
   });
   const planned = plan.runs.map((run) => ({
     run,
-    standing: standing(run, readRunFacts(run.directory, run.done, doneTest(run))),
+    standing: completionOf(run, readRunFacts(run.directory, run.done, doneTest(run))),
   }));
   return { text, plan, planned };
 }

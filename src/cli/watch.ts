@@ -2,7 +2,7 @@ import type { Fleet, RunSummary } from '../client/fleet.js';
 import { PreferencesFile, preferencesPath } from '../files/preferences.js';
 import { openWindow } from '../tui/open-window.js';
 import { preferencesIn } from '../tui/preferences.js';
-import { LateDesk } from './editor/lazy-editor.js';
+import { LazyEditor } from './editor/lazy-editor.js';
 import type { Launched } from './editor/sweep-source.js';
 import { isOver } from './is-over.js';
 import type { LaunchOptions } from './options.js';
@@ -44,7 +44,7 @@ export function prepareWindow({ plain }: LaunchOptions): void {
 
 async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched): Promise<number> {
   const { options } = launched;
-  const desk = new LateDesk(fleet, launched);
+  const desk = new LazyEditor(fleet, launched);
   const outcome = await openWindow({
     fleet,
     desk,

@@ -31,7 +31,7 @@ export type Programs = {
  * `takesOver`: may take the place of a supervisor on another host, or in another container, whose lease has expired.
  * `patienceMs`: how long one that neither answers nor dies is waited for.
  */
-export type SupervisorWish = { takesOver?: boolean; patienceMs?: number };
+export type RequestedSupervisor = { takesOver?: boolean; patienceMs?: number };
 
 /** A supervisor that is not up by then has a problem, ms. */
 const PATIENCE_MS = 10_000;
@@ -69,7 +69,7 @@ export async function connect(runsDirectory: string, patienceMs?: number): Promi
 export async function ensureSupervisor(
   runsDirectory: string,
   programs: Programs,
-  { takesOver = false, patienceMs = PATIENCE_MS }: SupervisorWish = {},
+  { takesOver = false, patienceMs = PATIENCE_MS }: RequestedSupervisor = {},
 ): Promise<Fleet> {
   let elsewhereUntil = -Infinity;
   const reopen = async () => {

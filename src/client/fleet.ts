@@ -1,7 +1,7 @@
 import { errorText } from '../base/error-text.js';
 import type { Socket } from 'node:net';
 import { UserError } from '../base/user-error.js';
-import type { Ack, Command, SlotWish } from '../protocol/command.js';
+import type { Ack, Command, RequestedSlots } from '../protocol/command.js';
 import type { FleetStatus } from '../protocol/fleet-status.js';
 import type { ClientMessage, Plan, ServerMessage } from '../protocol/message.js';
 import type { RunSummary, SweepSummary } from '../protocol/run-summary.js';
@@ -9,7 +9,7 @@ import { submission } from '../protocol/submission.js';
 import { Connection } from './connection.js';
 import { Mirror } from './mirror.js';
 
-export type { Ack, Command, SlotWish } from '../protocol/command.js';
+export type { Ack, Command, RequestedSlots } from '../protocol/command.js';
 export type { FleetStatus } from '../protocol/fleet-status.js';
 export type { GroupSummary, RunSummary, RunWord, SweepSummary } from '../protocol/run-summary.js';
 
@@ -163,12 +163,12 @@ export class Fleet {
     return this.#command({ verb: 'forget-sweep', sweep });
   }
 
-  setSlots(slots: SlotWish): Promise<Ack> {
+  setSlots(slots: RequestedSlots): Promise<Ack> {
     return this.#command({ verb: 'set-slots', slots });
   }
 
   /** Launches what of the plan is not done or running. `environment`: the person's, for the runs. Resolves when it is safe. */
-  submit(plan: Plan, environment: Readonly<Record<string, string>>, slots: SlotWish): Promise<Ack> {
+  submit(plan: Plan, environment: Readonly<Record<string, string>>, slots: RequestedSlots): Promise<Ack> {
     return this.#request((request) => submission({ request, plan, environment, slots }));
   }
 

@@ -18,7 +18,7 @@ const MPS_SERVER = 'nvidia-cuda-mps-server';
 /** What the driver itself may take on an idle GPU, MiB. */
 const RESERVED = 1024;
 
-export class Census {
+export class GpuAccounting {
   /** By pid, of the processes listed last. */
   #owners = new Map<number, Owner>();
   /** Listed last, though both process and run had ended. */

@@ -1,6 +1,6 @@
 import type { RunId } from '../base/ids.js';
 import type { Tree } from '../processes/process-tree.js';
-import { Census } from './gpu-accounting.js';
+import { GpuAccounting } from './gpu-accounting.js';
 import type { Gpu, GpuReading } from './gpu.js';
 import { type GpuView, nothingKnown } from './gpu-view.js';
 import { readGpus } from './read-gpus.js';
@@ -33,7 +33,7 @@ export type GpuMonitorOptions = {
  */
 export class GpuMonitor {
   readonly #options: GpuMonitorOptions;
-  readonly #census = new Census();
+  readonly #census = new GpuAccounting();
   #view: GpuView = nothingKnown;
   /** A look in progress: another one would only wait for the same driver. */
   #looking: Promise<GpuView> | null = null;

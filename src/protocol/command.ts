@@ -2,14 +2,14 @@ import * as z from 'zod';
 import { Name, RunId } from '../base/ids.js';
 
 /** Room the person grants; what is left out stays as it is, or is the whole machine. */
-export const SlotWish = z.object({
+export const RequestedSlots = z.object({
   /** Runs at a time on CPU slots. */
   slots: z.int().nonnegative().optional(),
   gpus: z.union([z.array(z.int().nonnegative()), z.literal('none')]).optional(),
   /** Runs that share one GPU; overrides the sweep file. */
   perGpu: z.int().positive().optional(),
 });
-export type SlotWish = z.infer<typeof SlotWish>;
+export type RequestedSlots = z.infer<typeof RequestedSlots>;
 
 /** What a client can ask for once it is connected. */
 export const Command = z.discriminatedUnion('verb', [
@@ -25,7 +25,7 @@ export const Command = z.discriminatedUnion('verb', [
   z.object({ verb: z.literal('drain'), gpus: z.array(z.int().nonnegative()), drained: z.boolean() }),
   z.object({ verb: z.literal('stop-sweep'), sweep: Name }),
   z.object({ verb: z.literal('forget-sweep'), sweep: Name }),
-  z.object({ verb: z.literal('set-slots'), slots: SlotWish }),
+  z.object({ verb: z.literal('set-slots'), slots: RequestedSlots }),
 ]);
 export type Command = z.infer<typeof Command>;
 

@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { RunId } from '../base/ids.js';
 import { PlanPage } from '../spec/plan-text.js';
 import { Plan } from '../spec/planned-run.js';
-import { Ack, Command, SlotWish } from './command.js';
+import { Ack, Command, RequestedSlots } from './command.js';
 import { FleetStatus } from './fleet-status.js';
 import { type RunSummary, SweepSummary } from './run-summary.js';
 
@@ -30,7 +30,7 @@ export const ClientMessage = z.discriminatedUnion('type', [
     /** The first page names the sweep and its groups; all pages bring runs. */
     plan: Plan,
     environment: z.record(z.string(), z.string()),
-    slots: SlotWish,
+    slots: RequestedSlots,
     /** Another page of the same request follows. */
     more: z.boolean(),
   }),

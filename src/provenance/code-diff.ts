@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Redact } from '../text/redaction.js';
-import { git, type GitState, type GitSurroundings } from './git-state.js';
+import { git, type GitState, type GitHost } from './git-state.js';
 import { readUntracked, type Untracked } from './untracked-files.js';
 
 /** Bytes of a diff; what is longer is cut off between two files. */
@@ -8,7 +8,7 @@ const MOST = 2 * 2 ** 20;
 /** Names that are spelt out. */
 const NAMED = 100;
 
-type Extent = GitSurroundings & {
+type Extent = GitHost & {
   redact: Redact;
   /** Absolute: the runs directory, which is not code. */ except: string;
 };
@@ -34,7 +34,7 @@ type Changes = { text: string; encoding: 'utf8' | 'latin1'; isCut: boolean };
 
 const nothing: Changes = { text: '', encoding: 'utf8', isCut: false };
 
-async function trackedChanges(top: string, surroundings: GitSurroundings): Promise<Changes> {
+async function trackedChanges(top: string, surroundings: GitHost): Promise<Changes> {
   const words = ['diff', 'HEAD', '--binary', '--no-color', '--no-ext-diff', '--no-textconv'];
   const prefixes = ['--src-prefix=a/', '--dst-prefix=b/'];
   const { output, isWhole } = await git(top, surroundings, [...words, ...prefixes], MOST);

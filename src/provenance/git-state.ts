@@ -14,13 +14,13 @@ export type GitState = {
 };
 
 /** How git is asked. */
-export type GitSurroundings = { environment: Readonly<Record<string, string>> };
+export type GitHost = { environment: Readonly<Record<string, string>> };
 
 /** Above this a repository is too slow to be worth knowing, ms. */
 const PATIENCE_MS = 5000;
 
 /** The state of the repository that a folder is in; null outside one, and without git. Never rejects. */
-export async function readGitState(folder: string, surroundings: GitSurroundings): Promise<GitState | null> {
+export async function readGitState(folder: string, surroundings: GitHost): Promise<GitState | null> {
   const place = await git(folder, surroundings, ['rev-parse', '--show-toplevel', 'HEAD']);
   if (!place.isWhole) return null;
   const [top, commit] = place.output.toString().trimEnd().split('\n');
@@ -40,7 +40,7 @@ export async function readGitState(folder: string, surroundings: GitSurroundings
 /** Calls git so that it changes nothing, asks nobody, and says the same in every language. Never rejects. */
 export function git(
   folder: string,
-  { environment }: GitSurroundings,
+  { environment }: GitHost,
   words: readonly string[],
   most?: number,
 ): Promise<Answer> {

@@ -7,7 +7,7 @@ import type { CodeState } from './code-state.js';
 import { writeCode } from './code-store.js';
 
 /** What was found out at the submits of one sweep. `code`: by `codeKey`; the last submit wins. */
-export type Capture = { machine: MachineRecord; code: Map<string, CodeState> };
+export type Provenance = { machine: MachineRecord; code: Map<string, CodeState> };
 
 const CaptureFile = z.object({
   version: z.literal(1),
@@ -19,7 +19,7 @@ const CaptureFile = z.object({
 const LARGEST = 4 << 20;
 
 /** What an earlier supervisor found out; null when nothing was, or it cannot be read. */
-export function readCapture(sweepDirectory: string): Capture | null {
+export function readProvenance(sweepDirectory: string): Provenance | null {
   const text = textOrNull(join(sweepDirectory, sweepFiles.code, sweepFiles.captured), LARGEST);
   if (text === null) return null;
   try {
@@ -32,7 +32,7 @@ export function readCapture(sweepDirectory: string): Capture | null {
 }
 
 /** For the next supervisor: runs that it starts were submitted to this one. */
-export function writeCapture(sweepDirectory: string, { machine, code }: Capture): void {
+export function writeProvenance(sweepDirectory: string, { machine, code }: Provenance): void {
   const file: z.infer<typeof CaptureFile> = { version: 1, machine, code: Object.fromEntries(code) };
   writeCode(sweepDirectory, sweepFiles.captured, `${JSON.stringify(file, null, 2)}\n`);
 }

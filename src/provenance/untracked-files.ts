@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs';
 import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
 import { readRegularBytes } from '../files/regular-file.js';
-import { git, type GitSurroundings } from './git-state.js';
+import { git, type GitHost } from './git-state.js';
 
 /** Files git does not know yet: `patch` makes those that could be taken in; `left` names the others. */
 export type Untracked = { patch: string; taken: string[]; left: string[] };
@@ -24,7 +24,7 @@ const plainName = /^[^"\\\p{Cc}]+$/u;
  */
 export async function readUntracked(
   top: string,
-  surroundings: GitSurroundings,
+  surroundings: GitHost,
   { except, most }: { except: string; most: number },
 ): Promise<Untracked> {
   const listed = await git(top, surroundings, ['ls-files', '--others', '--exclude-standard', '-z']);

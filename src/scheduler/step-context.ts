@@ -3,7 +3,7 @@ import type { SchedulerAction } from './action.js';
 import type { SchedulerState } from './state.js';
 
 /** One event being worked on: the state to change, the time of the event, and what came of it. */
-export type Turn = {
+export type StepContext = {
   readonly state: SchedulerState;
   readonly at: number;
   readonly actions: SchedulerAction[];

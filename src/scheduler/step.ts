@@ -22,19 +22,19 @@ import type { SchedulerState } from './state.js';
 import { stop } from './lifecycle/stop.js';
 import { submit } from './lifecycle/submit.js';
 import { passTime } from './lifecycle/time.js';
-import type { Turn } from './step-context.js';
+import type { StepContext } from './step-context.js';
 
 /** What came of an event. `touched`: runs whose own state changed. */
 export type Step = { actions: readonly SchedulerAction[]; touched: ReadonlySet<RunId> };
 
 export function step(state: SchedulerState, event: SchedulerEvent): Step {
-  const turn: Turn = { state, at: event.at, actions: [], touched: new Set() };
+  const turn: StepContext = { state, at: event.at, actions: [], touched: new Set() };
   react(turn, event);
   launchWaiting(turn);
   return turn;
 }
 
-function react(turn: Turn, event: SchedulerEvent): void {
+function react(turn: StepContext, event: SchedulerEvent): void {
   switch (event.type) {
     case 'slots-changed':
       return changeSlots(turn.state, event);
@@ -57,7 +57,7 @@ function react(turn: Turn, event: SchedulerEvent): void {
 
 /** News of one attempt. */
 function learn(
-  turn: Turn,
+  turn: StepContext,
   event: EventOf<'run-started' | 'run-ended' | 'launch-failed' | 'launch-withdrawn' | 'rule-met'>,
 ): void {
   switch (event.type) {
@@ -79,7 +79,7 @@ function learn(
 type Request = Extract<SchedulerEvent, { ids: unknown }>;
 
 /** What a person wants done to runs: the same to each, whatever the others do. */
-function obey(turn: Turn, event: Request): void {
+function obey(turn: StepContext, event: Request): void {
   const act = orderOf(event);
   for (const id of event.ids) {
     const run = turn.state.runs.get(id);
@@ -87,7 +87,7 @@ function obey(turn: Turn, event: Request): void {
   }
 }
 
-function orderOf(event: Request): (turn: Turn, run: Run) => void {
+function orderOf(event: Request): (turn: StepContext, run: Run) => void {
   switch (event.type) {
     case 'stop-requested':
       return (turn, run) => stop(turn, run, { kind: 'asked' });

@@ -174,4 +174,4 @@ export const Plan = z.strictObject({
 export type Plan = z.infer<typeof Plan>;
 
 /** Whether a run has to be started, and why; the words of `--dry-run`. */
-export type Standing = { state: 'new' | 'resume' | 'done'; reason: string };
+export type Completion = { state: 'new' | 'resume' | 'done'; reason: string };

@@ -14,12 +14,12 @@ import { ELSEWHERE, leaseTerms, type LeaseTerms, type SupervisorLock } from '../
 import { hostIdentity } from '../processes/host-identity.js';
 import { identityOf } from '../processes/process-identity.js';
 import { checkRunsDirectory } from '../files/private-folder.js';
-import { standing } from '../spec/policy/completion.js';
-import type { Surroundings } from './gpus/gpu-watch.js';
+import { completionOf } from '../spec/policy/completion.js';
+import type { HostConfig } from './gpus/gpu-watch.js';
 import { Lease } from './core/lease.js';
 import { lockPath, type LockState, readLock, takeLock, type TakenLock } from './core/lock.js';
-import { isAnswered } from './core/ping.js';
-import { Service, type ServiceOptions } from './supervisor.js';
+import { isAnsweringPing } from './core/ping.js';
+import { Supervisor, type SupervisorOptions } from './supervisor.js';
 import { startProblem } from './core/start-problem.js';
 import { socketAddress } from './publish/socket-address.js';
 import { fallsSilent } from './core/take-over.js';
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   process.stderr.on('error', () => undefined);
   const { runs: runsDirectory, bin, takesOver } = options();
   const socket = addressOf(runsDirectory);
-  if (readLock(lockPath(runsDirectory)) === null && (await isAnswered(socket))) {
+  if (readLock(lockPath(runsDirectory)) === null && (await isAnsweringPing(socket))) {
     log(`a supervisor of ${runsDirectory} is there already, though someone has deleted its lock`);
     return;
   }
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   const lock = await locked(runsDirectory, own, takesOver ? terms : null);
   if (lock === null) return;
   const isOurs = () => lock.look() !== 'lost';
-  const given = { runsDirectory, bin, socket, isOurs, judge: standing, log, surroundings: surroundings() };
+  const given = { runsDirectory, bin, socket, isOurs, judge: completionOf, log, surroundings: surroundings() };
   try {
     await serve(given, lock, terms);
   } finally {
@@ -71,9 +71,9 @@ function nameOf({ pid, host }: SupervisorLock): string {
   return host === undefined || host === hostIdentity().host ? `process ${pid}` : `process ${pid} on ${host}`;
 }
 
-async function serve(options: ServiceOptions, lock: TakenLock, terms: LeaseTerms): Promise<void> {
+async function serve(options: SupervisorOptions, lock: TakenLock, terms: LeaseTerms): Promise<void> {
   const told = untilTold();
-  const service = await Service.start(options);
+  const service = await Supervisor.start(options);
   // Until now nobody could come in, so nobody was kept waiting.
   const turns = watchTurns(log, process.env['MEMRL_TURNS'] ?? null);
   log(`process ${process.pid} supervises ${options.runsDirectory}`);
@@ -84,7 +84,7 @@ async function serve(options: ServiceOptions, lock: TakenLock, terms: LeaseTerms
   log(`ends: ${reason}`);
 }
 
-type Post = { service: Service; lock: TakenLock; terms: LeaseTerms };
+type Post = { service: Supervisor; lock: TakenLock; terms: LeaseTerms };
 
 /** Keeps the lease, the lock and the socket, about once a second; resolves when another supervisor has the lock. */
 async function untilReplaced({ service, lock, terms }: Post, runsDirectory: string): Promise<string> {
@@ -107,7 +107,7 @@ async function untilReplaced({ service, lock, terms }: Post, runsDirectory: stri
 }
 
 /** The folder of sockets goes with the last session of its user on many machines, and comes again with the next. */
-async function listenAnew(service: Service, lock: TakenLock, runsDirectory: string): Promise<void> {
+async function listenAnew(service: Supervisor, lock: TakenLock, runsDirectory: string): Promise<void> {
   try {
     const socket = addressOf(runsDirectory);
     await service.listen(socket);
@@ -144,7 +144,7 @@ function addressOf(runsDirectory: string): string {
 }
 
 /** `MEMRL_…`: for tests, and for whoever knows better than the supervisor. */
-function surroundings(): Surroundings {
+function surroundings(): HostConfig {
   const { env } = process;
   const numberIn = (name: string) => (env[name] === undefined ? undefined : Number(env[name]));
   return {

@@ -4,7 +4,7 @@ import { untilWholeSecond } from '../base/whole-second.js';
 import { supervisorFiles } from '../contract/files.js';
 import { openCgroupHome } from '../executors/local/cgroup-home.js';
 import type { Ending } from '../executors/local/ending.js';
-import { LocalExecutor, type Survivor } from '../executors/local/local-executor.js';
+import { LocalExecutor, type LeakedProcess } from '../executors/local/local-executor.js';
 import type { SchedulerAction } from '../scheduler/action.js';
 import { nextDeadline } from '../scheduler/lifecycle/deadlines.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
@@ -15,40 +15,40 @@ import { emptyState, type SchedulerState } from '../scheduler/state.js';
 import { isSettled } from '../scheduler/placement/waiting-reason.js';
 import type { PlannedRun } from '../spec/planned-run.js';
 import { DeadlineClock } from './core/deadline-clock.js';
-import { Desk } from './requests/request-handler.js';
-import { Discretion, type Submitted } from './notify/notification-redaction.js';
-import { FollowUp } from './runs/run-observer.js';
-import { GpuWatch, type Surroundings } from './gpus/gpu-watch.js';
-import { InTurns } from './core/round-robin.js';
+import { RequestHandler } from './requests/request-handler.js';
+import { NotificationRedaction, type Submitted } from './notify/notification-redaction.js';
+import { RunObserver } from './runs/run-observer.js';
+import { GpuWatch, type HostConfig } from './gpus/gpu-watch.js';
+import { RoundRobin } from './core/round-robin.js';
 import { Journal, type JournalPast } from './core/journal.js';
-import type { Judge } from './runs/exit-classification.js';
+import type { CompletionOf } from './runs/exit-classification.js';
 import type { Launch } from './runs/launch-spec.js';
 import { Launcher } from './runs/launcher.js';
 import { Losses, sweepsOnDisk } from './runs/losses.js';
-import { Newsroom } from './notify/notification-source.js';
-import { Outlook } from './publish/publisher.js';
+import { NotificationCentre } from './notify/notification-source.js';
+import { Publisher } from './publish/publisher.js';
 import { Records } from './runs/records.js';
 import { forgetting, type PastAttempt, reconcile, Recovery, replay, withEnd } from './core/recovery.js';
-import { environmentFile, RunBook } from './runs/submission-store.js';
+import { environmentFile, SubmissionStore } from './runs/submission-store.js';
 import { SteadyClock } from './core/steady-clock.js';
-import { Supervisor } from './core/event-loop.js';
-import { survivorWords } from './runs/leaked-processes.js';
+import { EventLoop } from './core/event-loop.js';
+import { leakedProcessWords } from './runs/leaked-processes.js';
 import { sweepSummaries } from './publish/sweep-view.js';
 import { Turns } from './core/turns.js';
 import { Warnings } from './runs/warnings.js';
 import { Watcher } from './runs/watcher.js';
 
-export type ServiceOptions = {
+export type SupervisorOptions = {
   /** Absolute. */
   runsDirectory: string;
   /** Folder of our own programs, put at the end of the runs' PATH. */
   bin: string;
   socket: string;
-  judge: Judge;
+  judge: CompletionOf;
   /** Whether the runs directory is still locked for this process; sees to it, if nobody else has locked it. */
   isOurs: () => boolean;
   log: (line: string) => void;
-  surroundings: Surroundings;
+  surroundings: HostConfig;
 };
 
 /** Runs are started for so long in one turn: with a hundred free slots, to start them all takes half a second, ms. */
@@ -67,23 +67,23 @@ const AT_ONCE = 1000;
 const CLOCK_LOOK_MS = 5000;
 
 /** Puts the parts together: what the scheduler decides is done here, and what happens here is told to the scheduler. */
-export class Service {
-  readonly #options: ServiceOptions;
+export class Supervisor {
+  readonly #options: SupervisorOptions;
   readonly #state: SchedulerState;
   readonly #journal: Journal;
-  readonly #book: RunBook;
-  readonly #supervisor: Supervisor;
+  readonly #book: SubmissionStore;
+  readonly #supervisor: EventLoop;
   readonly #executor: LocalExecutor;
   readonly #gpus: GpuWatch;
   readonly #launcher: Launcher;
-  readonly #launches = new InTurns<Launch>(LAUNCH_MS, (launch) => this.#launcher.launch(launch));
+  readonly #launches = new RoundRobin<Launch>(LAUNCH_MS, (launch) => this.#launcher.launch(launch));
   readonly #records: Records;
   readonly #watcher: Watcher;
-  readonly #followUp: FollowUp;
-  readonly #newsroom: Newsroom;
-  readonly #outlook: Outlook;
+  readonly #followUp: RunObserver;
+  readonly #newsroom: NotificationCentre;
+  readonly #outlook: Publisher;
   readonly #losses: Losses;
-  readonly #discretion = new Discretion((id) => this.#submitted(id));
+  readonly #discretion = new NotificationRedaction((id) => this.#submitted(id));
   readonly #warnings = new Warnings((id) => this.#outlook.changed([id]));
   readonly #clock: SteadyClock;
   #clockLook: NodeJS.Timeout | null = null;
@@ -92,14 +92,14 @@ export class Service {
     () => this.#tell({ type: 'time-passed', at: this.#now() }),
   );
 
-  private constructor(options: ServiceOptions, journal: Journal, state: SchedulerState) {
+  private constructor(options: SupervisorOptions, journal: Journal, state: SchedulerState) {
     this.#options = options;
     this.#state = state;
     this.#clock = new SteadyClock(state.boots);
     this.#losses = new Losses(options.runsDirectory, state.sweeps);
     this.#journal = journal;
-    this.#book = new RunBook(options.runsDirectory);
-    this.#supervisor = new Supervisor(this.#state, {
+    this.#book = new SubmissionStore(options.runsDirectory);
+    this.#supervisor = new EventLoop(this.#state, {
       record: (events) => journal.append(events),
       perform: (action) => this.#perform(action),
       publish: (touched, event) => this.#heard(touched, event),
@@ -111,23 +111,23 @@ export class Service {
     const recordWords = (id: RunId, words: string | null) => this.#warnings.set(id, 'record', words);
     this.#records = new Records(options.log, ({ id }) => this.#originOf(id), recordWords);
     this.#watcher = this.#newWatcher();
-    this.#followUp = new FollowUp(this.#records, this.#watcher, {
+    this.#followUp = new RunObserver(this.#records, this.#watcher, {
       began: (run, planned) => this.#began(run, planned),
       shown: (at) => this.#clock.shown(at),
     });
-    this.#newsroom = new Newsroom({ ...options, ...this.#knowledge(), discretion: this.#discretion });
-    this.#outlook = this.#newOutlook();
+    this.#newsroom = new NotificationCentre({ ...options, ...this.#knowledge(), discretion: this.#discretion });
+    this.#outlook = this.#newPublisher();
   }
 
   /** Takes up what the journal says, then listens. The runs directory must be locked for this process. */
-  static async start(options: ServiceOptions): Promise<Service> {
+  static async start(options: SupervisorOptions): Promise<Supervisor> {
     const folder = join(options.runsDirectory, supervisorFiles.directory);
     const path = join(folder, supervisorFiles.journal);
     const state = emptyState();
     const recovery = new Recovery(state, path);
     const { journal, contents, past } = await Journal.open(path, recovery);
     for (const line of contents.dropped) options.log(`journal: ${line}`);
-    const service = new Service(options, journal, state);
+    const service = new Supervisor(options, journal, state);
     service.#noteLosses(past);
     journal.standsFor({ ...options, snapshot: () => service.#snapshot() });
     await service.#book.prepare(service.#planKeys());
@@ -218,7 +218,7 @@ export class Service {
     return state?.phase === 'killing' && state.stop.kind === 'asked';
   }
 
-  #ended(id: RunId, attempt: number, ending: Ending, survivors: readonly Survivor[]): void {
+  #ended(id: RunId, attempt: number, ending: Ending, survivors: readonly LeakedProcess[]): void {
     const planned = this.#planned(id);
     if (planned === null) return;
     const wasKilled = this.#state.runs.get(id)?.state.phase === 'killing';
@@ -227,7 +227,7 @@ export class Service {
     const tellEnd = () =>
       withEnd({ id, attempt, plan: planned, ending }, this.#judging(), (event) => {
         this.#tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
-        this.#warnings.set(id, 'processes', survivorWords(survivors, wasKilled));
+        this.#warnings.set(id, 'processes', leakedProcessWords(survivors, wasKilled));
       });
     // Its last row may say that its siblings need not start in its place.
     if (planned.objective?.target === undefined) tellEnd();
@@ -284,9 +284,9 @@ export class Service {
     });
   }
 
-  #newOutlook(): Outlook {
-    const desk = this.#newDesk();
-    return new Outlook({
+  #newPublisher(): Publisher {
+    const desk = this.#newRequestHandler();
+    return new Publisher({
       state: this.#state,
       planned: (id) => this.#planned(id)!,
       beside: (run) => ({
@@ -309,12 +309,12 @@ export class Service {
     });
   }
 
-  #newDesk(): Desk {
-    return new Desk({
+  #newRequestHandler(): RequestHandler {
+    return new RequestHandler({
       ...this.#knowledge(),
       ...this.#judging(),
       ask: (event) => this.#supervisor.ask(event),
-      elderOf: (directory, attempt) => this.#executor.elderOf(directory, attempt),
+      elderOf: (directory, attempt) => this.#executor.orphanedAttemptOf(directory, attempt),
       inventory: (environment) => this.#gpus.inventory(environment),
       capture: (plan, environment, gpus) =>
         void this.#records.capture(plan, { environment, redact: this.#discretion.of(environment), gpus }),

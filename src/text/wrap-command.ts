@@ -1,5 +1,5 @@
 /** Text broken at blanks into lines of at most `width` characters; a longer word has a line of its own. */
-export function wrap(text: string, width: number): string[] {
+export function wrapCharacters(text: string, width: number): string[] {
   return packed(
     text.split(/\s+/).filter((word) => word !== ''),
     width,

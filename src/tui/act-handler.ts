@@ -4,9 +4,9 @@ import { drainGpu, fewerSlots, moreSlots } from './machine-handler.js';
 import { askKill, askKillGroup, resume, resumeGroup } from './effect-handler.js';
 import { openPalette } from './palette-handler.js';
 import { toggleGroupHold, toggleGroupPause, toggleHold, togglePause } from './toggle-handler.js';
-import type { Obey } from './key-context.js';
+import type { Handler } from './key-context.js';
 
-export const obeyAct: Record<ActCommand, Obey> = {
+export const handleAct: Record<ActCommand, Handler> = {
   kill: askKill,
   'kill-group': askKillGroup,
   resume,

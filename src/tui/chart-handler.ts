@@ -1,14 +1,14 @@
 import { type ChartChoice, spreads } from './chart-choice.js';
 import type { ChartCommand } from './command.js';
 import { commandFor, keyOf } from './key-map.js';
-import { distance, isMovement, type Obey, type Pressed, refuse, type Situation } from './key-context.js';
+import { distance, isMovement, type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 import { spreadNames } from './view/chart-legend.js';
 
 /** Weights of the exponential mean, in the order in which the key goes through them. */
 const smoothings = [0, 0.6, 0.9, 0.97];
 
-export const obeyChart: Record<ChartCommand, Obey> = {
+export const handleChart: Record<ChartCommand, Handler> = {
   'x-axis': askForX,
   'log-y': (ui) => choose(ui, { isLogY: !ui.chart.isLogY }, `y axis: ${ui.chart.isLogY ? 'linear' : 'logarithmic'}.`),
   'log-x': (ui) => choose(ui, { isLogX: !ui.chart.isLogX }, `x axis: ${ui.chart.isLogX ? 'linear' : 'logarithmic'}.`),
@@ -44,7 +44,7 @@ const leastPart = 1 / 4096;
 const whole = { from: 0, to: 1 };
 
 /** Half of what is shown, around the cursor or the middle. */
-function zoomIn(ui: UiState, at: Situation): Pressed {
+function zoomIn(ui: UiState, at: KeyContext): Pressed {
   if (at.charts === 0) return refuse(ui, 'There is no chart to zoom into; select a run that has started.');
   const { from, to } = ui.chart.zoom ?? whole;
   if (to - from <= leastPart) return refuse(ui, `This is as near as it goes; ${keyOf('zoom-out', ui.keys)} zooms out.`);
@@ -75,7 +75,7 @@ const pageSteps = 10;
 export type CursorMove = 'left' | 'right' | 'page-left' | 'page-right' | 'first' | 'last';
 
 /** Moves the cursor of the charts, and what is shown with it; the first move puts it at the end it comes from. */
-export function moveCursor(ui: UiState, move: CursorMove, at: Situation): Pressed {
+export function moveCursor(ui: UiState, move: CursorMove, at: KeyContext): Pressed {
   if (at.charts === 0) return refuse(ui, 'There is no chart to read values from; select a run that has started.');
   const { cursor, zoom } = ui.chart;
   const { from, to } = zoom ?? whole;
@@ -101,7 +101,7 @@ function following(zoom: ChartChoice['zoom'], cursor: number): ChartChoice['zoom
   return cursor < zoom.from ? { from: cursor, to: cursor + size } : { from: cursor - size, to: cursor };
 }
 
-function askForX(ui: UiState, at: Situation): Pressed {
+function askForX(ui: UiState, at: KeyContext): Pressed {
   const choices = at.xChoices ?? [];
   if (at.charts === 0 || choices.length === 0) {
     return refuse(ui, 'There is no chart to choose an axis for; select a run that has started.');
@@ -114,7 +114,7 @@ function askForX(ui: UiState, at: Situation): Pressed {
 }
 
 /** One key while the dialog asks for the x axis. */
-export function pressInX(ui: UiState, index: number, key: string, at: Situation): Pressed {
+export function pressInX(ui: UiState, index: number, key: string, at: KeyContext): Pressed {
   const choices = at.xChoices ?? [];
   const command = commandFor(key, ui.keys);
   if (isMovement(command)) {
@@ -128,7 +128,7 @@ export function pressInX(ui: UiState, index: number, key: string, at: Situation)
 }
 
 /** Another axis has other places: what was zoomed into and pointed at on the old one is let go. */
-function chooseX(ui: UiState, choice: NonNullable<Situation['xChoices']>[number] | undefined): Pressed {
+function chooseX(ui: UiState, choice: NonNullable<KeyContext['xChoices']>[number] | undefined): Pressed {
   if (choice === undefined) return { ui: { ...ui, dialog: { kind: 'none' } } };
   if (choice.refusal !== null) return refuse(ui, choice.refusal);
   const closed: UiState = { ...ui, dialog: { kind: 'none' } };

@@ -1,6 +1,6 @@
 import { parameterOf } from '../base/scalar.js';
 import type { RunSummary } from './port.js';
-import type { Scene } from './list-model.js';
+import type { ListModel } from './list-model.js';
 import { Memo } from './memo.js';
 import type { Tone } from './view/span.js';
 import type { Branch, TreeNode } from './view/tree.js';
@@ -22,7 +22,7 @@ const mostCurves = 32;
 const curveTones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];
 
 /** A run over its siblings in the background; a subgroup's runs each in its colour; a group's by subgroup when they are many. */
-export function subjectsOf(node: TreeNode | undefined, { tree }: Scene): Subjects {
+export function subjectsOf(node: TreeNode | undefined, { tree }: ListModel): Subjects {
   if (node === undefined) return { drawn: [], begun: 0 };
   if (node.kind === 'run') {
     const drawn = [

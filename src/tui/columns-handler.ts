@@ -3,20 +3,20 @@ import type { ListDialog } from './list-dialog.js';
 import { commandFor } from './key-map.js';
 import { closedDialog, moveIn } from './in-list-handler.js';
 import { orderedBy } from './sort-handler.js';
-import { type Obey, type Pressed, refuse, type Situation } from './key-context.js';
+import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 
 type ColumnsDialog = Extract<ListDialog, { kind: 'columns' }>;
 
 /** Asks which columns the list has: first those it has now, then all others. */
-export const openColumns: Obey = (ui, at) => {
+export const openColumns: Handler = (ui, at) => {
   const shown = ui.columns ?? initialColumns;
   const order = [...new Set([...shown, ...allColumns(at)])];
   return { ui: { ...ui, screen: { kind: 'jobs' }, dialog: { kind: 'columns', index: 0, order } } };
 };
 
 /** Space shows or hides, left and right move the column to its side, the key of the order orders by it; Enter closes. */
-export function pressInColumns(ui: UiState, dialog: ColumnsDialog, key: string, at: Situation): Pressed {
+export function pressInColumns(ui: UiState, dialog: ColumnsDialog, key: string, at: KeyContext): Pressed {
   const command = commandFor(key, ui.keys);
   const moved = moveIn(ui, dialog, command, { count: dialog.order.length, page: at.page });
   if (moved !== null) return moved;
@@ -39,7 +39,7 @@ export function pressInColumns(ui: UiState, dialog: ColumnsDialog, key: string, 
 }
 
 /** What there can be: the usual columns, the parameters that vary, and every metric but the chosen one's own column. */
-function allColumns(at: Situation): ColumnId[] {
+function allColumns(at: KeyContext): ColumnId[] {
   const parameters = [...(at.variety?.().keys() ?? [])].map((key): ColumnId => `parameter ${key}`);
   const metrics = at.metrics.map((key): ColumnId => `metric ${key}`);
   return [...commonColumns, ...parameters, ...metrics];
@@ -71,7 +71,7 @@ function columnsOf(order: readonly ColumnId[], shown: ReadonlySet<ColumnId>): re
   return isUsual ? null : columns;
 }
 
-function orderBy(ui: UiState, { order, index }: ColumnsDialog, at: Situation): Pressed {
+function orderBy(ui: UiState, { order, index }: ColumnsDialog, at: KeyContext): Pressed {
   const column = order[index]!;
   if (column === 'trend') return refuse(ui, 'Runs cannot be ordered by the shape of their trend.');
   return orderedBy(ui, { by: column, isReversed: ui.sort.by === column && !ui.sort.isReversed }, at);

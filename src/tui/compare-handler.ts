@@ -1,13 +1,13 @@
 import type { CompareCommand } from './command.js';
 import { keyOf } from './key-map.js';
-import { type Obey, type Pressed, refuse, type Situation } from './key-context.js';
+import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 import { chooseSubjects } from './view/compare-subjects.js';
 
-export const obeyCompare: Record<CompareCommand, Obey> = { compare, baseline: pinSelection };
+export const handleCompare: Record<CompareCommand, Handler> = { compare, baseline: pinSelection };
 
 /** The cursor begins at the top; what is pinned is measured against, wherever it stands. */
-function compare(ui: UiState, at: Situation): Pressed {
+function compare(ui: UiState, at: KeyContext): Pressed {
   const { rows, index, groups, branches } = at;
   const { marks } = ui;
   const subjects = chooseSubjects({ node: rows[index], groups, branches, marks, baseline: ui.compare.baseline });
@@ -15,7 +15,7 @@ function compare(ui: UiState, at: Situation): Pressed {
   return { ui: { ...ui, screen: { kind: 'compare', subjects, at: 0, top: 0, left: 0 } } };
 }
 
-function pinSelection(ui: UiState, at: Situation): Pressed {
+function pinSelection(ui: UiState, at: KeyContext): Pressed {
   const node = at.rows[at.index];
   if (node === undefined) return refuse(ui, 'There is no run to pin.');
   return pin(ui, node.key, node.label, `${keyOf('compare', ui.keys)} compares with it.`);

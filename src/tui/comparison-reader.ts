@@ -1,8 +1,8 @@
 import type { HeatmapAxes } from './compare-choice.js';
 import type { History, Wanted } from './history.js';
-import { Last } from './memoize.js';
+import { Memoized } from './memoize.js';
 import type { FleetPort, MetricReader, RunSummary } from './port.js';
-import type { Scene } from './list-model.js';
+import type { ListModel } from './list-model.js';
 import type { CompareScreen, UiState } from './ui-state.js';
 import { theoryLines } from './theory-lines.js';
 import { cursorX } from './view/chart-cursor.js';
@@ -19,7 +19,7 @@ const mostCurves = 96;
 const mostMetrics = 6;
 const curveTones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];
 
-type Source = { ui: UiState; screen: CompareScreen; scene: Scene; fleet: FleetPort; history: History };
+type Source = { ui: UiState; screen: CompareScreen; scene: ListModel; fleet: FleetPort; history: History };
 type Subjects = { subjects: readonly ComparedSubject[]; runs: readonly RunSummary[] };
 type Parameters = Pick<Comparison, 'parameters' | 'axes'> & { defaultAxes: HeatmapAxes | null };
 type Shown = { keys: readonly string[]; usual: string };
@@ -28,11 +28,11 @@ type Readers = ReadonlyMap<RunSummary['id'], MetricReader>;
 type ValueOf = (run: RunSummary, metric: string) => CurveValue | null;
 
 /** Puts together what the compare screen shows, and only what has changed since the last time. */
-export class Comparer {
-  readonly #subjects = new Last<Subjects>();
-  readonly #parameters = new Last<Parameters>();
-  readonly #charts = new Last<readonly ChartData[]>();
-  readonly #whole = new Last<Comparison>();
+export class ComparisonReader {
+  readonly #subjects = new Memoized<Subjects>();
+  readonly #parameters = new Memoized<Parameters>();
+  readonly #charts = new Memoized<readonly ChartData[]>();
+  readonly #whole = new Memoized<Comparison>();
 
   comparison(source: Source): Comparison {
     const { ui, screen, scene, fleet, history } = source;
@@ -94,7 +94,7 @@ function uniqueRuns(subjects: readonly ComparedSubject[]): RunSummary[] {
 }
 
 /** The chosen metric, then those that the group or the sweep shows; of these only what some run has. */
-function shownMetrics(runs: readonly RunSummary[], scene: Scene): Shown {
+function shownMetrics(runs: readonly RunSummary[], scene: ListModel): Shown {
   const [first] = runs;
   const sweep = scene.sweeps.find(({ name }) => name === first?.sweep);
   const group = sweep?.groups.find(({ name }) => name === first?.group);
@@ -163,7 +163,7 @@ function answerer(
   readers: Readers,
   axis: XAxis,
   { summary, cursor }: { summary: Question['summary']; cursor: number | null },
-  scene: Scene,
+  scene: ListModel,
 ): ValueOf {
   return (run, metric) => {
     if (summary === 'last') return lastValue(run, metric);
@@ -181,12 +181,17 @@ function lastValue({ metrics }: RunSummary, metric: string): CurveValue | null {
 }
 
 /** What the sweep file says; never guessed from the name of a metric. */
-function directionOf(metric: string, sweep: string, { sweeps }: Scene): Direction {
+function directionOf(metric: string, sweep: string, { sweeps }: ListModel): Direction {
   const objective = sweeps.find(({ name }) => name === sweep)?.objective;
   return objective?.name === metric ? objective.goal : null;
 }
 
-function metricOf(key: string, subjects: readonly ComparedSubject[], valueOf: ValueOf, scene: Scene): ComparedMetric {
+function metricOf(
+  key: string,
+  subjects: readonly ComparedSubject[],
+  valueOf: ValueOf,
+  scene: ListModel,
+): ComparedMetric {
   return {
     key,
     direction: directionOf(key, subjects[0]?.runs[0]?.sweep ?? '', scene),

@@ -1,13 +1,13 @@
 import { Bell } from './bell.js';
 import { detailOf, filledCharts, type ReadDetail, wantedFor, xChoicesFor } from './detail.js';
 import type { Draft } from './editor-port.js';
-import { FleetOrders, isFleetOrder } from './fleet-effects.js';
-import { DossierReader } from './run-details-reader.js';
-import { FairShare } from './throttle.js';
+import { FleetEffects, isFleetEffect } from './fleet-effects.js';
+import { RunDetailsReader } from './run-details-reader.js';
+import { Throttle } from './throttle.js';
 import { GpuHistory } from './gpu-history.js';
 import { History } from './history.js';
 import type { FleetPort, RunFilesPort, RunSummary } from './port.js';
-import { Last } from './memoize.js';
+import { Memoized } from './memoize.js';
 import { LogViewer } from './log-viewer.js';
 import type { PreferencesPort } from './preferences-port.js';
 import { passingPreferences } from './preferences.js';
@@ -18,13 +18,13 @@ import { press } from './key-handlers.js';
 import { select } from './move-handler.js';
 import { livingMarks } from './mark-handler.js';
 import { withFound } from './log-handler.js';
-import { isFolded, type Scene, SceneBuilder } from './list-model.js';
+import { isFolded, type ListModel, ListModelBuilder } from './list-model.js';
 import { familyOf, groupOf, metricsOf, rowOfSelection } from './selection.js';
-import type { Situation } from './key-context.js';
+import type { KeyContext } from './key-context.js';
 import { ShownClock } from './shown-clock.js';
 import type { SummaryPort } from './summary-port.js';
 import { SummaryTable } from './summary-table.js';
-import { type Dialog, initialUi, type Note, type Order, type UiState, type WindowOrder } from './ui-state.js';
+import { type Dialog, initialUi, type Note, type Effect, type UiState, type WindowEffect } from './ui-state.js';
 import { cleanText } from '../text/clean-text.js';
 import { helpLines } from './view/dialogs.js';
 import { boxFrame } from './view/overlay.js';
@@ -34,7 +34,7 @@ import type { Line } from './view/span.js';
 import { hasEnded } from './view/tally.js';
 import type { TreeNode } from './view/tree.js';
 import { varyingKeys } from './view/varying-keys.js';
-import { WholeScreens, type ScreenSource } from './screen-data.js';
+import { ScreenData, type ScreenSource } from './screen-data.js';
 import type { XChoice } from './x-axis.js';
 import type { WindowModel } from './view/window-model.js';
 
@@ -51,7 +51,7 @@ export type WindowPorts = {
   /** The summary table; undefined when there is none. */
   readonly summary?: SummaryPort | undefined;
   /** Closes the window, gives the terminal back for a while, draws everything again. */
-  readonly perform: (order: WindowOrder) => void;
+  readonly perform: (order: WindowEffect) => void;
 };
 
 /** Four pictures a second are as good to the eye as ten, at half the cost, ms. */
@@ -73,15 +73,15 @@ export class Controller {
   readonly #ports: WindowPorts;
   readonly #preferences: PreferencesPort;
   readonly #memory: ListMemory;
-  readonly #scenes: SceneBuilder;
+  readonly #scenes: ListModelBuilder;
   readonly #history: History;
-  readonly #orders: FleetOrders;
+  readonly #orders: FleetEffects;
   readonly #title: string;
   readonly #listeners = new Set<() => void>();
   readonly #unsubscribe: () => void;
   readonly #clock: ShownClock;
   /** With very many runs a publication is dear: not every one is shown. */
-  readonly #news: FairShare;
+  readonly #news: Throttle;
   #ui: UiState = initialUi;
   #size = { width: 80, height: 24 };
   #version = 0;
@@ -91,11 +91,11 @@ export class Controller {
   readonly #gpuHistory = new GpuHistory();
   readonly #table: SummaryTable;
   #clicked: { row: number; at: number } | null = null;
-  readonly #detail = new Last<ReadDetail>();
-  readonly #varying = new Last<ReadonlySet<string>>();
-  readonly #wholes = new WholeScreens();
+  readonly #detail = new Memoized<ReadDetail>();
+  readonly #varying = new Memoized<ReadonlySet<string>>();
+  readonly #wholes = new ScreenData();
   readonly #viewer: LogViewer;
-  readonly #dossiers: DossierReader;
+  readonly #dossiers: RunDetailsReader;
 
   /** `sweep`: the only sweep to show; null shows all the fleet knows. */
   constructor(ports: WindowPorts, sweep: string | null) {
@@ -108,10 +108,10 @@ export class Controller {
     );
     const known = [...ports.fleet.runs.values()].filter((run) => sweep === null || run.sweep === sweep);
     this.#ui = this.#memory.restored(this.#ui, known, ports.now());
-    this.#scenes = new SceneBuilder(ports.fleet, sweep);
+    this.#scenes = new ListModelBuilder(ports.fleet, sweep);
     this.#title = sweep ?? 'all sweeps';
     this.#history = new History(ports.files, () => this.#changed());
-    this.#dossiers = new DossierReader(ports.files, () => this.#changed());
+    this.#dossiers = new RunDetailsReader(ports.files, () => this.#changed());
     this.#viewer = new LogViewer((directory) => ports.files.openLog(directory), {
       changed: () => this.#changed(),
       sought: (seek, offset) => {
@@ -120,12 +120,12 @@ export class Controller {
       },
     });
     this.#table = new SummaryTable(ports.summary, () => this.#changed());
-    this.#orders = new FleetOrders(ports.fleet, (note) => {
+    this.#orders = new FleetEffects(ports.fleet, (note) => {
       // What an order did is seen with its answer: the next key may be meant for it.
       this.#news.hurry();
       this.say(note);
     });
-    this.#news = new FairShare(() => this.#hearFleet(), ports.now, ports.newsPause);
+    this.#news = new Throttle(() => this.#hearFleet(), ports.now, ports.newsPause);
     this.#unsubscribe = ports.fleet.subscribe(() => this.#news.ask());
     this.#clock = new ShownClock(ports.now, () => this.#changed());
     this.#hearFleet();
@@ -188,7 +188,7 @@ export class Controller {
   }
 
   /** A second click soon after the first opens. */
-  #selectRow(row: number, scene: Scene): void {
+  #selectRow(row: number, scene: ListModel): void {
     const now = this.#ports.now();
     const isSecond = this.#clicked?.row === row && now - this.#clicked.at < doubleClick;
     this.#clicked = isSecond ? null : { row, at: now };
@@ -238,7 +238,7 @@ export class Controller {
     this.#listeners.forEach((listener) => listener());
   }
 
-  #scene(): Scene {
+  #scene(): ListModel {
     return this.#scenes.scene(this.#ui, this.#ports.now());
   }
 
@@ -273,16 +273,16 @@ export class Controller {
     return this.#table.isThere ? [] : null;
   }
 
-  #carryOut(order: Order): void {
-    if (isFleetOrder(order)) void this.#orders.send(order);
+  #carryOut(order: Effect): void {
+    if (isFleetEffect(order)) void this.#orders.send(order);
     else this.#ports.perform(order);
   }
 
-  #indexIn(scene: Scene): number {
+  #indexIn(scene: ListModel): number {
     return rowOfSelection(scene, this.#ui);
   }
 
-  #situation(scene: Scene): Situation {
+  #situation(scene: ListModel): KeyContext {
     const index = this.#indexIn(scene);
     const node = scene.rows[index];
     const xChoices = (): readonly XChoice[] => this.#xChoices(node, scene);
@@ -325,22 +325,22 @@ export class Controller {
   }
 
   /** What is known of the open screen: nothing while another one is shown. */
-  #openSituation(scene: Scene, node: TreeNode | undefined): Pick<Situation, 'focus' | 'log'> {
+  #openSituation(scene: ListModel, node: TreeNode | undefined): Pick<KeyContext, 'focus' | 'log'> {
     if (this.#ui.screen.kind !== 'open' || node === undefined) return { focus: null, log: null };
     const { width, height } = this.#size;
     const focus = openFocus(this.#model(scene), openWidth(width), wholeHeight(width, height));
     return { focus, log: node.kind === 'run' ? this.#viewer.page(node.run.directory) : null };
   }
 
-  #source(scene: Scene): ScreenSource {
+  #source(scene: ListModel): ScreenSource {
     return { ui: this.#ui, scene, fleet: this.#ports.fleet, history: this.#history, now: this.#ports.now() };
   }
 
-  #xChoices(node: TreeNode | undefined, scene: Scene): readonly XChoice[] {
+  #xChoices(node: TreeNode | undefined, scene: ListModel): readonly XChoice[] {
     return this.#wholes.xChoices(this.#source(scene)) ?? xChoicesFor(node, scene, this.#history);
   }
 
-  #palette(scene: Scene): PaletteView | null {
+  #palette(scene: ListModel): PaletteView | null {
     const { dialog } = this.#ui;
     if (dialog.kind !== 'palette') return null;
     return paletteView(dialog.line, dialog.index, this.#ui, this.#situation(scene));
@@ -359,7 +359,7 @@ export class Controller {
     return shown.kind === 'open' ? Math.max(1, Math.floor(height * 0.35)) : listHeight(width, height);
   }
 
-  #model(scene: Scene): WindowModel {
+  #model(scene: ListModel): WindowModel {
     const index = this.#indexIn(scene);
     const node = scene.rows[index];
     const opened = this.#ui.screen.kind === 'open' && node?.kind === 'run' ? node.run : null;
@@ -407,7 +407,7 @@ export class Controller {
   }
 
   /** What tells the runs of the selection's group apart; where nothing does, what tells those of the sweep apart. */
-  #varyingFor(node: TreeNode | undefined, scene: Scene): ReadonlySet<string> {
+  #varyingFor(node: TreeNode | undefined, scene: ListModel): ReadonlySet<string> {
     const group = groupOf(node, scene);
     return this.#varying.value([group?.key, group?.runs.length, scene.runs.length], () => {
       const own = varyingKeys(group?.runs ?? []);
@@ -416,7 +416,7 @@ export class Controller {
   }
 
   /** The same object while nothing in it has changed, so that a chart is not drawn again. */
-  #detailFor(node: TreeNode | undefined, scene: Scene): ReadDetail {
+  #detailFor(node: TreeNode | undefined, scene: ListModel): ReadDetail {
     const members = familyOf(node, scene).length;
     const { xKey } = this.#ui.chart;
     const inputs = [node?.key, members, scene.metric, xKey, this.#history.version];

@@ -1,7 +1,7 @@
 import { type Subject, subjectsOf } from './chart-subjects.js';
 import type { History, Wanted } from './history.js';
 import type { MetricReader } from './port.js';
-import type { Scene } from './list-model.js';
+import type { ListModel } from './list-model.js';
 import { theoryLines } from './theory-lines.js';
 import type { Curve } from './view/chart-look.js';
 import type { TreeNode } from './view/tree.js';
@@ -12,7 +12,7 @@ import { type XAxis, xAxisOf, type XChoice, xChoicesOf, seriesOver } from './x-a
 const mostCharts = 9;
 
 /** What has to be read to show a node. `logLines`: how much of a run's log. */
-export function wantedFor(node: TreeNode | undefined, scene: Scene, logLines: number): Wanted {
+export function wantedFor(node: TreeNode | undefined, scene: ListModel, logLines: number): Wanted {
   const isRun = node?.kind === 'run';
   return {
     metrics: subjectsOf(node, scene).drawn.map(({ run }) => run.directory),
@@ -22,7 +22,12 @@ export function wantedFor(node: TreeNode | undefined, scene: Scene, logLines: nu
 }
 
 /** What has been read of a node. Curves are those of the chosen metric first, then of those its group or the sweep shows. */
-export function detailOf(node: TreeNode | undefined, scene: Scene, history: History, xKey: string | null): ReadDetail {
+export function detailOf(
+  node: TreeNode | undefined,
+  scene: ListModel,
+  history: History,
+  xKey: string | null,
+): ReadDetail {
   const { drawn, begun } = subjectsOf(node, scene);
   const sources = sourcesOf(drawn, history);
   const readers = sources.map(({ reader }) => reader);
@@ -51,7 +56,7 @@ export function filledCharts({ charts }: ReadDetail): number {
 }
 
 /** What the x axis of a node can be. */
-export function xChoicesFor(node: TreeNode | undefined, scene: Scene, history: History): XChoice[] {
+export function xChoicesFor(node: TreeNode | undefined, scene: ListModel, history: History): XChoice[] {
   const { drawn } = subjectsOf(node, scene);
   const readers = sourcesOf(drawn, history).map(({ reader }) => reader);
   return xChoicesOf(shownFor(drawn[0], scene).x, readers);
@@ -67,7 +72,7 @@ function sourcesOf(subjects: readonly Subject[], history: History): Source[] {
   });
 }
 
-function shownFor(subject: Subject | undefined, { sweeps }: Scene): { show: readonly string[]; x: string } {
+function shownFor(subject: Subject | undefined, { sweeps }: ListModel): { show: readonly string[]; x: string } {
   const sweep = sweeps.find(({ name }) => name === subject?.run.sweep);
   const group = sweep?.groups.find(({ name }) => name === subject?.run.group);
   return group?.shown ?? sweep ?? { show: [], x: 'step' };

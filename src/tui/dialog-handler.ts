@@ -6,20 +6,20 @@ import { pressInPalette } from './palette-handler.js';
 import { pressInAxes } from './in-compare-handler.js';
 import { pressInListDialog } from './list-handler.js';
 import { pressInSearch } from './log-handler.js';
-import { distance, isMovement, type Pressed, refuse, type Situation } from './key-context.js';
+import { distance, isMovement, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { Dialog, UiState } from './ui-state.js';
 
 type OpenDialog = Exclude<Dialog, { kind: 'none' }>;
 type Of<Kind extends OpenDialog['kind']> = Extract<OpenDialog, { kind: Kind }>;
 
 /** One key while a dialog is open. */
-export function pressInDialog(ui: UiState, dialog: OpenDialog, key: string, at: Situation): Pressed {
+export function pressInDialog(ui: UiState, dialog: OpenDialog, key: string, at: KeyContext): Pressed {
   // The table holds for each kind what takes a dialog of that kind.
   const pressIn = pressInKind[dialog.kind] as PressIn<OpenDialog>;
   return pressIn(ui, dialog, key, at);
 }
 
-type PressIn<Open> = (ui: UiState, dialog: Open, key: string, at: Situation) => Pressed;
+type PressIn<Open> = (ui: UiState, dialog: Open, key: string, at: KeyContext) => Pressed;
 
 const pressInKind: { readonly [Kind in OpenDialog['kind']]: PressIn<Of<Kind>> } = {
   filter: pressInFilter,
@@ -51,7 +51,7 @@ function pressInConfirm(ui: UiState, { key: asked, order }: Of<'confirm'>, key: 
   };
 }
 
-function pressInMetrics(ui: UiState, { index }: Of<'metrics'>, key: string, at: Situation): Pressed {
+function pressInMetrics(ui: UiState, { index }: Of<'metrics'>, key: string, at: KeyContext): Pressed {
   const command = commandFor(key, ui.keys);
   if (isMovement(command)) {
     const next = Math.min(at.metrics.length - 1, Math.max(0, index + distance(command, at.page)));

@@ -1,11 +1,11 @@
 import { commandFor } from './key-map.js';
-import { distance, isMovement, type Pressed, refuse, type Situation } from './key-context.js';
+import { distance, isMovement, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { Dialog, UiState } from './ui-state.js';
 
 type DraftDialog = Extract<Dialog, { kind: 'draft' }>;
 
 /** One key while a person looks at what submitting new runs would do. */
-export function pressInDraft(ui: UiState, dialog: DraftDialog, key: string, at: Situation): Pressed {
+export function pressInDraft(ui: UiState, dialog: DraftDialog, key: string, at: KeyContext): Pressed {
   const { draft, top } = dialog;
   const command = commandFor(key, ui.keys);
   if (key === 'escape') return { ui: { ...ui, dialog: { kind: 'none' } }, order: { type: 'drop-draft' } };

@@ -21,7 +21,7 @@ export type Verdict =
  * What a person does to runs with other programs. The methods that open an editor or a shell return when it has ended;
  * the terminal is theirs so long. All of them throw a UserError when the program cannot be started.
  */
-export type DeskPort = {
+export type EditorPort = {
   /** Not null: until this is settled nothing can be asked of it. */
   readonly loading?: Promise<void> | null;
   /** The command of a run as a shell takes it, with the directory to go to first. */

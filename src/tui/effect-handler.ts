@@ -3,13 +3,13 @@ import { keyOf } from './key-map.js';
 import type { RunSummary } from './port.js';
 import type { KeyPreset } from './preferences-port.js';
 import { groupTargetOf, type Target, targetOf } from './key-target.js';
-import { type Obey, type Pressed, refuse } from './key-context.js';
+import { type Handler, type Pressed, refuse } from './key-context.js';
 import type { UiState } from './ui-state.js';
 import { duration } from './view/duration.js';
 import { isEnded } from './view/state-look.js';
 
 /** Asks before killing the marked runs or the selected one; the same key again does it. */
-export const askKill: Obey = (ui, at, key) => {
+export const askKill: Handler = (ui, at, key) => {
   const target = targetOf('kill', key, ui, at);
   if (target.kind === 'none') return refuse(ui, target.why);
   const [run] = target.runs;
@@ -18,12 +18,12 @@ export const askKill: Obey = (ui, at, key) => {
 };
 
 /** Asks before killing what still lives in the selection's group or subgroup. */
-export const askKillGroup: Obey = (ui, at, key) => {
+export const askKillGroup: Handler = (ui, at, key) => {
   const target = groupTargetOf('kill', ui, at);
   return target.kind === 'none' ? refuse(ui, target.why) : asking(ui, target, key);
 };
 
-export const resume: Obey = (ui, at, key) => {
+export const resume: Handler = (ui, at, key) => {
   const target = targetOf('resume', key, ui, at);
   if (target.kind === 'none') return refuse(ui, target.why);
   const [run] = target.runs;
@@ -31,7 +31,7 @@ export const resume: Obey = (ui, at, key) => {
   return { ui, order: { type: 'resume', ids: idsOf(target), what: target.what } };
 };
 
-export const resumeGroup: Obey = (ui, at) => {
+export const resumeGroup: Handler = (ui, at) => {
   const target = groupTargetOf('resume', ui, at);
   if (target.kind === 'none') return refuse(ui, target.why);
   return { ui, order: { type: 'resume', ids: idsOf(target), what: target.what } };

@@ -1,4 +1,4 @@
-import type { SlotWish } from '../client/fleet.js';
+import type { RequestedSlots } from '../client/fleet.js';
 import type { RunVerb } from '../protocol/run-verbs.js';
 import type { RunId, RunSummary } from './port.js';
 import type { KeyPreset, ThemeName } from './preferences-port.js';
@@ -6,28 +6,28 @@ import type { KeyPreset, ThemeName } from './preferences-port.js';
 export type { RunVerb } from '../protocol/run-verbs.js';
 
 /** What has to be done outside the state of the window because of a key. */
-export type Order = FleetOrder | WindowOrder;
+export type Effect = FleetEffect | WindowEffect;
 
 /** An order to the supervisor. `what`: on what, in words; `undo`: what undoes it, in words. */
-export type FleetOrder =
+export type FleetEffect =
   | { readonly type: RunVerb; readonly ids: readonly RunId[]; readonly what: string; readonly undo?: string }
   | { readonly type: 'priority'; readonly ids: readonly RunId[]; readonly what: string; readonly priority: number }
   /** So many CPU slots more than there are, or will be once earlier orders are through. */
   | { readonly type: 'more-slots'; readonly by: number }
-  | { readonly type: 'set-slots'; readonly wish: SlotWish }
+  | { readonly type: 'set-slots'; readonly wish: RequestedSlots }
   | { readonly type: 'drain'; readonly gpus: readonly number[]; readonly drained: boolean }
   | { readonly type: 'stop-sweep'; readonly sweep: string };
 
 /** An order to the window itself. */
-export type WindowOrder =
+export type WindowEffect =
   | { readonly type: 'leave' }
   | { readonly type: 'repaint' }
   | { readonly type: 'suspend' }
   | { readonly type: 'ring' }
-  | DeskOrder;
+  | EditorEffect;
 
 /** An order for which the window needs other programs, the clipboard or the sweep file. */
-export type DeskOrder =
+export type EditorEffect =
   | { readonly type: 'copy' | 'clone'; readonly run: RunSummary }
   /** A shell in a directory. */
   | { readonly type: 'shell'; readonly directory: string; readonly what: string }

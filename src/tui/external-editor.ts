@@ -2,16 +2,16 @@ import { errorText } from '../base/error-text.js';
 import { assertNever } from '../base/assert-never.js';
 import { UserError } from '../base/user-error.js';
 import { clipboardCodes, mostCopied } from './clipboard.js';
-import type { DeskPort, Draft } from './editor-port.js';
-import type { DeskOrder } from './effect.js';
+import type { EditorPort, Draft } from './editor-port.js';
+import type { EditorEffect } from './effect.js';
 import type { PreferencesPort } from './preferences-port.js';
 import type { Note } from './ui-state.js';
 import { cleanText } from '../text/clean-text.js';
 
 /** What the desk needs of the window around it. */
-export type DeskTools = {
+export type EditorTools = {
   /** Undefined: this window was opened without one. */
-  readonly port: DeskPort | undefined;
+  readonly port: EditorPort | undefined;
   readonly preferences: PreferencesPort | undefined;
   /** Gives the terminal to other programs for as long as `use` takes. */
   readonly lend: <Result>(use: () => Result) => Result;
@@ -26,22 +26,22 @@ export type DeskTools = {
 const commanding = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
 
 /** Carries out what needs other programs: the clipboard, a shell, an editor. */
-export class Desk {
-  readonly #tools: DeskTools;
+export class ExternalEditor {
+  readonly #tools: EditorTools;
   #draft: Draft | null = null;
 
-  constructor(tools: DeskTools) {
+  constructor(tools: EditorTools) {
     this.#tools = tools;
   }
 
   /** What goes wrong is said, never thrown, save what is a bug. */
-  obey(order: DeskOrder): void {
+  obey(order: EditorEffect): void {
     const { port } = this.#tools;
     if (order.type !== 'prefer' && port?.loading) return void port.loading.then(() => this.#carryOut(order));
     this.#carryOut(order);
   }
 
-  #carryOut(order: DeskOrder): void {
+  #carryOut(order: EditorEffect): void {
     try {
       if (order.type === 'prefer') void this.#prefer(order);
       else this.#work(order, this.#port());
@@ -51,7 +51,7 @@ export class Desk {
     }
   }
 
-  #work(order: Exclude<DeskOrder, { type: 'prefer' }>, port: DeskPort): void {
+  #work(order: Exclude<EditorEffect, { type: 'prefer' }>, port: EditorPort): void {
     switch (order.type) {
       case 'copy':
         return this.#copy(port.commandOf(order.run));
@@ -109,7 +109,7 @@ export class Desk {
   }
 
   /** A draft that was refused stays open, with the reason; nothing that was typed is lost. */
-  async #submit(port: DeskPort): Promise<void> {
+  async #submit(port: EditorPort): Promise<void> {
     const draft = this.#draft;
     if (draft === null) return;
     this.#tools.review(null);
@@ -123,7 +123,7 @@ export class Desk {
     this.#take({ ...draft, verdict: { kind: 'refused', lines: why } });
   }
 
-  async #prefer({ theme, keys, mouse }: Extract<DeskOrder, { type: 'prefer' }>): Promise<void> {
+  async #prefer({ theme, keys, mouse }: Extract<EditorEffect, { type: 'prefer' }>): Promise<void> {
     const { preferences, say } = this.#tools;
     const change = {
       ...(theme === undefined ? {} : { theme }),
@@ -140,7 +140,7 @@ export class Desk {
     say({ text: `${words.join(', ')}; kept for other windows too.`, tone: 'good' });
   }
 
-  #port(): DeskPort {
+  #port(): EditorPort {
     const { port } = this.#tools;
     if (port !== undefined) return port;
     throw new UserError('This window can only look.', 'Open it with `memrl-tui attach`.');

@@ -5,7 +5,7 @@ import { finishedPart } from '../query/typing.js';
 import { editLine, type EditedLine, lineOf } from './line-editor.js';
 import type { RunSummary } from './port.js';
 import { complete, noOffer, type Offer, offerFor, type Recall, recalled, remembered } from './prompt.js';
-import { type Obey, type Pressed, refuse, type Situation } from './key-context.js';
+import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 
 /** The filter while it is typed. `before`: what it was. */
@@ -19,7 +19,7 @@ export type FilterDialog = {
   readonly problem: QueryProblem | null;
 };
 
-export const openFilter: Obey = (ui) => ({
+export const openFilter: Handler = (ui) => ({
   ui: {
     ...ui,
     screen: { kind: 'jobs' },
@@ -35,7 +35,7 @@ export const openFilter: Obey = (ui) => ({
 });
 
 /** One key in the prompt of the filter. The list follows while one types, as far as what is there makes sense. */
-export function pressInFilter(ui: UiState, dialog: FilterDialog, key: string, at: Situation): Pressed {
+export function pressInFilter(ui: UiState, dialog: FilterDialog, key: string, at: KeyContext): Pressed {
   switch (key) {
     case 'escape':
       return { ui: { ...ui, filter: dialog.before, dialog: { kind: 'none' } } };
@@ -56,7 +56,7 @@ export function pressInFilter(ui: UiState, dialog: FilterDialog, key: string, at
   }
 }
 
-function completed(ui: UiState, dialog: FilterDialog, at: Situation): Pressed {
+function completed(ui: UiState, dialog: FilterDialog, at: KeyContext): Pressed {
   const next = complete(dialog.line, dialog.offer);
   if (next === null) return refuse(ui, 'Nothing begins like this.');
   const offer = next.offer === noOffer ? offerFor(next.line, at.runs) : next.offer;
@@ -73,7 +73,7 @@ function typed(ui: UiState, dialog: FilterDialog): Pressed {
   return { ui: { ...ui, filter: finishedPart(dialog.line.text).trim(), dialog } };
 }
 
-function enter(ui: UiState, dialog: FilterDialog, at: Situation): Pressed {
+function enter(ui: UiState, dialog: FilterDialog, at: KeyContext): Pressed {
   const { text } = dialog.line;
   const problem = problemOf(text, at.runs);
   if (problem !== null) return { ui: { ...ui, dialog: { ...dialog, offer: noOffer, problem } } };

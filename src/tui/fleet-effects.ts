@@ -1,11 +1,11 @@
 import { errorText } from '../base/error-text.js';
-import type { FleetOrder, Order, RunVerb } from './effect.js';
+import type { FleetEffect, Effect, RunVerb } from './effect.js';
 import type { Ack, FleetPort } from './port.js';
 import type { Note } from './ui-state.js';
 import { cleanText } from '../text/clean-text.js';
 
 /** Sends orders to the supervisor; says each when it is sent, and again when it is answered. */
-export class FleetOrders {
+export class FleetEffects {
   readonly #fleet: FleetPort;
   readonly #say: (note: Note) => void;
   readonly #pending = new Set<string>();
@@ -23,7 +23,7 @@ export class FleetOrders {
   }
 
   /** Resolves when it was answered, well or not. */
-  async send(order: FleetOrder): Promise<void> {
+  async send(order: FleetEffect): Promise<void> {
     const doing = `${doingOf(order)} …`;
     this.#pending.add(doing);
     this.#say({ text: doing, tone: 'dim' });
@@ -38,7 +38,7 @@ export class FleetOrders {
     }
   }
 
-  #ask(order: FleetOrder): Promise<Ack> {
+  #ask(order: FleetEffect): Promise<Ack> {
     switch (order.type) {
       case 'priority':
         return this.#fleet.priority(order.ids, order.priority);
@@ -73,11 +73,11 @@ function busyStays(busy: number): string {
 }
 
 /** Whether an order goes to the supervisor. */
-export function isFleetOrder(order: Order): order is FleetOrder {
+export function isFleetEffect(order: Effect): order is FleetEffect {
   return 'ids' in order || fleetOrders.has(order.type);
 }
 
-const fleetOrders: ReadonlySet<Order['type']> = new Set(['more-slots', 'set-slots', 'drain', 'stop-sweep']);
+const fleetOrders: ReadonlySet<Effect['type']> = new Set(['more-slots', 'set-slots', 'drain', 'stop-sweep']);
 
 const doing: Record<RunVerb, string> = {
   kill: 'Stopping',
@@ -89,7 +89,7 @@ const doing: Record<RunVerb, string> = {
   continue: 'Continuing',
 };
 
-function doingOf(order: FleetOrder): string {
+function doingOf(order: FleetEffect): string {
   switch (order.type) {
     case 'priority':
       return `Giving ${order.what} priority ${order.priority}`;

@@ -1,7 +1,7 @@
 import type { GroupBy } from './grouping.js';
 import type { RunSummary, SweepSummary } from './port.js';
 import { levelOf } from './view/grouping-level.js';
-import type { Variety } from './view/varying-parameters.js';
+import type { VaryingParameters } from './view/varying-parameters.js';
 
 /** Something the list can be divided by. `groups`: how many that gives. */
 export type GroupChoice = { readonly by: GroupBy; readonly groups: number };
@@ -10,7 +10,7 @@ export type GroupChoice = { readonly by: GroupBy; readonly groups: number };
 export function groupChoices(
   runs: readonly RunSummary[],
   sweeps: readonly SweepSummary[],
-  variety: Variety,
+  variety: VaryingParameters,
 ): GroupChoice[] {
   const common: GroupBy[] = [{ kind: 'block' }, { kind: 'state' }, { kind: 'gpu' }];
   const counted = common.map((by) => ({ by, groups: new Set(runs.map(levelOf(by, sweeps).keyOf)).size }));

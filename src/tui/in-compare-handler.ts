@@ -2,19 +2,27 @@ import { spreads } from './chart-choice.js';
 import type { Command } from './command.js';
 import { compareViews, valueSummaries } from './compare-choice.js';
 import { commandFor, keyOf } from './key-map.js';
-import { obeyBesideList } from './beside-list-handler.js';
-import { moveCursor, obeyChart } from './chart-handler.js';
+import { handleBesideList } from './beside-list-handler.js';
+import { moveCursor, handleChart } from './chart-handler.js';
 import { pin } from './compare-handler.js';
-import { distance, isMovement, type Movement, type Obey, type Pressed, refuse, type Situation } from './key-context.js';
+import {
+  distance,
+  isMovement,
+  type Movement,
+  type Handler,
+  type Pressed,
+  refuse,
+  type KeyContext,
+} from './key-context.js';
 import type { CompareScreen, UiState } from './ui-state.js';
 import { spreadNames } from './view/chart-legend.js';
 import { isInRows } from './view/comparison.js';
 
-type OnScreen = (ui: UiState, screen: CompareScreen, at: Situation) => Pressed;
+type OnScreen = (ui: UiState, screen: CompareScreen, at: KeyContext) => Pressed;
 
 /** What keys do on the compare screen that they do not do elsewhere. */
-export const obeyInCompare: Partial<Record<Command, Obey>> = {
-  ...obeyBesideList,
+export const handleInCompare: Partial<Record<Command, Handler>> = {
+  ...handleBesideList,
   up: onScreen((ui, screen, at) => travel(ui, screen, 'up', at)),
   down: onScreen((ui, screen, at) => travel(ui, screen, 'down', at)),
   'page-up': onScreen((ui, screen, at) => travel(ui, screen, 'page-up', at)),
@@ -40,12 +48,12 @@ export const obeyInCompare: Partial<Record<Command, Obey>> = {
   }),
 };
 
-function onScreen(act: OnScreen): Obey {
+function onScreen(act: OnScreen): Handler {
   return (ui, at) => (ui.screen.kind === 'compare' ? act(ui, ui.screen, at) : { ui });
 }
 
 /** Where each thing compared has a row the cursor moves; else the lines do. */
-function travel(ui: UiState, screen: CompareScreen, movement: Movement, at: Situation): Pressed {
+function travel(ui: UiState, screen: CompareScreen, movement: Movement, at: KeyContext): Pressed {
   const way = distance(movement, at.page);
   if (ui.compare.view === 'table' && isInRows(screen.subjects)) return pointAt(ui, screen, screen.at + way);
   const top = within(screen.top + way, at.screenLength - at.page);
@@ -53,7 +61,7 @@ function travel(ui: UiState, screen: CompareScreen, movement: Movement, at: Situ
   return { ui: { ...ui, screen: { ...screen, top } } };
 }
 
-function sideways(ui: UiState, screen: CompareScreen, way: -1 | 1, at: Situation): Pressed {
+function sideways(ui: UiState, screen: CompareScreen, way: -1 | 1, at: KeyContext): Pressed {
   if (ui.compare.view === 'table' && !isInRows(screen.subjects)) return pointAt(ui, screen, screen.at + way);
   if (ui.compare.view === 'overlay') return moveCursor(ui, way < 0 ? 'left' : 'right', at);
   const left = within(screen.left + way, (at.screenColumns ?? 1) - 1);
@@ -72,7 +80,7 @@ function within(value: number, last: number): number {
 }
 
 /** Goes to the row of the thing under the cursor and opens it; what is folded away is unfolded. */
-function openSubject(ui: UiState, { subjects, at: index }: CompareScreen, at: Situation): Pressed {
+function openSubject(ui: UiState, { subjects, at: index }: CompareScreen, at: KeyContext): Pressed {
   const subject = subjects[index];
   if (subject === undefined) return refuse(ui, 'There is nothing to open.');
   const holders = at.branches.values().filter(({ key, runs }) => key !== subject.key && holdsAll(runs, subject.ids));
@@ -99,8 +107,8 @@ function nextSummary(ui: UiState): Pressed {
   return { ui: { ...ui, compare: { ...ui.compare, summary }, note: { text: `Values: ${summary}.`, tone: 'dim' } } };
 }
 
-function chooseAxes(ui: UiState, screen: CompareScreen, at: Situation): Pressed {
-  if (ui.compare.view === 'overlay') return obeyChart['x-axis'](ui, at, 'x');
+function chooseAxes(ui: UiState, screen: CompareScreen, at: KeyContext): Pressed {
+  if (ui.compare.view === 'overlay') return handleChart['x-axis'](ui, at, 'x');
   const axes = at.axes ?? [];
   if (axes.length === 0) return refuse(ui, 'These runs differ in no parameter, so there is no heatmap.');
   const view = 'heatmap' as const;
@@ -115,7 +123,7 @@ function chooseAxes(ui: UiState, screen: CompareScreen, at: Situation): Pressed 
 }
 
 /** One key while the axes of the heatmap are chosen: Enter for the axis across, space for the one down. */
-export function pressInAxes(ui: UiState, index: number, key: string, at: Situation): Pressed {
+export function pressInAxes(ui: UiState, index: number, key: string, at: KeyContext): Pressed {
   const axes = at.axes ?? [];
   const command = commandFor(key, ui.keys);
   if (isMovement(command)) {
@@ -132,7 +140,7 @@ export function pressInAxes(ui: UiState, index: number, key: string, at: Situati
 }
 
 /** A parameter that is on the other axis changes places; the one that is down already goes away. */
-function withAxis(ui: UiState, chosen: string, place: 'across' | 'down', at: Situation): Pressed {
+function withAxis(ui: UiState, chosen: string, place: 'across' | 'down', at: KeyContext): Pressed {
   const now = at.chosenAxes ?? { across: chosen, down: null };
   const axes =
     place === 'across'

@@ -1,10 +1,10 @@
 import type { Command } from './command.js';
-import { obeyBesideList } from './beside-list-handler.js';
-import { type Obey, refuse } from './key-context.js';
+import { handleBesideList } from './beside-list-handler.js';
+import { type Handler, refuse } from './key-context.js';
 
 /** What keys do on the sweep screen that they do not do elsewhere. */
-export const obeyInSweep: Partial<Record<Command, Obey>> = {
-  ...obeyBesideList,
+export const handleInSweep: Partial<Record<Command, Handler>> = {
+  ...handleBesideList,
   fold: (ui) => refuse(ui, 'There is nothing to fold here; Esc goes back to the list.'),
   unfold: (ui) => refuse(ui, 'There is nothing to unfold here; Esc goes back to the list.'),
   open: (ui) => refuse(ui, 'Enter opens a row of the list; Esc goes back to it.'),

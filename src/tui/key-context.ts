@@ -2,15 +2,15 @@ import type { Command } from './command.js';
 import type { GroupChoice } from './group-choices.js';
 import type { HeatmapAxes } from './compare-choice.js';
 import type { FleetStatus, RunSummary, SweepSummary } from './port.js';
-import type { Order, UiState } from './ui-state.js';
+import type { Effect, UiState } from './ui-state.js';
 import type { LogPage } from './view/log-page.js';
 import type { BranchIndex } from './view/branch-index.js';
 import type { Branch, TreeNode } from './view/tree.js';
-import type { Variety } from './view/varying-parameters.js';
+import type { VaryingParameters } from './view/varying-parameters.js';
 import type { XChoice } from './x-axis.js';
 
 /** What a key press may need to know about what is on the screen. */
-export type Situation = {
+export type KeyContext = {
   readonly rows: readonly TreeNode[];
   /** All runs of the sweeps shown, whatever the filter says. */
   readonly runs: readonly RunSummary[];
@@ -44,13 +44,13 @@ export type Situation = {
   readonly chosenAxes?: HeatmapAxes | null;
   /** What the runs can be grouped by, and what tells them apart; computed when it is asked for. */
   readonly groupChoices?: () => readonly GroupChoice[];
-  readonly variety?: () => Variety;
+  readonly variety?: () => VaryingParameters;
   /** Unix ms. */
   readonly now: number;
 };
 
 /** `command`: what is to be done next, as if its key had been pressed. */
-export type Pressed = { readonly ui: UiState; readonly order?: Order; readonly command?: Command };
+export type Pressed = { readonly ui: UiState; readonly order?: Effect; readonly command?: Command };
 
 export function refuse(ui: UiState, why: string): Pressed {
   return { ui: { ...ui, note: { text: why, tone: 'warn' } } };
@@ -77,4 +77,4 @@ export function distance(movement: Movement, page: number): number {
 }
 
 /** What a command does to the window. `key`: the one that was pressed. */
-export type Obey = (ui: UiState, at: Situation, key: string) => Pressed;
+export type Handler = (ui: UiState, at: KeyContext, key: string) => Pressed;

@@ -1,6 +1,6 @@
 import { type RunVerb, suits } from '../protocol/run-verbs.js';
 import type { RunSummary } from './port.js';
-import type { Situation } from './key-context.js';
+import type { KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 import type { Branch } from './view/tree.js';
 
@@ -18,7 +18,7 @@ export type Target =
   | { readonly kind: 'none'; readonly why: string };
 
 /** What a verb acts on as a key for one run: the marks while there are any, else the selected run. */
-export function targetOf(verb: RunVerb, key: string, ui: UiState, at: Situation): Target {
+export function targetOf(verb: RunVerb, key: string, ui: UiState, at: KeyContext): Target {
   if (ui.marks.size > 0) return markedTarget(verb, ui, at);
   const node = at.rows[at.index];
   if (node === undefined) return { kind: 'none', why: `There is no run to ${verb}.` };
@@ -28,7 +28,7 @@ export function targetOf(verb: RunVerb, key: string, ui: UiState, at: Situation)
 }
 
 /** What a verb acts on as a key for a group: what of the selection's group or subgroup is shown. */
-export function groupTargetOf(verb: RunVerb, ui: UiState, at: Situation): Target {
+export function groupTargetOf(verb: RunVerb, ui: UiState, at: KeyContext): Target {
   const branch = branchAt(at);
   if (branch === null) return { kind: 'none', why: `There is no group to ${verb}.` };
   const runs = branch.runs.filter(suits[verb]);
@@ -53,7 +53,7 @@ export const fitting: Readonly<Record<RunVerb, string>> = {
   continue: 'is running or paused',
 };
 
-function markedTarget(verb: RunVerb, ui: UiState, at: Situation): Target {
+function markedTarget(verb: RunVerb, ui: UiState, at: KeyContext): Target {
   const marked = at.runs.filter(({ id }) => ui.marks.has(id));
   const runs = marked.filter(suits[verb]);
   if (runs.length === 0) {
@@ -71,7 +71,7 @@ function markedRuns(count: number): string {
 }
 
 /** The selected group or subgroup, or the one the selected run is in. */
-function branchAt({ rows, index, branches }: Situation): Branch | null {
+function branchAt({ rows, index, branches }: KeyContext): Branch | null {
   const node = rows[index];
   if (node === undefined) return null;
   return node.kind === 'run' ? (branches.get(node.parent) ?? null) : node;

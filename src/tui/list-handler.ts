@@ -7,10 +7,10 @@ import { openGrouping, pressInGrouping } from './grouping-handler.js';
 import { mark, markAll } from './mark-handler.js';
 import { nextSort, reverseSort } from './sort-handler.js';
 import { openViews, pressInViews } from './views-handler.js';
-import { type Obey, type Pressed, refuse, type Situation } from './key-context.js';
+import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 
-export const obeyList: Record<ListCommand, Obey> = {
+export const handleList: Record<ListCommand, Handler> = {
   mark,
   'mark-all': markAll,
   filter: openFilter,
@@ -23,7 +23,7 @@ export const obeyList: Record<ListCommand, Obey> = {
 };
 
 /** One key in a dialog about the look of the list. */
-export function pressInListDialog(ui: UiState, dialog: ListDialog, key: string, at: Situation): Pressed {
+export function pressInListDialog(ui: UiState, dialog: ListDialog, key: string, at: KeyContext): Pressed {
   switch (dialog.kind) {
     case 'grouping':
       return pressInGrouping(ui, dialog, key, at);
@@ -36,7 +36,7 @@ export function pressInListDialog(ui: UiState, dialog: ListDialog, key: string, 
   }
 }
 
-function chooseMetric(ui: UiState, at: Situation): Pressed {
+function chooseMetric(ui: UiState, at: KeyContext): Pressed {
   if (at.metrics.length === 0) return refuse(ui, 'No run has written a metric yet.');
   const index = Math.max(0, at.metrics.indexOf(at.metric ?? ''));
   return { ui: { ...ui, dialog: { kind: 'metrics', index } } };

@@ -1,14 +1,14 @@
-import { late } from '../base/lazy.js';
+import { lazy } from '../base/lazy.js';
 import { readRunQuery, type RunQuery } from '../query/reading.js';
 import { runTest } from '../query/match.js';
 import { hasTerm } from '../query/query.js';
 import { type GroupChoice, groupChoices } from './group-choices.js';
-import { Last } from './memoize.js';
+import { Memoized } from './memoize.js';
 import type { FleetPort, RunSummary, SweepSummary } from './port.js';
 import type { UiState } from './ui-state.js';
 import { type Pace, paceOf } from './view/pace.js';
 import { tally, type Tally } from './view/tally.js';
-import { type Variety, varietyOf } from './view/varying-parameters.js';
+import { type VaryingParameters, varyingParametersOf } from './view/varying-parameters.js';
 import { TreeGrower } from './view/tree-grower.js';
 import { type Branch, flatten, type Tree, type TreeNode } from './view/tree.js';
 
@@ -16,7 +16,7 @@ import { type Branch, flatten, type Tree, type TreeNode } from './view/tree.js';
 const many = 300;
 
 /** What the fleet and the person's choices come to: the rows of the list and the totals. */
-export type Scene = {
+export type ListModel = {
   readonly runs: readonly RunSummary[];
   readonly sweeps: readonly SweepSummary[];
   readonly metric: string | null;
@@ -25,25 +25,25 @@ export type Scene = {
   readonly tally: Tally;
   readonly pace: Pace;
   /** What tells the runs apart. Computed when it is asked for, once for as long as there are the same runs. */
-  readonly variety: () => Variety;
+  readonly variety: () => VaryingParameters;
   /** What the list can be divided by; as above. */
   readonly groupChoices: () => readonly GroupChoice[];
 };
 
-type FleetPart = Pick<Scene, 'runs' | 'sweeps' | 'pace' | 'variety' | 'groupChoices'>;
+type FleetPart = Pick<ListModel, 'runs' | 'sweeps' | 'pace' | 'variety' | 'groupChoices'>;
 
 /**
  * Computes scenes, and only what has changed since the last: the tree once per publication of the fleet, the rows
  * once per fold. A key that moves the selection costs nothing here, however many runs there are.
  */
-export class SceneBuilder {
+export class ListModelBuilder {
   readonly #fleet: FleetPort;
   readonly #sweep: string | null;
   readonly #grower = new TreeGrower();
-  readonly #fleetPart = new Last<FleetPart>();
-  readonly #matches = new Last<(run: RunSummary) => boolean>();
-  readonly #treePart = new Last<Pick<Scene, 'metric' | 'tree' | 'tally'>>();
-  readonly #whole = new Last<Scene>();
+  readonly #fleetPart = new Memoized<FleetPart>();
+  readonly #matches = new Memoized<(run: RunSummary) => boolean>();
+  readonly #treePart = new Memoized<Pick<ListModel, 'metric' | 'tree' | 'tally'>>();
+  readonly #whole = new Memoized<ListModel>();
   #defaultMetric: string | null = null;
   /** The publication that scenes show. */
   #seen: number;
@@ -60,7 +60,7 @@ export class SceneBuilder {
     this.#seen = this.#fleet.version();
   }
 
-  scene(ui: UiState, now: number): Scene {
+  scene(ui: UiState, now: number): ListModel {
     const { filter, grouping, sort } = ui;
     const fleet = this.#fleetPart.value([this.#seen], () => this.#readFleet(now));
     this.#defaultMetric ??= defaultMetric(fleet.sweeps, fleet.runs);
@@ -82,8 +82,8 @@ export class SceneBuilder {
     const known = this.#fleetPart.current;
     const sweeps = [...this.#fleet.sweeps.values()].filter(({ name }) => isShown(name));
     const isSame = known !== undefined && haveSameParameters(known.runs, runs);
-    const variety = isSame ? known.variety : late(() => varietyOf(runs));
-    const choices = late(() => groupChoices(runs, sweeps, variety()));
+    const variety = isSame ? known.variety : lazy(() => varyingParametersOf(runs));
+    const choices = lazy(() => groupChoices(runs, sweeps, variety()));
     return { runs, sweeps, pace: paceOf(runs, now), variety, groupChoices: choices };
   }
 

@@ -3,7 +3,7 @@ import type { LogCommand } from './command.js';
 import { keyOf } from './key-map.js';
 import { editLine, type EditedLine, lineOf } from './line-editor.js';
 import { anotherLog, type LogHit, type LogPlace, type LogSeek, type Sought } from './log-choice.js';
-import { distance, type Movement, type Pressed, refuse, type Obey, type Situation } from './key-context.js';
+import { distance, type Movement, type Pressed, refuse, type Handler, type KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 import { lineAt, type LogPage } from './view/log-page.js';
 import { logRoom } from './view/log-pane.js';
@@ -19,7 +19,7 @@ export type SearchDialog = {
   readonly problem: string | null;
 };
 
-export const obeyLog: Record<LogCommand, Obey> = {
+export const handleLog: Record<LogCommand, Handler> = {
   'search-next': (ui, at) => searchOn(ui, at, 1),
   'search-previous': (ui, at) => searchOn(ui, at, -1),
   'first-error': firstError,
@@ -30,7 +30,7 @@ export const obeyLog: Record<LogCommand, Obey> = {
 };
 
 /** Whether the keys act on the log of an open run. */
-export function isReadingLog({ screen }: UiState, at: Situation): boolean {
+export function isReadingLog({ screen }: UiState, at: KeyContext): boolean {
   return screen.kind === 'open' && screen.pane === 'log' && at.rows[at.index]?.kind === 'run';
 }
 
@@ -40,7 +40,7 @@ export function askSearch(ui: UiState): Pressed {
 }
 
 /** One key in the prompt. What matches on the screen stands out while one types. */
-export function pressInSearch(ui: UiState, dialog: SearchDialog, key: string, at: Situation): Pressed {
+export function pressInSearch(ui: UiState, dialog: SearchDialog, key: string, at: KeyContext): Pressed {
   const closed: UiState = { ...ui, dialog: { kind: 'none' } };
   if (key === 'escape') return { ui: { ...closed, log: { ...ui.log, search: dialog.before } } };
   const { line, before } = dialog;
@@ -92,7 +92,7 @@ function turnNote({ from, direction }: LogSeek, offset: number): UiState['note']
 }
 
 /** Through the log of an open run, row by row. */
-export function scrollLog(ui: UiState, movement: Movement, at: Situation): Pressed {
+export function scrollLog(ui: UiState, movement: Movement, at: KeyContext): Pressed {
   const room = roomOf(ui, at);
   if (at.log === null || room === null) return refuse(ui, notYet);
   if (movement === 'first') return { ui: withPlace(ui, { kind: 'top', offset: 0, row: 0 }) };
@@ -118,7 +118,7 @@ function withPlace(ui: UiState, place: LogPlace): UiState {
   return { ...ui, log: { ...ui.log, place, hit: null } };
 }
 
-function searchOn(ui: UiState, at: Situation, direction: 1 | -1): Pressed {
+function searchOn(ui: UiState, at: KeyContext, direction: 1 | -1): Pressed {
   const { search } = ui.log;
   if (!isOpenRun(ui, at))
     return refuse(ui, `Open a run and search its log first: Enter, then ${keyOf('filter', ui.keys)}.`);
@@ -128,7 +128,7 @@ function searchOn(ui: UiState, at: Situation, direction: 1 | -1): Pressed {
 }
 
 /** The first in the log; when it is on the screen, the next one. */
-function firstError(ui: UiState, at: Situation): Pressed {
+function firstError(ui: UiState, at: KeyContext): Pressed {
   const node = at.rows[at.index];
   if (node?.kind !== 'run') return refuse(ui, 'Select a run: its log has an error, not the group.');
   const isNext = ui.screen.kind === 'open' && ui.log.hit?.of === 'error';
@@ -136,7 +136,7 @@ function firstError(ui: UiState, at: Situation): Pressed {
   return { ui: inLog(fresh, seekOf('error', '', { from: isNext ? startOf(ui, at) : 0, direction: 1 })) };
 }
 
-function isOpenRun({ screen }: UiState, at: Situation): boolean {
+function isOpenRun({ screen }: UiState, at: KeyContext): boolean {
   return screen.kind === 'open' && at.rows[at.index]?.kind === 'run';
 }
 
@@ -150,7 +150,7 @@ function seekOf(of: LogSeek['of'], pattern: string, way: Pick<LogSeek, 'from' | 
 }
 
 /** The line to look at next: after the one found last, or the first on the screen. */
-function startOf(ui: UiState, at: Situation): number {
+function startOf(ui: UiState, at: KeyContext): number {
   const page = at.log;
   if (page === null || page.lines.length === 0) return 0;
   const { hit } = ui.log;
@@ -164,7 +164,7 @@ function startOf(ui: UiState, at: Situation): number {
 }
 
 /** Null: the log is not what is in use. */
-function roomOf(ui: UiState, { focus }: Situation): LogRoom | null {
+function roomOf(ui: UiState, { focus }: KeyContext): LogRoom | null {
   const isLog = ui.screen.kind === 'open' && ui.screen.pane === 'log';
   return focus === null || !isLog ? null : logRoom(focus, ui.log.wraps);
 }

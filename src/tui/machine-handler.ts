@@ -1,16 +1,16 @@
 import { keyOf } from './key-map.js';
-import { type Obey, refuse } from './key-context.js';
+import { type Handler, refuse } from './key-context.js';
 
 /** One slot more for runs on the CPU; whether there are GPUs as well makes no difference to them. */
-export const moreSlots: Obey = (ui) => ({ ui, order: { type: 'more-slots', by: 1 } });
+export const moreSlots: Handler = (ui) => ({ ui, order: { type: 'more-slots', by: 1 } });
 
-export const fewerSlots: Obey = (ui, { status }) => {
+export const fewerSlots: Handler = (ui, { status }) => {
   if (status.cpu.slots > 0) return { ui, order: { type: 'more-slots', by: -1 } };
   return refuse(ui, `There are no slots left to take away; ${keyOf('more-slots', ui.keys)} gives one.`);
 };
 
 /** Drains the GPU that is selected on the screen of GPUs, or fills it again. */
-export const drainGpu: Obey = (ui, { status }) => {
+export const drainGpu: Handler = (ui, { status }) => {
   if (status.gpus.length === 0) return refuse(ui, 'There are no GPUs here to drain.');
   if (ui.screen.kind !== 'gpus') return refuse(ui, `Choose a GPU on the GPU screen first: ${keyOf('gpus', ui.keys)}.`);
   const gpu = status.gpus[ui.screen.index];

@@ -1,8 +1,8 @@
 import type { RunId } from './port.js';
-import { type Obey, refuse } from './key-context.js';
+import { type Handler, refuse } from './key-context.js';
 
 /** Marks the selected run, or all runs of the selected group; unmarks them when all of them are marked. */
-export const mark: Obey = (ui, at) => {
+export const mark: Handler = (ui, at) => {
   const node = at.rows[at.index];
   if (node === undefined) return refuse(ui, 'There is no run to mark.');
   const ids = node.kind === 'run' ? [node.run.id] : node.runs.map(({ id }) => id);
@@ -16,7 +16,7 @@ export const mark: Obey = (ui, at) => {
 };
 
 /** Marks every run that the filter shows; takes all marks away when all of those are marked already. */
-export const markAll: Obey = (ui, at) => {
+export const markAll: Handler = (ui, at) => {
   const ids = at.groups.flatMap(({ runs }) => runs.map(({ id }) => id));
   if (ids.length === 0) return refuse(ui, 'There is no run to mark.');
   const marks = ids.every((id) => ui.marks.has(id)) ? new Set<RunId>() : new Set([...ui.marks, ...ids]);

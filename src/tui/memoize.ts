@@ -1,5 +1,5 @@
 /** Remembers the last value and what it was computed from; computes anew only when that has changed. */
-export class Last<T> {
+export class Memoized<T> {
   #inputs: readonly unknown[] | null = null;
   #value: T | undefined;
 

@@ -5,13 +5,13 @@ import { anotherLog } from './log-choice.js';
 import { moveCursor } from './chart-handler.js';
 import { isReadingLog, scrollLog, stopSearch } from './log-handler.js';
 import { scrollTo } from './scroll.js';
-import { distance, type Movement, type Obey, type Pressed, refuse, type Situation } from './key-context.js';
+import { distance, type Movement, type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { Screen, UiState } from './ui-state.js';
 import { panesOf } from './view/open-tabs.js';
 
 type OpenScreen = Extract<Screen, { kind: 'open' }>;
 
-export const obeyMove: Record<MoveCommand, Obey> = {
+export const handleMove: Record<MoveCommand, Handler> = {
   up: (ui, at) => travel(ui, 'up', at),
   down: (ui, at) => travel(ui, 'down', at),
   'page-up': (ui, at) => travel(ui, 'page-up', at),
@@ -27,7 +27,7 @@ export const obeyMove: Record<MoveCommand, Obey> = {
 };
 
 /** Through the list, the log of an open run, or the rows of another screen. */
-function travel(ui: UiState, movement: Movement, at: Situation): Pressed {
+function travel(ui: UiState, movement: Movement, at: KeyContext): Pressed {
   const { screen } = ui;
   switch (screen.kind) {
     case 'jobs':
@@ -52,7 +52,7 @@ function within(value: number, last: number): number {
   return Math.max(0, Math.min(last, value));
 }
 
-function move(ui: UiState, movement: Movement, at: Situation): Pressed {
+function move(ui: UiState, movement: Movement, at: KeyContext): Pressed {
   const last = at.rows.length - 1;
   if (last < 0) return refuse(ui, 'There is no run to go to.');
   const index = Math.min(last, Math.max(0, at.index + distance(movement, Math.max(1, at.page - 1))));
@@ -61,19 +61,19 @@ function move(ui: UiState, movement: Movement, at: Situation): Pressed {
 }
 
 /** Selects a row and scrolls as little as needed to show it. */
-export function select(ui: UiState, index: number, { rows, page }: Situation): Pressed {
+export function select(ui: UiState, index: number, { rows, page }: KeyContext): Pressed {
   const top = scrollTo(index, ui.top, page, rows.length);
   return { ui: { ...ui, selected: rows[index]?.key ?? null, index, top } };
 }
 
-function jump(ui: UiState, at: Situation, key: string): Pressed {
+function jump(ui: UiState, at: KeyContext, key: string): Pressed {
   const number = key === '0' ? 10 : Number(key);
   const group = at.groups[number - 1];
   if (group === undefined) return refuse(ui, `There is no group ${number}; there are ${at.groups.length}.`);
   return select(ui, rowOf(at, group.key), at);
 }
 
-function fold(ui: UiState, at: Situation): Pressed {
+function fold(ui: UiState, at: KeyContext): Pressed {
   const node = at.rows[at.index];
   if (node === undefined) return refuse(ui, 'There is nothing to fold.');
   if (node.kind === 'run' || at.isFolded(node)) {
@@ -83,11 +83,11 @@ function fold(ui: UiState, at: Situation): Pressed {
   return { ui: withFold(ui, node.key, true) };
 }
 
-function rowOf({ rows }: Situation, key: string): number {
+function rowOf({ rows }: KeyContext, key: string): number {
   return rows.findIndex((row) => row.key === key);
 }
 
-function unfold(ui: UiState, at: Situation): Pressed {
+function unfold(ui: UiState, at: KeyContext): Pressed {
   const node = at.rows[at.index];
   if (node === undefined) return refuse(ui, 'There is nothing to unfold.');
   if (node.kind === 'run') return refuse(ui, 'A run has nothing to unfold; Enter opens it.');
@@ -99,7 +99,7 @@ function withFold(ui: UiState, key: string, isFolded: boolean): UiState {
   return { ...ui, folds: new Map(ui.folds).set(key, isFolded) };
 }
 
-function open(ui: UiState, at: Situation): Pressed {
+function open(ui: UiState, at: KeyContext): Pressed {
   if (ui.screen.kind === 'open') return refuse(ui, 'It is open; Esc goes back.');
   if (at.rows.length === 0) return refuse(ui, 'There is no run to open.');
   return { ui: { ...ui, log: anotherLog(ui.log), screen: { kind: 'open', pane: 'log', offset: 0 } } };
@@ -114,13 +114,13 @@ function back(ui: UiState): Pressed {
 }
 
 /** ← and → on the open screen: the cursor of the charts, or another run. */
-function sideways(ui: UiState, open: OpenScreen, direction: -1 | 1, at: Situation): Pressed {
+function sideways(ui: UiState, open: OpenScreen, direction: -1 | 1, at: KeyContext): Pressed {
   if (open.pane === 'charts') return moveCursor(ui, direction < 0 ? 'left' : 'right', at);
   return step(ui, open, direction, at);
 }
 
 /** To the run before or after, of all the list; the pane stays. */
-function step(ui: UiState, open: OpenScreen, direction: -1 | 1, at: Situation): Pressed {
+function step(ui: UiState, open: OpenScreen, direction: -1 | 1, at: KeyContext): Pressed {
   for (let index = at.index + direction; index >= 0 && index < at.rows.length; index += direction) {
     if (at.rows[index]!.kind !== 'run') continue;
     const { ui: moved } = select(ui, index, at);
@@ -130,7 +130,7 @@ function step(ui: UiState, open: OpenScreen, direction: -1 | 1, at: Situation): 
 }
 
 /** Through the log of a run, or the lines of another pane. */
-function scrollOpen(ui: UiState, open: OpenScreen, movement: Movement, at: Situation): Pressed {
+function scrollOpen(ui: UiState, open: OpenScreen, movement: Movement, at: KeyContext): Pressed {
   if (isReadingLog(ui, at)) return scrollLog(ui, movement, at);
   if (open.pane === 'charts' && (movement === 'first' || movement === 'last')) return moveCursor(ui, movement, at);
   const { focus } = at;
@@ -142,7 +142,7 @@ function scrollOpen(ui: UiState, open: OpenScreen, movement: Movement, at: Situa
   return refuse(ui, most === 0 ? 'All of it is shown.' : offset === 0 ? 'This is the first line.' : 'This is the end.');
 }
 
-function nextPane(ui: UiState, at: Situation): Pressed {
+function nextPane(ui: UiState, at: KeyContext): Pressed {
   if (ui.screen.kind !== 'open') return refuse(ui, 'Open a run first: Enter.');
   const panes = panesOf(at.rows[at.index]?.kind ?? 'run');
   const pane = panes[(panes.indexOf(ui.screen.pane) + 1) % panes.length]!;

@@ -2,8 +2,8 @@ import type { Instance } from 'ink';
 import { UserError } from '../base/user-error.js';
 import { capabilitiesOf } from './capabilities.js';
 import { calmNewsPause, Controller } from './controller.js';
-import { Desk } from './external-editor.js';
-import type { DeskPort } from './editor-port.js';
+import { ExternalEditor } from './external-editor.js';
+import type { EditorPort } from './editor-port.js';
 import { paintFrame } from './paint-frame.js';
 import { Painter } from './painter.js';
 import type { FleetPort, RunFilesPort } from './port.js';
@@ -13,7 +13,7 @@ import { runFiles } from './run-files.js';
 import type { SummaryPort } from './summary-port.js';
 import { dieBy, type Interruption, TerminalSession } from './terminal-session.js';
 import { type Capabilities, themeFor } from './theme.js';
-import type { WindowOrder } from './ui-state.js';
+import type { WindowEffect } from './ui-state.js';
 import type { mountWindow } from './window.js';
 import { keepYoungGenerationSmall } from './young-generation.js';
 
@@ -34,7 +34,7 @@ export type WindowOptions = {
   /** Where histories and logs are read; the run directories themselves unless a test says otherwise. */
   readonly files?: RunFilesPort | undefined;
   /** Editor, shell and clipboard; without it the window cannot extend, clone or copy. */
-  readonly desk?: DeskPort | undefined;
+  readonly desk?: EditorPort | undefined;
   /** Called once the first frame is drawn and keys are heard: what neither needed can be loaded. */
   readonly onReady?: (() => void) | undefined;
 };
@@ -77,7 +77,7 @@ class WindowLife {
   readonly #session: TerminalSession;
   readonly #capabilities: Capabilities;
   readonly #preferences: PreferencesPort;
-  readonly #desk: Desk;
+  readonly #desk: ExternalEditor;
   #ink: Instance | null = null;
   #isOver = false;
 
@@ -90,7 +90,7 @@ class WindowLife {
     const { fleet, summary, files = runFiles, preferences = passingPreferences() } = options;
     this.#preferences = preferences;
     this.#painter = new Painter(options.stdout, themeFor(this.#capabilities, preferences.theme));
-    const perform = (order: WindowOrder): void => this.#perform(order);
+    const perform = (order: WindowEffect): void => this.#perform(order);
     const ports = { fleet, files, summary, preferences, perform, now: Date.now, newsPause: calmNewsPause };
     this.#controller = new Controller(ports, options.sweep ?? null);
     this.#session = new TerminalSession(options.stdin, options.stdout, {
@@ -101,7 +101,7 @@ class WindowLife {
         this.#repaint();
       },
     });
-    this.#desk = new Desk({
+    this.#desk = new ExternalEditor({
       port: options.desk,
       preferences,
       lend: (use) => this.#session.lend(use),
@@ -141,7 +141,7 @@ class WindowLife {
     this.#controller.resize(this.#stdout.columns, this.#stdout.rows);
   };
 
-  #perform(order: WindowOrder): void {
+  #perform(order: WindowEffect): void {
     if (order.type === 'ring') this.#stdout.write('\u0007');
     else if (order.type === 'repaint') this.#repaint();
     else if (order.type === 'suspend') this.#session.suspend();

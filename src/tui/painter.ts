@@ -1,5 +1,5 @@
 import { cellsOf, isSimple } from '../text/display-width.js';
-import { type Ground, grounds, type Line, type Tone, tones } from './view/span.js';
+import { type Background, backgrounds, type Line, type Tone, tones } from './view/span.js';
 import type { Theme } from './theme.js';
 
 /** Where frames go: a terminal, or in tests anything that takes text. */
@@ -268,18 +268,18 @@ class Pen {
   take(style: number): void {
     if (style === this.#style) return;
     this.#style = style;
-    const codes = this.#theme.sgr(tones[style % tones.length]!, grounds[Math.floor(style / tones.length)]!);
+    const codes = this.#theme.sgr(tones[style % tones.length]!, backgrounds[Math.floor(style / tones.length)]!);
     this.#out += codes === '' ? '\u001b[0m' : `\u001b[0;${codes}m`;
   }
 }
 
 /** A tone on a ground as one number; the other way round it is remainder and quotient by the number of tones. */
-function styleOf(tone: Tone, ground: Ground): number {
+function styleOf(tone: Tone, ground: Background): number {
   return groundNumbers[ground] * tones.length + toneNumbers[tone];
 }
 
 const toneNumbers = numbered(tones);
-const groundNumbers = numbered(grounds);
+const groundNumbers = numbered(backgrounds);
 const plainStyle = styleOf('plain', 'none');
 
 function numbered<Word extends string>(words: readonly Word[]): Record<Word, number> {

@@ -4,7 +4,7 @@ import { initialColumns } from './list-column-id.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
 import type { RunSummary } from './port.js';
 import { keyPresets, themeNames } from './preferences-port.js';
-import type { Pressed, Situation } from './key-context.js';
+import type { Pressed, KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 import { sortsFor, sortWords } from './view/sort.js';
 
@@ -64,13 +64,13 @@ export const choiceEntries: readonly PaletteEntry[] = [
 ];
 
 type Choice = Pick<PaletteEntry, 'name' | 'takes' | 'help' | 'command'> & {
-  readonly words: (ui: UiState, at: Situation) => readonly string[];
+  readonly words: (ui: UiState, at: KeyContext) => readonly string[];
   /** `word`: one of these. */
-  readonly choose: (ui: UiState, at: Situation, word: string) => Pressed;
+  readonly choose: (ui: UiState, at: KeyContext, word: string) => Pressed;
 };
 
 function choice({ choose, words, ...entry }: Choice): PaletteEntry {
-  const read = (rest: string, ui: UiState, at: Situation): Reading => {
+  const read = (rest: string, ui: UiState, at: KeyContext): Reading => {
     const known = words(ui, at);
     const word = rest.trim();
     if (known.length === 0) return problem(`${entry.name}: there is nothing to choose from yet.`);
@@ -85,7 +85,7 @@ function noted(ui: UiState, text: string): Pressed {
   return { ui: { ...ui, note: { text, tone: 'dim' } } };
 }
 
-function axes({ xChoices = [] }: Situation): NonNullable<Situation['xChoices']> {
+function axes({ xChoices = [] }: KeyContext): NonNullable<KeyContext['xChoices']> {
   return xChoices.filter(({ refusal }) => refusal === null);
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from './command.js';
-import type { Pressed, Situation } from './key-context.js';
+import type { Pressed, KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 
 /** One command of the palette. */
@@ -11,11 +11,11 @@ export type PaletteEntry = {
   /** The command of the key table that does the same on the selection; null: no key does. */
   readonly command: Command | null;
   /** What may follow when it is one of some words; null: it is no such word. */
-  readonly words: ((ui: UiState, at: Situation) => readonly string[]) | null;
+  readonly words: ((ui: UiState, at: KeyContext) => readonly string[]) | null;
   /** Where in what follows a query begins that chooses runs; null: there is none. */
   readonly queryAt: ((rest: string) => number) | null;
   /** What Enter would do now. */
-  readonly read: (rest: string, ui: UiState, at: Situation) => Reading;
+  readonly read: (rest: string, ui: UiState, at: KeyContext) => Reading;
 };
 
 /** What a command comes to, before it is done. */

@@ -1,6 +1,6 @@
 import { editLine, type EditedLine, emptyLine, lineOf, replaceBeforeCursor } from './line-editor.js';
 import { type PaletteView, paletteView } from './palette.js';
-import { type Obey, type Pressed, refuse, type Situation } from './key-context.js';
+import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 
 /**
@@ -14,12 +14,12 @@ export type PaletteDialog = {
   readonly isRefused: boolean;
 };
 
-export const openPalette: Obey = (ui) => ({
+export const openPalette: Handler = (ui) => ({
   ui: { ...ui, dialog: { kind: 'palette', line: emptyLine, index: 0, isRefused: false } },
 });
 
 /** One key in the palette. */
-export function pressInPalette(ui: UiState, dialog: PaletteDialog, key: string, at: Situation): Pressed {
+export function pressInPalette(ui: UiState, dialog: PaletteDialog, key: string, at: KeyContext): Pressed {
   const view = paletteView(dialog.line, dialog.index, ui, at);
   switch (key) {
     case 'escape':
@@ -40,7 +40,7 @@ export function pressInPalette(ui: UiState, dialog: PaletteDialog, key: string, 
 }
 
 /** The first row is chosen where Enter takes it: among commands and words, but not in a query. */
-function typed(ui: UiState, line: EditedLine, at: Situation): Pressed {
+function typed(ui: UiState, line: EditedLine, at: KeyContext): Pressed {
   const view = paletteView(line, 0, ui, at);
   const index = view.kind === 'commands' || view.entry.words !== null ? 0 : -1;
   return { ui: { ...ui, dialog: { kind: 'palette', line, index, isRefused: false } } };
@@ -59,7 +59,7 @@ function chosen(ui: UiState, dialog: PaletteDialog, index: number, view: Palette
 }
 
 /** Writes the chosen row out: the name of a command, or the next word of what follows it. */
-function complete(ui: UiState, { line, index }: PaletteDialog, view: PaletteView, at: Situation): Pressed {
+function complete(ui: UiState, { line, index }: PaletteDialog, view: PaletteView, at: KeyContext): Pressed {
   const word = rowsOf(view)[Math.max(0, index)];
   if (word === undefined) return refuse(ui, 'Nothing begins like this.');
   if (view.kind === 'commands') {
@@ -69,7 +69,7 @@ function complete(ui: UiState, { line, index }: PaletteDialog, view: PaletteView
   return typed(ui, replaceBeforeCursor(line, view.offer.from, word), at);
 }
 
-function enter(ui: UiState, dialog: PaletteDialog, view: PaletteView, at: Situation): Pressed {
+function enter(ui: UiState, dialog: PaletteDialog, view: PaletteView, at: KeyContext): Pressed {
   const isInQuery = view.kind === 'arguments' && view.entry.words === null;
   if (isInQuery && dialog.index >= 0) return complete(ui, dialog, view, at);
   const { reading } = view;

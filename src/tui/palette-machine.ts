@@ -1,8 +1,8 @@
-import type { SlotWish } from '../client/fleet.js';
+import type { RequestedSlots } from '../client/fleet.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
 import { sweepAt } from './editor-handler.js';
 import { counted } from './key-target.js';
-import type { Situation } from './key-context.js';
+import type { KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 import { isEnded } from './view/state-look.js';
 
@@ -38,7 +38,7 @@ function ofSweep(about: PaletteEntry): PaletteEntry {
   return { ...about, words: sweepNames };
 }
 
-function sweepNames(_ui: UiState, { sweeps }: Situation): string[] {
+function sweepNames(_ui: UiState, { sweeps }: KeyContext): string[] {
   return sweeps.map(({ name }) => name);
 }
 
@@ -48,7 +48,7 @@ function wholeNumber(name: string, text: string, least: number, then: (value: nu
   return problem(`${name} ${text} is not a whole number of at least ${least}; write for example \`${name} 2\`.`);
 }
 
-function grant(said: string, wish: SlotWish): Reading {
+function grant(said: string, wish: RequestedSlots): Reading {
   return { kind: 'ready', said, act: (ui) => ({ ui, order: { type: 'set-slots', wish } }) };
 }
 
@@ -87,7 +87,7 @@ function indexesIn(text: string): number[] | null {
   return parts.every((part) => /^\d{1,4}$/.test(part)) ? [...new Set(parts.map(Number))] : null;
 }
 
-function readStop(rest: string, _ui: UiState, at: Situation): Reading {
+function readStop(rest: string, _ui: UiState, at: KeyContext): Reading {
   const sweep = rest === '' ? sweepAt(at)?.name : at.sweeps.find(({ name }) => name === rest)?.name;
   if (sweep === undefined) return problem(`There is no sweep ${rest}; there are ${sweepNames(_ui, at).join(', ')}.`);
   const alive = at.runs.filter((run) => run.sweep === sweep && !isEnded(run.state));
@@ -102,7 +102,7 @@ function readStop(rest: string, _ui: UiState, at: Situation): Reading {
   };
 }
 
-function readExport(rest: string, _ui: UiState, at: Situation): Reading {
+function readExport(rest: string, _ui: UiState, at: KeyContext): Reading {
   const sweep = rest === '' ? sweepAt(at) : at.sweeps.find(({ name }) => name === rest);
   if (sweep === undefined) return problem(`There is no sweep ${rest}; there are ${sweepNames(_ui, at).join(', ')}.`);
   // The folder that holds the sweeps is the one above that of the sweep.

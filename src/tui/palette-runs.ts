@@ -5,7 +5,7 @@ import { open, type PaletteEntry, problem, type Reading } from './palette-entry.
 import type { RunId, RunSummary } from './port.js';
 import { problemOf } from './filter-handler.js';
 import { counted, fitting } from './key-target.js';
-import type { Situation } from './key-context.js';
+import type { KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 
 const abouts: Readonly<Record<RunVerb, string>> = {
@@ -42,7 +42,7 @@ export const runEntries: readonly PaletteEntry[] = [
   },
 ];
 
-function readVerb(verb: RunVerb, query: string, ui: UiState, at: Situation): Reading {
+function readVerb(verb: RunVerb, query: string, ui: UiState, at: KeyContext): Reading {
   const chosen = chosenBy(query, ui, at);
   if (chosen.kind === 'problem') return chosen;
   const runs = chosen.runs.filter(suits[verb]);
@@ -60,7 +60,7 @@ function readVerb(verb: RunVerb, query: string, ui: UiState, at: Situation): Rea
   };
 }
 
-function readPriority(rest: string, ui: UiState, at: Situation): Reading {
+function readPriority(rest: string, ui: UiState, at: KeyContext): Reading {
   const [, number, query = ''] = /^\s*([+-]?\d{1,9})(?:\s+([^]*))?$/.exec(rest) ?? [];
   if (number === undefined) {
     if (rest.trim() === '') return open('priority: a whole number comes first, for example 5; then which runs.');
@@ -85,7 +85,7 @@ type Chosen =
   | Extract<Reading, { kind: 'problem' }>;
 
 /** The runs of a query; without one the marked runs, the selected run, or what is shown of the selected group. */
-function chosenBy(query: string, ui: UiState, at: Situation): Chosen {
+function chosenBy(query: string, ui: UiState, at: KeyContext): Chosen {
   if (query.trim() !== '') return queried(query, at);
   if (ui.marks.size > 0) return { kind: 'runs', runs: at.runs.filter(({ id }) => ui.marks.has(id)), by: '(marked)' };
   const node = at.rows[at.index];
@@ -94,7 +94,7 @@ function chosenBy(query: string, ui: UiState, at: Situation): Chosen {
   return { kind: 'runs', runs: node.runs, by: `of ${node.label}` };
 }
 
-function queried(query: string, at: Situation): Chosen {
+function queried(query: string, at: KeyContext): Chosen {
   const by = `(${query.trim()})`;
   const words = query.trim().split(/\s+/);
   const named = words.map((word) => at.runs.filter(({ id, name }) => name === word || id === word));

@@ -7,7 +7,7 @@ import { machineEntries } from './palette-machine.js';
 import { open, type PaletteEntry, type Reading } from './palette-entry.js';
 import { runEntries } from './palette-runs.js';
 import { type Offer, offerFor } from './prompt.js';
-import type { Situation } from './key-context.js';
+import type { KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 
 /** What the palette shows for what has been typed. */
@@ -18,7 +18,7 @@ export type PaletteView =
   | { readonly kind: 'arguments'; readonly entry: PaletteEntry; readonly offer: Offer; readonly reading: Reading };
 
 /** `index`: the chosen row; null: none yet. */
-export function paletteView(line: EditedLine, index: number, ui: UiState, at: Situation): PaletteView {
+export function paletteView(line: EditedLine, index: number, ui: UiState, at: KeyContext): PaletteView {
   const { name, rest } = divided(line.text);
   const entry = rest === null ? undefined : paletteEntries.find((each) => each.name === name);
   if (entry === undefined || rest === null) {
@@ -53,7 +53,7 @@ function divided(text: string): { name: string; rest: string | null } {
   return name === undefined ? { name: text.trim(), rest: null } : { name, rest: rest! };
 }
 
-function offered(entry: PaletteEntry, line: EditedLine, ui: UiState, at: Situation): Offer {
+function offered(entry: PaletteEntry, line: EditedLine, ui: UiState, at: KeyContext): Offer {
   const start = line.text.length - divided(line.text).rest!.length;
   const rest = line.text.slice(start);
   if (entry.words !== null) {

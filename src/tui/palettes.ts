@@ -1,11 +1,11 @@
-import type { Ground, Tone } from './view/span.js';
+import type { Background, Tone } from './view/span.js';
 
 /** Parameters of SGR sequences. Whatever is empty is the terminal's own look. */
 export type Palette = {
   readonly fronts: Readonly<Record<Tone, string>>;
   /** Instead of those on a ground of the window's own, where the terminal's foreground may not be readable. */
   readonly onGround: Readonly<Partial<Record<Tone, string>>>;
-  readonly grounds: Readonly<Record<Ground, string>>;
+  readonly grounds: Readonly<Record<Background, string>>;
 };
 
 type Fronts = Readonly<Record<Tone, string>>;

@@ -3,7 +3,15 @@ import type { RunVerb } from '../protocol/run-verbs.js';
 import type { LogSource } from '../logs/log-source.js';
 import type { readRunRecord } from '../files/run-record-file.js';
 
-export type { Ack, FleetStatus, GroupSummary, RunSummary, RunWord, SlotWish, SweepSummary } from '../client/fleet.js';
+export type {
+  Ack,
+  FleetStatus,
+  GroupSummary,
+  RunSummary,
+  RunWord,
+  RequestedSlots,
+  SweepSummary,
+} from '../client/fleet.js';
 
 export type RunId = RunSummary['id'];
 
@@ -38,11 +46,11 @@ export type RunFilesPort = {
   /** The whole of the run's output, whatever its size, to be read by place. */
   openLog(directory: string): LogSource;
   /** What is written down of the run; null when nothing is, or it cannot be read. */
-  dossier(directory: string): RunDossier | null;
+  dossier(directory: string): RunDetails | null;
 };
 
 /** `run.json`, and how many packages the code of the run could see; null: that is not known. */
-export type RunDossier = {
+export type RunDetails = {
   readonly record: NonNullable<ReturnType<typeof readRunRecord>>;
   readonly packages: number | null;
 };

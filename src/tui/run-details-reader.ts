@@ -1,4 +1,4 @@
-import type { RunDossier, RunFilesPort } from './port.js';
+import type { RunDetails, RunFilesPort } from './port.js';
 
 /** A run that stays open this long has its record read, in ms. */
 const REST = 40;
@@ -6,12 +6,12 @@ const REST = 40;
 const PERIOD = 2000;
 
 /** Reads what is written down of the open run, and goes on while it is open; never in answer to a key. */
-export class DossierReader {
+export class RunDetailsReader {
   readonly #files: RunFilesPort;
   readonly #changed: () => void;
   #directory: string | null = null;
   #text = '';
-  #dossier: RunDossier | null | undefined;
+  #dossier: RunDetails | null | undefined;
   #timer: NodeJS.Timeout | null = null;
 
   /** `changed` is called after something new was read. */
@@ -30,7 +30,7 @@ export class DossierReader {
   }
 
   /** Undefined before it was read; null: there is none. */
-  dossier(directory: string): RunDossier | null | undefined {
+  dossier(directory: string): RunDetails | null | undefined {
     return directory === this.#directory ? this.#dossier : undefined;
   }
 

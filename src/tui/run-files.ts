@@ -4,7 +4,7 @@ import { lastLines } from '../logs/log-tail.js';
 import { OutlinedLog } from '../metrics/outlined-log.js';
 import { packageCount } from '../files/package-count.js';
 import { readRunRecord } from '../files/run-record-file.js';
-import type { RunDossier, RunFilesPort } from './port.js';
+import type { RunDetails, RunFilesPort } from './port.js';
 
 /** Names of the files in a run directory (`contract/files.ts`, which this part does not import; a test compares them). */
 export const names = { metrics: 'metrics.jsonl', log: 'output.log' } as const;
@@ -18,7 +18,7 @@ export const runFiles: RunFilesPort = {
 };
 
 /** The files about the code lie in the directory of the sweep. */
-function readDossier(directory: string): RunDossier | null {
+function readDossier(directory: string): RunDetails | null {
   const record = readRunRecord(directory);
   if (record === null) return null;
   const { packages } = record;

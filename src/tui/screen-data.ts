@@ -1,11 +1,11 @@
-import { Comparer } from './comparison-reader.js';
-import { Surveyor } from './sweep-overview-reader.js';
+import { ComparisonReader } from './comparison-reader.js';
+import { SweepOverviewReader } from './sweep-overview-reader.js';
 import { sweepLines } from './view/sweep-screen.js';
 import type { SweepOverview } from './view/sweep-overview.js';
 import type { History, Wanted } from './history.js';
 import type { FleetPort } from './port.js';
-import type { Scene } from './list-model.js';
-import type { Situation } from './key-context.js';
+import type { ListModel } from './list-model.js';
+import type { KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 import { compareExtent } from './view/compare-screen.js';
 import type { Comparison } from './view/comparison.js';
@@ -14,7 +14,7 @@ import type { XChoice } from './x-axis.js';
 /** What the screens beside the list are put together from. */
 export type ScreenSource = {
   readonly ui: UiState;
-  readonly scene: Scene;
+  readonly scene: ListModel;
   readonly fleet: FleetPort;
   readonly history: History;
   /** Unix ms. */
@@ -25,9 +25,9 @@ export type ScreenSource = {
 type Room = { readonly width: number; readonly height: number };
 
 /** What the compare screen and the sweep screen need: worked out only while one of them is shown. */
-export class WholeScreens {
-  readonly #comparer = new Comparer();
-  readonly #surveyor = new Surveyor();
+export class ScreenData {
+  readonly #comparer = new ComparisonReader();
+  readonly #surveyor = new SweepOverviewReader();
 
   comparison(source: ScreenSource): Comparison | null {
     const { screen } = source.ui;
@@ -52,7 +52,7 @@ export class WholeScreens {
   }
 
   /** What keys need to know of the screen. */
-  situation(source: ScreenSource, room: Room): Partial<Situation> {
+  situation(source: ScreenSource, room: Room): Partial<KeyContext> {
     const hasDialog = source.ui.dialog.kind !== 'none';
     const overview = hasDialog ? null : this.overview(source);
     if (overview !== null)

@@ -4,10 +4,10 @@ import type { RunSummary } from './port.js';
 import { refusing } from './beside-list-handler.js';
 import { drainGpu } from './machine-handler.js';
 import { select } from './move-handler.js';
-import { type Obey, type Pressed, refuse, type Situation } from './key-context.js';
+import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 
-export const obeyScreen: Record<ScreenCommand, Obey> = {
+export const handleScreen: Record<ScreenCommand, Handler> = {
   gpus: showGpus,
   sweep: (ui) =>
     ui.screen.kind === 'sweep'
@@ -23,7 +23,7 @@ function showGpus(ui: UiState): Pressed {
 }
 
 /** The selection of the list is not seen there: what would act on it is refused. */
-export const obeyInGpus: Partial<Record<Command, Obey>> = {
+export const handleInGpus: Partial<Record<Command, Handler>> = {
   ...refusing(() => 'Go to a run first: Enter leads to the first one here.'),
   fold: (ui) => refuse(ui, 'There is nothing to fold here; Esc goes back to the list.'),
   unfold: (ui) => refuse(ui, 'There is nothing to unfold here; Esc goes back to the list.'),
@@ -32,7 +32,7 @@ export const obeyInGpus: Partial<Record<Command, Obey>> = {
 };
 
 /** From a GPU, or the CPU, to the first run on it. */
-function openRunThere(ui: UiState, at: Situation): Pressed {
+function openRunThere(ui: UiState, at: KeyContext): Pressed {
   const gpu = ui.screen.kind === 'gpus' ? at.status.gpus[ui.screen.index] : undefined;
   const where = gpu === undefined ? 'the CPU' : `GPU ${gpuName(gpu.index)}`;
   const isThere = (run: RunSummary): boolean =>
@@ -45,7 +45,7 @@ function openRunThere(ui: UiState, at: Situation): Pressed {
   return { ui: { ...selected, screen: { kind: 'jobs' } } };
 }
 
-function showTable(ui: UiState, at: Situation): Pressed {
+function showTable(ui: UiState, at: KeyContext): Pressed {
   if (at.tableLength === null) return refuse(ui, 'There is no summary table for this sweep.');
   return { ui: { ...ui, dialog: { kind: 'table', top: 0 } } };
 }

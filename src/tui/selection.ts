@@ -1,9 +1,9 @@
 import type { RunSummary } from './port.js';
-import type { Scene } from './list-model.js';
+import type { ListModel } from './list-model.js';
 import type { UiState } from './ui-state.js';
 import type { Branch, TreeNode } from './view/tree.js';
 
-type Shown = Pick<Scene, 'rows' | 'tree'>;
+type Shown = Pick<ListModel, 'rows' | 'tree'>;
 
 /** Runs looked at for the names of their metrics. */
 const mostRuns = 64;
@@ -26,7 +26,7 @@ export function rowOfSelection(
 }
 
 /** The groups and subgroups a run is in, folded or not. */
-function holdersOf(id: string, { groups }: Scene['tree']): ReadonlySet<TreeNode> {
+function holdersOf(id: string, { groups }: ListModel['tree']): ReadonlySet<TreeNode> {
   const holds = ({ runs }: Branch): boolean => runs.some((run) => run.id === id);
   const group = groups.find(holds);
   const below = group?.children.filter((child) => child.kind !== 'run' && holds(child)) ?? [];
@@ -34,19 +34,19 @@ function holdersOf(id: string, { groups }: Scene['tree']): ReadonlySet<TreeNode>
 }
 
 /** The runs of a group; of a run, those it hangs beside. */
-export function familyOf(node: TreeNode | undefined, { tree }: Scene): readonly RunSummary[] {
+export function familyOf(node: TreeNode | undefined, { tree }: ListModel): readonly RunSummary[] {
   const branch = node?.kind === 'run' ? tree.branches.get(node.parent) : node;
   return branch?.runs ?? [];
 }
 
 /** The group at the top above a node. */
-export function groupOf(node: TreeNode | undefined, { tree }: Scene): Branch | undefined {
+export function groupOf(node: TreeNode | undefined, { tree }: ListModel): Branch | undefined {
   const branch = node?.kind === 'run' ? tree.branches.get(node.parent) : node;
   return branch === undefined || branch.parent === null ? branch : tree.branches.get(branch.parent);
 }
 
 /** Keys of the metrics the selection's runs have, those the sweep shows first in front. */
-export function metricsOf(node: TreeNode | undefined, scene: Scene): string[] {
+export function metricsOf(node: TreeNode | undefined, scene: ListModel): string[] {
   const keys = new Set(scene.sweeps.flatMap(({ show }) => show));
   for (const { metrics } of familyOf(node, scene).slice(0, mostRuns))
     Object.keys(metrics).forEach((key) => keys.add(key));

@@ -1,18 +1,18 @@
 import { initialColumns } from './list-column-id.js';
-import type { Obey, Pressed, Situation } from './key-context.js';
+import type { Handler, Pressed, KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 import { type Sort, sortsFor, sortWords } from './view/sort.js';
 
 /** The next order: the usual ones, then the columns that were added. */
-export const nextSort: Obey = (ui, at) => {
+export const nextSort: Handler = (ui, at) => {
   const sorts = sortsFor(ui.columns ?? initialColumns);
   const by = sorts[(sorts.indexOf(ui.sort.by) + 1) % sorts.length]!;
   return orderedBy(ui, { by, isReversed: false }, at);
 };
 
 /** The present order the other way round. */
-export const reverseSort: Obey = (ui, at) => orderedBy(ui, { ...ui.sort, isReversed: !ui.sort.isReversed }, at);
+export const reverseSort: Handler = (ui, at) => orderedBy(ui, { ...ui.sort, isReversed: !ui.sort.isReversed }, at);
 
-export function orderedBy(ui: UiState, sort: Sort, { metric }: Situation): Pressed {
+export function orderedBy(ui: UiState, sort: Sort, { metric }: KeyContext): Pressed {
   return { ui: { ...ui, sort, note: { text: `Order: ${sortWords(sort, metric)}.`, tone: 'dim' } } };
 }

@@ -1,5 +1,5 @@
 import { errorText } from '../base/error-text.js';
-import { Last } from './memoize.js';
+import { Memoized } from './memoize.js';
 import type { SummaryPort } from './summary-port.js';
 
 /** The summary table on the screen: as it was read last, until it has been read anew. */
@@ -8,7 +8,7 @@ export class SummaryTable {
   readonly #changed: () => void;
   #problem: string | null = null;
   /** A frame that changes nothing of it does not lay it out again. */
-  readonly #laid = new Last<readonly string[]>();
+  readonly #laid = new Memoized<readonly string[]>();
 
   /** @param port Undefined where there is no table. @param changed Called when the table is another one. */
   constructor(port: SummaryPort | undefined, changed: () => void) {

@@ -1,7 +1,7 @@
 import type { History, Wanted } from './history.js';
-import { Last } from './memoize.js';
+import { Memoized } from './memoize.js';
 import type { MetricReader, RunSummary } from './port.js';
-import type { Scene } from './list-model.js';
+import type { ListModel } from './list-model.js';
 import { memoryFacts, memoryRows } from './view/sweep-memory.js';
 import { overviewOf, type SweepOverview } from './view/sweep-overview.js';
 
@@ -11,13 +11,13 @@ const mostMetrics = 4;
 const second = 1000;
 
 /** Puts together what the sweep screen shows, and only what has changed since the last time. */
-export class Surveyor {
-  readonly #memoryRuns = new Last<readonly RunSummary[]>();
-  readonly #facts = new Last<ReturnType<typeof overviewOf>>();
-  readonly #whole = new Last<SweepOverview>();
+export class SweepOverviewReader {
+  readonly #memoryRuns = new Memoized<readonly RunSummary[]>();
+  readonly #facts = new Memoized<ReturnType<typeof overviewOf>>();
+  readonly #whole = new Memoized<SweepOverview>();
 
   /** `now`: Unix ms; looked at by the second. */
-  overview(scene: Scene, history: History, now: number): SweepOverview {
+  overview(scene: ListModel, history: History, now: number): SweepOverview {
     const at = Math.floor(now / second) * second;
     const facts = this.#facts.value([scene.runs, scene.sweeps, scene.metric, at], () => factsOf(scene, at));
     return this.#whole.value([facts, history.version], () => {
@@ -30,12 +30,12 @@ export class Surveyor {
   }
 
   /** The curves that tell when a run had memorised; none of other sweeps. */
-  wanted(scene: Scene): Wanted {
+  wanted(scene: ListModel): Wanted {
     const runs = this.#memory(scene).slice(0, mostCurves);
     return { metrics: runs.map(({ directory }) => directory), log: null, logLines: 0 };
   }
 
-  #memory({ runs }: Scene): readonly RunSummary[] {
+  #memory({ runs }: ListModel): readonly RunSummary[] {
     return this.#memoryRuns.value([runs], () => runs.filter((run) => memoryFacts(run) !== null));
   }
 }
@@ -47,7 +47,7 @@ function wholeReader(history: History, { directory }: RunSummary): MetricReader 
 }
 
 /** The chosen metric first, then what the sweep shows. */
-function factsOf({ runs, sweeps, metric }: Scene, now: number): ReturnType<typeof overviewOf> {
+function factsOf({ runs, sweeps, metric }: ListModel, now: number): ReturnType<typeof overviewOf> {
   const wanted = [...(metric === null ? [] : [metric]), ...sweeps.flatMap(({ show }) => show)];
   const metrics = [...new Set(wanted)].slice(0, mostMetrics);
   const objective = sweeps.length === 1 ? sweeps[0]!.objective : undefined;

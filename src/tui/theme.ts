@@ -12,7 +12,7 @@ import {
   type Palette,
 } from './palettes.js';
 import type { ThemeName } from './preferences-port.js';
-import type { Ground, Span, Tone } from './view/span.js';
+import type { Background, Span, Tone } from './view/span.js';
 
 /** How many colours the terminal is trusted with. `none`: only bold, dim and reverse. */
 export type ColourDepth = 'none' | 16 | 256;
@@ -30,7 +30,7 @@ export type Capabilities = {
 /** The one place that turns meanings into escape codes. */
 export type Theme = {
   /** Parameters of the SGR sequence (`1;38;5;39`); empty for the terminal's own look. */
-  readonly sgr: (tone: Tone, ground: Ground) => string;
+  readonly sgr: (tone: Tone, ground: Background) => string;
   /** The text in characters this terminal can show; as many columns as before. */
   readonly glyphs: (text: string) => string;
 };

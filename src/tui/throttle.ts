@@ -7,7 +7,7 @@ const longestPause = 1000;
  * Does a task whenever it is asked to while that is cheap, and less often the more it costs: so that keys, which come in
  * between, seldom have to wait for it. What is asked for meanwhile is done once, at the end of the pause.
  */
-export class FairShare {
+export class Throttle {
   readonly #task: () => void;
   /** Any clock, ms. */
   readonly #now: () => number;

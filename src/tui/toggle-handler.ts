@@ -5,7 +5,7 @@ import type { RunSummary } from './port.js';
 import type { KeyPreset } from './preferences-port.js';
 import { idsOf } from './effect-handler.js';
 import { groupTargetOf, type Target, targetOf } from './key-target.js';
-import { type Obey, type Pressed, refuse } from './key-context.js';
+import { type Handler, type Pressed, refuse } from './key-context.js';
 import type { UiState } from './ui-state.js';
 
 /** Two orders that undo each other, on one key. */
@@ -39,10 +39,10 @@ const pause: Toggle = {
       : `is ${state}; only what runs can be paused`,
 };
 
-export const toggleHold: Obey = (ui, at, key) => toggle(ui, hold, key, (verb) => targetOf(verb, key, ui, at));
-export const toggleGroupHold: Obey = (ui, at, key) => toggle(ui, hold, key, (verb) => groupTargetOf(verb, ui, at));
-export const togglePause: Obey = (ui, at, key) => toggle(ui, pause, key, (verb) => targetOf(verb, key, ui, at));
-export const toggleGroupPause: Obey = (ui, at, key) => toggle(ui, pause, key, (verb) => groupTargetOf(verb, ui, at));
+export const toggleHold: Handler = (ui, at, key) => toggle(ui, hold, key, (verb) => targetOf(verb, key, ui, at));
+export const toggleGroupHold: Handler = (ui, at, key) => toggle(ui, hold, key, (verb) => groupTargetOf(verb, ui, at));
+export const togglePause: Handler = (ui, at, key) => toggle(ui, pause, key, (verb) => targetOf(verb, key, ui, at));
+export const toggleGroupPause: Handler = (ui, at, key) => toggle(ui, pause, key, (verb) => groupTargetOf(verb, ui, at));
 
 /** While any of the runs can still be held, the key holds; else it releases. */
 function toggle(ui: UiState, way: Toggle, key: string, target: (verb: RunVerb) => Target): Pressed {

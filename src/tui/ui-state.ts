@@ -2,7 +2,7 @@ import { type ChartChoice, initialChartChoice } from './chart-choice.js';
 import { type CompareChoice, initialCompareChoice } from './compare-choice.js';
 import { type Grouping, initialGrouping } from './grouping.js';
 import { initialLogChoice, type LogChoice } from './log-choice.js';
-import type { Order } from './effect.js';
+import type { Effect } from './effect.js';
 import type { Draft } from './editor-port.js';
 import type { PaletteDialog } from './palette-handler.js';
 import type { FilterDialog } from './filter-handler.js';
@@ -84,12 +84,12 @@ export type Dialog =
   /** New runs that were written in an editor, and what submitting them would do. */
   | { readonly kind: 'draft'; readonly draft: Draft; readonly top: number }
   | SearchDialog
-  | { readonly kind: 'confirm'; readonly key: string; readonly question: string; readonly order: Order };
+  | { readonly kind: 'confirm'; readonly key: string; readonly question: string; readonly order: Effect };
 
 /** A word to the person in the footer, until the next key. */
 export type Note = { readonly text: string; readonly tone: 'dim' | 'good' | 'warn' | 'bad' };
 
-export type { Order, RunVerb, WindowOrder } from './effect.js';
+export type { Effect, RunVerb, WindowEffect } from './effect.js';
 
 export const initialUi: UiState = {
   selected: null,

@@ -5,7 +5,7 @@ import { isSameLook, lookOf, plainLook, withLook } from './list-look.js';
 import type { SavedView } from './preferences-port.js';
 import { regrouped } from './grouping-handler.js';
 import { closedDialog, moveIn } from './in-list-handler.js';
-import { type Obey, type Pressed, refuse, type Situation } from './key-context.js';
+import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { Note, UiState } from './ui-state.js';
 
 type ViewsDialog = Extract<ListDialog, { kind: 'views' }>;
@@ -16,7 +16,7 @@ export const plainView: SavedView = { name: 'as the sweep file has it', ...plain
 const longestName = 40;
 
 /** Lists the views of this sweep, the one that is shown under the cursor. */
-export const openViews: Obey = (ui) => {
+export const openViews: Handler = (ui) => {
   const shown = viewsOf(ui).findIndex((view) => isSameLook(view, lookOf(ui)));
   return { ui: { ...ui, screen: { kind: 'jobs' }, dialog: { kind: 'views', index: Math.max(0, shown), name: null } } };
 };
@@ -26,7 +26,7 @@ export function viewsOf({ views }: Pick<UiState, 'views'>): readonly SavedView[]
   return [plainView, ...views];
 }
 
-export function pressInViews(ui: UiState, dialog: ViewsDialog, key: string, at: Situation): Pressed {
+export function pressInViews(ui: UiState, dialog: ViewsDialog, key: string, at: KeyContext): Pressed {
   if (dialog.name !== null) return typeName(ui, dialog, dialog.name, key);
   const views = viewsOf(ui);
   const command = commandFor(key, ui.keys);
@@ -72,7 +72,7 @@ function forget(ui: UiState, dialog: ViewsDialog): Pressed {
   return { ui: { ...ui, views, dialog: { ...dialog, index }, note: said(`Deleted ${view.name}.`) } };
 }
 
-function recall(ui: UiState, view: SavedView, at: Situation): Pressed {
+function recall(ui: UiState, view: SavedView, at: KeyContext): Pressed {
   const shown = withLook(regrouped(closedDialog(ui), view.grouping, at), view);
   return { ui: { ...shown, note: said(`View: ${view.name}.`) } };
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { duration, gpuList, oneOf, runsDirectory, slotWish, wholeNumber } from '../../src/cli/options.js';
+import { duration, gpuList, oneOf, runsDirectory, requestedSlots, wholeNumber } from '../../src/cli/options.js';
 
 describe('GPUs on the command line', () => {
   it.each<[string, number[] | 'none']>([
@@ -12,11 +12,11 @@ describe('GPUs on the command line', () => {
     ['2,2', [2]],
     ['none', 'none'],
   ])('%s are, in the order of preference, %j', (text, gpus) => {
-    expect(slotWish({ gpus: text })).toEqual({ gpus });
+    expect(requestedSlots({ gpus: text })).toEqual({ gpus });
   });
 
   it.each(['', 'a', '0,', '-1', '1:', '0;1', 'none,0'])('are not %j', (text) => {
-    expect(() => slotWish({ gpus: text })).toThrow(`--gpus ${text} is not a list of GPUs`);
+    expect(() => requestedSlots({ gpus: text })).toThrow(`--gpus ${text} is not a list of GPUs`);
   });
 
   it('say which option they were given to', () => {

@@ -9,9 +9,9 @@ import type { SweepSummary } from '../../src/protocol/run-summary.js';
 import type { SchedulerEvent } from '../../src/scheduler/event.js';
 import { emptyState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
-import { Board } from '../../src/supervisor/publish/run-view-cache.js';
+import { RunViewCache } from '../../src/supervisor/publish/run-view-cache.js';
 import { ClientLink } from '../../src/supervisor/publish/client-link.js';
-import { noVitals, type Vitals } from '../../src/supervisor/publish/run-view.js';
+import { nothingMonitored, type MonitoredMetrics } from '../../src/supervisor/publish/run-view.js';
 import { ended, id, slots, started, stopAsked, submitted } from '../scheduler/play.js';
 import { plan } from '../supervisor/testbed.js';
 
@@ -19,7 +19,7 @@ import { plan } from '../supervisor/testbed.js';
 function newPair(count: number) {
   const names = Array.from({ length: count }, (_, n) => `r${n}`);
   const state = emptyState();
-  const vitals = new Map<RunId, Vitals>();
+  const vitals = new Map<RunId, MonitoredMetrics>();
   const sweeps: SweepSummary[] = [];
   const planned = new Map(
     plan(
@@ -28,7 +28,7 @@ function newPair(count: number) {
       names.map((name) => ({ name })),
     ).runs.map((run) => [run.id, run]),
   );
-  const board = new Board({
+  const board = new RunViewCache({
     state,
     planned: (run) => planned.get(run)!,
     beside: (run) => ({
@@ -37,7 +37,7 @@ function newPair(count: number) {
       gpuMemory: null,
       pid: null,
       warning: null,
-      vitals: vitals.get(run.id) ?? noVitals,
+      vitals: vitals.get(run.id) ?? nothingMonitored,
     }),
     delayOf: () => null,
     shown: (at) => at,
@@ -67,7 +67,7 @@ function newPair(count: number) {
     return stalled;
   };
   const measure = (run: RunId, loss: number) => {
-    vitals.set(run, { ...noVitals, metrics: { loss }, spark: [loss] });
+    vitals.set(run, { ...nothingMonitored, metrics: { loss }, spark: [loss] });
     board.touch([run]);
   };
   return { state, board, link, line, take, publish, measure, names };

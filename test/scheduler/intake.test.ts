@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nextDeadline } from '../../src/scheduler/lifecycle/deadlines.js';
 import type { SchedulerEvent } from '../../src/scheduler/event.js';
-import { isAtRest } from '../../src/scheduler/lifecycle/idle.js';
+import { isIdle } from '../../src/scheduler/lifecycle/idle.js';
 import { restored, Snapshot, snapshotOf } from '../../src/scheduler/snapshot.js';
 import type { SchedulerState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
@@ -60,9 +60,9 @@ describe('a submission that is taken in by the portion', () => {
 
   it('is due at once, and neither settled nor at rest until it is all there', () => {
     const { state } = play(inPortions(submitted(names(3)), 2));
-    expect([nextDeadline(state), isSettled(state), isAtRest(state, [])]).toEqual([0, false, false]);
+    expect([nextDeadline(state), isSettled(state), isIdle(state, [])]).toEqual([0, false, false]);
     step(state, later);
-    expect([nextDeadline(state), isSettled(state), isAtRest(state, [])]).toEqual([null, true, true]);
+    expect([nextDeadline(state), isSettled(state), isIdle(state, [])]).toEqual([null, true, true]);
   });
 
   it('does not let a group start whose needs are only partly there', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { expandSweep } from '../../src/spec/expand/expand-sweep.js';
 import { parseSweepFile } from '../../src/spec/file/parse-sweep-file.js';
 import type { Plan } from '../../src/spec/planned-run.js';
-import { standing } from '../../src/spec/policy/completion.js';
+import { completionOf } from '../../src/spec/policy/completion.js';
 
 const file = parseSweepFile(readFileSync('sweeps/abcd.yaml', 'utf8'), 'sweeps/abcd.yaml');
 const plan = (...groups: string[]) =>
@@ -122,8 +122,11 @@ describe('sweeps/abcd.yaml', () => {
       exitCode: 0,
       stoppedBy: null,
     };
-    expect(standing(run, { ...facts, doneRows: rows })).toEqual({ state: 'done', reason: 'final checkpoint found' });
-    expect(standing(run, { ...facts, doneRows: rows.slice(0, 1) }).state).toBe('resume');
-    expect(standing(run, { ...facts, doneRows: [], stoppedBy: run.stopWhen!.when }).state).toBe('done');
+    expect(completionOf(run, { ...facts, doneRows: rows })).toEqual({
+      state: 'done',
+      reason: 'final checkpoint found',
+    });
+    expect(completionOf(run, { ...facts, doneRows: rows.slice(0, 1) }).state).toBe('resume');
+    expect(completionOf(run, { ...facts, doneRows: [], stoppedBy: run.stopWhen!.when }).state).toBe('done');
   });
 });

@@ -1,4 +1,4 @@
-import type { Situation } from '../../src/tui/key-context.js';
+import type { KeyContext } from '../../src/tui/key-context.js';
 import { initialSort } from '../../src/tui/view/sort.js';
 import { buildTree, flatten } from '../../src/tui/view/tree.js';
 import { aRun, aSweep } from './simulated-fleet.js';
@@ -7,7 +7,7 @@ const sweep = aSweep({ groups: [{ name: 'A', title: null, needs: [] }] });
 const runs = [aRun('A_1', { state: 'running' })];
 
 /** One running run, which is selected. */
-export function aSituation(over: Partial<Situation> = {}): Situation {
+export function aSituation(over: Partial<KeyContext> = {}): KeyContext {
   const tree = buildTree(runs, [sweep], { matches: () => true, sort: initialSort, metric: null, now: 0 });
   return {
     rows: flatten(tree, () => false),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChartChoice } from '../../src/tui/chart-choice.js';
-import { type CursorMove, moveCursor, obeyChart, pressInX } from '../../src/tui/chart-handler.js';
-import type { Situation } from '../../src/tui/key-context.js';
+import { type CursorMove, moveCursor, handleChart, pressInX } from '../../src/tui/chart-handler.js';
+import type { KeyContext } from '../../src/tui/key-context.js';
 import { initialUi, type UiState } from '../../src/tui/ui-state.js';
 import type { XChoice } from '../../src/tui/x-axis.js';
 
@@ -11,15 +11,15 @@ const choices: XChoice[] = [
   { key: 'time', label: 'time', about: '', refusal: 'These runs do not write the time of a row.' },
 ];
 /** What the keys of the charts look at, and nothing else. */
-const at = { charts: 3, xChoices: choices, page: 20 } as unknown as Situation;
+const at = { charts: 3, xChoices: choices, page: 20 } as unknown as KeyContext;
 const withoutCharts = { ...at, charts: 0 };
 
 function chosen(change: Partial<ChartChoice>): UiState {
   return { ...initialUi, chart: { ...initialUi.chart, ...change } };
 }
 
-function obeyed(command: keyof typeof obeyChart, ui: UiState, times = 1): UiState {
-  return times === 0 ? ui : obeyed(command, obeyChart[command](ui, at, '').ui, times - 1);
+function obeyed(command: keyof typeof handleChart, ui: UiState, times = 1): UiState {
+  return times === 0 ? ui : obeyed(command, handleChart[command](ui, at, '').ui, times - 1);
 }
 
 describe('the keys of the charts', () => {
@@ -70,7 +70,7 @@ describe('the keys of the charts', () => {
   });
 
   it.each(['zoom-in', 'x-axis'] as const)('%s says why it does nothing where there is no chart', (command) => {
-    expect(obeyChart[command](initialUi, withoutCharts, '').ui.note).toMatchObject({ tone: 'warn' });
+    expect(handleChart[command](initialUi, withoutCharts, '').ui.note).toMatchObject({ tone: 'warn' });
   });
 });
 

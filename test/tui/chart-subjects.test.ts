@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { subjectsOf } from '../../src/tui/chart-subjects.js';
-import { type Scene, SceneBuilder } from '../../src/tui/list-model.js';
+import { type ListModel, ListModelBuilder } from '../../src/tui/list-model.js';
 import { initialUi } from '../../src/tui/ui-state.js';
 import type { RunSummary } from '../../src/tui/port.js';
 import type { Branch } from '../../src/tui/view/tree.js';
 import { aRun, aSweep, SimulatedFleet } from './simulated-fleet.js';
 
-function sceneOf(runs: readonly RunSummary[]): Scene {
-  return new SceneBuilder(new SimulatedFleet([aSweep()], runs), null).scene(initialUi, 0);
+function sceneOf(runs: readonly RunSummary[]): ListModel {
+  return new ListModelBuilder(new SimulatedFleet([aSweep()], runs), null).scene(initialUi, 0);
 }
 
 /** The first setting of the first group. */
-function settingIn({ tree }: Scene): Branch {
+function settingIn({ tree }: ListModel): Branch {
   return tree.groups[0]!.children[0] as Branch;
 }
 

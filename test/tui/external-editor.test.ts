@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UserError } from '../../src/base/user-error.js';
 import { PreferencesFile } from '../../src/files/preferences.js';
-import { Desk } from '../../src/tui/external-editor.js';
-import type { DeskPort, Draft } from '../../src/tui/editor-port.js';
-import type { DeskOrder } from '../../src/tui/effect.js';
+import { ExternalEditor } from '../../src/tui/external-editor.js';
+import type { EditorPort, Draft } from '../../src/tui/editor-port.js';
+import type { EditorEffect } from '../../src/tui/effect.js';
 import { preferencesIn } from '../../src/tui/preferences.js';
 import { aRun } from './simulated-fleet.js';
 
@@ -27,8 +27,8 @@ const draft: Draft = {
   verdict: { kind: 'ready', summary: '1 new run', lines: [] },
 };
 
-function deskWith(port?: Partial<DeskPort>): Desk {
-  const full: DeskPort = {
+function deskWith(port?: Partial<EditorPort>): ExternalEditor {
+  const full: EditorPort = {
     commandOf: () => 'memrl train N=64',
     openShell: (directory) => void did.push(`shell in ${directory}`),
     extend: () => draft,
@@ -37,7 +37,7 @@ function deskWith(port?: Partial<DeskPort>): Desk {
     submit: () => Promise.resolve({ ok: true, message: '1 run was launched' }),
     ...port,
   };
-  return new Desk({
+  return new ExternalEditor({
     port: port === undefined ? undefined : full,
     preferences: preferencesIn(new PreferencesFile(path)),
     lend: (use) => {
@@ -51,7 +51,7 @@ function deskWith(port?: Partial<DeskPort>): Desk {
 }
 
 /** What an order leads to; `until`: words that come last, where it takes a while. */
-async function after(desk: Desk, order: DeskOrder, until = ''): Promise<string[]> {
+async function after(desk: ExternalEditor, order: EditorEffect, until = ''): Promise<string[]> {
   did = [];
   desk.obey(order);
   await vi.waitFor(() => expect(did.at(-1) ?? '').toContain(until));
@@ -59,7 +59,7 @@ async function after(desk: Desk, order: DeskOrder, until = ''): Promise<string[]
 }
 
 describe('what a person prefers', () => {
-  it.each<[string, Extract<DeskOrder, { type: 'prefer' }>, object, string]>([
+  it.each<[string, Extract<EditorEffect, { type: 'prefer' }>, object, string]>([
     ['a theme', { type: 'prefer', theme: 'light' }, { theme: 'light' }, 'good: theme light; kept'],
     ['keys', { type: 'prefer', keys: 'vim' }, { keys: 'vim' }, 'good: keys vim; kept'],
     ['no mouse', { type: 'prefer', mouse: false }, { mouse: false }, 'good: mouse off; kept'],
@@ -130,7 +130,7 @@ describe('a draft', () => {
     expect(await after(desk, { type: 'submit-draft' })).toEqual([]);
   });
 
-  it.each<[string, () => Promise<never> | ReturnType<DeskPort['submit']>]>([
+  it.each<[string, () => Promise<never> | ReturnType<EditorPort['submit']>]>([
     ['is refused', () => Promise.resolve({ ok: false, message: 'The disk is full.', fix: 'Make room.' })],
     ['cannot be sent', () => Promise.reject(new UserError('The disk is full.', 'Make room.'))],
     ['fails in a way nobody thought of', () => Promise.reject(new Error('The disk is full.'))],

@@ -1,22 +1,22 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FleetOrders, isFleetOrder } from '../../src/tui/fleet-effects.js';
-import type { FleetOrder } from '../../src/tui/effect.js';
+import { FleetEffects, isFleetEffect } from '../../src/tui/fleet-effects.js';
+import type { FleetEffect } from '../../src/tui/effect.js';
 import type { Ack } from '../../src/tui/port.js';
 import { aRun, SimulatedFleet } from './simulated-fleet.js';
 
 let fleet: SimulatedFleet;
 let said: string[];
-let orders: FleetOrders;
+let orders: FleetEffects;
 beforeEach(() => {
   fleet = new SimulatedFleet([], []);
   said = [];
-  orders = new FleetOrders(fleet, ({ text, tone }) => said.push(`${tone}: ${text}`));
+  orders = new FleetEffects(fleet, ({ text, tone }) => said.push(`${tone}: ${text}`));
 });
 
 const ids = [aRun('A_x').id];
 
 describe('an order to the supervisor', () => {
-  it.each<[FleetOrder, string, string]>([
+  it.each<[FleetEffect, string, string]>([
     [{ type: 'kill', ids, what: 'A_x' }, 'kill abcd/A_x', 'Stopping A_x …'],
     [{ type: 'retry', ids, what: 'A_x' }, 'retry abcd/A_x', 'Trying again A_x …'],
     [{ type: 'priority', ids, what: 'A_x', priority: 5 }, 'priority 5 abcd/A_x', 'Giving A_x priority 5 …'],
@@ -27,7 +27,7 @@ describe('an order to the supervisor', () => {
     [{ type: 'drain', gpus: [0], drained: false }, 'undrain 0', 'Refilling GPU 0 …'],
     [{ type: 'stop-sweep', sweep: 'abcd' }, 'stop abcd', 'Stopping abcd …'],
   ])('$type is sent as it is meant, and told before and after', async (order, asked, doing) => {
-    expect(isFleetOrder(order)).toBe(true);
+    expect(isFleetEffect(order)).toBe(true);
     const sent = orders.send(order);
     expect(orders.pending).toEqual([doing]);
     await sent;
@@ -55,8 +55,8 @@ describe('an order to the supervisor', () => {
   });
 
   it('is not what only the window can do', () => {
-    expect(isFleetOrder({ type: 'leave' })).toBe(false);
-    expect(isFleetOrder({ type: 'extend', sweep: 'abcd' })).toBe(false);
+    expect(isFleetEffect({ type: 'leave' })).toBe(false);
+    expect(isFleetEffect({ type: 'extend', sweep: 'abcd' })).toBe(false);
   });
 });
 

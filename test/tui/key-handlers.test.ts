@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { press } from '../../src/tui/key-handlers.js';
-import type { Pressed, Situation } from '../../src/tui/key-context.js';
+import type { Pressed, KeyContext } from '../../src/tui/key-context.js';
 import { initialUi, type UiState } from '../../src/tui/ui-state.js';
 import { initialSort } from '../../src/tui/view/sort.js';
 import { buildTree, flatten } from '../../src/tui/view/tree.js';
@@ -18,7 +18,7 @@ const runs = [
 ];
 const groups = ['A', 'B'].map((name) => ({ name, title: null, needs: [] }));
 
-function situation(ui: UiState, over: Partial<Situation> = {}): Situation {
+function situation(ui: UiState, over: Partial<KeyContext> = {}): KeyContext {
   const tree = buildTree(runs, [aSweep({ groups })], { matches: () => true, sort: ui.sort, metric: null, now: NOW });
   const isFolded = ({ key }: { key: string }) => ui.folds.get(key) ?? false;
   const rows = flatten(tree, isFolded);

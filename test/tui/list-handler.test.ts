@@ -3,10 +3,10 @@ import { groupChoices } from '../../src/tui/group-choices.js';
 import { press } from '../../src/tui/key-handlers.js';
 import { livingMarks } from '../../src/tui/mark-handler.js';
 import { rowOfSelection } from '../../src/tui/selection.js';
-import type { Situation } from '../../src/tui/key-context.js';
+import type { KeyContext } from '../../src/tui/key-context.js';
 import { initialUi, type UiState } from '../../src/tui/ui-state.js';
 import { buildTree, flatten } from '../../src/tui/view/tree.js';
-import { varietyOf } from '../../src/tui/view/varying-parameters.js';
+import { varyingParametersOf } from '../../src/tui/view/varying-parameters.js';
 import { RunId } from '../../src/base/ids.js';
 import { aRun, aSweep, SimulatedFleet } from './simulated-fleet.js';
 
@@ -18,7 +18,7 @@ const runs = [
 ];
 const sweeps = [aSweep({ groups: ['A', 'B'].map((name) => ({ name, title: null, needs: [] })) })];
 
-function situation(ui: UiState): Situation {
+function situation(ui: UiState): KeyContext {
   const shown = { matches: ({ name }: { name: string }) => name.includes(ui.filter), metric: 'loss', now: NOW };
   const tree = buildTree(runs, sweeps, { ...shown, sort: ui.sort, grouping: ui.grouping });
   const isFolded = ({ key }: { key: string }) => ui.folds.get(key) ?? false;
@@ -29,8 +29,8 @@ function situation(ui: UiState): Situation {
     ...{ screenLength: 0, focus: null, log: null, now: NOW },
     status: new SimulatedFleet([], []).status,
     index: rowOfSelection({ rows, tree }, ui),
-    variety: () => varietyOf(runs),
-    groupChoices: () => groupChoices(runs, sweeps, varietyOf(runs)),
+    variety: () => varyingParametersOf(runs),
+    groupChoices: () => groupChoices(runs, sweeps, varyingParametersOf(runs)),
   };
 }
 

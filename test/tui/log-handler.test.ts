@@ -4,7 +4,7 @@ import { readLogPattern } from '../../src/logs/log-pattern.js';
 import { LogWindow } from '../../src/tui/log-window.js';
 import { press } from '../../src/tui/key-handlers.js';
 import { withFound } from '../../src/tui/log-handler.js';
-import type { Situation } from '../../src/tui/key-context.js';
+import type { KeyContext } from '../../src/tui/key-context.js';
 import { initialUi, type UiState } from '../../src/tui/ui-state.js';
 import { logRoom } from '../../src/tui/view/log-pane.js';
 import { topOf } from '../../src/tui/view/log-scroll.js';
@@ -26,7 +26,7 @@ class Reader {
     while (this.#window.improve(this.ui.log.place, false));
   }
 
-  get situation(): Situation {
+  get situation(): KeyContext {
     return aSituation({ focus: { width: 62, height: 11, length: 0 }, log: this.#window.page });
   }
 

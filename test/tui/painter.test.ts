@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Painter, type PaintTarget } from '../../src/tui/painter.js';
 import { themeFor } from '../../src/tui/theme.js';
 import { cellsOf } from '../../src/text/display-width.js';
-import { grounds, type Line, onGround, plainText, span, tones } from '../../src/tui/view/span.js';
+import { backgrounds, type Line, onBackground, plainText, span, tones } from '../../src/tui/view/span.js';
 
 const theme = themeFor({ colours: 256, ascii: false });
 
@@ -51,7 +51,7 @@ const text = fc.string({
   unit: fc.constantFrom(...'ab ─▂⣿', '你', '好', 'ガ', 'é', 'e\u0301', 'n\u0303\u0323', '한'),
   maxLength: 12,
 });
-const line = fc.array(fc.record({ text, tone: fc.constantFrom(...tones), ground: fc.constantFrom(...grounds) }), {
+const line = fc.array(fc.record({ text, tone: fc.constantFrom(...tones), ground: fc.constantFrom(...backgrounds) }), {
   maxLength: 5,
 });
 const frame = fc.record({
@@ -96,7 +96,7 @@ describe('the painter', () => {
   it('shows tones and grounds as colours', async () => {
     const terminal = new xterm.Terminal({ cols: 10, rows: 2, allowProposedApi: true });
     const painter = new Painter({ write: (codes) => terminal.write(codes), writableLength: 0, once: () => 0 }, theme);
-    painter.paint([[span('ok', 'good')], onGround([span('row', 'plain')], 'selected')], 10, 2);
+    painter.paint([[span('ok', 'good')], onBackground([span('row', 'plain')], 'selected')], 10, 2);
     await new Promise<void>((resolve) => terminal.write('', resolve));
     const cell = (row: number, column: number) => terminal.buffer.active.getLine(row)!.getCell(column)!;
     expect([cell(0, 0).getFgColor(), cell(0, 0).isBgDefault()]).toEqual([71, true]);

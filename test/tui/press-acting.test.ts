@@ -3,7 +3,7 @@ import type { GpuStatus } from '../../src/protocol/fleet-status.js';
 import { keyMap } from '../../src/tui/key-map.js';
 import { paletteEntries, matching } from '../../src/tui/palette.js';
 import { press } from '../../src/tui/key-handlers.js';
-import type { Pressed, Situation } from '../../src/tui/key-context.js';
+import type { Pressed, KeyContext } from '../../src/tui/key-context.js';
 import { initialUi, type UiState } from '../../src/tui/ui-state.js';
 import { aRun } from './simulated-fleet.js';
 import { aSituation, keysOf } from './situations.js';
@@ -24,8 +24,8 @@ const gpu: GpuStatus = {
 };
 
 /** Presses keys one after the other, from row `from`; `"text` stands for its letters. */
-function play(from: number, keys: readonly string[], over: Partial<Situation> = {}): Pressed {
-  const at = (ui: UiState): Situation => ({ ...aSituation(runs, ui), ...over });
+function play(from: number, keys: readonly string[], over: Partial<KeyContext> = {}): Pressed {
+  const at = (ui: UiState): KeyContext => ({ ...aSituation(runs, ui), ...over });
   const start: UiState = { ...initialUi, selected: at(initialUi).rows[from]!.key, index: from };
   return keys.flatMap(keysOf).reduce<Pressed>((pressed, key) => press(pressed.ui, key, at(pressed.ui)), { ui: start });
 }
@@ -71,7 +71,7 @@ describe('slots and GPUs', () => {
   const gpus = { status: { settled: false, recalled: true, cpu: { slots: 0, busy: 0 }, gpus: [gpu], problem: null } };
   const none = { status: { settled: false, recalled: true, cpu: { slots: 0, busy: 0 }, gpus: [], problem: null } };
 
-  it.each<{ key: string; over?: Partial<Situation>; order?: object; note?: RegExp }>([
+  it.each<{ key: string; over?: Partial<KeyContext>; order?: object; note?: RegExp }>([
     { key: '+', order: { type: 'more-slots', by: 1 } },
     { key: '-', order: { type: 'more-slots', by: -1 } },
     { key: '-', over: none, note: /no slots left/ },

@@ -2,20 +2,20 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DossierReader } from '../../src/tui/run-details-reader.js';
+import { RunDetailsReader } from '../../src/tui/run-details-reader.js';
 import { runFiles } from '../../src/tui/run-files.js';
 
 let sweep: string;
 let run: string;
 let changed: ReturnType<typeof vi.fn<() => void>>;
-let reader: DossierReader;
+let reader: RunDetailsReader;
 beforeEach(() => {
   vi.useFakeTimers();
   sweep = mkdtempSync(join(tmpdir(), 'memrl-dossier-'));
   run = join(sweep, 'A_x');
   mkdirSync(run);
   changed = vi.fn<() => void>();
-  reader = new DossierReader(runFiles, changed);
+  reader = new RunDetailsReader(runFiles, changed);
 });
 afterEach(() => {
   reader.close();

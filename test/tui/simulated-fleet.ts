@@ -5,11 +5,11 @@ import type {
   FleetPort,
   FleetStatus,
   MetricReader,
-  RunDossier,
+  RunDetails,
   RunFilesPort,
   RunSummary,
   Series,
-  SlotWish,
+  RequestedSlots,
   SweepSummary,
 } from '../../src/tui/port.js';
 
@@ -101,7 +101,7 @@ export class SimulatedFleet implements FleetPort {
   continue = (ids: readonly RunSummary['id'][]) => this.#ask('continue', ids);
   retry = (ids: readonly RunSummary['id'][]) => this.#ask('retry', ids);
   priority = (ids: readonly RunSummary['id'][], priority: number) => this.#ask(`priority ${priority}`, ids);
-  setSlots = (wish: SlotWish) => this.#ask('slots', [JSON.stringify(wish)]);
+  setSlots = (wish: RequestedSlots) => this.#ask('slots', [JSON.stringify(wish)]);
   drain = (gpus: readonly number[], drained: boolean) => this.#ask(drained ? 'drain' : 'undrain', gpus);
   stopSweep = (sweep: string) => this.#ask('stop', [sweep]);
 
@@ -205,10 +205,10 @@ function logText(lines: readonly string[]): string {
 }
 
 /** What the supervisor would have written down of a run that was started. */
-function dossierOf(cell: Cell, run: RunSummary): RunDossier | null {
+function dossierOf(cell: Cell, run: RunSummary): RunDetails | null {
   if (run.startedAt === null) return null;
   const words = Object.entries(cell.parameters).map(([key, value]) => `${key}=${String(value)}`);
-  const record: RunDossier['record'] = {
+  const record: RunDetails['record'] = {
     version: 1,
     ...{ sweep: 'abcd', group: cell.group, subgroup: cell.subgroup, name: cell.name, identity: '08ac238893cdcba1' },
     parameters: cell.parameters,
@@ -223,7 +223,7 @@ function dossierOf(cell: Cell, run: RunSummary): RunDossier | null {
 }
 
 /** A run that failed had been tried before. */
-function attemptsOf({ state, startedAt, endedAt, exit, reason }: RunSummary): RunDossier['record']['attempts'] {
+function attemptsOf({ state, startedAt, endedAt, exit, reason }: RunSummary): RunDetails['record']['attempts'] {
   const slot = 'cpu 0';
   const commit = '57b58f7c0496436ace7d17fb41732acad1c599d2';
   if (state === 'failed') {

@@ -1,5 +1,5 @@
 import type { RunSummary } from '../../src/tui/port.js';
-import type { Situation } from '../../src/tui/key-context.js';
+import type { KeyContext } from '../../src/tui/key-context.js';
 import type { UiState } from '../../src/tui/ui-state.js';
 import { buildTree, flatten } from '../../src/tui/view/tree.js';
 import { aSweep } from './simulated-fleet.js';
@@ -7,7 +7,7 @@ import { aSweep } from './simulated-fleet.js';
 const NOW = 1_000_000;
 
 /** What is on the screen for these runs: groups A and B, nothing folded but by hand. */
-export function aSituation(runs: readonly RunSummary[], ui: UiState): Situation {
+export function aSituation(runs: readonly RunSummary[], ui: UiState): KeyContext {
   const groups = ['A', 'B'].map((name) => ({ name, title: null, needs: [] }));
   const sweeps = [aSweep({ groups })];
   const tree = buildTree(runs, sweeps, { matches: () => true, sort: ui.sort, metric: null, now: NOW });

@@ -5,7 +5,7 @@ import { capabilitiesOf } from '../../src/tui/capabilities.js';
 import { themeNames } from '../../src/tui/preferences-port.js';
 import { themeFor, toAnsi } from '../../src/tui/theme.js';
 import { textWidth } from '../../src/text/display-width.js';
-import { grounds, onGround, span, tones } from '../../src/tui/view/span.js';
+import { backgrounds, onBackground, span, tones } from '../../src/tui/view/span.js';
 import { stateLook } from '../../src/tui/view/state-look.js';
 import { aController } from './frames.js';
 import { knownSummary } from './known-summary.js';
@@ -38,20 +38,20 @@ describe('what a terminal is trusted with', () => {
 describe('the theme', () => {
   it('uses no colour where none is wanted, only bold, dim and reverse', () => {
     const { sgr } = themeFor({ colours: 'none', ascii: false });
-    const codes = tones.flatMap((tone) => grounds.map((ground) => sgr(tone, ground)));
+    const codes = tones.flatMap((tone) => backgrounds.map((ground) => sgr(tone, ground)));
     expect(codes.flatMap((code) => code.split(';')).filter((code) => !['', '1', '2', '7'].includes(code))).toEqual([]);
     expect(sgr('plain', 'selected')).toBe('7');
   });
 
   it('never asks for more than 256 colours', () => {
     const { sgr } = themeFor({ colours: 256, ascii: false });
-    for (const tone of tones) for (const ground of grounds) expect(sgr(tone, ground)).not.toMatch(/[34]8;2;/);
+    for (const tone of tones) for (const ground of backgrounds) expect(sgr(tone, ground)).not.toMatch(/[34]8;2;/);
   });
 
   it('writes a line for programs that print', () => {
     const theme = themeFor({ colours: 16, ascii: false });
     expect(toAnsi([span('a', 'good'), span('b')], theme)).toBe('\u001b[32ma\u001b[0mb');
-    expect(toAnsi(onGround([span('a', 'good')], 'selected'), theme)).toBe('\u001b[7ma\u001b[0m');
+    expect(toAnsi(onBackground([span('a', 'good')], 'selected'), theme)).toBe('\u001b[7ma\u001b[0m');
   });
 });
 
@@ -66,7 +66,7 @@ describe('the palettes', () => {
   it.each(places)('let every word be read, and every curve be seen: $name', ({ theme, ground, behind }) => {
     const { sgr } = themeFor({ colours: 256, ascii: false, ground }, theme);
     const poor = tones.flatMap((tone) =>
-      grounds.map((lies) => {
+      backgrounds.map((lies) => {
         const codes = sgr(tone, lies);
         const front = colourIn(codes, 38) ?? (behind === 16 ? 255 : 16);
         const ratio = contrast(front, colourIn(codes, 48) ?? behind);
@@ -99,7 +99,7 @@ describe('the palettes', () => {
     for (const theme of themeNames) {
       for (const ground of ['dark', 'light'] as const) {
         const { sgr } = themeFor({ colours: 16, ascii: false, ground }, theme);
-        for (const tone of tones) for (const lies of grounds) expect(sgr(tone, lies)).not.toMatch(/[34]8;/);
+        for (const tone of tones) for (const lies of backgrounds) expect(sgr(tone, lies)).not.toMatch(/[34]8;/);
       }
     }
   });

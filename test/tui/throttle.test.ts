@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { FairShare } from '../../src/tui/throttle.js';
+import { Throttle } from '../../src/tui/throttle.js';
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
 
 /** A task that takes so many ms, and the times at which it was begun. */
-function task(cost: number, leastPause = 0): { share: FairShare; begun: number[] } {
+function task(cost: number, leastPause = 0): { share: Throttle; begun: number[] } {
   const begun: number[] = [];
-  const share = new FairShare(
+  const share = new Throttle(
     () => {
       begun.push(Date.now() - 1_000_000);
       vi.setSystemTime(Date.now() + cost);
@@ -18,7 +18,7 @@ function task(cost: number, leastPause = 0): { share: FairShare; begun: number[]
   return { share, begun };
 }
 
-function askEvery(share: FairShare, period: number, times: number): void {
+function askEvery(share: Throttle, period: number, times: number): void {
   for (let time = 0; time < times; time++) {
     share.ask();
     vi.advanceTimersByTime(period);

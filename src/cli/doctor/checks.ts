@@ -9,7 +9,7 @@ import { git, node, python } from './programs.js';
 import { secrets } from './secrets.js';
 import { socketFolder } from './socket-folder.js';
 import { stateFolder, supervisor } from './supervisor.js';
-import { cgroups, logout, surroundings } from './survival.js';
+import { cgroups, logout, hostConfig } from './survival.js';
 import { characters, multiplexer, terminal } from './terminal.js';
 
 /** All that `doctor` looks at, in the order in which it is shown. */
@@ -18,5 +18,5 @@ export const checks: readonly Check[] = [
   ...[terminal, characters, multiplexer, preferences],
   ...[place, space, durability, socketFolder, supervisor, stateFolder],
   ...[openFiles, processes, watches, memory],
-  ...[cgroups, logout, surroundings, secrets],
+  ...[cgroups, logout, hostConfig, secrets],
 ];

@@ -1,5 +1,5 @@
 import { type Line, span, type Tone } from '../../tui/view/span.js';
-import { wrap } from '../../text/wrap-command.js';
+import { wrapCharacters } from '../../text/wrap-command.js';
 import { type Checked, type Finding, topics } from './check.js';
 
 const looks: Record<Finding['state'], { glyph: string; tone: Tone }> = {
@@ -46,7 +46,7 @@ function rows({ name, state, found, fix }: Checked, names: number, width: number
 /** A command in backticks is not broken: it is there to be copied. */
 function wrapped(text: string, width: number): string[] {
   const whole = text.replace(/`[^`]*`/g, (command) => command.replaceAll(' ', UNBROKEN));
-  return wrap(whole, width).map((line) => line.replaceAll(UNBROKEN, ' '));
+  return wrapCharacters(whole, width).map((line) => line.replaceAll(UNBROKEN, ' '));
 }
 
 function verdict(checks: readonly Checked[]): Line {

@@ -70,7 +70,7 @@ async function isConfigured(): Promise<boolean> {
   return /^(?:yes|true|on|1)$/i.test(last?.[1] ?? 'no');
 }
 
-export const surroundings: Check = { topic: 'Survival', name: 'Host', look: lookAtSurroundings };
+export const hostConfig: Check = { topic: 'Survival', name: 'Host', look: lookAtSurroundings };
 
 /** So many dead processes that nobody has asked after fill the table some day. */
 const MANY_ZOMBIES = 50;
@@ -79,13 +79,13 @@ async function lookAtSurroundings({ environment }: Place): Promise<Finding> {
   const job = environment['SLURM_JOB_ID'];
   const container = containerOf(environment);
   const first = ((await textOf('/proc/1/comm')) ?? '').trim();
-  return judgeSurroundings({ job: job ?? null, container, first, zombies: await zombies() });
+  return judgeHostConfig({ job: job ?? null, container, first, zombies: await zombies() });
 }
 
 type Surroundings = { job: string | null; container: string | null; first: string; zombies: number };
 
 /** @param facts `first`: the name of process 1. */
-export function judgeSurroundings({ job, container, first, zombies: dead }: Surroundings): Finding {
+export function judgeHostConfig({ job, container, first, zombies: dead }: Surroundings): Finding {
   if (job !== null) return ok(`in Slurm job ${job}: runs end with it, and resume in the next`);
   if (container === null) return ok('no container');
   const found = `in a container (${container}): runs end with it, and resume in the next if --runs is a volume`;

@@ -3,12 +3,12 @@ import * as z from 'zod';
 import { Name } from '../../base/ids.js';
 import { MASK } from '../../text/secret-shapes.js';
 import type { Block, ParameterRule, ParameterRules } from '../../spec/file/block.js';
-import { complaintsError } from '../../spec/file/diagnostic.js';
+import { diagnosticsError } from '../../spec/file/diagnostic.js';
 import { expandSweep } from '../../spec/expand/expand-sweep.js';
 import { ParametersText } from '../../spec/file/parameter-schema.js';
 import { rulesOf } from '../../spec/file/parameter-rules.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
-import { schemaComplaints } from '../../spec/file/schema-diagnostics.js';
+import { schemaDiagnostics } from '../../spec/file/schema-diagnostics.js';
 import type { SweepFile } from '../../spec/file/sweep-file.js';
 import { readYaml, type YamlSource } from '../../spec/file/yaml-source.js';
 import { UserError } from '../../base/user-error.js';
@@ -50,9 +50,9 @@ export function cloneText(run: Pick<PlannedRun, 'name' | 'group' | 'parameters'>
 export function clonePlan({ file, sweep, options }: SweepSource, text: string, path: string, block: Block): Plan {
   if (file.kind !== 'groups') throw notCloneable(sweep);
   const source = readYaml(text, path);
-  if (!('value' in source)) throw complaintsError(path, text, source);
+  if (!('value' in source)) throw diagnosticsError(path, text, source);
   const read = CloneText.safeParse(source.value);
-  if (!read.success) throw complaintsError(path, text, schemaComplaints(source, read.error.issues));
+  if (!read.success) throw diagnosticsError(path, text, schemaDiagnostics(source, read.error.issues));
   const { name, command } = read.data;
   const parameters = constantsOf(read.data.parameters, source, block);
   const single: Block = {
@@ -98,7 +98,7 @@ function constantsOf(texts: ParametersText, source: YamlSource, block: Block): P
         fix: 'Give one value; a list as one value is {value: [1, 2]}.',
       };
     });
-  if (complaints.length > 0) throw complaintsError(source.path, source.text, complaints);
+  if (complaints.length > 0) throw diagnosticsError(source.path, source.text, complaints);
   return new Map(rules.map(([name, rule]) => [name, { ...rule, path: block.parameters.get(name)?.path ?? rule.path }]));
 }
 

@@ -1,14 +1,14 @@
 import { errorText } from '../../base/error-text.js';
 import { UserError } from '../../base/user-error.js';
 import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
-import type { DeskPort, Draft } from '../../tui/editor-port.js';
+import type { EditorPort, Draft } from '../../tui/editor-port.js';
 import type { Launched } from './sweep-source.js';
 
 /** The desk, with the reader of sweep files, which is loaded once the window stands: the first frame is not kept waiting. */
-export class LateDesk implements DeskPort {
+export class LazyEditor implements EditorPort {
   readonly #fleet: Fleet;
   readonly #launched: Launched;
-  #desk: DeskPort | null = null;
+  #desk: EditorPort | null = null;
   #problem: string | null = null;
   #loading: Promise<void> | null = null;
 
@@ -28,8 +28,8 @@ export class LateDesk implements DeskPort {
 
   async #load(): Promise<void> {
     try {
-      const { TerminalDesk } = await import('./terminal-editor.js');
-      this.#desk = new TerminalDesk(this.#fleet, this.#launched);
+      const { TerminalEditor } = await import('./terminal-editor.js');
+      this.#desk = new TerminalEditor(this.#fleet, this.#launched);
     } catch (error) {
       this.#problem = errorText(error);
     }
@@ -59,7 +59,7 @@ export class LateDesk implements DeskPort {
     return this.#loaded().submit(draft);
   }
 
-  #loaded(): DeskPort {
+  #loaded(): EditorPort {
     if (this.#desk !== null) return this.#desk;
     throw new UserError(
       `A part of the program is missing: ${this.#problem ?? 'it was not loaded'}.`,

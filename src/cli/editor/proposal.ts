@@ -1,7 +1,7 @@
 import type { RunSummary } from '../../client/fleet.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { doneTest } from '../../spec/policy/done-rule.js';
-import { standing } from '../../spec/policy/completion.js';
+import { completionOf } from '../../spec/policy/completion.js';
 import { readRunFacts } from '../../files/completion-facts.js';
 import type { Verdict } from '../../tui/editor-port.js';
 import { compactNames } from '../plan/compact-names.js';
@@ -54,6 +54,6 @@ function groupLines(runs: readonly PlannedRun[], width: number): string[] {
 }
 
 function growthOf(run: PlannedRun): string | null {
-  const { state, reason } = standing(run, readRunFacts(run.directory, run.done, doneTest(run)));
+  const { state, reason } = completionOf(run, readRunFacts(run.directory, run.done, doneTest(run)));
   return state === 'resume' && /\b(grew|changed) from\b/.test(reason) ? reason : null;
 }

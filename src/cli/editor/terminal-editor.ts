@@ -7,9 +7,9 @@ import { expandSweep } from '../../spec/expand/expand-sweep.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { readIfThere, readRunRecord } from '../../files/run-record-file.js';
 import { writeSweepText } from '../../files/sweep-text.js';
-import type { DeskPort, Draft } from '../../tui/editor-port.js';
+import type { EditorPort, Draft } from '../../tui/editor-port.js';
 import { definedEnvironment } from '../environment.js';
-import { slotWish } from '../options.js';
+import { requestedSlots } from '../options.js';
 import { readSweepText } from '../read-sweep-text.js';
 import { outputWidth } from '../terminal.js';
 import { editText, openShell } from './borrowed-terminal.js';
@@ -27,7 +27,7 @@ type Work = {
 };
 
 /** Carries out what the window's desk asks for, with the programs of the terminal it runs in. */
-export class TerminalDesk implements DeskPort {
+export class TerminalEditor implements EditorPort {
   readonly #fleet: Fleet;
   readonly #launched: Launched;
   readonly #works = new Map<string, Work>();
@@ -85,7 +85,7 @@ export class TerminalDesk implements DeskPort {
     const text = readSweepText(work.path);
     const { plan } = work.read(text);
     if (plan === null) return { ok: false, message: 'There is nothing new in it any more.', fix: 'Edit it again.' };
-    const { perGpu } = slotWish(this.#launched.options);
+    const { perGpu } = requestedSlots(this.#launched.options);
     const wish = perGpu === undefined ? {} : { perGpu };
     const ack = await this.#fleet.submit(plan, definedEnvironment(), wish);
     if (ack.ok) work.submitted(text);

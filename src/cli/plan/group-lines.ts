@@ -1,12 +1,12 @@
-import type { PlannedGroup, Standing } from '../../spec/planned-run.js';
+import type { PlannedGroup, Completion } from '../../spec/planned-run.js';
 import { policyWords } from '../../spec/policy/policy-words.js';
 import { varyingNames } from '../../spec/expand/run-name.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { valueText } from '../../spec/expand/value-text.js';
 import { compactNames } from './compact-names.js';
-import { bucket } from '../../base/group-by.js';
+import { groupBy } from '../../base/group-by.js';
 import type { Planned } from './planned.js';
-import { wrap, wrapCommand } from '../../text/wrap-command.js';
+import { wrapCharacters, wrapCommand } from '../../text/wrap-command.js';
 
 export type GroupOptions = {
   readonly width: number;
@@ -30,7 +30,7 @@ export function groupLines(group: PlannedGroup, planned: readonly Planned[], opt
 
 function heading({ name, title, prerequisite }: PlannedGroup, planned: readonly Planned[], width: number): string[] {
   const count = `${planned.length} ${prerequisite ? 'prerequisite' : 'run'}${planned.length === 1 ? '' : 's'}`;
-  const [first = name, ...more] = wrap(title === null ? name : `${name}  ${title}`, width - count.length - 2);
+  const [first = name, ...more] = wrapCharacters(title === null ? name : `${name}  ${title}`, width - count.length - 2);
   // The two blanks between name and title are lost in wrapping.
   const line = title === null || !first.startsWith(`${name} `) ? first : `${name}  ${first.slice(name.length + 1)}`;
   const indent = ' '.repeat(name.length + 2);
@@ -40,13 +40,13 @@ function heading({ name, title, prerequisite }: PlannedGroup, planned: readonly 
 const margin = 11;
 
 function labelled(label: string, text: string, width: number): string[] {
-  const lines = wrap(text, width - margin);
+  const lines = wrapCharacters(text, width - margin);
   return lines.map((line, index) => `  ${(index === 0 ? label : '').padEnd(margin - 2)}${line}`);
 }
 
 /** One line for each subgroup: its name, its size, its runs. */
 function names(planned: readonly Planned[], width: number): string[] {
-  const subgroups = bucket(planned, ({ run }) => run.subgroup ?? '');
+  const subgroups = groupBy(planned, ({ run }) => run.subgroup ?? '');
   const widest = Math.max(...[...subgroups.keys()].map((name) => name.length));
   return [...subgroups].map(([subgroup, members], index) => {
     const label = index === 0 ? 'names' : '';
@@ -77,7 +77,7 @@ function variation(planned: readonly Planned[], width: number): string[] {
 
 /** How the runs are treated where that is not the usual way; what is not so for all of them says for which. */
 function policy(planned: readonly Planned[], width: number): string[] {
-  const said = bucket(
+  const said = groupBy(
     planned.flatMap(({ run }) => policyWords(run).map((words) => ({ words, name: run.name }))),
     ({ words }) => words,
   );
@@ -92,7 +92,7 @@ function policy(planned: readonly Planned[], width: number): string[] {
 /** What is skipped or resumed, and why; new runs need no explanation. */
 function standings(planned: readonly Planned[], width: number): string[] {
   const told = planned.filter(({ standing }) => standing.state !== 'new');
-  const alike = bucket(told, ({ standing }) => `${standing.state} ${standing.reason}`);
+  const alike = groupBy(told, ({ standing }) => `${standing.state} ${standing.reason}`);
   return [...alike.values()].flatMap((members) => {
     const { state, reason } = members[0]!.standing;
     const which =
@@ -106,7 +106,7 @@ function standings(planned: readonly Planned[], width: number): string[] {
   });
 }
 
-function label(state: Standing['state']): string {
+function label(state: Completion['state']): string {
   return { new: 'start', resume: 'resume', done: 'skip' }[state];
 }
 

@@ -1,7 +1,7 @@
-import type { Plan, Standing } from '../../spec/planned-run.js';
+import type { Plan, Completion } from '../../spec/planned-run.js';
 import { groupLines } from './group-lines.js';
 import type { Planned } from './planned.js';
-import { wrap } from '../../text/wrap-command.js';
+import { wrapCharacters } from '../../text/wrap-command.js';
 
 export type PlanOptions = {
   /** Columns to lay out in. */
@@ -28,7 +28,7 @@ export function planLines(planned: readonly Planned[], plan: Plan, options: Plan
   });
   const lines = [
     plan.sweep,
-    ...(plan.description === null ? [] : wrap(plan.description, width - 2).map((line) => `  ${line}`)),
+    ...(plan.description === null ? [] : wrapCharacters(plan.description, width - 2).map((line) => `  ${line}`)),
     '',
     ...fact('runs', totals(planned, plan), width),
     ...fact('to do', work(planned), width),
@@ -39,14 +39,14 @@ export function planLines(planned: readonly Planned[], plan: Plan, options: Plan
     ...groups,
     ...(options.verbose
       ? []
-      : ['', ...wrap('Commands are those of the first run of each group; --verbose shows all.', width)]),
+      : ['', ...wrapCharacters('Commands are those of the first run of each group; --verbose shows all.', width)]),
   ];
   // A command may hold a whole script.
   return lines.flatMap((line) => line.split('\n'));
 }
 
 function fact(name: string, text: string, width: number): string[] {
-  return wrap(text, width - 9).map((line, index) => `  ${(index === 0 ? name : '').padEnd(7)}${line}`);
+  return wrapCharacters(text, width - 9).map((line, index) => `  ${(index === 0 ? name : '').padEnd(7)}${line}`);
 }
 
 /** `48 runs in 4 groups, + 5 prerequisites`. */
@@ -59,10 +59,10 @@ function totals(planned: readonly Planned[], plan: Plan): string {
   return extra === 0 ? own : `${own}, + ${counted(extra, 'prerequisite')}`;
 }
 
-const words: Record<Standing['state'], string> = { new: 'to start', resume: 'to resume', done: 'done already' };
+const words: Record<Completion['state'], string> = { new: 'to start', resume: 'to resume', done: 'done already' };
 
 function work(planned: readonly Planned[]): string {
-  const states = Object.keys(words) as Standing['state'][];
+  const states = Object.keys(words) as Completion['state'][];
   return states
     .map((state) => ({ state, count: planned.filter(({ standing }) => standing.state === state).length }))
     .filter(({ count }) => count > 0)

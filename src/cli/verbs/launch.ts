@@ -5,7 +5,7 @@ import type { Fleet } from '../../client/fleet.js';
 import { otherOrigin, writeSweepOrigin, writeSweepText } from '../../files/sweep-text.js';
 import { definedEnvironment } from '../environment.js';
 import { machineSlots } from '../machine-slots.js';
-import { runsDirectory, slotWish, type LaunchOptions } from '../options.js';
+import { runsDirectory, requestedSlots, type LaunchOptions } from '../options.js';
 import { exposedSecrets } from '../plan/exposed-secrets.js';
 import { withoutSecrets } from '../plan/hidden-secrets.js';
 import { planJson } from '../plan/plan-json.js';
@@ -19,7 +19,7 @@ import { prepareWindow, watch } from '../watch.js';
 /** `memrl-tui FILE`: starts what of a sweep is not done yet, and shows it. Gives the exit code. */
 export async function launch(file: string, options: LaunchOptions): Promise<number> {
   // Refused at once, also where there is nothing left to do.
-  slotWish(options);
+  requestedSlots(options);
   const read = readPlan(file, options);
   const warning = originWarning(read, file, options);
   if (options.dryRun === true) return showPlan(withNote(read, warning), options);
@@ -63,7 +63,7 @@ async function nothingToDo({ plan }: ReadPlan, options: LaunchOptions): Promise<
 
 async function submit(fleet: Fleet, { plan, text }: ReadPlan, options: LaunchOptions): Promise<void> {
   await fleet.ready();
-  const answer = await fleet.submit(plan, definedEnvironment(), slotWish(options));
+  const answer = await fleet.submit(plan, definedEnvironment(), requestedSlots(options));
   if (!answer.ok) throw new UserError(answer.message, answer.fix ?? 'Correct it and launch again.');
   // For the reader of the runs directory; what each run was given stands in its own run.json.
   writeSweepText(join(runsDirectory(options.runs), plan.sweep), text);

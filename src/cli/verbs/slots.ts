@@ -3,13 +3,16 @@ import type { Fleet, FleetStatus } from '../../client/fleet.js';
 import { slotLines } from '../show/slot-lines.js';
 import { slotsStatus } from '../show/slots-status.js';
 import { withFleet } from '../open-fleet.js';
-import { slotWish, wholeNumber, type CommonOptions, type SlotOptions, type SlotWish } from '../options.js';
+import { requestedSlots, wholeNumber, type CommonOptions, type SlotOptions, type SlotFlags } from '../options.js';
 import { promised } from '../answer.js';
 import { outputWidth, print, printJson, remark } from '../terminal.js';
 
 /** `memrl-tui slots [N]`: shows where runs may go, or changes it. What runs already stays where it is. */
 export async function slots([count]: readonly string[], options: CommonOptions & SlotOptions): Promise<number> {
-  const wish = slotWish({ ...options, ...(count === undefined ? {} : { slots: wholeNumber('slots', 0)(count) }) });
+  const wish = requestedSlots({
+    ...options,
+    ...(count === undefined ? {} : { slots: wholeNumber('slots', 0)(count) }),
+  });
   return withFleet(options, async (fleet) => {
     if (Object.keys(wish).length > 0) await change(fleet, wish);
     if (options.json === true) printJson({ ...slotsStatus(fleet.status), problem: fleet.status.problem });
@@ -18,14 +21,14 @@ export async function slots([count]: readonly string[], options: CommonOptions &
   });
 }
 
-async function change(fleet: Fleet, wish: SlotWish): Promise<void> {
+async function change(fleet: Fleet, wish: SlotFlags): Promise<void> {
   remark(promised(await fleet.setSlots(wish)));
   // The answer may come before the news.
   const isThere = await fleet.until(() => isGranted(fleet.status, wish));
   if (!isThere) throw new UserError('The supervisor was lost.', 'Look again: `memrl-tui slots`.');
 }
 
-function isGranted({ cpu, gpus }: FleetStatus, { slots: cpus, gpus: wanted }: SlotWish): boolean {
+function isGranted({ cpu, gpus }: FleetStatus, { slots: cpus, gpus: wanted }: SlotFlags): boolean {
   if (cpus !== undefined && cpu.slots !== cpus) return false;
   if (wanted === undefined) return true;
   const indexes = wanted === 'none' ? [] : wanted;

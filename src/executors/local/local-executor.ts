@@ -5,14 +5,14 @@ import { attemptDirectory, exitObstacle, giveUp } from './attempt-files.js';
 import { type Attempt, isNamed, isOver, treeOf } from './attempt.js';
 import { oomKillsOf, removeCgroup } from '../../processes/cgroup.js';
 import type { CgroupHome } from './cgroup-home.js';
-import { livingElder } from './orphaned-attempt.js';
+import { livingOrphanedAttempt } from './orphaned-attempt.js';
 import { type Ending, provenEnding, type ShimStatus, unprovenEnding } from './ending.js';
 import { FamilyWatch } from './family-watch.js';
 import { OomWatch } from './oom-watch.js';
 import { hasOutlived, isBereft, lookAround, troubleOfOrphan } from './orphan.js';
 import { isAlive } from '../../processes/process-identity.js';
 import { type ProcessEntry, readProcesses } from '../../processes/process-table.js';
-import { type AttemptOrder, problemOf, type Start, startAttempt } from './start-attempt.js';
+import { type LaunchSpec, problemOf, type Start, startAttempt } from './start-attempt.js';
 import {
   continueTrees,
   killTrees,
@@ -24,7 +24,7 @@ import {
 import { unreachable, whereaboutsOf } from './whereabouts.js';
 
 /** A process that was still there when the end of its run was told. */
-export type Survivor = { pid: number; name: string };
+export type LeakedProcess = { pid: number; name: string };
 
 /**
  * Told once for every attempt that was started or adopted here.
@@ -32,7 +32,7 @@ export type Survivor = { pid: number; name: string };
  * `survivors`: of a run that was killed, what SIGKILL could not end; of a run that ended by itself, what it left behind,
  * which is not touched. They may hold GPU memory. Empty: none, or the run took less than 5 s and nobody looked.
  */
-export type EndingListener = (id: RunId, attempt: number, ending: Ending, survivors: readonly Survivor[]) => void;
+export type EndingListener = (id: RunId, attempt: number, ending: Ending, survivors: readonly LeakedProcess[]) => void;
 
 /** What became of an attempt that an earlier supervisor meant to start. */
 export type Found =
@@ -105,7 +105,7 @@ export class LocalExecutor {
     this.#notices = notices;
   }
 
-  start(id: RunId, order: AttemptOrder): Start {
+  start(id: RunId, order: LaunchSpec): Start {
     const { directory, attempt: number } = order;
     const cgroup = this.#home?.make(id, number) ?? null;
     const start = startAttempt(order, cgroup);
@@ -138,8 +138,8 @@ export class LocalExecutor {
   }
 
   /** The number of an earlier attempt of the run in `directory` that goes on, or may; null: there is none. */
-  elderOf(directory: string, attempt: number): number | null {
-    return livingElder(directory, attempt, () => this.#processes());
+  orphanedAttemptOf(directory: string, attempt: number): number | null {
+    return livingOrphanedAttempt(directory, attempt, () => this.#processes());
   }
 
   /** The run's own process; null while it is not there, or where it means nothing. */
@@ -301,7 +301,7 @@ export class LocalExecutor {
   }
 
   /** @param order Of an attempt that was started here. */
-  #shimGone(attempt: Attempt, status: ShimStatus, order: AttemptOrder | null): void {
+  #shimGone(attempt: Attempt, status: ShimStatus, order: LaunchSpec | null): void {
     if (!this.#isWatched(attempt)) return;
     const ending = provenEnding(attemptDirectory(attempt.directory, attempt.number), status);
     if (ending !== null) return this.#shimEnded(attempt, order === null ? ending : explained(ending, order));
@@ -337,7 +337,7 @@ export class LocalExecutor {
     return this.#home?.remove(cgroup) ?? removeCgroup(cgroup);
   }
 
-  #finish(attempt: Attempt, ending: Ending, survivors: readonly Survivor[]): void {
+  #finish(attempt: Attempt, ending: Ending, survivors: readonly LeakedProcess[]): void {
     if (!this.#isWatched(attempt)) return;
     this.#attempts.delete(attempt.id);
     if (attempt.trouble !== null) this.#notices.troubled(attempt.id, null);
@@ -454,7 +454,7 @@ function newAttempt(
  * The shell says 127 or 126 for a command that it cannot find or execute; we say why. Only then: to look for every command
  * beforehand would take a fifth of the time of a short run.
  */
-function explained(ending: Ending, order: AttemptOrder): Ending {
+function explained(ending: Ending, order: LaunchSpec): Ending {
   if (ending.kind !== 'exited' || (ending.code !== 127 && ending.code !== 126)) return ending;
   const reason = problemOf(order);
   return reason === null ? ending : { kind: 'not-begun', reason };

@@ -9,7 +9,7 @@ import { isUnderWay } from './whereabouts.js';
  *
  * @param census All processes; asked only where the ending of an earlier attempt is not proven.
  */
-export function livingElder(
+export function livingOrphanedAttempt(
   runDirectory: string,
   attempt: number,
   census: () => readonly ProcessEntry[],

@@ -14,7 +14,7 @@ import { logSeparator } from './log-separator.js';
 import { SHIM } from './shim.js';
 
 /** One start of a run, complete. */
-export type AttemptOrder = {
+export type LaunchSpec = {
   /** Of the run; absolute. */
   directory: string;
   attempt: number;
@@ -50,7 +50,7 @@ const shortages: Readonly<Record<string, string>> = {
  *
  * @param cgroup The attempt's own, for the shim to enter; null: none.
  */
-export function startAttempt(order: AttemptOrder, cgroup: string | null): Start {
+export function startAttempt(order: LaunchSpec, cgroup: string | null): Start {
   let log: number;
   try {
     mkdirSync(attemptDirectory(order.directory, order.attempt), { recursive: true });
@@ -97,7 +97,7 @@ function readOnly(path: string): unknown {
   }
 }
 
-function launch(order: AttemptOrder, log: number, cgroup: string | null): Start {
+function launch(order: LaunchSpec, log: number, cgroup: string | null): Start {
   const { directory, attempt, argv, cwd, environment } = order;
   const args = [
     '-c',
@@ -132,7 +132,7 @@ function refusal(error: unknown, what: string): Start {
 }
 
 /** Why the command of an attempt cannot be started, in words; null when nothing is wrong with it. */
-export function problemOf({ argv, cwd, environment }: AttemptOrder): string | null {
+export function problemOf({ argv, cwd, environment }: LaunchSpec): string | null {
   return commandProblem(argv[0] ?? '', cwd, environment['PATH'] ?? '');
 }
 

@@ -11,7 +11,7 @@ import { inLine, isActive, type Run } from '../run-state.js';
 import { makeRoom, takeBack } from '../placement/take-back.js';
 import { stop, verdict } from './stop.js';
 import type { Slot } from '../placement/slot.js';
-import type { Turn } from '../step-context.js';
+import type { StepContext } from '../step-context.js';
 
 type News = { id: RunId; attempt: number; at: number };
 
@@ -19,7 +19,7 @@ type News = { id: RunId; attempt: number; at: number };
  * An attempt is up. Where the run is and which attempt this is are facts: a newer version that plays the journal again
  * may have decided otherwise, and is corrected here.
  */
-export function started(turn: Turn, event: EventOf<'run-started'>): void {
+export function started(turn: StepContext, event: EventOf<'run-started'>): void {
   const run = turn.state.runs.get(event.id);
   if (run === undefined || !couldBeUp(run, event.attempt)) return;
   const cause = run.state.phase === 'starting' ? run.state.stop : null;
@@ -32,7 +32,7 @@ export function started(turn: Turn, event: EventOf<'run-started'>): void {
 }
 
 /** An attempt is over. `gpuMemory`: the most it held on one GPU, MiB. */
-export function ended(turn: Turn, event: News & { gpuMemory?: number | undefined }, outcome: Outcome): void {
+export function ended(turn: StepContext, event: News & { gpuMemory?: number | undefined }, outcome: Outcome): void {
   const run = turn.state.runs.get(event.id);
   if (run === undefined || !couldHaveEnded(run, event.attempt)) return;
   const { state: was } = run;
@@ -58,7 +58,7 @@ function takeNextTerms(run: Run): void {
 }
 
 /** A launch was not made after all, even where it looked so; its number stays used. */
-export function withdrawn(turn: Turn, { id, attempt }: EventOf<'launch-withdrawn'>): void {
+export function withdrawn(turn: StepContext, { id, attempt }: EventOf<'launch-withdrawn'>): void {
   const run = turn.state.runs.get(id);
   if (run?.state.phase === 'waiting') run.attempt = Math.max(run.attempt, attempt);
   if (run === undefined || !isActive(run.state) || run.attempt !== attempt) return;
@@ -67,7 +67,7 @@ export function withdrawn(turn: Turn, { id, attempt }: EventOf<'launch-withdrawn
 }
 
 /** A rule of the run itself wants it to end. */
-export function ruleMet(turn: Turn, { id, attempt, rule }: EventOf<'rule-met'>): void {
+export function ruleMet(turn: StepContext, { id, attempt, rule }: EventOf<'rule-met'>): void {
   const run = turn.state.runs.get(id);
   if (run !== undefined && run.attempt === attempt && isActive(run.state)) stop(turn, run, { kind: 'rule', rule });
 }
@@ -82,7 +82,7 @@ function couldHaveEnded({ state, attempt }: Run, ended: number): boolean {
 }
 
 /** Where a run is of which the journal does not say it, as version 1 did not. */
-function likelySlot({ state }: Turn, run: Run): Slot {
+function likelySlot({ state }: StepContext, run: Run): Slot {
   if (run.state.phase === 'starting') return run.state.slot;
   return freeSlot(state, demandOf(state, run)) ?? spareCpu(state.cpu);
 }

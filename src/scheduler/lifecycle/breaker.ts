@@ -3,13 +3,13 @@ import type { Breaker } from '../event.js';
 import { groupOf } from '../queue/groups.js';
 import { amend } from './move.js';
 import type { Ending, Run } from '../run-state.js';
-import type { Turn } from '../step-context.js';
+import type { StepContext } from '../step-context.js';
 
 /**
  * Counts the ending of a run of the group; when too many in a row failed too soon, everything of the group that waits,
  * retries included, is held: what is broken for all of them would only be broken again.
  */
-export function watchForBreakage(turn: Turn, run: Run, ending: Ending): void {
+export function watchForBreakage(turn: StepContext, run: Run, ending: Ending): void {
   const group = groupOf(turn.state, run.group);
   const { breaker } = group;
   if (breaker === null || ending.outcome.kind === 'killed') return;

@@ -1,10 +1,10 @@
 import type { GroupId, RunId } from '../../base/ids.js';
 import { leaveQueue } from '../queue/queues.js';
 import type { SchedulerState } from '../state.js';
-import type { Turn } from '../step-context.js';
+import type { StepContext } from '../step-context.js';
 
 /** Drops a sweep from memory, with all that was learned from it. Refused by silence while one of its runs holds a slot. */
-export function forget({ state, touched }: Turn, sweep: string): void {
+export function forget({ state, touched }: StepContext, sweep: string): void {
   const ids = state.sweeps.get(sweep);
   if (ids === undefined || [...ids].some((id) => state.active.has(id))) return;
   state.intakes.splice(0, Infinity, ...state.intakes.filter(({ submission }) => submission.sweep !== sweep));

@@ -1,36 +1,36 @@
 import { groupOf } from '../queue/groups.js';
 import { amend } from './move.js';
 import type { Run } from '../run-state.js';
-import type { Turn } from '../step-context.js';
+import type { StepContext } from '../step-context.js';
 
 /** Keeps a waiting run from starting until a person releases it. A run that is up is left alone. */
-export function hold(turn: Turn, run: Run): void {
+export function hold(turn: StepContext, run: Run): void {
   if (run.state.phase === 'waiting' && run.hold?.by !== 'person') amend(turn, run, { hold: { by: 'person' } });
 }
 
 /** Keeps a waiting run from starting because one of its group is good enough; a person may think otherwise. */
-export function holdForTarget(turn: Turn, run: Run, reason: string): void {
+export function holdForTarget(turn: StepContext, run: Run, reason: string): void {
   if (run.state.phase === 'waiting' && run.hold === null) amend(turn, run, { hold: { by: 'target', reason } });
 }
 
 /** Lets a held run start, whoever held it. */
-export function release(turn: Turn, run: Run): void {
+export function release(turn: StepContext, run: Run): void {
   if (run.hold === null) return;
   amend(turn, run, { hold: null });
   trustAgain(turn, run);
 }
 
 /** Lifts what the breaker did to a run: a person wants it to start. */
-export function liftBreaker(turn: Turn, run: Run): void {
+export function liftBreaker(turn: StepContext, run: Run): void {
   if (run.hold?.by === 'breaker') release(turn, run);
 }
 
 /** A person has had a look at the group: its failures are counted anew. */
-export function trustAgain({ state }: Turn, { group }: Run): void {
+export function trustAgain({ state }: StepContext, { group }: Run): void {
   groupOf(state, group).quickFailures = 0;
 }
 
 /** Changes a run's place among those that wait; for a run that is up, its place when it waits again. */
-export function setPriority(turn: Turn, run: Run, priority: number): void {
+export function setPriority(turn: StepContext, run: Run, priority: number): void {
   if (run.priority !== priority) amend(turn, run, { priority });
 }

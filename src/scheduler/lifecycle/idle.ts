@@ -8,7 +8,7 @@ import type { SchedulerState } from '../state.js';
  * Whether none of these runs is up, and none will be unless somebody does something: the rest is held, needs what failed,
  * or wants a machine that this is not. While runs are being taken in, it is not known. Ask it of all runs of a sweep, because what they need is there.
  */
-export function isAtRest(state: SchedulerState, ids: Iterable<RunId>): boolean {
+export function isIdle(state: SchedulerState, ids: Iterable<RunId>): boolean {
   if (state.intakes.length > 0) return false;
   for (const id of ids) if (canMove(state, state.runs.get(id)!)) return false;
   return true;

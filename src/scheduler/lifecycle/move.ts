@@ -6,10 +6,10 @@ import { requeue } from '../queue/queues.js';
 import { isActive, type Run, type RunState } from '../run-state.js';
 import type { Slot } from '../placement/slot.js';
 import type { Group, SchedulerState } from '../state.js';
-import type { Turn } from '../step-context.js';
+import type { StepContext } from '../step-context.js';
 
 /** Moves one run to its next state and keeps every index true. The only place where a run's state is written. */
-export function move({ state, touched }: Turn, run: Run, next: RunState): void {
+export function move({ state, touched }: StepContext, run: Run, next: RunState): void {
   const group = groupOf(state, run.group);
   const done = group.done.size;
   if (isActive(run.state) && slotOf(next) !== run.state.slot) vacate(state, run.id, run.state.slot);
@@ -21,7 +21,7 @@ export function move({ state, touched }: Turn, run: Run, next: RunState): void {
 }
 
 /** Changes what a person may say of a run in any state. */
-export function amend({ state, touched }: Turn, run: Run, facts: Partial<Pick<Run, 'hold' | 'priority'>>): void {
+export function amend({ state, touched }: StepContext, run: Run, facts: Partial<Pick<Run, 'hold' | 'priority'>>): void {
   Object.assign(run, facts);
   touched.add(run.id);
   index(state, run);

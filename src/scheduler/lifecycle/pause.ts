@@ -1,9 +1,9 @@
 import { move } from './move.js';
 import type { Run } from '../run-state.js';
-import type { Turn } from '../step-context.js';
+import type { StepContext } from '../step-context.js';
 
 /** Makes a running run stand still. It keeps its slot; its timeout stands still too. One that is not up is left alone. */
-export function pause(turn: Turn, run: Run): void {
+export function pause(turn: StepContext, run: Run): void {
   const { state, id, attempt } = run;
   if (state.phase !== 'running' || state.pausedAt !== null) return;
   move(turn, run, { ...state, pausedAt: turn.at });
@@ -11,7 +11,7 @@ export function pause(turn: Turn, run: Run): void {
 }
 
 /** Lets a paused run go on. */
-export function goOn(turn: Turn, run: Run): void {
+export function goOn(turn: StepContext, run: Run): void {
   const { state, id, attempt } = run;
   if (state.phase !== 'running' || state.pausedAt === null) return;
   const pausedMs = state.pausedMs + Math.max(0, turn.at - state.pausedAt);

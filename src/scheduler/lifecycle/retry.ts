@@ -3,7 +3,7 @@ import { liftBreaker, trustAgain } from './hold.js';
 import { move } from './move.js';
 import { type Ending, inLine, isInBackoff, type Run } from '../run-state.js';
 import type { Slot } from '../placement/slot.js';
-import type { Turn } from '../step-context.js';
+import type { StepContext } from '../step-context.js';
 
 /** Doubling stops here, ms. */
 const LONGEST_BACKOFF = 3_600_000;
@@ -15,7 +15,7 @@ export function isRetried({ retry, retried }: Run, outcome: Outcome): boolean {
 }
 
 /** Sends a run that failed back to the queue, after a while. `slot`: where it was. */
-export function retryLater(turn: Turn, run: Run, ending: Ending, slot: Slot | null): void {
+export function retryLater(turn: StepContext, run: Run, ending: Ending, slot: Slot | null): void {
   const wait = backoffMs(run);
   run.retried += 1;
   if (ending.outcome.kind === 'oom' && slot?.kind === 'gpu' && run.need.perGpu > 1) run.alone = true;
@@ -23,13 +23,13 @@ export function retryLater(turn: Turn, run: Run, ending: Ending, slot: Slot | nu
 }
 
 /** What was stopped or ended goes on, and what waits for its retry starts now. */
-export function resume(turn: Turn, run: Run): void {
+export function resume(turn: StepContext, run: Run): void {
   if (run.state.phase === 'ended') requeueByHand(turn, run);
   else if (isInBackoff(run.state)) move(turn, run, { ...run.state, notBefore: null });
 }
 
 /** What failed is tried again at once, with all its automatic retries before it; the breaker does not keep it back. */
-export function tryAgain(turn: Turn, run: Run): void {
+export function tryAgain(turn: StepContext, run: Run): void {
   const { state } = run;
   if (state.phase === 'ended' && failureClass(state.outcome) !== null) requeueByHand(turn, run);
   if (state.phase !== 'waiting') return;
@@ -39,7 +39,7 @@ export function tryAgain(turn: Turn, run: Run): void {
 }
 
 /** An ended run goes back to the queue because a person wants it to. */
-export function requeueByHand(turn: Turn, run: Run): void {
+export function requeueByHand(turn: StepContext, run: Run): void {
   run.retried = 0;
   trustAgain(turn, run);
   move(turn, run, inLine);

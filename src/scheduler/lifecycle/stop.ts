@@ -1,13 +1,13 @@
 import type { Outcome } from '../../base/outcome.js';
 import { move } from './move.js';
 import type { Run, RunState, StopCause } from '../run-state.js';
-import type { Turn } from '../step-context.js';
+import type { StepContext } from '../step-context.js';
 
 /**
  * Ends a run: politely if it is up (paused or not), at once if it waits, as soon as it is up if it is starting. Twice is
  * once; but a person's word changes what a timeout means, as what a person ended is not tried again.
  */
-export function stop(turn: Turn, run: Run, cause: StopCause): void {
+export function stop(turn: StepContext, run: Run, cause: StopCause): void {
   const { at } = turn;
   const was = run.state;
   switch (was.phase) {
@@ -29,7 +29,7 @@ export function stop(turn: Turn, run: Run, cause: StopCause): void {
 }
 
 /** The polite time is over. */
-export function kill(turn: Turn, run: Run, { slot, pid, since, stop: cause }: Stopping): void {
+export function kill(turn: StepContext, run: Run, { slot, pid, since, stop: cause }: Stopping): void {
   move(turn, run, { phase: 'killing', slot, pid, since, stop: cause });
   turn.actions.push({ type: 'kill', id: run.id, attempt: run.attempt });
 }

@@ -6,12 +6,12 @@ import { file, move } from './move.js';
 import { spareCpu } from '../placement/placement.js';
 import { inLine, isActive, type Run, type Terms } from '../run-state.js';
 import type { Intake, SchedulerState } from '../state.js';
-import type { Turn } from '../step-context.js';
+import type { StepContext } from '../step-context.js';
 
 type Submission = EventOf<'runs-submitted'>;
 
 /** New runs are added, ended ones that are wanted again go back to the queue, living ones are left alone. */
-export function submit(turn: Turn, submission: Submission): void {
+export function submit(turn: StepContext, submission: Submission): void {
   const { state } = turn;
   state.intakes.push(intakeOf(submission));
   for (const { id, needs, breaker } of submission.groups) {
@@ -31,15 +31,15 @@ export function intakeOf(submission: Submission): Intake {
 }
 
 /** Takes in some of the runs that were submitted first, if there are any left. */
-export function takeIn(turn: Turn): void {
+export function takeIn(turn: StepContext): void {
   const [first] = turn.state.intakes;
   if (first !== undefined) takeInOf(turn, first);
 }
 
-function takeInOf({ state, actions, touched }: Turn, intake: Intake): void {
+function takeInOf({ state, actions, touched }: StepContext, intake: Intake): void {
   const { submission, from, awaited } = intake;
   const { at, sweep, plan, groups, runs, portion = runs.length } = submission;
-  const turn: Turn = { state, at, actions, touched };
+  const turn: StepContext = { state, at, actions, touched };
   intake.from = Math.min(runs.length, from + portion);
   for (const submitted of runs.slice(from, intake.from)) {
     take(turn, known(turn, sweep, plan, submitted), plan, submitted);
@@ -58,7 +58,7 @@ function arrived(state: SchedulerState, awaited: Map<GroupId, number>, id: Group
   if (left === 0) completionChanged(state, groupOf(state, id));
 }
 
-function take(turn: Turn, run: Run, plan: string, submitted: SubmittedRun): void {
+function take(turn: StepContext, run: Run, plan: string, submitted: SubmittedRun): void {
   const { need, graceMs, priority, timeoutMs, retry, wish, attempts } = submitted;
   const terms: Terms = { plan, need, graceMs, priority, timeoutMs, retry };
   if (isActive(run.state) && wish === 'extend') return extend(turn, run, terms);
@@ -71,13 +71,13 @@ function take(turn: Turn, run: Run, plan: string, submitted: SubmittedRun): void
 }
 
 /** It goes on by other terms when its present attempt ends; those of the attempt are not changed under it. */
-function extend({ touched }: Turn, run: Run, terms: Terms): void {
+function extend({ touched }: StepContext, run: Run, terms: Terms): void {
   run.next = terms;
   touched.add(run.id);
 }
 
 /** It is up, and has a slot of its own beyond those that are granted until it is known where it is. */
-function adopt(turn: Turn, run: Run): void {
+function adopt(turn: StepContext, run: Run): void {
   Object.assign(run, { retried: 0, alone: false });
   trustAgain(turn, run);
   run.attempt += 1;
@@ -87,12 +87,12 @@ function adopt(turn: Turn, run: Run): void {
 }
 
 /** A person launched it again, so the breaker has had its say; where it is in its backoff stays. */
-function keepWaiting(turn: Turn, run: Run): void {
+function keepWaiting(turn: StepContext, run: Run): void {
   if (run.state.phase === 'waiting') move(turn, run, run.state);
   liftBreaker(turn, run);
 }
 
-function startAnew(turn: Turn, run: Run): void {
+function startAnew(turn: StepContext, run: Run): void {
   Object.assign(run, { retried: 0, alone: false });
   trustAgain(turn, run);
   move(turn, run, inLine);
@@ -104,7 +104,7 @@ function pastOf({ state }: Run, at: number): { since: number | null; at: number 
 }
 
 /** The run of that id; a new one waits, but in no queue yet. */
-function known({ state }: Turn, sweep: string, plan: string, submitted: SubmittedRun): Run {
+function known({ state }: StepContext, sweep: string, plan: string, submitted: SubmittedRun): Run {
   const { id, group, need, graceMs, priority, timeoutMs, retry, attempts } = submitted;
   const old = state.runs.get(id);
   if (old !== undefined) return inGroup(state, old, group);

@@ -4,7 +4,7 @@ import { freeSlot, isPossibleNow } from '../placement/placement.js';
 import { isBefore } from './queues.js';
 import type { Run } from '../run-state.js';
 import type { SchedulerState } from '../state.js';
-import type { Turn } from '../step-context.js';
+import type { StepContext } from '../step-context.js';
 
 /**
  * Gives free slots to waiting runs: the highest priority first, then the oldest.
@@ -14,7 +14,7 @@ import type { Turn } from '../step-context.js';
  * as keeping room for it would not help it. Nothing is launched while runs are still being taken in: the first of them all
  * may be among those.
  */
-export function launchWaiting(turn: Turn): void {
+export function launchWaiting(turn: StepContext): void {
   if (turn.state.intakes.length > 0) return;
   for (const isOnGpu of [false, true]) {
     for (let run = firstInLine(turn.state, isOnGpu); run !== null; run = firstInLine(turn.state, isOnGpu)) {

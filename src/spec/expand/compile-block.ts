@@ -1,5 +1,5 @@
 import { axesOf, compiledEdit } from './axis.js';
-import { parameterNames, type Block, type ParameterRules, type Written } from '../file/block.js';
+import { parameterNames, type Block, type ParameterRules, type Located } from '../file/block.js';
 import { checkBlock } from '../file/check-block.js';
 import { compileWords, WordError, type CommandWords, type WordsContext } from './command-words.js';
 import type { CompiledBlock, Step, Variant } from './compiled-block.js';
@@ -80,7 +80,7 @@ class Compiler {
     }
   }
 
-  #stopRule(): Written<Expression> | null {
+  #stopRule(): Located<Expression> | null {
     const rule = this.#block.stopWhen;
     if (rule === null) return null;
     const { keys } = rule;
@@ -147,7 +147,7 @@ class Compiler {
     return [];
   }
 
-  #total(): Written<Expression> | null {
+  #total(): Located<Expression> | null {
     const { progress } = this.#block;
     if (progress === null) return null;
     const keys = [...progress.keys, 'total'];
@@ -212,16 +212,16 @@ class Compiler {
   }
 
   #written<Compiled>(
-    text: Written<string> | null,
+    text: Located<string> | null,
     compile: (source: string) => Compiled | null,
-  ): Written<Compiled> | null {
+  ): Located<Compiled> | null {
     const content = text && compile(text.content);
     return text && content && { content, keys: text.keys };
   }
 }
 
 /** Whether it was written above the groups. */
-export function isInherited({ keys }: Written<unknown>, block: Pick<Block, 'keys'>): boolean {
+export function isInherited({ keys }: Located<unknown>, block: Pick<Block, 'keys'>): boolean {
   return block.keys.length > 0 && keys[0] !== 'groups';
 }
 

@@ -1,4 +1,4 @@
-import type { Block, ParameterRule, Written } from '../file/block.js';
+import type { Block, ParameterRule, Located } from '../file/block.js';
 import type { CelValue } from './expression/cel-environment.js';
 import type { Value } from './expression/cel-value.js';
 import type { CommandWords } from './command-words.js';
@@ -51,12 +51,12 @@ export type CompiledBlock = {
   readonly bare: Variant;
   readonly include: readonly CompiledEdit[];
   readonly exclude: readonly CompiledEdit[];
-  readonly when: Written<Expression> | null;
-  readonly name: Written<Template> | null;
-  readonly subgroup: Written<Template> | null;
-  readonly total: Written<Expression> | null;
+  readonly when: Located<Expression> | null;
+  readonly name: Located<Template> | null;
+  readonly subgroup: Located<Template> | null;
+  readonly total: Located<Expression> | null;
   /** Of `stop_when`, which is evaluated elsewhere. */
-  readonly stopWhen: Written<Expression> | null;
+  readonly stopWhen: Located<Expression> | null;
   readonly command: CommandWords;
   readonly resumeArgs: CommandWords;
   readonly cwd: CommandWords | null;

@@ -2,8 +2,8 @@ import { UserError } from '../../base/user-error.js';
 import { mostRuns } from './axis.js';
 import { compileBlock } from './compile-block.js';
 import type { CompiledBlock, Variant } from './compiled-block.js';
-import { complaintAt } from '../file/located-diagnostic.js';
-import { complaintsError, type Complaint } from '../file/diagnostic.js';
+import { locatedDiagnostic } from '../file/located-diagnostic.js';
+import { diagnosticsError, type LocatedDiagnostic } from '../file/diagnostic.js';
 import { expandCommands } from './expand-commands.js';
 import { chooseGroups, type ChosenGroup } from './group-choice.js';
 import { evaluated, gridSize, PointError, pointsOf } from './grid.js';
@@ -66,13 +66,13 @@ export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
 type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
 
 function compileAll(file: GroupsFile, chosen: readonly ChosenGroup[]): CompiledBlock[] {
-  const complaints: Complaint[] = [];
-  const complaint = complaintAt(file.placeOf);
+  const complaints: LocatedDiagnostic[] = [];
+  const complaint = locatedDiagnostic(file.placeOf);
   const compiled = chosen.flatMap(
     ({ block }) => compileBlock(block, (mistake) => complaints.push(complaint(mistake))) ?? [],
   );
   // The file itself was checked when it was parsed; what is wrong now came with the options.
-  if (complaints.length > 0) throw complaintsError(file.path, file.text, complaints);
+  if (complaints.length > 0) throw diagnosticsError(file.path, file.text, complaints);
   return compiled;
 }
 
@@ -142,7 +142,7 @@ function atPlace<Result>(file: GroupsFile, work: () => Result): Result {
     if (!(error instanceof PointError)) throw error;
     const { keys, span, message: problem } = error;
     const complaint = { keys, span, problem, fix: 'Correct it, or leave such points out with `when`.' };
-    throw complaintsError(file.path, file.text, [complaintAt(file.placeOf)(complaint)]);
+    throw diagnosticsError(file.path, file.text, [locatedDiagnostic(file.placeOf)(complaint)]);
   }
 }
 

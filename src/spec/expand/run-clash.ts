@@ -1,6 +1,6 @@
 import { Name } from '../../base/ids.js';
 import type { CompiledBlock } from './compiled-block.js';
-import { complaintsError, type Complaint } from '../file/diagnostic.js';
+import { diagnosticsError, type LocatedDiagnostic } from '../file/diagnostic.js';
 import type { NamedPoint } from './plan-run.js';
 import { varyingNames } from './run-name.js';
 import type { SweepFile } from '../file/sweep-file.js';
@@ -21,7 +21,7 @@ export function isReservedName(name: string): boolean {
 /** @throws {UserError} When a name is not safe as a folder name, or two runs have one name; it shows the two points. */
 export function refuseClashes(file: GroupsFile, groups: readonly NamedGroup[]): void {
   const taken = new Map<string, Named>();
-  const complaints: Complaint[] = [];
+  const complaints: LocatedDiagnostic[] = [];
   for (const { group, points } of groups) {
     for (const point of points) {
       const other = taken.get(point.name.toLowerCase());
@@ -34,7 +34,7 @@ export function refuseClashes(file: GroupsFile, groups: readonly NamedGroup[]): 
       break;
     }
   }
-  if (complaints.length > 0) throw complaintsError(file.path, file.text, complaints);
+  if (complaints.length > 0) throw diagnosticsError(file.path, file.text, complaints);
 }
 
 function unsafe({ name, parameters }: NamedPoint): { problem: string; fix: string } | null {

@@ -30,7 +30,7 @@ export type ParameterRule = {
 export type ParameterRules = ReadonlyMap<string, ParameterRule>;
 
 /** A text of the file that is compiled later, and where it stands. */
-export type Written<Content> = { readonly content: Content; readonly keys: KeyPath };
+export type Located<Content> = { readonly content: Content; readonly keys: KeyPath };
 
 /** An entry of `include` or `exclude`. */
 export type Edit = Readonly<Record<string, Scalar>>;
@@ -60,30 +60,30 @@ export type Block = {
   /** Only planned when it is asked for by name, or needed by a group that is planned. */
   readonly optional: boolean;
   /** Templates. Without `name`, a name is made of the group and the parameters that vary. */
-  readonly name: Written<string> | null;
-  readonly subgroup: Written<string> | null;
+  readonly name: Located<string> | null;
+  readonly subgroup: Located<string> | null;
   /** Program words with macros. `program`: what `${program}` stands for. */
-  readonly command: Written<readonly string[]>;
+  readonly command: Located<readonly string[]>;
   readonly program: string | null;
-  readonly resumeArgs: Written<readonly string[]>;
-  readonly env: Written<Readonly<Record<string, string>>>;
-  readonly cwd: Written<string> | null;
+  readonly resumeArgs: Located<readonly string[]>;
+  readonly env: Located<Readonly<Record<string, string>>>;
+  readonly cwd: Located<string> | null;
   readonly parameters: ParameterRules;
   /** Alternatives on top of `parameters`; empty: just the parameters. */
   readonly cases: readonly ParameterRules[];
   /** Parameters that were written twice, once nested in another and once with a dot. */
-  readonly twice: readonly Written<string>[];
-  readonly include: Written<readonly Edit[]>;
-  readonly exclude: Written<readonly Edit[]>;
-  readonly method: Written<Method>;
+  readonly twice: readonly Located<string>[];
+  readonly include: Located<readonly Edit[]>;
+  readonly exclude: Located<readonly Edit[]>;
+  readonly method: Located<Method>;
   /** `wandb`: macros, nested parameters and the order of points are as in W&B. */
   readonly dialect: 'own' | 'wandb';
   /** When false, the point does not exist. */
-  readonly when: Written<string> | null;
+  readonly when: Located<string> | null;
   /** Parameters that are budget, not identity. */
-  readonly extends: Written<readonly string[]>;
-  readonly stopWhen: Written<StopRule> | null;
-  readonly done: Written<DoneRule>;
+  readonly extends: Located<readonly string[]>;
+  readonly stopWhen: Located<StopRule> | null;
+  readonly done: Located<DoneRule>;
   readonly resources: Resources;
   /** Seconds. */
   readonly grace: number;
@@ -92,8 +92,8 @@ export type Block = {
   readonly retry: RetryRule;
   readonly breaker: Breaker | null;
   readonly objective: Objective | null;
-  readonly earlyTerminate: Written<EarlyTerminate> | null;
+  readonly earlyTerminate: Located<EarlyTerminate> | null;
   readonly show: readonly string[];
   readonly x: string;
-  readonly progress: Written<{ readonly key: string; readonly total: number | string }> | null;
+  readonly progress: Located<{ readonly key: string; readonly total: number | string }> | null;
 };

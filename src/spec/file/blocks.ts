@@ -1,4 +1,4 @@
-import type { Block, Method, ParameterRule, ParameterRules, Written } from './block.js';
+import type { Block, Method, ParameterRule, ParameterRules, Located } from './block.js';
 import { inherited, inheritedOrNone, type Layers } from './layers.js';
 import { rulesOf } from './parameter-rules.js';
 import { StopRule } from '../planned-run.js';
@@ -50,7 +50,7 @@ function blockOf(group: string, layers: Reading): Block {
   };
 }
 
-function ownText({ group, above }: Layers, key: 'name' | 'subgroup'): Written<string> | null {
+function ownText({ group, above }: Layers, key: 'name' | 'subgroup'): Located<string> | null {
   const content = group[key];
   return content === undefined ? null : { content, keys: [...above, key] };
 }
@@ -70,7 +70,7 @@ function commandOf(layers: Layers): Pick<Block, 'command' | 'program' | 'resumeA
   };
 }
 
-function methodOf(layers: Layers): Written<Method> {
+function methodOf(layers: Layers): Located<Method> {
   const said = inherited(layers, 'method');
   const kind = said?.content ?? 'grid';
   const cap = inherited(layers, 'run_cap')?.content ?? null;
@@ -113,7 +113,7 @@ function parametersOf({ sweep, group, above, source, dialect }: Reading): Pick<B
   };
 }
 
-function namedTwice(rules: readonly [string, ParameterRule][]): Written<string>[] {
+function namedTwice(rules: readonly [string, ParameterRule][]): Located<string>[] {
   const first = new Map<string, ParameterRule>();
   for (const [name, rule] of rules) if (!first.has(name)) first.set(name, rule);
   return rules

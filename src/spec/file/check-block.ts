@@ -3,11 +3,11 @@ import { parameterNames, type Block, type ParameterRule, type ParameterRules } f
 import { identifierOf } from '../expand/expression/cel-value.js';
 import { mostParameters } from './extent.js';
 import type { KeyPath } from './diagnostic.js';
-import { earlyTerminateMistake } from '../policy/early-stop/rule-diagnostic.js';
+import { earlyTerminateProblem } from '../policy/early-stop/rule-diagnostic.js';
 import type { Report } from './located-diagnostic.js';
 import { didYouMean } from '../../text/nearest.js';
-import { distributionMistake, gridValues, type Distribution } from '../expand/sampling/distribution.js';
-import { dimensionMistake } from '../expand/sampling/unit-points.js';
+import { distributionProblem, gridValues, type Distribution } from '../expand/sampling/distribution.js';
+import { dimensionProblem } from '../expand/sampling/unit-points.js';
 
 /** Reports what in a block does not go together, as far as it can be seen without looking into expressions. */
 export function checkBlock(block: Block, report: Report): void {
@@ -55,7 +55,7 @@ function checkRule({ method, keys: group }: Block, { name, rule }: Named, report
   const keys = rule.keys ?? group;
   const isGrid = method.content.kind === 'grid';
   if (rule.kind === 'drawn') {
-    const mistake = distributionMistake(rule.distribution);
+    const mistake = distributionProblem(rule.distribution);
     if (mistake !== null) report({ keys, problem: `${mistake}.`, fix: `Correct the numbers of \`${name}\`.` });
     else if (isGrid) refuseUnlisted(name, { keys, distribution: rule.distribution }, report);
   } else if (rule.kind === 'axis' && rule.probabilities !== null && isGrid) {
@@ -95,7 +95,7 @@ function checkMethod({ method, parameters, cases }: Block, report: Report): void
     report({ keys, problem, fix: 'Say how many runs there are to be: `run_cap: 20`.' });
   }
   const varying = [parameters, ...cases].flatMap((rules) => [...rules.values()]).filter(varies).length;
-  const mistake = dimensionMistake(content.kind, varying + Number(cases.length > 1));
+  const mistake = dimensionProblem(content.kind, varying + Number(cases.length > 1));
   if (mistake !== null) report({ keys, problem: `${mistake}.`, fix: 'Use `method: lhs`, or let fewer vary.' });
 }
 
@@ -133,7 +133,7 @@ function checkEdits(block: Block, report: Report): void {
 function checkEarlyTerminate({ earlyTerminate, objective }: Block, report: Report): void {
   if (earlyTerminate === null) return;
   const { content, keys } = earlyTerminate;
-  const mistake = earlyTerminateMistake(content);
+  const mistake = earlyTerminateProblem(content);
   if (mistake !== null) report({ keys, ...mistake });
   if (objective === null) {
     const problem = '`early_terminate` compares runs by a metric, and there is no `metric`.';

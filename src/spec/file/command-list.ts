@@ -1,4 +1,4 @@
-import type { Complaint } from './diagnostic.js';
+import type { LocatedDiagnostic } from './diagnostic.js';
 import { shellWords } from '../../text/shell-words.js';
 
 /** One command of a plain text file. `line` counts from 1. */
@@ -13,9 +13,9 @@ export type CommandLine = {
 const assignment = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s;
 
 /** Reads a file with one command on each line; empty lines and comments are passed over. */
-export function readCommandList(text: string): { lines: CommandLine[]; complaints: Complaint[] } {
+export function readCommandList(text: string): { lines: CommandLine[]; complaints: LocatedDiagnostic[] } {
   const lines: CommandLine[] = [];
-  const complaints: Complaint[] = [];
+  const complaints: LocatedDiagnostic[] = [];
   let start = 0;
   text.split('\n').forEach((raw, index) => {
     const read = readLine(raw.replace(/\r$/, ''), { line: index + 1, start });
@@ -26,7 +26,10 @@ export function readCommandList(text: string): { lines: CommandLine[]; complaint
   return { lines, complaints };
 }
 
-function readLine(text: string, { line, start }: { line: number; start: number }): CommandLine | Complaint | null {
+function readLine(
+  text: string,
+  { line, start }: { line: number; start: number },
+): CommandLine | LocatedDiagnostic | null {
   const read = shellWords(text);
   if (read.kind === 'refused') {
     return {

@@ -7,7 +7,7 @@ export type KeyPath = readonly (string | number)[];
 export type Place = { readonly start: number; readonly end: number };
 
 /** One mistake: where (null: not in the file, but in an option), at which key, what is wrong, and what to do. */
-export type Complaint = {
+export type LocatedDiagnostic = {
   readonly place: Place | null;
   readonly keys: KeyPath;
   readonly problem: string;
@@ -15,7 +15,7 @@ export type Complaint = {
 };
 
 /** All complaints about one file as one error, in the order of the file, each with its line and a mark below it. */
-export function complaintsError(path: string, text: string, complaints: readonly Complaint[]): UserError {
+export function diagnosticsError(path: string, text: string, complaints: readonly LocatedDiagnostic[]): UserError {
   const sorted = [...complaints].sort((left, right) => (left.place?.start ?? -1) - (right.place?.start ?? -1));
   const shown = sorted.slice(0, mostShown);
   const told = shown.map((complaint) => tell(path, text, complaint));
@@ -34,7 +34,7 @@ export function keyText(keys: KeyPath): string {
   return keys.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${key}`)).join('');
 }
 
-function tell(path: string, text: string, complaint: Complaint): string {
+function tell(path: string, text: string, complaint: LocatedDiagnostic): string {
   const where = complaint.keys.length === 0 ? '' : ` ${keyText(complaint.keys)}:`;
   if (complaint.place === null) return `${path}:${where} ${complaint.problem}`;
   const { line, column, excerpt } = excerptAt(text, complaint.place);

@@ -1,4 +1,4 @@
-import type { Written } from './block.js';
+import type { Located } from './block.js';
 import type { KeyPath } from './diagnostic.js';
 import type { GroupText, SweepText } from './sweep-schema.js';
 
@@ -9,7 +9,7 @@ export type SharedKey = keyof SweepText & keyof GroupText;
 export type Content<Key extends SharedKey> = Exclude<SweepText[Key], undefined>;
 
 /** The group's value if it has one, else the sweep's, with the place it came from. */
-export function inherited<Key extends SharedKey>(layers: Layers, key: Key): Written<Content<Key>> | undefined {
+export function inherited<Key extends SharedKey>(layers: Layers, key: Key): Located<Content<Key>> | undefined {
   const { sweep, group, above } = layers;
   const own: SweepText[Key] = group[key];
   if (own !== undefined) return { content: own as Content<Key>, keys: [...above, key] };
@@ -21,7 +21,7 @@ export function inherited<Key extends SharedKey>(layers: Layers, key: Key): Writ
 export function inheritedOrNone<Key extends SharedKey>(
   layers: Layers,
   key: Key,
-): Written<NonNullable<SweepText[Key]>> | null {
+): Located<NonNullable<SweepText[Key]>> | null {
   const said = inherited(layers, key);
   return said === undefined || said.content === null ? null : { content: said.content, keys: said.keys };
 }

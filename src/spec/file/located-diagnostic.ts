@@ -1,7 +1,7 @@
-import type { Complaint, KeyPath, Place } from './diagnostic.js';
+import type { LocatedDiagnostic, KeyPath, Place } from './diagnostic.js';
 
 /** A mistake before it has its place in a text. Without keys it is about an option, which has no place. */
-export type Mistake = {
+export type Diagnostic = {
   readonly keys: KeyPath | null;
   /** Characters of the text at `keys`. */
   readonly span?: Place;
@@ -10,9 +10,11 @@ export type Mistake = {
 };
 
 /** Where mistakes go while work goes on. */
-export type Report = (mistake: Mistake) => void;
+export type Report = (mistake: Diagnostic) => void;
 
 /** Gives mistakes their places in one text. */
-export function complaintAt(placeOf: (keys: KeyPath, span?: Place) => Place): (mistake: Mistake) => Complaint {
+export function locatedDiagnostic(
+  placeOf: (keys: KeyPath, span?: Place) => Place,
+): (mistake: Diagnostic) => LocatedDiagnostic {
   return ({ keys, span, problem, fix }) => ({ place: keys && placeOf(keys, span), keys: keys ?? [], problem, fix });
 }

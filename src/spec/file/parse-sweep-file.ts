@@ -5,13 +5,13 @@ import { blocksOf } from './blocks.js';
 import { readCommandList } from './command-list.js';
 import { identifierOf } from '../expand/expression/cel-value.js';
 import { compileBlock, isInherited } from '../expand/compile-block.js';
-import { complaintAt } from './located-diagnostic.js';
-import { complaintsError, type Complaint } from './diagnostic.js';
+import { locatedDiagnostic } from './located-diagnostic.js';
+import { diagnosticsError, type LocatedDiagnostic } from './diagnostic.js';
 import { dependencyOrder } from '../expand/dependency-order.js';
 import { compileExpression, ExpressionError } from '../expand/expression/expression.js';
 import { refuseLargeSweep } from './extent.js';
 import { didYouMean } from '../../text/nearest.js';
-import { schemaComplaints } from './schema-diagnostics.js';
+import { schemaDiagnostics } from './schema-diagnostics.js';
 import type { SweepFile } from './sweep-file.js';
 import { SweepText } from './sweep-schema.js';
 import { isWandbFile, readWandbText } from './wandb-file.js';
@@ -30,13 +30,13 @@ export function parseSweepFile(text: string, path: string): SweepFile {
 function parseYamlSweep(text: string, path: string): SweepFile {
   refuseLong(text, path, mostYaml);
   const source = readYaml(text, path);
-  if (!('value' in source)) throw complaintsError(path, text, source);
+  if (!('value' in source)) throw diagnosticsError(path, text, source);
   if (source.value === null) throw emptyFile(path);
   const { sweep, notes, dialect } = sweepTextOf(source);
   refuseLargeSweep(sweep, path);
   const blocks = blocksOf(sweep, source, dialect);
   const complaints = [...inexactNumbers(source), ...complaintsAboutBlocks(blocks, source)];
-  if (complaints.length > 0) throw complaintsError(path, text, complaints);
+  if (complaints.length > 0) throw diagnosticsError(path, text, complaints);
   return {
     kind: 'groups',
     path,
@@ -55,7 +55,7 @@ type Said = { sweep: SweepText; notes: readonly string[]; dialect: Block['dialec
 function sweepTextOf(source: YamlSource): Said {
   const isWandb = isWandbFile(source.value);
   const said = isWandb ? readWandbText(source.value, safeName) : SweepText.safeParse(source.value);
-  if (!said.success) throw complaintsError(source.path, source.text, schemaComplaints(source, said.error.issues));
+  if (!said.success) throw diagnosticsError(source.path, source.text, schemaDiagnostics(source, said.error.issues));
   return 'notes' in said
     ? { sweep: said.data, notes: said.notes, dialect: 'wandb' }
     : { sweep: said.data, notes: [], dialect: 'own' };
@@ -76,7 +76,7 @@ function refuseLong(text: string, path: string, most: number): void {
 function parseCommandList(text: string, path: string): SweepFile {
   refuseLong(text, path, mostCommands);
   const { lines, complaints } = readCommandList(text);
-  if (complaints.length > 0) throw complaintsError(path, text, complaints);
+  if (complaints.length > 0) throw diagnosticsError(path, text, complaints);
   if (lines.length === 0) throw emptyFile(path);
   return { kind: 'commands', path, text, name: nameFrom(path), description: null, lines };
 }
@@ -102,8 +102,8 @@ function safeName(text: string): string {
 }
 
 /** Whole numbers beyond 2^53 change silently when they are read; a seed must not. */
-function inexactNumbers(source: YamlSource): Complaint[] {
-  const complaints: Complaint[] = [];
+function inexactNumbers(source: YamlSource): LocatedDiagnostic[] {
+  const complaints: LocatedDiagnostic[] = [];
   const look = (value: unknown, keys: (string | number)[]): void => {
     if (typeof value === 'object' && value !== null) {
       Object.entries(value).forEach(([key, inner]) => look(inner, [...keys, Array.isArray(value) ? Number(key) : key]));
@@ -121,10 +121,10 @@ function inexactNumbers(source: YamlSource): Complaint[] {
   return complaints;
 }
 
-function complaintsAboutBlocks(blocks: readonly Block[], source: YamlSource): Complaint[] {
-  const complaint = complaintAt(source.placeOf);
+function complaintsAboutBlocks(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
+  const complaint = locatedDiagnostic(source.placeOf);
   // What is wrong above the groups is found again in every group that inherits it.
-  const found = new Map<string, { complaint: Complaint; groups: string[] }>();
+  const found = new Map<string, { complaint: LocatedDiagnostic; groups: string[] }>();
   for (const block of blocks) {
     compileBlock(block, (mistake) => {
       const key = JSON.stringify(mistake);
@@ -149,7 +149,7 @@ function complaintsAboutBlocks(blocks: readonly Block[], source: YamlSource): Co
 const mostHints = 20;
 
 /** `extends` above the groups may name parameters that only some of them have. */
-function complaintsAboutBudget(blocks: readonly Block[], source: YamlSource): Complaint[] {
+function complaintsAboutBudget(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
   const lists = new Map(blocks.map((block) => [JSON.stringify(block.extends.keys), block]));
   return [...lists.values()].flatMap((block) => {
     const { content, keys } = block.extends;
@@ -158,7 +158,7 @@ function complaintsAboutBudget(blocks: readonly Block[], source: YamlSource): Co
     return content
       .filter((name) => !known.has(name))
       .slice(0, mostHints)
-      .map((name): Complaint => {
+      .map((name): LocatedDiagnostic => {
         const at = [...keys, content.indexOf(name)];
         const problem = `there is no parameter \`${name}\`. ${didYouMean(name, [...known])}`;
         return { place: source.placeOf(at), keys, problem, fix: 'List parameters of the sweep in `extends`.' };
@@ -167,7 +167,7 @@ function complaintsAboutBudget(blocks: readonly Block[], source: YamlSource): Co
 }
 
 /** `metrics.progress` above the groups counts where its parameters are there, so some group must have them. */
-function complaintsAboutProgress(blocks: readonly Block[], source: YamlSource): Complaint[] {
+function complaintsAboutProgress(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
   const inheriting = blocks.filter((block) => block.progress !== null && isInherited(block.progress, block));
   const [first] = inheriting;
   if (first?.progress === undefined || first.progress === null) return [];
@@ -194,11 +194,11 @@ function namesIn(text: string): readonly string[] {
   }
 }
 
-function complaintsAboutNeeds(blocks: readonly Block[], source: YamlSource): Complaint[] {
+function complaintsAboutNeeds(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
   const names = blocks.map(({ group }) => group);
   const known = new Set(names);
   const unknown = blocks.flatMap(({ group, needs, keys }) =>
-    needs.flatMap((name, index): Complaint[] => {
+    needs.flatMap((name, index): LocatedDiagnostic[] => {
       if (known.has(name) || index >= mostHints) return [];
       const at = [...keys, 'needs', index];
       const others = names.filter((other) => other !== group);

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { keyText, type Complaint, type KeyPath } from './diagnostic.js';
+import { keyText, type LocatedDiagnostic, type KeyPath } from './diagnostic.js';
 import { didYouMean } from '../../text/nearest.js';
 import { parameterKeys } from './parameter-schema.js';
 import { policyKeys } from './policy-schema.js';
@@ -9,7 +9,7 @@ import type { YamlSource } from './yaml-source.js';
 type Issue = z.core.$ZodIssue;
 
 /** What the schema has against a file, in words for the person who wrote it. */
-export function schemaComplaints(source: YamlSource, issues: readonly Issue[]): Complaint[] {
+export function schemaDiagnostics(source: YamlSource, issues: readonly Issue[]): LocatedDiagnostic[] {
   const flat = issues.flatMap((issue) => unfold(issue, []));
   const strange = new Set(
     flat.filter(({ issue }) => issue.code === 'unrecognized_keys').map(({ keys }) => keyText(keys)),
@@ -39,7 +39,7 @@ function weight(issues: readonly Issue[]): number {
   return issues.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0);
 }
 
-function complaintsOf(source: YamlSource, { issue, keys }: Found): Complaint[] {
+function complaintsOf(source: YamlSource, { issue, keys }: Found): LocatedDiagnostic[] {
   if (issue.code === 'unrecognized_keys') return unknownKeys(source, keys, issue.keys);
   if (issue.code === 'invalid_key') {
     const expected = issue.issues[0]?.message ?? 'another name';
@@ -49,7 +49,7 @@ function complaintsOf(source: YamlSource, { issue, keys }: Found): Complaint[] {
   return [wrongValue(source, keys, issue.message)];
 }
 
-function wrongValue(source: YamlSource, keys: KeyPath, expected: string): Complaint {
+function wrongValue(source: YamlSource, keys: KeyPath, expected: string): LocatedDiagnostic {
   const found = valueAt(source.value, keys);
   if (found === undefined) {
     const problem = `\`${String(keys.at(-1))}\` is missing; expected ${expected}.`;
@@ -82,12 +82,12 @@ const launchKeys = new Set(['job', 'image_uri', 'scheduler']);
 
 const mostHints = 20;
 
-function unknownKeys(source: YamlSource, above: KeyPath, keys: readonly string[]): Complaint[] {
+function unknownKeys(source: YamlSource, above: KeyPath, keys: readonly string[]): LocatedDiagnostic[] {
   // A hint for each is looked for among all that are known.
   return keys.slice(0, mostHints).map((key) => unknownKey(source, above, key));
 }
 
-function unknownKey(source: YamlSource, above: KeyPath, key: string): Complaint {
+function unknownKey(source: YamlSource, above: KeyPath, key: string): LocatedDiagnostic {
   const keys = [...above, key];
   const place = source.placeOfKey(keys);
   if (above.length === 0 && launchKeys.has(key)) {

@@ -10,7 +10,7 @@ import {
   type YAMLError,
   type YAMLMap,
 } from 'yaml';
-import type { Complaint, KeyPath, Place } from './diagnostic.js';
+import type { LocatedDiagnostic, KeyPath, Place } from './diagnostic.js';
 
 /** A YAML text with its values and the way back from a value to its place in the text. */
 export type YamlSource = {
@@ -26,7 +26,7 @@ export type YamlSource = {
 };
 
 /** Reads YAML 1.2 (with `<<` merges). Mistakes of syntax come as complaints, all of them; then there is no source. */
-export function readYaml(text: string, path: string): YamlSource | readonly Complaint[] {
+export function readYaml(text: string, path: string): YamlSource | readonly LocatedDiagnostic[] {
   const read = readDocument(text);
   if (!('document' in read)) return read;
   const { document, value } = read;
@@ -46,7 +46,7 @@ export function readYaml(text: string, path: string): YamlSource | readonly Comp
 type Read = { document: Document; value: unknown };
 
 /** The package reads a block inside a block by a function inside a function, so depth is a matter of the stack. */
-function readDocument(text: string): Read | readonly Complaint[] {
+function readDocument(text: string): Read | readonly LocatedDiagnostic[] {
   try {
     // Its own search for keys that are there twice compares each with each.
     const document = parseDocument(text, { prettyErrors: false, merge: true, logLevel: 'error', uniqueKeys: false });
@@ -64,7 +64,7 @@ function readDocument(text: string): Read | readonly Complaint[] {
 
 /** Levels of maps and lists; a sweep has about six. */
 const deepest = 32;
-const tooDeep: Complaint = {
+const tooDeep: LocatedDiagnostic = {
   place: { start: 0, end: 1 },
   keys: [],
   problem: `it is nested more than ${deepest} levels deep.`,
@@ -75,7 +75,7 @@ const tooDeep: Complaint = {
 const mostValues = 1_000_000;
 
 /** What is too much of it; null: nothing. */
-function wrongExtent(value: unknown): Complaint | null {
+function wrongExtent(value: unknown): LocatedDiagnostic | null {
   const { values, levels } = extentOf(value, new Map());
   if (levels > deepest) return tooDeep;
   if (values <= mostValues) return null;
@@ -109,7 +109,7 @@ function extentOf(value: unknown, known: Map<object, Extent>): Extent {
   return extent;
 }
 
-function plainValue(document: Document): { value: unknown } | Complaint {
+function plainValue(document: Document): { value: unknown } | LocatedDiagnostic {
   try {
     return { value: document.toJS({ maxAliasCount: 1000 }) as unknown };
   } catch (error) {
@@ -122,7 +122,7 @@ function plainValue(document: Document): { value: unknown } | Complaint {
   }
 }
 
-function syntaxComplaint(error: YAMLError): Complaint {
+function syntaxComplaint(error: YAMLError): LocatedDiagnostic {
   const [start, end] = error.pos;
   const place = { start, end: Math.max(end, start + 1) };
   if (/call stack/.test(error.message)) return { ...tooDeep, place };
@@ -144,8 +144,8 @@ function lowerFirst(text: string): string {
  * Keys that are lists or maps would silently become odd texts, `__proto__` is no name for anything, and of two equal ones
  * the first would be lost.
  */
-function oddKeys(document: Document): Complaint[] {
-  const complaints: Complaint[] = [];
+function oddKeys(document: Document): LocatedDiagnostic[] {
+  const complaints: LocatedDiagnostic[] = [];
   visit(document, {
     Map: (_, map) => {
       const { items } = map;
@@ -183,7 +183,7 @@ const keyTwice = {
   fix: 'Keep one of the two lines; the other would be lost.',
 };
 
-function keyComplaint(key: unknown, said: { problem: string; fix: string }): Complaint {
+function keyComplaint(key: unknown, said: { problem: string; fix: string }): LocatedDiagnostic {
   const [start, end] = rangeOf(key) ?? [0, 1];
   return { place: { start, end }, keys: [], ...said };
 }

@@ -4,7 +4,7 @@ import type { Parameters } from '../../base/scalar.js';
 import { holdsForRow } from './done-rule.js';
 import { isEarlyStop } from './early-stop/rule-name.js';
 import { identityOf } from '../expand/identity.js';
-import type { DoneRule, PlannedRun, Standing } from '../planned-run.js';
+import type { DoneRule, PlannedRun, Completion } from '../planned-run.js';
 import { valueText } from '../expand/value-text.js';
 
 /**
@@ -12,7 +12,7 @@ import { valueText } from '../expand/value-text.js';
  *
  * @throws {UserError} When the directory belongs to another run: the same name, but other parameters.
  */
-export function standing(run: PlannedRun, facts: RunFacts): Standing {
+export function completionOf(run: PlannedRun, facts: RunFacts): Completion {
   refuseForeign(run, facts);
   if (facts.attempts === 0) return { state: 'new', reason: 'not started yet' };
   if (facts.stoppedBy !== null && stillStands(run, facts.stoppedBy)) {
@@ -27,7 +27,7 @@ function stillStands({ stopWhen, earlyTerminate }: PlannedRun, rule: string): bo
   return isEarlyStop(rule) ? earlyTerminate !== null : rule === stopWhen?.when;
 }
 
-function afterAttempts(run: PlannedRun, facts: RunFacts): Standing {
+function afterAttempts(run: PlannedRun, facts: RunFacts): Completion {
   const grown = growth(facts.parameters ?? {}, run.parameters);
   if (grown !== null) return { state: 'resume', reason: grown };
   const evidence = doneEvidence(run, facts);

@@ -1,5 +1,5 @@
-import { complaintsError, type KeyPath } from '../file/diagnostic.js';
-import { complaintAt } from '../file/located-diagnostic.js';
+import { diagnosticsError, type KeyPath } from '../file/diagnostic.js';
+import { locatedDiagnostic } from '../file/located-diagnostic.js';
 import { Notify } from '../planned-run.js';
 import { isWebAddress, type NotifyText } from '../file/policy-schema.js';
 import type { SweepFile } from '../file/sweep-file.js';
@@ -39,5 +39,5 @@ function filled(file: GroupsFile, { written, keys }: { written: string; keys: Ke
 }
 
 function mistake(file: GroupsFile, keys: KeyPath, said: { problem: string; fix: string }): Error {
-  return complaintsError(file.path, file.text, [complaintAt(file.placeOf)({ keys, ...said })]);
+  return diagnosticsError(file.path, file.text, [locatedDiagnostic(file.placeOf)({ keys, ...said })]);
 }

@@ -33,7 +33,7 @@ const MENTION_MS = 10;
  * Nothing is acted upon that a restart would not remember: a fact that cannot be written down is tried again until it can
  * be, and a request is refused.
  */
-export class Supervisor {
+export class EventLoop {
   readonly #state: SchedulerState;
   readonly #ports: Ports;
   #posts: Post[] = [];

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 const PATIENCE_MS = 1000;
 
 /** Whether a supervisor says hello on this socket. A socket that a dead one left is none. */
-export function isAnswered(path: string): Promise<boolean> {
+export function isAnsweringPing(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     const settle = (isThere: boolean) => {

@@ -17,7 +17,7 @@ import { step } from '../../scheduler/step.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { makeHaste, MANY_RUNS } from './haste.js';
 import { damagedSnapshot, type JournalContents, type JournalHearer } from './journal-text.js';
-import { after, type Judge, outcomeOf } from '../runs/exit-classification.js';
+import { after, type CompletionOf, outcomeOf } from '../runs/exit-classification.js';
 
 /** Attempts whose record may not have been written when the supervisor died. */
 const UNSURE = 200;
@@ -120,7 +120,7 @@ function endingOf(state: RunState): LastEnding | null {
 export type ReconcileTools = {
   executor: LocalExecutor;
   planned: (run: Run) => PlannedRun;
-  judge: Judge;
+  judge: CompletionOf;
   tell: (event: SchedulerEvent) => void;
   now: () => number;
 };

@@ -14,13 +14,13 @@ import type { GpuStatus } from '../../protocol/fleet-status.js';
 import { type SchedulerEvent, SeenGpu } from '../../scheduler/event.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { isSettled } from '../../scheduler/placement/waiting-reason.js';
-import { GpuLeftovers } from './leaked-memory.js';
+import { LeakedMemory } from './leaked-memory.js';
 import { gpuStatus } from './gpu-status.js';
 import type { Environment } from '../runs/submission-store.js';
 import type { Warnings } from '../runs/warnings.js';
 
 /** Where the supervisor is in the world. */
-export type Surroundings = {
+export type HostConfig = {
   /** Whose PATH has the driver's tools, until a sweep is submitted from another. */
   environment: Environment;
   /** Folder in which all supervisors of the machine say which GPUs they use. */
@@ -56,7 +56,7 @@ export class GpuWatch {
   readonly #monitor: GpuMonitor;
   readonly #leases: GpuLeases;
   readonly #mps: MpsDaemons;
-  readonly #leftovers = new GpuLeftovers();
+  readonly #leftovers = new LeakedMemory();
   readonly #trees = new Map<RunId, Tree>();
   /** By index: uuid of the GPUs that we have taken. */
   readonly #taken = new Map<GpuIndex, string>();
@@ -65,7 +65,7 @@ export class GpuWatch {
   #told: readonly SeenGpuFacts[] | null = null;
   #byRun: GpuView['byRun'] = new Map();
 
-  constructor(tools: GpuWatchTools, { environment, ...where }: Surroundings) {
+  constructor(tools: GpuWatchTools, { environment, ...where }: HostConfig) {
     const { runsDirectory, now } = tools;
     this.#tools = tools;
     this.#environment = { ...environment };

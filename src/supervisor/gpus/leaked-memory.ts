@@ -5,7 +5,7 @@ import { gpuMemoryHeld, type GpuView } from '../../gpu/gpu-view.js';
 const PARTING_MS = 2000;
 
 /** Watches whether the processes of ended runs have let go of the memory of their GPUs. */
-export class GpuLeftovers {
+export class LeakedMemory {
   readonly #pids = new Map<RunId, { pids: readonly number[]; at: number }>();
 
   /** Whether anything has to be looked after. */

@@ -13,7 +13,7 @@ export type Submitted = (id: RunId) => { run: PlannedRun; environment: Environme
 const none: Environment = {};
 
 /** What may be shown of runs whose commands and logs may hold secrets of the person's environment, or of the sweep file's. */
-export class Discretion {
+export class NotificationRedaction {
   readonly #submitted: Submitted;
   readonly #redactors = new WeakMap<Environment, Map<string | Environment, Redact>>();
   /** By run: a row is drawn often, its command never changes. */

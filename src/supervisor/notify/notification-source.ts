@@ -3,29 +3,29 @@ import type { RunId } from '../../base/ids.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-import { Announcements } from './notifications.js';
-import type { Discretion } from './notification-redaction.js';
+import { Notifications } from './notifications.js';
+import type { NotificationRedaction } from './notification-redaction.js';
 import { Notifier } from './notifier.js';
-import type { Page, RunBook } from '../runs/submission-store.js';
+import type { Submission, SubmissionStore } from '../runs/submission-store.js';
 
-export type NewsroomTools = {
+export type CentreTools = {
   state: SchedulerState;
-  book: RunBook;
+  book: SubmissionStore;
   runsDirectory: string;
-  discretion: Discretion;
+  discretion: NotificationRedaction;
   planned: (id: RunId) => PlannedRun | null;
   log: (line: string) => void;
 };
 
 /** Tells those who are not looking what happens, as each sweep's file says. */
-export class Newsroom {
-  readonly #tools: NewsroomTools;
+export class NotificationCentre {
+  readonly #tools: CentreTools;
   readonly #notifier: Notifier;
-  readonly #announcements: Announcements;
+  readonly #announcements: Notifications;
   /** By sweep: key of the plan that was submitted last. */
   readonly #plans = new Map<string, string>();
 
-  constructor(tools: NewsroomTools) {
+  constructor(tools: CentreTools) {
     const { state, planned, runsDirectory, discretion, log } = tools;
     this.#tools = tools;
     this.#notifier = new Notifier({
@@ -34,7 +34,7 @@ export class Newsroom {
       redact: (sweep) => discretion.of(this.#page(sweep)?.environment ?? {}),
       log,
     });
-    this.#announcements = new Announcements({
+    this.#announcements = new Notifications({
       ...{ state, planned, directoryOf: (sweep) => join(runsDirectory, sweep) },
       tell: (news) => this.#notifier.told(news),
     });
@@ -64,7 +64,7 @@ export class Newsroom {
     return this.#notifier.close();
   }
 
-  #page(sweep: string): Page | null {
+  #page(sweep: string): Submission | null {
     const key = this.#plans.get(sweep);
     return key === undefined ? null : this.#tools.book.page(key);
   }

@@ -1,15 +1,15 @@
 import type { Notify } from '../../spec/planned-run.js';
 
 /** What may be worth telling someone who is not looking. The words of `notify.on` in the sweep file. */
-export type NewsKind = Notify['on'][number];
+export type NotificationKind = Notify['on'][number];
 
 /**
  * One piece of news. `failed`: a run failed for good. `done`: a run is done. `finished`: all runs of the sweep
  * have ended, or those that are left (held ones, say) cannot start by themselves.
  * `stalled`, `nan`: of a run's metrics. `held`: a group starts no more runs.
  */
-export type News = {
-  kind: NewsKind;
+export type Notification = {
+  kind: NotificationKind;
   sweep: string;
   /** Name of the run it is about; absent where it is about a group or the sweep. */
   run?: string;
@@ -25,7 +25,7 @@ export type News = {
 /** What is sent: one piece of news, or several of one kind and sweep together. JSON; `text` alone is enough for a person. */
 export type Message = {
   text: string;
-  kind: NewsKind;
+  kind: NotificationKind;
   sweep: string;
   host: string;
   /** ISO 8601. */
@@ -35,7 +35,7 @@ export type Message = {
   counts: Readonly<Record<string, number>> | null;
 };
 
-const verbs: Record<NewsKind, string> = {
+const verbs: Record<NotificationKind, string> = {
   failed: 'failed',
   done: 'done',
   finished: 'finished',
@@ -48,7 +48,7 @@ const verbs: Record<NewsKind, string> = {
 const NAMED = 5;
 
 /** Puts news of one kind and one sweep into one message. `news`: at least one. `now`: Unix ms. */
-export function messageOf(news: readonly [News, ...News[]], host: string, now: number): Message {
+export function messageOf(news: readonly [Notification, ...Notification[]], host: string, now: number): Message {
   const [{ kind, sweep, group }] = news;
   const last = news.at(-1)!;
   const runs = news.filter((each) => each.run !== undefined);
@@ -63,13 +63,13 @@ export function messageOf(news: readonly [News, ...News[]], host: string, now: n
   };
 }
 
-function single({ kind, run, group, words, counts }: News): string {
+function single({ kind, run, group, words, counts }: Notification): string {
   const subject = run ?? (group === undefined ? null : `group ${group}`);
   const head = [subject, verbs[kind]].filter((part) => part !== null).join(' ');
   return [head, ...(words === '' ? [] : [words]), ...(counts === undefined ? [] : [countWords(counts)])].join(' — ');
 }
 
-function several(news: readonly News[]): string {
+function several(news: readonly Notification[]): string {
   const { kind, counts } = news.at(-1)!;
   const names = [...new Set(news.map(({ run, group }) => run ?? group).filter((name) => name !== undefined))];
   const rest = names.length - NAMED;

@@ -1,28 +1,28 @@
 import type { RunId } from '../../base/ids.js';
 import { failureClass } from '../../base/outcome.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
-import { isAtRest } from '../../scheduler/lifecycle/idle.js';
+import { isIdle } from '../../scheduler/lifecycle/idle.js';
 import type { Run } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-import type { News } from './notification.js';
+import type { Notification } from './notification.js';
 import { endReason } from '../publish/run-view.js';
 
 /** What it is made of. `directoryOf`: of a sweep. */
-export type AnnouncementTools = {
+export type NotificationTools = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun | null;
   directoryOf: (sweep: string) => string;
-  tell: (news: News) => void;
+  tell: (news: Notification) => void;
 };
 
 /** Hears in what happens the news that a person wants to be told who is not looking. */
-export class Announcements {
-  readonly #tools: AnnouncementTools;
+export class Notifications {
+  readonly #tools: NotificationTools;
   /** By sweep: runs that have not ended. */
   readonly #unended = new Map<string, Set<RunId>>();
 
-  constructor(tools: AnnouncementTools) {
+  constructor(tools: NotificationTools) {
     this.#tools = tools;
   }
 
@@ -42,7 +42,7 @@ export class Announcements {
     if (run === undefined || !touched.has(event.id)) return;
     this.#tellEnd(run);
     this.#tellHeld(run, runs);
-    if (isAtRest(this.#tools.state, this.#unended.get(run.sweep) ?? [])) this.#tellFinished(run.sweep);
+    if (isIdle(this.#tools.state, this.#unended.get(run.sweep) ?? [])) this.#tellFinished(run.sweep);
   }
 
   /** A live run's metrics have gone wrong. */

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Redact } from '../../text/redaction.js';
 import type { Notify } from '../../spec/planned-run.js';
-import { messageOf, type Message, type News } from './notification.js';
+import { messageOf, type Message, type Notification } from './notification.js';
 import { runNotifyCommand } from './notify-command.js';
 import { postWebhook } from './notify-webhook.js';
 
@@ -22,7 +22,7 @@ export type NotifierOptions = {
 };
 
 /** News of one kind and sweep that wait for the end of the window. */
-type Gathering = { news: News[]; timer: NodeJS.Timeout };
+type Gathering = { news: Notification[]; timer: NodeJS.Timeout };
 type Target = { name: string; send: (message: Message) => Promise<string | null> };
 
 const GATHER_MS = 10_000;
@@ -54,7 +54,7 @@ export class Notifier {
   }
 
   /** Sends the news, now or together with others of its kind. Returns at once. */
-  told(news: News): void {
+  told(news: Notification): void {
     const wanted = this.#options.notify(news.sweep);
     if (wanted === null || !wanted.on.includes(news.kind) || this.#closing.signal.aborted) return;
     const key = `${news.kind} ${news.sweep}`;
@@ -92,7 +92,7 @@ export class Notifier {
     this.#send([first, ...others]);
   }
 
-  #send(news: readonly [News, ...News[]]): void {
+  #send(news: readonly [Notification, ...Notification[]]): void {
     const [{ sweep }] = news;
     const wanted = this.#options.notify(sweep);
     if (wanted === null) return;

@@ -3,7 +3,7 @@ import { kill } from 'node:process';
 import { LineSplitter } from '../../base/line-splitter.js';
 import type { Message } from './notification.js';
 
-type Surroundings = {
+type CommandContext = {
   environment: Readonly<Record<string, string>>;
   /** Told each line that the command writes. */
   heard: (line: string) => void;
@@ -25,7 +25,7 @@ const MOST_LINES = 50;
 export async function runNotifyCommand(
   words: readonly string[],
   message: Message,
-  surroundings: Surroundings,
+  surroundings: CommandContext,
 ): Promise<string | null> {
   try {
     return await run(words, message, surroundings);
@@ -38,7 +38,7 @@ export async function runNotifyCommand(
 function run(
   [program, ...words]: readonly string[],
   message: Message,
-  { environment, heard, signal, patienceMs = PATIENCE_MS }: Surroundings,
+  { environment, heard, signal, patienceMs = PATIENCE_MS }: CommandContext,
 ): Promise<string | null> {
   return new Promise((resolve) => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);

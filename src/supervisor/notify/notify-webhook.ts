@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Message } from './notification.js';
 
-type Surroundings = {
+type WebhookContext = {
   /** Waits between the tries, ms; there is one try more than waits. */
   backoffMs: readonly number[];
   signal: AbortSignal;
@@ -18,7 +18,7 @@ const PATIENCE_MS = 10_000;
 export async function postWebhook(
   address: string,
   message: Message,
-  { backoffMs, signal, patienceMs = PATIENCE_MS }: Surroundings,
+  { backoffMs, signal, patienceMs = PATIENCE_MS }: WebhookContext,
 ): Promise<string | null> {
   if (!/^https?:\/\//i.test(address)) return 'its address begins with neither http:// nor https://';
   const body = JSON.stringify(message);

@@ -4,7 +4,7 @@ import { encode } from '../../protocol/codec.js';
 import type { Ack } from '../../protocol/command.js';
 import { PAGE, type RunPatch, type ServerMessage } from '../../protocol/message.js';
 import type { RunSummary, SweepSummary } from '../../protocol/run-summary.js';
-import type { Board } from './run-view-cache.js';
+import type { RunViewCache } from './run-view-cache.js';
 
 /** More than this unsent, and the client is left to catch up, bytes. */
 const BACKLOG = 256 << 10;
@@ -20,7 +20,7 @@ const SEND_MS = 8;
  */
 export class ClientLink {
   readonly #socket: Socket;
-  readonly #board: Board;
+  readonly #board: RunViewCache;
   readonly #known = new Map<RunId, RunSummary>();
   readonly #pending: Set<RunId>;
   readonly #answers: ServerMessage[] = [];
@@ -30,7 +30,7 @@ export class ClientLink {
   #sweeps: readonly SweepSummary[] | null = null;
   #stalledSince: number | null = null;
 
-  constructor(socket: Socket, board: Board, pid: number) {
+  constructor(socket: Socket, board: RunViewCache, pid: number) {
     this.#socket = socket;
     this.#board = board;
     this.#pending = new Set(board.ids());

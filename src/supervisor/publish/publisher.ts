@@ -3,10 +3,10 @@ import { isShortOfRoom } from '../../executors/local/disk-room.js';
 import type { FleetStatus } from '../../protocol/fleet-status.js';
 import type { SweepSummary } from '../../protocol/run-summary.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
-import { Board, type BoardSources } from './run-view-cache.js';
+import { RunViewCache, type RunViewSources } from './run-view-cache.js';
 import { type Answer, type Prepare, SocketServer } from './socket-server.js';
 
-export type OutlookSources = Omit<BoardSources, 'problem'> & {
+export type PublisherSources = Omit<RunViewSources, 'problem'> & {
   gpus: () => FleetStatus['gpus'];
   /** What else keeps runs from starting, in words: the GPUs, a machine that is short of something. */
   otherProblems: () => (string | null)[];
@@ -16,20 +16,20 @@ export type OutlookSources = Omit<BoardSources, 'problem'> & {
 };
 
 /** What clients see, and where they come to see it. */
-export class Outlook {
-  readonly #board: Board;
+export class Publisher {
+  readonly #board: RunViewCache;
   readonly #server: SocketServer;
   readonly #log: (line: string) => void;
-  readonly #state: OutlookSources['state'];
+  readonly #state: PublisherSources['state'];
   /** Null when they have to be put together again. */
   #sweeps: SweepSummary[] | null = null;
   #wasTakingIn = false;
   #journalProblem: string | null = null;
 
-  constructor(sources: OutlookSources) {
+  constructor(sources: PublisherSources) {
     this.#log = sources.log;
     this.#state = sources.state;
-    this.#board = new Board({
+    this.#board = new RunViewCache({
       ...sources,
       sweeps: () => (this.#sweeps ??= sources.sweeps()),
       problem: () => {

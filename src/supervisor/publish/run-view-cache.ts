@@ -5,13 +5,13 @@ import type { Run } from '../../scheduler/run-state.js';
 import type { Group, SchedulerState } from '../../scheduler/state.js';
 import { isSettled, waitingReason } from '../../scheduler/placement/waiting-reason.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-import { runSummary, type Surroundings } from './run-view.js';
+import { runSummary, type RunContext } from './run-view.js';
 
 /** Where the rows come from. */
-export type BoardSources = {
+export type RunViewSources = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun;
-  beside: (run: PlannedRun) => Omit<Surroundings, 'waiting' | 'shown'>;
+  beside: (run: PlannedRun) => Omit<RunContext, 'waiting' | 'shown'>;
   /** The wall clock at a time of the scheduler's line. Unix ms. */
   shown: (at: number) => number;
   /** Why a run that has its slot is not up yet. */
@@ -29,10 +29,10 @@ export type BoardSources = {
  * each client's copy can be compared by identity. It is made when it is asked for: of fifty thousand that change at once, a
  * client is told page by page, and where nobody looks, nothing is made.
  */
-export class Board {
+export class RunViewCache {
   /** As far as somebody has asked for them. */
   readonly rows = new Map<RunId, RunSummary>();
-  readonly #sources: BoardSources;
+  readonly #sources: RunViewSources;
   /** Rows that are not true any more. */
   readonly #stale = new Set<RunId>();
   /** Runs whose change has not been told yet. */
@@ -40,7 +40,7 @@ export class Board {
   /** By group: why its runs waited when we last looked. */
   readonly #reasons = new Map<GroupId, string | null>();
 
-  constructor(sources: BoardSources) {
+  constructor(sources: RunViewSources) {
     this.#sources = sources;
   }
 

@@ -6,22 +6,28 @@ import { gpusOf, slotName } from '../../scheduler/placement/slot.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 
 /** What the run's metrics say. */
-export type Vitals = Pick<RunSummary, 'progress' | 'etaSeconds' | 'metrics' | 'spark' | 'health'>;
+export type MonitoredMetrics = Pick<RunSummary, 'progress' | 'etaSeconds' | 'metrics' | 'spark' | 'health'>;
 
-export const noVitals: Vitals = { progress: null, etaSeconds: null, metrics: {}, spark: [], health: 'ok' };
+export const nothingMonitored: MonitoredMetrics = {
+  progress: null,
+  etaSeconds: null,
+  metrics: {},
+  spark: [],
+  health: 'ok',
+};
 
 /**
  * What is known of a run beside its state. `pid`: of its own process, while there is one. `waiting`: why it is not up, while
  * it waits or starts, or what comes after. `shown`: the wall clock at a time of the scheduler's line, Unix ms.
  */
-export type Surroundings = Pick<RunSummary, 'argv' | 'parameters' | 'gpuMemory' | 'warning' | 'pid'> & {
-  vitals: Vitals;
+export type RunContext = Pick<RunSummary, 'argv' | 'parameters' | 'gpuMemory' | 'warning' | 'pid'> & {
+  vitals: MonitoredMetrics;
   waiting: string | null;
   shown: (at: number) => number;
 };
 
 /** One row for the clients. Every field by its name: spreading ten objects into one takes twenty times as long. */
-export function runSummary(run: Run, planned: PlannedRun, beside: Surroundings): RunSummary {
+export function runSummary(run: Run, planned: PlannedRun, beside: RunContext): RunSummary {
   const { state } = run;
   const { vitals } = beside;
   const life = state.phase === 'ended' ? endOf(state) : lifeOf(state);
@@ -59,7 +65,7 @@ export function runSummary(run: Run, planned: PlannedRun, beside: Surroundings):
   };
 }
 
-function shownAt(at: number | null, { shown }: Pick<Surroundings, 'shown'>): number | null {
+function shownAt(at: number | null, { shown }: Pick<RunContext, 'shown'>): number | null {
   return at === null ? null : shown(at);
 }
 

@@ -6,13 +6,13 @@ import { UserError } from '../../base/user-error.js';
 /** Longer paths are cut off by the system without a word; bytes. */
 const LONGEST = 107;
 
-type Surroundings = { runtimeDirectory: string | undefined; temporary: string; uid: number };
+type SocketHost = { runtimeDirectory: string | undefined; temporary: string; uid: number };
 
 /**
  * Path of the socket for a runs directory: short, and below a folder that only this user may enter. The folder is made.
  * Throws a UserError when no place will do.
  */
-export function socketAddress(runsDirectory: string, { runtimeDirectory, temporary, uid }: Surroundings): string {
+export function socketAddress(runsDirectory: string, { runtimeDirectory, temporary, uid }: SocketHost): string {
   const name = `${createHash('sha256').update(runsDirectory).digest('hex').slice(0, 8)}.sock`;
   const folders = [
     ...(runtimeDirectory ? [join(runtimeDirectory, 'memrl')] : []),

@@ -8,7 +8,7 @@ import { UserError } from '../../base/user-error.js';
 import { MessageReader } from '../../protocol/codec.js';
 import type { Ack } from '../../protocol/command.js';
 import { ClientMessage, PROTOCOL_VERSION } from '../../protocol/message.js';
-import type { Board } from './run-view-cache.js';
+import type { RunViewCache } from './run-view-cache.js';
 import { ClientLink } from './client-link.js';
 
 /** A message that wants an answer. */
@@ -37,7 +37,7 @@ export class SocketServer {
   /** Where it listens, and which file that is. */
   #place: { path: string; inode: number } | null = null;
   readonly #links = new Map<Socket, ClientLink>();
-  readonly #board: Board;
+  readonly #board: RunViewCache;
   readonly #answer: Answer;
   readonly #prepare: Prepare;
   #timer: NodeJS.Timeout | null = null;
@@ -46,7 +46,7 @@ export class SocketServer {
   #publishedAt = -Infinity;
   #leftAt: number;
 
-  constructor(board: Board, answer: Answer, prepare: Prepare) {
+  constructor(board: RunViewCache, answer: Answer, prepare: Prepare) {
     this.#board = board;
     this.#answer = answer;
     this.#prepare = prepare;

@@ -3,12 +3,12 @@ import { redactShapes } from '../../text/redaction.js';
 import type { GroupSummary, SweepSummary } from '../../protocol/run-summary.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { MetricChoice, Plan, PlannedRun } from '../../spec/planned-run.js';
-import type { RunBook } from '../runs/submission-store.js';
+import type { SubmissionStore } from '../runs/submission-store.js';
 
 type Objective = NonNullable<PlannedRun['objective']>;
 
 /** The sweeps as clients see them. A sweep that was submitted in parts has the groups of all parts. */
-export function sweepSummaries(state: SchedulerState, book: RunBook, runsDirectory: string): SweepSummary[] {
+export function sweepSummaries(state: SchedulerState, book: SubmissionStore, runsDirectory: string): SweepSummary[] {
   return [...state.sweeps].map(([name, ids]) => {
     const keys = new Set<string>();
     for (const id of ids) keys.add(state.runs.get(id)!.plan);

@@ -12,10 +12,10 @@ import { SharedParts } from '../../spec/plan-text.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { drainable, drainAck } from './gpu-requests.js';
 import { makeHaste, MANY_RUNS } from '../core/haste.js';
-import type { Judge } from '../runs/exit-classification.js';
+import type { CompletionOf } from '../runs/exit-classification.js';
 import { forgetRefusal, select, selectionAck, unfinished } from './selection.js';
 import { doneBy, requestedBy, type RunCommand } from './run-verbs.js';
-import type { Environment, RunBook } from '../runs/submission-store.js';
+import type { Environment, SubmissionStore } from '../runs/submission-store.js';
 import { chooseSlots, isSameChoice, type SlotChoice } from './slot-choice.js';
 import type { Request } from '../publish/socket-server.js';
 import { mostSharing } from './sharing.js';
@@ -29,11 +29,11 @@ type Submit = Extract<Request, { type: 'submit' }>;
 type Pages = { request: number; first: Submit | null; runs: PlannedRun[]; parts: SharedParts };
 
 /** What the desk needs to do what it is asked. `ask` resolves once the event is recorded and acted upon. */
-export type DeskTools = Known & {
+export type RequestTools = Known & {
   ask: (event: SchedulerEvent) => Promise<void>;
   now: () => number;
-  book: RunBook;
-  judge: Judge;
+  book: SubmissionStore;
+  judge: CompletionOf;
   /** The GPUs that are there; looked for in that environment, if one is given, from now on. */
   inventory: (environment: Environment | null) => Promise<GpuView>;
   /** Finds out, in the background, what the code of the runs is. */
@@ -46,12 +46,12 @@ const SLICE = 2000;
 const PORTION = 1000;
 
 /** Where clients' requests are heard, checked, turned into events, and answered. */
-export class Desk {
-  readonly #tools: DeskTools;
+export class RequestHandler {
+  readonly #tools: RequestTools;
   /** Submissions whose last page has not come, as far as they are here. */
   readonly #unfinished = new WeakMap<object, Pages>();
 
-  constructor(tools: DeskTools) {
+  constructor(tools: RequestTools) {
     this.#tools = tools;
   }
 

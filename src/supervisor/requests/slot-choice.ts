@@ -2,7 +2,7 @@ import { GpuIndex, gpuName } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
 import type { Gpu } from '../../gpu/gpu.js';
 import type { GpuView } from '../../gpu/gpu-view.js';
-import type { SlotWish } from '../../protocol/command.js';
+import type { RequestedSlots } from '../../protocol/command.js';
 import type { GrantedGpu } from '../../scheduler/event.js';
 
 /** CPU slots, and GPUs in the order in which they are preferred. */
@@ -15,7 +15,7 @@ export type SlotChoice = { cpus: number; gpus: GrantedGpu[] };
  * Throws a UserError when a GPU was asked for that is not there.
  */
 export function chooseSlots(
-  wish: SlotWish,
+  wish: RequestedSlots,
   granted: Partial<SlotChoice> | null,
   cores: number,
   view: GpuView,
@@ -46,7 +46,7 @@ function asSeen({ index, uuid, memory }: GrantedGpu, { gpus }: GpuView): Granted
   return { index, uuid: seen?.uuid ?? uuid, memory: seen?.memoryTotal ?? memory };
 }
 
-function chosenGpus(wish: NonNullable<SlotWish['gpus']>, view: GpuView): GrantedGpu[] {
+function chosenGpus(wish: NonNullable<RequestedSlots['gpus']>, view: GpuView): GrantedGpu[] {
   if (wish === 'none') return [];
   const missing = wish.find((index) => !isPresent(index, view));
   if (missing === undefined) return [...new Set(wish)].map(unseen);

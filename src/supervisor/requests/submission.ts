@@ -10,7 +10,7 @@ import type { SchedulerState } from '../../scheduler/state.js';
 import type { Plan, PlannedGroup, PlannedRun } from '../../spec/planned-run.js';
 import { growth } from '../../spec/policy/completion.js';
 import { unknownRun } from '../../files/completion-facts.js';
-import { after, factsOf, type Judge } from '../runs/exit-classification.js';
+import { after, factsOf, type CompletionOf } from '../runs/exit-classification.js';
 import type { Sharing } from './sharing.js';
 
 /** Directories looked at before other work gets a turn. */
@@ -28,7 +28,7 @@ export type Known = {
 };
 
 /** What of a plan there is left to do, for the scheduler: looks into each run's directory, which costs 50 µs a run. */
-export async function judgeRuns(plan: Plan, known: Known, judge: Judge, room: GpuRoom): Promise<SubmittedRun[]> {
+export async function judgeRuns(plan: Plan, known: Known, judge: CompletionOf, room: GpuRoom): Promise<SubmittedRun[]> {
   const seen = { ...known, isMissing: await missing(plan) };
   const judged: SubmittedRun[] = [];
   const ids = new Set<RunId>();
@@ -122,7 +122,11 @@ async function missing({ runs }: Plan): Promise<Seen['isMissing']> {
 type Wish = Pick<SubmittedRun, 'wish' | 'attempts'>;
 
 /** At once, unless a long file has to be looked through. */
-function wishFor(run: PlannedRun, { state, planned, elderOf, isMissing }: Seen, judge: Judge): Wish | Promise<Wish> {
+function wishFor(
+  run: PlannedRun,
+  { state, planned, elderOf, isMissing }: Seen,
+  judge: CompletionOf,
+): Wish | Promise<Wish> {
   // Taken before the directory is looked at, which is written to before we are told of it.
   const { attempt, state: was } = state.runs.get(run.id) ?? { attempt: 0, state: null };
   if (was !== null && isActive(was))
@@ -135,7 +139,11 @@ function wishFor(run: PlannedRun, { state, planned, elderOf, isMissing }: Seen, 
   });
 }
 
-function isDone(run: PlannedRun, was: RunState | null, { facts, judge }: { facts: RunFacts; judge: Judge }): boolean {
+function isDone(
+  run: PlannedRun,
+  was: RunState | null,
+  { facts, judge }: { facts: RunFacts; judge: CompletionOf },
+): boolean {
   if (judge(run, facts).state === 'done') return !isKnownBetter(run, was);
   // Its files cannot say it just now: what is remembered does.
   return facts.obstacle !== undefined && was?.phase === 'ended' && was.outcome.kind === 'done';

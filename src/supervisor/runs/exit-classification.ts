@@ -4,7 +4,7 @@ import { hasRoom } from '../../executors/local/disk-room.js';
 import type { Ending } from '../../executors/local/ending.js';
 import { linesOfLastAttempt } from '../../executors/local/log-separator.js';
 import { runFiles } from '../../contract/files.js';
-import type { PlannedRun, Standing } from '../../spec/planned-run.js';
+import type { PlannedRun, Completion } from '../../spec/planned-run.js';
 import { failureLine } from '../../logs/failure-line.js';
 import { lastLines } from '../../logs/log-tail.js';
 import { outOfMemoryLine } from '../../logs/out-of-memory.js';
@@ -16,7 +16,7 @@ import { join } from 'node:path';
 export type AttemptEnding = Exclude<Ending, { kind: 'not-claimed' | 'not-run' }>;
 
 /** Judges a run by what its directory says; `standing` of the spec. */
-export type Judge = (run: PlannedRun, facts: RunFacts) => Standing;
+export type CompletionOf = (run: PlannedRun, facts: RunFacts) => Completion;
 
 /** Between two steps through a long file, ms: others have their turn. */
 const PAUSE_MS = 1;
@@ -30,7 +30,7 @@ const LONG = 4096;
  * What the end of the process means for the run; later where a long file has to be looked through. Exit code 0 is not enough where the sweep file asks for more; any other
  * end is one for want of memory if the kernel or the run's own last words say so.
  */
-export function outcomeOf(run: PlannedRun, ending: AttemptEnding, judge: Judge): Outcome | Promise<Outcome> {
+export function outcomeOf(run: PlannedRun, ending: AttemptEnding, judge: CompletionOf): Outcome | Promise<Outcome> {
   switch (ending.kind) {
     case 'exited':
       return ending.code === 0 ? judgedDone(run, judge) : crashed(run, { kind: 'failed', code: ending.code });
@@ -48,7 +48,7 @@ export function outcomeOf(run: PlannedRun, ending: AttemptEnding, judge: Judge):
 /** Said of a run that could not say it: its last words had no room either. */
 const diskWasFull = 'the disk of its directory was full when it ended';
 
-function judgedDone(run: PlannedRun, judge: Judge): Outcome | Promise<Outcome> {
+function judgedDone(run: PlannedRun, judge: CompletionOf): Outcome | Promise<Outcome> {
   if ('exit' in run.done) return { kind: 'done' };
   return after(factsOf(run), (facts) => {
     // Its record may not have been written yet, and tell the parameters of the attempt before.

@@ -2,7 +2,7 @@ import type { SchedulerAction } from '../../scheduler/action.js';
 import { gpusOf } from '../../scheduler/placement/slot.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { runEnvironment, withProgramFolder } from '../../executors/local/run-environment.js';
-import type { AttemptOrder } from '../../executors/local/start-attempt.js';
+import type { LaunchSpec } from '../../executors/local/start-attempt.js';
 import type { Environment } from './submission-store.js';
 
 export type Launch = Extract<SchedulerAction, { type: 'launch' }>;
@@ -17,7 +17,7 @@ export type LaunchSetting = {
 };
 
 /** The complete command of one attempt. */
-export function launchOrder(launch: Launch, run: PlannedRun, setting: LaunchSetting): AttemptOrder {
+export function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetting): LaunchSpec {
   const { environment, devices, bin } = setting;
   const { id, attempt, slot, resumed } = launch;
   const place = { gpus: gpusOf(slot), cpus: run.resources.cpus, devices };

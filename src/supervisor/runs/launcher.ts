@@ -8,13 +8,13 @@ import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { readRunRecord } from '../../files/run-record-file.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';
-import { type Launch, launchOrder } from './launch-spec.js';
-import type { RunBook } from './submission-store.js';
+import { type Launch, launchSpec } from './launch-spec.js';
+import type { SubmissionStore } from './submission-store.js';
 
 /** What the launcher works with. `mention`: for a fact that a restart would find out by itself. */
 export type LaunchTools = {
   state: SchedulerState;
-  book: RunBook;
+  book: SubmissionStore;
   /** Folder of our own programs. */
   bin: string;
   executor: Pick<LocalExecutor, 'start' | 'adopt' | 'elderOf'>;
@@ -83,7 +83,7 @@ export class Launcher {
     // Someone else's since we looked: the scheduler has been told, and finds another place.
     if (!gpus.claim(indexes)) return this.#withdraw(launch);
     const run = this.#planned(launch);
-    const elder = executor.elderOf(run.directory, launch.attempt) ?? (launch.isUp ? launch.attempt - 1 : null);
+    const elder = executor.orphanedAttemptOf(run.directory, launch.attempt) ?? (launch.isUp ? launch.attempt - 1 : null);
     if (elder !== null) return this.#takeOver(launch, run, elder);
     if (!this.#isShared(launch, run)) return this.#start(launch, run, {});
     this.#delay(launch.id, { kind: 'daemon', reason: 'waiting for the MPS daemon of its GPU' });
@@ -136,7 +136,7 @@ export class Launcher {
     const indexes = gpusOf(slot);
     const { environment } = book.page(state.runs.get(id)!.plan);
     const devices = { ...gpus.devices(indexes), ...sharing };
-    const start = executor.start(id, launchOrder(launch, run, { environment, devices, bin }));
+    const start = executor.start(id, launchSpec(launch, run, { environment, devices, bin }));
     const at = now();
     if (start.kind === 'refused' && start.transient) return this.#later(launch, start.reason, RETRY_MS, sharing);
     this.#delay(id, null);

@@ -6,7 +6,7 @@ import { compileStopRule } from '../../spec/policy/stop-rule.js';
 import { LONGEST_LINE } from '../../files/followed-file.js';
 import { MetricLog } from '../../metrics/metric-log.js';
 import { spark } from '../../metrics/sparkline.js';
-import type { Vitals } from '../publish/run-view.js';
+import type { MonitoredMetrics } from '../publish/run-view.js';
 
 /** A run is stalled after this much silence, and after so many times its usual pause between rows. */
 const SILENCE_MS = 60_000;
@@ -24,14 +24,14 @@ const DONE_SHARE = 'progress/done_frac';
 type Row = Readonly<Record<string, number>>;
 
 /** Who compares a run with its siblings. `judge` gives the rule by which it should end now, or null. `note`: every new row. */
-export type Jury = {
+export type MetricsCallbacks = {
   restart: () => void;
   remember: (row: Row) => void;
   note: (row: Row) => void;
   judge: (row: Row) => string | null;
 };
 
-const noJury: Jury = {
+const noJury: MetricsCallbacks = {
   restart: () => undefined,
   remember: () => undefined,
   note: () => undefined,
@@ -42,12 +42,12 @@ const noJury: Jury = {
 export type PartRead = { changed: boolean; bytes: number; more: boolean };
 
 /** Follows the metrics of one attempt of one run: what they say, and when a rule says to end it. Times: ms, any zero. */
-export class VitalSigns {
+export class MetricsMonitor {
   readonly #run: PlannedRun;
   readonly #since: number;
   readonly #path: string;
   readonly #log: MetricLog;
-  readonly #jury: Jury;
+  readonly #jury: MetricsCallbacks;
   /** Bytes of the file that were there before this attempt: they have been judged, or never will be. Null: not looked yet. */
   #history: number | null;
   /** Whether the part that is just being read is of those. */
@@ -129,7 +129,7 @@ export class VitalSigns {
     return now - this.#lastRow > Math.max(SILENCE_MS, USUAL_PAUSES * pause);
   }
 
-  vitals(now: number): Vitals {
+  vitals(now: number): MonitoredMetrics {
     const metrics = this.#log.last();
     const progress = this.#progress(metrics);
     // Rows of before, while they are still being read, would make a pace out of how fast we read.
@@ -173,7 +173,7 @@ export class VitalSigns {
     this.#verdict ??= this.#jury.judge(row);
   }
 
-  #progress(metrics: Vitals['metrics']): number | null {
+  #progress(metrics: MonitoredMetrics['metrics']): number | null {
     const wanted = this.#run.metrics.progress;
     const value = metrics[wanted?.key ?? DONE_SHARE];
     if (value === null || value === undefined) return null;
@@ -195,7 +195,7 @@ export class VitalSigns {
   }
 
   /** A metric that is not a number matters where it is shown, or is a loss. */
-  #health(metrics: Vitals['metrics'], now: number): Vitals['health'] {
+  #health(metrics: MonitoredMetrics['metrics'], now: number): MonitoredMetrics['health'] {
     const matters = (key: string) => this.#run.metrics.show.includes(key) || /loss/i.test(key);
     if (Object.entries(metrics).some(([key, value]) => value === null && matters(key))) return 'nan';
     return this.isSilent(now) ? 'stalled' : 'ok';

@@ -10,7 +10,7 @@ import { isShortOfRoom } from '../../executors/local/disk-room.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import { runFiles } from '../../contract/files.js';
 import { Turns } from '../core/turns.js';
-import { type Capture, readCapture, writeCapture } from '../../provenance/provenance.js';
+import { type Provenance, readProvenance, writeProvenance } from '../../provenance/provenance.js';
 import { codeKey, CodeReader } from '../../provenance/code-state.js';
 import { machineRecord } from '../../provenance/machine.js';
 import { redactedOutcome } from './redacted-outcome.js';
@@ -43,7 +43,7 @@ export class Records {
   #again: NodeJS.Timeout | null = null;
   #againMs = AGAIN_MS;
   /** By the sweep's directory. */
-  readonly #captures = new Map<string, Capture>();
+  readonly #captures = new Map<string, Provenance>();
   /** By the sweep's directory. */
   readonly #underWay = new Map<string, UnderWay>();
   readonly #log: (line: string) => void;
@@ -72,7 +72,7 @@ export class Records {
     const [first] = plan.runs;
     if (first === undefined) return;
     const directory = dirname(first.directory);
-    const captured: Capture = { ...this.#capturedOf(directory), machine: machineRecord(gpus) };
+    const captured: Provenance = { ...this.#capturedOf(directory), machine: machineRecord(gpus) };
     this.#captures.set(directory, captured);
     const underWay = this.#underWay.get(directory) ?? { captures: 0, started: new Set() };
     this.#underWay.set(directory, underWay);
@@ -80,7 +80,7 @@ export class Records {
     try {
       const found = await new CodeReader(plan.runs, environment, redact).read();
       for (const [key, state] of found) captured.code.set(key, state);
-      writeCapture(directory, captured);
+      writeProvenance(directory, captured);
     } catch (error) {
       this.#log(`the code of ${plan.sweep} could not be kept: ${(error as Error).message}`);
     }
@@ -172,7 +172,7 @@ export class Records {
   }
 
   /** Runs that began before their code was known are told of it now, whether they still run or not. */
-  async #complete(runs: ReadonlySet<PlannedRun>, { code }: Capture): Promise<void> {
+  async #complete(runs: ReadonlySet<PlannedRun>, { code }: Provenance): Promise<void> {
     const turns = new Turns();
     for (const run of runs) {
       if (turns.isOver) await turns.pass();
@@ -187,10 +187,10 @@ export class Records {
     }
   }
 
-  #capturedOf(directory: string): Capture {
+  #capturedOf(directory: string): Provenance {
     let known = this.#captures.get(directory);
     if (known === undefined) {
-      known = readCapture(directory) ?? { machine: machineRecord([]), code: new Map() };
+      known = readProvenance(directory) ?? { machine: machineRecord([]), code: new Map() };
       this.#captures.set(directory, known);
     }
     return known;

@@ -13,7 +13,7 @@ type End = { outcome: Outcome; since: number | null; at: number };
 type FollowUpTools = { began: (run: Run, planned: PlannedRun) => void; shown: (at: number) => number };
 
 /** Keeps records and watches in step with what the scheduler says of each run. Saying the same twice changes nothing. */
-export class FollowUp {
+export class RunObserver {
   readonly #records: Records;
   readonly #watcher: Watcher;
   readonly #tools: FollowUpTools;

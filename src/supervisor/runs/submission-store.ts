@@ -24,7 +24,7 @@ import { Turns } from '../core/turns.js';
 
 export type Environment = Readonly<Record<string, string>>;
 /** One submit. */
-export type Page = { plan: Plan; runs: ReadonlyMap<RunId, PlannedRun>; environment: Environment };
+export type Submission = { plan: Plan; runs: ReadonlyMap<RunId, PlannedRun>; environment: Environment };
 
 const Environments = z.record(z.string(), z.string());
 
@@ -38,10 +38,10 @@ const BLOCK = 256 << 10;
  * A key is `PLAN/ENVIRONMENT`, both named by their content, so submitting the same again costs nothing; and a plan that has
  * its name still is what was written, and need not be looked at run by run.
  */
-export class RunBook {
+export class SubmissionStore {
   readonly #plans: string;
   readonly #environments: string;
-  readonly #pages = new Map<string, Page>();
+  readonly #pages = new Map<string, Submission>();
 
   constructor(runsDirectory: string) {
     const folder = join(runsDirectory, supervisorFiles.directory);
@@ -104,7 +104,7 @@ export class RunBook {
   }
 
   /** Throws a UserError when the files of that key are gone, or are not what they were. */
-  page(key: string): Page {
+  page(key: string): Submission {
     const known = this.#pages.get(key);
     if (known !== undefined) return known;
     const [planName, environmentName] = key.split('/');
@@ -133,7 +133,7 @@ export function environmentFile(key: string): string {
   return `${supervisorFiles.environments}/${key.split('/')[1]!}.json`;
 }
 
-function pageOf(plan: Plan, environment: Environment): Page {
+function pageOf(plan: Plan, environment: Environment): Submission {
   return { plan, runs: new Map(plan.runs.map((run) => [run.id, run])), environment };
 }
 

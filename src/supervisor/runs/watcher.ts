@@ -7,9 +7,9 @@ import { statRegular } from '../../files/regular-file.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { EarlyStops } from './early-stops.js';
 import { type Reading, ReadingQueue } from './reading-queue.js';
-import { noVitals, type Vitals } from '../publish/run-view.js';
+import { nothingMonitored, type MonitoredMetrics } from '../publish/run-view.js';
 import { Targets } from './targets.js';
-import { type Jury, type PartRead, VitalSigns } from './metrics-monitor.js';
+import { type MetricsCallbacks, type PartRead, MetricsMonitor } from './metrics-monitor.js';
 
 /** Told of what the metrics say. */
 export type WatchListener = {
@@ -29,7 +29,7 @@ export type WatchListener = {
 type Watch = Reading & {
   run: PlannedRun;
   attempt: number;
-  signs: VitalSigns;
+  signs: MetricsMonitor;
   path: string;
   /** Called once when all that was written so far has been read. */
   caughtUp: (() => void) | null;
@@ -59,7 +59,7 @@ export class Watcher {
   readonly #listener: WatchListener;
   readonly #live = new Map<RunId, Watch>();
   readonly #byPath = new Map<string, Watch>();
-  readonly #vitals = new Map<RunId, Vitals>();
+  readonly #vitals = new Map<RunId, MonitoredMetrics>();
   readonly #due = new Set<Watch>();
   readonly #queue: ReadingQueue;
   /** Ended runs whose last rows are still being read. */
@@ -85,8 +85,8 @@ export class Watcher {
     this.#bornAt = listener.now();
   }
 
-  vitals(id: RunId): Vitals {
-    return this.#vitals.get(id) ?? noVitals;
+  vitals(id: RunId): MonitoredMetrics {
+    return this.#vitals.get(id) ?? nothingMonitored;
   }
 
   /** Of how many runs that `recall` was asked for something is left to be read. */
@@ -162,7 +162,7 @@ export class Watcher {
 
   #watchOf(run: PlannedRun, attempt: number, since: number): Watch {
     const history = attempt > 1 || since < this.#bornAt;
-    const signs = new VitalSigns(run, since, this.#juryOf(run), history);
+    const signs = new MetricsMonitor(run, since, this.#juryOf(run), history);
     const watch: Watch = {
       ...{ run, attempt, signs, path: join(run.directory, runFiles.metrics), caughtUp: null, hindrance: null },
       ...{ hasNews: false, toldAt: this.#listener.now() },
@@ -196,7 +196,7 @@ export class Watcher {
     }
   }
 
-  #juryOf(run: PlannedRun): Jury {
+  #juryOf(run: PlannedRun): MetricsCallbacks {
     const stops = this.#earlyStops;
     return {
       restart: () => stops.restart(run),

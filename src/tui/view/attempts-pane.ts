@@ -1,17 +1,17 @@
-import { late } from '../../base/lazy.js';
-import type { RunDossier, RunSummary } from '../port.js';
+import { lazy } from '../../base/lazy.js';
+import type { RunDetails, RunSummary } from '../port.js';
 import { cleanText } from '../../text/clean-text.js';
 import { duration } from './duration.js';
 import { fit, fitRight, type Line, span, type Tone } from './span.js';
 import { stateLook } from './state-look.js';
 import { wrap } from './wrap.js';
 
-type Attempt = RunDossier['record']['attempts'][number];
+type Attempt = RunDetails['record']['attempts'][number];
 
 /** What is shown of a run's attempts. `now`: Unix ms. */
 export type ShownAttempts = {
   readonly run: RunSummary;
-  readonly dossier: RunDossier | null | undefined;
+  readonly dossier: RunDetails | null | undefined;
   readonly now: number;
 };
 
@@ -91,4 +91,4 @@ function codeChange({ commit }: Attempt, previous: Attempt | undefined): string 
 }
 
 /** `2026-01-05 12:00:31`, in the time zone of the terminal: the way Swedes write it. */
-const clock = late(() => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' }));
+const clock = lazy(() => new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium' }));

@@ -3,7 +3,7 @@ import type { Series } from '../port.js';
 import type { Curve } from './chart-look.js';
 import { xScaleOf } from './chart-range.js';
 import { valueAt } from './chart-scale.js';
-import { lastValue, type Strand } from './chart-series.js';
+import { lastValue, type ChartSeries } from './chart-series.js';
 import { lowerBound } from './chart-thin.js';
 
 /** The x at which values are read off; null when there is no cursor or nothing on the axis. */
@@ -16,7 +16,7 @@ export function cursorX(curves: readonly Curve[], choice: ChartChoice): number |
 export type Reading = { readonly value: number; readonly low: number; readonly high: number; readonly runs: number };
 
 /** The reading at `x`, on the line between the points around it; null beyond the ends, in gaps, and where x has no order. */
-export function readingAt({ whole, seeds, isRising }: Strand, x: number): Reading | null {
+export function readingAt({ whole, seeds, isRising }: ChartSeries, x: number): Reading | null {
   if (!isRising || whole.x.length === 0) return null;
   const value = valueNear(whole, x);
   if (value === null) return null;
@@ -26,7 +26,7 @@ export function readingAt({ whole, seeds, isRising }: Strand, x: number): Readin
 }
 
 /** What the legend says without a cursor: the last value; of seeds what stands for the last value of each. */
-export function lastReading({ whole, seeds }: Strand): Reading | null {
+export function lastReading({ whole, seeds }: ChartSeries): Reading | null {
   if (seeds !== null) return { ...seeds.last, value: seeds.last.middle, runs: seeds.runs };
   const value = lastValue(whole);
   return Number.isNaN(value) ? null : { value, low: Number.NaN, high: Number.NaN, runs: 1 };

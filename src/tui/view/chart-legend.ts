@@ -3,7 +3,7 @@ import { Memo } from '../memo.js';
 import { cursorX, lastReading, type Reading, readingAt } from './chart-cursor.js';
 import { type ChartLook, type Curve, lookKey, type XUnit } from './chart-look.js';
 import { strandingOf } from './chart-plot.js';
-import type { Strand } from './chart-series.js';
+import type { ChartSeries } from './chart-series.js';
 import { flow } from './parameters.js';
 import { shortNumber } from './short-number.js';
 import { type Line, span } from './span.js';
@@ -34,10 +34,10 @@ function readOff(curves: readonly Curve[], look: ChartLook, width: number, heigh
   return flow([...place, ...entries], width, height);
 }
 
-type Entry = { strand: Strand; others: Strand[] };
+type Entry = { strand: ChartSeries; others: ChartSeries[] };
 
 /** Curves of one label have one colour and one entry. What has no name is in the legend only to be read off. */
-function entriesOf(strands: readonly Strand[], withNameless: boolean): Entry[] {
+function entriesOf(strands: readonly ChartSeries[], withNameless: boolean): Entry[] {
   const entries = new Map<string, Entry>();
   for (const strand of strands) {
     if (strand.label === '' && (!withNameless || strand.tone === 'faint')) continue;

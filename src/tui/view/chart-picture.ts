@@ -3,7 +3,7 @@ import { BrailleCanvas } from './braille-canvas.js';
 import type { ChartLook } from './chart-look.js';
 import { drawReferences } from './chart-references.js';
 import { Ruler, type Scale } from './chart-scale.js';
-import type { Seeds, Strand } from './chart-series.js';
+import type { Seeds, ChartSeries } from './chart-series.js';
 import type { Tone } from './span.js';
 
 /** Both axes, and the size of the picture in characters. */
@@ -11,7 +11,7 @@ export type Frame = { readonly x: Scale; readonly y: Scale; readonly columns: nu
 
 /** The strands in a frame: bands and theory at the back, then what was smoothed, then faint lines, the others in front. */
 export function drawPicture(
-  strands: readonly Strand[],
+  strands: readonly ChartSeries[],
   frame: Frame,
   { references, choice }: ChartLook,
 ): BrailleCanvas {

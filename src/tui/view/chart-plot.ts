@@ -4,14 +4,14 @@ import { type ChartLook, type Curve, lookKey } from './chart-look.js';
 import { drawPicture } from './chart-picture.js';
 import { xScaleOf, yScaleOf } from './chart-range.js';
 import type { Scale } from './chart-scale.js';
-import { type Strand, strandsOf } from './chart-series.js';
+import { type ChartSeries, chartSeriesOf } from './chart-series.js';
 import { factsOf } from './chart-facts.js';
 import { Memo } from '../memo.js';
 
 /** What the curves come to on an axis, whatever the height of the chart. */
 export type Stranding = {
   readonly x: Scale;
-  readonly strands: readonly Strand[];
+  readonly strands: readonly ChartSeries[];
   /** Points that a logarithmic axis has no place for. */
   readonly leftOut: { readonly x: number; readonly y: number };
 };
@@ -35,7 +35,7 @@ export function strandingOf(curves: readonly Curve[], width: number, look: Chart
     const facts = curves.map(({ series }) => factsOf(series));
     return {
       x,
-      strands: strandsOf(curves, choice, { x, cells: Math.max(1, width) * 2 }),
+      strands: chartSeriesOf(curves, choice, { x, cells: Math.max(1, width) * 2 }),
       leftOut: {
         x: choice.isLogX ? facts.reduce((sum, fact) => sum + fact.xNotPositive, 0) : 0,
         y: choice.isLogY ? facts.reduce((sum, fact) => sum + fact.yNotPositive, 0) : 0,

@@ -3,7 +3,7 @@ import type { Series } from '../port.js';
 import { factsOf } from './chart-facts.js';
 import type { Curve, Reference } from './chart-look.js';
 import { fractionOf, partOf, type Scale, valueAt } from './chart-scale.js';
-import type { Strand } from './chart-series.js';
+import type { ChartSeries } from './chart-series.js';
 import { firstAfter, lowerBound } from './chart-thin.js';
 
 type Range = { low: number; high: number };
@@ -24,7 +24,7 @@ export function xScaleOf(curves: readonly Curve[], { isLogX, zoom }: ChartChoice
  * With outliers left out it reaches from the 1st to the 99th percentile and a tenth beyond, but never beyond the values.
  */
 export function yScaleOf(
-  strands: readonly Strand[],
+  strands: readonly ChartSeries[],
   x: Scale,
   choice: ChartChoice,
   references: readonly Reference[],
@@ -70,7 +70,7 @@ const sample = 500;
 /** With fewer values than this nothing can be called an outlier. */
 const fewest = 8;
 
-function withoutOutliers(strands: readonly Strand[], x: Scale, whole: Values): Range {
+function withoutOutliers(strands: readonly ChartSeries[], x: Scale, whole: Values): Range {
   const seen = strands.flatMap(({ whole: series, isRising }) => sampled(series, x, isRising));
   const sorted = Float64Array.from(seen.filter((value) => value >= whole.least && Number.isFinite(value))).sort();
   if (sorted.length < fewest) return whole;

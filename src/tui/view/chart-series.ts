@@ -10,7 +10,7 @@ import { type Centre, centreOf } from './chart-statistics.js';
 import type { Tone } from './span.js';
 
 /** One line of a chart: a run, or the seeds of a setting as one. */
-export type Strand = {
+export type ChartSeries = {
   readonly label: string;
   readonly tone: Tone;
   /** The points to draw. */
@@ -35,10 +35,10 @@ export type Seeds = Aggregate & {
 export type StrandRoom = { readonly x: Scale; readonly cells: number };
 
 /** The lines to draw, those of one setting together if that was chosen, in the order of the curves. */
-export function strandsOf(curves: readonly Curve[], choice: ChartChoice, room: StrandRoom): Strand[] {
+export function chartSeriesOf(curves: readonly Curve[], choice: ChartChoice, room: StrandRoom): ChartSeries[] {
   const { spread } = choice;
   if (spread === 'each') return curves.map((curve) => single(curve, choice, room));
-  return settingsOf(curves).map((members): Strand => {
+  return settingsOf(curves).map((members): ChartSeries => {
     const [first] = members;
     if (first === undefined || members.length === 1) return single(first!, choice, room);
     const series = members.map((member) => smooth(member.series, choice.smoothing));
@@ -66,7 +66,7 @@ export function lastValue({ y }: Series): number {
   return y[y.findLastIndex(Number.isFinite)] ?? Number.NaN;
 }
 
-function single({ label, tone, series }: Curve, choice: ChartChoice, { x }: StrandRoom): Strand {
+function single({ label, tone, series }: Curve, choice: ChartChoice, { x }: StrandRoom): ChartSeries {
   const { isRising } = factsOf(series);
   const lens = { x, isLogY: choice.isLogY };
   const shown = (of: Series): Series => (isRising ? thin(of, lens) : of);

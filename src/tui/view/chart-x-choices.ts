@@ -1,7 +1,7 @@
 import type { XChoice } from '../x-axis.js';
 import { cleanText } from '../../text/clean-text.js';
 import { textWidth } from '../../text/display-width.js';
-import { fit, type Line, onGround, span } from './span.js';
+import { fit, type Line, onBackground, span } from './span.js';
 
 /** What the x axis can be, one to a line, the chosen one marked; what cannot be chosen is dim, and says so when one tries. */
 export function xChoiceLines(choices: readonly XChoice[], chosen: number): Line[] {
@@ -14,6 +14,6 @@ export function xChoiceLines(choices: readonly XChoice[], chosen: number): Line[
       span(` ${fit(cleanText(label), width)}  `, isOffered ? 'plain' : 'dim'),
       span(fit(words[position]!, aboutWidth), 'dim'),
     ];
-    return position === chosen ? onGround(line, 'selected') : line;
+    return position === chosen ? onBackground(line, 'selected') : line;
   });
 }

@@ -7,7 +7,7 @@ import { cleanText } from '../../text/clean-text.js';
 import { textWidth } from '../../text/display-width.js';
 import { shortNumber } from './short-number.js';
 import { sectionRule } from './section.js';
-import { blank, fit, fitLine, type Line, onGround, span } from './span.js';
+import { blank, fit, fitLine, type Line, onBackground, span } from './span.js';
 
 const least = 16;
 const widest = 26;
@@ -44,7 +44,7 @@ function heading(comparison: Comparison, frame: Frame, at: number): Line[] {
   const { subjects, baseline } = comparison;
   const labels = shown(subjects, frame).map(({ label }, index): Line => {
     const cell = fitLineRight([span(cleanText(label), 'strong')], frame.cell);
-    return frame.from + index === at ? onGround(cell, 'selected') : cell;
+    return frame.from + index === at ? onBackground(cell, 'selected') : cell;
   });
   const counts = shown(subjects, frame).map(({ runs }, index): Line => {
     const pinned = frame.from + index === baseline ? [span('baseline · ', 'accent')] : [];

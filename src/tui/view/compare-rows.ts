@@ -6,7 +6,7 @@ import { deltaOf } from './compare-value.js';
 import type { Comparison } from './comparison.js';
 import { textWidth } from '../../text/display-width.js';
 import { shortKey } from './short-key.js';
-import { fit, fitLine, type Line, lineWidth, onGround, span } from './span.js';
+import { fit, fitLine, type Line, lineWidth, onBackground, span } from './span.js';
 
 const gap = 2;
 const longestName = 36;
@@ -34,7 +34,7 @@ export function rowsTable(
     const label = [span(' '), mark, span(cleanText(subjects[index]!.label), index === baseline ? 'strong' : 'plain')];
     const cells = columns.flatMap(({ cell }, place) => spaced(cell(index), widths[place]!));
     const line = fitLine([...fitLine(label, name), ...cells], width);
-    return index === at ? onGround(line, 'selected') : line;
+    return index === at ? onBackground(line, 'selected') : line;
   });
   return [fitLine([...fitLine([span(more === '' ? '' : `   ${more} more`, 'accent')], name), ...head], width), ...rows];
 }

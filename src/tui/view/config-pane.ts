@@ -1,5 +1,5 @@
 import { parameterOf } from '../../base/scalar.js';
-import type { RunDossier, RunSummary } from '../port.js';
+import type { RunDetails, RunSummary } from '../port.js';
 import { byteText } from './byte-text.js';
 import { cleanText } from '../../text/clean-text.js';
 import { textWidth } from '../../text/display-width.js';
@@ -11,7 +11,7 @@ import { wrap } from './wrap.js';
 export type ShownConfig = {
   readonly run: RunSummary;
   readonly varying: ReadonlySet<string>;
-  readonly dossier: RunDossier | null | undefined;
+  readonly dossier: RunDetails | null | undefined;
 };
 
 /** Rows a command may fill; a longer one is cut. */
@@ -87,7 +87,7 @@ function written(dossier: ShownConfig['dossier']): Fact[] {
   ];
 }
 
-type DossierRecord = RunDossier['record'];
+type DossierRecord = RunDetails['record'];
 
 function machineWords(machine: DossierRecord['machine']): string[] {
   if (machine === undefined) return [];

@@ -13,7 +13,7 @@ import { type Box, overlay } from './overlay.js';
 import { paletteBox } from './palette-box.js';
 import { withOffer } from './prompt-list.js';
 import { shortNumber } from './short-number.js';
-import { fit, fitRight, type Line, onGround, span } from './span.js';
+import { fit, fitRight, type Line, onBackground, span } from './span.js';
 import { stateLook, statesInOrder } from './state-look.js';
 import { selectedRuns, type WindowModel } from './window-model.js';
 
@@ -105,6 +105,6 @@ function metricLines({ metrics, rows, index }: WindowModel, chosen: number): Lin
     const values = runs.map(({ metrics: last }) => last[key]).filter((value) => typeof value === 'number');
     const mean = values.length === 0 ? '' : shortNumber(values.reduce((sum, value) => sum + value, 0) / values.length);
     const line = [span(` ${fit(cleanText(key), width)} `), span(fitRight(mean, 9), 'value')];
-    return position === chosen ? onGround(line, 'selected') : line;
+    return position === chosen ? onBackground(line, 'selected') : line;
   });
 }

@@ -8,7 +8,7 @@ import { isInitialSort, sortWords } from './sort.js';
 import { openKeys } from './open-keys.js';
 import { filterPrompt, problemBelow } from './prompt-line.js';
 import { searchProblem, searchPrompt } from './search-prompt.js';
-import { ends, fitLine, type Line, onGround, span } from './span.js';
+import { ends, fitLine, type Line, onBackground, span } from './span.js';
 import { selectedNode, type WindowModel } from './window-model.js';
 
 /** Two lines: what was said last or is being asked; the keys. */
@@ -19,7 +19,7 @@ export function footer(model: WindowModel, width: number): Line[] {
 /** The question, the refusal, the prompt, or else what the list is showing. */
 export function messageLine(model: WindowModel, width: number): Line {
   const { dialog, note } = model.ui;
-  if (dialog.kind === 'confirm') return onGround(fitLine([span(` ${dialog.question}`, 'strong')], width), 'alarm');
+  if (dialog.kind === 'confirm') return onBackground(fitLine([span(` ${dialog.question}`, 'strong')], width), 'alarm');
   if (dialog.kind === 'filter') return filterPrompt(model, dialog, width);
   if (dialog.kind === 'search') return searchPrompt(model, dialog, width);
   if (note !== null) return fitLine([span(` ${note.text}`, note.tone)], width);

@@ -4,7 +4,7 @@ import { scrollTo } from '../scroll.js';
 import { cleanText } from '../../text/clean-text.js';
 import { type GpuMemory, gpuMemory } from './gpu-memory.js';
 import { progressBar } from './progress-bar.js';
-import { fit, fitLine, fitRight, type Line, onGround, span, type Tone } from './span.js';
+import { fit, fitLine, fitRight, type Line, onBackground, span, type Tone } from './span.js';
 import { gaugeSpark } from './gauge-spark.js';
 import type { WindowModel } from './window-model.js';
 
@@ -40,7 +40,7 @@ export function gpuTable(model: WindowModel, chosen: number, width: number, heig
     const gpu = gpus[top + offset];
     const line = gpu === undefined ? cpuRow(model, shown) : gpuRow(gpu, shown, model);
     const row = [...line, span('  '), ...(gpu === undefined ? cpuWords(model) : stateWords(gpu))];
-    return top + offset === chosen ? onGround(fitLine(row, width), 'selected') : fitLine(row, width);
+    return top + offset === chosen ? onBackground(fitLine(row, width), 'selected') : fitLine(row, width);
   });
   return [fitLine([span(`${heading.join('')}${pad(gap)}state`, 'faint')], width), ...lines];
 }

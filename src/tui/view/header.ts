@@ -3,7 +3,7 @@ import type { FleetStatus } from '../port.js';
 import { cleanText } from '../../text/clean-text.js';
 import { duration } from './duration.js';
 import { progressBar } from './progress-bar.js';
-import { blank, ends, fitLine, type Line, lineWidth, onGround, span } from './span.js';
+import { blank, ends, fitLine, type Line, lineWidth, onBackground, span } from './span.js';
 import { stateLook, statesInOrder } from './state-look.js';
 import { hasEnded } from './tally.js';
 import type { WindowModel } from './window-model.js';
@@ -24,7 +24,7 @@ export function header(model: WindowModel, width: number): Line[] {
 /** One line, for a small screen. */
 export function shortHeader(model: WindowModel, width: number): Line {
   const percent = `${Math.floor(model.tally.progress * 100)}%`;
-  const connection = model.connection === 'connected' ? [] : onGround([span(' ! ', 'strong')], 'alarm');
+  const connection = model.connection === 'connected' ? [] : onBackground([span(' ! ', 'strong')], 'alarm');
   return ends(
     [span(`${model.title} `, 'title'), ...counts(model, false)],
     [...connection, span(` ${percent}`, 'dim')],
@@ -43,7 +43,7 @@ function counts({ tally }: WindowModel, isLong: boolean): Line {
 
 function rightEnd(model: WindowModel): Line {
   if (model.connection === 'reconnecting')
-    return onGround([span(' supervisor lost · reconnecting ', 'strong')], 'alarm');
+    return onBackground([span(' supervisor lost · reconnecting ', 'strong')], 'alarm');
   return [span(`${slotWords(model.status)} `, 'dim'), span(timeWords(model), 'plain')];
 }
 
@@ -64,7 +64,7 @@ function slotWords({ cpu, gpus }: FleetStatus): string {
 }
 
 function problemLine(problem: string, width: number): Line {
-  return onGround(fitLine([span(` ${cleanText(problem)}`, 'strong')], width), 'alarm');
+  return onBackground(fitLine([span(` ${cleanText(problem)}`, 'strong')], width), 'alarm');
 }
 
 function progressLine({ tally, etaSeconds }: WindowModel, width: number): Line {

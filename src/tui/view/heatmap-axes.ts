@@ -1,5 +1,5 @@
 import { cleanText } from '../../text/clean-text.js';
-import { fit, type Line, onGround, span } from './span.js';
+import { fit, type Line, onBackground, span } from './span.js';
 import type { WindowModel } from './window-model.js';
 
 const most = 32;
@@ -12,6 +12,6 @@ export function axesLines({ comparison }: WindowModel, chosen: number): Line[] {
   return keys.map((key, index): Line => {
     const place = key === axes?.across ? 'across →' : key === axes?.down ? 'down ↓' : '';
     const line = [span(` ${fit(cleanText(key), width)} `), span(fit(place, 9), 'accent')];
-    return index === chosen ? onGround(line, 'selected') : line;
+    return index === chosen ? onBackground(line, 'selected') : line;
   });
 }

@@ -6,7 +6,7 @@ import type { Heatmap } from './heatmap.js';
 import { scalarText } from './parameters.js';
 import { sectionRule } from './section.js';
 import { shortNumber } from './short-number.js';
-import { fit, fitLine, fitRight, type Ground, type Line, span } from './span.js';
+import { fit, fitLine, fitRight, type Background, type Line, span } from './span.js';
 
 const leastCell = 10;
 const widestCell = 16;
@@ -136,7 +136,7 @@ function cellLine(sample: Sample | null, count: number, { cell, number, low, hig
   return [{ text: centred(text, cell), tone: 'plain', ground: heatGrounds[step]! }];
 }
 
-const heatGrounds: readonly Ground[] = ['heat0', 'heat1', 'heat2', 'heat3', 'heat4', 'heat5', 'heat6'];
+const heatGrounds: readonly Background[] = ['heat0', 'heat1', 'heat2', 'heat3', 'heat4', 'heat5', 'heat6'];
 
 /** 0 … 6 from the lowest to the highest; the middle one where all are equal. */
 function stepOf(value: number, low: number, high: number): number {

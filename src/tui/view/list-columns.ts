@@ -1,7 +1,7 @@
 import { columnKey, type ColumnId, initialColumns } from '../list-column-id.js';
 import { shortKey } from './short-key.js';
 import { textWidth } from '../../text/display-width.js';
-import type { Variety } from './varying-parameters.js';
+import type { VaryingParameters } from './varying-parameters.js';
 
 /** One column with the room it has. Between two columns lies one space. */
 export type ListColumn = {
@@ -27,7 +27,7 @@ export type ListWishes = {
   readonly columns: readonly ColumnId[] | null;
   readonly metric: string | null;
   readonly longest: number;
-  readonly variety: () => Variety;
+  readonly variety: () => VaryingParameters;
 };
 
 /** Columns for the sign of a mark. */

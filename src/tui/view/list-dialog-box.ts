@@ -12,7 +12,7 @@ import { textWidth } from '../../text/display-width.js';
 import { lineWithCursor } from './line-with-cursor.js';
 import type { Box } from './overlay.js';
 import { isInitialSort, sortWords } from './sort.js';
-import { fit, fitRight, type Line, onGround, span } from './span.js';
+import { fit, fitRight, type Line, onBackground, span } from './span.js';
 import type { WindowModel } from './window-model.js';
 
 /** Rows a dialog has at most, so that the list it is about stays in sight. */
@@ -22,7 +22,7 @@ const nameWidths = { least: 16, most: 40 };
 /** One of the dialogs about the look of the list. `rows`: lines there is room for. */
 export function listDialogBox(model: WindowModel, dialog: ListDialog, rows: number): Box {
   const lines = linesOf(model, dialog).map((line, index) =>
-    index === dialog.index ? onGround(line, 'selected') : line,
+    index === dialog.index ? onBackground(line, 'selected') : line,
   );
   const prompt = dialog.kind === 'views' && dialog.name !== null ? [namePrompt(dialog.name)] : [];
   const room = Math.max(1, Math.min(rows, mostRows) - prompt.length);

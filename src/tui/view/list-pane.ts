@@ -1,11 +1,11 @@
-import { Last } from '../memoize.js';
+import { Memoized } from '../memoize.js';
 import { scrollTo } from '../scroll.js';
 import { Memo } from '../memo.js';
 import { branchRow } from './list-branch-row.js';
 import { gutter, type ListLayout, listLayout } from './list-columns.js';
 import { listHeading } from './list-heading.js';
 import { runRow } from './list-row.js';
-import { fitLine, type Line, onGround, span } from './span.js';
+import { fitLine, type Line, onBackground, span } from './span.js';
 import type { TreeNode } from './tree.js';
 import type { WindowModel } from './window-model.js';
 
@@ -26,14 +26,14 @@ export function listRows(model: WindowModel, width: number, height: number): Lin
   const top = scrollTo(index, ui.top, height, rows.length);
   return rows.slice(top, top + height).map((node, offset) => {
     const line = rowOf(node, model, layout);
-    return top + offset === index ? onGround(line, 'selected') : line;
+    return top + offset === index ? onBackground(line, 'selected') : line;
   });
 }
 
 /** As wide as the layout; drawn again only when something has changed that it shows. A node is never changed itself. */
 function rowOf(node: TreeNode, model: WindowModel, layout: ListLayout): Line {
   let last = drawn.get(node);
-  if (last === undefined) drawn.set(node, (last = new Last<Line>()));
+  if (last === undefined) drawn.set(node, (last = new Memoized<Line>()));
   const { marks } = model.ui;
   if (node.kind === 'run') {
     const isMarked = marks.has(node.run.id);
@@ -49,7 +49,7 @@ function rowOf(node: TreeNode, model: WindowModel, layout: ListLayout): Line {
   );
 }
 
-const drawn = new WeakMap<TreeNode, Last<Line>>();
+const drawn = new WeakMap<TreeNode, Memoized<Line>>();
 
 /** The same object for as long as nothing in it has changed. */
 function layoutFor({ rows, ui, metric, variety }: WindowModel, width: number): ListLayout {

@@ -8,7 +8,7 @@ import { isAtEnd, type LogPage } from './log-page.js';
 import { type LogRoom, type LogRow, rowsOf, shownText } from './log-rows.js';
 import { type LogSpot, topOf } from './log-scroll.js';
 import { sectionRule } from './section.js';
-import { fitLine, type Line, onGround, span, type Span, type Tone } from './span.js';
+import { fitLine, type Line, onBackground, span, type Span, type Tone } from './span.js';
 
 /** Columns beside the text, for the sign at the line that was found. */
 export const logGutter = 2;
@@ -105,7 +105,7 @@ function rowSpans({ text, start }: LogRow, tone: Tone, matches: readonly Range[]
   for (const { from, to } of matches) {
     const [first, last] = [Math.max(at, from - start), Math.min(text.length, to - start)];
     if (last <= first) continue;
-    spans.push(span(text.slice(at, first), tone), ...onGround([span(text.slice(first, last), 'warn')], 'selected'));
+    spans.push(span(text.slice(at, first), tone), ...onBackground([span(text.slice(first, last), 'warn')], 'selected'));
     at = last;
   }
   return [...spans, span(text.slice(at), tone)];

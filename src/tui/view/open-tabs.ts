@@ -1,11 +1,11 @@
 import { openPanes, type OpenPane } from '../ui-state.js';
-import { type Line, onGround, span } from './span.js';
+import { type Line, onBackground, span } from './span.js';
 
 /** The names of the panes, the one in use marked: `log │ charts │ config │ attempts`. */
 export function openTabs(kind: 'run' | 'group' | 'subgroup', focus: OpenPane): Line {
   return panesOf(kind).flatMap((pane, index): Line => {
     const name = ` ${pane === 'log' && kind !== 'run' ? 'runs' : pane} `;
-    const tab = pane === focus ? onGround([span(name, 'strong')], 'selected') : [span(name, 'dim')];
+    const tab = pane === focus ? onBackground([span(name, 'strong')], 'selected') : [span(name, 'dim')];
     return index === 0 ? tab : [span('│', 'faint'), ...tab];
   });
 }

@@ -8,7 +8,7 @@ import { cleanText } from '../../text/clean-text.js';
 import { textWidth } from '../../text/display-width.js';
 import { lineWithCursor } from './line-with-cursor.js';
 import { type Box, boxFrame } from './overlay.js';
-import { ends, fit, fitLine, type Line, onGround, span } from './span.js';
+import { ends, fit, fitLine, type Line, onBackground, span } from './span.js';
 import { wrap } from './wrap.js';
 
 const widest = 96;
@@ -53,7 +53,7 @@ function rowLine(view: PaletteView, index: number, { dialog, ui, inner }: Look):
   const line =
     view.kind === 'commands' ? entryLine(view.entries[index], ui, inner) : wordLine(view.offer.candidates[index]);
   const full = fitLine(line, inner);
-  return index === dialog.index && line.length > 0 ? onGround(full, 'selected') : full;
+  return index === dialog.index && line.length > 0 ? onBackground(full, 'selected') : full;
 }
 
 const nameWidth = 20;

@@ -2,7 +2,7 @@ import type { Offer } from '../prompt.js';
 import { cleanText } from '../../text/clean-text.js';
 import { textWidth } from '../../text/display-width.js';
 import { scrollTo } from '../scroll.js';
-import { columnsOf, fit, type Line, lineWidth, onGround, span } from './span.js';
+import { columnsOf, fit, type Line, lineWidth, onBackground, span } from './span.js';
 
 const mostRows = 8;
 
@@ -34,6 +34,6 @@ function offerLines({ candidates, chosen }: Offer, rows: number): Line[] {
   return shown.map((text, row) => {
     const isLast = row === rows - 1 && more > 0;
     const line: Line = [span(` ${fit(text, width)} `), ...(isLast ? [span(`+${more} `, 'dim')] : [])];
-    return onGround(line, top + row === chosen ? 'selected' : 'raised');
+    return onBackground(line, top + row === chosen ? 'selected' : 'raised');
   });
 }

@@ -28,7 +28,7 @@ export const tones = [
 export type Tone = (typeof tones)[number];
 
 /** What a piece of text lies on. */
-export const grounds = [
+export const backgrounds = [
   'none',
   'selected',
   'raised',
@@ -42,9 +42,9 @@ export const grounds = [
   'heat5',
   'heat6',
 ] as const;
-export type Ground = (typeof grounds)[number];
+export type Background = (typeof backgrounds)[number];
 
-export type Span = { readonly text: string; readonly tone: Tone; readonly ground?: Ground };
+export type Span = { readonly text: string; readonly tone: Tone; readonly ground?: Background };
 
 /** One row of the screen, or a part of one. */
 export type Line = readonly Span[];
@@ -94,7 +94,7 @@ export function ends(left: Line, right: Line, width: number): Line {
   return [...fitLine(left, width - rightWidth), ...right];
 }
 
-export function onGround(line: Line, ground: Ground): Line {
+export function onBackground(line: Line, ground: Background): Line {
   return line.map(({ text, tone }) => ({ text, tone, ground }));
 }
 

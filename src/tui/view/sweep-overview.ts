@@ -1,4 +1,4 @@
-import { bucket } from '../../base/group-by.js';
+import { groupBy } from '../../base/group-by.js';
 import type { RunSummary, SweepSummary } from '../port.js';
 import { cleanText } from '../../text/clean-text.js';
 import type { Direction } from './compare-value.js';
@@ -97,9 +97,9 @@ function groupsOf(
   sweeps: readonly SweepSummary[],
   choice: OverviewChoice,
 ): GroupOverview[] {
-  const byGroup = bucket(runs, ({ sweep, group }) => `${sweep}\n${group}`);
+  const byGroup = groupBy(runs, ({ sweep, group }) => `${sweep}\n${group}`);
   const isSingle = byGroup.size === 1;
-  const buckets = isSingle ? bucket(runs, ({ subgroup, group }) => subgroup ?? group) : byGroup;
+  const buckets = isSingle ? groupBy(runs, ({ subgroup, group }) => subgroup ?? group) : byGroup;
   const titles = new Map<string, string | null>(
     sweeps.flatMap(({ name, groups }) => groups.map((group) => [`${name}\n${group.name}`, group.title] as const)),
   );
@@ -133,7 +133,7 @@ function bestOf(runs: readonly RunSummary[], { metrics, direction }: OverviewCho
 
 /** The longest of those that have begun, beside what is usual in their group. */
 function slowestOf(runs: readonly RunSummary[], now: number): SlowRun[] {
-  const usual = new Map([...bucket(runs, groupKey)].map(([key, members]) => [key, medianTime(members, now)] as const));
+  const usual = new Map([...groupBy(runs, groupKey)].map(([key, members]) => [key, medianTime(members, now)] as const));
   return runs
     .flatMap((run) => {
       const time = elapsed(run, now);
@@ -162,7 +162,7 @@ function medianTime(runs: readonly RunSummary[], now: number): number | null {
 /** The most common class first. */
 function failuresOf(runs: readonly RunSummary[]): FailureClass[] {
   const bad = runs.filter(({ state }) => isEnded(state) && state !== 'done');
-  return [...bucket(bad, className)]
+  return [...groupBy(bad, className)]
     .map(([name, members]) => ({ name, count: members.length, ...commonReason(members), runs: members }))
     .sort((a, b) => b.count - a.count);
 }
@@ -174,7 +174,7 @@ function className(run: RunSummary): string {
 /** Reasons that differ in their numbers alone are the same reason; its first words are given. */
 function commonReason(runs: readonly RunSummary[]): Pick<FailureClass, 'reason' | 'reasonCount'> {
   const reasons = runs.flatMap(({ reason }) => (reason === null ? [] : [cleanText(reason)]));
-  const same = [...bucket(reasons, (reason) => reason.replace(/\d+(\.\d+)?/g, '#')).values()];
+  const same = [...groupBy(reasons, (reason) => reason.replace(/\d+(\.\d+)?/g, '#')).values()];
   const most = same.reduce<string[]>((longest, list) => (list.length > longest.length ? list : longest), []);
   return { reason: most[0] ?? null, reasonCount: most.length };
 }

@@ -1,4 +1,4 @@
-import { late } from '../../base/lazy.js';
+import { lazy } from '../../base/lazy.js';
 import { multiples, ticks } from './ticks.js';
 
 /** A mark on an axis of time, with its words. */
@@ -64,7 +64,7 @@ function zoneOffset(value: number): number {
   return ahead > 14 * hour ? ahead - day : ahead <= -12 * hour ? ahead + day : ahead;
 }
 
-const format = late(() => {
+const format = lazy(() => {
   const each = '2-digit';
   const parts = { day: each, month: each, hour: each, minute: each, second: each } as const;
   return new Intl.DateTimeFormat('en-GB', { ...parts, hourCycle: 'h23' });

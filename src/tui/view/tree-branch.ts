@@ -1,4 +1,4 @@
-import { bucket } from '../../base/group-by.js';
+import { groupBy } from '../../base/group-by.js';
 import type { RunSummary } from '../port.js';
 import { cleanText } from '../../text/clean-text.js';
 import type { Level } from './grouping-level.js';
@@ -70,7 +70,7 @@ function childrenOf(plan: BranchPlan, runs: readonly RunSummary[], known: Known)
 function bySetting(plan: BranchPlan, runs: readonly RunSummary[], known: Known): TreeNode[] {
   const parent = { key: plan.key, depth: 1, isNamed: false };
   const nodes: TreeNode[] = [];
-  for (const [name, seeds] of bucket(runs, ({ subgroup }) => subgroup ?? '')) {
+  for (const [name, seeds] of groupBy(runs, ({ subgroup }) => subgroup ?? '')) {
     // Nearly always the settings are those of the last tree, in their order.
     const last = known[nodes.length];
     if (name === '') nodes.push(...runNodes(seeds, parent, known));
@@ -86,7 +86,7 @@ function isLoneSeed(node: TreeNode | undefined, setting: string): node is RunNod
 }
 
 function byLevel(plan: BranchPlan, level: Level, runs: readonly RunSummary[], known: Known): TreeNode[] {
-  const parts = [...bucket(runs, level.keyOf)].sort(([a], [b]) => level.order(a, b));
+  const parts = [...groupBy(runs, level.keyOf)].sort(([a], [b]) => level.order(a, b));
   return parts.map(([name, members], index) =>
     subgroupBranch(plan, { name, label: () => level.labelOf(name), isNamed: false }, members, known[index]),
   );

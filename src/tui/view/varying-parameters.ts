@@ -3,9 +3,9 @@ import { textWidth } from '../../text/display-width.js';
 import { parameterText } from './parameter-text.js';
 
 /** What tells the runs apart: of every parameter that is not the same in all of them, how many values it has. */
-export type Variety = ReadonlyMap<string, Varied>;
+export type VaryingParameters = ReadonlyMap<string, VaryingParameter>;
 
-export type Varied = {
+export type VaryingParameter = {
   /** Different values, a run without the parameter counting as one. */
   readonly values: number;
   /** Columns of the widest of them. */
@@ -15,7 +15,7 @@ export type Varied = {
 };
 
 /** Parameters in the order in which the sweep file names them. */
-export function varietyOf(runs: readonly RunSummary[]): Variety {
+export function varyingParametersOf(runs: readonly RunSummary[]): VaryingParameters {
   const found = new Map<string, { texts: Set<string>; runs: number; isNumeric: boolean }>();
   for (const { parameters } of runs) {
     for (const key in parameters) {
@@ -27,7 +27,7 @@ export function varietyOf(runs: readonly RunSummary[]): Variety {
       if (typeof value !== 'number') known.isNumeric = false;
     }
   }
-  const all = [...found].map(([key, { texts, runs: count, isNumeric }]): [string, Varied] => {
+  const all = [...found].map(([key, { texts, runs: count, isNumeric }]): [string, VaryingParameter] => {
     const width = Math.max(...[...texts].map(textWidth));
     return [key, { values: texts.size + (count < runs.length ? 1 : 0), width, isNumeric }];
   });

@@ -1,4 +1,4 @@
-import type { FleetStatus, RunDossier, RunSummary } from '../port.js';
+import type { FleetStatus, RunDetails, RunSummary } from '../port.js';
 import type { GroupChoice } from '../group-choices.js';
 import type { PaletteView } from '../palette.js';
 import type { UiState } from '../ui-state.js';
@@ -10,7 +10,7 @@ import type { LogPage } from './log-page.js';
 import type { SweepOverview } from './sweep-overview.js';
 import type { Tally } from './tally.js';
 import type { Branch, TreeNode } from './tree.js';
-import type { Variety } from './varying-parameters.js';
+import type { VaryingParameters } from './varying-parameters.js';
 
 /** Everything the screens are computed from. */
 export type WindowModel = {
@@ -44,7 +44,7 @@ export type WindowModel = {
   /** Names of parameters that differ between runs. */
   readonly varying: ReadonlySet<string>;
   /** What tells all runs apart; computed when it is asked for. */
-  readonly variety: () => Variety;
+  readonly variety: () => VaryingParameters;
   readonly groupChoices: () => readonly GroupChoice[];
   readonly table: readonly string[] | null;
   /** All runs by their ids, shown or not. */
@@ -57,7 +57,7 @@ export type WindowModel = {
   /** The log of the open run, and what percent of it a search has seen; null while no run is open. */
   readonly log?: { readonly page: LogPage | null; readonly progress: number | null } | null;
   /** What is written down of the open run; undefined before it was read. */
-  readonly dossier?: RunDossier | null | undefined;
+  readonly dossier?: RunDetails | null | undefined;
 };
 
 /** What is known of the selection beyond its summary. */

@@ -10,7 +10,7 @@ import { judgeNode } from '../../../src/cli/doctor/programs.js';
 import { judgeSecrets } from '../../../src/cli/doctor/secrets.js';
 import { sizeText } from '../../../src/text/size-text.js';
 import { judgeSupervisor } from '../../../src/cli/doctor/supervisor.js';
-import { judgeLogout, judgeSurroundings } from '../../../src/cli/doctor/survival.js';
+import { judgeLogout, judgeHostConfig } from '../../../src/cli/doctor/survival.js';
 import { judgeCharacters, judgeTerminal, judgeTmux } from '../../../src/cli/doctor/terminal.js';
 import type { Gpu } from '../../../src/gpu/gpu.js';
 
@@ -249,15 +249,15 @@ describe('what runs survive', () => {
       state: 'ok',
       says: 'lingering',
     },
-    { what: 'no container', finding: judgeSurroundings(stay), state: 'ok', says: 'no container' },
-    { what: 'a container', finding: judgeSurroundings({ ...stay, container: 'docker' }), state: 'ok', says: 'docker' },
+    { what: 'no container', finding: judgeHostConfig(stay), state: 'ok', says: 'no container' },
+    { what: 'a container', finding: judgeHostConfig({ ...stay, container: 'docker' }), state: 'ok', says: 'docker' },
     {
       what: 'a container without init',
-      finding: judgeSurroundings({ ...stay, container: 'docker', first: 'node', zombies: 300 }),
+      finding: judgeHostConfig({ ...stay, container: 'docker', first: 'node', zombies: 300 }),
       state: 'warn',
       says: '(node)',
     },
-    { what: 'a Slurm job', finding: judgeSurroundings({ ...stay, job: '77' }), state: 'ok', says: 'job 77' },
+    { what: 'a Slurm job', finding: judgeHostConfig({ ...stay, job: '77' }), state: 'ok', says: 'job 77' },
     { what: 'no secrets', finding: judgeSecrets(new Map()), state: 'ok', says: 'none' },
     {
       what: 'secrets',

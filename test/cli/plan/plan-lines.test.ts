@@ -9,7 +9,7 @@ import { planJson } from '../../../src/cli/plan/plan-json.js';
 import { planLines } from '../../../src/cli/plan/plan-lines.js';
 import type { RunFacts } from '../../../src/base/run-facts.js';
 import type { Planned } from '../../../src/cli/plan/planned.js';
-import { standing } from '../../../src/spec/policy/completion.js';
+import { completionOf } from '../../../src/spec/policy/completion.js';
 import { noFacts, planOf } from '../../spec/sweeps.js';
 
 const text = `
@@ -37,7 +37,7 @@ const planned: Planned[] = plan.runs.map((run) => {
     attempts: 1,
     exitCode: index === 1 ? 3 : 0,
   };
-  return { run, standing: standing(run, index === 1 || index === 2 ? facts : noFacts) };
+  return { run, standing: completionOf(run, index === 1 || index === 2 ? facts : noFacts) };
 });
 const options = { width: 80, verbose: false, slots: ['cpu 0', 'cpu 1'] };
 
@@ -52,7 +52,7 @@ groups:
   first: { priority: 5, retry: 2 }
   then: { needs: first }
 `);
-    const all = odd.runs.map((run) => ({ run, standing: standing(run, noFacts) }));
+    const all = odd.runs.map((run) => ({ run, standing: completionOf(run, noFacts) }));
     all[4] = { ...all[4]!, run: { ...all[4]!.run, priority: -1 } };
     const lines = planLines(all, odd, options);
     expect(lines).toContain('  policy   priority 5; 2 retries; at most 2h');

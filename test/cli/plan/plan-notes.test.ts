@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { planJson } from '../../../src/cli/plan/plan-json.js';
 import { planLines } from '../../../src/cli/plan/plan-lines.js';
-import { standing } from '../../../src/spec/policy/completion.js';
+import { completionOf } from '../../../src/spec/policy/completion.js';
 import { noFacts, planOf } from '../../spec/sweeps.js';
 
 describe('what the person should know of a file', () => {
   it('stands above the groups of the plan', () => {
     const text = 'program: a.py\nmethod: grid\ncontroller: {type: local}\nparameters: {a: {values: [1, 2]}}';
     const plan = planOf(text);
-    const planned = plan.runs.map((run) => ({ run, standing: standing(run, noFacts) }));
+    const planned = plan.runs.map((run) => ({ run, standing: completionOf(run, noFacts) }));
     const note = "`controller` is for W&B's server; nothing here depends on it.";
     expect(planLines(planned, plan, { width: 80, verbose: false, slots: ['cpu 0'] })).toContain(`  note   ${note}`);
     expect(planJson(planned, plan, [])).toMatchObject({ notes: [note] });

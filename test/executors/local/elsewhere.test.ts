@@ -34,7 +34,7 @@ describe('an attempt that began', () => {
   ])('$where is $kind', ({ there, kind }) => {
     const { directory, bystander } = begunAt(there);
     const { executor, endings } = newExecutor();
-    expect(executor.elderOf(directory, 2)).toBe(kind === 'ended' ? null : 1);
+    expect(executor.orphanedAttemptOf(directory, 2)).toBe(kind === 'ended' ? null : 1);
     expect(executor.adopt(id, directory, 1).kind).toBe(kind);
     executor.close();
     expect(endings).toEqual([]);
@@ -66,7 +66,7 @@ describe('an attempt that began', () => {
     expect(readFileSync(`/proc/${bystander.pid}/stat`, 'utf8')).toMatch(/\) S /);
     expect(identityOf(bystander.pid!)).not.toBeNull();
     // So another one may be started.
-    expect(executor.elderOf(directory, 2)).toBeNull();
+    expect(executor.orphanedAttemptOf(directory, 2)).toBeNull();
     bystander.kill('SIGKILL');
   });
 });

@@ -6,7 +6,7 @@ import { RunId } from '../../../src/base/ids.js';
 import { killCgroup, removeCgroup } from '../../../src/processes/cgroup.js';
 import { type CgroupHome, openCgroupHome } from '../../../src/executors/local/cgroup-home.js';
 import type { Ending } from '../../../src/executors/local/ending.js';
-import { LocalExecutor, type Survivor } from '../../../src/executors/local/local-executor.js';
+import { LocalExecutor, type LeakedProcess } from '../../../src/executors/local/local-executor.js';
 import { OomWatch } from '../../../src/executors/local/oom-watch.js';
 import { readProcesses } from '../../../src/processes/process-table.js';
 import { runEnvironment } from '../../../src/executors/local/run-environment.js';
@@ -65,7 +65,7 @@ const neverOutOfMemory = () => new OomWatch(() => 0);
 /** An executor, the endings it told of and what it said of living runs, oldest first. */
 export function newExecutor(home: CgroupHome | null = null, oom = neverOutOfMemory(), mayGiveUp = () => true) {
   const endings: Ending[] = [];
-  const survivors: Survivor[] = [];
+  const survivors: LeakedProcess[] = [];
   const troubles: (string | null)[] = [];
   const executor = new LocalExecutor(
     (_id, _attempt, ending, left) => {

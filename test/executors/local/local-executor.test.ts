@@ -351,7 +351,7 @@ describe('adopting an attempt of a supervisor that died', () => {
       expect(await untilEnded()).toEqual({ kind: 'unknown', reason });
     });
     // Nor does it keep another attempt from being made.
-    expect(executor.elderOf(directory, 2)).toBeNull();
+    expect(executor.orphanedAttemptOf(directory, 2)).toBeNull();
   });
 
   it('lets exactly one of a shim and a supervisor have an attempt', async () => {

@@ -87,13 +87,13 @@ describe.each(waysOfHolding)('a run whose shim was killed from outside, $how', (
     const { directory, executor, pid } = await orphaned();
     executor.close();
     const next = newExecutor();
-    expect(next.executor.elderOf(directory, 3)).toBe(1);
+    expect(next.executor.orphanedAttemptOf(directory, 3)).toBe(1);
     expect(next.executor.adopt(id, directory, 1)).toMatchObject({ kind: 'alive' });
     await waitFor('the warning', () => next.troubles.includes(words));
     expect(next.executor.pidOf(id)).toBe(pid);
     openGate(directory);
     expect(await next.untilEnded()).toEqual(unknown);
-    expect(next.executor.elderOf(directory, 3)).toBeNull();
+    expect(next.executor.orphanedAttemptOf(directory, 3)).toBeNull();
   });
 
   it('is found again when its directory is deleted, too', async () => {
@@ -101,7 +101,7 @@ describe.each(waysOfHolding)('a run whose shim was killed from outside, $how', (
     executor.close();
     rmSync(directory, { recursive: true });
     const next = newExecutor();
-    expect(next.executor.elderOf(directory, 2)).toBe(1);
+    expect(next.executor.orphanedAttemptOf(directory, 2)).toBe(1);
     expect(next.executor.adopt(id, directory, 1)).toMatchObject({ kind: 'alive' });
     await waitFor('its pid', () => next.executor.pidOf(id) === pid);
     // And by the one after that.
@@ -148,7 +148,7 @@ describe.runIf(hasProgram('setsid', 'what attempts leave behind'))('what an atte
     // Start times are counted in hundredths of a second.
     const born = Number(identityOf(Number(readFileSync(join(directory, 'daemon'), 'utf8')))!.startTime);
     await waitFor('the clock', () => Number(identityOf(spawn('sleep', ['1']).pid!)?.startTime) > born);
-    expect(executor.elderOf(directory, 2)).toBeNull();
+    expect(executor.orphanedAttemptOf(directory, 2)).toBeNull();
     executor.start(id, orderFor(directory, gated, 2));
     await loggedPid(directory);
     process.kill(-shimOf(directory, 2), 'SIGKILL');
@@ -166,7 +166,7 @@ describe.runIf(hasProgram('setsid', 'what attempts leave behind'))('what an atte
     const helper = "(setsid sh -c 'echo $$ > helper; exec sleep 600' &); while [ ! -s helper ]; do :; done; exit 3";
     executor.start(id, orderFor(directory, ['sh', '-c', helper], 2));
     await waitFor('the end', () => endings.length === 2);
-    expect(executor.elderOf(directory, 3)).toBeNull();
+    expect(executor.orphanedAttemptOf(directory, 3)).toBeNull();
   });
 
   it('is not taken for an attempt that nobody has begun', async () => {

@@ -9,9 +9,9 @@ import { once } from 'node:events';
 import { closeSync, openSync, readdirSync } from 'node:fs';
 import { RunId } from '../../../src/base/ids.js';
 import { LocalExecutor } from '../../../src/executors/local/local-executor.js';
-import type { AttemptOrder } from '../../../src/executors/local/start-attempt.js';
+import type { LaunchSpec } from '../../../src/executors/local/start-attempt.js';
 
-const order = JSON.parse(process.argv[2]!) as AttemptOrder;
+const order = JSON.parse(process.argv[2]!) as LaunchSpec;
 const relieve = shortOf(process.argv[3] ?? '');
 const id = RunId.parse('s/run');
 /** Nothing of a run keeps the one who started it. */

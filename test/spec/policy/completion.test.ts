@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../../src/base/run-facts.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
-import { standing } from '../../../src/spec/policy/completion.js';
+import { completionOf } from '../../../src/spec/policy/completion.js';
 import { noFacts, planOf, refusal } from '../sweeps.js';
 
 const byCheckpoint = `done: {file: checkpoints.jsonl, where: 'name == "final"'}`;
@@ -23,8 +23,8 @@ describe('`extends` that was given after the run was started', () => {
   const facts = after(before, { group: before.group, exitCode: 0 });
 
   it('counts: the run that is there goes on', () => {
-    expect(standing(text(400, 'extends: n_batches'), facts)).toEqual({ state: 'done', reason: 'exit code 0' });
-    expect(standing(text(800, 'extends: n_batches'), facts)).toEqual({
+    expect(completionOf(text(400, 'extends: n_batches'), facts)).toEqual({ state: 'done', reason: 'exit code 0' });
+    expect(completionOf(text(800, 'extends: n_batches'), facts)).toEqual({
       state: 'resume',
       reason: 'n_batches grew from 400 to 800',
     });
@@ -33,20 +33,20 @@ describe('`extends` that was given after the run was started', () => {
   it('may be taken away again', () => {
     const extended = text(400, 'extends: n_batches');
     const known = after(extended, { group: extended.group, exitCode: 0 });
-    expect(standing(before, known).state).toBe('done');
+    expect(completionOf(before, known).state).toBe('done');
   });
 
   it('is what a person is told who changes a parameter without it', () => {
-    const { fix } = refusal(() => standing(text(800), facts));
+    const { fix } = refusal(() => completionOf(text(800), facts));
     expect(fix).toContain('list a parameter that is only budget in `extends`: then the run that is there goes on');
-    expect(refusal(() => standing(text(800, 'extends: N'), facts)).message).toContain(
+    expect(refusal(() => completionOf(text(800, 'extends: N'), facts)).message).toContain(
       'n_batches was 400 and would be 800',
     );
   });
 
   it('does not take a parameter called constructor from anywhere else', () => {
     const run = planOf('command: [a]\nparameters: {N: 16, constructor: 1}\nextends: constructor').runs[0]!;
-    expect(standing(run, after(run, { parameters: { N: 16 }, exitCode: 0 })).state).toBe('done');
+    expect(completionOf(run, after(run, { parameters: { N: 16 }, exitCode: 0 })).state).toBe('done');
   });
 });
 
@@ -152,13 +152,15 @@ describe('where a run stands', () => {
     },
   ])('is judged by its directory: $when', ({ rest, n, facts, is }) => {
     const run = runOf(rest, n);
-    const { state, reason } = standing(run, facts === noFacts ? noFacts : after(run, facts));
+    const { state, reason } = completionOf(run, facts === noFacts ? noFacts : after(run, facts));
     expect(`${state}: ${reason}`).toBe(is);
   });
 
   it('is refused when the directory is that of another run', () => {
     const run = runOf('');
-    const told = refusal(() => standing(run, after(run, { identity: 'other', parameters: { N: 64, n_batches: 400 } })));
+    const told = refusal(() =>
+      completionOf(run, after(run, { identity: 'other', parameters: { N: 64, n_batches: 400 } })),
+    );
     expect(told.message).toBe('/runs/x/runs holds another run called `runs`: its N was 64 and would be 16.');
     expect(told.fix).toContain('another `name`');
   });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { SchedulerAction } from '../../../src/scheduler/action.js';
 import type { SchedulerEvent } from '../../../src/scheduler/event.js';
 import { emptyState } from '../../../src/scheduler/state.js';
-import { type Ports, Supervisor } from '../../../src/supervisor/core/event-loop.js';
+import { type Ports, EventLoop } from '../../../src/supervisor/core/event-loop.js';
 import { ended, short, slots, started, stopAsked, submitted } from '../../scheduler/play.js';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -23,7 +23,7 @@ function newWorld() {
     publish: () => undefined,
     trouble: (cause) => troubles.push(cause?.message ?? null),
   };
-  return { world, troubles, supervisor: new Supervisor(emptyState(), ports) };
+  return { world, troubles, supervisor: new EventLoop(emptyState(), ports) };
 }
 
 describe('the supervisor', () => {

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SlotWish } from '../../../src/client/fleet.js';
+import type { RequestedSlots } from '../../../src/client/fleet.js';
 import { Testbed, untilSettled, waitFor } from '../testbed.js';
 
 const environment = { PATH: process.env['PATH']! };
@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => bed.close());
 
 /** Submits one more run, lets it end, and gives the slots there are then. */
-async function slotsAfter(fleet: Awaited<ReturnType<Testbed['fleet']>>, wish: SlotWish): Promise<number> {
+async function slotsAfter(fleet: Awaited<ReturnType<Testbed['fleet']>>, wish: RequestedSlots): Promise<number> {
   await fleet.submit(bed.plan('s', [{ name: `r${fleet.runs.size}` }]), environment, { gpus: 'none', ...wish });
   await untilSettled(fleet);
   return fleet.status.cpu.slots;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import { type GpuView, nothingKnown } from '../../../src/gpu/gpu-view.js';
-import { GpuLeftovers } from '../../../src/supervisor/gpus/leaked-memory.js';
+import { LeakedMemory } from '../../../src/supervisor/gpus/leaked-memory.js';
 
 const a = RunId.parse('s/a');
 
@@ -10,7 +10,7 @@ function viewOf(...held: [gpu: number, pid: number, memory: number | null][]): G
 }
 
 it('says what an ended run still holds after a moment, and once that it has let go', () => {
-  const leftovers = new GpuLeftovers();
+  const leftovers = new LeakedMemory();
   leftovers.ended(a, [4711, 4712], 0);
   expect(leftovers.seen(viewOf([0, 4711, 1024]), 1000)).toEqual(new Map());
   expect(leftovers.seen(viewOf([0, 4711, 1024], [1, 4712, null], [0, 1, 5]), 3000)).toEqual(
@@ -23,7 +23,7 @@ it('says what an ended run still holds after a moment, and once that it has let 
 });
 
 it('does not look after runs that were on no GPU, or have begun again', () => {
-  const leftovers = new GpuLeftovers();
+  const leftovers = new LeakedMemory();
   leftovers.ended(a, [], 0);
   expect(leftovers.isEmpty).toBe(true);
   leftovers.ended(a, [4711], 0);

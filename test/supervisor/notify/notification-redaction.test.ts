@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
-import { Discretion } from '../../../src/supervisor/notify/notification-redaction.js';
+import { NotificationRedaction } from '../../../src/supervisor/notify/notification-redaction.js';
 import { plan } from '../testbed.js';
 
 const environment = { MY_TOKEN: 'correct-horse-battery' };
@@ -9,7 +9,7 @@ const planned = plan('/runs', 's', [
   { argv: ['train', '--key=correct-horse-battery', 'plain'], env: { DB_PASSWORD: 'staple-of-iron' } },
   { argv: ['train', 'plain'] },
 ]).runs;
-const discretion = new Discretion((wanted) => {
+const discretion = new NotificationRedaction((wanted) => {
   const run = planned.find((each) => each.id === wanted);
   return run === undefined ? null : { run, environment };
 });

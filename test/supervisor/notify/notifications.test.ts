@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest';
 import type { SchedulerEvent } from '../../../src/scheduler/event.js';
 import { emptyState } from '../../../src/scheduler/state.js';
 import { step } from '../../../src/scheduler/step.js';
-import { Announcements } from '../../../src/supervisor/notify/notifications.js';
-import type { News } from '../../../src/supervisor/notify/notification.js';
+import { Notifications } from '../../../src/supervisor/notify/notifications.js';
+import type { Notification } from '../../../src/supervisor/notify/notification.js';
 import { endedAs, id, slots, started, stopAsked, submitted, time } from '../../scheduler/play.js';
 import { plan } from '../testbed.js';
 
 const failed = { kind: 'failed', code: 3 } as const;
 
 /** News of these events; `before`: what happened before anyone listened. */
-function newsOf(events: SchedulerEvent[], before: SchedulerEvent[] = []): News[] {
+function newsOf(events: SchedulerEvent[], before: SchedulerEvent[] = []): Notification[] {
   const state = emptyState();
-  const news: News[] = [];
+  const news: Notification[] = [];
   const planned = new Map(
     plan(
       '/runs',
@@ -20,7 +20,7 @@ function newsOf(events: SchedulerEvent[], before: SchedulerEvent[] = []): News[]
       ['a', 'b', 'c', 'w'].map((name) => ({ name })),
     ).runs.map((run) => [run.id, run]),
   );
-  const announcements = new Announcements({
+  const announcements = new Notifications({
     ...{ state, planned: (run) => planned.get(run) ?? null, directoryOf: (sweep) => `/runs/${sweep}` },
     tell: (each) => news.push(each),
   });

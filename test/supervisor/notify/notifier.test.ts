@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { redactor } from '../../../src/text/redaction.js';
 import { identityOf } from '../../../src/processes/process-identity.js';
 import { Notify } from '../../../src/spec/planned-run.js';
-import type { Message, News } from '../../../src/supervisor/notify/notification.js';
+import type { Message, Notification } from '../../../src/supervisor/notify/notification.js';
 import { messageOf } from '../../../src/supervisor/notify/notification.js';
 import { Notifier, type NotifierOptions } from '../../../src/supervisor/notify/notifier.js';
 import { waitFor } from '../testbed.js';
@@ -43,17 +43,22 @@ function notifier(wish: Wish, options: Partial<NotifierOptions> = {}): Notifier 
   return made;
 }
 
-function failed(run: string, words = 'exit code 3'): News {
+function failed(run: string, words = 'exit code 3'): Notification {
   return { kind: 'failed', sweep: 'abcd', run, group: 'A', words, directory: `/runs/abcd/${run}` };
 }
 
-const finished: News = { kind: 'finished', sweep: 'abcd', words: '', counts: { done: 46, failed: 2, killed: 0 } };
+const finished: Notification = {
+  kind: 'finished',
+  sweep: 'abcd',
+  words: '',
+  counts: { done: 46, failed: 2, killed: 0 },
+};
 
 describe('the words of a message', () => {
-  const message = (...news: News[]) => messageOf(news as [News, ...News[]], 'host', 0).text;
-  const held: News = { kind: 'held', sweep: 'abcd', group: 'A', words: '3 runs in a row failed within 10 s' };
+  const message = (...news: Notification[]) => messageOf(news as [Notification, ...Notification[]], 'host', 0).text;
+  const held: Notification = { kind: 'held', sweep: 'abcd', group: 'A', words: '3 runs in a row failed within 10 s' };
 
-  it.each<{ news: News[]; text: string }>([
+  it.each<{ news: Notification[]; text: string }>([
     { news: [failed('s0')], text: 'abcd: s0 failed — exit code 3' },
     { news: [{ ...failed('s0'), words: '' }], text: 'abcd: s0 failed' },
     { news: [finished], text: 'abcd: finished — 46 done, 2 failed' },
@@ -283,7 +288,7 @@ describe('a webhook', () => {
 });
 
 function bound(made: Notifier) {
-  return { told: (news: News) => made.told(news), close: () => made.close() };
+  return { told: (news: Notification) => made.told(news), close: () => made.close() };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Run } from '../../../src/scheduler/run-state.js';
-import { noVitals, runSummary } from '../../../src/supervisor/publish/run-view.js';
+import { nothingMonitored, runSummary } from '../../../src/supervisor/publish/run-view.js';
 import { plan } from '../testbed.js';
 
 const planned = plan('/runs', 's', [{ argv: ['train'] }]).runs[0]!;
 const beside = {
   argv: planned.argv,
   parameters: { n: 1 },
-  vitals: noVitals,
+  vitals: nothingMonitored,
   waiting: null,
   gpuMemory: null,
   pid: null,

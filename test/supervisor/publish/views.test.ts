@@ -6,8 +6,8 @@ import type { SchedulerEvent } from '../../../src/scheduler/event.js';
 import { emptyState, type SchedulerState } from '../../../src/scheduler/state.js';
 import { step } from '../../../src/scheduler/step.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
-import { RunBook } from '../../../src/supervisor/runs/submission-store.js';
-import { noVitals, runSummary } from '../../../src/supervisor/publish/run-view.js';
+import { SubmissionStore } from '../../../src/supervisor/runs/submission-store.js';
+import { nothingMonitored, runSummary } from '../../../src/supervisor/publish/run-view.js';
 import { sweepSummaries } from '../../../src/supervisor/publish/sweep-view.js';
 import { id, submitted } from '../../scheduler/play.js';
 import { plan } from '../testbed.js';
@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The sweep `s` as clients see it, submitted in these parts. */
 async function sweepOf(...parts: Partial<PlannedRun>[][]) {
-  const book = new RunBook(folder);
+  const book = new SubmissionStore(folder);
   const state = emptyState();
   for (const runs of parts) {
     const key = await book.add(plan(folder, 's', runs), {});
@@ -71,7 +71,7 @@ describe('a row for the clients', () => {
     const planned = plan(folder, 's', [{ name: 'a' }]).runs[0]!;
     const beside = {
       ...{ argv: planned.argv, parameters: planned.parameters, gpuMemory: null, pid: null, warning: null },
-      ...{ vitals: noVitals, waiting: null, shown: (at: number) => at },
+      ...{ vitals: nothingMonitored, waiting: null, shown: (at: number) => at },
     };
     return runSummary(state.runs.get(id('a'))!, planned, beside);
   }

@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { failureClass, type Outcome } from '../../../src/base/outcome.js';
 import { logSeparator } from '../../../src/executors/local/log-separator.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
-import { standing } from '../../../src/spec/policy/completion.js';
+import { completionOf } from '../../../src/spec/policy/completion.js';
 import { type AttemptEnding, outcomeOf } from '../../../src/supervisor/runs/exit-classification.js';
 import { plan } from '../testbed.js';
 
@@ -20,7 +20,7 @@ beforeEach(() => {
 
 const judged = (ending: AttemptEnding, log: string) => {
   writeFileSync(join(run.directory, 'output.log'), log);
-  return outcomeOf(run, ending, standing);
+  return outcomeOf(run, ending, completionOf);
 };
 
 const code = (number: number): AttemptEnding => ({ kind: 'exited', code: number });
@@ -125,6 +125,6 @@ describe('how a run ended', () => {
   });
 
   it('is known without a log', () => {
-    expect(outcomeOf(run, code(2), standing)).toEqual({ kind: 'failed', code: 2 });
+    expect(outcomeOf(run, code(2), completionOf)).toEqual({ kind: 'failed', code: 2 });
   });
 });

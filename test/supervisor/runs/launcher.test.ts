@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChildProcess } from 'node:child_process';
-import type { AttemptOrder, Start } from '../../../src/executors/local/start-attempt.js';
+import type { LaunchSpec, Start } from '../../../src/executors/local/start-attempt.js';
 import type { SchedulerEvent } from '../../../src/scheduler/event.js';
 import { emptyState } from '../../../src/scheduler/state.js';
 import { step } from '../../../src/scheduler/step.js';
 import { type PlannedRun, Resources } from '../../../src/spec/planned-run.js';
 import { Launcher } from '../../../src/supervisor/runs/launcher.js';
-import { RunBook } from '../../../src/supervisor/runs/submission-store.js';
+import { SubmissionStore } from '../../../src/supervisor/runs/submission-store.js';
 import { id, slots, stopAsked, submitted } from '../../scheduler/play.js';
 import { plan } from '../testbed.js';
 
@@ -41,9 +41,9 @@ async function setUp(
   environment: Record<string, string> = { PATH: '/bin' },
 ) {
   const state = emptyState();
-  const book = new RunBook(folder);
+  const book = new SubmissionStore(folder);
   const key = await book.add(plan(folder, 's', [{ name: 'a', ...run }]), environment);
-  const orders: AttemptOrder[] = [];
+  const orders: LaunchSpec[] = [];
   const bornAt = Date.now();
   const told: SchedulerEvent[] = [];
   const take = (event: SchedulerEvent) => {
@@ -58,7 +58,7 @@ async function setUp(
         return starts.shift()!;
       },
       adopt: () => ({ kind: 'withdrawn', neverRan: false }),
-      elderOf: () => null,
+      orphanedAttemptOf: () => null,
     },
     gpus: {
       claim: (wanted) => wanted.length === 0 || (gpus.free ?? true),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
-import { VitalSigns } from '../../../src/supervisor/runs/metrics-monitor.js';
+import { MetricsMonitor } from '../../../src/supervisor/runs/metrics-monitor.js';
 import { plan } from '../testbed.js';
 
 let directory: string;
@@ -13,12 +13,12 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const add = (...rows: string[]) =>
   appendFileSync(join(directory, 'metrics.jsonl'), rows.map((row) => `${row}\n`).join(''));
 
-function signsOf(run: Partial<PlannedRun> = {}, since = 0): VitalSigns {
-  return new VitalSigns(plan('/', 's', [{ directory, ...run }]).runs[0]!, since);
+function signsOf(run: Partial<PlannedRun> = {}, since = 0): MetricsMonitor {
+  return new MetricsMonitor(plan('/', 's', [{ directory, ...run }]).runs[0]!, since);
 }
 
 /** Reads at this time and says what is seen. */
-function at(signs: VitalSigns, now: number) {
+function at(signs: MetricsMonitor, now: number) {
   signs.refresh(now);
   return signs.vitals(now);
 }
@@ -93,7 +93,7 @@ describe('a long file', () => {
   const row = (step: number) => `{"step": ${step}, "loss": 1}`;
   const rows = (from: number, count: number) => Array.from({ length: count }, (_, index) => row(from + index));
   /** Reads all in parts of so many bytes; gives the most that one part took. */
-  const readAll = (signs: VitalSigns, part: number) => {
+  const readAll = (signs: MetricsMonitor, part: number) => {
     let most = 0;
     for (let more = true; more;) {
       const read = signs.refresh(1000, part);
@@ -110,7 +110,7 @@ describe('a long file', () => {
     judge: () => null,
   };
   const objective = { name: 'loss', goal: 'minimize' as const };
-  const resumed = () => new VitalSigns(plan('/', 's', [{ directory, objective }]).runs[0]!, 0, jury, true);
+  const resumed = () => new MetricsMonitor(plan('/', 's', [{ directory, objective }]).runs[0]!, 0, jury, true);
   beforeEach(() => void (told.length = 0));
 
   it('is read in parts, and no pace is made out of how fast it is read', () => {
@@ -144,7 +144,7 @@ describe('a long file', () => {
   it('meets no rule before all of the past is read', () => {
     add('{"loss": 0.5}', '{"loss": 0.5}', '{"loss": 2}');
     const run = { directory, stopWhen: { when: 'loss < 1', for: 1 } };
-    const signs = new VitalSigns(plan('/', 's', [run]).runs[0]!, 0, jury, true);
+    const signs = new MetricsMonitor(plan('/', 's', [run]).runs[0]!, 0, jury, true);
     signs.refresh(1000, 16);
     expect(signs.ruleMet).toBeNull();
     readAll(signs, 16);

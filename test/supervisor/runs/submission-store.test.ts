@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Plan } from '../../../src/spec/planned-run.js';
-import { RunBook } from '../../../src/supervisor/runs/submission-store.js';
+import { SubmissionStore } from '../../../src/supervisor/runs/submission-store.js';
 import { plan } from '../testbed.js';
 
 let runs: string;
@@ -22,7 +22,7 @@ const aPlan = (): Plan =>
   );
 
 async function kept(): Promise<string> {
-  return new RunBook(runs).add(aPlan(), { HOME: '/home/me' });
+  return new SubmissionStore(runs).add(aPlan(), { HOME: '/home/me' });
 }
 
 describe('the run book', () => {
@@ -31,7 +31,7 @@ describe('the run book', () => {
     { how: 'in turns', prepare: true },
   ])('gives back what was kept, $how', async ({ prepare }) => {
     const key = await kept();
-    const book = new RunBook(runs);
+    const book = new SubmissionStore(runs);
     if (prepare) await book.prepare([key]);
     expect(book.page(key).plan).toEqual(aPlan());
     expect(book.page(key).environment).toEqual({ HOME: '/home/me' });
@@ -50,17 +50,17 @@ describe('the run book', () => {
     const key = await kept();
     const path = join(folder(), `${key.split('/')[0]!}.json`);
     writeFileSync(path, harm(readFileSync(path, 'utf8')));
-    const book = new RunBook(runs);
+    const book = new SubmissionStore(runs);
     await book.prepare([key]);
     expect(() => book.page(key)).toThrow(`${path} cannot be read`);
   });
 
   it('writes again what somebody has deleted, so that it is found', async () => {
-    const book = new RunBook(runs);
+    const book = new SubmissionStore(runs);
     const key = await book.add(aPlan(), {});
     rmSync(folder(), { recursive: true });
     await book.secure();
-    expect(new RunBook(runs).page(key).plan).toEqual(aPlan());
+    expect(new SubmissionStore(runs).page(key).plan).toEqual(aPlan());
   });
 
   it('reads plans of version 1', async () => {
@@ -68,7 +68,7 @@ describe('the run book', () => {
     const text = JSON.stringify(aPlan());
     const name = createHash('sha256').update(text).digest('hex').slice(0, 16);
     writeFileSync(join(folder(), `${name}.json`), text);
-    const book = new RunBook(runs);
+    const book = new SubmissionStore(runs);
     await book.prepare([`${name}/${environment}`]);
     expect(book.page(`${name}/${environment}`).plan).toEqual(aPlan());
   });

@@ -6,9 +6,9 @@
  */
 import { spawnSync } from 'node:child_process';
 import type { GpuStatus } from '../../../src/protocol/fleet-status.js';
-import type { DeskPort, Draft } from '../../../src/tui/editor-port.js';
+import type { EditorPort, Draft } from '../../../src/tui/editor-port.js';
 import { openWindow } from '../../../src/tui/open-window.js';
-import type { RunSummary, SlotWish } from '../../../src/tui/port.js';
+import type { RunSummary, RequestedSlots } from '../../../src/tui/port.js';
 import { keyPresets } from '../../../src/tui/preferences-port.js';
 import { passingPreferences } from '../../../src/tui/preferences.js';
 import { knownSummary } from '../known-summary.js';
@@ -52,7 +52,7 @@ function changeStates(verb: string, ids: readonly (string | number)[]): void {
 
 function changeMachine(verb: string, ids: readonly (string | number)[]): void {
   if (verb === 'slots') {
-    const { slots } = JSON.parse(String(ids[0])) as SlotWish;
+    const { slots } = JSON.parse(String(ids[0])) as RequestedSlots;
     fleet.status = { ...fleet.status, cpu: { ...fleet.status.cpu, slots: slots! } };
   }
   if (verb !== 'drain' && verb !== 'undrain') return;
@@ -70,7 +70,7 @@ function borrow(words: string): void {
   spawnSync('sh', ['-c', 'printf "%s\\n" "$1"; read -r line', 'sh', words], { stdio: 'inherit' });
 }
 
-const desk: DeskPort = {
+const desk: EditorPort = {
   commandOf: ({ name }) => `memrl train ${name}`,
   openShell: (directory) => borrow(`a shell in ${directory}`),
   extend: (sweep) => draftOf(`extend ${sweep}`),

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { RunId } from '../../../src/tui/port.js';
 import { chooseSubjects } from '../../../src/tui/view/compare-subjects.js';
 import { memorySweep } from '../simulated-fleet.js';
-import { SceneBuilder } from '../../../src/tui/list-model.js';
+import { ListModelBuilder } from '../../../src/tui/list-model.js';
 import { initialUi } from '../../../src/tui/ui-state.js';
 
 const { fleet, now } = memorySweep();
-const { tree } = new SceneBuilder(fleet, null).scene(initialUi, now);
+const { tree } = new ListModelBuilder(fleet, null).scene(initialUi, now);
 const nodes = new Map(
   tree.groups
     .flatMap((group) => [
@@ -83,7 +83,7 @@ describe('what is compared', () => {
   });
 
   it('marked runs that the filter hides', () => {
-    const filtered = new SceneBuilder(fleet, null).scene({ ...initialUi, filter: 'group:A' }, now).tree;
+    const filtered = new ListModelBuilder(fleet, null).scene({ ...initialUi, filter: 'group:A' }, now).tree;
     const marks = ids('B4_s0', 'D_sft_N1024_s1');
     expect(chosen({ groups: filtered.groups, branches: filtered.branches, marks })).toEqual([
       'A_bsweep_single_N1024_B4_s0 1',

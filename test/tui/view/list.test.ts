@@ -16,11 +16,11 @@ import { runRow } from '../../../src/tui/view/list-row.js';
 import { meanTrend } from '../../../src/tui/view/mean-trend.js';
 import { lineWidth, plainText } from '../../../src/tui/view/span.js';
 import { isInitialSort, sorted, type SortBy, sortWords } from '../../../src/tui/view/sort.js';
-import { varietyOf } from '../../../src/tui/view/varying-parameters.js';
+import { varyingParametersOf } from '../../../src/tui/view/varying-parameters.js';
 import { aController, screenText } from '../frames.js';
 import { aRun, memorySweep } from '../simulated-fleet.js';
 
-const variety = () => varietyOf([]);
+const variety = () => varyingParametersOf([]);
 const columns = (...extra: ColumnId[]) => [...initialColumns, ...extra];
 
 describe('the columns of the list', () => {
@@ -179,7 +179,7 @@ describe('what tells runs apart', () => {
       { N: 8, lr: 0.1, only: 'x' },
       { N: 1024, lr: 0.1 },
     ].map((parameters, index) => aRun(`A_${index}`, { parameters }));
-    expect([...varietyOf(runs)]).toEqual([
+    expect([...varyingParametersOf(runs)]).toEqual([
       ['N', { values: 2, width: 4, isNumeric: true }],
       ['only', { values: 2, width: 1, isNumeric: false }],
     ]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RunDossier } from '../../../src/tui/port.js';
+import type { RunDetails } from '../../../src/tui/port.js';
 import { openPanes } from '../../../src/tui/ui-state.js';
 import { attemptLines } from '../../../src/tui/view/attempts-pane.js';
 import { configLines } from '../../../src/tui/view/config-pane.js';
@@ -78,7 +78,7 @@ const run = aRun('A_x_s0', {
   ...{ state: 'running', attempt: 3, argv: ['memrl', 'train', 'N=64', 'note=two words'] },
 });
 const begun = new Date(2026, 0, 5, 12).getTime();
-const dossier: RunDossier = {
+const dossier: RunDetails = {
   record: {
     ...{ version: 1, sweep: 'abcd', group: 'A', subgroup: null, name: 'A_x_s0', identity: '08ac238893cdcba1' },
     ...{ parameters: run.parameters, argv: run.argv, cwd: '/home/ada/memory rl', host: 'turing' },
@@ -128,7 +128,7 @@ describe('the config of a run', () => {
   });
 
   it('says what is not known yet, and what never will be', () => {
-    const lines = (read: RunDossier | null | undefined) =>
+    const lines = (read: RunDetails | null | undefined) =>
       textOf(configLines({ run, dossier: read, varying: new Set() }, 60));
     expect(lines(undefined)).toContain('reading…');
     expect(lines(null)).toContain('none yet: it is written when the run is started');
@@ -162,7 +162,7 @@ describe('the attempts of a run', () => {
     expect(lines.filter((line) => lineWidth(line) > 66)).toEqual([]);
   });
 
-  it.each<[string, RunDossier | null | undefined, string]>([
+  it.each<[string, RunDetails | null | undefined, string]>([
     ['before they are read', undefined, 'reading…'],
     ['when there are none', null, 'It has not been started yet.'],
   ])('have words %s', (_, read, words) => {

@@ -85,7 +85,7 @@ export function gridValues({ name, min, max, q }: Distribution, most: number): n
 }
 
 /** What cannot be in the numbers of a distribution, or null. */
-export function distributionMistake(distribution: Distribution): string | null {
+export function distributionProblem(distribution: Distribution): string | null {
   const { name, min, max } = distribution;
   const bounded = name.includes('uniform');
   if (bounded && !(min < max)) return `\`min\` must be less than \`max\`; they are ${min} and ${max}`;

@@ -39,7 +39,7 @@ export function unitPoints(
 }
 
 /** What keeps these dimensions from being filled, or null. */
-export function dimensionMistake(kind: SamplingKind, dimensions: number): string | null {
+export function dimensionProblem(kind: SamplingKind, dimensions: number): string | null {
   if (kind !== 'sobol' || dimensions <= mostSobolDimensions) return null;
   return `\`sobol\` fills up to ${mostSobolDimensions} dimensions; ${dimensions} parameters vary here`;
 }

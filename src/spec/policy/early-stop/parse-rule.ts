@@ -2,7 +2,7 @@ import { didYouMean } from '../../../text/nearest.js';
 import { UserError } from '../../../base/user-error.js';
 import { EarlyTerminate, type Objective } from '../../planned-run.js';
 import { EarlyTerminateText } from '../../file/policy-schema.js';
-import { earlyTerminateMistake } from './rule-diagnostic.js';
+import { earlyTerminateProblem } from './rule-diagnostic.js';
 
 const numbers: Readonly<Record<string, readonly string[]>> = {
   hyperband: ['min_iter', 'max_iter', 's', 'eta', 'strict'],
@@ -27,7 +27,7 @@ export function parseRule(text: string): EarlyTerminate {
   }
   const settings = words.filter((word) => word !== '').map((word) => setting(word, { type, known }));
   const rule = checked(text, { type, ...Object.fromEntries(settings) });
-  const mistake = earlyTerminateMistake(rule);
+  const mistake = earlyTerminateProblem(rule);
   if (mistake !== null) throw new UserError(`'${text}': ${mistake.problem}`, mistake.fix);
   return rule;
 }

@@ -2,7 +2,7 @@ import type { EarlyTerminate } from '../../planned-run.js';
 import { hyperbandBands } from './hyperband.js';
 
 /** What keeps a rule from ever judging a run, and what to do; null: nothing. */
-export function earlyTerminateMistake(rule: EarlyTerminate): { problem: string; fix: string } | null {
+export function earlyTerminateProblem(rule: EarlyTerminate): { problem: string; fix: string } | null {
   if (rule.type === 'median') return null;
   if (rule.type === 'asha') {
     if (rule.max_iter === undefined || rule.max_iter >= rule.min_iter) return null;

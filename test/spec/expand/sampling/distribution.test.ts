@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  distributionMistake,
+  distributionProblem,
   gridValues,
   quantile,
   type Distribution,
@@ -100,7 +100,7 @@ describe('numbers that make no distribution', () => {
     { changes: { name: 'log_uniform_values', min: -1 }, says: 'above 0' },
     { changes: { name: 'log_normal', sigma: 1000 }, says: 'too large' },
     { changes: { name: 'int_uniform', max: 2 ** 60, whole: true }, says: 'too large' },
-  ])('are told: $says', ({ changes, says }) => expect(distributionMistake(of(changes))).toContain(says));
+  ])('are told: $says', ({ changes, says }) => expect(distributionProblem(of(changes))).toContain(says));
 
-  it('are none of the others', () => expect(distributionMistake(of({ name: 'beta', a: 0.1 }))).toBeNull());
+  it('are none of the others', () => expect(distributionProblem(of({ name: 'beta', a: 0.1 }))).toBeNull());
 });
