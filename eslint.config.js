@@ -40,11 +40,20 @@ export default defineConfig(
     },
   },
   {
-    files: ['src/cli/**', 'src/executors/**', 'src/**/main.ts*', 'src/**/*-main.ts', 'bench/**', 'test/**'],
+    files: [
+      'src/cli/**',
+      'src/executors/**',
+      'src/gpu/**',
+      'src/processes/**',
+      'src/**/main.ts*',
+      'src/**/*-main.ts',
+      'bench/**',
+      'test/**',
+    ],
     rules: { 'no-restricted-globals': 'off' },
   },
   {
-    files: ['src/{base,contract,spec,scheduler,protocol}/**', 'src/tui/view/**', 'src/report/view/**'],
+    files: ['src/{base,text,contract,query,spec,scheduler,protocol,analysis}/**', 'src/tui/view/**'],
     rules: { 'no-restricted-globals': ['error', ...clocksAndWorld] },
   },
   // The kernels' signatures are the WebAssembly module's: flat lists of sizes and addresses.

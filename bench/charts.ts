@@ -1,8 +1,7 @@
 import { initialChartChoice } from '../src/tui/chart-choice.js';
-import { chartSection } from '../src/tui/view/chart-section.js';
 import type { Series } from '../src/tui/port.js';
 import type { Curve } from '../src/tui/view/chart-look.js';
-import type { ChartData } from '../src/tui/view/window-model.js';
+import { type ChartData, chartSection } from '../src/tui/view/chart-section.js';
 import { busyLines } from './support/busy.js';
 import { median } from './support/quantile.js';
 

@@ -2,30 +2,59 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** Who may import whom. A part may always import itself and `base`. A change here is a design decision. */
+/**
+ * Who may import whom. A part may always import itself, `base` and `text`. A change here is a design decision.
+ *
+ * `files` opens what others have put on the disk, safely: every part that reads a run's files needs it. `processes` tells one
+ * process from another: the executor, who accounts for GPUs and who holds a lock all need it.
+ */
 const allowed: Record<string, string[]> = {
   base: [],
+  text: [],
   contract: [],
-  // Opening what others have put on the disk, safely: every part that reads a run's files needs it.
-  files: ['contract'],
+  query: [],
   spec: [],
+  analysis: ['contract'],
   scheduler: [],
   protocol: ['scheduler', 'spec'],
-  store: ['contract', 'files'],
-  executors: ['contract', 'files'],
-  supervisor: ['scheduler', 'executors', 'protocol', 'store', 'spec', 'contract', 'files'],
-  client: ['protocol', 'scheduler', 'contract', 'files'],
-  tui: ['client', 'store', 'scheduler', 'files'],
-  report: ['store', 'contract', 'spec', 'files'],
-  // `executors` for the inventory of GPUs alone: a dry run has no supervisor to ask. `contract` for the names of the files
-  // in a run directory: `logs`, `export` and `doctor` read them.
-  cli: ['spec', 'client', 'store', 'scheduler', 'tui', 'report', 'executors', 'contract', 'files'],
-  lab: ['contract'],
+  files: ['contract'],
+  processes: ['contract', 'files'],
+  metrics: ['contract', 'files'],
+  logs: ['contract', 'files'],
+  gpu: ['contract', 'files', 'processes'],
+  provenance: ['contract', 'files'],
+  executors: ['contract', 'files', 'processes', 'gpu'],
+  supervisor: [
+    ...['contract', 'query', 'spec', 'analysis', 'scheduler', 'protocol', 'files', 'processes'],
+    ...['metrics', 'logs', 'gpu', 'provenance', 'executors'],
+  ],
+  client: ['protocol', 'scheduler', 'contract', 'query', 'files'],
+  tui: ['client', 'protocol', 'query', 'metrics', 'logs', 'analysis', 'contract', 'files'],
+  report: ['metrics', 'logs', 'analysis', 'contract', 'spec', 'files'],
+  cli: [
+    ...[
+      'contract',
+      'query',
+      'spec',
+      'analysis',
+      'scheduler',
+      'protocol',
+      'files',
+      'processes',
+      'metrics',
+      'logs',
+      'gpu',
+    ],
+    ...['provenance', 'executors', 'supervisor', 'client', 'tui', 'report'],
+  ],
+  lab: ['contract', 'analysis'],
 };
 /** Parts that may not touch the outside world at all. */
-const pure = ['base', 'contract', 'spec', 'scheduler', 'protocol'];
+const pure = ['base', 'text', 'contract', 'query', 'spec', 'scheduler', 'protocol', 'analysis'];
 /** The only packages a pure part may use: they compute, and nothing else. */
-const purePackages = ['zod', 'yaml', '@marcbachmann/cel-js'];
+const purePackages = ['zod', 'yaml', '@marcbachmann/cel-js', 'get-east-asian-width'];
+/** More files than this in one folder, and a subject in it wants a room of its own. The window's rooms are still to come. */
+const MOST_IN_A_FOLDER = 25;
 
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
   (path) => /\.tsx?$/.test(path) && !path.includes('engine/assembly/'),
@@ -47,8 +76,12 @@ describe('the architecture', () => {
     const crossings = imports
       .filter(({ target }) => target.startsWith('.') && !target.endsWith('.json'))
       .map(({ path, target }) => ({ path, from: partOf(path), to: partOf(normalize(join(dirname(path), target))) }))
-      .filter(({ from, to }) => ![from, 'base', ...(allowed[from] ?? [])].includes(to));
+      .filter(({ from, to }) => ![from, 'base', 'text', ...(allowed[from] ?? [])].includes(to));
     expect(crossings).toEqual([]);
+  });
+
+  it('lets `base` stand on nothing', () => {
+    expect(imports.filter(({ path, target }) => partOf(path) === 'base' && target.includes('../'))).toEqual([]);
   });
 
   it('keeps the pure parts away from the world', () => {
@@ -57,4 +90,36 @@ describe('the architecture', () => {
       .filter(({ target }) => !purePackages.includes(target));
     expect(worldly).toEqual([]);
   });
+
+  it('has no two files that need each other, not even for a type', () => {
+    expect(circles()).toEqual([]);
+  });
+
+  it('has no folder that nobody can take in', () => {
+    const sizes = new Map<string, number>();
+    for (const folder of sources.map((path) => dirname(path))) sizes.set(folder, (sizes.get(folder) ?? 0) + 1);
+    expect([...sizes].filter(([folder, size]) => partOf(folder) !== 'tui' && size > MOST_IN_A_FOLDER)).toEqual([]);
+  });
 });
+
+/** Files from which one comes back to them by way of their imports. */
+function circles(): string[] {
+  const known = new Map(sources.map((path) => [path.replace(/\.tsx?$/, '.js'), path]));
+  const needs = new Map<string, string[]>(sources.map((path) => [path, []]));
+  for (const { path, target } of imports) {
+    const needed = target.startsWith('.') ? known.get(normalize(join(dirname(path), target))) : undefined;
+    if (needed !== undefined) needs.get(path)!.push(needed);
+  }
+  return sources.filter((path) => reachableFrom(path, needs).has(path));
+}
+
+function reachableFrom(start: string, needs: ReadonlyMap<string, readonly string[]>): Set<string> {
+  const found = new Set<string>();
+  const queue = [...needs.get(start)!];
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    if (found.has(path)) continue;
+    found.add(path);
+    queue.push(...needs.get(path)!);
+  }
+  return found;
+}

@@ -14,3 +14,8 @@ export function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<
   }
   return buckets;
 }
+
+/** The items in lists of equal key, in the order of each key's first item. */
+export function grouped<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {
+  return [...groupBy(items, keyOf).values()];
+}

@@ -1,13 +1,12 @@
-import type { Fleet, RunSummary } from '../client/fleet.js';
-import { promised } from './answer.js';
-import { chooseRuns } from './choose-runs.js';
-import { withFleet } from './open-fleet.js';
+import { UserError } from '../base/user-error.js';
+import type { Ack, Fleet, RunSummary } from '../client/fleet.js';
+import { type RunVerb, runVerbs, suits, takesPriority } from '../protocol/run-verbs.js';
+import { chooseRuns } from './chosen-runs.js';
+import { promised, withFleet } from './open-fleet.js';
 import type { CommonOptions } from './options.js';
-import { compactNames } from './plan/compact-names.js';
 import { hasEnded } from './plain/watched-run.js';
-import { outputWidth, print, printJson } from './terminal.js';
-import { isAgreed } from './confirm.js';
-import type { RunAct } from './run-acts.js';
+import { compactNames } from './plan/compact-names.js';
+import { ask, hasPerson, outputWidth, print, printJson, remark } from './terminal.js';
 
 export type ActOptions = CommonOptions & { yes?: boolean; dryRun?: boolean; wait?: boolean };
 
@@ -76,4 +75,54 @@ async function untilEnded(fleet: Fleet, ids: readonly RunSummary['id'][]): Promi
       return run === undefined || hasEnded(run);
     });
   });
+}
+
+/** What is about to be done. `disturbs`: it ends runs, or keeps them from going on. */
+type Intention = { readonly verb: string; readonly count: number; readonly disturbs: boolean };
+
+/**
+ * Whether it may be done: to one run always, to several once the person at the terminal agrees or has said so beforehand
+ * (`-y`). Where nobody can be asked, what disturbs no run is done.
+ *
+ * @throws {UserError} Where nobody can be asked, and runs would be disturbed.
+ */
+export async function isAgreed({ verb, count, disturbs }: Intention, { yes }: { yes?: boolean }): Promise<boolean> {
+  if (count <= 1 || yes === true) return true;
+  if (hasPerson()) return confirm('Go on?');
+  if (!disturbs) return true;
+  throw new UserError(
+    `${verb} is meant for ${count} runs, and there is no terminal to ask at. Nothing was done.`,
+    'Write -y if it is meant; --dry-run says which runs it would be.',
+  );
+}
+
+async function confirm(question: string): Promise<boolean> {
+  const agreed = /^y(es)?$/i.test((await ask(`${question} [y/N] `)).trim());
+  if (!agreed) remark('Nothing was done.');
+  return agreed;
+}
+
+/** Something to do to runs. */
+type RunAct = {
+  readonly verb: RunVerb | 'priority';
+  /** Whether it ends runs, makes them stand still or keeps them from starting. */
+  readonly disturbs: boolean;
+  /** Whether it makes sense for this run. The supervisor has the last word: the run may have moved on. */
+  readonly fits: (run: RunSummary) => boolean;
+  readonly ask: (fleet: Fleet, ids: readonly RunSummary['id'][]) => Promise<Ack>;
+};
+
+const disturbing: readonly RunVerb[] = ['kill', 'hold', 'pause'];
+
+export const runActs = Object.fromEntries(runVerbs.map((verb) => [verb, actOf(verb)])) as Readonly<
+  Record<RunVerb, RunAct>
+>;
+
+export function priorityAct(priority: number): RunAct {
+  const fits = (run: RunSummary) => takesPriority(run, priority);
+  return { verb: 'priority', disturbs: false, fits, ask: (fleet, ids) => fleet.priority(ids, priority) };
+}
+
+function actOf(verb: RunVerb): RunAct {
+  return { verb, disturbs: disturbing.includes(verb), fits: suits[verb], ask: (fleet, ids) => fleet[verb](ids) };
 }

@@ -1,12 +1,13 @@
-import { didYouMean } from '../text/nearest.js';
-import { shortened } from '../text/shortened.js';
 import { UserError } from '../base/user-error.js';
-import type { RunSummary } from '../client/fleet.js';
-import { parseRunQuery } from '../query/reading.js';
+import type { Fleet, RunSummary } from '../client/fleet.js';
 import { checkRunQuery } from '../query/check.js';
 import { runTest } from '../query/match.js';
+import { parseRunQuery } from '../query/parser.js';
 import { hasTerm, type Term } from '../query/query.js';
 import { everyRun } from '../query/words.js';
+import { shortened } from '../text/display-text.js';
+import { didYouMean } from '../text/nearest.js';
+import { recalled } from './open-fleet.js';
 
 /**
  * The runs that the words of a command line choose, in launch order. Words that are all exact names (of a run, `sweep/run`,
@@ -89,4 +90,13 @@ function runsNamed(word: string, runs: readonly RunSummary[]): RunSummary[] {
 function namesLike(word: string, runs: readonly RunSummary[]): string[] {
   if (word.includes('/')) return runs.map(({ id }) => id);
   return [...runs.map(({ name }) => name), ...new Set(runs.map(({ sweep }) => sweep))];
+}
+
+/**
+ * As `chosenRuns`, of the fleet as it is now. Waits for the metrics of ended runs only where the words ask for them: who
+ * kills a run by its name does not wait until thousands of files have been read.
+ */
+export async function chooseRuns(words: readonly string[], fleet: Fleet): Promise<RunSummary[]> {
+  if (isAboutMetrics(words, [...fleet.runs.values()])) await recalled(fleet);
+  return chosenRuns(words, [...fleet.runs.values()], Date.now());
 }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { didYouMean } from '../text/nearest.js';
+import { fileURLToPath } from 'node:url';
 import { UserError } from '../base/user-error.js';
-import { ensureSupervisor, type RequestedSupervisor } from '../client/ensure-supervisor.js';
-import type { Fleet } from '../client/fleet.js';
-import { runsDirectory, type CommonOptions } from './options.js';
+import { ensureSupervisor, type Programs, type RequestedSupervisor } from '../client/ensure-supervisor.js';
+import type { Ack, Fleet } from '../client/fleet.js';
+import { didYouMean } from '../text/nearest.js';
+import { type CommonOptions, runsDirectory } from './options.js';
 import { emptyName } from './sweep-directory.js';
-import { supervisorPrograms } from './supervisor-programs.js';
 import { remark } from './terminal.js';
 
 /**
@@ -84,4 +84,26 @@ function noSweep({ status: { problem } }: Fleet, asked: string | undefined): Use
     `No sweep was launched here, so there is no \`${asked}\`.`,
     'Another folder of runs is named with --runs.',
   );
+}
+
+/**
+ * What the supervisor has promised to do, in words.
+ *
+ * @throws {UserError} When it will not.
+ */
+export function promised(ack: Ack): string {
+  if (ack.ok) return ack.message;
+  const sentence = ack.message.endsWith('.') ? ack.message : `${ack.message}.`;
+  throw new UserError(sentence, ack.fix ?? '`memrl-tui ls` shows where the runs are.');
+}
+
+/** Where the supervisor and the runs' own programs lie: beside this bundle. */
+export function supervisorPrograms(): Programs {
+  return {
+    node: process.execPath,
+    supervisor: fileURLToPath(new URL('./supervisor.js', import.meta.url)),
+    bin: fileURLToPath(new URL('./bin', import.meta.url)),
+    environment: process.env,
+    tell: remark,
+  };
 }

@@ -1,12 +1,13 @@
+import { UserError } from '../base/user-error.js';
+import { readRunFacts } from '../files/completion-facts.js';
+import { readRegular } from '../files/regular-file.js';
 import { expandSweep } from '../spec/expand/expand-sweep.js';
 import { parseSweepFile } from '../spec/file/parse-sweep-file.js';
 import type { Plan } from '../spec/planned-run.js';
-import { doneTest } from '../spec/policy/done-rule.js';
 import { completionOf } from '../spec/policy/completion.js';
-import { readRunFacts } from '../files/completion-facts.js';
-import { runsDirectory, type LaunchOptions } from './options.js';
-import type { Planned } from './plan/planned.js';
-import { readSweepText } from './read-sweep-text.js';
+import { doneTest } from '../spec/policy/done-rule.js';
+import { type LaunchOptions, runsDirectory } from './options.js';
+import type { Planned } from './plan/plan-json.js';
 
 /** A sweep file as it would run here and now. */
 export type ReadPlan = { readonly text: string; readonly plan: Plan; readonly planned: readonly Planned[] };
@@ -30,4 +31,46 @@ export function readPlan(path: string, { runs, set, sweep }: LaunchOptions): Rea
     standing: completionOf(run, readRunFacts(run.directory, run.done, doneTest(run))),
   }));
   return { text, plan, planned };
+}
+
+/** Bytes. No person writes a longer sweep; a list of commands may well be made by a program. */
+const MOST_YAML = 2 ** 20;
+const MOST_COMMANDS = 64 * 2 ** 20;
+
+/**
+ * The text of a sweep file. A pipe is none: the same text has to be read again later, to extend the sweep or to clone a run,
+ * and its ending says how to read it.
+ *
+ * @throws {UserError} At once, whatever stands at the path, when it is no text of a reasonable size.
+ */
+export function readSweepText(path: string): string {
+  const isYaml = /\.(ya?ml|json)$/i.test(path);
+  const read = readRegular(path, isYaml ? MOST_YAML : MOST_COMMANDS);
+  if (read.kind === 'absent') throw unreadable(path, 'there is no such file', example);
+  if (read.kind === 'unreadable') throw unreadable(path, inWords(read.reason), fixFor(read.reason));
+  // What is not UTF-8 was replaced by this very character.
+  const odd = /[\0\ufffd]/.exec(read.text);
+  if (odd === null) return read.text;
+  const line = read.text.slice(0, odd.index).split('\n').length;
+  throw unreadable(path, `it is not a text in UTF-8 (line ${line})`, 'Give a sweep file, or save it as UTF-8.');
+}
+
+function unreadable(path: string, problem: string, fix: string): UserError {
+  return new UserError(`Cannot read the sweep file ${path}: ${problem}.`, fix);
+}
+
+const example = 'Give the path of a sweep file, for example `memrl-tui sweeps/quick.yaml`, or see `memrl-tui --help`.';
+
+function inWords(reason: string): string {
+  const [, bytes] = /larger than (\d+) bytes/.exec(reason) ?? [];
+  return bytes === undefined ? reason : `it is larger than ${Number(bytes) / 2 ** 20} MiB`;
+}
+
+function fixFor(reason: string): string {
+  if (reason.includes('larger'))
+    return 'Check that it is a sweep file. Long lists of values are better computed: {expr: "…"}.';
+  if (reason.includes('pipe') || reason.includes('device')) {
+    return 'Write the sweep to a file and launch that: `… > sweep.yaml && memrl-tui sweep.yaml`.';
+  }
+  return example;
 }

@@ -1,5 +1,5 @@
 import { UserError } from '../base/user-error.js';
-import { OutputLost } from './output-lost.js';
+import { OutputLost } from './terminal.js';
 
 /** What to print, and the exit code: 2 when the user can mend it, 1 when it is our bug, 0 when nobody minds. */
 export type Reported = { readonly text: string | null; readonly exitCode: 0 | 1 | 2 };

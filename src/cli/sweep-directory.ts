@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Name } from '../base/ids.js';
-import { didYouMean } from '../text/nearest.js';
-import { shortened } from '../text/shortened.js';
 import { UserError } from '../base/user-error.js';
+import { shortened } from '../text/display-text.js';
+import { didYouMean } from '../text/nearest.js';
 
 /**
  * Path of a sweep that was launched, for verbs that read its files alone.

@@ -8,7 +8,6 @@
  */
 import { createInterface } from 'node:readline/promises';
 import { terminalJson, terminalText } from '../text/display-text.js';
-import { OutputLost } from './output-lost.js';
 
 /** Text in a look of ours: the parameters of an SGR sequence, such as `1;32`; empty: the terminal's own. */
 export type Painted = { readonly text: string; readonly look: string };
@@ -124,3 +123,22 @@ function write(text: string | Uint8Array): boolean {
     throw new OutputLost(error as NodeJS.ErrnoException);
   }
 }
+
+/** What was printed could not be written: the disk is full, the terminal is gone, the reader has left. */
+export class OutputLost extends Error {
+  override readonly name = 'OutputLost';
+  /** The reader went away, as `| head` does: no error of anybody. */
+  readonly hasReaderLeft: boolean;
+
+  constructor({ code, message }: NodeJS.ErrnoException) {
+    super(`What was to be printed could not be written: ${reasons[code ?? ''] ?? message}.`);
+    this.hasReaderLeft = code === 'EPIPE';
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space is left there (ENOSPC)',
+  EDQUOT: 'the quota is used up (EDQUOT)',
+  EFBIG: 'the file may not become larger (EFBIG)',
+  EIO: 'the terminal or the disk is gone (EIO)',
+};

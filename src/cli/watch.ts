@@ -1,13 +1,14 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Fleet, RunSummary } from '../client/fleet.js';
 import { PreferencesFile, preferencesPath } from '../files/preferences.js';
 import { openWindow } from '../tui/open-window.js';
 import { preferencesIn } from '../tui/preferences.js';
+import type { SummaryPort } from '../tui/summary-port.js';
 import { LazyEditor } from './editor/lazy-editor.js';
 import type { Launched } from './editor/sweep-source.js';
-import { isOver } from './is-over.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
-import { SweepSummary } from './sweep-summary.js';
+import { isOver } from './plain/watched-run.js';
 import { hasPerson, hasScreen, print, remark } from './terminal.js';
 
 /** Time between two looks when nothing is published, ms: the progress line has to come even then. */
@@ -115,4 +116,31 @@ async function end(
 function runsOf(fleet: Fleet, sweep: string | null): ReadonlyMap<RunSummary['id'], RunSummary> {
   if (sweep === null) return fleet.runs;
   return new Map([...fleet.runs].filter(([, run]) => run.sweep === sweep));
+}
+
+/** The table a sweep comes to, for the window: worked out between its keys and frames. */
+class SweepSummary implements SummaryPort {
+  readonly #sweep: string;
+  readonly #options: LaunchOptions;
+  #lines: SummaryPort['lines'] = null;
+  #refreshing: Promise<void> | null = null;
+
+  constructor(sweep: string, options: LaunchOptions) {
+    this.#sweep = sweep;
+    this.#options = options;
+  }
+
+  get lines(): SummaryPort['lines'] {
+    return this.#lines;
+  }
+
+  refresh(): Promise<void> {
+    this.#refreshing ??= this.#read().finally(() => (this.#refreshing = null));
+    return this.#refreshing;
+  }
+
+  async #read(): Promise<void> {
+    const { readReport } = await import('./print-report.js');
+    this.#lines = await readReport(this.#sweep, this.#options, () => turn());
+  }
 }

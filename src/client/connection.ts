@@ -1,9 +1,10 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { errorText } from '../base/user-error.js';
 import { supervisorFiles } from '../contract/files.js';
 import { SupervisorLock } from '../contract/supervisor-lock.js';
 import { checkRunsDirectory, socketProblem } from '../files/private-folder.js';
-import { readRegular } from '../files/regular-file.js';
+import { readRegular, statRegular } from '../files/regular-file.js';
 import { encode, MessageReader } from '../protocol/codec.js';
 import { type ClientMessage, PROTOCOL_VERSION, ServerMessage } from '../protocol/message.js';
 
@@ -105,7 +106,7 @@ export async function openSupervisor(runsDirectory: string, patienceMs?: number)
  * A socket on which a supervisor has said hello (still to be read), or null when none does. To be connected is not enough: the
  * system also connects to the last threads of a supervisor that was killed.
  */
-export function openSocket(path: string, patienceMs = PATIENCE_MS): Promise<Socket | null> {
+function openSocket(path: string, patienceMs = PATIENCE_MS): Promise<Socket | null> {
   return new Promise((resolve) => {
     const socket = connectSocket(path);
     const settle = (result: Socket | null) => {
@@ -122,4 +123,34 @@ export function openSocket(path: string, patienceMs = PATIENCE_MS): Promise<Sock
     socket.once('error', () => settle(null));
     socket.once('close', () => settle(null));
   });
+}
+
+/**
+ * What is found of a runs directory's supervisor by looking, without starting one. `silent`: it holds the lock and says
+ * nothing, being dead or stuck. `isOurs`: it speaks the protocol of this program.
+ */
+export type SupervisorProbe =
+  | { kind: 'none' }
+  | { kind: 'unreadable'; reason: string }
+  | { kind: 'silent'; lock: SupervisorLock }
+  | { kind: 'answers'; lock: SupervisorLock; isOurs: boolean };
+
+/** Never rejects. A stuck supervisor is waited for as long as `openSocket` waits. */
+export async function probeSupervisor(runsDirectory: string): Promise<SupervisorProbe> {
+  const path = join(runsDirectory, supervisorFiles.directory, supervisorFiles.lock);
+  try {
+    checkRunsDirectory(runsDirectory);
+  } catch (error) {
+    return { kind: 'unreadable', reason: errorText(error) };
+  }
+  const there = statRegular(path);
+  if (there.kind !== 'file') return there.kind === 'absent' ? { kind: 'none' } : there;
+  const lock = lockOf(runsDirectory);
+  if (lock === null) return { kind: 'unreadable', reason: 'it is not one' };
+  const socket = socketProblem(lock.socket) === null ? await openSocket(lock.socket) : null;
+  if (socket === null) return { kind: 'silent', lock };
+  const heard = (socket.read() as Buffer | null)?.toString() ?? '';
+  socket.destroy();
+  const version = Number(/"version":\s*(\d+)/.exec(heard.split('\n', 1)[0]!)?.[1]);
+  return { kind: 'answers', lock, isOurs: version === PROTOCOL_VERSION };
 }

@@ -1,16 +1,13 @@
-import { errorText } from '../base/error-text.js';
 import type { Socket } from 'node:net';
-import { UserError } from '../base/user-error.js';
-import type { Ack, Command, RequestedSlots } from '../protocol/command.js';
-import type { FleetStatus } from '../protocol/fleet-status.js';
-import type { ClientMessage, Plan, ServerMessage } from '../protocol/message.js';
-import type { RunSummary, SweepSummary } from '../protocol/run-summary.js';
+import { errorText, UserError } from '../base/user-error.js';
+import type { Ack, ClientMessage, Command, Plan, RequestedSlots, ServerMessage } from '../protocol/message.js';
+import type { FleetStatus, RunSummary, SweepSummary } from '../protocol/run-summary.js';
 import { submission } from '../protocol/submission.js';
 import { Connection } from './connection.js';
 import { Mirror } from './mirror.js';
 
-export type { Ack, Command, RequestedSlots } from '../protocol/command.js';
-export type { FleetStatus } from '../protocol/fleet-status.js';
+export type { Ack, Command, RequestedSlots } from '../protocol/message.js';
+export type { FleetStatus } from '../protocol/run-summary.js';
 export type { GroupSummary, RunSummary, RunWord, SweepSummary } from '../protocol/run-summary.js';
 
 type RunId = RunSummary['id'];

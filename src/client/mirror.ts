@@ -1,6 +1,5 @@
-import type { FleetStatus } from '../protocol/fleet-status.js';
 import type { ServerMessage } from '../protocol/message.js';
-import type { RunSummary, SweepSummary } from '../protocol/run-summary.js';
+import type { FleetStatus, RunSummary, SweepSummary } from '../protocol/run-summary.js';
 
 /** What one connection has told of the supervisor's state. A changed run is a new object. */
 export class Mirror {

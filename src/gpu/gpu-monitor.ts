@@ -1,10 +1,8 @@
 import type { RunId } from '../base/ids.js';
 import type { Tree } from '../processes/process-tree.js';
 import { GpuAccounting } from './gpu-accounting.js';
-import type { Gpu, GpuReading } from './gpu.js';
-import { type GpuView, nothingKnown } from './gpu-view.js';
-import { readGpus } from './read-gpus.js';
-import { allowedGpus } from './slurm-limit.js';
+import { type Gpu, type GpuReading, type GpuView, nothingKnown } from './gpu.js';
+import { allowedGpus, readGpus } from './read-gpus.js';
 
 export type GpuMonitorOptions = {
   /** Whose PATH has the driver's tools. */

@@ -1,5 +1,4 @@
-import type { Gpu, GpuProcess } from './gpu.js';
-import type { GpuView } from './gpu-view.js';
+import type { Gpu, GpuProcess, GpuView } from './gpu.js';
 
 /** What stands in the way on a GPU, in the scheduler's words. MiB. */
 export type SeenGpuFacts = {

@@ -1,4 +1,4 @@
-import { matchWithin } from './bounded-match.js';
+import { createContext, Script } from 'node:vm';
 import type { LogFile } from './log-file.js';
 import { firstLine, lastLine, type LineTest, plainText } from './log-plain-text.js';
 
@@ -114,4 +114,63 @@ function offsetIn(text: string, base: number, find: () => number | null): Found 
 function bounded(find: () => number | null): Found {
   const matched = matchWithin(find, PATIENCE_MS);
   return matched.kind === 'matched' ? matched.value : 'too long';
+}
+
+/**
+ * What is searched for, or why it cannot be. `fix`: what to type instead.
+ *
+ * `hint`: where it finds nothing in a text of many lines, no line of it matches; null: that cannot be told so quickly.
+ */
+type LogPattern =
+  | { readonly kind: 'pattern'; readonly regexp: RegExp; readonly hint: RegExp | null }
+  | { readonly kind: 'problem'; readonly problem: string; readonly fix: string };
+
+/**
+ * Reads what a person typed as a regular expression. Without a capital letter it finds both cases; `\S` and `\W` are
+ * not capitals.
+ */
+export function readLogPattern(text: string): LogPattern {
+  const hasCapital = /\p{Lu}/u.test(text.replace(/\\./gsu, ''));
+  try {
+    const flags = hasCapital ? 'g' : 'gi';
+    // What must not stand before or after it may stand on another line.
+    const hint = /\(\?<?!/.test(text) ? null : new RegExp(text, `${flags}m`);
+    return { kind: 'pattern', regexp: new RegExp(text, flags), hint };
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/^.*: /s, '') : String(error);
+    const fix = String.raw`For the sign itself put a \ before it: \( \[ \* \+ \?`;
+    return { kind: 'problem', problem: `“${text}” is no regular expression: ${why.toLowerCase()}.`, fix };
+  }
+}
+
+/** What came of matching within a time. */
+type Matched<Value> = { readonly kind: 'matched'; readonly value: Value } | { readonly kind: 'too long' };
+
+/** Made when first needed: most programs never match what a person typed. */
+let boundedCall: ((task: () => unknown, patienceMs: number) => unknown) | null = null;
+
+/**
+ * Matches texts with an expression of a person's. Some expressions take years for a line of forty characters (`(a+)+$`): only
+ * a script with a time limit can be interrupted in the middle of one.
+ *
+ * @param match Is cut off without its `finally`, so it must do nothing but look at texts. Costs about 0.1 ms more than alone.
+ * @param patienceMs More than any sensible expression takes for these texts, ms.
+ */
+export function matchWithin<Value>(match: () => Value, patienceMs: number): Matched<Value> {
+  boundedCall ??= newBounded();
+  try {
+    return { kind: 'matched', value: boundedCall(match, patienceMs) as Value };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return { kind: 'too long' };
+    throw error;
+  }
+}
+
+function newBounded(): (task: () => unknown, patienceMs: number) => unknown {
+  const context = createContext({ task: null as (() => unknown) | null });
+  const script = new Script('task()');
+  return (task, patienceMs) => {
+    context['task'] = task;
+    return script.runInContext(context, { timeout: patienceMs }) as unknown;
+  };
 }

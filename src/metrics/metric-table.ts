@@ -1,8 +1,6 @@
 import { parseJsonLine } from '../contract/json-line.js';
-import { BoundedSeries, lowerBound, type Bounds } from './bounded-series.js';
+import { BoundedSeries, type Bounds, lowerBound } from './bounded-series.js';
 import type { Line } from './downsample.js';
-import { RowNumbers } from './row-numbers.js';
-import { stepKeyOf } from './step-key.js';
 
 /** The numbers of one row. `null` in the file is NaN here. */
 export type MetricRow = Record<string, number>;
@@ -187,4 +185,68 @@ function xAt(xs: BoundedSeries, near: number, row: number): number {
   if (row <= from || near + 1 >= xs.length) return value;
   const share = (row - from) / (xs.rows[near + 1]! - from);
   return value + share * (xs.values[near + 1]! - value);
+}
+
+/** A foreign file may invent a key a row; no chart shows so many. */
+const MOST_KEYS = 2000;
+
+/**
+ * The numbers of a metrics row, by key id. One instance reads all rows of a file and gives each key its id.
+ *
+ * `null` gives NaN, true and false 1 and 0; text and nested values are left out. Rows come through `JSON.parse`, which
+ * is faster than any parser written in JavaScript (measured: 1.5 times one that read straight from the bytes).
+ */
+class RowNumbers {
+  /** Every key that held a number, by id. */
+  readonly keys: string[] = [];
+  /** The numbers of the row read last, `count` of them: key ids and values. */
+  readonly ids = new Int32Array(MOST_KEYS);
+  readonly values = new Float64Array(MOST_KEYS);
+  count = 0;
+  readonly #idOf = new Map<string, number>();
+  /** Writers repeat their keys in the same order: the id of the same place of the row before is tried first. */
+  readonly #idAt: number[] = [];
+
+  read(row: Readonly<Record<string, unknown>>): void {
+    this.count = 0;
+    let place = 0;
+    for (const key in row) {
+      const value = row[key];
+      const at = place++;
+      if (typeof value === 'number') this.#put(at, key, value);
+      else if (value === null) this.#put(at, key, NaN);
+      else if (typeof value === 'boolean') this.#put(at, key, Number(value));
+    }
+  }
+
+  #put(place: number, key: string, value: number): void {
+    let id = this.#idAt[place];
+    if (id === undefined || this.keys[id] !== key) {
+      id = this.#id(key);
+      if (place < MOST_KEYS) this.#idAt[place] = id;
+    }
+    if (id < 0 || this.count >= MOST_KEYS) return;
+    this.ids[this.count] = id;
+    this.values[this.count++] = value;
+  }
+
+  /** Negative when there are too many keys already. */
+  #id(key: string): number {
+    const known = this.#idOf.get(key);
+    if (known !== undefined) return known;
+    if (this.keys.length >= MOST_KEYS) return -1;
+    this.#idOf.set(key, this.keys.length);
+    return this.keys.push(key) - 1;
+  }
+}
+
+/** Names writers use for a counter of training steps, best first. A row with a smaller step is a resume. */
+const counters = ['step', 'global_step', '_step', 'train/global_step', 'trainer/global_step', 'iteration', 'iter'];
+/** Names that make an x axis, but may repeat or begin again without a row being replaced. */
+const axes = ['epoch', 'timestep', 'timesteps', 'total_timesteps', 'time/total_timesteps', 'num_tokens', 'time'];
+
+/** The key of a row that orders the rows of its file, and whether it counts steps. Null: only their number does. */
+export function stepKeyOf(keys: readonly string[]): { key: string; counts: boolean } | null {
+  const key = [...counters, ...axes].find((name) => keys.includes(name));
+  return key === undefined ? null : { key, counts: counters.includes(key) };
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
-import { runMarks } from '../contract/run-marks.js';
+import { runMarks } from '../contract/files.js';
 import { readProcFile } from './proc-file.js';
 import { isDead, type ProcessStat, readStat } from './process-identity.js';
 

@@ -5,12 +5,42 @@
  * and are answered with that number once they are safely written down.
  */
 import * as z from 'zod';
-import { RunId } from '../base/ids.js';
+import { Name, RunId } from '../base/ids.js';
 import { PlanPage } from '../spec/plan-text.js';
 import { Plan } from '../spec/planned-run.js';
-import { Ack, Command, RequestedSlots } from './command.js';
-import { FleetStatus } from './fleet-status.js';
-import { type RunSummary, SweepSummary } from './run-summary.js';
+import { FleetStatus, type RunSummary, SweepSummary } from './run-summary.js';
+
+/** Room the person grants; what is left out stays as it is, or is the whole machine. */
+export const RequestedSlots = z.object({
+  /** Runs at a time on CPU slots. */
+  slots: z.int().nonnegative().optional(),
+  gpus: z.union([z.array(z.int().nonnegative()), z.literal('none')]).optional(),
+  /** Runs that share one GPU; overrides the sweep file. */
+  perGpu: z.int().positive().optional(),
+});
+
+/** What a client can ask for once it is connected. */
+export const Command = z.discriminatedUnion('verb', [
+  z.object({ verb: z.literal('kill'), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('resume'), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('retry'), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('hold'), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('release'), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('pause'), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('continue'), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('priority'), ids: z.array(RunId), priority: z.int() }),
+  /** GPUs by index; `drained` false fills them again. */
+  z.object({ verb: z.literal('drain'), gpus: z.array(z.int().nonnegative()), drained: z.boolean() }),
+  z.object({ verb: z.literal('stop-sweep'), sweep: Name }),
+  z.object({ verb: z.literal('forget-sweep'), sweep: Name }),
+  z.object({ verb: z.literal('set-slots'), slots: RequestedSlots }),
+]);
+
+/** The answer to a request. `ok`: it is written down and will be done, whatever happens to the supervisor. */
+export const Ack = z.discriminatedUnion('ok', [
+  z.object({ ok: z.literal(true), message: z.string() }),
+  z.object({ ok: z.literal(false), message: z.string(), fix: z.string().nullable() }),
+]);
 
 export type { Plan } from '../spec/planned-run.js';
 
@@ -67,3 +97,7 @@ export const ServerMessage = z.discriminatedUnion('type', [
   z.object({ type: z.literal('bye'), kind: z.enum(['leaving', 'refused']), reason: z.string() }),
 ]);
 export type ServerMessage = z.infer<typeof ServerMessage>;
+
+export type RequestedSlots = z.infer<typeof RequestedSlots>;
+export type Command = z.infer<typeof Command>;
+export type Ack = z.infer<typeof Ack>;

@@ -1,20 +1,10 @@
 import * as z from 'zod';
 import { RunId } from '../base/ids.js';
+import { exitClasses, runHealths, runStates } from '../base/run-words.js';
 import { Parameters } from '../base/scalar.js';
 
 /** The one word for where a run is. `status --json`, the window and the query language use these. */
-export const RunWord = z.enum([
-  'queued',
-  'starting',
-  'running',
-  'paused',
-  'stopping',
-  'done',
-  'failed',
-  'killed',
-  'lost',
-  'held',
-]);
+export const RunWord = z.enum(runStates);
 export type RunWord = z.infer<typeof RunWord>;
 
 /** Everything a client needs to draw one row. Times: Unix ms. Plain data: sent as JSON, patched field by field. */
@@ -35,7 +25,7 @@ export const RunSummary = z.object({
   attempt: z.int().nonnegative(),
   exit: z
     .object({
-      class: z.enum(['done', 'failed', 'signal', 'oom', 'timeout', 'killed', 'lost']),
+      class: z.enum(exitClasses),
       code: z.int().nullable(),
       signal: z.string().nullable(),
     })
@@ -64,7 +54,7 @@ export const RunSummary = z.object({
   metrics: z.record(z.string(), z.number().nullable()),
   /** The sweep's first shown metric over the run so far, oldest first, at most 32 values. */
   spark: z.array(z.number().nullable()),
-  health: z.enum(['ok', 'stalled', 'nan']),
+  health: z.enum(runHealths),
 });
 export type RunSummary = z.infer<typeof RunSummary>;
 
@@ -90,3 +80,44 @@ export const SweepSummary = z.object({
   objective: z.object({ name: z.string(), goal: z.enum(['minimize', 'maximize']) }).optional(),
 });
 export type SweepSummary = z.infer<typeof SweepSummary>;
+
+/** One GPU as clients see it. Memory in MiB. `null`: the driver does not say, or has not been asked. */
+export const GpuStatus = z.object({
+  index: z.int(),
+  name: z.string().nullable(),
+  uuid: z.string().nullable(),
+  /** Ids of the runs that were put there. */
+  runs: z.array(z.string()),
+  drained: z.boolean(),
+  memoryTotal: z.number().nullable(),
+  memoryUsed: z.number().nullable(),
+  /** Percent. */
+  utilization: z.number().nullable(),
+  /** Degrees Celsius. */
+  temperature: z.number().nullable(),
+  /** Watts. */
+  power: z.number().nullable(),
+  /** Processes that are not of any run here. */
+  foreign: z.array(z.object({ pid: z.int(), name: z.string(), memory: z.number().nullable() })),
+  /** The runs directory of another supervisor that has taken it; null: none has. */
+  leasedBy: z.string().nullable(),
+  /** Whether its runs share it through the MPS daemon. */
+  mps: z.boolean(),
+});
+export type GpuStatus = z.infer<typeof GpuStatus>;
+
+/** What concerns all runs of a supervisor at once. */
+export const FleetStatus = z.object({
+  /** Nothing runs, and nothing that waits can start by itself. */
+  settled: z.boolean(),
+  /** What ended runs wrote last has been read; until then their metrics may be missing. A supervisor of an older build does not say. */
+  recalled: z.boolean().default(true),
+  /** How many ended runs that still concerns. */
+  unread: z.int().optional(),
+  cpu: z.object({ slots: z.int(), busy: z.int() }),
+  /** GPUs that may be used, in the order in which they are preferred. */
+  gpus: z.array(GpuStatus),
+  /** What keeps the supervisor from its work (a full disk), in words; null when nothing does. */
+  problem: z.string().nullable(),
+});
+export type FleetStatus = z.infer<typeof FleetStatus>;

@@ -1,11 +1,23 @@
-import { dirname } from 'node:path';
-import { type Redact, redactor } from '../text/redaction.js';
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { sweepFiles } from '../contract/files.js';
 import type { GitRecord } from '../contract/run-record.js';
-import type { PlannedRun } from '../spec/planned-run.js';
-import { readCodeDiff } from './code-diff.js';
-import { keepCode } from './code-store.js';
-import { readGitState } from './git-state.js';
+import { readRegularBytes } from '../files/regular-file.js';
+import { writeWhole } from '../files/whole-file.js';
+import { type Redact, redactor } from '../text/redaction.js';
+import { git, type GitHost, type GitState, readGitState } from './git-state.js';
 import { packageLookup } from './packages.js';
+
+/** What says which code a run is started from. */
+export type CodeOrigin = {
+  readonly group: string;
+  readonly cwd: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly directory: string;
+};
 
 /** The code of a run when it was submitted, as `run.json` refers to it. */
 export type CodeState = { git: GitRecord | null; packages: string | null };
@@ -17,7 +29,7 @@ type Repository = { git: GitRecord; top: string } | null;
 const MOST_LOOKUPS = 200;
 
 /** Runs with the same key have the same code: one lookup is enough for them. */
-export function codeKey({ group, cwd, argv, env }: PlannedRun): string {
+export function codeKey({ group, cwd, argv, env }: CodeOrigin): string {
   return JSON.stringify([group, cwd, argv[0], env['PATH'] ?? null]);
 }
 
@@ -26,14 +38,14 @@ export function codeKey({ group, cwd, argv, env }: PlannedRun): string {
  * looked into once, however many runs share it. One after the other: this is work for the background.
  */
 export class CodeReader {
-  readonly #runs: readonly PlannedRun[];
+  readonly #runs: readonly CodeOrigin[];
   readonly #environment: Environment;
   readonly #redact: Redact;
   readonly #repositories = new Map<string, Repository>();
   readonly #packages = new Map<string, string | null>();
 
   /** @param redact Made of the environment. What the sweep file sets for the runs is taken out as well. */
-  constructor(runs: readonly PlannedRun[], environment: Environment, redact: Redact) {
+  constructor(runs: readonly CodeOrigin[], environment: Environment, redact: Redact) {
     this.#runs = [...new Map(runs.map((run) => [codeKey(run), run])).values()].slice(0, MOST_LOOKUPS);
     this.#environment = environment;
     const own = redactor(joined(this.#runs.map(({ env }) => env)));
@@ -47,7 +59,7 @@ export class CodeReader {
     return found;
   }
 
-  async #stateOf(run: PlannedRun): Promise<CodeState> {
+  async #stateOf(run: CodeOrigin): Promise<CodeState> {
     const environment = { ...this.#environment, ...run.env };
     const known = this.#repositories.get(run.cwd);
     const repository = known === undefined ? await this.#readRepository(run, environment) : known;
@@ -56,7 +68,7 @@ export class CodeReader {
     return { git: repository?.git ?? null, packages: await this.#keepPackages(run, folders, environment) };
   }
 
-  async #readRepository(run: PlannedRun, environment: Environment): Promise<Repository> {
+  async #readRepository(run: CodeOrigin, environment: Environment): Promise<Repository> {
     const state = await readGitState(run.cwd, { environment });
     if (state === null) return null;
     const sweepDirectory = dirname(run.directory);
@@ -66,7 +78,7 @@ export class CodeReader {
     return { git: { ...facts, diff: path }, top };
   }
 
-  async #keepPackages(run: PlannedRun, folders: readonly string[], environment: Environment): Promise<string | null> {
+  async #keepPackages(run: CodeOrigin, folders: readonly string[], environment: Environment): Promise<string | null> {
     const lookup = packageLookup(run.argv, { cwd: run.cwd, environment });
     const known = this.#packages.get(lookup.key);
     if (known !== undefined) return known;
@@ -85,4 +97,158 @@ function joined(environments: readonly Environment[]): Environment {
     Object.entries(each).map(([name, value]) => [`${index}_${name}`, value] as const),
   );
   return Object.fromEntries(entries);
+}
+
+/** Digits of the hash in a name; 64 bits. */
+const DIGITS = 16;
+
+/**
+ * Keeps a text in the sweep's `code` folder under the name of its content: 48 runs of one state of the code share one file.
+ * For the owner alone: unpublished code is private.
+ *
+ * @param name Gives the file's name from the hash.
+ * @returns The path below the sweep's directory.
+ */
+function keepCode(sweepDirectory: string, bytes: Buffer, name: (hash: string) => string): string {
+  const file = name(createHash('sha256').update(bytes).digest('hex').slice(0, DIGITS));
+  if (!existsSync(join(sweepDirectory, sweepFiles.code, file))) writeCode(sweepDirectory, file, bytes);
+  return `${sweepFiles.code}/${file}`;
+}
+
+/** Replaces a file of the `code` folder in one step. */
+export function writeCode(sweepDirectory: string, file: string, content: Buffer | string): void {
+  const folder = join(sweepDirectory, sweepFiles.code);
+  mkdirSync(folder, { recursive: true });
+  writeWhole(join(folder, file), content, { mode: 0o600 });
+}
+
+/** Bytes of a diff; what is longer is cut off between two files. */
+const MOST = 2 * 2 ** 20;
+/** Names that are spelt out. */
+const NAMED = 100;
+
+type Extent = GitHost & {
+  redact: Redact;
+  /** Absolute: the runs directory, which is not code. */ except: string;
+};
+
+/**
+ * What makes the working tree out of the commit: a patch for `git apply`, after some lines that say what is not in it.
+ * Secrets are masked, so a patch of a file that holds some does not give back that file. Null when nothing differs, or git
+ * cannot say.
+ */
+async function readCodeDiff(state: GitState, { environment, redact, except }: Extent): Promise<Buffer | null> {
+  const tracked = state.dirty ? await trackedChanges(state.top, { environment }) : nothing;
+  const most = MOST - tracked.text.length;
+  const untracked = await readUntracked(state.top, { environment }, { except, most });
+  const patch = tracked.text + untracked.patch;
+  if (patch === '') return null;
+  const safe = [redact(tracked.text), redact(untracked.patch)] as const;
+  const head = heading(state, untracked, { isCut: tracked.isCut, isMasked: safe.join('') !== patch });
+  return Buffer.concat([Buffer.from(head), Buffer.from(safe[0], tracked.encoding), Buffer.from(safe[1])]);
+}
+
+/** `encoding`: in which the text gives back the bytes of the files, whatever they are written in. */
+type Changes = { text: string; encoding: 'utf8' | 'latin1'; isCut: boolean };
+
+const nothing: Changes = { text: '', encoding: 'utf8', isCut: false };
+
+async function trackedChanges(top: string, surroundings: GitHost): Promise<Changes> {
+  const words = ['diff', 'HEAD', '--binary', '--no-color', '--no-ext-diff', '--no-textconv'];
+  const prefixes = ['--src-prefix=a/', '--dst-prefix=b/'];
+  const { output, isWhole } = await git(top, surroundings, [...words, ...prefixes], MOST);
+  const encoding = isUtf8(output) ? 'utf8' : 'latin1';
+  const text = output.toString(encoding);
+  return { text: isWhole ? text : wholeFiles(text), encoding, isCut: !isWhole };
+}
+
+/** Without the file that was cut off. */
+function wholeFiles(text: string): string {
+  const last = text.lastIndexOf('\ndiff --git ');
+  return last < 0 ? '' : text.slice(0, last + 1);
+}
+
+function heading(
+  { commit, branch }: GitState,
+  { taken, left }: Untracked,
+  { isCut, isMasked }: { isCut: boolean; isMasked: boolean },
+): string {
+  const lines = [
+    `Differences to commit ${commit}${branch === null ? '' : ` of branch ${branch}`}. To get them back:`,
+    `git checkout ${commit} && git apply THIS-FILE`,
+    ...(taken.length > 0 ? [`New files that are in it: ${listed(taken)}`] : []),
+    ...(left.length > 0 ? [`New files that are not in it: ${listed(left)}`] : []),
+    ...(isCut ? [`There was more than ${MOST / 2 ** 20} MiB, or git was too slow: the rest is not in it.`] : []),
+    ...(isMasked ? ['Secrets stand as *** in it.'] : []),
+  ];
+  return `${lines.map((line) => `# ${line}\n`).join('')}\n`;
+}
+
+function listed(names: readonly string[]): string {
+  const rest = names.length - NAMED;
+  const shown = names.slice(0, NAMED).map((name) => (/^[^\p{Cc},]+$/u.test(name) ? name : JSON.stringify(name)));
+  return shown.join(', ') + (rest > 0 ? `, and ${rest} more` : '');
+}
+
+/** Files git does not know yet: `patch` makes those that could be taken in; `left` names the others. */
+type Untracked = { patch: string; taken: string[]; left: string[] };
+
+const MOST_FILES = 200;
+/** Bytes; code is smaller, data is larger. */
+const LARGEST = 256 * 1024;
+/** What people keep secrets in. Their names are said, and nothing more. */
+const secretFile =
+  /(^|\/)(\.env|\.netrc|\.npmrc|\.pypirc|id_[a-z0-9]+)|secret|credential|password|\.(pem|key|p12|pfx)$/i;
+/** Names that stand in a patch as they are. */
+const plainName = /^[^"\\\p{Cc}]+$/u;
+
+/**
+ * New files of a repository that are not ignored, as a patch: a new `train.py` is as much a part of the code as a changed
+ * one. Only small text files; nothing below `except` (the runs themselves).
+ *
+ * @param most Bytes that the patch may have.
+ */
+async function readUntracked(
+  top: string,
+  surroundings: GitHost,
+  { except, most }: { except: string; most: number },
+): Promise<Untracked> {
+  const listed = await git(top, surroundings, ['ls-files', '--others', '--exclude-standard', '-z']);
+  const names = listed.output
+    .toString()
+    .split('\0')
+    .filter((name) => name !== '' && !`${join(top, name)}/`.startsWith(`${except}/`));
+  const untracked: Untracked = { patch: '', taken: [], left: [] };
+  for (const name of names) {
+    const patch = untracked.taken.length < MOST_FILES ? patchOf(top, name) : null;
+    const isTaken = patch !== null && untracked.patch.length + patch.length <= most;
+    if (isTaken) untracked.patch += patch;
+    (isTaken ? untracked.taken : untracked.left).push(name);
+  }
+  return untracked;
+}
+
+/** Null for what is not a small text file, or cannot be read. */
+function patchOf(top: string, name: string): string | null {
+  if (secretFile.test(name) || !plainName.test(name)) return null;
+  try {
+    const stat = lstatSync(join(top, name));
+    if (!stat.isFile()) return null;
+    const read = readRegularBytes(join(top, name), LARGEST, { noLink: true });
+    if (read.kind !== 'bytes' || read.bytes.includes(0) || !isUtf8(read.bytes)) return null;
+    return newFile(name, read.bytes.toString(), (stat.mode & 0o100) === 0 ? '100644' : '100755');
+  } catch {
+    return null;
+  }
+}
+
+function newFile(name: string, text: string, mode: string): string {
+  const head = `diff --git a/${name} b/${name}\nnew file mode ${mode}\n`;
+  if (text === '') return `${head}index 0000000..e69de29\n`;
+  const lines = text.replace(/\n$/, '').split('\n');
+  const end = text.endsWith('\n') ? '' : '\n\\ No newline at end of file';
+  // A name with a space is ended by a tab, as git does it.
+  const tab = name.includes(' ') ? '\t' : '';
+  const body = lines.map((line) => `+${line}`).join('\n');
+  return `${head}--- /dev/null\n+++ b/${name}${tab}\n@@ -0,0 +1,${lines.length} @@\n${body}${end}\n`;
 }

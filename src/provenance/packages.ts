@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { readRegularBytes, textOrNull } from '../files/regular-file.js';
 import { type Interpreter, interpreterOf } from './interpreter.js';
-import { lockFileHashes } from './lock-files.js';
-import { type NodePackages, nodePackages } from './node-packages.js';
-import { type PythonPackages, pythonPackages } from './python-packages.js';
+import { shortCall } from './short-call.js';
 
 /** What a run's code could import, and by which files that was pinned. `unknown`: why the interpreter did not say. */
 export type Packages = {
@@ -41,4 +43,142 @@ async function readPackages(
 async function installed({ language, command }: Interpreter, place: Place): Promise<Partial<Packages>> {
   const answer = await (language === 'python' ? pythonPackages(command, place) : nodePackages(command, place));
   return typeof answer === 'string' ? { unknown: `${command.join(' ')}: ${answer}` } : { [language]: answer };
+}
+
+/** What a Node program of that folder can import: the versions of its direct dependencies that are installed. */
+type NodePackages = {
+  version: string;
+  /** `name@version` of the project; null where there is no package.json. */
+  project: string | null;
+  packages: Record<string, string>;
+};
+
+/** ms */
+const PATIENCE_MS = 5000;
+/** Of a package.json, bytes. */
+const LARGEST = 2 ** 22;
+
+type Manifest = { name?: string; version?: string; dependencies?: object; devDependencies?: object };
+
+/** Never rejects. A string says why there is no answer. */
+async function nodePackages(
+  command: readonly string[],
+  place: { cwd: string; environment: Readonly<Record<string, string>> },
+): Promise<NodePackages | string> {
+  const { output, problem } = await shortCall([...command, '--version'], { ...place, patienceMs: PATIENCE_MS });
+  if (problem !== null) return problem;
+  const version = output.toString().trim();
+  const folder = folderOfProject(place.cwd);
+  const manifest = folder === null ? null : readManifest(folder);
+  if (folder === null || manifest === null) return { version, project: null, packages: {} };
+  const names = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }).sort();
+  const installed = names.map((name) => [name, readManifest(join(folder, 'node_modules', name))?.version] as const);
+  return {
+    version,
+    project: `${manifest.name ?? '(no name)'}@${manifest.version ?? '(no version)'}`,
+    packages: Object.fromEntries(installed.map(([name, found]) => [name, found ?? 'not installed'])),
+  };
+}
+
+/** The nearest folder with a package.json, upwards. */
+function folderOfProject(start: string): string | null {
+  for (let folder = start; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, 'package.json'))) return folder;
+    if (folder === dirname(folder)) return null;
+  }
+}
+
+function readManifest(folder: string): Manifest | null {
+  const text = textOrNull(join(folder, 'package.json'), LARGEST);
+  if (text === null) return null;
+  try {
+    const read: unknown = JSON.parse(text);
+    return typeof read === 'object' ? read : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What a Python interpreter can import. Versions by name of the distribution; `1.2 @ file:///…` where it was not from an index. */
+type PythonPackages = {
+  executable: string;
+  version: string;
+  prefix: string;
+  packages: Record<string, string>;
+};
+
+/** ms */
+const PYTHON_PATIENCE_MS = 10_000;
+
+/** Only reads what is installed: no package is imported. The working directory is no place to import from here. */
+const script = `
+import sys
+sys.path[:] = [path for path in sys.path if path]
+import json, platform
+from importlib import metadata
+found = {}
+for each in metadata.distributions():
+    try:
+        name, version = each.metadata["Name"], each.version
+        origin = each.read_text("direct_url.json")
+        if origin:
+            origin = json.loads(origin)
+            version += " @ " + origin["url"] + ("#" + origin["vcs_info"]["commit_id"] if "vcs_info" in origin else "")
+        if name and name not in found:
+            found[name] = version
+    except Exception:
+        pass
+names = sorted(found, key=str.lower)
+print()
+print(json.dumps({"executable": sys.executable, "version": platform.python_version(), "prefix": sys.prefix,
+                  "packages": {name: found[name] for name in names}}))
+`;
+
+/**
+ * Asks the interpreter itself, once, in the working directory and environment of the runs; takes about 0.1–1 s, in the
+ * background. Never rejects. A string says why it gave no answer.
+ */
+async function pythonPackages(
+  command: readonly string[],
+  place: { cwd: string; environment: Readonly<Record<string, string>> },
+): Promise<PythonPackages | string> {
+  const { output, problem } = await shortCall([...command, '-c', script], { ...place, patienceMs: PYTHON_PATIENCE_MS });
+  const line = output.toString().trimEnd().split('\n').at(-1)!;
+  try {
+    return JSON.parse(line) as PythonPackages;
+  } catch {
+    return problem ?? 'it gave no list';
+  }
+}
+
+/** Files by which people pin what is installed. */
+const pinning =
+  /^(?:uv\.lock|poetry\.lock|pdm\.lock|Pipfile\.lock|pixi\.lock|conda-lock\.yml|pylock(?:\..+)?\.toml|requirements[\w.-]*\.txt|environment\.ya?ml|pyproject\.toml|package-lock\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lockb?|Cargo\.lock)$/;
+/** Bytes. */
+const LARGEST_LOCK_FILE = 64 * 2 ** 20;
+
+/** SHA-256 of each such file in the folders, by its path. */
+function lockFileHashes(folders: readonly string[]): Record<string, string> {
+  const hashes: Record<string, string> = {};
+  for (const folder of new Set(folders)) {
+    for (const name of namesIn(folder).filter((each) => pinning.test(each))) {
+      const hash = hashOf(join(folder, name));
+      if (hash !== null) hashes[join(folder, name)] = hash;
+    }
+  }
+  return hashes;
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
+}
+
+/** Null for what is no file, too large, or may not be read. */
+function hashOf(path: string): string | null {
+  const read = readRegularBytes(path, LARGEST_LOCK_FILE);
+  return read.kind === 'bytes' ? createHash('sha256').update(read.bytes).digest('hex') : null;
 }

@@ -1,10 +1,12 @@
+import { arch, availableParallelism, cpus, release, totalmem, type, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { version } from 'node:process';
 import * as z from 'zod';
+import packageJson from '../../package.json' with { type: 'json' };
 import { sweepFiles } from '../contract/files.js';
 import { GitRecord, MachineRecord } from '../contract/run-record.js';
 import { textOrNull } from '../files/regular-file.js';
-import type { CodeState } from './code-state.js';
-import { writeCode } from './code-store.js';
+import { type CodeState, writeCode } from './code-state.js';
 
 /** What was found out at the submits of one sweep. `code`: by `codeKey`; the last submit wins. */
 export type Provenance = { machine: MachineRecord; code: Map<string, CodeState> };
@@ -35,4 +37,27 @@ export function readProvenance(sweepDirectory: string): Provenance | null {
 export function writeProvenance(sweepDirectory: string, { machine, code }: Provenance): void {
   const file: z.infer<typeof CaptureFile> = { version: 1, machine, code: Object.fromEntries(code) };
   writeCode(sweepDirectory, sweepFiles.captured, `${JSON.stringify(file, null, 2)}\n`);
+}
+
+/** This machine, as `run.json` describes it. `gpus`: their names. Takes 1 ms. */
+export function machineRecord(gpus: readonly string[]): MachineRecord {
+  return {
+    os: `${type()} ${release()} ${arch()}`,
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: availableParallelism(),
+    memory: Math.round(totalmem() / 2 ** 20),
+    gpus: [...gpus],
+    node: version,
+    memrlTui: packageJson.version,
+    user: userName(),
+  };
+}
+
+/** A container may run as a user that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return 'unknown';
+  }
 }

@@ -1,16 +1,15 @@
-import { didYouMean } from '../text/nearest.js';
 import { UserError } from '../base/user-error.js';
-import type { RunSummary } from '../protocol/run-summary.js';
-import type { RunQuery } from './reading.js';
+import { didYouMean } from '../text/nearest.js';
 import { runTest } from './match.js';
-import { type Field, fields } from './words.js';
+import type { RunQuery } from './query.js';
+import { type Field, fields, type QueriedRun } from './words.js';
 
 /**
  * Refuses a query about something that none of the runs has: a misspelt key would choose no run, or with `not` all of them.
  *
  * @throws {UserError} With the nearest that there is.
  */
-export function checkRunQuery(query: RunQuery, runs: readonly RunSummary[]): void {
+export function checkRunQuery(query: RunQuery, runs: readonly QueriedRun[]): void {
   if (runs.length === 0) return;
   switch (query.kind) {
     case 'all':
@@ -27,14 +26,14 @@ export function checkRunQuery(query: RunQuery, runs: readonly RunSummary[]): voi
 }
 
 /** Names of parameters, then of metrics, that any of the runs has. */
-export function keysOf(runs: readonly RunSummary[]): string[] {
+export function keysOf(runs: readonly QueriedRun[]): string[] {
   const keys = new Set<string>();
   for (const { parameters } of runs) for (const key in parameters) keys.add(key);
   for (const { metrics } of runs) for (const key in metrics) keys.add(key);
   return [...keys];
 }
 
-function checkKey(key: string, runs: readonly RunSummary[]): void {
+function checkKey(key: string, runs: readonly QueriedRun[]): void {
   if (runs.some(({ parameters, metrics }) => Object.hasOwn(parameters, key) || Object.hasOwn(metrics, key))) return;
   throw new UserError(`No run has a parameter or a metric \`${key}\`.`, didYouMean(key, keysOf(runs)));
 }
@@ -42,7 +41,7 @@ function checkKey(key: string, runs: readonly RunSummary[]): void {
 /** Where a run is placed changes from moment to moment; where it belongs does not, and can be misspelt. */
 const lasting: readonly Field[] = ['group', 'subgroup', 'sweep'];
 
-function checkChoice(field: Field, choice: string, runs: readonly RunSummary[]): void {
+function checkChoice(field: Field, choice: string, runs: readonly QueriedRun[]): void {
   if (!lasting.includes(field) || runs.some(runTest({ kind: 'field', field, choices: [choice] }, 0))) return;
   const known = new Set(runs.flatMap((run) => fields[field].read(run)).filter((text) => text !== ''));
   throw new UserError(`There is no ${field} \`${choice}\`.`, didYouMean(choice, [...known]));

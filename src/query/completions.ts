@@ -1,8 +1,7 @@
-import type { RunSummary } from '../protocol/run-summary.js';
 import { keysOf } from './check.js';
+import { LONGEST_TYPED } from './parser.js';
 import { quote } from './text.js';
-import { LONGEST_TYPED } from './typing.js';
-import { everyRun, factNames, fieldNames, fields, isField } from './words.js';
+import { everyRun, factNames, fieldNames, fields, isField, type QueriedRun } from './words.js';
 
 /** What may stand in a query from character `from` up to the cursor. */
 export type Completion = { readonly from: number; readonly candidates: readonly string[] };
@@ -16,7 +15,7 @@ const MOST = 200;
  *
  * @param cursor Number of characters before it.
  */
-export function completions(text: string, cursor: number, runs: readonly RunSummary[]): Completion {
+export function completions(text: string, cursor: number, runs: readonly QueriedRun[]): Completion {
   if (cursor > LONGEST_TYPED) return { from: cursor, candidates: [] };
   const { from, typed } = wordAt(text.slice(0, cursor));
   const value = /^(?:([a-z]+):|([^=<>!:"]+)(?:!=|=))(?:[^,]*,)*/i.exec(typed);
@@ -34,7 +33,7 @@ function wordAt(text: string): { from: number; typed: string } {
   return { from: text.length - typed.length + negated, typed: typed.slice(negated) };
 }
 
-function words(runs: readonly RunSummary[]): string[] {
+function words(runs: readonly QueriedRun[]): string[] {
   const keys = [...factNames, ...keysOf(runs).map(quoted)];
   return [
     ...fieldNames.map((field) => `${field}:`),
@@ -46,7 +45,7 @@ function words(runs: readonly RunSummary[]): string[] {
   ];
 }
 
-function fieldValues(field: string, runs: readonly RunSummary[]): string[] {
+function fieldValues(field: string, runs: readonly QueriedRun[]): string[] {
   if (!isField(field)) return [];
   const { words: closed, read } = fields[field];
   const present = new Set(runs.flatMap((run) => [...read(run)]).filter((text) => text !== ''));
@@ -60,7 +59,7 @@ function byPresence(present: ReadonlySet<string>): (a: string, b: string) => num
   return (a, b) => Number(present.has(b)) - Number(present.has(a));
 }
 
-function keyValues(key: string, runs: readonly RunSummary[]): string[] {
+function keyValues(key: string, runs: readonly QueriedRun[]): string[] {
   const own = runs.flatMap(({ parameters }) => (Object.hasOwn(parameters, key) ? [parameters[key]!] : []));
   return [...new Set(own.map((value) => (Array.isArray(value) ? value.join(',') : String(value))))].map(quoted);
 }

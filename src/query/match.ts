@@ -1,10 +1,9 @@
 import { assertNever } from '../base/assert-never.js';
-import type { RunSummary } from '../protocol/run-summary.js';
-import type { Operator, RunQuery } from './reading.js';
-import { numberOf } from './term.js';
-import { type Fact, factOf, type Field, fields } from './words.js';
+import { numberOf } from './parser.js';
+import type { Operator, RunQuery } from './query.js';
+import { type Fact, factOf, type Field, fields, type QueriedRun } from './words.js';
 
-export type RunTest = (run: RunSummary) => boolean;
+export type RunTest = (run: QueriedRun) => boolean;
 
 /**
  * A query as a test. What a run does not have is neither equal to anything nor above or below it.
@@ -74,9 +73,9 @@ function valueTest(key: string, operator: Operator, wanted: string): RunTest {
   };
 }
 
-type OwnValue = RunSummary['parameters'][string] | undefined;
+type OwnValue = QueriedRun['parameters'][string] | undefined;
 
-function ownValue({ parameters, metrics }: RunSummary, key: string): OwnValue {
+function ownValue({ parameters, metrics }: QueriedRun, key: string): OwnValue {
   if (Object.hasOwn(parameters, key)) return parameters[key];
   if (!Object.hasOwn(metrics, key)) return undefined;
   // A metric that is not finite travels as null.

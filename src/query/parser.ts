@@ -1,14 +1,16 @@
 import { assertNever } from '../base/assert-never.js';
-import type { RunQuery } from './reading.js';
-import { QueryRefusal } from './refusal.js';
-import { allOf, anyOf } from './query.js';
-import type { Token } from './tokens.js';
+import { UserError } from '../base/user-error.js';
+import { shortened } from '../text/display-text.js';
+import { didYouMean } from '../text/nearest.js';
+import { allOf, anyOf, type Operator, type QueryProblem, QueryRefusal, type RunQuery } from './query.js';
+import { type Piece, QueryText } from './text.js';
+import { everyRun, type Fact, factNames, type Field, fieldNames, fields, isFact, isField } from './words.js';
 
 /** Deeper than anyone means; a stack has an end. */
 const DEEPEST = 200;
 
 /** The tree of a list of tokens: `or` of `and` of `not` of terms. Throws a QueryRefusal. */
-export function parseTokens(tokens: readonly Token[]): RunQuery {
+function parseTokens(tokens: readonly Token[]): RunQuery {
   if (tokens[0]!.type === 'end') return allOf([]);
   const parser = new Parser(tokens);
   const query = parser.either(0);
@@ -88,3 +90,193 @@ class Parser {
 
 const termExample =
   'Write a part of a name, status:failed or N>=64; the words and, or, not go in quotes to be part of a name.';
+
+/**
+ * The language in which runs are chosen, the same in the window and on the command line.
+ *
+ *   dense                    the name holds "dense" (`*` stands for anything)
+ *   status:failed,lost       one of these, or a word that begins so; also group: subgroup: sweep: name: slot: gpu: class: health:
+ *   N>=256  lr=1e-3  k!=v    a parameter, or else the last value of a metric, compared
+ *   attempt>1  age>2h        facts of every run: attempt, age (since its start), priority, progress (0 to 1)
+ *   not x   !x               what x does not choose
+ *   x y   x and y            both; binds closer than `or`
+ *   x or y   (x y)           either; parentheses group
+ *   all                      every run
+ *   "two words"              quotes keep blanks and signs: subgroup:"two words", "my key">3, "or", "all"
+ *
+ * Pure: text in, a tree out. `run-query-match.ts` asks it about runs, `run-query-check.ts` compares it with what there is.
+ */
+
+/** Longer than anyone types; a program that knows so many runs by name gives the names as words of the command line. */
+const LONGEST = 10_000;
+
+/** Reads a query, or says what is wrong with it. */
+export function readRunQuery(text: string): RunQuery | QueryProblem {
+  if (text.length > LONGEST) return tooLong(text);
+  try {
+    return parseTokens(tokensOf(text));
+  } catch (error) {
+    if (!(error instanceof QueryRefusal)) throw error;
+    return { kind: 'problem', problem: error.message, fix: error.fix, at: error.at };
+  }
+}
+
+function tooLong({ length }: string): QueryProblem {
+  const problem = `it has ${length} characters, and ${LONGEST} are the most.`;
+  return { kind: 'problem', problem, fix: 'Say it shorter: `*` in a name stands for anything.', at: LONGEST };
+}
+
+/**
+ * Reads a query that has to be one.
+ *
+ * @throws {UserError} Where it is none, with the place and an example.
+ */
+export function parseRunQuery(text: string): RunQuery {
+  const query = readRunQuery(text);
+  if (query.kind !== 'problem') return query;
+  throw new UserError(
+    `The query \`${shortened(text)}\` cannot be read, at character ${query.at + 1}: ${query.problem}`,
+    query.fix,
+  );
+}
+
+/** A sign, or a whole term; `at`: where it begins. */
+type Token =
+  | { readonly type: 'open' | 'close' | 'not' | 'and' | 'or' | 'end'; readonly at: number }
+  | { readonly type: 'term'; readonly query: RunQuery; readonly at: number };
+
+/** Of a key or a bare word: no blank, parenthesis, quote or comparison; `!` only where no `=` follows. */
+const keyCharacters = /(?:[^\s()"=<>!]|!(?!=))+/y;
+/** Of a value: what a key has, and the signs of comparison. */
+const valueCharacters = /[^\s()"]+/y;
+const operator = /\s*(?:!=|>=|<=|=|>|<)\s*/y;
+const signs = { '(': 'open', ')': 'close', '!': 'not' } as const;
+const words = { and: 'and', or: 'or', not: 'not' } as const;
+
+/** The tokens of a query, ended by `end`. Throws a QueryRefusal. */
+function tokensOf(text: string): Token[] {
+  const source = new QueryText(text);
+  const tokens: Token[] = [];
+  for (;;) {
+    source.take(/\s*/y);
+    const token = source.at < text.length ? nextToken(source) : ({ type: 'end', at: source.at } as const);
+    tokens.push(token);
+    if (token.type === 'end') return tokens;
+  }
+}
+
+function nextToken(source: QueryText): Token {
+  const { at } = source;
+  const sign = source.take(/[()]|!(?!=)/y);
+  if (sign !== null) return { type: signs[sign as keyof typeof signs], at };
+  const field = source.take(/[a-z]+:/iy);
+  if (field !== null) {
+    return { type: 'term', query: fieldTerm(field.slice(0, -1), source.piece(valueCharacters), at), at };
+  }
+  const word = source.piece(keyCharacters);
+  const compared = source.take(operator)?.trim();
+  if (compared !== undefined) {
+    if (word.text === '') {
+      throw new QueryRefusal(
+        `something to compare is missing before ${compared}.`,
+        `Write for example N${compared}64.`,
+        at,
+      );
+    }
+    return { type: 'term', query: comparison(word, compared, source.piece(valueCharacters)), at };
+  }
+  return wordToken(word);
+}
+
+function wordToken({ text, quoted, at }: Piece): Token {
+  const word = text.toLowerCase();
+  // Every name has nothing in it: an unset variable of a shell must not choose every run.
+  if (text === '') throw new QueryRefusal('these quotes hold nothing.', `For every run write ${everyRun}.`, at);
+  if (!quoted && word === everyRun) return { type: 'term', query: allOf([]), at };
+  if (!quoted && Object.hasOwn(words, word)) return { type: words[word as keyof typeof words], at };
+  return { type: 'term', query: { kind: 'name', text }, at };
+}
+
+/** `status:failed,lost`. Throws a QueryRefusal. */
+function fieldTerm(name: string, value: Piece, at: number): RunQuery {
+  const field = name.toLowerCase();
+  if (!isField(field)) {
+    const hint = `${didYouMean(field, fieldNames)} A name that holds a colon goes in quotes.`;
+    throw new QueryRefusal(`there is no field ${name}:.`, hint, at);
+  }
+  const choices = value.choices.filter((choice) => choice !== '');
+  if (choices.length === 0) {
+    const example = `Write for example ${field}:${fields[field].example}.`;
+    throw new QueryRefusal(`${field}: wants a value.`, example, value.at);
+  }
+  refuseUnknown(field, choices, value.at);
+  return { kind: 'field', field, choices };
+}
+
+function refuseUnknown(field: Field, choices: readonly string[], at: number): void {
+  const { words } = fields[field];
+  if (words === null) return;
+  const unknown = choices.find((choice) => !words.some((word) => word.startsWith(choice.toLowerCase())));
+  if (unknown === undefined) return;
+  throw new QueryRefusal(`there is no ${field} "${unknown}".`, didYouMean(unknown, words), at);
+}
+
+/** `N>=256`, `age>2h`. Throws a QueryRefusal. A key in quotes is a parameter or a metric, even if a fact has that name. */
+function comparison(key: Piece, sign: string, value: Piece): RunQuery {
+  const operator = sign as Operator;
+  if (value.text === '' && !value.quoted) {
+    const example = `Write for example ${key.text}${sign}${key.text === 'age' ? '2h' : '64'}.`;
+    throw new QueryRefusal(`${key.text}${sign} wants a value.`, example, value.at);
+  }
+  if (!key.quoted && isFact(key.text)) {
+    return { kind: 'fact', fact: key.text, operator, value: factValue(key.text, sign, value) };
+  }
+  const isOrder = operator !== '=' && operator !== '!=';
+  if (isOrder && numberOf(value.text) === null) {
+    const fix = `Write for example ${key.text}${sign}64; texts are compared with = and !=.`;
+    throw new QueryRefusal(`${key.text}${sign}${value.text} wants a number after ${sign}.`, fix, value.at);
+  }
+  return { kind: 'value', key: key.text, operator, value: value.text };
+}
+
+const unitSeconds: Record<string, number> = { '': 1, s: 1, m: 60, min: 60, h: 3600, d: 86_400 };
+
+function factValue(fact: Fact, sign: string, { text, at }: Piece): number {
+  const [, digits, unit] = /^(.*?)([a-z]*)$/i.exec(text.trim()) ?? [];
+  const scale = fact === 'age' ? unitSeconds[unit!] : 1;
+  const value = numberOf(fact === 'age' ? digits! : text);
+  if (value !== null && scale !== undefined) return value * scale;
+  const wanted = fact === 'age' ? 'a time, such as 90s, 30m, 2h or 1d,' : 'a number';
+  const problem = `${fact}${sign}${text} wants ${wanted} after ${sign}.`;
+  throw new QueryRefusal(problem, `Known are ${factNames.join(', ')}; "${fact}" in quotes is a parameter.`, at);
+}
+
+/** A number as people and programs write it; null for anything else, also for an empty text. */
+export function numberOf(text: string): number | null {
+  const value = Number(text);
+  return text.trim() === '' || Number.isNaN(value) ? null : value;
+}
+
+/** While it is typed, a text is read at each key: what is longer was pasted, and is read once it is entered. */
+export const LONGEST_TYPED = 2000;
+/** Words looked at from the end, each with all that is before it. */
+const MOST_DROPPED = 50;
+
+const lastWord = /(?:"(?:[^"\\]|\\[^])*(?:"|$)|[^\s"])+\s*$/;
+
+/**
+ * What of a query that is still being typed can be used already: without the words at its end that are no term yet, or
+ * may still become a field. Perhaps nothing.
+ */
+export function finishedPart(text: string): string {
+  if (text.length > LONGEST_TYPED) return '';
+  let part = text;
+  for (let dropped = 0; part.trim() !== '' && dropped < MOST_DROPPED; dropped += 1) {
+    const [last] = lastWord.exec(part) ?? [part];
+    const word = last.replace(/^[!(]+/, '').toLowerCase();
+    const isOpen = /\S$/.test(last) && fieldNames.some((field) => field.startsWith(word));
+    if (!isOpen && readRunQuery(part).kind !== 'problem') return part;
+    part = part.slice(0, part.length - last.length);
+  }
+  return '';
+}

@@ -1,4 +1,4 @@
-import type { RunQuery } from './reading.js';
+import type { RunQuery } from './query.js';
 import { quote } from './text.js';
 import { everyRun, isFact } from './words.js';
 

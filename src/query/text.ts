@@ -1,4 +1,4 @@
-import { QueryRefusal } from './refusal.js';
+import { QueryRefusal } from './query.js';
 
 /** A stretch of a query between blanks and signs. Quotes are gone. */
 export type Piece = {

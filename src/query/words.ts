@@ -1,29 +1,47 @@
 import { gpuName } from '../base/ids.js';
-import { RunSummary, RunWord } from '../protocol/run-summary.js';
+import { exitClasses, runHealths, runStates, type RunWord } from '../base/run-words.js';
+import type { Parameters } from '../base/scalar.js';
+
+/** What a query asks of a run. Times: Unix ms. */
+export type QueriedRun = {
+  readonly sweep: string;
+  readonly group: string;
+  readonly subgroup: string | null;
+  readonly name: string;
+  readonly parameters: Parameters;
+  readonly state: RunWord;
+  readonly attempt: number;
+  readonly exit: { readonly class: (typeof exitClasses)[number] } | null;
+  readonly slot: string | null;
+  readonly gpus: readonly number[];
+  readonly startedAt: number | null;
+  readonly priority: number;
+  readonly progress: number | null;
+  readonly metrics: Readonly<Record<string, number | null>>;
+  readonly health: (typeof runHealths)[number];
+};
 
 /** What stands before a colon in a query. */
 export type Field = keyof typeof fields;
 
 type FieldMeaning = {
   /** What the query says of a run; any of it may match. */
-  readonly read: (run: RunSummary) => readonly string[];
+  readonly read: (run: QueriedRun) => readonly string[];
   /** All there can be, where that is a closed list: then the beginning of a word will do, and another word is refused. */
   readonly words: readonly string[] | null;
   readonly example: string;
 };
 
-const classes = RunSummary.shape.exit.unwrap().shape.class.options;
-
 const meanings = {
-  status: { read: ({ state }) => [state], words: RunWord.options, example: 'failed' },
+  status: { read: ({ state }) => [state], words: runStates, example: 'failed' },
   group: { read: ({ group }) => [group], words: null, example: 'A' },
   subgroup: { read: ({ subgroup }) => [subgroup ?? ''], words: null, example: 'binary' },
   sweep: { read: ({ sweep }) => [sweep], words: null, example: 'abcd' },
   name: { read: ({ name }) => [name], words: null, example: 'A_*_s0' },
   slot: { read: ({ slot }) => [slot ?? ''], words: null, example: '"cpu 0"' },
   gpu: { read: ({ gpus }) => gpus.map(gpuName), words: null, example: '0' },
-  class: { read: ({ exit }) => (exit === null ? [] : [exit.class]), words: classes, example: 'oom' },
-  health: { read: ({ health }) => [health], words: RunSummary.shape.health.options, example: 'stalled' },
+  class: { read: ({ exit }) => (exit === null ? [] : [exit.class]), words: exitClasses, example: 'oom' },
+  health: { read: ({ health }) => [health], words: runHealths, example: 'stalled' },
 } as const satisfies Record<string, FieldMeaning>;
 
 export const fields: { readonly [Name in keyof typeof meanings]: FieldMeaning } = meanings;
@@ -38,7 +56,7 @@ export const factNames = ['attempt', 'age', 'priority', 'progress'] as const;
 export type Fact = (typeof factNames)[number];
 
 /** The number; null while there is none. `now`: Unix ms. Age in seconds. */
-export function factOf(run: RunSummary, fact: Fact, now: number): number | null {
+export function factOf(run: QueriedRun, fact: Fact, now: number): number | null {
   if (fact === 'age') return run.startedAt === null ? null : (now - run.startedAt) / 1000;
   return run[fact];
 }

@@ -1,23 +1,22 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { naturalOrder } from '../text/natural-order.js';
-import { UserError } from '../base/user-error.js';
-import { runFiles } from '../contract/files.js';
-import { MetricLog } from '../metrics/metric-log.js';
-import { cellsOf, type Cell } from './cells.js';
-import { grouped } from '../base/grouped.js';
-import { readCurve } from './read-curve.js';
-import { scalings } from '../analysis/scaling.js';
-import { summarise, type MemoryRow } from '../analysis/memory-summary.js';
-import { memoryTask, type MemoryTask } from '../analysis/memory-task.js';
-import { judge, type Verdict } from '../analysis/verdict.js';
-import { shownKeys } from './shown-keys.js';
-import { summariseMetrics } from './metric-summary.js';
-import { eachRun } from './read-runs.js';
-import { type Pause, readToEnd } from './read-to-end.js';
-import type { Report, Section } from './report.js';
+import { parse } from 'yaml';
+import * as z from 'zod';
 import type { ReportedRun } from '../analysis/analysed-run.js';
-import { readOutline, type SweepOutline } from './sweep-outline.js';
+import { type MemoryRow, summarise } from '../analysis/memory-summary.js';
+import { memoryTask, type MemoryTask } from '../analysis/memory-task.js';
+import { scalings } from '../analysis/scaling.js';
+import { judge, type Verdict } from '../analysis/verdict.js';
+import { grouped } from '../base/group-by.js';
+import { UserError } from '../base/user-error.js';
+import { runFiles, sweepFiles } from '../contract/files.js';
+import { readIfThere } from '../files/run-record-file.js';
+import { MetricLog } from '../metrics/metric-log.js';
+import { naturalOrder } from '../text/natural-order.js';
+import { type Cell, cellsOf, shownKeys, summariseMetrics } from './metric-summary.js';
+import { type Pause, readCurve, readToEnd } from './read-curve.js';
+import { eachRun } from './read-runs.js';
+import type { Report, Section } from './report.js';
 
 /**
  * Reads every run of a sweep, finished or not, and sums them up. Reads only, and takes about 15 ms a megabyte of metrics.
@@ -148,4 +147,42 @@ async function lastValues(path: string, pause?: Pause): Promise<Record<string, n
   const log = new MetricLog(path);
   await readToEnd(log, pause);
   return log.last();
+}
+
+/** What a report takes from the sweep file: the order of the groups, their titles, and what to show. */
+type SweepOutline = {
+  groups: { name: string; title: string | null; show: readonly string[] }[];
+  show: readonly string[];
+};
+
+const Show = z
+  .looseObject({ show: z.union([z.array(z.string()), z.string().transform((key) => [key])]).catch([]) })
+  .transform(({ show }) => show)
+  .catch([]);
+const GroupText = z
+  .looseObject({ title: z.string().nullable().catch(null), metrics: Show })
+  .catch({ title: null, metrics: [] });
+const SweepText = z.looseObject({ groups: z.record(z.string(), GroupText).catch({}), metrics: Show });
+
+/**
+ * Reads the sweep file kept beside the runs, as far as it goes: it was checked when it was submitted, and a report of
+ * finished runs must not fail over it. A sweep of plain commands, or none, gives an empty outline.
+ */
+function readOutline(sweepDirectory: string): SweepOutline {
+  const parsed = SweepText.safeParse(parseYaml(readIfThere(join(sweepDirectory, sweepFiles.text)) ?? ''));
+  if (!parsed.success) return { groups: [], show: [] };
+  const groups = Object.entries(parsed.data.groups).map(([name, { title, metrics }]) => ({
+    name,
+    title,
+    show: metrics,
+  }));
+  return { groups, show: parsed.data.metrics };
+}
+
+function parseYaml(text: string): unknown {
+  try {
+    return parse(text, { logLevel: 'silent' });
+  } catch {
+    return null;
+  }
 }

@@ -1,12 +1,10 @@
+import { truncate } from '../text/display-width.js';
 import { durationText } from '../text/duration.js';
-import { lineText } from '../text/line-text.js';
-import { plainAscii } from '../text/plain-ascii.js';
 import { shortNumber } from '../text/numbers.js';
-import type { Page } from './report-lines.js';
-import { tableLines, type Column } from '../text/table.js';
-import { truncate } from '../text/table-width.js';
+import { type Column, lineText, plainAscii, tableLines } from '../text/table.js';
 import { wrap } from '../text/wrap.js';
 import type { StoppedRun, WouldStop } from './early-stop-replay.js';
+import type { Page } from './report-lines.js';
 
 /** What a rule would have ended, as text: what it would have saved and cost, then each run with the reason. */
 export function wouldStopLines(result: WouldStop, { width, ascii }: Page): string[] {

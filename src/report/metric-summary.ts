@@ -1,6 +1,7 @@
-import type { Cell } from './cells.js';
-import type { ReportedState } from '../analysis/analysed-run.js';
+import type { ReportedRun, ReportedState } from '../analysis/analysed-run.js';
 import { deviation, mean } from '../analysis/statistics.js';
+import { grouped } from '../base/group-by.js';
+import { parameterOf } from '../base/scalar.js';
 
 /** Last values of some metrics over the seeds of one cell, for runs that are no memory task. */
 export type MetricRow = {
@@ -29,4 +30,51 @@ export function summariseMetrics(
 function summaryOf(values: readonly (number | null)[]): MetricSummary {
   const known = values.filter((value) => value !== null);
   return { mean: mean(known), deviation: deviation(known), n: known.length };
+}
+
+/** Runs of one group that differ in nothing but their seed. `varies`: the parameters that tell this cell from others. */
+export type Cell = { group: string; varies: Record<string, unknown>; runs: ReportedRun[] };
+
+/** Parameters that name a repetition or a place, and are no condition of the experiment. */
+const repetition = /(^|[._-])(seed|secret|random_state|run_id|name|path|dir|directory|file)$/i;
+
+/** The runs by group and by all parameters but seeds, in the order of the runs. */
+export function cellsOf(runs: readonly ReportedRun[]): Cell[] {
+  return grouped(runs, ({ group }) => group).flatMap((members) => {
+    const keys = varyingKeys(members);
+    const variesOf = (run: ReportedRun) =>
+      Object.fromEntries(keys.map((key) => [key, parameterOf(run.parameters, key)]));
+    return grouped(members, (run) => JSON.stringify(variesOf(run))).map((cell) => ({
+      group: cell[0]!.group,
+      varies: variesOf(cell[0]!),
+      runs: cell,
+    }));
+  });
+}
+
+function varyingKeys(runs: readonly ReportedRun[]): string[] {
+  const keys = [...new Set(runs.flatMap(({ parameters }) => Object.keys(parameters)))];
+  return keys.filter((key) => !repetition.test(key) && hasSeveralValues(runs, key));
+}
+
+function hasSeveralValues(runs: readonly ReportedRun[], key: string): boolean {
+  return new Set(runs.map(({ parameters }) => JSON.stringify(parameterOf(parameters, key)))).size > 1;
+}
+
+/** Columns of a generic table, when the sweep does not say which metrics to show. */
+const MOST = 4;
+/** Counters and clocks: they say how far a run is, not how well it did. */
+const bookkeeping =
+  /(^|\/)(_?step|global_step|_?runtime|_?timestamp|batch|epoch|iter(ation)?|done_frac|episodes|examples)$|^(time|timing|progress|theory|perf)\//i;
+const results = /loss|reward|return|acc|score|bits|correct|success|perplexity|(^|[/_.])(f1|auc|bleu|mse|mae)/i;
+
+/** The metrics worth a column: those asked for that exist, or else results before other numbers, in file order. */
+export function shownKeys(asked: readonly string[], known: readonly string[]): string[] {
+  const wanted = asked.filter((key) => known.includes(key));
+  if (wanted.length > 0) return wanted;
+  const candidates = known.filter((key) => !bookkeeping.test(key));
+  return [...candidates.filter((key) => results.test(key)), ...candidates.filter((key) => !results.test(key))].slice(
+    0,
+    MOST,
+  );
 }

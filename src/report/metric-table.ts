@@ -1,7 +1,6 @@
-import type { MetricRow, MetricSummary } from './metric-summary.js';
 import { NOTHING, shortNumber } from '../text/numbers.js';
-import { parameterText } from './parameter-text.js';
 import type { Column } from '../text/table.js';
+import type { MetricRow, MetricSummary } from './metric-summary.js';
 
 /** The columns of a generic table: the parameters of each cell, how its runs stand, and mean ± deviation of metrics. */
 export function metricColumns(rows: readonly MetricRow[], keys: readonly string[]): Column[] {
@@ -35,4 +34,12 @@ function summaryText(summary: MetricSummary | undefined, seeds: number): string 
   const spread = summary.deviation === null ? '' : ` ± ${shortNumber(summary.deviation, 2)}`;
   const missing = summary.n < seeds ? ` (${summary.n} of ${seeds})` : '';
   return `${shortNumber(summary.mean)}${spread}${missing}`;
+}
+
+/** Parameters in one line: `lr=0.001 depth=4`. */
+export function parameterText(parameters: Readonly<Record<string, unknown>>): string {
+  return Object.entries(parameters)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' ');
 }

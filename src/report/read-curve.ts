@@ -1,7 +1,6 @@
-import { MetricLog } from '../metrics/metric-log.js';
-import { type Pause, readToEnd } from './read-to-end.js';
 import type { MemoryTask } from '../analysis/memory-task.js';
 import type { Curve } from '../analysis/verdict.js';
+import { MetricLog } from '../metrics/metric-log.js';
 
 /** Keys under which bits known may be found, best first: by the answer alone, then by the source system's count. */
 const bitsKeys = [
@@ -32,4 +31,18 @@ export async function readCurve(path: string, task: MemoryTask, pause?: Pause): 
 function greedyOf(last: Record<string, number | null>): Curve['greedy'] {
   const probability = last['test/greedy_prob'] ?? null;
   return probability === null ? null : { answer: last['test/greedy'] ?? null, probability };
+}
+
+/** Lets others work between two parts of a long reading. */
+export type Pause = () => Promise<void>;
+
+/** Some 2 ms of work. */
+const PART_BYTES = 1 << 18;
+
+/** Reads a metrics file to its present end. Without `pause` at once, whatever it takes. */
+export async function readToEnd(log: MetricLog, pause?: Pause): Promise<void> {
+  do {
+    log.refresh(pause === undefined ? undefined : PART_BYTES);
+    await pause?.();
+  } while (log.more);
 }

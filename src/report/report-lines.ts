@@ -1,13 +1,10 @@
-import { grouped } from '../base/grouped.js';
-import type { Report, Section } from './report.js';
-import { memoryNotes } from './memory-notes.js';
-import { memoryColumns, scalingLines } from './memory-table.js';
-import { metricColumns } from './metric-table.js';
-import { lineText } from '../text/line-text.js';
-import { plainAscii } from '../text/plain-ascii.js';
-import { tableLines, type Column } from '../text/table.js';
-import { truncate } from '../text/table-width.js';
+import { grouped } from '../base/group-by.js';
+import { truncate } from '../text/display-width.js';
+import { type Column, lineText, plainAscii, tableLines } from '../text/table.js';
 import { wrap } from '../text/wrap.js';
+import { memoryColumns, memoryNotes, scalingLines } from './memory-table.js';
+import { metricColumns } from './metric-table.js';
+import type { Report, Section } from './report.js';
 
 /** Where a report is to be shown. `width` in columns. */
 export type Page = { width: number; ascii: boolean };

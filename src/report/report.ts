@@ -1,7 +1,7 @@
-import type { Scaling } from '../analysis/scaling.js';
-import type { MemoryRow } from '../analysis/memory-summary.js';
-import type { MetricRow } from './metric-summary.js';
 import type { ReportedState } from '../analysis/analysed-run.js';
+import type { MemoryRow } from '../analysis/memory-summary.js';
+import type { Scaling } from '../analysis/scaling.js';
+import type { MetricRow } from './metric-summary.js';
 
 /** The table of one group. `title`: from the sweep file. */
 export type Section = { group: string; title: string | null } & (
@@ -14,3 +14,9 @@ export type Report = {
   counts: Partial<Record<ReportedState, number>>;
   sections: Section[];
 };
+
+/** As `JSON.stringify` wants it: Infinity, which JSON lacks, is the text `infinite`; what is no number is nothing. */
+export function reportReplacer(_key: string, value: unknown): unknown {
+  if (value === Infinity) return 'infinite';
+  return typeof value === 'number' && Number.isNaN(value) ? null : value;
+}

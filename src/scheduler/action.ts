@@ -1,5 +1,6 @@
 import type { RunId } from '../base/ids.js';
 import type { Slot } from './placement/slot.js';
+import type { SchedulerState } from './state.js';
 
 /** Everything the scheduler can ask for. Orders, as data; the supervisor carries them out. */
 export type SchedulerAction =
@@ -15,3 +16,12 @@ export type SchedulerAction =
   /** The whole tree stands still, until `continue`. */
   | { type: 'pause'; id: RunId; attempt: number }
   | { type: 'continue'; id: RunId; attempt: number };
+
+/** One event being worked on: the state to change, the time of the event, and what came of it. */
+export type StepContext = {
+  readonly state: SchedulerState;
+  readonly at: number;
+  readonly actions: SchedulerAction[];
+  /** Runs whose own state changed. (The reason why others wait may have changed too.) */
+  readonly touched: Set<RunId>;
+};

@@ -1,14 +1,39 @@
 import * as z from 'zod';
 import { GpuIndex, GroupId, RunId } from '../base/ids.js';
-import { Boot } from './lifecycle/boots.js';
+import { Outcome } from '../base/outcome.js';
 import { Breaker, Chosen, Retry, RunsSubmitted, SeenGpu } from './event.js';
-import { groupOf, setNeeds } from './queue/groups.js';
 import { file } from './lifecycle/move.js';
-import type { Run, Terms } from './run-state.js';
-import { RunStateSchema } from './run-state-schema.js';
-import { Need } from './placement/slot.js';
 import { intakeOf } from './lifecycle/submit.js';
-import { emptyState, type Group, type SchedulerState } from './state.js';
+import { Need, Slot } from './placement/slot.js';
+import { groupOf, setNeeds } from './queue/groups.js';
+import type { Run, RunState, Terms } from './run-state.js';
+import { Boot, emptyState, type Group, type SchedulerState } from './state.js';
+
+const time = z.number();
+
+const StopCause = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('asked') }),
+  z.object({ kind: z.literal('rule'), rule: z.string() }),
+  z.object({ kind: z.literal('timeout'), seconds: z.number() }),
+]);
+
+const Ending = z.object({ outcome: Outcome, since: time.nullable(), at: time });
+
+const up = { slot: Slot, pid: z.int(), since: time };
+
+/** The state of a run as it is written down. */
+const RunStateSchema: z.ZodType<RunState> = z.discriminatedUnion('phase', [
+  z.object({
+    phase: z.literal('waiting'),
+    notBefore: time.nullable(),
+    last: Ending.nullable(),
+  }),
+  z.object({ phase: z.literal('starting'), slot: Slot, stop: StopCause.nullable() }),
+  z.object({ phase: z.literal('running'), ...up, pausedAt: time.nullable(), pausedMs: time }),
+  z.object({ phase: z.literal('stopping'), ...up, stop: StopCause, killAt: time }),
+  z.object({ phase: z.literal('killing'), ...up, stop: StopCause }),
+  z.object({ phase: z.literal('ended'), ...Ending.shape }),
+]);
 
 /** What runs of a sweep mostly have in common. */
 const Common = z.object({

@@ -1,8 +1,15 @@
+import * as z from 'zod';
 import type { GpuIndex, GroupId, RunId } from '../base/ids.js';
-import type { Boot } from './lifecycle/boots.js';
 import type { Breaker, EventOf, SeenGpu } from './event.js';
 import { RunHeap } from './queue/run-heap.js';
 import type { Run } from './run-state.js';
+
+/**
+ * One time that the machine was up, as the line of `at` values runs through it: `from` is where the line was when the boot
+ * clock read `bootMs`. `wallAhead`: what has to be added to `at` to get what the wall clock says, as it was read last. ms.
+ */
+export const Boot = z.object({ bootId: z.string(), from: z.number(), bootMs: z.number(), wallAhead: z.number() });
+export type Boot = z.infer<typeof Boot>;
 
 /** A named block of a sweep: what it waits for, who waits for it, and the counts that answer both without a scan. */
 export type Group = {

@@ -7,22 +7,18 @@
  */
 import { assertNever } from '../base/assert-never.js';
 import type { RunId } from '../base/ids.js';
-import type { SchedulerAction } from './action.js';
-import { noteClock } from './lifecycle/boots.js';
-import { ended, ruleMet, started, withdrawn } from './lifecycle/attempts.js';
+import type { SchedulerAction, StepContext } from './action.js';
 import type { EventOf, SchedulerEvent } from './event.js';
-import { forget } from './lifecycle/forget.js';
-import { changeSlots, drain, seeGpus } from './placement/gpu-inventory.js';
-import { hold, holdForTarget, release, setPriority } from './lifecycle/hold.js';
-import { launchWaiting } from './queue/launch.js';
-import { goOn, pause } from './lifecycle/pause.js';
+import { ended, ruleMet, started, withdrawn } from './lifecycle/attempts.js';
+import { goOn, hold, holdForTarget, pause, release, setPriority } from './lifecycle/hold.js';
 import { resume, tryAgain } from './lifecycle/retry.js';
+import { stop } from './lifecycle/stop.js';
+import { forget, submit } from './lifecycle/submit.js';
+import { noteClock, passTime } from './lifecycle/time.js';
+import { changeSlots, drain, seeGpus } from './placement/gpu-inventory.js';
+import { launchWaiting } from './queue/launch.js';
 import type { Run } from './run-state.js';
 import type { SchedulerState } from './state.js';
-import { stop } from './lifecycle/stop.js';
-import { submit } from './lifecycle/submit.js';
-import { passTime } from './lifecycle/time.js';
-import type { StepContext } from './step-context.js';
 
 /** What came of an event. `touched`: runs whose own state changed. */
 export type Step = { actions: readonly SchedulerAction[]; touched: ReadonlySet<RunId> };

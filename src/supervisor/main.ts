@@ -8,22 +8,27 @@ import { mkdirSync, realpathSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { untilWholeSecond } from '../base/lazy.js';
 import { UserError } from '../base/user-error.js';
-import { untilWholeSecond } from '../base/whole-second.js';
 import { ELSEWHERE, leaseTerms, type LeaseTerms, type SupervisorLock } from '../contract/supervisor-lock.js';
+import { checkRunsDirectory } from '../files/private-folder.js';
 import { hostIdentity } from '../processes/host-identity.js';
 import { identityOf } from '../processes/process-identity.js';
-import { checkRunsDirectory } from '../files/private-folder.js';
 import { completionOf } from '../spec/policy/completion.js';
-import type { HostConfig } from './gpus/gpu-watch.js';
-import { Lease } from './core/lease.js';
-import { lockPath, type LockState, readLock, takeLock, type TakenLock } from './core/lock.js';
-import { isAnsweringPing } from './core/ping.js';
-import { Supervisor, type SupervisorOptions } from './supervisor.js';
-import { startProblem } from './core/start-problem.js';
-import { socketAddress } from './publish/socket-address.js';
-import { fallsSilent } from './core/take-over.js';
+import { fallsSilent, Lease } from './core/lease.js';
+import {
+  isAnsweringPing,
+  lockPath,
+  type LockState,
+  readLock,
+  startProblem,
+  takeLock,
+  type TakenLock,
+} from './core/lock.js';
 import { watchTurns } from './core/turn-watch.js';
+import type { HostConfig } from './gpus/gpu-watch.js';
+import { socketAddress } from './publish/socket-address.js';
+import { Supervisor, type SupervisorOptions } from './supervisor.js';
 
 type Options = { runs: string; bin: string; takesOver: boolean };
 

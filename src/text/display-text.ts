@@ -35,3 +35,18 @@ function afterLastReturn(line: string): string {
 function expandTabs(text: string): string {
   return text.split('\t').reduce((line, part) => line + ' '.repeat(TAB - (line.length % TAB)) + part);
 }
+
+const harmless = /^[\u0020-\u007e]*$/;
+
+/** Foreign text of any length made safe to draw in one row: no escape sequences, no control characters, one line. */
+export function cleanText(text: string): string {
+  return harmless.test(text) ? text : displayText(text.replace(/[\r\n]+/g, ' ').trim());
+}
+
+/** More of a text than this tells a reader no more, characters. */
+const MOST = 120;
+
+/** The beginning of a text that a person or a program gave, to be quoted in a sentence about it. */
+export function shortened(text: string): string {
+  return text.length <= MOST ? text : `${text.slice(0, MOST - 1)}…`;
+}

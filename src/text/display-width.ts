@@ -1,5 +1,5 @@
 import { eastAsianWidth } from 'get-east-asian-width';
-import { graphemes } from './graphemes.js';
+import { lazy } from '../base/lazy.js';
 
 /** One glyph as the terminal shows it: a base character with its marks, one or two columns wide. */
 export type Cell = { readonly glyph: string; readonly width: 1 | 2 };
@@ -65,4 +65,33 @@ function clusterCells(cluster: string): Cell[] {
     }
   }
   return cells.map(({ glyph, width }) => ({ glyph, width }));
+}
+
+/** Late, because to make it takes longer than all else that a window begins with, and few texts need it. */
+const segmenter = lazy(() => new Intl.Segmenter('en', { granularity: 'grapheme' }));
+
+/** What a person takes for the characters of a text, from its beginning to its end. */
+export function graphemes(text: string): Iterable<{ readonly segment: string; readonly index: number }> {
+  return segmenter().segment(text);
+}
+
+/** The text in exactly so many columns: cut with an ellipsis, or filled with spaces at its end or its beginning. */
+export function fit(text: string, width: number, align: 'left' | 'right'): string {
+  const cut = textWidth(text) > width ? truncate(text, width) : text;
+  const fill = ' '.repeat(Math.max(0, width - textWidth(cut)));
+  return align === 'left' ? cut + fill : fill + cut;
+}
+
+/** The beginning of the text, with an ellipsis for what is cut off. */
+export function truncate(text: string, width: number): string {
+  if (textWidth(text) <= width) return text;
+  if (width <= 0) return '';
+  let kept = '';
+  let used = 1;
+  for (const { glyph, width: columns } of cellsOf(text)) {
+    used += columns;
+    if (used > width) break;
+    kept += glyph;
+  }
+  return `${kept}…`;
 }

@@ -1,5 +1,5 @@
-import { lineText } from './line-text.js';
-import { fit, textWidth, truncate } from './table-width.js';
+import { displayText } from './display-text.js';
+import { fit, textWidth, truncate } from './display-width.js';
 
 /** A column and its cells, one per row. */
 export type Column = {
@@ -66,4 +66,28 @@ function naturalWidth({ title, cells }: Column): number {
 
 function total(widths: readonly number[]): number {
   return widths.reduce((sum, each) => sum + each, 0) + Math.max(0, widths.length - 1) * GAP.length;
+}
+
+const harmless = /^[\x20-\x7e]*$/;
+
+/** Text of any origin as a part of one line: without codes, and its own lines behind each other. */
+export function lineText(text: string): string {
+  return harmless.test(text) ? text : displayText(text.replace(/[\r\n]+/g, ' '));
+}
+
+const substitutes: Readonly<Record<string, string>> = {
+  '–': '-',
+  '∞': 'inf',
+  '±': '+-',
+  '∝': '~',
+  '†': '+',
+  '²': '^2',
+  '·': '-',
+  '…': '~',
+  '─': '-',
+};
+
+/** A line in ASCII. Characters of names that have no substitute become `?`. */
+export function plainAscii(line: string): string {
+  return line.replace(/[^\x20-\x7e]/gu, (character) => substitutes[character] ?? '?');
 }

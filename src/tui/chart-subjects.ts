@@ -1,9 +1,9 @@
 import { parameterOf } from '../base/scalar.js';
-import type { RunSummary } from './port.js';
 import type { ListModel } from './list-model.js';
 import { Memo } from './memo.js';
+import type { RunSummary } from './port.js';
+import type { Branch, TreeNode } from './view/branch-index.js';
 import type { Tone } from './view/span.js';
-import type { Branch, TreeNode } from './view/tree.js';
 import { varyingKeys } from './view/varying-keys.js';
 
 /** One run among those drawn. An empty label is not in the legend. `setting`: the same for the seeds of one setting. */

@@ -1,17 +1,17 @@
 import type { HeatmapAxes } from './compare-choice.js';
 import type { History, Wanted } from './history.js';
+import type { ListModel } from './list-model.js';
 import { Memoized } from './memoize.js';
 import type { FleetPort, MetricReader, RunSummary } from './port.js';
-import type { ListModel } from './list-model.js';
-import type { CompareScreen, UiState } from './ui-state.js';
 import { theoryLines } from './theory-lines.js';
+import type { CompareScreen, UiState } from './ui-state.js';
 import { cursorX } from './view/chart-cursor.js';
+import type { ChartData } from './view/chart-section.js';
 import { differingParameters } from './view/compare-parameters.js';
 import { type CurveValue, curveValue, type Direction, type Question, sampleOf } from './view/compare-value.js';
 import type { ComparedMetric, ComparedSubject, Comparison } from './view/comparison.js';
 import { defaultAxes, heatmapOf, heatmapParameters } from './view/heatmap.js';
 import type { Tone } from './view/span.js';
-import type { ChartData } from './view/window-model.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from './x-axis.js';
 
 /** Runs whose curves are read for one comparison: more cannot be told apart, and cost memory. */

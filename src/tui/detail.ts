@@ -1,12 +1,12 @@
 import { type Subject, subjectsOf } from './chart-subjects.js';
 import type { History, Wanted } from './history.js';
-import type { MetricReader } from './port.js';
 import type { ListModel } from './list-model.js';
+import type { MetricReader } from './port.js';
 import { theoryLines } from './theory-lines.js';
+import type { TreeNode } from './view/branch-index.js';
 import type { Curve } from './view/chart-look.js';
-import type { TreeNode } from './view/tree.js';
-import type { Detail } from './view/window-model.js';
-import { type XAxis, xAxisOf, type XChoice, xChoicesOf, seriesOver } from './x-axis.js';
+import type { Detail } from './view/chart-section.js';
+import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from './x-axis.js';
 
 /** As many as a large terminal has room for. */
 const mostCharts = 9;

@@ -1,12 +1,11 @@
-import { errorText } from '../base/error-text.js';
 import { assertNever } from '../base/assert-never.js';
-import { UserError } from '../base/user-error.js';
+import { errorText, UserError } from '../base/user-error.js';
+import { cleanText } from '../text/display-text.js';
 import { clipboardCodes, mostCopied } from './clipboard.js';
-import type { EditorPort, Draft } from './editor-port.js';
+import type { Draft, EditorPort } from './editor-port.js';
 import type { EditorEffect } from './effect.js';
 import type { PreferencesPort } from './preferences-port.js';
 import type { Note } from './ui-state.js';
-import { cleanText } from '../text/clean-text.js';
 
 /** What the desk needs of the window around it. */
 export type EditorTools = {

@@ -1,23 +1,12 @@
 import { UserError } from '../base/user-error.js';
-import { type QueryProblem, readRunQuery } from '../query/reading.js';
 import { checkRunQuery } from '../query/check.js';
-import { finishedPart } from '../query/typing.js';
-import { editLine, type EditedLine, lineOf } from './line-editor.js';
+import { finishedPart, readRunQuery } from '../query/parser.js';
+import type { QueryProblem } from '../query/query.js';
+import { type Handler, type KeyContext, type Pressed, refuse } from './key-context.js';
+import { editLine, lineOf } from './line-editor.js';
 import type { RunSummary } from './port.js';
-import { complete, noOffer, type Offer, offerFor, type Recall, recalled, remembered } from './prompt.js';
-import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
-import type { UiState } from './ui-state.js';
-
-/** The filter while it is typed. `before`: what it was. */
-export type FilterDialog = {
-  readonly kind: 'filter';
-  readonly line: EditedLine;
-  readonly before: string;
-  readonly offer: Offer;
-  readonly recall: Recall | null;
-  /** Why Enter did not take it. */
-  readonly problem: QueryProblem | null;
-};
+import { complete, noOffer, offerFor, recalled, remembered } from './prompt.js';
+import type { FilterDialog, UiState } from './ui-state.js';
 
 export const openFilter: Handler = (ui) => ({
   ui: {

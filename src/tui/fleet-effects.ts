@@ -1,8 +1,8 @@
-import { errorText } from '../base/error-text.js';
-import type { FleetEffect, Effect, RunVerb } from './effect.js';
+import { errorText } from '../base/user-error.js';
+import { cleanText } from '../text/display-text.js';
+import type { Effect, FleetEffect, RunVerb } from './effect.js';
 import type { Ack, FleetPort } from './port.js';
 import type { Note } from './ui-state.js';
-import { cleanText } from '../text/clean-text.js';
 
 /** Sends orders to the supervisor; says each when it is sent, and again when it is answered. */
 export class FleetEffects {

@@ -1,11 +1,10 @@
 import type { Command } from './command.js';
-import type { GroupChoice } from './group-choices.js';
 import type { HeatmapAxes } from './compare-choice.js';
+import type { GroupChoice } from './group-choices.js';
 import type { FleetStatus, RunSummary, SweepSummary } from './port.js';
 import type { Effect, UiState } from './ui-state.js';
+import type { Branch, BranchIndex, TreeNode } from './view/branch-index.js';
 import type { LogPage } from './view/log-page.js';
-import type { BranchIndex } from './view/branch-index.js';
-import type { Branch, TreeNode } from './view/tree.js';
 import type { VaryingParameters } from './view/varying-parameters.js';
 import type { XChoice } from './x-axis.js';
 

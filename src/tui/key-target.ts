@@ -1,8 +1,8 @@
 import { type RunVerb, suits } from '../protocol/run-verbs.js';
-import type { RunSummary } from './port.js';
 import type { KeyContext } from './key-context.js';
+import type { RunSummary } from './port.js';
 import type { UiState } from './ui-state.js';
-import type { Branch } from './view/tree.js';
+import type { Branch } from './view/branch-index.js';
 
 /** The runs a key acts on, or why there are none. */
 export type Target =

@@ -1,4 +1,4 @@
-import { graphemes } from '../text/graphemes.js';
+import { graphemes } from '../text/display-width.js';
 
 /** A line of text that is being typed. `at`: UTF-16 units before the cursor; never within a character as a person sees it. */
 export type EditedLine = { readonly text: string; readonly at: number };

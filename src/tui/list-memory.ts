@@ -1,5 +1,5 @@
-import { readRunQuery } from '../query/reading.js';
 import { runTest } from '../query/match.js';
+import { readRunQuery } from '../query/parser.js';
 import { fittingLook, isSameLook, type ListLook, lookOf, plainLook, withLook } from './list-look.js';
 import type { RunSummary } from './port.js';
 import type { PreferencesPort, SavedView } from './preferences-port.js';

@@ -1,16 +1,17 @@
 import { lazy } from '../base/lazy.js';
-import { readRunQuery, type RunQuery } from '../query/reading.js';
 import { runTest } from '../query/match.js';
-import { hasTerm } from '../query/query.js';
+import { readRunQuery } from '../query/parser.js';
+import { hasTerm, type RunQuery } from '../query/query.js';
 import { type GroupChoice, groupChoices } from './group-choices.js';
 import { Memoized } from './memoize.js';
 import type { FleetPort, RunSummary, SweepSummary } from './port.js';
 import type { UiState } from './ui-state.js';
+import type { Branch, Tree, TreeNode } from './view/branch-index.js';
 import { type Pace, paceOf } from './view/pace.js';
 import { tally, type Tally } from './view/tally.js';
-import { type VaryingParameters, varyingParametersOf } from './view/varying-parameters.js';
 import { TreeGrower } from './view/tree-grower.js';
-import { type Branch, flatten, type Tree, type TreeNode } from './view/tree.js';
+import { flatten } from './view/tree.js';
+import { type VaryingParameters, varyingParametersOf } from './view/varying-parameters.js';
 
 /** From this many runs on, groups start folded. */
 const many = 300;

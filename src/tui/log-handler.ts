@@ -1,23 +1,14 @@
-import { readLogPattern } from '../logs/log-pattern.js';
+import { readLogPattern } from '../logs/log-search.js';
 import type { LogCommand } from './command.js';
+import { distance, type Handler, type KeyContext, type Movement, type Pressed, refuse } from './key-context.js';
 import { keyOf } from './key-map.js';
-import { editLine, type EditedLine, lineOf } from './line-editor.js';
+import { editLine, lineOf } from './line-editor.js';
 import { anotherLog, type LogHit, type LogPlace, type LogSeek, type Sought } from './log-choice.js';
-import { distance, type Movement, type Pressed, refuse, type Handler, type KeyContext } from './key-context.js';
-import type { UiState } from './ui-state.js';
+import type { SearchDialog, UiState } from './ui-state.js';
 import { lineAt, type LogPage } from './view/log-page.js';
 import { logRoom } from './view/log-pane.js';
 import type { LogRoom } from './view/log-rows.js';
 import { placeAfter, topOf } from './view/log-scroll.js';
-
-/** What is looked for in a log, while it is typed. `before`: what it was. */
-export type SearchDialog = {
-  readonly kind: 'search';
-  readonly line: EditedLine;
-  readonly before: string;
-  /** Why Enter did not take it. */
-  readonly problem: string | null;
-};
 
 export const handleLog: Record<LogCommand, Handler> = {
   'search-next': (ui, at) => searchOn(ui, at, 1),

@@ -1,7 +1,6 @@
-import { errorWords, isErrorLine } from '../logs/log-error.js';
-import { readLogPattern } from '../logs/log-pattern.js';
+import { errorWords, isErrorLine } from '../logs/failure-line.js';
 import type { LineTest } from '../logs/log-plain-text.js';
-import { LogSearch } from '../logs/log-search.js';
+import { LogSearch, readLogPattern } from '../logs/log-search.js';
 import type { LogSource } from '../logs/log-source.js';
 import type { LogPlace, LogSeek, Sought } from './log-choice.js';
 import { LogWindow } from './log-window.js';

@@ -1,18 +1,7 @@
-import { editLine, type EditedLine, emptyLine, lineOf, replaceBeforeCursor } from './line-editor.js';
+import { type Handler, type KeyContext, type Pressed, refuse } from './key-context.js';
+import { type EditedLine, editLine, emptyLine, lineOf, replaceBeforeCursor } from './line-editor.js';
 import { type PaletteView, paletteView } from './palette.js';
-import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
-import type { UiState } from './ui-state.js';
-
-/**
- * The palette while a command is typed. `index`: the chosen row; -1: none, Enter takes what is typed.
- * `isRefused`: Enter was pressed on what cannot be done.
- */
-export type PaletteDialog = {
-  readonly kind: 'palette';
-  readonly line: EditedLine;
-  readonly index: number;
-  readonly isRefused: boolean;
-};
+import type { PaletteDialog, UiState } from './ui-state.js';
 
 export const openPalette: Handler = (ui) => ({
   ui: { ...ui, dialog: { kind: 'palette', line: emptyLine, index: 0, isRefused: false } },

@@ -1,11 +1,11 @@
-import { readRunQuery } from '../query/reading.js';
-import { runTest } from '../query/match.js';
 import { type RunVerb, suits, takesPriority } from '../protocol/run-verbs.js';
+import { runTest } from '../query/match.js';
+import { readRunQuery } from '../query/parser.js';
+import { problemOf } from './filter-handler.js';
+import type { KeyContext } from './key-context.js';
+import { counted, fitting } from './key-target.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
 import type { RunId, RunSummary } from './port.js';
-import { problemOf } from './filter-handler.js';
-import { counted, fitting } from './key-target.js';
-import type { KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
 
 const abouts: Readonly<Record<RunVerb, string>> = {

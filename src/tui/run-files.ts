@@ -1,9 +1,7 @@
 import { dirname, join } from 'node:path';
-import { fileSource } from '../logs/log-source.js';
-import { lastLines } from '../logs/log-tail.js';
+import { packageCount, readRunRecord } from '../files/run-record-file.js';
+import { fileSource, lastLines } from '../logs/log-source.js';
 import { OutlinedLog } from '../metrics/outlined-log.js';
-import { packageCount } from '../files/package-count.js';
-import { readRunRecord } from '../files/run-record-file.js';
 import type { RunDetails, RunFilesPort } from './port.js';
 
 /** Names of the files in a run directory (`contract/files.ts`, which this part does not import; a test compares them). */

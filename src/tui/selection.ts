@@ -1,7 +1,7 @@
-import type { RunSummary } from './port.js';
 import type { ListModel } from './list-model.js';
+import type { RunSummary } from './port.js';
 import type { UiState } from './ui-state.js';
-import type { Branch, TreeNode } from './view/tree.js';
+import type { Branch, TreeNode } from './view/branch-index.js';
 
 type Shown = Pick<ListModel, 'rows' | 'tree'>;
 

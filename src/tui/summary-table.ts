@@ -1,4 +1,4 @@
-import { errorText } from '../base/error-text.js';
+import { errorText } from '../base/user-error.js';
 import { Memoized } from './memoize.js';
 import type { SummaryPort } from './summary-port.js';
 

@@ -1,18 +1,49 @@
+import type { QueryProblem } from '../query/query.js';
 import { type ChartChoice, initialChartChoice } from './chart-choice.js';
 import { type CompareChoice, initialCompareChoice } from './compare-choice.js';
-import { type Grouping, initialGrouping } from './grouping.js';
-import { initialLogChoice, type LogChoice } from './log-choice.js';
-import type { Effect } from './effect.js';
 import type { Draft } from './editor-port.js';
-import type { PaletteDialog } from './palette-handler.js';
-import type { FilterDialog } from './filter-handler.js';
-import type { SearchDialog } from './log-handler.js';
-import type { RunId } from './port.js';
-import type { KeyPreset, SavedView } from './preferences-port.js';
-import type { Subject } from './view/compare-subjects.js';
+import type { Effect } from './effect.js';
+import { type Grouping, initialGrouping } from './grouping.js';
+import type { EditedLine } from './line-editor.js';
 import type { ColumnId } from './list-column-id.js';
 import type { ListDialog } from './list-dialog.js';
+import { initialLogChoice, type LogChoice } from './log-choice.js';
+import type { RunId } from './port.js';
+import type { KeyPreset, SavedView } from './preferences-port.js';
+import type { Offer, Recall } from './prompt.js';
+import type { Subject } from './view/compare-subjects.js';
 import { initialSort, type Sort } from './view/sort.js';
+
+/** What is looked for in a log, while it is typed. `before`: what it was. */
+export type SearchDialog = {
+  readonly kind: 'search';
+  readonly line: EditedLine;
+  readonly before: string;
+  /** Why Enter did not take it. */
+  readonly problem: string | null;
+};
+
+/** The filter while it is typed. `before`: what it was. */
+export type FilterDialog = {
+  readonly kind: 'filter';
+  readonly line: EditedLine;
+  readonly before: string;
+  readonly offer: Offer;
+  readonly recall: Recall | null;
+  /** Why Enter did not take it. */
+  readonly problem: QueryProblem | null;
+};
+
+/**
+ * The palette while a command is typed. `index`: the chosen row; -1: none, Enter takes what is typed.
+ * `isRefused`: Enter was pressed on what cannot be done.
+ */
+export type PaletteDialog = {
+  readonly kind: 'palette';
+  readonly line: EditedLine;
+  readonly index: number;
+  readonly isRefused: boolean;
+};
 
 /** What the person sees and has chosen; not what the runs do. */
 export type UiState = {

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fitPowerLaw } from '../../src/analysis/power-law.js';
-import { scalings } from '../../src/analysis/scaling.js';
 import { summarise } from '../../src/analysis/memory-summary.js';
 import type { MemoryTask } from '../../src/analysis/memory-task.js';
+import { fitPowerLaw, scalings } from '../../src/analysis/scaling.js';
 import type { Verdict } from '../../src/analysis/verdict.js';
 
 const binary = (N: number): MemoryTask => ({ condition: { kind: 'binary' }, N, secret: 3, perStep: 4 });

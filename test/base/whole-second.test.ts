@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { untilWholeSecond } from '../../src/base/whole-second.js';
+import { untilWholeSecond } from '../../src/base/lazy.js';
 
 it.each<{ now: number; wait: number }>([
   { now: 0, wait: 1000 },

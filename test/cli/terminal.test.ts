@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { painted } from '../../src/cli/show/tone.js';
+import { painted } from '../../src/cli/show/run-table.js';
 import { safeLine } from '../../src/cli/terminal.js';
 import { terminalJson } from '../../src/text/display-text.js';
 

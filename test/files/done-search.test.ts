@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DoneSearch } from '../../src/files/done-search.js';
+import { DoneSearch } from '../../src/files/completion-facts.js';
 
 let path: string;
 beforeEach(() => void (path = join(mkdtempSync(join(tmpdir(), 'done-')), 'checkpoints.jsonl')));

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { packageCount } from '../../src/files/package-count.js';
+import { packageCount } from '../../src/files/run-record-file.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'memrl-packages-'));
 const path = join(folder, 'packages.json');

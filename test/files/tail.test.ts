@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Tail } from '../../src/files/tail.js';
+import { Tail } from '../../src/files/followed-file.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'tail-'));
 afterAll(() => rmSync(directory, { recursive: true }));

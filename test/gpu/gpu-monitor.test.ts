@@ -1,8 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { afterEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
 import { GpuMonitor, type GpuMonitorOptions } from '../../src/gpu/gpu-monitor.js';
-import { gpuMemoryHeld, type GpuView } from '../../src/gpu/gpu-view.js';
+import { gpuMemoryHeld, type GpuView } from '../../src/gpu/gpu.js';
 import { identityOf } from '../../src/processes/process-identity.js';
 import type { Tree } from '../../src/processes/process-tree.js';
 import { waitFor } from '../supervisor/testbed.js';

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { instanceIndex } from '../../src/base/ids.js';
 import type { Gpu } from '../../src/gpu/gpu.js';
-import { MpsDaemons, type MpsOptions } from '../../src/gpu/mps.js';
-import { mpsRoot } from '../../src/gpu/mps-folder.js';
+import { MpsDaemons, type MpsOptions, mpsRoot } from '../../src/gpu/mps.js';
 import { FakeDriver, temporaryFolder } from './fake-gpus.js';
 
 const uid = process.getuid!();

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Gpu, GpuProcess } from '../../src/gpu/gpu.js';
-import { type GpuView, nothingKnown } from '../../src/gpu/gpu-view.js';
+import { type Gpu, type GpuProcess, type GpuView, nothingKnown } from '../../src/gpu/gpu.js';
 import { isNews, type SeenGpuFacts, toSeen } from '../../src/gpu/seen-gpu.js';
 
 function gpu(index: number, memoryTotal: number | null = 80_000): Gpu {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { instanceIndex } from '../../src/base/ids.js';
-import { type Gpu, sharesAllowed } from '../../src/gpu/gpu.js';
-import { visibleDevices } from '../../src/gpu/visible-devices.js';
 import { runEnvironment } from '../../src/executors/local/run-environment.js';
+import { type Gpu, sharesAllowed, visibleDevices } from '../../src/gpu/gpu.js';
 
 function gpu(index: number, own: Partial<Gpu> = {}): Gpu {
   return {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { logSeparator } from '../../src/executors/local/log-separator.js';
-import { attemptRule } from '../../src/logs/log-attempt.js';
+import { logSeparator } from '../../src/executors/local/attempt-files.js';
+import { attemptRule } from '../../src/logs/log-plain-text.js';
 
 it('knows the line between two attempts as the supervisor writes it, and no other', () => {
   for (const attempt of [1, 27]) expect(logSeparator(attempt, new Date(1_700_000_000_000))).toMatch(attemptRule);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isErrorLine } from '../../src/logs/log-error.js';
+import { isErrorLine } from '../../src/logs/failure-line.js';
 
 describe('a line that says something broke', () => {
   it.each([

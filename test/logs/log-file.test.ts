@@ -1,8 +1,8 @@
 import {
   appendFileSync,
+  closeSync,
   mkdtempSync,
   openSync,
-  closeSync,
   renameSync,
   rmSync,
   truncateSync,
@@ -12,8 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { LEAST_READ, LogFile, type LogLine } from '../../src/logs/log-file.js';
-import { PIECE } from '../../src/logs/log-pieces.js';
+import { LEAST_READ, LogFile, type LogLine, PIECE } from '../../src/logs/log-file.js';
 import { fileSource, type LogSource } from '../../src/logs/log-source.js';
 import { LogInMemory } from './log-bytes.js';
 

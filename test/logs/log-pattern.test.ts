@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readLogPattern } from '../../src/logs/log-pattern.js';
+import { readLogPattern } from '../../src/logs/log-search.js';
 
 const finds = (pattern: string, text: string): boolean => {
   const read = readLogPattern(pattern);

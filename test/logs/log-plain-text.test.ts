@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { displayText } from '../../src/text/display-text.js';
-import { errorWords, isErrorLine } from '../../src/logs/log-error.js';
-import { readLogPattern } from '../../src/logs/log-pattern.js';
+import { errorWords, isErrorLine } from '../../src/logs/failure-line.js';
 import { firstLine, lastLine, plainText } from '../../src/logs/log-plain-text.js';
+import { readLogPattern } from '../../src/logs/log-search.js';
+import { displayText } from '../../src/text/display-text.js';
 
 describe('text that needs no care', () => {
   it('is what would be drawn as it is', () => {

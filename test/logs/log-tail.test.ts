@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { lastLines } from '../../src/logs/log-source.js';
 import { displayText } from '../../src/text/display-text.js';
-import { lastLines } from '../../src/logs/log-tail.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'log-tail-'));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureLine } from '../../src/logs/failure-line.js';
-import { outOfMemoryLine } from '../../src/logs/out-of-memory.js';
+import { failureLine, outOfMemoryLine } from '../../src/logs/failure-line.js';
 
 const traceback = 'Traceback (most recent call last):\n  File "train.py", line 88, in <module>\n    main()\n';
 

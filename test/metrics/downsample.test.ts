@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { downsample, type Line } from '../../src/metrics/downsample.js';
-import { spark } from '../../src/metrics/sparkline.js';
+import { downsample, type Line, spark } from '../../src/metrics/downsample.js';
 
 const line = (y: number[], x = y.map((_, index) => index)): Line => ({
   x: Float64Array.from(x),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { MetricOutline } from '../../src/metrics/metric-outline.js';
+import { MetricOutline } from '../../src/metrics/outlined-log.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'metric-outline-'));
 afterAll(() => rmSync(directory, { recursive: true }));

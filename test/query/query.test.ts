@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../src/base/user-error.js';
-import { parseRunQuery, readRunQuery, type RunQuery } from '../../src/query/reading.js';
 import { checkRunQuery } from '../../src/query/check.js';
 import { completions } from '../../src/query/completions.js';
 import { runTest } from '../../src/query/match.js';
+import { finishedPart, parseRunQuery, readRunQuery } from '../../src/query/parser.js';
 import { printRunQuery } from '../../src/query/print.js';
-import { allOf, anyOf } from '../../src/query/query.js';
-import { finishedPart } from '../../src/query/typing.js';
+import { allOf, anyOf, type RunQuery } from '../../src/query/query.js';
 import { factNames, fieldNames, fields } from '../../src/query/words.js';
 import { aRun } from '../tui/simulated-fleet.js';
 

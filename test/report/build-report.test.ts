@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/base/outcome.js';
 import { UserError } from '../../src/base/user-error.js';
-import { buildReport } from '../../src/report/build-report.js';
-import { reportReplacer } from '../../src/report/report-json.js';
-import { reportLines } from '../../src/report/report-lines.js';
 import { writeRunRecord } from '../../src/files/run-record-file.js';
+import { buildReport } from '../../src/report/build-report.js';
+import { reportLines } from '../../src/report/report-lines.js';
+import { reportReplacer } from '../../src/report/report.js';
 
 const root = mkdtempSync(join(tmpdir(), 'report-'));
 afterAll(() => rmSync(root, { recursive: true }));

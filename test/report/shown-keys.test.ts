@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { cellsOf } from '../../src/report/cells.js';
-import { shownKeys } from '../../src/report/shown-keys.js';
-import { summariseMetrics } from '../../src/report/metric-summary.js';
 import type { ReportedRun } from '../../src/analysis/analysed-run.js';
 import { deviation, median } from '../../src/analysis/statistics.js';
+import { cellsOf, shownKeys, summariseMetrics } from '../../src/report/metric-summary.js';
 
 const run = (
   name: string,

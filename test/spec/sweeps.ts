@@ -1,7 +1,8 @@
+import type { RunFacts } from '../../src/base/outcome.js';
 import { UserError } from '../../src/base/user-error.js';
-import { expandSweep, type ExpandOptions } from '../../src/spec/expand/expand-sweep.js';
+import { expandSweep } from '../../src/spec/expand/expand-sweep.js';
+import type { ExpandOptions } from '../../src/spec/expand/plan-run.js';
 import { parseSweepFile } from '../../src/spec/file/parse-sweep-file.js';
-import type { RunFacts } from '../../src/base/run-facts.js';
 import type { Plan } from '../../src/spec/planned-run.js';
 
 /** The plan of a text, as if the person were in `/home/ada` and runs went to `/runs`. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { durationText, parseDuration } from '../../src/text/duration.js';
-import { memoryText, parseMemory } from '../../src/text/memory-size.js';
+import { memoryText, parseMemory } from '../../src/text/numbers.js';
 
 describe('a duration', () => {
   it.each<[string, number | null]>([

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { redactedParameters, redactor, redactShapes, redactWords } from '../../src/text/redaction.js';
-import { isSecretName } from '../../src/text/secret-name.js';
+import { isSecretName, redactedParameters, redactor, redactShapes, redactWords } from '../../src/text/redaction.js';
 
 describe('a variable', () => {
   it.each([

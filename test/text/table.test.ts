@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { textWidth, truncate } from '../../src/text/display-width.js';
 import { countText, shortNumber } from '../../src/text/numbers.js';
-import { plainAscii } from '../../src/text/plain-ascii.js';
-import { tableLines, type Column } from '../../src/text/table.js';
-import { textWidth, truncate } from '../../src/text/table-width.js';
+import { type Column, plainAscii, tableLines } from '../../src/text/table.js';
 import { wrap } from '../../src/text/wrap.js';
 
 const column = (title: string, cells: string[], facts: Partial<Column> = {}): Column => ({

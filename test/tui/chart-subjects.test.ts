@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { subjectsOf } from '../../src/tui/chart-subjects.js';
 import { type ListModel, ListModelBuilder } from '../../src/tui/list-model.js';
-import { initialUi } from '../../src/tui/ui-state.js';
 import type { RunSummary } from '../../src/tui/port.js';
-import type { Branch } from '../../src/tui/view/tree.js';
+import { initialUi } from '../../src/tui/ui-state.js';
+import type { Branch } from '../../src/tui/view/branch-index.js';
 import { aRun, aSweep, SimulatedFleet } from './simulated-fleet.js';
 
 function sceneOf(runs: readonly RunSummary[]): ListModel {

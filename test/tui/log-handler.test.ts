@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { LogSearch } from '../../src/logs/log-search.js';
-import { readLogPattern } from '../../src/logs/log-pattern.js';
-import { LogWindow } from '../../src/tui/log-window.js';
+import { LogSearch, readLogPattern } from '../../src/logs/log-search.js';
+import type { KeyContext } from '../../src/tui/key-context.js';
 import { press } from '../../src/tui/key-handlers.js';
 import { withFound } from '../../src/tui/log-handler.js';
-import type { KeyContext } from '../../src/tui/key-context.js';
+import { LogWindow } from '../../src/tui/log-window.js';
 import { initialUi, type UiState } from '../../src/tui/ui-state.js';
 import { logRoom } from '../../src/tui/view/log-pane.js';
 import { topOf } from '../../src/tui/view/log-scroll.js';

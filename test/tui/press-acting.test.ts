@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { GpuStatus } from '../../src/protocol/fleet-status.js';
-import { keyMap } from '../../src/tui/key-map.js';
-import { paletteEntries, matching } from '../../src/tui/palette.js';
+import type { GpuStatus } from '../../src/protocol/run-summary.js';
+import type { KeyContext, Pressed } from '../../src/tui/key-context.js';
 import { press } from '../../src/tui/key-handlers.js';
-import type { Pressed, KeyContext } from '../../src/tui/key-context.js';
+import { keyMap } from '../../src/tui/key-map.js';
+import { matching, paletteEntries } from '../../src/tui/palette.js';
 import { initialUi, type UiState } from '../../src/tui/ui-state.js';
 import { aRun } from './simulated-fleet.js';
 import { aSituation, keysOf } from './situations.js';

@@ -1,3 +1,5 @@
+import { shellQuote } from '../../text/shell-words.js';
+
 /** The words of a line up to the cursor, as a shell would see them. */
 export type TypedLine = {
   /** Finished words, quotes resolved; the program first. */
@@ -35,4 +37,22 @@ function meaning(piece: string): string {
 function openQuote(piece: string): TypedLine['quote'] {
   if (/^'[^']*$/.test(piece)) return "'";
   return /^"(?:[^"\\]|\\[^])*\\?$/.test(piece) ? '"' : null;
+}
+
+/** Where bash begins a new word for completion, although it is none for the command. */
+const bashBreak = /^.*[:=<>]/;
+
+/**
+ * Whole words as the shell wants to be told them, to put in place of what it takes for the word at the cursor. zsh and fish
+ * quote by themselves; bash takes what it gets, and only what follows the last `:` or `=`.
+ */
+export function forShell(shell: string, words: readonly string[], { current, quote }: TypedLine): string[] {
+  if (shell !== 'bash' || quote !== null) return [...words];
+  const kept = bashBreak.exec(current)?.[0] ?? '';
+  return words.filter((word) => word.startsWith(kept)).map((word) => quoted(word.slice(kept.length)));
+}
+
+function quoted(word: string): string {
+  // A field that is still to be given its value has nothing to be quoted, and no shell minds a colon.
+  return /^[\w:=.,/+@%*!-]*$/.test(word) ? word : shellQuote([word]);
 }

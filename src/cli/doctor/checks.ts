@@ -1,15 +1,12 @@
-import type { Check } from './check.js';
-import { clock } from './clock.js';
+import { type Check, type Checked, type Finding, type Place, warn } from './check.js';
 import { durability, place, space } from './disk.js';
 import { gpus, mps } from './gpus.js';
-import { watches } from './inotify.js';
-import { memory, openFiles, processes } from './limits.js';
+import { memory, openFiles, processes, watches } from './limits.js';
 import { preferences } from './preferences.js';
-import { git, node, python } from './programs.js';
+import { clock, git, node, python } from './programs.js';
 import { secrets } from './secrets.js';
-import { socketFolder } from './socket-folder.js';
-import { stateFolder, supervisor } from './supervisor.js';
-import { cgroups, logout, hostConfig } from './survival.js';
+import { socketFolder, stateFolder, supervisor } from './supervisor.js';
+import { cgroups, hostConfig, logout } from './survival.js';
 import { characters, multiplexer, terminal } from './terminal.js';
 
 /** All that `doctor` looks at, in the order in which it is shown. */
@@ -20,3 +17,47 @@ export const checks: readonly Check[] = [
   ...[openFiles, processes, watches, memory],
   ...[cgroups, logout, hostConfig, secrets],
 ];
+
+/** `gaveUp`: a check did not come back, and may keep the program from ending. */
+type Examination = { checks: Checked[]; gaveUp: boolean };
+
+const PATIENCE_MS = 2000;
+
+/** Makes all checks at once, each for as long as its patience lasts. In the order of the list. Never rejects. */
+export async function examine(checks: readonly Check[], place: Place): Promise<Examination> {
+  let gaveUp = false;
+  const checked = await Promise.all(
+    checks.map(async (check): Promise<Checked> => {
+      const finding = await within(check.patienceMs ?? PATIENCE_MS, look(check, place));
+      if (finding === null) gaveUp = true;
+      return { topic: check.topic, name: check.name, ...(finding ?? noAnswer(check)) };
+    }),
+  );
+  return { checks: checked, gaveUp };
+}
+
+async function look(check: Check, place: Place): Promise<Finding> {
+  try {
+    return await check.look(place);
+  } catch (error) {
+    const reason = (error as Error).message.split('\n', 1)[0]!;
+    return warn(`could not be looked at: ${reason}`, 'Mend that if it is not meant to be so.');
+  }
+}
+
+function noAnswer({ name, patienceMs = PATIENCE_MS }: Check): Finding {
+  return warn(
+    `no answer within ${patienceMs / 1000} s`,
+    `Find out what hangs: a file system that is away, or a sick driver (${name}).`,
+  );
+}
+
+function within(ms: number, work: Promise<Finding>): Promise<Finding | null> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(null), ms);
+    void work.then((finding) => {
+      clearTimeout(timer);
+      resolve(finding);
+    });
+  });
+}

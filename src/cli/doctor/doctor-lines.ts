@@ -1,5 +1,5 @@
+import { wrapCharacters } from '../../text/wrap.js';
 import { type Line, span, type Tone } from '../../tui/view/span.js';
-import { wrapCharacters } from '../../text/wrap-command.js';
 import { type Checked, type Finding, topics } from './check.js';
 
 const looks: Record<Finding['state'], { glyph: string; tone: Tone }> = {

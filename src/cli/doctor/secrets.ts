@@ -1,9 +1,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { redactor, redactWords } from '../../text/redaction.js';
-import { isSecretName } from '../../text/secret-name.js';
 import { parsePlan } from '../../spec/plan-text.js';
 import type { Plan } from '../../spec/planned-run.js';
+import { isSecretName, redactor, redactWords } from '../../text/redaction.js';
 import { type Check, type Finding, ok, type Place, warn } from './check.js';
 
 /** Bytes of plans that are read. */

@@ -3,8 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { cgroupFolder } from '../../executors/local/cgroup-home.js';
-import { ask, textOf } from './ask.js';
-import { bad, type Check, type Finding, ok, type Place, warn } from './check.js';
+import { ask, bad, type Check, type Finding, ok, type Place, textOf, warn } from './check.js';
 
 export const cgroups: Check = {
   topic: 'Survival',

@@ -1,6 +1,5 @@
 import { capabilitiesOf } from '../../tui/capabilities.js';
-import { ask } from './ask.js';
-import { type Check, type Finding, ok, type Place, warn } from './check.js';
+import { ask, type Check, type Finding, ok, type Place, warn } from './check.js';
 
 /** Smallest window that shows all of the control window. */
 const LEAST = { columns: 80, rows: 24 };

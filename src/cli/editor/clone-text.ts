@@ -1,17 +1,16 @@
 import { stringify } from 'yaml';
 import * as z from 'zod';
 import { Name } from '../../base/ids.js';
-import { MASK } from '../../text/secret-shapes.js';
+import { UserError } from '../../base/user-error.js';
+import { expandSweep } from '../../spec/expand/expand-sweep.js';
 import type { Block, ParameterRule, ParameterRules } from '../../spec/file/block.js';
 import { diagnosticsError } from '../../spec/file/diagnostic.js';
-import { expandSweep } from '../../spec/expand/expand-sweep.js';
-import { ParametersText } from '../../spec/file/parameter-schema.js';
-import { rulesOf } from '../../spec/file/parameter-rules.js';
-import type { Plan, PlannedRun } from '../../spec/planned-run.js';
+import { ParametersText, rulesOf } from '../../spec/file/parameter-schema.js';
 import { schemaDiagnostics } from '../../spec/file/schema-diagnostics.js';
 import type { SweepFile } from '../../spec/file/sweep-file.js';
 import { readYaml, type YamlSource } from '../../spec/file/yaml-source.js';
-import { UserError } from '../../base/user-error.js';
+import type { Plan, PlannedRun } from '../../spec/planned-run.js';
+import { MASK } from '../../text/redaction.js';
 import type { SweepSource } from './sweep-source.js';
 
 type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;

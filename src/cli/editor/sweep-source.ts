@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { sweepFiles } from '../../contract/files.js';
-import { expandSweep, type ExpandOptions } from '../../spec/expand/expand-sweep.js';
 import { textOrNull } from '../../files/regular-file.js';
-import { parseSweepFile } from '../../spec/file/parse-sweep-file.js';
-import type { Plan } from '../../spec/planned-run.js';
-import type { SweepFile } from '../../spec/file/sweep-file.js';
 import { readRunRecord } from '../../files/run-record-file.js';
-import { runsDirectory, type LaunchOptions } from '../options.js';
+import { expandSweep } from '../../spec/expand/expand-sweep.js';
+import type { ExpandOptions } from '../../spec/expand/plan-run.js';
+import { parseSweepFile } from '../../spec/file/parse-sweep-file.js';
+import type { SweepFile } from '../../spec/file/sweep-file.js';
+import type { Plan } from '../../spec/planned-run.js';
+import { type LaunchOptions, runsDirectory } from '../options.js';
 
 /** What a sweep was launched from, as far as it is known here. */
 export type SweepSource = {

@@ -1,21 +1,24 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
-import { expandSweep } from '../../spec/expand/expand-sweep.js';
-import { shellQuote } from '../../text/shell-words.js';
+import { readRunFacts } from '../../files/completion-facts.js';
 import { readIfThere, readRunRecord } from '../../files/run-record-file.js';
 import { writeSweepText } from '../../files/sweep-text.js';
-import type { EditorPort, Draft } from '../../tui/editor-port.js';
-import { definedEnvironment } from '../environment.js';
-import { requestedSlots } from '../options.js';
-import { readSweepText } from '../read-sweep-text.js';
-import { outputWidth } from '../terminal.js';
-import { editText, openShell } from './borrowed-terminal.js';
+import { expandSweep } from '../../spec/expand/expand-sweep.js';
+import type { Plan, PlannedRun } from '../../spec/planned-run.js';
+import { completionOf } from '../../spec/policy/completion.js';
+import { doneTest } from '../../spec/policy/done-rule.js';
+import { shellQuote } from '../../text/shell-words.js';
+import type { Draft, EditorPort, Verdict } from '../../tui/editor-port.js';
+import { definedEnvironment, requestedSlots } from '../options.js';
+import { compactNames } from '../plan/compact-names.js';
+import { readSweepText } from '../read-plan.js';
+import { outputWidth, print } from '../terminal.js';
 import { clonePlan, cloneText, notCloneable } from './clone-text.js';
-import { proposalOf, type Proposal } from './proposal.js';
-import { planOf, sweepSource, type Launched, type SweepSource } from './sweep-source.js';
+import { type Launched, planOf, sweepSource, type SweepSource } from './sweep-source.js';
 
 /** A text that is being written: what it was at first, what it comes to, and what has to be kept once it was submitted. */
 type Work = {
@@ -156,4 +159,95 @@ function goneFrom({ name, group, sweep }: RunSummary): UserError {
     `${name} is of group ${group}, which is no longer in the file of ${sweep}.`,
     'Add the group again: e extends the sweep.',
   );
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Opens a text in the person's editor, and waits for it.
+ *
+ * @throws {UserError} When it cannot be started, or ends with anything but 0, as vim does on `:cq`.
+ */
+function editText(path: string, environment: Environment): void {
+  // The variable may hold arguments (`code --wait`): it is a piece of shell by custom.
+  const editor = said(environment['VISUAL']) ?? said(environment['EDITOR']) ?? 'vi';
+  const { status, error } = spawnSync('sh', ['-c', `${editor} "$1"`, 'editor', path], { stdio: 'inherit' });
+  if (error === undefined && status === 0) return;
+  const how = error?.message ?? (status === 127 ? 'it was not found' : `it ended with ${status ?? 'a signal'}`);
+  throw new UserError(
+    `The editor \`${editor}\` failed: ${how}. Nothing was submitted; the text is in ${path}.`,
+    'Set EDITOR to an editor that waits until the file is closed, for example `EDITOR=nano`.',
+  );
+}
+
+/**
+ * Opens the person's shell in a directory, and waits for its end, however it ends.
+ *
+ * @throws {UserError} When there is no such directory, or the shell cannot be started.
+ */
+function openShell(directory: string, environment: Environment): void {
+  const shell = said(environment['SHELL']) ?? 'sh';
+  print(['', directory, 'exit (or Ctrl-D) brings the window back.']);
+  const { error } = spawnSync(shell, [], { stdio: 'inherit', cwd: directory });
+  if (error === undefined) return;
+  throw new UserError(
+    `No shell could be opened in ${directory}: ${error.message}.`,
+    'Look whether the directory is there yet (a run has one once it has started), and what SHELL is set to.',
+  );
+}
+
+function said(text: string | undefined): string | null {
+  return text === undefined || text.trim() === '' ? null : text;
+}
+
+/** What a text would submit. `plan`: only the runs that are new or have more to do; null: there are none. */
+type Proposal = { readonly verdict: Verdict; readonly plan: Plan | null };
+
+/**
+ * What is new in a plan against the runs that are known: runs that are not there yet, and runs that have more to do
+ * because a budget grew. Runs that failed or were killed are left as they are: who extends a sweep did not ask for them.
+ */
+function proposalOf(plan: Plan, known: ReadonlyMap<string, RunSummary>, width: number): Proposal {
+  const fresh = plan.runs.filter(({ id }) => !known.has(id));
+  const grown = plan.runs.flatMap((run) => {
+    const why = known.has(run.id) ? growthOf(run) : null;
+    return why === null ? [] : [{ run, why }];
+  });
+  const runs = [...fresh, ...grown.map(({ run }) => run)];
+  const others = plan.runs.length - runs.length;
+  if (runs.length === 0) {
+    const lines = [
+      `All ${plan.runs.length} runs of this file are there already.`,
+      '→ Add values, or a group, or drop it.',
+    ];
+    return { verdict: { kind: 'refused', lines }, plan: null };
+  }
+  const parts = [
+    ...(fresh.length === 0 ? [] : [`${fresh.length} new ${fresh.length === 1 ? 'run' : 'runs'}`]),
+    ...(grown.length === 0 ? [] : [`${grown.length} with more to do`]),
+  ];
+  const lines = [
+    ...groupLines(fresh, width),
+    ...grown.slice(0, mostGrown).map(({ run, why }) => `${run.name}: ${why}`),
+    ...(grown.length > mostGrown ? [`and ${grown.length - mostGrown} more`] : []),
+    ...(others === 0 ? [] : [`${others} stay as they are`]),
+  ];
+  return { verdict: { kind: 'ready', summary: parts.join(', '), lines }, plan: { ...plan, runs } };
+}
+
+const mostGrown = 6;
+
+/** One line for each group: `A  12: A_N{16,64}_s{0,1,2}`. */
+function groupLines(runs: readonly PlannedRun[], width: number): string[] {
+  const groups = new Map<string, string[]>();
+  for (const { group, name } of runs) groups.set(group, [...(groups.get(group) ?? []), name]);
+  return [...groups].map(([group, names]) => {
+    const head = `${group}  ${names.length}: `;
+    return head + compactNames(names, width - head.length);
+  });
+}
+
+function growthOf(run: PlannedRun): string | null {
+  const { state, reason } = completionOf(run, readRunFacts(run.directory, run.done, doneTest(run)));
+  return state === 'resume' && /\b(grew|changed) from\b/.test(reason) ? reason : null;
 }

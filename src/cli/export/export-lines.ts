@@ -1,7 +1,12 @@
+import { join } from 'node:path';
+import type { ReportedRun } from '../../analysis/analysed-run.js';
+import type { Parameters } from '../../base/scalar.js';
+import { runFiles } from '../../contract/files.js';
+import { readRunRecord } from '../../files/run-record-file.js';
+import { MetricLog } from '../../metrics/metric-log.js';
+import { readRuns } from '../../report/read-runs.js';
+import { csvLine, type CsvValue } from '../../text/csv.js';
 import { terminalJson } from '../../text/display-text.js';
-import { csvLine } from '../../text/csv.js';
-import { runRows, valueRows } from './export-rows.js';
-import { runTableCsv } from './run-table-csv.js';
 
 export const exportFormats = ['csv', 'json', 'jsonl'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
@@ -43,4 +48,126 @@ function* valueCsv(rows: Iterable<object>): Generator<string> {
   for (const row of rows as Iterable<Record<(typeof valueColumns)[number], string | number | null>>) {
     yield csvLine(valueColumns.map((column) => (column === 'value' ? (row.value ?? 'NaN') : row[column])));
   }
+}
+
+type CsvColumn = { title: string; of: (row: RunRow) => CsvValue };
+
+/** The runs as CSV lines, titles first: what each run is, its parameters, its last metrics. */
+function runTableCsv(rows: readonly RunRow[]): string[] {
+  const columns = columnsOf(rows);
+  return [csvLine(columns.map(({ title }) => title)), ...rows.map((row) => csvLine(columns.map(({ of }) => of(row))))];
+}
+
+const facts = ['sweep', 'group', 'subgroup', 'name', 'state', 'attempts', 'startedAt', 'endedAt', 'seconds'] as const;
+
+function columnsOf(rows: readonly RunRow[]): CsvColumn[] {
+  const columns: CsvColumn[] = facts.map((fact) => ({ title: fact, of: (row) => row[fact] }));
+  const taken = new Set<string>(facts);
+  // A metric may have the name of a parameter: the later one says what it is.
+  const add = (kind: string, key: string, of: CsvColumn['of']) => {
+    const title = taken.has(key) ? `${kind}:${key}` : key;
+    taken.add(title);
+    columns.push({ title, of });
+  };
+  for (const key of keysOf(rows.map(({ parameters }) => parameters))) {
+    add('parameter', key, ({ parameters }) =>
+      Object.hasOwn(parameters, key) ? parameterText(parameters[key]!) : null,
+    );
+  }
+  for (const key of keysOf(rows.map(({ metrics }) => metrics))) {
+    add('metric', key, ({ metrics }) => (Object.hasOwn(metrics, key) ? (metrics[key] ?? 'NaN') : null));
+  }
+  return columns;
+}
+
+function parameterText(value: RunRow['parameters'][string]): CsvValue {
+  return Array.isArray(value) ? JSON.stringify(value) : value;
+}
+
+function keysOf(records: readonly Readonly<Record<string, unknown>>[]): string[] {
+  return [...new Set(records.flatMap((record) => Object.keys(record)))];
+}
+
+/** One run with all that its files say of it. Times are ISO 8601, of the last attempt. */
+type RunRow = {
+  sweep: string;
+  group: string;
+  subgroup: string | null;
+  name: string;
+  state: ReportedRun['state'];
+  attempts: number;
+  startedAt: string | null;
+  endedAt: string | null;
+  seconds: number | null;
+  parameters: Parameters;
+  /** Last values; null: not a finite number. */
+  metrics: Record<string, number | null>;
+};
+
+/** One value of one metric. `step`: as the run counts, or else the row's number. */
+type ValueRow = {
+  sweep: string;
+  group: string;
+  subgroup: string | null;
+  name: string;
+  step: number | null;
+  metric: string;
+  value: number | null;
+};
+
+/** A row for each run below the directory, in natural order of name. */
+function runRows(sweep: string, sweepDirectory: string): RunRow[] {
+  return readRuns(sweepDirectory).map((run) => {
+    const metrics = metricsOf(run).last();
+    const { name, group, state, parameters } = run;
+    return { sweep, group, subgroup: subgroupOf(run), name, state, ...lifeOf(run), parameters, metrics };
+  });
+}
+
+/**
+ * A row for each value of each metric: by run, then metric, then step. Steps that a resumed run wrote again count once, with
+ * their last value. Reads one run at a time.
+ */
+function* valueRows(sweep: string, sweepDirectory: string): Generator<ValueRow> {
+  for (const run of readRuns(sweepDirectory)) {
+    const log = metricsOf(run);
+    const head = { sweep, group: run.group, subgroup: subgroupOf(run), name: run.name };
+    for (const metric of log.keys()) {
+      const { x, y } = log.series(metric);
+      for (let index = 0; index < y.length; index++) {
+        yield { ...head, step: finite(x[index]!), metric, value: finite(y[index]!) };
+      }
+    }
+  }
+}
+
+/** Bounds that no file reaches: everything is kept. */
+const everything = { older: 2, exact: 2 ** 31 };
+
+function metricsOf({ directory }: ReportedRun): MetricLog {
+  const log = new MetricLog(join(directory, runFiles.metrics), null, everything);
+  do log.refresh();
+  while (log.more);
+  return log;
+}
+
+function subgroupOf({ directory }: ReportedRun): string | null {
+  return readRunRecord(directory)?.subgroup ?? null;
+}
+
+function lifeOf({ directory }: ReportedRun): Pick<RunRow, 'attempts' | 'startedAt' | 'endedAt' | 'seconds'> {
+  const attempts = readRunRecord(directory)?.attempts ?? [];
+  const last = attempts.at(-1);
+  const iso = (time: number | null | undefined) =>
+    time === null || time === undefined ? null : new Date(time).toISOString();
+  return {
+    attempts: last?.number ?? 0,
+    startedAt: iso(last?.startedAt),
+    endedAt: iso(last?.endedAt),
+    seconds: last === undefined || last.endedAt === null ? null : (last.endedAt - last.startedAt) / 1000,
+  };
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
 }

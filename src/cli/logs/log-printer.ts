@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
-import { displayText } from '../../text/display-text.js';
-import { overwrites } from '../../logs/log-pieces.js';
+import { overwrites } from '../../logs/log-file.js';
+import { matchWithin } from '../../logs/log-search.js';
+import { displayText, shortened } from '../../text/display-text.js';
 import type { Painted } from '../terminal.js';
-import { lineFilter } from './line-filter.js';
 import { LogFile, type LogPiece, startOfLastLines } from './log-follower.js';
 
 export type LogOptions = {
@@ -125,4 +126,23 @@ const harmless = /^[\x20-\x7e]*$/;
 function shown({ bytes }: LogPiece): string {
   const text = bytes.toString('utf8');
   return harmless.test(text) ? text : displayText(text);
+}
+
+/** More than any sensible expression takes for a batch of lines, ms. */
+const PATIENCE_MS = 3000;
+
+/**
+ * Which texts match an expression of a person's.
+ *
+ * @throws {UserError} When the texts of one call take too long.
+ */
+function lineFilter(pattern: RegExp): (texts: readonly string[]) => readonly boolean[] {
+  return (texts) => {
+    const matched = matchWithin(() => texts.map((text) => pattern.test(text)), PATIENCE_MS);
+    if (matched.kind === 'matched') return matched.value;
+    throw new UserError(
+      `--grep ${shortened(pattern.source)} takes too long: ${PATIENCE_MS / 1000} s were not enough for ${texts.length} lines.`,
+      'Write it without a repetition of a repetition, such as (a+)+: a+ finds the same lines.',
+    );
+  };
 }

@@ -1,3 +1,5 @@
+import type { Fleet, RunSummary } from '../../client/fleet.js';
+
 /** What plain mode looks at in a run; a run summary from the supervisor is one. Times: Unix ms. */
 export type WatchedRun = {
   name: string;
@@ -17,4 +19,12 @@ export type WatchedRun = {
 /** Runs that will not change again by themselves. */
 export function hasEnded({ state }: Pick<WatchedRun, 'state'>): boolean {
   return state === 'done' || state === 'failed' || state === 'killed' || state === 'lost';
+}
+
+/** Whether none of these runs is up, and those that still wait cannot start by themselves. */
+export function isOver(fleet: Fleet, runs: Iterable<RunSummary>): boolean {
+  if (fleet.connection !== 'connected') return false;
+  const open = [...runs].filter((run) => !hasEnded(run));
+  const mayWait = (run: RunSummary) => run.state === 'held' || (run.state === 'queued' && run.retryAt === null);
+  return open.length === 0 || (fleet.status.settled && open.every(mayWait));
 }

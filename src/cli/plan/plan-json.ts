@@ -1,6 +1,5 @@
-import type { Plan } from '../../spec/planned-run.js';
+import type { Completion, Plan, PlannedRun } from '../../spec/planned-run.js';
 import { policyWords } from '../../spec/policy/policy-words.js';
-import type { Planned } from './planned.js';
 
 /** The plan for scripts: `--dry-run --json`. One object; runs in launch order. */
 export function planJson(planned: readonly Planned[], plan: Plan, slots: readonly string[]): object {
@@ -25,3 +24,6 @@ export function planJson(planned: readonly Planned[], plan: Plan, slots: readonl
     })),
   };
 }
+
+/** A run and what is left to do of it. */
+export type Planned = { readonly run: PlannedRun; readonly standing: Completion };

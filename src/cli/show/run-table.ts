@@ -1,10 +1,9 @@
-import type { RunSummary, SweepSummary } from '../../client/fleet.js';
-import { shortNumber } from '../../text/numbers.js';
-import { tableLines, type Column } from '../../text/table.js';
+import type { RunSummary, RunWord, SweepSummary } from '../../client/fleet.js';
 import { displayText } from '../../text/display-text.js';
 import { durationText } from '../../text/duration.js';
-import type { Line } from '../terminal.js';
-import { painted, toneOf } from './tone.js';
+import { shortNumber } from '../../text/numbers.js';
+import { type Column, tableLines } from '../../text/table.js';
+import type { Line, Painted } from '../terminal.js';
 
 export type RunTableOptions = {
   readonly sweeps: ReadonlyMap<string, SweepSummary>;
@@ -95,4 +94,41 @@ function roughly(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   const step = whole >= 86_400 ? 3600 : whole >= 3600 ? 60 : 1;
   return durationText(Math.floor(whole / step) * step);
+}
+
+/** Colours of the terminal's own palette. */
+const codes = { good: '32', bad: '31', warn: '33', busy: '36', dim: '2' } as const;
+type Tone = keyof typeof codes;
+
+const toneOf: Readonly<Record<RunWord, Tone>> = {
+  queued: 'dim',
+  starting: 'busy',
+  running: 'busy',
+  paused: 'warn',
+  stopping: 'warn',
+  held: 'warn',
+  done: 'good',
+  failed: 'bad',
+  lost: 'bad',
+  killed: 'warn',
+};
+
+/** The text in a colour. */
+export function painted(text: string, tone: Tone): Painted {
+  return { text, look: codes[tone] };
+}
+
+/** One run as `status --json` and `ls --json` give it: a contract for scripts. Times are ISO 8601, memory is in MiB. */
+export function runStatus(run: RunSummary): object {
+  const { name, sweep, group, subgroup, state, reason, attempt, exit, pid, slot, gpus, ...more } = run;
+  const { progress, etaSeconds, metrics, health, priority, gpuMemory, warning, parameters, directory } = more;
+  return {
+    ...{ name, sweep, group, subgroup, state, reason, attempt, exit, pid, slot, gpus },
+    ...{ startedAt: isoTime(more.startedAt), endedAt: isoTime(more.endedAt), retryAt: isoTime(more.retryAt) },
+    ...{ progress, etaSeconds, metrics, health, priority, gpuMemory, warning, parameters, directory },
+  };
+}
+
+function isoTime(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
 }

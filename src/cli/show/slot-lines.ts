@@ -1,7 +1,7 @@
 import { gpuName } from '../../base/ids.js';
 import type { FleetStatus } from '../../client/fleet.js';
-import { tableLines, type Column } from '../../text/table.js';
 import { displayText } from '../../text/display-text.js';
+import { type Column, tableLines } from '../../text/table.js';
 
 type Gpu = FleetStatus['gpus'][number];
 
@@ -53,4 +53,9 @@ function remarks({ drained, leasedBy, foreign, mps }: Gpu): string {
   ]
     .filter((part) => part !== '')
     .join('; ');
+}
+
+/** The slots as `status --json` and `slots --json` give them. A GPU's `name` is the model, its `gpu` what `--gpus` calls it. */
+export function slotsStatus({ cpu, gpus }: Pick<FleetStatus, 'cpu' | 'gpus'>): object {
+  return { cpu, gpus: gpus.map((gpu) => ({ gpu: gpuName(gpu.index), ...gpu })) };
 }

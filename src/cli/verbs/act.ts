@@ -1,5 +1,4 @@
-import { actOnRuns, type ActOptions } from '../act-on-runs.js';
-import { runActs } from '../run-acts.js';
+import { actOnRuns, type ActOptions, runActs } from '../act-on-runs.js';
 
 /** `memrl-tui kill|resume|retry|hold|release|pause|continue QUERY`. */
 export function act(verb: keyof typeof runActs, words: readonly string[], options: ActOptions): Promise<number> {

@@ -2,12 +2,10 @@ import { tmpdir } from 'node:os';
 import { capabilitiesOf } from '../../tui/capabilities.js';
 import { themeFor } from '../../tui/theme.js';
 import type { Tone } from '../../tui/view/span.js';
-import { checks } from '../doctor/checks.js';
 import type { Checked, Place } from '../doctor/check.js';
+import { checks, examine } from '../doctor/checks.js';
 import { doctorLines } from '../doctor/doctor-lines.js';
-import { examine } from '../doctor/examine.js';
-import { definedEnvironment } from '../environment.js';
-import { runsPath, type LaunchOptions } from '../options.js';
+import { definedEnvironment, type LaunchOptions, runsPath } from '../options.js';
 import { isTerminal, leave, outputWidth, print, printJson, terminalSize } from '../terminal.js';
 
 /**

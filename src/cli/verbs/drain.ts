@@ -1,7 +1,6 @@
-import { promised } from '../answer.js';
-import { withFleet } from '../open-fleet.js';
-import { gpuList, type CommonOptions } from '../options.js';
-import { slotsStatus } from '../show/slots-status.js';
+import { promised, withFleet } from '../open-fleet.js';
+import { type CommonOptions, gpuList } from '../options.js';
+import { slotsStatus } from '../show/slot-lines.js';
 import { print, printJson } from '../terminal.js';
 
 /** `memrl-tui drain GPU…`: they take no new runs until `--undo`. What is on them stays. */

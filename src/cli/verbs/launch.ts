@@ -1,18 +1,17 @@
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { ensureSupervisor } from '../../client/ensure-supervisor.js';
 import type { Fleet } from '../../client/fleet.js';
 import { otherOrigin, writeSweepOrigin, writeSweepText } from '../../files/sweep-text.js';
-import { definedEnvironment } from '../environment.js';
-import { machineSlots } from '../machine-slots.js';
-import { runsDirectory, requestedSlots, type LaunchOptions } from '../options.js';
-import { exposedSecrets } from '../plan/exposed-secrets.js';
-import { withoutSecrets } from '../plan/hidden-secrets.js';
+import { readGpus } from '../../gpu/read-gpus.js';
+import { supervisorPrograms } from '../open-fleet.js';
+import { definedEnvironment, type LaunchOptions, requestedSlots, runsDirectory } from '../options.js';
+import { exposedSecrets, withoutSecrets } from '../plan/hidden-secrets.js';
 import { planJson } from '../plan/plan-json.js';
 import { planLines } from '../plan/plan-lines.js';
-import { readPlan, type ReadPlan } from '../read-plan.js';
 import { printReport } from '../print-report.js';
-import { supervisorPrograms } from '../supervisor-programs.js';
+import { readPlan, type ReadPlan } from '../read-plan.js';
 import { hasScreen, outputWidth, print, printJson, remark } from '../terminal.js';
 import { prepareWindow, watch } from '../watch.js';
 
@@ -85,4 +84,17 @@ function originWarning(read: ReadPlan, file: string, options: LaunchOptions): st
 function withNote(read: ReadPlan, note: string | null): ReadPlan {
   if (note === null) return read;
   return { ...read, plan: { ...read.plan, notes: [...(read.plan.notes ?? []), note] } };
+}
+
+/** Where runs would go on this machine: `gpu 0` … and `cpu 0` …, as the supervisor would grant them with nothing else running. */
+async function machineSlots(options: LaunchOptions): Promise<string[]> {
+  const wish = requestedSlots(options);
+  const gpus = wish.gpus === undefined ? await presentGpus() : wish.gpus === 'none' ? [] : wish.gpus;
+  const cpus = Array.from({ length: wish.slots ?? availableParallelism() }, (_, index) => `cpu ${index}`);
+  return [...gpus.map((index) => `gpu ${index}`), ...cpus];
+}
+
+async function presentGpus(): Promise<number[]> {
+  const reading = await readGpus(process.env);
+  return reading.kind === 'gpus' ? reading.gpus.map(({ index }) => index) : [];
 }

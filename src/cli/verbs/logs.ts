@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { shortened } from '../../text/shortened.js';
 import { UserError } from '../../base/user-error.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { runFiles } from '../../contract/files.js';
 import { statRegular } from '../../files/regular-file.js';
-import { chooseRuns } from '../choose-runs.js';
-import { LogPrinter, type LogOptions } from '../logs/log-printer.js';
-import { painted } from '../show/tone.js';
+import { shortened } from '../../text/display-text.js';
+import { chooseRuns } from '../chosen-runs.js';
+import { type LogOptions, LogPrinter } from '../logs/log-printer.js';
 import { withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { hasEnded } from '../plain/watched-run.js';
+import { painted } from '../show/run-table.js';
 import { hasColour, isTerminal, printBytes, printed, printPart, remark } from '../terminal.js';
 
 export type LogsOptions = Pick<CommonOptions, 'runs'> & {

@@ -1,8 +1,7 @@
 import { matchingRuns } from '../chosen-runs.js';
-import { runStatus } from '../show/run-status.js';
-import { runTable } from '../show/run-table.js';
 import { recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
+import { runStatus, runTable } from '../show/run-table.js';
 import { hasColour, outputWidth, print, printJson, remark } from '../terminal.js';
 
 /** `memrl-tui ls [QUERY]`: a table of runs, over all sweeps. None is an answer too. */

@@ -1,6 +1,5 @@
 import { UserError } from '../../base/user-error.js';
-import { actOnRuns, type ActOptions } from '../act-on-runs.js';
-import { priorityAct } from '../run-acts.js';
+import { actOnRuns, type ActOptions, priorityAct } from '../act-on-runs.js';
 
 /** `memrl-tui priority N QUERY`: the higher starts first; those of a sweep file have 0 unless it says otherwise. */
 export async function priority([text, ...words]: readonly string[], options: ActOptions): Promise<number> {

@@ -1,13 +1,15 @@
+import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
+import { sweepFiles } from '../../contract/files.js';
 import { buildReport } from '../../report/build-report.js';
-import { reportReplacer } from '../../report/report-json.js';
-import { parseObjective, parseRule, wouldStop } from '../../report/early-stop-replay.js';
 import { wouldStopLines } from '../../report/early-stop-lines.js';
-import { runsDirectory, type CommonOptions } from '../options.js';
-import { printReport } from '../print-report.js';
+import { parseObjective, parseRule, wouldStop } from '../../report/early-stop-replay.js';
+import { reportReplacer } from '../../report/report.js';
+import type { Objective } from '../../spec/planned-run.js';
+import { type CommonOptions, runsDirectory } from '../options.js';
+import { printReport, unstartedRuns } from '../print-report.js';
+import { readPlan } from '../read-plan.js';
 import { sweepDirectory } from '../sweep-directory.js';
-import { sweepObjective } from '../sweep-objective.js';
-import { unstartedRuns } from '../unstarted-runs.js';
 import { outputWidth, print, printJson } from '../terminal.js';
 
 export type ReportOptions = CommonOptions & { ascii?: boolean; wouldStop?: string; metric?: string };
@@ -40,4 +42,29 @@ function replay(sweep: string, { rule, directory, runs, json, ascii, metric }: R
   if (json === true) printJson(result);
   else print(wouldStopLines(result, { width: outputWidth(), ascii: ascii ?? false }));
   return 0;
+}
+
+/**
+ * What a sweep that was launched tries to make large or small, by the file kept beside its runs.
+ *
+ * @throws {UserError} When the file says nothing of it.
+ */
+function sweepObjective(sweep: string, { runs }: CommonOptions): Objective {
+  const objective = objectiveIn(join(runsDirectory(runs), sweep, sweepFiles.text), runs);
+  if (objective !== null) return objective;
+  throw new UserError(
+    `The sweep file of ${sweep} does not say which metric counts.`,
+    "Say it: --metric 'minimize test/loss'.",
+  );
+}
+
+function objectiveIn(path: string, runs: string | undefined): Objective | null {
+  try {
+    const { plan } = readPlan(path, runs === undefined ? {} : { runs });
+    return plan.runs.find(({ objective }) => objective !== null)?.objective ?? null;
+  } catch (error) {
+    // An older file, or none: the person can still say it.
+    if (error instanceof UserError) return null;
+    throw error;
+  }
 }

@@ -1,10 +1,8 @@
 import { UserError } from '../../base/user-error.js';
 import type { Fleet, FleetStatus } from '../../client/fleet.js';
-import { slotLines } from '../show/slot-lines.js';
-import { slotsStatus } from '../show/slots-status.js';
-import { withFleet } from '../open-fleet.js';
-import { requestedSlots, wholeNumber, type CommonOptions, type SlotOptions, type SlotFlags } from '../options.js';
-import { promised } from '../answer.js';
+import { promised, withFleet } from '../open-fleet.js';
+import { type CommonOptions, requestedSlots, type SlotFlags, type SlotOptions, wholeNumber } from '../options.js';
+import { slotLines, slotsStatus } from '../show/slot-lines.js';
 import { outputWidth, print, printJson, remark } from '../terminal.js';
 
 /** `memrl-tui slots [N]`: shows where runs may go, or changes it. What runs already stays where it is. */

@@ -1,10 +1,9 @@
 import type { Fleet, RunSummary, SweepSummary } from '../../client/fleet.js';
-import { runStatus } from '../show/run-status.js';
-import { slotLines } from '../show/slot-lines.js';
-import { slotsStatus } from '../show/slots-status.js';
 import { knownSweeps, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { progressLine } from '../plain/progress-line.js';
+import { runStatus } from '../show/run-table.js';
+import { slotLines, slotsStatus } from '../show/slot-lines.js';
 import { outputWidth, print, printJson } from '../terminal.js';
 
 /** `memrl-tui status [SWEEP]`: how far each sweep is, and what is on the slots. `--json`: everything, a list of sweeps. */

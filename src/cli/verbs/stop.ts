@@ -1,11 +1,8 @@
-import { promised } from '../answer.js';
-import type { ActOptions } from '../act-on-runs.js';
-import { isAgreed } from '../confirm.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
-import { isOver } from '../is-over.js';
-import { knownSweeps, withFleet } from '../open-fleet.js';
+import { type ActOptions, isAgreed } from '../act-on-runs.js';
+import { knownSweeps, promised, withFleet } from '../open-fleet.js';
 import { finalLine } from '../plain/progress-line.js';
-import { hasEnded } from '../plain/watched-run.js';
+import { hasEnded, isOver } from '../plain/watched-run.js';
 import { print, printJson } from '../terminal.js';
 
 /** `memrl-tui stop SWEEP`: ends all its runs, and drops those that wait. Exit code 2 when the person said no. */

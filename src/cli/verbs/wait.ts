@@ -1,10 +1,10 @@
 import type { Fleet, RunSummary } from '../../client/fleet.js';
-import { chooseRuns } from '../choose-runs.js';
-import { isOver } from '../is-over.js';
-import { runStatus } from '../show/run-status.js';
+import { chooseRuns } from '../chosen-runs.js';
 import { recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { finalLine } from '../plain/progress-line.js';
+import { isOver } from '../plain/watched-run.js';
+import { runStatus } from '../show/run-table.js';
 import { leave, print, printJson } from '../terminal.js';
 
 /** As `timeout` of the GNU core utilities ends. */

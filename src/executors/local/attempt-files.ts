@@ -1,8 +1,8 @@
 import { closeSync, linkSync, mkdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { basename, join } from 'node:path';
-import { exitCodeIn } from '../../contract/exit-code.js';
 import { runFiles } from '../../contract/files.js';
+import { exitCodeIn } from '../../contract/run-record.js';
 import { fileSystemTime } from '../../files/file-system-time.js';
 import { openForAppending, readRegular, statRegular, textOrNull } from '../../files/regular-file.js';
 import { writeFresh } from '../../files/whole-file.js';
@@ -113,4 +113,14 @@ export function readExitCode(directory: string): number | null {
 
 function readIfThere(path: string): string | null {
   return textOrNull(path, LARGEST);
+}
+
+/** The line between the attempts in a run's log, so that the log of a resumed run can be read. */
+export function logSeparator(attempt: number, at: Date): string {
+  return `──── attempt ${attempt}, ${at.toISOString()} ────`;
+}
+
+/** The lines that the last attempt wrote, of the end of a log. */
+export function linesOfLastAttempt(lines: readonly string[]): readonly string[] {
+  return lines.slice(lines.findLastIndex((line) => /^──── attempt \d+, \S+Z ────$/.test(line)) + 1);
 }

@@ -1,11 +1,22 @@
 import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { RunId } from '../../base/ids.js';
-import { attemptDirectory, readClaim } from './attempt-files.js';
-import { commandProcess } from './command-process.js';
-import type { Ending, ShimStatus } from './ending.js';
-import { bootId, identityOf, isAlive, type ProcessIdentity } from '../../processes/process-identity.js';
+import { bootId, identityOf, isAlive, type ProcessIdentity, readStat } from '../../processes/process-identity.js';
 import type { ProcessEntry } from '../../processes/process-table.js';
-import type { Tree } from '../../processes/process-tree.js';
+import { keyOf, type Tree } from '../../processes/process-tree.js';
+import { attemptDirectory, readClaim } from './attempt-files.js';
+import type { Ending, ShimStatus } from './ending.js';
+
+export function newAttempt(
+  which: Pick<Attempt, 'id' | 'number' | 'directory' | 'pid' | 'cgroup' | 'elsewhere'>,
+  child: ChildProcess | null,
+): Attempt {
+  const startedAt = child === null ? -Infinity : performance.now();
+  return {
+    ...{ ...which, child, startedAt, identity: null, command: null, stopped: false, paused: false, killedAt: null },
+    ...{ seen: new Set<string>(), orphan: null, unreadSince: null, ending: null, endedAt: 0, trouble: null },
+  };
+}
 
 /** An attempt that was started or adopted here, until its end has been told. Times: `performance.now()`. */
 export type Attempt = {
@@ -90,4 +101,64 @@ export function isOver({ ending, endedAt, stopped, killedAt }: Standing, left: n
   if (left === 0) return ending !== null;
   if (killedAt !== null) return now - killedAt > SURVIVAL_MS;
   return ending !== null && !stopped && now - endedAt > PARTING_MS;
+}
+
+/**
+ * The run's own process, which people see and may signal: the child of its shim. Null while there is none.
+ *
+ * @param census All processes, asked only where the kernel does not tell the children of one (`CONFIG_PROC_CHILDREN`).
+ */
+function commandProcess(shim: number, census: () => readonly ProcessEntry[]): ProcessIdentity | null {
+  const child = childrenOf(shim)?.[0] ?? (canTellChildren ? undefined : foundAmong(census(), shim));
+  return child === undefined ? null : identityOf(child);
+}
+
+/** Pids of the children of a process, oldest first, in 20 µs; null when it is gone or the kernel does not tell. */
+function childrenOf(pid: number): number[] | null {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number).filter(Boolean);
+  } catch {
+    return null;
+  }
+}
+
+const canTellChildren = childrenOf(process.pid) !== null;
+
+function foundAmong(processes: readonly ProcessEntry[], shim: number): number | undefined {
+  return processes.find(({ parent }) => parent === shim)?.pid;
+}
+
+/** Attempts that are looked at in one go: 60 µs for each process of theirs. */
+const AT_ONCE = 20;
+/** More of one run are not remembered: programs that start thousands of processes wait for them. */
+const MOST = 1000;
+
+type Member = { pid: number; seen: Set<string> };
+
+/**
+ * Remembers who descends from the shims of living attempts: a process that leaves its parents later, with nothing left on it
+ * to tell where it comes from, is known all the same. One that is gone from its parents before anybody has looked is not.
+ */
+export class FamilyWatch {
+  #next = 0;
+
+  /** To be called every second or so: looks at some of the attempts, the next ones each time. */
+  look(attempts: readonly Member[]): void {
+    const count = Math.min(AT_ONCE, attempts.length);
+    for (let turn = 0; turn < count; turn++) {
+      this.#next = (this.#next + 1) % attempts.length;
+      const { pid, seen } = attempts[this.#next]!;
+      remember(pid, seen);
+    }
+  }
+}
+
+function remember(pid: number, seen: Set<string>): void {
+  const waiting = childrenOf(pid) ?? [];
+  for (let child = waiting.pop(); child !== undefined && seen.size < MOST; child = waiting.pop()) {
+    const stat = readStat(child);
+    if (stat === null) continue;
+    seen.add(keyOf(stat));
+    waiting.push(...(childrenOf(child) ?? []));
+  }
 }

@@ -1,9 +1,36 @@
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import type { RunId } from '../../base/ids.js';
 import { runFiles } from '../../contract/files.js';
-import { NOT_OURS, NOT_RUN } from './shim.js';
 import { attemptObstacle, exitObstacle, readClaim, readExitCode, readShellWords } from './attempt-files.js';
+import { NOT_OURS, NOT_RUN } from './shim.js';
+import { type LaunchSpec, problemOf } from './start-attempt.js';
+
+export function isSigkill(ending: Ending): boolean {
+  return ending.kind === 'signalled' && ending.signal === 'SIGKILL';
+}
+
+/**
+ * The shell says 127 or 126 for a command that it cannot find or execute; we say why. Only then: to look for every command
+ * beforehand would take a fifth of the time of a short run.
+ */
+export function explained(ending: Ending, order: LaunchSpec): Ending {
+  if (ending.kind !== 'exited' || (ending.code !== 127 && ending.code !== 126)) return ending;
+  const reason = problemOf(order);
+  return reason === null ? ending : { kind: 'not-begun', reason };
+}
+
+/** A process that was still there when the end of its run was told. */
+export type LeakedProcess = { pid: number; name: string };
+
+/**
+ * Told once for every attempt that was started or adopted here.
+ *
+ * `survivors`: of a run that was killed, what SIGKILL could not end; of a run that ended by itself, what it left behind,
+ * which is not touched. They may hold GPU memory. Empty: none, or the run took less than 5 s and nobody looked.
+ */
+export type EndingListener = (id: RunId, attempt: number, ending: Ending, survivors: readonly LeakedProcess[]) => void;
 
 /** How the process of an attempt ended, before anyone asks what that means for the run. */
 export type Ending =

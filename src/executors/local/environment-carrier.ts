@@ -8,7 +8,7 @@
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import { runMarks } from '../../contract/run-marks.js';
+import { runMarks } from '../../contract/files.js';
 
 const notIdentifier = '(?![A-Za-z_]\\w*$).*';
 const inAnyShell = ['IFS', 'OPTIND', 'PPID'];

@@ -1,18 +1,8 @@
-import type { ChildProcess } from 'node:child_process';
 import type { RunId } from '../../base/ids.js';
-import { untilWholeSecond } from '../../base/whole-second.js';
-import { attemptDirectory, exitObstacle, giveUp } from './attempt-files.js';
-import { type Attempt, isNamed, isOver, treeOf } from './attempt.js';
+import { untilWholeSecond } from '../../base/lazy.js';
 import { oomKillsOf, removeCgroup } from '../../processes/cgroup.js';
-import type { CgroupHome } from './cgroup-home.js';
-import { livingOrphanedAttempt } from './orphaned-attempt.js';
-import { type Ending, provenEnding, type ShimStatus, unprovenEnding } from './ending.js';
-import { FamilyWatch } from './family-watch.js';
-import { OomWatch } from './oom-watch.js';
-import { hasOutlived, isBereft, lookAround, troubleOfOrphan } from './orphan.js';
 import { isAlive } from '../../processes/process-identity.js';
 import { type ProcessEntry, readProcesses } from '../../processes/process-table.js';
-import { type LaunchSpec, problemOf, type Start, startAttempt } from './start-attempt.js';
 import {
   continueTrees,
   killTrees,
@@ -21,28 +11,22 @@ import {
   type Tree,
   treeMembers,
 } from '../../processes/process-tree.js';
-import { unreachable, whereaboutsOf } from './whereabouts.js';
-
-/** A process that was still there when the end of its run was told. */
-export type LeakedProcess = { pid: number; name: string };
-
-/**
- * Told once for every attempt that was started or adopted here.
- *
- * `survivors`: of a run that was killed, what SIGKILL could not end; of a run that ended by itself, what it left behind,
- * which is not touched. They may hold GPU memory. Empty: none, or the run took less than 5 s and nobody looked.
- */
-export type EndingListener = (id: RunId, attempt: number, ending: Ending, survivors: readonly LeakedProcess[]) => void;
-
-/** What became of an attempt that an earlier supervisor meant to start. */
-export type Found =
-  /** It lives, with its shim or without, and is watched from now on. */
-  | { kind: 'alive'; pid: number }
-  /** It began on that machine, or in a container that is not ours, and has not told its end. That is watched for. */
-  | { kind: 'elsewhere'; pid: number; host: string }
-  | { kind: 'ended'; pid: number; ending: Ending }
-  /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. `reason`: why nothing more is known. */
-  | { kind: 'withdrawn'; neverRan: boolean; reason?: string };
+import { attemptDirectory, exitObstacle, giveUp } from './attempt-files.js';
+import { type Attempt, FamilyWatch, isNamed, isOver, newAttempt, treeOf } from './attempt.js';
+import { type CgroupHome, OomWatch } from './cgroup-home.js';
+import {
+  type Ending,
+  type EndingListener,
+  explained,
+  isSigkill,
+  type LeakedProcess,
+  provenEnding,
+  type ShimStatus,
+  unprovenEnding,
+} from './ending.js';
+import { hasOutlived, isBereft, isDue, isLed, lookAround, troubleOfOrphan } from './orphan.js';
+import { type LaunchSpec, type Start, startAttempt } from './start-attempt.js';
+import { type Found, livingOrphanedAttempt, unreachable, whereaboutsOf } from './whereabouts.js';
 
 /** What else is told of attempts, and asked. */
 export type Notices = {
@@ -419,43 +403,7 @@ export class LocalExecutor {
   }
 }
 
-function isSigkill(ending: Ending): boolean {
-  return ending.kind === 'signalled' && ending.signal === 'SIGKILL';
-}
-
-/** Whether it goes on with its shim, as far as is known. */
-function isLed({ elsewhere, ending, orphan }: Attempt): boolean {
-  return elsewhere === null && ending === null && orphan === null;
-}
-
 /** Whether others of it live on without its shim. */
 function isOrphaned({ orphan, unreadSince }: Attempt, now: number): boolean {
   return orphan !== null && hasOutlived(orphan, now) && unreadSince === null;
-}
-
-/** Whether its processes have to be looked for. */
-function isDue({ elsewhere, ending, killedAt, orphan }: Attempt): boolean {
-  if (elsewhere !== null) return false;
-  return ending !== null || killedAt !== null || (orphan !== null && isBereft(orphan));
-}
-
-function newAttempt(
-  which: Pick<Attempt, 'id' | 'number' | 'directory' | 'pid' | 'cgroup' | 'elsewhere'>,
-  child: ChildProcess | null,
-): Attempt {
-  const startedAt = child === null ? -Infinity : performance.now();
-  return {
-    ...{ ...which, child, startedAt, identity: null, command: null, stopped: false, paused: false, killedAt: null },
-    ...{ seen: new Set<string>(), orphan: null, unreadSince: null, ending: null, endedAt: 0, trouble: null },
-  };
-}
-
-/**
- * The shell says 127 or 126 for a command that it cannot find or execute; we say why. Only then: to look for every command
- * beforehand would take a fifth of the time of a short run.
- */
-function explained(ending: Ending, order: LaunchSpec): Ending {
-  if (ending.kind !== 'exited' || (ending.code !== 127 && ending.code !== 126)) return ending;
-  const reason = problemOf(order);
-  return reason === null ? ending : { kind: 'not-begun', reason };
 }

@@ -2,9 +2,20 @@
  * An attempt whose shim died without a word. The run goes on as long as anything of it lives, though nobody will learn its
  * exit code. To look for it costs a reading of all processes, so those that were found are asked first.
  */
-import { type Attempt, type Orphan, treeOf } from './attempt.js';
 import { bootId, isAlive } from '../../processes/process-identity.js';
 import { type ProcessEntry, readProcess } from '../../processes/process-table.js';
+import { type Attempt, type Orphan, treeOf } from './attempt.js';
+
+/** Whether it goes on with its shim, as far as is known. */
+export function isLed({ elsewhere, ending, orphan }: Attempt): boolean {
+  return elsewhere === null && ending === null && orphan === null;
+}
+
+/** Whether its processes have to be looked for. */
+export function isDue({ elsewhere, ending, killedAt, orphan }: Attempt): boolean {
+  if (elsewhere !== null) return false;
+  return ending !== null || killedAt !== null || (orphan !== null && isBereft(orphan));
+}
 
 /** What a kill of the whole group ends may be seen for as long after its shim, ms. */
 const TOGETHER_MS = 80;

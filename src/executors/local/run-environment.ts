@@ -1,4 +1,4 @@
-import { runMarks } from '../../contract/run-marks.js';
+import { runMarks } from '../../contract/files.js';
 
 /**
  * Where a run is placed, and how many cores it may use there. `devices`: the variables that show it its GPUs

@@ -5,11 +5,15 @@
  * run: whatever it started may live on. So an attempt is over when nothing of it lives, and where that cannot be seen, as
  * on another machine, it is not over.
  */
-import { realpathSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import { writeWhole } from '../../files/whole-file.js';
+import { hostIdentity, relationTo } from '../../processes/host-identity.js';
+import { bootId, identityOf, isAlive, type ProcessIdentity } from '../../processes/process-identity.js';
+import type { ProcessEntry } from '../../processes/process-table.js';
+import { type Tree, treeMembers } from '../../processes/process-tree.js';
 import {
   attemptDirectory,
   attemptObstacle,
@@ -22,10 +26,16 @@ import {
 } from './attempt-files.js';
 import { type Claim, claimLine } from './claim-text.js';
 import { type Ending, provenEnding, unprovenEnding } from './ending.js';
-import { hostIdentity, relationTo } from '../../processes/host-identity.js';
-import { bootId, identityOf, isAlive, type ProcessIdentity } from '../../processes/process-identity.js';
-import type { ProcessEntry } from '../../processes/process-table.js';
-import { type Tree, treeMembers } from '../../processes/process-tree.js';
+
+/** What became of an attempt that an earlier supervisor meant to start. */
+export type Found =
+  /** It lives, with its shim or without, and is watched from now on. */
+  | { kind: 'alive'; pid: number }
+  /** It began on that machine, or in a container that is not ours, and has not told its end. That is watched for. */
+  | { kind: 'elsewhere'; pid: number; host: string }
+  | { kind: 'ended'; pid: number; ending: Ending }
+  /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. `reason`: why nothing more is known. */
+  | { kind: 'withdrawn'; neverRan: boolean; reason?: string };
 
 /** An attempt by its run's directory. */
 export type Which = { directory: string; number: number };
@@ -68,7 +78,7 @@ export function whereaboutsOf(which: Which, census: () => readonly ProcessEntry[
 }
 
 /** Whether something of an earlier attempt may still live, so that nothing of its run may be started beside it. */
-export function isUnderWay(which: Which, census: () => readonly ProcessEntry[]): boolean {
+function isUnderWay(which: Which, census: () => readonly ProcessEntry[]): boolean {
   const folder = attemptDirectory(which.directory, which.number);
   const claim = readClaim(folder);
   if (claim.kind === 'withdrawn') return false;
@@ -234,4 +244,33 @@ function isShim(entry: ProcessEntry): boolean {
 
 function pass(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+/**
+ * An earlier attempt of a run that still lives, or may: its supervisor died and what it knew was deleted, its shim was
+ * killed from outside, or it is on another machine. Null: there is none. Costs two small files for each earlier attempt.
+ *
+ * @param census All processes; asked only where the ending of an earlier attempt is not proven.
+ */
+export function livingOrphanedAttempt(
+  runDirectory: string,
+  attempt: number,
+  census: () => readonly ProcessEntry[],
+): number | null {
+  for (let number = attempt - 1; number >= 1; number--) {
+    if (isUnderWay({ directory: runDirectory, number }, census)) return number;
+  }
+  return null;
+}
+
+/**
+ * Makes the elder the attempt of this number, too: it has the claim of the one and will have its exit code, for this
+ * supervisor and the next ones. So no other process can begin it. Throws when the directory cannot be written to.
+ */
+export function succeed(runDirectory: string, elder: number, attempt: number): void {
+  const directory = attemptDirectory(runDirectory, attempt);
+  mkdirSync(attemptDirectory(runDirectory, elder), { recursive: true });
+  // An empty one, that was made for a start which was put off.
+  rmSync(directory, { recursive: true, force: true });
+  symlinkSync(String(elder), directory);
 }

@@ -1,17 +1,16 @@
 import type { RunId } from '../../base/ids.js';
-import type { Outcome } from '../../base/outcome.js';
-import { watchForBreakage } from './breaker.js';
-import { demandOf } from '../placement/demand.js';
-import type { EventOf } from '../event.js';
-import { learnMemory } from '../placement/learned-memory.js';
-import { move } from './move.js';
-import { freeSlot, spareCpu } from '../placement/placement.js';
-import { isRetried, retryLater } from './retry.js';
-import { inLine, isActive, type Run } from '../run-state.js';
-import { makeRoom, takeBack } from '../placement/take-back.js';
-import { stop, verdict } from './stop.js';
+import { failureClass, type Outcome } from '../../base/outcome.js';
+import type { StepContext } from '../action.js';
+import type { Breaker, EventOf } from '../event.js';
+import { learnMemory } from '../placement/gpu-inventory.js';
+import { demandOf, freeSlot, spareCpu } from '../placement/placement.js';
 import type { Slot } from '../placement/slot.js';
-import type { StepContext } from '../step-context.js';
+import { makeRoom, takeBack } from '../placement/take-back.js';
+import { groupOf } from '../queue/groups.js';
+import { type Ending, inLine, isActive, type Run } from '../run-state.js';
+import { amend, move } from './move.js';
+import { isRetried, retryLater } from './retry.js';
+import { stop, verdict } from './stop.js';
 
 type News = { id: RunId; attempt: number; at: number };
 
@@ -85,4 +84,30 @@ function couldHaveEnded({ state, attempt }: Run, ended: number): boolean {
 function likelySlot({ state }: StepContext, run: Run): Slot {
   if (run.state.phase === 'starting') return run.state.slot;
   return freeSlot(state, demandOf(state, run)) ?? spareCpu(state.cpu);
+}
+
+/**
+ * Counts the ending of a run of the group; when too many in a row failed too soon, everything of the group that waits,
+ * retries included, is held: what is broken for all of them would only be broken again.
+ */
+function watchForBreakage(turn: StepContext, run: Run, ending: Ending): void {
+  const group = groupOf(turn.state, run.group);
+  const { breaker } = group;
+  if (breaker === null || ending.outcome.kind === 'killed') return;
+  group.quickFailures = isQuickFailure(ending, breaker) ? group.quickFailures + 1 : 0;
+  if (group.quickFailures < breaker.failures) return;
+  const reason = reasonOf(group.quickFailures, breaker);
+  for (const id of group.waiting) {
+    const other = turn.state.runs.get(id)!;
+    if (other.hold === null) amend(turn, other, { hold: { by: 'breaker', reason } });
+  }
+}
+
+function isQuickFailure({ outcome, since, at }: Ending, { withinMs }: Breaker): boolean {
+  return failureClass(outcome) !== null && (since === null || at - since <= withinMs);
+}
+
+function reasonOf(failures: number, { withinMs }: Breaker): string {
+  const runs = failures === 1 ? 'a run' : `${failures} runs in a row`;
+  return `${runs} failed within ${withinMs / 1000} s of starting`;
 }

@@ -1,7 +1,7 @@
+import type { StepContext } from '../action.js';
 import { groupOf } from '../queue/groups.js';
-import { amend } from './move.js';
 import type { Run } from '../run-state.js';
-import type { StepContext } from '../step-context.js';
+import { amend, move } from './move.js';
 
 /** Keeps a waiting run from starting until a person releases it. A run that is up is left alone. */
 export function hold(turn: StepContext, run: Run): void {
@@ -33,4 +33,21 @@ export function trustAgain({ state }: StepContext, { group }: Run): void {
 /** Changes a run's place among those that wait; for a run that is up, its place when it waits again. */
 export function setPriority(turn: StepContext, run: Run, priority: number): void {
   if (run.priority !== priority) amend(turn, run, { priority });
+}
+
+/** Makes a running run stand still. It keeps its slot; its timeout stands still too. One that is not up is left alone. */
+export function pause(turn: StepContext, run: Run): void {
+  const { state, id, attempt } = run;
+  if (state.phase !== 'running' || state.pausedAt !== null) return;
+  move(turn, run, { ...state, pausedAt: turn.at });
+  turn.actions.push({ type: 'pause', id, attempt });
+}
+
+/** Lets a paused run go on. */
+export function goOn(turn: StepContext, run: Run): void {
+  const { state, id, attempt } = run;
+  if (state.phase !== 'running' || state.pausedAt === null) return;
+  const pausedMs = state.pausedMs + Math.max(0, turn.at - state.pausedAt);
+  move(turn, run, { ...state, pausedAt: null, pausedMs });
+  turn.actions.push({ type: 'continue', id, attempt });
 }

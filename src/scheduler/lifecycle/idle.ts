@@ -1,6 +1,5 @@
 import type { RunId } from '../../base/ids.js';
-import { demandOf } from '../placement/demand.js';
-import { isPossibleLater } from '../placement/placement.js';
+import { demandOf, isPossibleLater } from '../placement/placement.js';
 import { isActive, isInBackoff, type Run } from '../run-state.js';
 import type { SchedulerState } from '../state.js';
 

@@ -1,12 +1,11 @@
-import { setDeadline } from './deadlines.js';
-import { demandOf } from '../placement/demand.js';
+import type { StepContext } from '../action.js';
+import { demandOf, occupy, vacate } from '../placement/placement.js';
+import type { Slot } from '../placement/slot.js';
 import { completionChanged, groupOf } from '../queue/groups.js';
-import { occupy, vacate } from '../placement/placement.js';
 import { requeue } from '../queue/queues.js';
 import { isActive, type Run, type RunState } from '../run-state.js';
-import type { Slot } from '../placement/slot.js';
 import type { Group, SchedulerState } from '../state.js';
-import type { StepContext } from '../step-context.js';
+import { setDeadline } from './deadlines.js';
 
 /** Moves one run to its next state and keeps every index true. The only place where a run's state is written. */
 export function move({ state, touched }: StepContext, run: Run, next: RunState): void {

@@ -1,9 +1,9 @@
 import { failureClass, type Outcome } from '../../base/outcome.js';
+import type { StepContext } from '../action.js';
+import type { Slot } from '../placement/slot.js';
+import { type Ending, inLine, isInBackoff, type Run } from '../run-state.js';
 import { liftBreaker, trustAgain } from './hold.js';
 import { move } from './move.js';
-import { type Ending, inLine, isInBackoff, type Run } from '../run-state.js';
-import type { Slot } from '../placement/slot.js';
-import type { StepContext } from '../step-context.js';
 
 /** Doubling stops here, ms. */
 const LONGEST_BACKOFF = 3_600_000;

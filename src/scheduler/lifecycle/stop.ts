@@ -1,7 +1,7 @@
 import type { Outcome } from '../../base/outcome.js';
-import { move } from './move.js';
+import type { StepContext } from '../action.js';
 import type { Run, RunState, StopCause } from '../run-state.js';
-import type { StepContext } from '../step-context.js';
+import { move } from './move.js';
 
 /**
  * Ends a run: politely if it is up (paused or not), at once if it waits, as soon as it is up if it is starting. Twice is

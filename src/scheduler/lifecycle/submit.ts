@@ -1,12 +1,13 @@
 import type { GroupId, RunId } from '../../base/ids.js';
+import type { StepContext } from '../action.js';
 import type { EventOf, SubmittedRun } from '../event.js';
-import { completionChanged, groupOf, setNeeds } from '../queue/groups.js';
-import { liftBreaker, trustAgain } from './hold.js';
-import { file, move } from './move.js';
 import { spareCpu } from '../placement/placement.js';
+import { completionChanged, groupOf, setNeeds } from '../queue/groups.js';
+import { leaveQueue } from '../queue/queues.js';
 import { inLine, isActive, type Run, type Terms } from '../run-state.js';
 import type { Intake, SchedulerState } from '../state.js';
-import type { StepContext } from '../step-context.js';
+import { liftBreaker, trustAgain } from './hold.js';
+import { file, move } from './move.js';
 
 type Submission = EventOf<'runs-submitted'>;
 
@@ -145,4 +146,27 @@ function inGroup(state: SchedulerState, run: Run, group: GroupId): Run {
   file(state, run, groupOf(state, group));
   for (const changed of [old, groupOf(state, group)]) completionChanged(state, changed);
   return run;
+}
+
+/** Drops a sweep from memory, with all that was learned from it. Refused by silence while one of its runs holds a slot. */
+export function forget({ state, touched }: StepContext, sweep: string): void {
+  const ids = state.sweeps.get(sweep);
+  if (ids === undefined || [...ids].some((id) => state.active.has(id))) return;
+  state.intakes.splice(0, Infinity, ...state.intakes.filter(({ submission }) => submission.sweep !== sweep));
+  for (const id of ids) touched.add(id);
+  // The last first: to take the first out of a queue fifty thousand times would be to sort all the others as often.
+  for (const id of [...ids].reverse()) dropRun(state, id);
+  for (const id of [...state.groups.keys()]) if (isOf(id, sweep)) state.groups.delete(id);
+  state.sweeps.delete(sweep);
+}
+
+function dropRun(state: SchedulerState, id: RunId): void {
+  leaveQueue(state, id);
+  state.deadlines.delete(id);
+  state.runs.delete(id);
+}
+
+/** A group belongs to the sweep its id begins with, and nothing outside the sweep can need it. */
+function isOf(group: GroupId, sweep: string): boolean {
+  return group.startsWith(`${sweep}/`);
 }

@@ -1,5 +1,9 @@
 import type { GpuIndex } from '../../base/ids.js';
+import type { Outcome } from '../../base/outcome.js';
+import type { StepContext } from '../action.js';
 import type { EventOf } from '../event.js';
+import { groupOf } from '../queue/groups.js';
+import type { Run } from '../run-state.js';
 import type { GpuDevice, GpuPool, SchedulerState } from '../state.js';
 
 /** Grants other slots. Runs on slots that are no longer granted stay there until they end. */
@@ -33,4 +37,18 @@ function deviceOf({ devices }: GpuPool, index: GpuIndex): GpuDevice {
   if (known !== undefined) return known;
   const usage = { memory: null, foreignMemory: 0, foreign: [], leasedBy: null };
   return { index, uuid: null, ...usage, drained: false, present: true };
+}
+
+/**
+ * Remembers what a run of the group took. A run that broke off early says little of what its siblings will take, so it can
+ * raise a known figure but not be the first. `gpuMemory`: the most on one GPU, MiB.
+ */
+export function learnMemory({ state }: StepContext, run: Run, outcome: Outcome, gpuMemory: number | undefined): void {
+  const group = groupOf(state, run.group);
+  if (gpuMemory === undefined || gpuMemory <= (group.peakMemory ?? 0)) return;
+  if (group.peakMemory !== null || isFullGrown(outcome)) group.peakMemory = gpuMemory;
+}
+
+function isFullGrown({ kind }: Outcome): boolean {
+  return kind === 'done' || kind === 'oom' || kind === 'timeout';
 }

@@ -1,12 +1,10 @@
 import type { GpuIndex, RunId } from '../../base/ids.js';
-import { demandOf } from './demand.js';
-import { hasShare } from './gpu-room.js';
+import type { StepContext } from '../action.js';
 import { move } from '../lifecycle/move.js';
-import { spareCpu } from './placement.js';
-import { inLine, isActive, type Run } from '../run-state.js';
-import { type Slot, slotName } from './slot.js';
 import { stop } from '../lifecycle/stop.js';
-import type { StepContext } from '../step-context.js';
+import { inLine, isActive, type Run } from '../run-state.js';
+import { demandOf, hasShare, spareCpu } from './placement.js';
+import { type Slot, slotName } from './slot.js';
 
 /** Puts a run that is not up after all back to where it waits; one that was to be stopped has ended. */
 export function takeBack(turn: StepContext, run: Run): void {

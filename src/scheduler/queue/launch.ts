@@ -1,10 +1,9 @@
-import { demandOf } from '../placement/demand.js';
+import type { StepContext } from '../action.js';
 import { move } from '../lifecycle/move.js';
-import { freeSlot, isPossibleNow } from '../placement/placement.js';
-import { isBefore } from './queues.js';
+import { demandOf, freeSlot, isPossibleNow } from '../placement/placement.js';
 import type { Run } from '../run-state.js';
 import type { SchedulerState } from '../state.js';
-import type { StepContext } from '../step-context.js';
+import { isBefore } from './queues.js';
 
 /**
  * Gives free slots to waiting runs: the highest priority first, then the oldest.

@@ -1,8 +1,8 @@
 import type { RunId } from '../../base/ids.js';
-import { demandOf } from '../placement/demand.js';
-import { RunHeap } from './run-heap.js';
+import { demandOf } from '../placement/placement.js';
 import type { Run } from '../run-state.js';
 import type { SchedulerState } from '../state.js';
+import { RunHeap } from './run-heap.js';
 
 /** Puts a run in the queue where it belongs, or takes it out of all. To be called when something that counts there changed. */
 export function requeue(state: SchedulerState, run: Run): void {

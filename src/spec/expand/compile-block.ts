@@ -1,16 +1,13 @@
-import { axesOf, compiledEdit } from './axis.js';
-import { parameterNames, type Block, type ParameterRules, type Located } from '../file/block.js';
-import { checkBlock } from '../file/check-block.js';
-import { compileWords, WordError, type CommandWords, type WordsContext } from './command-words.js';
-import type { CompiledBlock, Step, Variant } from './compiled-block.js';
-import type { KeyPath } from '../file/diagnostic.js';
-import { dependencyOrder } from './dependency-order.js';
-import { compileExpression, ExpressionError, rowLimits, type Expression } from './expression/expression.js';
-import { identifierOf } from './expression/cel-value.js';
-import type { Report } from '../file/located-diagnostic.js';
 import { didYouMean } from '../../text/nearest.js';
-import type { Nesting } from './nested-parameters.js';
+import { type Block, type Located, parameterNames, type ParameterRules } from '../file/block.js';
+import { checkBlock } from '../file/check-block.js';
+import type { KeyPath, Report } from '../file/diagnostic.js';
+import { type CommandWords, compileWords, WordError, type WordsContext } from './command-words.js';
+import { axesOf, type CompiledBlock, compiledEdit, type Step, type Variant } from './compiled-block.js';
+import { identifierOf } from './expression/cel-environment.js';
+import { compileExpression, type Expression, ExpressionError, rowLimits } from './expression/expression.js';
 import { compileTemplate, type Template } from './template.js';
+import type { Nesting } from './value-text.js';
 
 /** @returns null when something could not be compiled; all that is wrong was reported. */
 export function compileBlock(block: Block, report: Report): CompiledBlock | null {
@@ -237,4 +234,42 @@ function below(keys: KeyPath | null, key: string): KeyPath | null {
 function nestingOf({ dialect, parameters }: Block): Nesting {
   if (dialect === 'own') return new Map();
   return new Map([...parameters].filter(([, { path }]) => path.length > 1).map(([name, { path }]) => [name, path]));
+}
+
+/** Names so that each comes after those it needs, or a ring of names that need each other (`a`, `b`, `a`). */
+type DependencyOrder = { kind: 'order'; names: readonly string[] } | { kind: 'cycle'; ring: readonly string[] };
+
+/**
+ * Depth first, in the order given, so that names that need nothing keep their order.
+ *
+ * @param needs Needed names that are not keys are passed over; who wants them known checks that elsewhere.
+ */
+export function dependencyOrder(needs: ReadonlyMap<string, readonly string[]>): DependencyOrder {
+  const names: string[] = [];
+  const finished = new Set<string>();
+  for (const name of needs.keys()) {
+    const ring = place(name, { needs, names, finished, above: [] });
+    if (ring) return { kind: 'cycle', ring };
+  }
+  return { kind: 'order', names };
+}
+
+type Walk = {
+  needs: ReadonlyMap<string, readonly string[]>;
+  names: string[];
+  finished: Set<string>;
+  above: readonly string[];
+};
+
+function place(name: string, walk: Walk): readonly string[] | null {
+  if (walk.finished.has(name) || !walk.needs.has(name)) return null;
+  const seen = walk.above.indexOf(name);
+  if (seen >= 0) return [...walk.above.slice(seen), name];
+  for (const needed of walk.needs.get(name)!) {
+    const ring = place(needed, { ...walk, above: [...walk.above, name] });
+    if (ring) return ring;
+  }
+  walk.finished.add(name);
+  walk.names.push(name);
+  return null;
 }

@@ -1,12 +1,11 @@
-import { UserError } from '../../base/user-error.js';
-import { mostRuns } from './axis.js';
 import type { RunId } from '../../base/ids.js';
+import { UserError } from '../../base/user-error.js';
 import type { CommandLine } from '../file/command-list.js';
-import type { ExpandOptions } from './expand-sweep.js';
-import { identityOf } from './identity.js';
-import { joinPath } from './join-path.js';
-import { Breaker, MetricChoice, Resources, RetryRule, type Plan, type PlannedRun } from '../planned-run.js';
 import type { SweepFile } from '../file/sweep-file.js';
+import { Breaker, MetricChoice, type Plan, type PlannedRun, Resources, RetryRule } from '../planned-run.js';
+import { mostRuns } from './compiled-block.js';
+import { identityOf } from './identity.js';
+import { type ExpandOptions, joinPath } from './plan-run.js';
 
 type CommandsFile = Extract<SweepFile, { kind: 'commands' }>;
 const group = 'commands';

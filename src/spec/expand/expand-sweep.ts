@@ -1,33 +1,18 @@
 import { UserError } from '../../base/user-error.js';
-import { mostRuns } from './axis.js';
-import { compileBlock } from './compile-block.js';
-import type { CompiledBlock, Variant } from './compiled-block.js';
-import { locatedDiagnostic } from '../file/located-diagnostic.js';
-import { diagnosticsError, type LocatedDiagnostic } from '../file/diagnostic.js';
-import { expandCommands } from './expand-commands.js';
-import { chooseGroups, type ChosenGroup } from './group-choice.js';
-import { evaluated, gridSize, PointError, pointsOf } from './grid.js';
+import { didYouMean } from '../../text/nearest.js';
+import type { Block } from '../file/block.js';
+import { diagnosticsError, type LocatedDiagnostic, locatedDiagnostic } from '../file/diagnostic.js';
 import { applyOverrides } from '../file/overrides.js';
-import { plannedRun, rendering, type NamedPoint } from './plan-run.js';
-import { notifyOf } from '../policy/notify.js';
-import type { Plan, PlannedGroup } from '../planned-run.js';
-import { refuseClashes, type NamedGroup } from './run-clash.js';
-import { defaultNames } from './run-name.js';
 import type { SweepFile } from '../file/sweep-file.js';
-
-/** What the person asks for at launch, and where it happens. */
-export type ExpandOptions = {
-  /** Absolute path of the folder that holds the sweeps. */
-  readonly runsDirectory: string;
-  /** Absolute path of the folder the person is in; `cwd` of the file starts there. */
-  readonly cwd: string;
-  /** For `${envvar:NAME}`. */
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** `--set`: `n_batches=500`, `A.N=[16, 64]`, `stop_when=null`. */
-  readonly set?: readonly string[];
-  /** `--sweep`: only these groups and what they need. */
-  readonly groups?: readonly string[];
-};
+import type { Plan, PlannedGroup } from '../planned-run.js';
+import { notifyOf } from '../policy/notify.js';
+import { compileBlock } from './compile-block.js';
+import { type CompiledBlock, mostRuns, type Variant } from './compiled-block.js';
+import { expandCommands } from './expand-commands.js';
+import { evaluated, gridSize, PointError, pointsOf } from './grid.js';
+import { type ExpandOptions, type NamedPoint, plannedRun, rendering } from './plan-run.js';
+import { type NamedGroup, refuseClashes } from './run-clash.js';
+import { defaultNames } from './run-name.js';
 
 /**
  * All runs of a sweep file, complete, in launch order: groups in file order; in a group the axes in file order, the
@@ -168,4 +153,42 @@ function shortNote({ block }: CompiledBlock, count: number): string[] {
   const { kind, cap } = block.method.content;
   if (kind === 'grid' || cap === null || count >= cap) return [];
   return [`Group ${block.group}: of ${cap} points that were asked for, only ${count} are different.`];
+}
+
+/** A group that will be planned. `prerequisite`: not asked for itself, but needed by another. */
+type ChosenGroup = { readonly block: Block; readonly prerequisite: boolean };
+
+/**
+ * The groups to plan, in file order: those asked for (all but the optional ones when none was) and what they need.
+ *
+ * @throws {UserError} When a group is asked for that the file does not have.
+ */
+function chooseGroups(blocks: readonly Block[], asked: readonly string[]): ChosenGroup[] {
+  const names = blocks.map(({ group }) => group);
+  const unknown = asked.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw new UserError(
+      `There is no group \`${unknown}\` in this sweep. ${didYouMean(unknown, names)}`,
+      `Choose among: ${names.join(' ')}`,
+    );
+  }
+  const wanted = asked.length > 0 ? asked : blocks.filter(({ optional }) => !optional).map(({ group }) => group);
+  const needed = neededBy(blocks, wanted);
+  return blocks
+    .filter(({ group }) => wanted.includes(group) || needed.has(group))
+    .map((block) => ({ block, prerequisite: !wanted.includes(block.group) }));
+}
+
+/** Groups that a wanted group waits for, directly or not. */
+function neededBy(blocks: readonly Block[], wanted: readonly string[]): ReadonlySet<string> {
+  const needs = new Map(blocks.map((block) => [block.group, block.needs]));
+  const needed = new Set<string>();
+  const follow = (group: string): void =>
+    needs.get(group)?.forEach((name) => {
+      if (needed.has(name)) return;
+      needed.add(name);
+      follow(name);
+    });
+  wanted.forEach(follow);
+  return needed;
 }

@@ -1,11 +1,9 @@
-import type { Value } from './expression/cel-value.js';
-import { fromCel } from './expression/cel-value.js';
-import type { CelValue } from './expression/cel-environment.js';
-import { visitDraws, visitGrid, type Combination } from './combinations.js';
-import type { Axis, CompiledBlock, Step, Variant } from './compiled-block.js';
 import type { KeyPath } from '../file/diagnostic.js';
+import type { Axis, AxisValue, CompiledBlock, CompiledEdit, Step, Variant } from './compiled-block.js';
+import { fromCel, type Value } from './expression/cel-environment.js';
 import { ExpressionError } from './expression/expression.js';
-import { MatrixEdits } from './matrix-edits.js';
+import type { CelValue } from './expression/function-bounds.js';
+import { unitPoints } from './sampling/unit-points.js';
 
 /** One point of a grid: parameters in the order of the file, and the same as variables for expressions. */
 export type Point = {
@@ -142,4 +140,152 @@ function at(variables: Readonly<Record<string, CelValue>>): string {
   const shown = Object.entries(variables).map(([name, value]) => `${name}=${String(value)}`);
   if (shown.length === 0) return '';
   return ` at ${shown.slice(0, 6).join(', ')}${shown.length > 6 ? ', …' : ''}`;
+}
+
+/**
+ * `exclude` and `include` as in the matrix of GitHub Actions. The matrix is what lists and cases give; constants are not
+ * part of it. An entry of `exclude` leaves out the combinations that have all its values. An entry of `include` is added to
+ * every combination of whose matrix it changes nothing; if there is none, it is a combination of its own.
+ */
+class MatrixEdits {
+  readonly #exclude: readonly CompiledEdit[];
+  readonly #include: readonly CompiledEdit[];
+  readonly #matrix: ReadonlySet<string>;
+  readonly #used = new Set<CompiledEdit>();
+  readonly #compiled: CompiledBlock;
+
+  constructor(compiled: CompiledBlock) {
+    this.#compiled = compiled;
+    this.#exclude = compiled.exclude;
+    this.#include = compiled.include;
+    const ofCases = compiled.variants.flatMap(({ axes }) => axes);
+    this.#matrix = new Set([...compiled.axes.filter(({ constant }) => !constant), ...ofCases].map(({ name }) => name));
+  }
+
+  excludes({ values }: Combination): boolean {
+    return this.#exclude.some((entry) =>
+      entry.every(({ name, value: [value] }) => Object.hasOwn(values, name) && same(values[name], value)),
+    );
+  }
+
+  /** Adds to the combination, in place, what belongs to it. */
+  include({ values, variables }: Combination): void {
+    const original = this.#include.length === 0 ? values : { ...values };
+    for (const entry of this.#include) {
+      const changes = ({ name, value: [value] }: CompiledEdit[number]) =>
+        this.#matrix.has(name) && Object.hasOwn(original, name) && !same(original[name], value);
+      if (entry.some(changes)) continue;
+      this.#used.add(entry);
+      put(entry, { values, variables });
+    }
+  }
+
+  /** Those that no combination had a place for, each on top of the constants. After all others were seen. */
+  own(): Combination[] {
+    const { axes, bare } = this.#compiled;
+    return this.#include
+      .filter((entry) => !this.#used.has(entry))
+      .map((entry) => {
+        const combination: Combination = { variant: bare, variables: {}, values: {} };
+        for (const { name, identifier, constant, values } of axes) {
+          if (constant) put([{ name, identifier, value: values[0]! }], combination);
+        }
+        put(entry, combination);
+        return combination;
+      });
+  }
+}
+
+function put(entry: CompiledEdit, { values, variables }: Omit<Combination, 'variant'>): void {
+  for (const { name, identifier, value } of entry) {
+    values[name] = value[0];
+    variables[identifier] = value[1];
+  }
+}
+
+function same(left: unknown, right: unknown): boolean {
+  return left === right || (typeof left === 'object' && JSON.stringify(left) === JSON.stringify(right));
+}
+
+/** A setting of all axes, before anything is computed from it. Its own: whoever gets it may change it. */
+type Combination = {
+  readonly variant: Variant;
+  readonly variables: Record<string, CelValue>;
+  readonly values: Record<string, Value>;
+};
+
+/** The block's axes in order, then the cases, then a case's own axes; the last varies fastest. */
+function visitGrid(compiled: CompiledBlock, visit: (combination: Combination) => void): void {
+  const outer: Omit<Combination, 'variant'> = { variables: {}, values: {} };
+  walk(compiled.axes, outer, () => {
+    for (const variant of compiled.variants) {
+      const inner = { variables: { ...outer.variables }, values: { ...outer.values } };
+      walk(variant.axes, inner, () => {
+        visit({ variant, variables: { ...inner.variables }, values: { ...inner.values } });
+      });
+    }
+  });
+}
+
+/** Sets the axes one by one, in place, and calls `visit` at each full setting. */
+function walk(axes: readonly Axis[], setting: Omit<Combination, 'variant'>, visit: () => void): void {
+  const [axis, ...rest] = axes;
+  if (axis === undefined) return visit();
+  for (const value of axis.values) {
+    set(setting, axis, value);
+    walk(rest, setting, visit);
+  }
+}
+
+function set({ variables, values }: Omit<Combination, 'variant'>, axis: Axis, [value, cel]: AxisValue): void {
+  variables[axis.identifier] = cel;
+  values[axis.name] = value;
+}
+
+/** What tells the case that a point belongs to from the parameters; no parameter's name has a bracket. */
+const caseDimension = '(case)';
+
+/**
+ * Draws combinations until `take` has taken as many as asked for. One that it refuses (it is there already, or is left out)
+ * is replaced by another draw, but for `lhs`, whose draws belong together; tries are limited.
+ */
+function visitDraws(compiled: CompiledBlock, take: (combination: Combination) => boolean): void {
+  const { content: method } = compiled.block.method;
+  if (method.kind === 'grid' || method.cap === null) return;
+  const dimensions = dimensionsOf(compiled);
+  const point = unitPoints(method.kind, method.seed, { dimensions, count: method.cap });
+  const places = new Map(dimensions.map((name, index) => [name, index]));
+  const tries = method.kind === 'lhs' ? method.cap : 20 * method.cap + 1000;
+  for (let index = 0, taken = 0; index < tries && taken < method.cap; index += 1) {
+    const combination = drawn(compiled, (name) => point(index, places.get(name)!));
+    if (take(combination)) taken += 1;
+  }
+}
+
+/** Names of what varies: the block's axes, the case, and the axes of each case. */
+function dimensionsOf({ axes, variants }: CompiledBlock): string[] {
+  return [
+    ...axes.filter(varies).map(({ name }) => name),
+    ...(variants.length > 1 ? [caseDimension] : []),
+    ...variants.flatMap((variant, index) => variant.axes.filter(varies).map(({ name }) => inCase(index, name))),
+  ];
+}
+
+function drawn({ axes, variants }: CompiledBlock, at: (dimension: string) => number): Combination {
+  const setting = { variables: {}, values: {} };
+  for (const axis of axes) set(setting, axis, varies(axis) ? axis.draw(at(axis.name)) : axis.values[0]!);
+  const index = variants.length > 1 ? Math.floor(at(caseDimension) * variants.length) : 0;
+  const variant = variants[index]!;
+  for (const axis of variant.axes) {
+    set(setting, axis, varies(axis) ? axis.draw(at(inCase(index, axis.name))) : axis.values[0]!);
+  }
+  return { variant, ...setting };
+}
+
+function inCase(index: number, name: string): string {
+  return `(case ${index}) ${name}`;
+}
+
+function varies({ values }: Axis): boolean {
+  return values.length !== 1;
 }

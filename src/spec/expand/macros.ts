@@ -1,8 +1,7 @@
 import type { Scalar } from '../../base/scalar.js';
-import type { Value } from './expression/cel-value.js';
-import { isTree, nestedParameters, treeText, type Nesting, type Tree } from './nested-parameters.js';
 import { shellQuote } from '../../text/shell-words.js';
-import { valueText } from './value-text.js';
+import type { Value } from './expression/cel-environment.js';
+import { isTree, nestedParameters, type Nesting, type Tree, treeText, valueText } from './value-text.js';
 
 /** What macros stand for at one point. */
 export type MacroValues = {

@@ -1,17 +1,29 @@
 import type { RunId } from '../../base/ids.js';
 import type { Block } from '../file/block.js';
-import type { CelValue } from './expression/cel-environment.js';
+import type { KeyPath } from '../file/diagnostic.js';
+import type { MetricChoice, PlannedRun } from '../planned-run.js';
+import type { CommandWords } from './command-words.js';
 import { isInherited } from './compile-block.js';
 import type { CompiledBlock } from './compiled-block.js';
-import type { CommandWords } from './command-words.js';
-import type { KeyPath } from '../file/diagnostic.js';
-import type { ExpandOptions } from './expand-sweep.js';
-import { evaluated, PointError, type Point } from './grid.js';
+import type { CelValue } from './expression/function-bounds.js';
+import { evaluated, type Point, PointError } from './grid.js';
 import { identityOf } from './identity.js';
-import { joinPath } from './join-path.js';
-import { argsFile, parametersJson, type MacroValues } from './macros.js';
-import type { MetricChoice, PlannedRun } from '../planned-run.js';
+import { argsFile, type MacroValues, parametersJson } from './macros.js';
 import type { Template } from './template.js';
+
+/** What the person asks for at launch, and where it happens. */
+export type ExpandOptions = {
+  /** Absolute path of the folder that holds the sweeps. */
+  readonly runsDirectory: string;
+  /** Absolute path of the folder the person is in; `cwd` of the file starts there. */
+  readonly cwd: string;
+  /** For `${envvar:NAME}`. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** `--set`: `n_batches=500`, `A.N=[16, 64]`, `stop_when=null`. */
+  readonly set?: readonly string[];
+  /** `--sweep`: only these groups and what they need. */
+  readonly groups?: readonly string[];
+};
 
 /** A point that has its run's name. */
 export type NamedPoint = Point & { readonly name: string };
@@ -112,4 +124,15 @@ function progressOf({ block, total }: CompiledBlock, { variables }: Point): Metr
   if (Number.isFinite(value) && value > 0) return { key: block.progress.content.key, total: value };
   const problem = `the total must be a number above 0; it gives ${value}.`;
   throw new PointError(problem, total.keys, { start: 0, end: total.content.source.length });
+}
+
+/** A POSIX path below another; an absolute one stays as it is. `.` and `..` are resolved, as in a shell's `cd`. */
+export function joinPath(base: string, path: string): string {
+  const whole = path.startsWith('/') ? path : `${base}/${path}`;
+  const parts: string[] = [];
+  for (const part of whole.split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return `/${parts.join('/')}`;
 }

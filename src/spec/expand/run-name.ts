@@ -1,8 +1,7 @@
 import type { CompiledBlock } from './compiled-block.js';
-import type { Value } from './expression/cel-value.js';
+import type { Value } from './expression/cel-environment.js';
 import type { Point } from './grid.js';
 import { fnv1a64 } from './identity.js';
-import { shortNames } from './short-name.js';
 import { valueText } from './value-text.js';
 
 /** Longest default name; folders of 255 bytes are the limit of most file systems. */
@@ -74,4 +73,36 @@ function keptApart(drafts: readonly Draft[], points: readonly Point[]): string[]
     if (isWhole && count.get(name.toLowerCase()) === 1) return name;
     return `${name}_${fnv1a64(JSON.stringify(points[index]!.parameters)).slice(0, 8)}`;
   });
+}
+
+/** What people call these parameters. */
+const usual: Readonly<Record<string, string>> = {
+  learning_rate: 'lr',
+  batch_size: 'bs',
+  seed: 's',
+  weight_decay: 'wd',
+  num_epochs: 'epochs',
+  max_epochs: 'epochs',
+  num_layers: 'layers',
+  n_layers: 'layers',
+  temperature: 'temp',
+  optimizer: 'opt',
+};
+
+/**
+ * Short forms of parameter names for run names: the usual one, else the initials of a name of several words, else the
+ * name itself. Two parameters of one short form keep their full names.
+ */
+function shortNames(names: readonly string[]): ReadonlyMap<string, string> {
+  const short = new Map(names.map((name) => [name, shortName(name)]));
+  const count = (form: string) => [...short.values()].filter((other) => other === form).length;
+  return new Map([...short].map(([name, form]) => [name, count(form) > 1 ? name : form]));
+}
+
+function shortName(name: string): string {
+  const leaf = name.split('.').at(-1)!;
+  const known = leaf.toLowerCase();
+  if (Object.hasOwn(usual, known)) return usual[known]!;
+  const words = leaf.split(/[_-]+/).filter((part) => part !== '');
+  return words.length > 1 ? words.map((part) => part[0]!.toLowerCase()).join('') : leaf;
 }

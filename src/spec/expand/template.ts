@@ -1,6 +1,6 @@
-import type { CelValue } from './expression/cel-environment.js';
-import { fromCel } from './expression/cel-value.js';
-import { compileExpression, ExpressionError, type Expression } from './expression/expression.js';
+import { fromCel } from './expression/cel-environment.js';
+import { compileExpression, type Expression, ExpressionError } from './expression/expression.js';
+import type { CelValue } from './expression/function-bounds.js';
 import { valueText } from './value-text.js';
 
 /** A text with expressions in braces: `A_N{N}_B{reward_bins}`. Two braces stand for one. */

@@ -1,9 +1,9 @@
 import type { Scalar } from '../../base/scalar.js';
-import type { KeyPath } from './diagnostic.js';
-import type { Value } from '../expand/expression/cel-value.js';
-import type { Breaker, DoneRule, EarlyTerminate, Objective, Resources, RetryRule, StopRule } from '../planned-run.js';
+import type { Value } from '../expand/expression/cel-environment.js';
 import type { Distribution } from '../expand/sampling/distribution.js';
 import type { SamplingKind } from '../expand/sampling/unit-points.js';
+import type { Breaker, DoneRule, EarlyTerminate, Objective, Resources, RetryRule, StopRule } from '../planned-run.js';
+import type { KeyPath } from './diagnostic.js';
 
 /** How one parameter gets its value. A constant is an axis of one value. */
 export type ParameterRule = {

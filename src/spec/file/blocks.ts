@@ -1,8 +1,8 @@
-import type { Block, Method, ParameterRule, ParameterRules, Located } from './block.js';
-import { inherited, inheritedOrNone, type Layers } from './layers.js';
-import { rulesOf } from './parameter-rules.js';
 import { StopRule } from '../planned-run.js';
 import { policyOf } from '../policy/policy.js';
+import type { Block, Located, Method, ParameterRule, ParameterRules } from './block.js';
+import { inherited, inheritedOrNone, type Layers } from './layers.js';
+import { rulesOf } from './parameter-schema.js';
 import type { SweepText } from './sweep-schema.js';
 import { byPath } from './wandb-file.js';
 import type { YamlSource } from './yaml-source.js';

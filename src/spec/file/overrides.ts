@@ -1,12 +1,11 @@
 import { parseDocument } from 'yaml';
 import { UserError } from '../../base/user-error.js';
-import { parameterNames, type Block } from './block.js';
-import { stopRule } from './blocks.js';
-import { compileExpression, ExpressionError, rowLimits } from '../expand/expression/expression.js';
 import { didYouMean } from '../../text/nearest.js';
-import { parameterRule } from './parameter-rules.js';
-import { ParameterText } from './parameter-schema.js';
+import { compileExpression, ExpressionError, rowLimits } from '../expand/expression/expression.js';
 import { Breaker, EarlyTerminate, Objective, RetryRule } from '../planned-run.js';
+import { type Block, parameterNames } from './block.js';
+import { stopRule } from './blocks.js';
+import { parameterRule, ParameterText } from './parameter-schema.js';
 import { sharedShape } from './sweep-schema.js';
 
 /** One `--set`, such as `n_batches=500` or `A.N=[16, 64]`. */

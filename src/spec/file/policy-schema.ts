@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { FailureClass } from '../../base/outcome.js';
 import { parseDuration } from '../../text/duration.js';
-import { parseMemory } from '../../text/memory-size.js';
+import { parseMemory } from '../../text/numbers.js';
 
 /**
  * What a file may say of how its runs are treated: as it is written, made into numbers of seconds and MiB. Every schema's

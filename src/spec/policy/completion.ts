@@ -1,11 +1,11 @@
-import { UserError } from '../../base/user-error.js';
-import type { RunFacts } from '../../base/run-facts.js';
+import type { RunFacts } from '../../base/outcome.js';
 import type { Parameters } from '../../base/scalar.js';
-import { holdsForRow } from './done-rule.js';
-import { isEarlyStop } from './early-stop/rule-name.js';
+import { UserError } from '../../base/user-error.js';
 import { identityOf } from '../expand/identity.js';
-import type { DoneRule, PlannedRun, Completion } from '../planned-run.js';
 import { valueText } from '../expand/value-text.js';
+import type { Completion, DoneRule, PlannedRun } from '../planned-run.js';
+import { holdsForRow } from './done-rule.js';
+import { isEarlyStop } from './early-stop/verdict.js';
 
 /**
  * Whether a run has to be started, and why, judged by what its directory says.

@@ -1,7 +1,7 @@
 import type { Parameters } from '../../base/scalar.js';
-import type { CelValue } from '../expand/expression/cel-environment.js';
-import { identifierOf, toCel } from '../expand/expression/cel-value.js';
-import { compileExpression, ExpressionError, rowLimits, type Expression } from '../expand/expression/expression.js';
+import { identifierOf, toCel } from '../expand/expression/cel-environment.js';
+import { compileExpression, type Expression, ExpressionError, rowLimits } from '../expand/expression/expression.js';
+import type { CelValue } from '../expand/expression/function-bounds.js';
 import type { DoneRule, PlannedRun } from '../planned-run.js';
 
 /** A rule that looks at a file. */

@@ -1,8 +1,7 @@
-import { diagnosticsError, type KeyPath } from '../file/diagnostic.js';
-import { locatedDiagnostic } from '../file/located-diagnostic.js';
-import { Notify } from '../planned-run.js';
+import { diagnosticsError, type KeyPath, locatedDiagnostic } from '../file/diagnostic.js';
 import { isWebAddress, type NotifyText } from '../file/policy-schema.js';
 import type { SweepFile } from '../file/sweep-file.js';
+import { Notify } from '../planned-run.js';
 
 type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,7 @@
 import { FailureClass } from '../../base/outcome.js';
 import { durationText } from '../../text/duration.js';
-import { memoryText } from '../../text/memory-size.js';
-import { Resources, RetryRule, type EarlyTerminate, type PlannedRun } from '../planned-run.js';
+import { memoryText } from '../../text/numbers.js';
+import { type EarlyTerminate, type PlannedRun, Resources, RetryRule } from '../planned-run.js';
 
 /**
  * How a run is treated where that is not the usual way, each in a few words: `priority 5`, `3 retries after crash or oom`,

@@ -1,10 +1,10 @@
 import type { RunId } from '../../base/ids.js';
-import { Turns } from './turns.js';
 import { UserError } from '../../base/user-error.js';
 import type { SchedulerAction } from '../../scheduler/action.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { step } from '../../scheduler/step.js';
+import { Turns } from '../runs/submission-store.js';
 
 /** What the supervisor needs from the world. Tests hand in arrays; the program hands in files, sockets and processes. */
 export type Ports = {

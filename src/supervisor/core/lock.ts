@@ -1,12 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
+import { UserError } from '../../base/user-error.js';
 import { supervisorFiles } from '../../contract/files.js';
 import { SupervisorLock } from '../../contract/supervisor-lock.js';
+import { readRegular, textOrNull } from '../../files/regular-file.js';
 import { placeIn, relationTo } from '../../processes/host-identity.js';
 import { isAlive } from '../../processes/process-identity.js';
-import { UserError } from '../../base/user-error.js';
-import { readRegular, textOrNull } from '../../files/regular-file.js';
 import { Lease } from './lease.js';
 
 /** `retaken`: someone had deleted it, and it is made anew. `lost`: it belongs to another supervisor now. */
@@ -191,4 +192,47 @@ function removeIfThere(path: string): void {
   } catch {
     // Gone is what we want.
   }
+}
+
+/** What to do about what the system says, by its code. */
+const fixes: Record<string, string> = {
+  EROFS: 'Mount that file system for writing, or choose another runs directory with `--runs DIR`.',
+  // What Node says of a folder that it cannot make on a read-only file system.
+  ENOENT: 'It cannot be made there: mount that file system for writing, or choose another with `--runs DIR`.',
+  EACCES: 'Get the right to write there, or choose another runs directory with `--runs DIR`.',
+  EPERM: 'Get the right to write there, or choose another runs directory with `--runs DIR`.',
+  ENOTDIR: 'A part of that path is a file: remove it, or choose another runs directory with `--runs DIR`.',
+  ENOSPC: 'Free some space there; what was running goes on meanwhile.',
+  EDQUOT: 'Free some of your quota; what was running goes on meanwhile.',
+  EMFILE: 'Raise `ulimit -n`; what was running goes on meanwhile.',
+  ENFILE: 'The machine has too many open files: close some; what was running goes on meanwhile.',
+};
+
+/** The same in words for a person when the system refused what every supervisor needs; all else is returned as it is. */
+export function startProblem(error: unknown): unknown {
+  const { code, message } = (error ?? {}) as NodeJS.ErrnoException;
+  if (error instanceof UserError || typeof code !== 'string' || typeof message !== 'string') return error;
+  const fix = fixes[code];
+  if (fix === undefined) return error;
+  return new UserError(`The supervisor cannot do its work: ${message}.`, fix, { cause: error });
+}
+
+/** A supervisor that is there says hello at once, ms. */
+const PATIENCE_MS = 1000;
+
+/** Whether a supervisor says hello on this socket. A socket that a dead one left is none. */
+export function isAnsweringPing(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const settle = (isThere: boolean) => {
+      clearTimeout(timer);
+      socket.removeAllListeners().on('error', () => undefined);
+      socket.destroy();
+      resolve(isThere);
+    };
+    const timer = setTimeout(() => settle(false), PATIENCE_MS);
+    socket.once('data', () => settle(true));
+    socket.once('error', () => settle(false));
+    socket.once('close', () => settle(false));
+  });
 }

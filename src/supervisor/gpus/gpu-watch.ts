@@ -1,23 +1,20 @@
 import { join } from 'node:path';
 import type { GpuIndex, RunId } from '../../base/ids.js';
 import { supervisorFiles } from '../../contract/files.js';
-import type { Gpu } from '../../gpu/gpu.js';
 import { GpuMonitor } from '../../gpu/gpu-monitor.js';
-import type { GpuView } from '../../gpu/gpu-view.js';
+import { type Gpu, type GpuView, visibleDevices } from '../../gpu/gpu.js';
 import { GpuLeases } from '../../gpu/leases.js';
 import { MpsDaemons } from '../../gpu/mps.js';
 import { isNews, type SeenGpuFacts, toSeen } from '../../gpu/seen-gpu.js';
-import { visibleDevices } from '../../gpu/visible-devices.js';
 import { identityOf, type ProcessIdentity } from '../../processes/process-identity.js';
 import type { Tree } from '../../processes/process-tree.js';
-import type { GpuStatus } from '../../protocol/fleet-status.js';
+import type { GpuStatus } from '../../protocol/run-summary.js';
 import { type SchedulerEvent, SeenGpu } from '../../scheduler/event.js';
-import type { SchedulerState } from '../../scheduler/state.js';
 import { isSettled } from '../../scheduler/placement/waiting-reason.js';
-import { LeakedMemory } from './leaked-memory.js';
-import { gpuStatus } from './gpu-status.js';
+import type { GpuDevice, SchedulerState } from '../../scheduler/state.js';
 import type { Environment } from '../runs/submission-store.js';
 import type { Warnings } from '../runs/warnings.js';
+import { LeakedMemory } from './leaked-memory.js';
 
 /** Where the supervisor is in the world. */
 export type HostConfig = {
@@ -224,4 +221,24 @@ export class GpuWatch {
     this.#told = seen;
     tell({ type: 'gpus-seen', at: now(), gpus: seen.map((each) => SeenGpu.parse(each)) });
   }
+}
+
+/** One GPU for the clients: what the scheduler counts with, and what was seen last. `runs`: their ids. */
+function gpuStatus(device: GpuDevice, view: GpuView, runs: readonly string[], mps: boolean): GpuStatus {
+  const { index, uuid, memory: memoryTotal, drained, leasedBy } = device;
+  const seen = view.gpus.find((gpu) => gpu.index === index);
+  return {
+    ...{ index, uuid, runs: [...runs], drained, leasedBy, mps },
+    ...(seen === undefined ? { ...unseen, memoryTotal } : gauges(seen)),
+    foreign: (view.foreign.get(index) ?? []).map(({ pid, name, memory }) => ({
+      ...{ pid, name: name ?? 'a process', memory },
+    })),
+  };
+}
+
+const unseen = { name: null, memoryUsed: null, utilization: null, temperature: null, power: null };
+
+function gauges(gpu: Gpu) {
+  const { uuid, name, memoryTotal, memoryUsed, utilization, temperature, power } = gpu;
+  return { uuid, name, memoryTotal, memoryUsed, utilization, temperature, power };
 }

@@ -1,5 +1,5 @@
-import { type RunId, gpuName } from '../../base/ids.js';
-import { gpuMemoryHeld, type GpuView } from '../../gpu/gpu-view.js';
+import { gpuName, type RunId } from '../../base/ids.js';
+import { gpuMemoryHeld, type GpuView } from '../../gpu/gpu.js';
 
 /** The driver needs a moment to notice that a process has gone, ms. */
 const PARTING_MS = 2000;

@@ -1,10 +1,16 @@
 import type { RunId } from '../../base/ids.js';
-import { type Redact, redactedParameters, redactor, redactShapes, redactWords } from '../../text/redaction.js';
 import type { Parameters } from '../../base/scalar.js';
-import { isSecretName } from '../../text/secret-name.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-import { redactedOutcome } from '../runs/redacted-outcome.js';
+import {
+  isSecretName,
+  type Redact,
+  redactedParameters,
+  redactor,
+  redactShapes,
+  redactWords,
+} from '../../text/redaction.js';
+import { redactedOutcome } from '../runs/records.js';
 import type { Environment } from '../runs/submission-store.js';
 
 /** A run, and what the person's environment was when it was submitted; null: it is forgotten. */

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import type { RunId } from '../../base/ids.js';
 import { encode } from '../../protocol/codec.js';
-import type { Ack } from '../../protocol/command.js';
-import { PAGE, type RunPatch, type ServerMessage } from '../../protocol/message.js';
+import { type Ack, PAGE, type RunPatch, type ServerMessage } from '../../protocol/message.js';
 import type { RunSummary, SweepSummary } from '../../protocol/run-summary.js';
 import type { RunViewCache } from './run-view-cache.js';
 

@@ -1,7 +1,6 @@
 import type { RunId } from '../../base/ids.js';
 import { isShortOfRoom } from '../../executors/local/disk-room.js';
-import type { FleetStatus } from '../../protocol/fleet-status.js';
-import type { SweepSummary } from '../../protocol/run-summary.js';
+import type { FleetStatus, SweepSummary } from '../../protocol/run-summary.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import { RunViewCache, type RunViewSources } from './run-view-cache.js';
 import { type Answer, type Prepare, SocketServer } from './socket-server.js';

@@ -1,11 +1,10 @@
 import type { GroupId, RunId } from '../../base/ids.js';
-import type { FleetStatus } from '../../protocol/fleet-status.js';
-import type { RunSummary, SweepSummary } from '../../protocol/run-summary.js';
+import type { FleetStatus, RunSummary, SweepSummary } from '../../protocol/run-summary.js';
+import { isSettled, waitingReason } from '../../scheduler/placement/waiting-reason.js';
 import type { Run } from '../../scheduler/run-state.js';
 import type { Group, SchedulerState } from '../../scheduler/state.js';
-import { isSettled, waitingReason } from '../../scheduler/placement/waiting-reason.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-import { runSummary, type RunContext } from './run-view.js';
+import { type RunContext, runSummary } from './run-view.js';
 
 /** Where the rows come from. */
 export type RunViewSources = {

@@ -1,15 +1,13 @@
-import { errorText } from '../../base/error-text.js';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, renameSync, unlinkSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { pid } from 'node:process';
-import { UserError } from '../../base/user-error.js';
+import { errorText, UserError } from '../../base/user-error.js';
 import { MessageReader } from '../../protocol/codec.js';
-import type { Ack } from '../../protocol/command.js';
-import { ClientMessage, PROTOCOL_VERSION } from '../../protocol/message.js';
-import type { RunViewCache } from './run-view-cache.js';
+import { type Ack, ClientMessage, PROTOCOL_VERSION } from '../../protocol/message.js';
 import { ClientLink } from './client-link.js';
+import type { RunViewCache } from './run-view-cache.js';
 
 /** A message that wants an answer. */
 export type Request = Exclude<ClientMessage, { type: 'hello' }>;

@@ -1,6 +1,6 @@
 import { GpuIndex, gpuName } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
-import type { Ack } from '../../protocol/command.js';
+import type { Ack } from '../../protocol/message.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 
 /**

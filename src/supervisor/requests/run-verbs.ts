@@ -1,6 +1,6 @@
 import type { RunId } from '../../base/ids.js';
 import { failureClass } from '../../base/outcome.js';
-import type { Command } from '../../protocol/command.js';
+import type { Command } from '../../protocol/message.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import type { Run } from '../../scheduler/run-state.js';
 

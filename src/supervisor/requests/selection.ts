@@ -1,5 +1,5 @@
 import type { RunId } from '../../base/ids.js';
-import type { Ack } from '../../protocol/command.js';
+import type { Ack } from '../../protocol/message.js';
 import { isActive } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { refusalOf, type RunCommand } from './run-verbs.js';

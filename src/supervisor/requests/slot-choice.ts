@@ -1,8 +1,7 @@
 import { GpuIndex, gpuName } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
-import type { Gpu } from '../../gpu/gpu.js';
-import type { GpuView } from '../../gpu/gpu-view.js';
-import type { RequestedSlots } from '../../protocol/command.js';
+import type { Gpu, GpuView } from '../../gpu/gpu.js';
+import type { RequestedSlots } from '../../protocol/message.js';
 import type { GrantedGpu } from '../../scheduler/event.js';
 
 /** CPU slots, and GPUs in the order in which they are preferred. */

@@ -1,17 +1,19 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { GroupId, type RunId } from '../../base/ids.js';
-import type { RunFacts } from '../../base/run-facts.js';
+import type { RunFacts } from '../../base/outcome.js';
 import { UserError } from '../../base/user-error.js';
-import type { Breaker, EventOf, SubmittedRun } from '../../scheduler/event.js';
+import { unknownRun } from '../../files/completion-facts.js';
+import { isOnPath } from '../../gpu/ask-program.js';
+import { type GpuView, sharesAllowed } from '../../gpu/gpu.js';
+import type { Breaker, EventOf, GrantedGpu, SubmittedRun } from '../../scheduler/event.js';
 import type { Need } from '../../scheduler/placement/slot.js';
 import { isActive, type RunState } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { Plan, PlannedGroup, PlannedRun } from '../../spec/planned-run.js';
 import { growth } from '../../spec/policy/completion.js';
-import { unknownRun } from '../../files/completion-facts.js';
-import { after, factsOf, type CompletionOf } from '../runs/exit-classification.js';
-import type { Sharing } from './sharing.js';
+import { after, type CompletionOf, factsOf } from '../runs/exit-classification.js';
+import type { Environment } from '../runs/submission-store.js';
 
 /** Directories looked at before other work gets a turn. */
 const AT_ONCE = 200;
@@ -169,4 +171,16 @@ function groupId(sweep: string, group: string): GroupId {
 
 function twice({ sweep, name }: PlannedRun): UserError {
   return new UserError(`Sweep ${sweep} has two runs called ${name}.`, 'Make `name` unique.');
+}
+
+/** How many runs may share each of these GPUs, whatever is asked for. */
+type Sharing = (run: Pick<PlannedRun, 'resources'>) => number;
+
+/** A driver set to one process a GPU lets several runs on it only through the MPS daemon. */
+export function mostSharing(granted: readonly GrantedGpu[], view: GpuView, environment: Environment): Sharing {
+  const gpus = view.gpus.filter(({ index }) => granted.some((gpu) => gpu.index === index));
+  const isThere = isOnPath('nvidia-cuda-mps-control', environment);
+  const most = (hasMps: boolean) => Math.max(1, Math.min(...gpus.map((gpu) => sharesAllowed(gpu, hasMps))));
+  const [through, without] = [most(isThere), most(false)];
+  return ({ resources }) => (resources.mps === 'auto' ? through : without);
 }

@@ -1,16 +1,14 @@
-import type { RunFacts } from '../../base/run-facts.js';
-import type { Outcome } from '../../base/outcome.js';
+import { join } from 'node:path';
+import type { Outcome, RunFacts } from '../../base/outcome.js';
+import { runFiles } from '../../contract/files.js';
+import { linesOfLastAttempt } from '../../executors/local/attempt-files.js';
 import { hasRoom } from '../../executors/local/disk-room.js';
 import type { Ending } from '../../executors/local/ending.js';
-import { linesOfLastAttempt } from '../../executors/local/log-separator.js';
-import { runFiles } from '../../contract/files.js';
-import type { PlannedRun, Completion } from '../../spec/planned-run.js';
-import { failureLine } from '../../logs/failure-line.js';
-import { lastLines } from '../../logs/log-tail.js';
-import { outOfMemoryLine } from '../../logs/out-of-memory.js';
-import { doneTest } from '../../spec/policy/done-rule.js';
 import { FactsReading } from '../../files/completion-facts.js';
-import { join } from 'node:path';
+import { failureLine, outOfMemoryLine } from '../../logs/failure-line.js';
+import { lastLines } from '../../logs/log-source.js';
+import type { Completion, PlannedRun } from '../../spec/planned-run.js';
+import { doneTest } from '../../spec/policy/done-rule.js';
 
 /** Of an attempt that there was. */
 export type AttemptEnding = Exclude<Ending, { kind: 'not-claimed' | 'not-run' }>;

@@ -1,15 +1,17 @@
 import type { RunId } from '../../base/ids.js';
-import { succeed } from '../../executors/local/orphaned-attempt.js';
 import type { Ending } from '../../executors/local/ending.js';
 import type { LocalExecutor } from '../../executors/local/local-executor.js';
+import { runEnvironment, withProgramFolder } from '../../executors/local/run-environment.js';
+import type { LaunchSpec } from '../../executors/local/start-attempt.js';
+import { succeed } from '../../executors/local/whereabouts.js';
+import { readRunRecord } from '../../files/run-record-file.js';
+import type { SchedulerAction } from '../../scheduler/action.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import { gpusOf, type Slot, slotNamed } from '../../scheduler/placement/slot.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-import { readRunRecord } from '../../files/run-record-file.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';
-import { type Launch, launchSpec } from './launch-spec.js';
-import type { SubmissionStore } from './submission-store.js';
+import type { Environment, SubmissionStore } from './submission-store.js';
 
 /** What the launcher works with. `mention`: for a fact that a restart would find out by itself. */
 export type LaunchTools = {
@@ -17,7 +19,7 @@ export type LaunchTools = {
   book: SubmissionStore;
   /** Folder of our own programs. */
   bin: string;
-  executor: Pick<LocalExecutor, 'start' | 'adopt' | 'elderOf'>;
+  executor: Pick<LocalExecutor, 'start' | 'adopt' | 'orphanedAttemptOf'>;
   /** An attempt that was still up from before goes on as the one that was to be started. */
   tookOver: (id: RunId, elder: number, pid: number) => void;
   /** It has ended in that very moment. */
@@ -178,4 +180,40 @@ export class Launcher {
     else this.#delays.set(id, delay);
     this.#tools.changed(id);
   }
+}
+
+export type Launch = Extract<SchedulerAction, { type: 'launch' }>;
+
+/** What a launch is made from, beside the run. `bin`: folder of our own programs. */
+type LaunchSetting = {
+  /** Of the person at submit. */
+  environment: Environment;
+  /** The variables that show the run its GPUs and let it share them. */
+  devices: Readonly<Record<string, string>>;
+  bin: string;
+};
+
+/** The complete command of one attempt. */
+function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetting): LaunchSpec {
+  const { environment, devices, bin } = setting;
+  const { id, attempt, slot, resumed } = launch;
+  const place = { gpus: gpusOf(slot), cpus: run.resources.cpus, devices };
+  const argv = [...run.argv, ...(resumed ? run.resumeArgs : [])];
+  return {
+    directory: run.directory,
+    attempt,
+    argv: argv.map((word) => word.replaceAll('${attempt}', String(attempt))),
+    cwd: run.cwd,
+    environment: withProgramFolder(
+      runEnvironment(atHome(environment, run.cwd), run.env, place, { id, directory: run.directory, attempt }),
+      bin,
+    ),
+    ...(run.files === undefined ? {} : { files: run.files }),
+  };
+}
+
+/** Two variables tell of the shell that the person submitted from: where it was, and what it ran last. */
+function atHome(environment: Environment, cwd: string): Environment {
+  const there = Object.entries(environment).filter(([name]) => name !== '_');
+  return { ...Object.fromEntries(there), PWD: cwd };
 }

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
+import { LONGEST_LINE } from '../../files/followed-file.js';
 import { statRegular } from '../../files/regular-file.js';
+import { spark } from '../../metrics/downsample.js';
+import { MetricLog } from '../../metrics/metric-log.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { compileStopRule } from '../../spec/policy/stop-rule.js';
-import { LONGEST_LINE } from '../../files/followed-file.js';
-import { MetricLog } from '../../metrics/metric-log.js';
-import { spark } from '../../metrics/sparkline.js';
 import type { MonitoredMetrics } from '../publish/run-view.js';
 
 /** A run is stalled after this much silence, and after so many times its usual pause between rows. */

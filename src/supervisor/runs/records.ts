@@ -2,18 +2,16 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
-import { type Redact, redactedParameters, redactShapes, redactWords } from '../../text/redaction.js';
+import { runFiles } from '../../contract/files.js';
 import type { AttemptRecord, GitRecord, RunRecord } from '../../contract/run-record.js';
-import type { Plan, PlannedRun } from '../../spec/planned-run.js';
-import { readRunRecord, recordObstacle, writeRunRecord } from '../../files/run-record-file.js';
 import { isShortOfRoom } from '../../executors/local/disk-room.js';
 import { obstacleOf } from '../../files/regular-file.js';
-import { runFiles } from '../../contract/files.js';
-import { Turns } from '../core/turns.js';
-import { type Provenance, readProvenance, writeProvenance } from '../../provenance/provenance.js';
+import { readRunRecord, recordObstacle, writeRunRecord } from '../../files/run-record-file.js';
 import { codeKey, CodeReader } from '../../provenance/code-state.js';
-import { machineRecord } from '../../provenance/machine.js';
-import { redactedOutcome } from './redacted-outcome.js';
+import { machineRecord, type Provenance, readProvenance, writeProvenance } from '../../provenance/provenance.js';
+import type { Plan, PlannedRun } from '../../spec/planned-run.js';
+import { type Redact, redactedParameters, redactShapes, redactWords } from '../../text/redaction.js';
+import { Turns } from './submission-store.js';
 
 export type AttemptStart = { number: number; slot: string; startedAt: number };
 export type AttemptEnd = { number: number; startedAt?: number; endedAt: number; outcome: Outcome };
@@ -253,4 +251,19 @@ export class Records {
 
 function codeOfAttempt(git: GitRecord | null): Pick<AttemptRecord, 'commit' | 'diff'> {
   return git === null ? {} : { commit: git.commit, diff: git.diff ?? null };
+}
+
+/** The outcome without secrets in its words, which come from the run's own log: for the journal, clients and `run.json`. */
+export function redactedOutcome(outcome: Outcome, redact: Redact): Outcome {
+  switch (outcome.kind) {
+    case 'failed':
+    case 'signal':
+      return outcome.line === undefined ? outcome : { ...outcome, line: redact(outcome.line) };
+    case 'oom':
+      return { ...outcome, line: redact(outcome.line) };
+    case 'lost':
+      return { ...outcome, reason: redact(outcome.reason) };
+    default:
+      return outcome;
+  }
 }

@@ -1,15 +1,14 @@
-import type { FSWatcher } from 'chokidar';
 import { join } from 'node:path';
+import type { FSWatcher } from 'chokidar';
 import type { RunId } from '../../base/ids.js';
-import { untilWholeSecond } from '../../base/whole-second.js';
+import { untilWholeSecond } from '../../base/lazy.js';
 import { runFiles } from '../../contract/files.js';
 import { statRegular } from '../../files/regular-file.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
-import { EarlyStops } from './early-stops.js';
+import { type MonitoredMetrics, nothingMonitored } from '../publish/run-view.js';
+import { EarlyStops, Targets } from './early-stops.js';
+import { type MetricsCallbacks, MetricsMonitor, type PartRead } from './metrics-monitor.js';
 import { type Reading, ReadingQueue } from './reading-queue.js';
-import { nothingMonitored, type MonitoredMetrics } from '../publish/run-view.js';
-import { Targets } from './targets.js';
-import { type MetricsCallbacks, type PartRead, MetricsMonitor } from './metrics-monitor.js';
 
 /** Told of what the metrics say. */
 export type WatchListener = {

@@ -1,6 +1,6 @@
 import { lazy } from '../../base/lazy.js';
+import { cleanText } from '../../text/display-text.js';
 import type { RunDetails, RunSummary } from '../port.js';
-import { cleanText } from '../../text/clean-text.js';
 import { duration } from './duration.js';
 import { fit, fitRight, type Line, span, type Tone } from './span.js';
 import { stateLook } from './state-look.js';

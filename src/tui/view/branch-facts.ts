@@ -1,9 +1,9 @@
 import { parameterOf } from '../../base/scalar.js';
 import type { RunId } from '../port.js';
+import type { Branch } from './branch-index.js';
 import { meanTrend } from './mean-trend.js';
 import { parameterText } from './parameter-text.js';
 import { tally, type Tally } from './tally.js';
-import type { Branch } from './tree.js';
 
 /**
  * What a row of a group shows beyond its tally. A branch is never changed, so each is computed once, and only for the

@@ -1,9 +1,31 @@
+import type { ChartChoice } from '../chart-choice.js';
 import { chartHeading } from './chart-heading.js';
 import { legendLines } from './chart-legend.js';
-import { type ChartLook, plainLook } from './chart-look.js';
+import { type ChartLook, type Curve, plainLook, type Reference, type XUnit } from './chart-look.js';
 import { chart } from './chart.js';
 import type { Line } from './span.js';
-import type { ChartData, Detail } from './window-model.js';
+
+/** What is known of the selection beyond its summary. */
+export type Detail = {
+  /** The chosen metric first. */
+  readonly charts: readonly ChartData[];
+  readonly xKey: string;
+  readonly xUnit: XUnit;
+  /** How they are drawn. */
+  readonly choice: ChartChoice;
+  /** What is to be said of all of them, such as that not every run is drawn; null: nothing. */
+  readonly note: string | null;
+  readonly log: readonly string[];
+  /** False until the files of the selection have been read. */
+  readonly isLoaded: boolean;
+};
+
+export type ChartData = {
+  readonly metric: string;
+  readonly curves: readonly Curve[];
+  /** Lines that theory gives. */
+  readonly references?: readonly Reference[];
+};
 
 /** Room for a chart. `legend`: rows below it, if they must be as many as those of its neighbours. */
 export type ChartRoom = { readonly width: number; readonly height: number; readonly legend?: number };

@@ -1,6 +1,6 @@
-import type { XChoice } from '../x-axis.js';
-import { cleanText } from '../../text/clean-text.js';
+import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
+import type { XChoice } from '../x-axis.js';
 import { fit, type Line, onBackground, span } from './span.js';
 
 /** What the x axis can be, one to a line, the chosen one marked; what cannot be chosen is dim, and says so when one tries. */

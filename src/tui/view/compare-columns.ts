@@ -1,12 +1,12 @@
+import { cleanText } from '../../text/display-text.js';
+import { textWidth } from '../../text/display-width.js';
 import type { CompareScreen } from '../ui-state.js';
 import { deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
 import { valuesText } from './compare-parameters.js';
 import { deltaOf } from './compare-value.js';
 import type { ComparedMetric, Comparison } from './comparison.js';
-import { cleanText } from '../../text/clean-text.js';
-import { textWidth } from '../../text/display-width.js';
-import { shortNumber } from './short-number.js';
 import { sectionRule } from './section.js';
+import { shortNumber } from './short-number.js';
 import { blank, fit, fitLine, type Line, onBackground, span } from './span.js';
 
 const least = 16;

@@ -1,6 +1,6 @@
 import { parameterOf } from '../../base/scalar.js';
+import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../port.js';
-import { cleanText } from '../../text/clean-text.js';
 import { scalarText } from './parameters.js';
 import { shortNumber } from './short-number.js';
 

@@ -1,10 +1,10 @@
+import { cleanText } from '../../text/display-text.js';
+import { textWidth } from '../../text/display-width.js';
 import type { CompareScreen } from '../ui-state.js';
-import { cleanText } from '../../text/clean-text.js';
 import { deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
 import { valuesText } from './compare-parameters.js';
 import { deltaOf } from './compare-value.js';
 import type { Comparison } from './comparison.js';
-import { textWidth } from '../../text/display-width.js';
 import { shortKey } from './short-key.js';
 import { fit, fitLine, type Line, lineWidth, onBackground, span } from './span.js';
 

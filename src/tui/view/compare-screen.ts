@@ -1,6 +1,6 @@
 import { assertNever } from '../../base/assert-never.js';
+import { cleanText } from '../../text/display-text.js';
 import type { CompareScreen } from '../ui-state.js';
-import { cleanText } from '../../text/clean-text.js';
 import { columnsTable, summaryWords } from './compare-columns.js';
 import { leastChart, overlaySection } from './compare-overlay.js';
 import { columnCount, rowsTable } from './compare-rows.js';

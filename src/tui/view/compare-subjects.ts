@@ -1,6 +1,5 @@
 import type { RunId } from '../port.js';
-import type { BranchIndex } from './branch-index.js';
-import type { Branch, RunNode, TreeNode } from './tree.js';
+import type { Branch, BranchIndex, RunNode, TreeNode } from './branch-index.js';
 
 /** One of the things that are compared: a run, or the runs of a group together. */
 export type Subject = {

@@ -1,10 +1,9 @@
 import type { HeatmapAxes, ValueSummary } from '../compare-choice.js';
 import type { RunSummary } from '../port.js';
-import type { ChartSetting } from './chart-section.js';
+import type { ChartData, ChartSetting } from './chart-section.js';
 import type { DifferingParameter } from './compare-parameters.js';
 import type { Direction, Sample } from './compare-value.js';
 import type { Heatmap } from './heatmap.js';
-import type { ChartData } from './window-model.js';
 
 /** Everything the compare screen is drawn from. */
 export type Comparison = {

@@ -1,8 +1,8 @@
 import { parameterOf } from '../../base/scalar.js';
+import { cleanText } from '../../text/display-text.js';
+import { textWidth } from '../../text/display-width.js';
 import type { RunDetails, RunSummary } from '../port.js';
 import { byteText } from './byte-text.js';
-import { cleanText } from '../../text/clean-text.js';
-import { textWidth } from '../../text/display-width.js';
 import { shellWord } from './shell-text.js';
 import { fit, fitLine, type Line, span, type Tone } from './span.js';
 import { wrap } from './wrap.js';

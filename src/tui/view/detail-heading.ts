@@ -1,12 +1,12 @@
+import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../port.js';
-import { cleanText } from '../../text/clean-text.js';
-import { duration } from './duration.js';
+import type { Branch, TreeNode } from './branch-index.js';
 import { countsLine } from './counts-line.js';
+import { duration } from './duration.js';
 import { runReason } from './run-reason.js';
 import { ends, type Line, lineWidth, span } from './span.js';
 import { stateLook } from './state-look.js';
 import { elapsed } from './tally.js';
-import type { Branch, TreeNode } from './tree.js';
 import { wrap } from './wrap.js';
 
 /** What is selected, in two or three lines of any width: its full name, where and how long it runs, why it is as it is. */

@@ -1,13 +1,13 @@
+import { cleanText } from '../../text/display-text.js';
+import { textWidth } from '../../text/display-width.js';
 import { keyMapOf } from '../key-map.js';
-import { scrollTo } from '../scroll.js';
 import type { RunWord } from '../port.js';
 import type { KeyPreset } from '../preferences-port.js';
+import { scrollTo } from '../scroll.js';
 import type { Dialog } from '../ui-state.js';
-import { cleanText } from '../../text/clean-text.js';
 import { xChoiceLines } from './chart-x-choices.js';
 import { draftBox } from './draft-box.js';
 import { axesLines } from './heatmap-axes.js';
-import { textWidth } from '../../text/display-width.js';
 import { listDialogBox } from './list-dialog-box.js';
 import { type Box, overlay } from './overlay.js';
 import { paletteBox } from './palette-box.js';

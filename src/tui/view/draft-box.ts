@@ -1,5 +1,5 @@
+import { cleanText } from '../../text/display-text.js';
 import type { Draft } from '../editor-port.js';
-import { cleanText } from '../../text/clean-text.js';
 import { type Box, boxFrame } from './overlay.js';
 import { type Line, span } from './span.js';
 import { wrap } from './wrap.js';

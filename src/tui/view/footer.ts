@@ -1,13 +1,13 @@
-import type { ListDialog } from '../list-dialog.js';
-import { keyMapOf } from '../key-map.js';
-import { cleanText } from '../../text/clean-text.js';
-import { axesKeys, compareFirstToGo, compareKeys, sweepKeys } from './compare-keys.js';
+import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
+import { keyMapOf } from '../key-map.js';
+import type { ListDialog } from '../list-dialog.js';
+import { axesKeys, compareFirstToGo, compareKeys, sweepKeys } from './compare-keys.js';
 import { gpuKeys } from './gpu-keys.js';
-import { isInitialSort, sortWords } from './sort.js';
 import { openKeys } from './open-keys.js';
 import { filterPrompt, problemBelow } from './prompt-line.js';
 import { searchProblem, searchPrompt } from './search-prompt.js';
+import { isInitialSort, sortWords } from './sort.js';
 import { ends, fitLine, type Line, onBackground, span } from './span.js';
 import { selectedNode, type WindowModel } from './window-model.js';
 

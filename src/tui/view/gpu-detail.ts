@@ -1,6 +1,6 @@
 import { gpuName } from '../../base/ids.js';
+import { cleanText } from '../../text/display-text.js';
 import type { GpuSummary, RunSummary } from '../port.js';
-import { cleanText } from '../../text/clean-text.js';
 import { duration } from './duration.js';
 import { gpuMemory, memoryHere, memoryText } from './gpu-memory.js';
 import { runsOn } from './gpu-table.js';

@@ -1,11 +1,11 @@
 import { gpuName } from '../../base/ids.js';
+import { cleanText } from '../../text/display-text.js';
 import type { GpuSummary, RunSummary } from '../port.js';
 import { scrollTo } from '../scroll.js';
-import { cleanText } from '../../text/clean-text.js';
+import { gaugeSpark } from './gauge-spark.js';
 import { type GpuMemory, gpuMemory } from './gpu-memory.js';
 import { progressBar } from './progress-bar.js';
 import { fit, fitLine, fitRight, type Line, onBackground, span, type Tone } from './span.js';
-import { gaugeSpark } from './gauge-spark.js';
 import type { WindowModel } from './window-model.js';
 
 /** One column; `least`: the width of the screen from which on it is there. */

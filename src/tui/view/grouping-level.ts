@@ -1,10 +1,10 @@
-import { parameterOf } from '../../base/scalar.js';
 import { assertNever } from '../../base/assert-never.js';
 import { gpuName } from '../../base/ids.js';
+import { parameterOf } from '../../base/scalar.js';
+import { cleanText } from '../../text/display-text.js';
+import { naturalOrder } from '../../text/natural-order.js';
 import type { GroupBy } from '../grouping.js';
 import type { RunSummary, RunWord, SweepSummary } from '../port.js';
-import { cleanText } from '../../text/clean-text.js';
-import { naturalOrder } from '../../text/natural-order.js';
 import { parameterOrder, parameterText, type ParameterValue } from './parameter-text.js';
 import { statesByUrgency } from './state-look.js';
 

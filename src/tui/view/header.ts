@@ -1,6 +1,6 @@
+import { cleanText } from '../../text/display-text.js';
 import { keyOf } from '../key-map.js';
 import type { FleetStatus } from '../port.js';
-import { cleanText } from '../../text/clean-text.js';
 import { duration } from './duration.js';
 import { progressBar } from './progress-bar.js';
 import { blank, ends, fitLine, type Line, lineWidth, onBackground, span } from './span.js';

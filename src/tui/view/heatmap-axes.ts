@@ -1,4 +1,4 @@
-import { cleanText } from '../../text/clean-text.js';
+import { cleanText } from '../../text/display-text.js';
 import { fit, type Line, onBackground, span } from './span.js';
 import type { WindowModel } from './window-model.js';
 

@@ -1,12 +1,12 @@
-import { cleanText } from '../../text/clean-text.js';
-import type { Sample } from './compare-value.js';
-import { fitLineRight } from './compare-cells.js';
+import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
+import { fitLineRight } from './compare-cells.js';
+import type { Sample } from './compare-value.js';
 import type { Heatmap } from './heatmap.js';
 import { scalarText } from './parameters.js';
 import { sectionRule } from './section.js';
 import { shortNumber } from './short-number.js';
-import { fit, fitLine, fitRight, type Background, type Line, span } from './span.js';
+import { type Background, fit, fitLine, fitRight, type Line, span } from './span.js';
 
 const leastCell = 10;
 const widestCell = 16;

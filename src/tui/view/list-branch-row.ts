@@ -1,6 +1,7 @@
-import { countsLine } from './counts-line.js';
-import { markState } from './branch-facts.js';
 import type { RunId } from '../port.js';
+import { markState } from './branch-facts.js';
+import type { Branch } from './branch-index.js';
+import { countsLine } from './counts-line.js';
 import { branchCell, percentOf } from './list-cells.js';
 import { type ListColumn, type ListLayout, percentWidth } from './list-columns.js';
 import { cell, markSign } from './list-row.js';
@@ -8,7 +9,6 @@ import { progressBar } from './progress-bar.js';
 import { shortNumber } from './short-number.js';
 import { ends, fit, fitLine, type Line, lineWidth, span } from './span.js';
 import type { Tally } from './tally.js';
-import type { Branch } from './tree.js';
 
 /** How a group stands in the list. `digit`: the key that jumps to it, or null. */
 export type BranchPlace = {

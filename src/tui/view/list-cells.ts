@@ -2,6 +2,7 @@ import { parameterOf } from '../../base/scalar.js';
 import { columnKey, type CommonColumn } from '../list-column-id.js';
 import type { RunSummary } from '../port.js';
 import { commonValueOf, gpuMemoryOf, spreadOf, trendOf } from './branch-facts.js';
+import type { Branch } from './branch-index.js';
 import { duration } from './duration.js';
 import { type ListColumn, percentWidth } from './list-columns.js';
 import { parameterText } from './parameter-text.js';
@@ -10,7 +11,6 @@ import { shortNumber } from './short-number.js';
 import { fit, fitRight, type Line, span, type Tone } from './span.js';
 import { sparkline } from './sparkline.js';
 import { elapsed, progressOf } from './tally.js';
-import type { Branch } from './tree.js';
 
 /** What the cells of a row need besides its run. `now`: Unix ms. */
 export type CellContext = { readonly metric: string | null; readonly now: number };

@@ -1,12 +1,12 @@
+import { Memo } from '../memo.js';
 import { Memoized } from '../memoize.js';
 import { scrollTo } from '../scroll.js';
-import { Memo } from '../memo.js';
+import type { TreeNode } from './branch-index.js';
 import { branchRow } from './list-branch-row.js';
 import { gutter, type ListLayout, listLayout } from './list-columns.js';
 import { listHeading } from './list-heading.js';
 import { runRow } from './list-row.js';
 import { fitLine, type Line, onBackground, span } from './span.js';
-import type { TreeNode } from './tree.js';
 import type { WindowModel } from './window-model.js';
 
 /** Rows that are looked at for the longest name: the layout must not change while one scrolls. */

@@ -1,13 +1,13 @@
-import type { RunSummary } from '../port.js';
-import { cleanText } from '../../text/clean-text.js';
+import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
+import type { RunSummary } from '../port.js';
+import type { RunNode } from './branch-index.js';
 import { fitName } from './fit-name.js';
 import { type CellContext, runCell } from './list-cells.js';
 import type { ListColumn, ListLayout } from './list-columns.js';
 import { runReason } from './run-reason.js';
 import { fit, type Line, span, type Tone } from './span.js';
 import { stateLook } from './state-look.js';
-import type { RunNode } from './tree.js';
 
 /** Columns below which a reason would be a stump. */
 const leastReason = 12;

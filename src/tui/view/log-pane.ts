@@ -1,12 +1,11 @@
-import { matchWithin } from '../../logs/bounded-match.js';
 import type { LogLine } from '../../logs/log-file.js';
-import { readLogPattern } from '../../logs/log-pattern.js';
+import { matchWithin, readLogPattern } from '../../logs/log-search.js';
 import type { LogChoice } from '../log-choice.js';
 import { byteText } from './byte-text.js';
-import { logTone } from './log-section.js';
 import { isAtEnd, type LogPage } from './log-page.js';
 import { type LogRoom, type LogRow, rowsOf, shownText } from './log-rows.js';
 import { type LogSpot, topOf } from './log-scroll.js';
+import { logTone } from './log-section.js';
 import { sectionRule } from './section.js';
 import { fitLine, type Line, onBackground, span, type Span, type Tone } from './span.js';
 

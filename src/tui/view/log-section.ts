@@ -1,4 +1,4 @@
-import { attemptRule } from '../../logs/log-attempt.js';
+import { attemptRule } from '../../logs/log-plain-text.js';
 import { sectionRule } from './section.js';
 import { fit, type Line, span, type Tone } from './span.js';
 import { wrap } from './wrap.js';

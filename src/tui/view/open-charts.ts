@@ -1,6 +1,5 @@
-import { chartSection, sharedLegend } from './chart-section.js';
+import { chartSection, type Detail, sharedLegend } from './chart-section.js';
 import { fitLine, type Line, span } from './span.js';
-import type { Detail } from './window-model.js';
 
 const gap = 2;
 /** A chart smaller than this says less than its numbers. */

@@ -1,7 +1,9 @@
+import type { RunSummary } from '../port.js';
+import type { OpenPane } from '../ui-state.js';
 import { attemptLines } from './attempts-pane.js';
+import type { Branch, RunNode, TreeNode } from './branch-index.js';
 import { configLines } from './config-pane.js';
 import { detailHeading } from './detail-heading.js';
-import { elapsed } from './tally.js';
 import { duration } from './duration.js';
 import { logPane } from './log-pane.js';
 import { chartGrid, lastFirst } from './open-charts.js';
@@ -9,14 +11,12 @@ import { focusedRoom, type OpenLayout, openLayout, paneGap, type PaneRoom } from
 import { openTabs } from './open-tabs.js';
 import { parameterLines } from './parameters.js';
 import { inFocus, sectionRule } from './section.js';
-import { shortNumber } from './short-number.js';
 import { shortKey } from './short-key.js';
+import { shortNumber } from './short-number.js';
 import { blank, fit, fitLine, fitRight, type Line, lineWidth, span } from './span.js';
 import { isEnded, stateLook } from './state-look.js';
-import type { Branch, RunNode, TreeNode } from './tree.js';
+import { elapsed } from './tally.js';
 import { selectedNode, selectedRuns, type WindowModel } from './window-model.js';
-import type { OpenPane } from '../ui-state.js';
-import type { RunSummary } from '../port.js';
 
 /** The selection on the whole screen: its charts, its log, its configuration and its attempts, as many as there is room for. */
 export function openScreen(model: WindowModel, width: number, height: number): Line[] {

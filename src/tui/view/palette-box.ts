@@ -1,11 +1,10 @@
-import { keyOf } from '../key-map.js';
-import type { PaletteView } from '../palette.js';
-import type { PaletteEntry } from '../palette-entry.js';
-import type { PaletteDialog } from '../palette-handler.js';
-import { scrollTo } from '../scroll.js';
-import type { UiState } from '../ui-state.js';
-import { cleanText } from '../../text/clean-text.js';
+import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
+import { keyOf } from '../key-map.js';
+import type { PaletteEntry } from '../palette-entry.js';
+import type { PaletteView } from '../palette.js';
+import { scrollTo } from '../scroll.js';
+import type { PaletteDialog, UiState } from '../ui-state.js';
 import { lineWithCursor } from './line-with-cursor.js';
 import { type Box, boxFrame } from './overlay.js';
 import { ends, fit, fitLine, type Line, onBackground, span } from './span.js';

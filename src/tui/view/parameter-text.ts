@@ -1,6 +1,6 @@
-import type { RunSummary } from '../port.js';
-import { cleanText } from '../../text/clean-text.js';
+import { cleanText } from '../../text/display-text.js';
 import { naturalOrder } from '../../text/natural-order.js';
+import type { RunSummary } from '../port.js';
 
 export type ParameterValue = RunSummary['parameters'][string] | undefined;
 

@@ -1,7 +1,7 @@
-import type { QueryProblem } from '../../query/reading.js';
-import type { FilterDialog } from '../filter-handler.js';
-import { cleanText } from '../../text/clean-text.js';
+import type { QueryProblem } from '../../query/query.js';
+import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
+import type { FilterDialog } from '../ui-state.js';
 import { lineWithCursor } from './line-with-cursor.js';
 import { fitLine, type Line, lineWidth, span } from './span.js';
 import type { WindowModel } from './window-model.js';

@@ -1,6 +1,6 @@
-import type { Offer } from '../prompt.js';
-import { cleanText } from '../../text/clean-text.js';
+import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
+import type { Offer } from '../prompt.js';
 import { scrollTo } from '../scroll.js';
 import { columnsOf, fit, type Line, lineWidth, onBackground, span } from './span.js';
 

@@ -1,5 +1,5 @@
+import { cleanText } from '../../text/display-text.js';
 import type { RunSummary, RunWord } from '../port.js';
-import { cleanText } from '../../text/clean-text.js';
 import { duration } from './duration.js';
 import type { Tone } from './span.js';
 

@@ -1,6 +1,6 @@
-import type { SearchDialog } from '../log-handler.js';
+import { cleanText } from '../../text/display-text.js';
+import type { SearchDialog } from '../ui-state.js';
 import { lineWithCursor } from './line-with-cursor.js';
-import { cleanText } from '../../text/clean-text.js';
 import { fitLine, type Line, lineWidth, span } from './span.js';
 import type { WindowModel } from './window-model.js';
 

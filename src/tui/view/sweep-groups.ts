@@ -1,7 +1,7 @@
-import { cleanText } from '../../text/clean-text.js';
+import { cleanText } from '../../text/display-text.js';
+import { textWidth } from '../../text/display-width.js';
 import { fitLineRight, sampleCell } from './compare-cells.js';
 import { countsLine } from './counts-line.js';
-import { textWidth } from '../../text/display-width.js';
 import { duration } from './duration.js';
 import { progressBar } from './progress-bar.js';
 import { sectionRule } from './section.js';

@@ -1,6 +1,6 @@
-import { cleanText } from '../../text/clean-text.js';
-import { fitLineRight } from './compare-cells.js';
+import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
+import { fitLineRight } from './compare-cells.js';
 import { sectionRule } from './section.js';
 import { shortNumber } from './short-number.js';
 import { fit, fitLine, type Line, span } from './span.js';

@@ -1,6 +1,6 @@
 import { groupBy } from '../../base/group-by.js';
+import { cleanText } from '../../text/display-text.js';
 import type { RunSummary, SweepSummary } from '../port.js';
-import { cleanText } from '../../text/clean-text.js';
 import type { Direction } from './compare-value.js';
 import { paceOf } from './pace.js';
 import { exitWords } from './run-reason.js';

@@ -1,4 +1,4 @@
-import { cleanText } from '../../text/clean-text.js';
+import { cleanText } from '../../text/display-text.js';
 import { duration } from './duration.js';
 import { sectionRule } from './section.js';
 import { fit, fitLine, type Line, span } from './span.js';

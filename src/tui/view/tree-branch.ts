@@ -1,9 +1,9 @@
 import { groupBy } from '../../base/group-by.js';
+import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../port.js';
-import { cleanText } from '../../text/clean-text.js';
+import type { Branch, RunNode, TreeNode } from './branch-index.js';
 import type { Level } from './grouping-level.js';
 import { tally } from './tally.js';
-import type { Branch, RunNode, TreeNode } from './tree.js';
 
 /** How the runs of one group are divided further. */
 export type BranchPlan = {

@@ -1,21 +1,9 @@
-import { type Grouping, groupingKey, initialGrouping } from '../grouping.js';
+import { groupingKey, initialGrouping } from '../grouping.js';
 import type { RunSummary, SweepSummary } from '../port.js';
-import { BranchIndex } from './branch-index.js';
+import { type Branch, BranchIndex, type Tree, type TreeOptions } from './branch-index.js';
 import { type Level, levelOf } from './grouping-level.js';
-import { isLive, sorted, type Sort } from './sort.js';
+import { isLive, sorted } from './sort.js';
 import { groupBranch } from './tree-branch.js';
-import type { Branch, Tree } from './tree.js';
-
-export type TreeOptions = {
-  /** Which runs are shown. Another function is another filter. */
-  readonly matches: (run: RunSummary) => boolean;
-  /** The sweep file's own when left out. */
-  readonly grouping?: Grouping;
-  readonly sort: Sort;
-  readonly metric: string | null;
-  /** Unix ms. */
-  readonly now: number;
-};
 
 /** What the shape of the tree depends on besides the runs. */
 type Recipe = {

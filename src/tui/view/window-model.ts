@@ -1,15 +1,14 @@
-import type { FleetStatus, RunDetails, RunSummary } from '../port.js';
 import type { GroupChoice } from '../group-choices.js';
 import type { PaletteView } from '../palette.js';
+import type { FleetStatus, RunDetails, RunSummary } from '../port.js';
 import type { UiState } from '../ui-state.js';
 import type { XChoice } from '../x-axis.js';
-import type { ChartChoice } from '../chart-choice.js';
-import type { Curve, Reference, XUnit } from './chart-look.js';
+import type { Branch, TreeNode } from './branch-index.js';
+import type { Detail } from './chart-section.js';
 import type { Comparison } from './comparison.js';
 import type { LogPage } from './log-page.js';
 import type { SweepOverview } from './sweep-overview.js';
 import type { Tally } from './tally.js';
-import type { Branch, TreeNode } from './tree.js';
 import type { VaryingParameters } from './varying-parameters.js';
 
 /** Everything the screens are computed from. */
@@ -58,28 +57,6 @@ export type WindowModel = {
   readonly log?: { readonly page: LogPage | null; readonly progress: number | null } | null;
   /** What is written down of the open run; undefined before it was read. */
   readonly dossier?: RunDetails | null | undefined;
-};
-
-/** What is known of the selection beyond its summary. */
-export type Detail = {
-  /** The chosen metric first. */
-  readonly charts: readonly ChartData[];
-  readonly xKey: string;
-  readonly xUnit: XUnit;
-  /** How they are drawn. */
-  readonly choice: ChartChoice;
-  /** What is to be said of all of them, such as that not every run is drawn; null: nothing. */
-  readonly note: string | null;
-  readonly log: readonly string[];
-  /** False until the files of the selection have been read. */
-  readonly isLoaded: boolean;
-};
-
-export type ChartData = {
-  readonly metric: string;
-  readonly curves: readonly Curve[];
-  /** Lines that theory gives. */
-  readonly references?: readonly Reference[];
 };
 
 export function selectedNode({ rows, index }: WindowModel): TreeNode | undefined {

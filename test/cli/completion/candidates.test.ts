@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { candidates } from '../../../src/cli/completion/candidates.js';
-import { typedLine } from '../../../src/cli/completion/command-line.js';
-import { forShell } from '../../../src/cli/completion/shell-words.js';
+import { forShell, typedLine } from '../../../src/cli/completion/command-line.js';
 import { launchOptions } from '../../../src/cli/verb-options.js';
 import { verbs } from '../../../src/cli/verb-table.js';
 import { aRun } from '../../tui/simulated-fleet.js';

@@ -1,18 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../../src/cli/doctor/check.js';
-import { judgePlace, judgeSpace } from '../../../src/cli/doctor/disk.js';
+import { judgePlace, judgeSpace, mountOf } from '../../../src/cli/doctor/disk.js';
 import { judgeGpus } from '../../../src/cli/doctor/gpus.js';
-import { judgeWatches } from '../../../src/cli/doctor/inotify.js';
-import { judgeMemory, judgeOpenFiles, judgeProcesses, parseLimits } from '../../../src/cli/doctor/limits.js';
-import { mountOf } from '../../../src/cli/doctor/mount.js';
+import {
+  judgeMemory,
+  judgeOpenFiles,
+  judgeProcesses,
+  judgeWatches,
+  parseLimits,
+} from '../../../src/cli/doctor/limits.js';
 import { judgePreferences } from '../../../src/cli/doctor/preferences.js';
 import { judgeNode } from '../../../src/cli/doctor/programs.js';
 import { judgeSecrets } from '../../../src/cli/doctor/secrets.js';
-import { sizeText } from '../../../src/text/size-text.js';
 import { judgeSupervisor } from '../../../src/cli/doctor/supervisor.js';
-import { judgeLogout, judgeHostConfig } from '../../../src/cli/doctor/survival.js';
+import { judgeHostConfig, judgeLogout } from '../../../src/cli/doctor/survival.js';
 import { judgeCharacters, judgeTerminal, judgeTmux } from '../../../src/cli/doctor/terminal.js';
 import type { Gpu } from '../../../src/gpu/gpu.js';
+import { sizeText } from '../../../src/text/numbers.js';
 
 type Case = { what: string; finding: Finding; state: Finding['state']; says: string };
 const GIB = 2 ** 30;

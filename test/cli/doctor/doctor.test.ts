@@ -6,11 +6,9 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Check, Checked, Place } from '../../../src/cli/doctor/check.js';
-import { checks } from '../../../src/cli/doctor/checks.js';
+import { checks, examine } from '../../../src/cli/doctor/checks.js';
 import { doctorLines } from '../../../src/cli/doctor/doctor-lines.js';
-import { examine } from '../../../src/cli/doctor/examine.js';
-import { identityOf } from '../../../src/processes/process-identity.js';
-import { bootId } from '../../../src/processes/process-identity.js';
+import { bootId, identityOf } from '../../../src/processes/process-identity.js';
 import { plan } from '../../supervisor/testbed.js';
 
 let folder: string;

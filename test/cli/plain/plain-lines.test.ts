@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { durationWords, timeStamp } from '../../../src/text/elapsed.js';
 import { beginPlain, plainEnd, plainLines, type PlainState } from '../../../src/cli/plain/plain-lines.js';
 import type { WatchedRun } from '../../../src/cli/plain/watched-run.js';
+import { durationWords, timeStamp } from '../../../src/text/duration.js';
 
 const run = (name: string, facts: Partial<WatchedRun> = {}): WatchedRun => ({
   name,

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { RunFacts } from '../../../src/base/outcome.js';
 import { compactNames } from '../../../src/cli/plan/compact-names.js';
-import { planJson } from '../../../src/cli/plan/plan-json.js';
+import { planJson, type Planned } from '../../../src/cli/plan/plan-json.js';
 import { planLines } from '../../../src/cli/plan/plan-lines.js';
-import type { RunFacts } from '../../../src/base/run-facts.js';
-import type { Planned } from '../../../src/cli/plan/planned.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
 import { noFacts, planOf } from '../../spec/sweeps.js';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { slotLines, slotsStatus } from '../../../src/cli/show/slot-lines.js';
 import type { FleetStatus } from '../../../src/client/fleet.js';
-import { slotLines } from '../../../src/cli/show/slot-lines.js';
-import { slotsStatus } from '../../../src/cli/show/slots-status.js';
 
 const idle: FleetStatus['gpus'][number] = {
   ...{ index: 3, name: 'H100', uuid: 'GPU-3', runs: [], drained: false, memoryTotal: 81_920, memoryUsed: 1024 },

@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
-import { killCgroup, removeCgroup } from '../../../src/processes/cgroup.js';
-import { type CgroupHome, openCgroupHome } from '../../../src/executors/local/cgroup-home.js';
-import type { Ending } from '../../../src/executors/local/ending.js';
-import { LocalExecutor, type LeakedProcess } from '../../../src/executors/local/local-executor.js';
-import { OomWatch } from '../../../src/executors/local/oom-watch.js';
-import { readProcesses } from '../../../src/processes/process-table.js';
+import { type CgroupHome, OomWatch, openCgroupHome } from '../../../src/executors/local/cgroup-home.js';
+import type { Ending, LeakedProcess } from '../../../src/executors/local/ending.js';
+import { LocalExecutor } from '../../../src/executors/local/local-executor.js';
 import { runEnvironment } from '../../../src/executors/local/run-environment.js';
+import { killCgroup, removeCgroup } from '../../../src/processes/cgroup.js';
+import { readProcesses } from '../../../src/processes/process-table.js';
 import { killTrees } from '../../../src/processes/process-tree.js';
 import { waitFor } from '../../supervisor/testbed.js';
 

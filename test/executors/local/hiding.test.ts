@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { OomWatch } from '../../../src/executors/local/oom-watch.js';
+import { OomWatch } from '../../../src/executors/local/cgroup-home.js';
 import { identityOf, isAlive } from '../../../src/processes/process-identity.js';
 import { hasProgram } from '../../has-program.js';
 import { waitFor } from '../../supervisor/testbed.js';

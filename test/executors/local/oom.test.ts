@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { OomWatch } from '../../../src/executors/local/oom-watch.js';
+import { OomWatch } from '../../../src/executors/local/cgroup-home.js';
 import { waitFor } from '../../supervisor/testbed.js';
 import { id, marked, newExecutor, orderFor, runFolder, untilLogged, waysOfHolding } from './folder.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RunFacts } from '../../../src/base/run-facts.js';
+import type { RunFacts } from '../../../src/base/outcome.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
 import { noFacts, planOf, refusal } from '../sweeps.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { DeadlineClock } from '../../../src/supervisor/core/deadline-clock.js';
+import { DeadlineClock } from '../../../src/supervisor/core/steady-clock.js';
 
 beforeEach(() => void vi.useFakeTimers({ now: 0 }));
 afterEach(() => void vi.useRealTimers());

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eventLine, eventLines, parseJournal, headerLine } from '../../../src/supervisor/core/journal-text.js';
-import { eventIn } from '../../../src/supervisor/core/submission-line.js';
+import { eventIn, eventLine, eventLines, headerLine, parseJournal } from '../../../src/supervisor/core/journal-text.js';
 import { type Sketch, slots, submitted } from '../../scheduler/play.js';
 
 const many = (count: number) =>

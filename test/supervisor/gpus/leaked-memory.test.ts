@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
-import { type GpuView, nothingKnown } from '../../../src/gpu/gpu-view.js';
+import { type GpuView, nothingKnown } from '../../../src/gpu/gpu.js';
 import { LeakedMemory } from '../../../src/supervisor/gpus/leaked-memory.js';
 
 const a = RunId.parse('s/a');

@@ -6,9 +6,8 @@ import type { SchedulerEvent } from '../../../src/scheduler/event.js';
 import { emptyState, type SchedulerState } from '../../../src/scheduler/state.js';
 import { step } from '../../../src/scheduler/step.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
+import { nothingMonitored, runSummary, sweepSummaries } from '../../../src/supervisor/publish/run-view.js';
 import { SubmissionStore } from '../../../src/supervisor/runs/submission-store.js';
-import { nothingMonitored, runSummary } from '../../../src/supervisor/publish/run-view.js';
-import { sweepSummaries } from '../../../src/supervisor/publish/sweep-view.js';
 import { id, submitted } from '../../scheduler/play.js';
 import { plan } from '../testbed.js';
 

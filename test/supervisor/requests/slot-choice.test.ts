@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { GpuIndex } from '../../../src/base/ids.js';
-import type { Gpu } from '../../../src/gpu/gpu.js';
-import { type GpuView, nothingKnown } from '../../../src/gpu/gpu-view.js';
+import { type Gpu, type GpuView, nothingKnown } from '../../../src/gpu/gpu.js';
 import { chooseSlots, isSameChoice, type SlotChoice } from '../../../src/supervisor/requests/slot-choice.js';
-import { mostSharing } from '../../../src/supervisor/requests/sharing.js';
+import { mostSharing } from '../../../src/supervisor/requests/submission.js';
 
 function gpu(index: number, over: Partial<Gpu> = {}): Gpu {
   return {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { failureClass, type Outcome } from '../../../src/base/outcome.js';
-import { logSeparator } from '../../../src/executors/local/log-separator.js';
+import { logSeparator } from '../../../src/executors/local/attempt-files.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
 import { type AttemptEnding, outcomeOf } from '../../../src/supervisor/runs/exit-classification.js';

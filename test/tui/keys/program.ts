@@ -5,10 +5,10 @@
  * The clock stands still, so that a screen looks the same whenever it is looked at. The argument names the preset of keys.
  */
 import { spawnSync } from 'node:child_process';
-import type { GpuStatus } from '../../../src/protocol/fleet-status.js';
-import type { EditorPort, Draft } from '../../../src/tui/editor-port.js';
+import type { GpuStatus } from '../../../src/protocol/run-summary.js';
+import type { Draft, EditorPort } from '../../../src/tui/editor-port.js';
 import { openWindow } from '../../../src/tui/open-window.js';
-import type { RunSummary, RequestedSlots } from '../../../src/tui/port.js';
+import type { RequestedSlots, RunSummary } from '../../../src/tui/port.js';
 import { keyPresets } from '../../../src/tui/preferences-port.js';
 import { passingPreferences } from '../../../src/tui/preferences.js';
 import { knownSummary } from '../known-summary.js';

@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GroupBy, Grouping } from '../../../src/tui/grouping.js';
 import type { RunSummary } from '../../../src/tui/port.js';
+import type { Tree } from '../../../src/tui/view/branch-index.js';
 import { paceOf } from '../../../src/tui/view/pace.js';
 import type { SortBy } from '../../../src/tui/view/sort.js';
 import { statesInOrder } from '../../../src/tui/view/state-look.js';
 import { tally } from '../../../src/tui/view/tally.js';
 import { TreeGrower } from '../../../src/tui/view/tree-grower.js';
-import { buildTree, flatten, type Tree, type TreeOptions } from '../../../src/tui/view/tree.js';
+import { buildTree, flatten, type TreeOptions } from '../../../src/tui/view/tree.js';
 import { aRun, aSweep } from '../simulated-fleet.js';
 
 const groups = ['B', 'A'].map((name) => ({ name, title: null, needs: [] }));

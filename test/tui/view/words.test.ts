@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanText } from '../../../src/text/clean-text.js';
+import { cleanText } from '../../../src/text/display-text.js';
 import { textWidth } from '../../../src/text/display-width.js';
 import { duration } from '../../../src/tui/view/duration.js';
-import { plainText } from '../../../src/tui/view/span.js';
 import { progressBar } from '../../../src/tui/view/progress-bar.js';
 import { runReason } from '../../../src/tui/view/run-reason.js';
 import { shortNumber } from '../../../src/tui/view/short-number.js';
+import { plainText } from '../../../src/tui/view/span.js';
 import { sparkline } from '../../../src/tui/view/sparkline.js';
 import { tickLabel, ticks } from '../../../src/tui/view/ticks.js';
 import { wrap } from '../../../src/tui/view/wrap.js';

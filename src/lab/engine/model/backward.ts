@@ -1,9 +1,9 @@
 import { addProduct, multiply } from '../kernels/matrices.js';
-import { headBackward } from './head.js';
 import type { Segment } from './batch.js';
+import { headBackward } from './head.js';
 import type { LayerBuffers } from './layer.js';
 import type { LayerParameters } from './parameters.js';
-import type { Pass } from './training.js';
+import type { Pass } from './training-buffers.js';
 
 /**
  * Adds to the gradient, from the derivative by each target's log-probability and entropy. Reads the activations of the

@@ -1,6 +1,6 @@
 import type { TokenScores } from '../engine.js';
 import { addProduct, multiply } from '../kernels/matrices.js';
-import type { Pass } from './training.js';
+import type { Pass } from './training-buffers.js';
 
 /** Norm, head and log-softmax on the head rows alone, and from them the scores of every target. */
 export function headScores(pass: Pass): TokenScores {

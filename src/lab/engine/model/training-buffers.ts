@@ -1,8 +1,17 @@
-import { Cursor, Workspace } from '../kernels/workspace.js';
 import { productScratch } from '../kernels/matrices.js';
+import { Cursor, Workspace } from '../kernels/workspace.js';
 import type { Batch } from './batch.js';
 import type { LayerBuffers } from './layer.js';
 import type { Model } from './model.js';
+
+/** The last forward pass, as the backward pass needs it. */
+export type Pass = {
+  readonly model: Model;
+  readonly batch: Batch;
+  readonly buffers: TrainingBuffers;
+  /** Version of the weights it was made with. */
+  readonly version: number;
+};
 
 /** Scores of more rows than this many floats allow are computed in pieces, and again for the backward pass. */
 const keptScores = 2 ** 21;

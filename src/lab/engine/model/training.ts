@@ -1,20 +1,11 @@
 import { UserError } from '../../../base/user-error.js';
 import type { PromptGroup, TokenScores } from '../engine.js';
-import { layOutBatch, type Batch } from './batch.js';
 import { runBackward } from './backward.js';
+import { layOutBatch } from './batch.js';
 import { headScores } from './head.js';
 import { runLayer } from './layer.js';
 import type { Model } from './model.js';
-import { TrainingMemory, type TrainingBuffers } from './training-buffers.js';
-
-/** The last forward pass, as the backward pass needs it. */
-export type Pass = {
-  readonly model: Model;
-  readonly batch: Batch;
-  readonly buffers: TrainingBuffers;
-  /** Version of the weights it was made with. */
-  readonly version: number;
-};
+import { type Pass, TrainingMemory } from './training-buffers.js';
 
 /** Forward and backward over batches of prompt groups. Keeps the activations of the last forward pass. */
 export class Training {

@@ -1,10 +1,9 @@
 import type { ASTNode, ParseResult } from '@marcbachmann/cel-js';
 import { didYouMean } from '../../../text/nearest.js';
-import { celEnvironment, celFunctions, matchesInstead, type CelValue } from './cel-environment.js';
-import { binderOf } from './expression-binder.js';
-import { boundOf, TooCostly, type Limits } from './expression-bound.js';
+import { celEnvironment, celFunctions, matchesInstead } from './cel-environment.js';
+import { binderOf, boundOf, type Limits, TooCostly } from './expression-bound.js';
+import { type CelValue, isAtomic, type Size, sizeOf } from './function-bounds.js';
 import { linearPattern, PatternError } from './linear-pattern.js';
-import { isAtomic, sizeOf, type Size } from './value-size.js';
 
 /** A CEL expression, checked and ready to be evaluated many times. */
 export type Expression = {

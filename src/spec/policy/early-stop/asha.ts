@@ -1,6 +1,5 @@
 import type { EarlyTerminate } from '../../planned-run.js';
-import { SortedValues } from './sorted-values.js';
-import { bestShare, type Judge, type Verdict } from './verdict.js';
+import { bestShare, type Judge, SortedValues, type Verdict } from './verdict.js';
 
 export type AshaRule = Extract<EarlyTerminate, { type: 'asha' }>;
 

@@ -1,6 +1,5 @@
 import type { EarlyTerminate } from '../../planned-run.js';
-import { SortedValues } from './sorted-values.js';
-import type { Judge, Verdict } from './verdict.js';
+import { type Judge, SortedValues, type Verdict } from './verdict.js';
 
 export type MedianRule = Extract<EarlyTerminate, { type: 'median' }>;
 

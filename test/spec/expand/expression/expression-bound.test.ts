@@ -1,7 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { celEnvironment, celFunctions, type CelValue } from '../../../../src/spec/expand/expression/cel-environment.js';
+import { celEnvironment, celFunctions } from '../../../../src/spec/expand/expression/cel-environment.js';
 import { boundOf } from '../../../../src/spec/expand/expression/expression-bound.js';
 import {
   compileExpression,
@@ -9,7 +9,7 @@ import {
   rowLimits,
   usualLimits,
 } from '../../../../src/spec/expand/expression/expression.js';
-import { sizeOf } from '../../../../src/spec/expand/expression/value-size.js';
+import { type CelValue, sizeOf } from '../../../../src/spec/expand/expression/function-bounds.js';
 
 const list = (length: number) => `[${Array.from({ length }, (_, index) => index).join(', ')}]`;
 const nested = (macro: string, depth: number, body: string) =>

@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mostSobolDimensions, sobolCoordinate, sobolDirections } from '../../../../src/spec/expand/sampling/sobol.js';
-import { unitHash } from '../../../../src/spec/expand/sampling/unit-hash.js';
-import { unitPoints, type SamplingKind } from '../../../../src/spec/expand/sampling/unit-points.js';
+import {
+  mostSobolDimensions,
+  type SamplingKind,
+  sobolCoordinate,
+  sobolDirections,
+  unitHash,
+  unitPoints,
+} from '../../../../src/spec/expand/sampling/unit-points.js';
 
 describe('points in a cube', () => {
   it('lie inside it, whatever the seed', () => {

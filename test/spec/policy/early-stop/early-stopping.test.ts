@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EarlyStopping } from '../../../../src/spec/policy/early-stop/early-stopping.js';
-import { earlyStopRule, isEarlyStop } from '../../../../src/spec/policy/early-stop/rule-name.js';
 import { EarlyTerminate, type Objective } from '../../../../src/spec/planned-run.js';
+import { EarlyStopping } from '../../../../src/spec/policy/early-stop/early-stopping.js';
+import { earlyStopRule, isEarlyStop } from '../../../../src/spec/policy/early-stop/verdict.js';
 import { naiveWhy } from './naive.js';
 
 const loss: Objective = { name: 'loss', goal: 'minimize' };
