@@ -30,7 +30,8 @@ import { type Launch, Launcher } from './runs/launcher.js';
 import { Losses, sweepsOnDisk } from './runs/losses.js';
 import { Records } from './runs/records.js';
 import { RunObserver } from './runs/run-observer.js';
-import { environmentFile, SubmissionStore, Turns } from './runs/submission-store.js';
+import { Turns } from './core/turns.js';
+import { environmentFile, SubmissionStore } from './runs/submission-store.js';
 import { leakedProcessWords, Warnings } from './runs/warnings.js';
 import { Watcher } from './runs/watcher.js';
 

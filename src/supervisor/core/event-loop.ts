@@ -4,7 +4,7 @@ import type { SchedulerAction } from '../../scheduler/action.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { step } from '../../scheduler/step.js';
-import { Turns } from '../runs/submission-store.js';
+import { Turns } from './turns.js';
 
 /** What the supervisor needs from the world. Tests hand in arrays; the program hands in files, sockets and processes. */
 export type Ports = {

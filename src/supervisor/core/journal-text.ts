@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { RunId } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
 import { type EventOf, SchedulerEvent, SubmittedRun } from '../../scheduler/event.js';
-import { Turns } from '../runs/submission-store.js';
+import { Turns } from './turns.js';
 
 /**
  * What was found in a journal. `snapshot`: the state before the first event, as it was written; null: nothing was.

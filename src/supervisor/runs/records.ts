@@ -11,7 +11,7 @@ import { codeKey, CodeReader } from '../../provenance/code-state.js';
 import { machineRecord, type Provenance, readProvenance, writeProvenance } from '../../provenance/provenance.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { type Redact, redactedParameters, redactShapes, redactWords } from '../../text/redaction.js';
-import { Turns } from './submission-store.js';
+import { Turns } from '../core/turns.js';
 
 export type AttemptStart = { number: number; slot: string; startedAt: number };
 export type AttemptEnd = { number: number; startedAt?: number; endedAt: number; outcome: Outcome };

@@ -2,7 +2,6 @@ import { createHash, randomUUID } from 'node:crypto';
 import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { open, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import type { RunId } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
@@ -10,6 +9,7 @@ import { supervisorFiles } from '../../contract/files.js';
 import { isInBlocks, parsePlan, planBlocks, PlanReader, withSharedParts } from '../../spec/plan-text.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { writeAll } from '../core/journal.js';
+import { Turns } from '../core/turns.js';
 
 export type Environment = Readonly<Record<string, string>>;
 /** One submit. */
@@ -209,23 +209,4 @@ function beginningOf(bytes: Buffer): string {
 
 function damaged(): Error {
   return new Error('it is not what was written under this name');
-}
-
-/** A turn of the event loop should not last longer, ms: signals, clients and the ends of runs wait for it. */
-const TURN_MS = 10;
-
-/** For long work in small pieces: `await turns.pass()` after each, and others get their turn when it has lasted long enough. */
-export class Turns {
-  #since = performance.now();
-
-  /** Asked first where even a moment's wait would let something else come between. */
-  get isOver(): boolean {
-    return performance.now() - this.#since >= TURN_MS;
-  }
-
-  async pass(): Promise<void> {
-    if (!this.isOver) return;
-    await setImmediate();
-    this.#since = performance.now();
-  }
 }
