@@ -46,7 +46,7 @@ async function main(): Promise<void> {
   const lock = await locked(runsDirectory, own, takesOver ? terms : null);
   if (lock === null) return;
   const isOurs = () => lock.look() !== 'lost';
-  const given = { runsDirectory, bin, socket, isOurs, judge: completionOf, log, surroundings: surroundings() };
+  const given = { runsDirectory, bin, socket, isOurs, completionOf, log, host: hostConfig() };
   try {
     await serve(given, lock, terms);
   } finally {
@@ -78,21 +78,21 @@ function nameOf({ pid, host }: SupervisorLock): string {
 
 async function serve(options: SupervisorOptions, lock: TakenLock, terms: LeaseTerms): Promise<void> {
   const told = untilTold();
-  const service = await Supervisor.start(options);
+  const supervisor = await Supervisor.start(options);
   // Until now nobody could come in, so nobody was kept waiting.
   const turns = watchTurns(log, process.env['MEMRL_TURNS'] ?? null);
   log(`process ${process.pid} supervises ${options.runsDirectory}`);
-  const idle = service.untilIdle().then(() => 'nothing left to do');
-  const reason = await Promise.race([told, idle, untilReplaced({ service, lock, terms }, options.runsDirectory)]);
-  await service.close(reason);
+  const idle = supervisor.untilIdle().then(() => 'nothing left to do');
+  const reason = await Promise.race([told, idle, untilReplaced({ supervisor, lock, terms }, options.runsDirectory)]);
+  await supervisor.close(reason);
   turns.close();
   log(`ends: ${reason}`);
 }
 
-type Post = { service: Supervisor; lock: TakenLock; terms: LeaseTerms };
+type Held = { supervisor: Supervisor; lock: TakenLock; terms: LeaseTerms };
 
 /** Keeps the lease, the lock and the socket, about once a second; resolves when another supervisor has the lock. */
-async function untilReplaced({ service, lock, terms }: Post, runsDirectory: string): Promise<string> {
+async function untilReplaced({ supervisor, lock, terms }: Held, runsDirectory: string): Promise<string> {
   const lease = new Lease(runsDirectory);
   let renewedAt = performance.now();
   for (;;) {
@@ -102,20 +102,20 @@ async function untilReplaced({ service, lock, terms }: Post, runsDirectory: stri
     const state = stateOf(lock.look);
     if (state === 'lost') return 'another supervisor has taken over the runs directory';
     if (state === 'retaken') log('someone had deleted the lock; it is made anew');
-    if (state === 'retaken') service.wake();
+    if (state === 'retaken') supervisor.wake();
     if (performance.now() - renewedAt >= terms.beatMs) {
       lease.renew();
       renewedAt = performance.now();
     }
-    if (!service.isReachable) await listenAnew(service, lock, runsDirectory);
+    if (!supervisor.isReachable) await listenAnew(supervisor, lock, runsDirectory);
   }
 }
 
 /** The folder of sockets goes with the last session of its user on many machines, and comes again with the next. */
-async function listenAnew(service: Supervisor, lock: TakenLock, runsDirectory: string): Promise<void> {
+async function listenAnew(supervisor: Supervisor, lock: TakenLock, runsDirectory: string): Promise<void> {
   try {
     const socket = addressOf(runsDirectory);
-    await service.listen(socket);
+    await supervisor.listen(socket);
     lock.moved(socket);
     log(`the socket was gone; it is made anew: ${socket}`);
   } catch (error) {
@@ -149,7 +149,7 @@ function addressOf(runsDirectory: string): string {
 }
 
 /** `MEMRL_…`: for tests, and for whoever knows better than the supervisor. */
-function surroundings(): HostConfig {
+function hostConfig(): HostConfig {
   const { env } = process;
   const numberIn = (name: string) => (env[name] === undefined ? undefined : Number(env[name]));
   return {

@@ -1,39 +1,35 @@
-import { join } from 'node:path';
-import type { RunId } from '../base/ids.js';
 import { untilWholeSecond } from '../base/lazy.js';
-import { supervisorFiles } from '../contract/files.js';
+import type { RunId } from '../base/ids.js';
 import { openCgroupHome } from '../executors/local/cgroup-home.js';
-import type { Ending, LeakedProcess } from '../executors/local/ending.js';
 import { LocalExecutor } from '../executors/local/local-executor.js';
 import type { SchedulerAction } from '../scheduler/action.js';
-import type { SchedulerEvent } from '../scheduler/event.js';
 import { nextDeadline } from '../scheduler/lifecycle/deadlines.js';
-import { gpusOf } from '../scheduler/placement/slot.js';
 import { isSettled } from '../scheduler/placement/waiting-reason.js';
-import { isActive, type Run } from '../scheduler/run-state.js';
 import { type Snapshot, snapshotOf } from '../scheduler/snapshot.js';
-import { emptyState, type SchedulerState } from '../scheduler/state.js';
 import type { PlannedRun } from '../spec/planned-run.js';
 import { EventLoop } from './core/event-loop.js';
-import { Journal, type JournalPast } from './core/journal.js';
-import { forgetting, type PastAttempt, reconcile, Recovery, replay, withEnd } from './core/recovery.js';
 import { RoundRobin } from './core/round-robin.js';
-import { DeadlineClock, SteadyClock } from './core/steady-clock.js';
+import { ClockWatch, DeadlineClock, SteadyClock } from './core/steady-clock.js';
+import { Turns } from './core/turns.js';
 import { GpuWatch, type HostConfig } from './gpus/gpu-watch.js';
-import { NotificationRedaction, type Submitted } from './notify/notification-redaction.js';
 import { NotificationCentre } from './notify/notifications.js';
 import { Publisher } from './publish/publisher.js';
 import { sweepSummaries } from './publish/run-view.js';
 import { RequestHandler } from './requests/request-handler.js';
+import { Endings } from './runs/endings.js';
 import type { CompletionOf } from './runs/exit-classification.js';
 import { type Launch, Launcher } from './runs/launcher.js';
-import { Losses, sweepsOnDisk } from './runs/losses.js';
+import { Losses } from './runs/losses.js';
+import { metricEffects } from './runs/metric-effects.js';
+import { PlannedRuns } from './runs/planned-runs.js';
 import { Records } from './runs/records.js';
 import { RunObserver } from './runs/run-observer.js';
-import { Turns } from './core/turns.js';
-import { environmentFile, SubmissionStore } from './runs/submission-store.js';
-import { leakedProcessWords, Warnings } from './runs/warnings.js';
+import { RunRedaction } from './runs/run-redaction.js';
+import { Shortage } from './runs/shortage.js';
+import { SubmissionStore } from './runs/submission-store.js';
+import { Warnings } from './runs/warnings.js';
 import { Watcher } from './runs/watcher.js';
+import { type OpenedRuns, openRuns, resumeRuns } from './startup.js';
 
 export type SupervisorOptions = {
   /** Absolute. */
@@ -41,11 +37,11 @@ export type SupervisorOptions = {
   /** Folder of our own programs, put at the end of the runs' PATH. */
   bin: string;
   socket: string;
-  judge: CompletionOf;
+  completionOf: CompletionOf;
   /** Whether the runs directory is still locked for this process; sees to it, if nobody else has locked it. */
   isOurs: () => boolean;
   log: (line: string) => void;
-  surroundings: HostConfig;
+  host: HostConfig;
 };
 
 /** Runs are started for so long in one turn: with a hundred free slots, to start them all takes half a second, ms. */
@@ -57,401 +53,213 @@ const LINGER_MS = 2000;
 /** Between looks whether it is still so, ms. */
 const LINGER_LOOK_MS = 200;
 
-/** Runs that are taken up before others have their turn. */
-const AT_ONCE = 1000;
-
-/** Between looks whether somebody has set the wall clock, ms. */
-const CLOCK_LOOK_MS = 5000;
-
-/** Puts the parts together: what the scheduler decides is done here, and what happens here is told to the scheduler. */
+/** Owns the runs of a runs directory: what the scheduler decides is done here, and what happens here is told to the scheduler. */
 export class Supervisor {
-  readonly #options: SupervisorOptions;
-  readonly #state: SchedulerState;
-  readonly #journal: Journal;
-  readonly #book: SubmissionStore;
-  readonly #supervisor: EventLoop;
-  readonly #executor: LocalExecutor;
-  readonly #gpus: GpuWatch;
-  readonly #launcher: Launcher;
-  readonly #launches = new RoundRobin<Launch>(LAUNCH_MS, (launch) => this.#launcher.launch(launch));
-  readonly #records: Records;
-  readonly #watcher: Watcher;
-  readonly #followUp: RunObserver;
-  readonly #newsroom: NotificationCentre;
-  readonly #outlook: Publisher;
-  readonly #losses: Losses;
-  readonly #discretion = new NotificationRedaction((id) => this.#submitted(id));
-  readonly #warnings = new Warnings((id) => this.#outlook.changed([id]));
-  readonly #clock: SteadyClock;
-  #clockLook: NodeJS.Timeout | null = null;
-  readonly #deadline = new DeadlineClock(
-    () => this.#now(),
-    () => this.#tell({ type: 'time-passed', at: this.#now() }),
-  );
+  readonly #parts: Parts;
 
-  private constructor(options: SupervisorOptions, journal: Journal, state: SchedulerState) {
-    this.#options = options;
-    this.#state = state;
-    this.#clock = new SteadyClock(state.boots);
-    this.#losses = new Losses(options.runsDirectory, state.sweeps);
-    this.#journal = journal;
-    this.#book = new SubmissionStore(options.runsDirectory);
-    this.#supervisor = new EventLoop(this.#state, {
-      record: (events) => journal.append(events),
-      perform: (action) => this.#perform(action),
-      publish: (touched, event) => this.#heard(touched, event),
-      trouble: (cause) => this.#outlook.trouble(cause),
-    });
-    this.#executor = this.#newExecutor();
-    this.#gpus = this.#newGpuWatch();
-    this.#launcher = this.#newLauncher();
-    const recordWords = (id: RunId, words: string | null) => this.#warnings.set(id, 'record', words);
-    this.#records = new Records(options.log, ({ id }) => this.#originOf(id), recordWords);
-    this.#watcher = this.#newWatcher();
-    this.#followUp = new RunObserver(this.#records, this.#watcher, {
-      began: (run, planned) => this.#began(run, planned),
-      shown: (at) => this.#clock.shown(at),
-    });
-    this.#newsroom = new NotificationCentre({ ...options, ...this.#knowledge(), discretion: this.#discretion });
-    this.#outlook = this.#newPublisher();
+  private constructor(parts: Parts) {
+    this.#parts = parts;
   }
 
-  /** Takes up what the journal says, then listens. The runs directory must be locked for this process. */
+  /** Resumes what the journal says, then listens. The runs directory must be locked for this process. */
   static async start(options: SupervisorOptions): Promise<Supervisor> {
-    const folder = join(options.runsDirectory, supervisorFiles.directory);
-    const path = join(folder, supervisorFiles.journal);
-    const state = emptyState();
-    const recovery = new Recovery(state, path);
-    const { journal, contents, past } = await Journal.open(path, recovery);
-    for (const line of contents.dropped) options.log(`journal: ${line}`);
-    const service = new Supervisor(options, journal, state);
-    service.#noteLosses(past);
-    journal.standsFor({ ...options, snapshot: () => service.#snapshot() });
-    await service.#book.prepare(service.#planKeys());
-    const found = [...[service.#clock.news() ?? []].flat(), ...service.#unreadable()];
-    if (found.length > 0) await journal.append(found);
-    replay(service.#state, found);
-    await service.#takeUp(recovery.lately);
-    await service.#outlook.listen(options.socket);
-    return service;
+    const opened = await openRuns(options);
+    const parts = wired(options, opened);
+    await resumeRuns(parts, opened);
+    await parts.publisher.listen(options.socket);
+    return new Supervisor(parts);
   }
 
   /** Resolves when there has been nothing to do, and nobody there, for a while. */
   async untilIdle(): Promise<void> {
+    const { state, loop, publisher } = this.#parts;
     for (let idle = 0; idle < LINGER_MS;) {
-      // What goes on for hours is not looked at five times a second: every look wakes the processor.
+      // What takes hours is not looked at five times a second: every look wakes the processor.
       const wait = idle === 0 ? untilWholeSecond(performance.now()) : LINGER_LOOK_MS;
       await new Promise((resolve) => setTimeout(resolve, wait));
-      const isBusy = !isSettled(this.#state) || !this.#supervisor.isQuiet;
-      idle = isBusy ? 0 : Math.min(idle + LINGER_LOOK_MS, this.#outlook.aloneFor);
+      const isBusy = !isSettled(state) || !loop.isQuiet;
+      idle = isBusy ? 0 : Math.min(idle + LINGER_LOOK_MS, publisher.aloneFor);
     }
   }
 
   /** Whether clients find the socket. */
   get isReachable(): boolean {
-    return this.#outlook.isReachable;
+    return this.#parts.publisher.isReachable;
   }
 
   /** Listens there instead. Those who are connected stay. */
   listen(socket: string): Promise<void> {
-    return this.#outlook.listen(socket);
+    return this.#parts.publisher.listen(socket);
   }
 
   /** Something may be wrong with the files: the journal looks to itself with the next event. */
   wake(): void {
-    this.#supervisor.tell({ type: 'time-passed', at: this.#now() });
+    const { loop, now } = this.#parts;
+    loop.tell({ type: 'time-passed', at: now() });
   }
 
-  /** Leaves. The runs go on. */
+  /** Leaves. The runs stay up. */
   async close(reason: string): Promise<void> {
-    await this.#outlook.close(reason);
-    this.#launches.close();
-    this.#launcher.close();
-    this.#executor.close();
-    this.#deadline.clear();
-    if (this.#clockLook !== null) clearInterval(this.#clockLook);
-    this.#records.close();
-    await Promise.all([this.#watcher.close(), this.#gpus.close(), this.#newsroom.close()]);
-    await this.#journal.close();
-  }
-
-  /** Ms that never jump: a wall clock set forward must not kill a run before its time. */
-  #now(): number {
-    return this.#clock.now();
-  }
-
-  /** What people are shown follows a wall clock that somebody has set. */
-  #lookAtClock(): void {
-    const news = this.#clock.news();
-    if (news !== null) this.#supervisor.tell(news);
-  }
-
-  /** Something has happened. What is said of a run goes into the journal, so no secret may be in it. */
-  #tell(event: SchedulerEvent): void {
-    this.#supervisor.tell(this.#discretion.event(event));
-  }
-
-  #judging() {
-    return { judge: this.#options.judge, now: () => this.#now(), tell: (event: SchedulerEvent) => this.#tell(event) };
-  }
-
-  #knowledge() {
-    return { state: this.#state, book: this.#book, planned: (id: RunId) => this.#planned(id) };
-  }
-
-  #newExecutor(): LocalExecutor {
-    const { surroundings, runsDirectory } = this.#options;
-    const home = surroundings.cgroups ? openCgroupHome(runsDirectory) : null;
-    return new LocalExecutor((...end) => this.#ended(...end), home, undefined, {
-      named: (id) => this.#outlook.changed([id]),
-      troubled: (id, words) => this.#warnings.set(id, 'trouble', words),
-      mayGiveUp: (id) => this.#isAskedToEnd(id),
-    });
-  }
-
-  /** A run that nobody can reach may go on: it is taken for ended only because a person says so. */
-  #isAskedToEnd(id: RunId): boolean {
-    const state = this.#state.runs.get(id)?.state;
-    return state?.phase === 'killing' && state.stop.kind === 'asked';
-  }
-
-  #ended(id: RunId, attempt: number, ending: Ending, survivors: readonly LeakedProcess[]): void {
-    const planned = this.#planned(id);
-    if (planned === null) return;
-    const wasKilled = this.#state.runs.get(id)?.state.phase === 'killing';
-    const gpuMemory = this.#gpus.ended(id);
-    if (ending.kind === 'not-run') this.#launcher.ranShort(ending.shortage);
-    const tellEnd = () =>
-      withEnd({ id, attempt, plan: planned, ending }, this.#judging(), (event) => {
-        this.#tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
-        this.#warnings.set(id, 'processes', leakedProcessWords(survivors, wasKilled));
-      });
-    // Its last row may say that its siblings need not start in its place.
-    if (planned.objective?.target === undefined) tellEnd();
-    else this.#watcher.catchUp(planned, attempt, tellEnd);
-  }
-
-  /** What is up may finish; what waits is held, so that a person can have it all the same. */
-  #targetReached({ id }: PlannedRun, reason: string): void {
-    const { runs, groups } = this.#state;
-    const group = runs.get(id)?.group;
-    const ids = [...(group === undefined ? [] : (groups.get(group)?.waiting ?? []))];
-    this.#options.log(`${reason}; ${ids.length} runs are held`);
-    if (ids.length > 0) this.#tell({ type: 'hold-requested', at: this.#now(), ids, reason });
-  }
-
-  #tookOver(id: RunId, elder: number, pid: number): void {
-    this.#options.log(`${id}: attempt ${elder} (process ${pid}) still runs; it is taken over, not started again`);
-    this.#warnings.set(id, 'elder', `attempt ${elder} was still up and goes on: it was not started again`);
-  }
-
-  #newGpuWatch(): GpuWatch {
-    const tools = {
-      ...{ state: this.#state, runsDirectory: this.#options.runsDirectory, warnings: this.#warnings },
-      ...{ now: () => this.#now(), tell: (event: SchedulerEvent) => this.#tell(event) },
-      changed: (ids: Iterable<RunId>) => this.#outlook.changed(ids),
-    };
-    return new GpuWatch(tools, this.#options.surroundings);
-  }
-
-  #newLauncher(): Launcher {
-    return new Launcher({
-      ...{ state: this.#state, book: this.#book, bin: this.#options.bin },
-      ...{ executor: this.#executor, gpus: this.#gpus, now: () => this.#now() },
-      tell: (event) => this.#tell(event),
-      mention: (event) => this.#supervisor.mention(event),
-      changed: (id) => this.#outlook.changed([id]),
-      tookOver: (...elder) => this.#tookOver(...elder),
-      ended: (id, attempt, ending) => this.#ended(id, attempt, ending, []),
-    });
-  }
-
-  #newWatcher(): Watcher {
-    return new Watcher({
-      now: () => this.#now(),
-      changed: (id) => this.#outlook.changed([id]),
-      recalled: () => this.#outlook.changed([]),
-      ruleMet: (id, attempt, rule) => {
-        if (this.#state.runs.get(id)?.state.phase !== 'running') return;
-        this.#tell({ type: 'rule-met', at: this.#now(), id, attempt, rule });
-      },
-      targetReached: (run, words) => this.#targetReached(run, words),
-      hindered: (id, words) => this.#warnings.set(id, 'metrics', words),
-      ailing: (run, health) => this.#newsroom.ailing(run, health),
-    });
-  }
-
-  #newPublisher(): Publisher {
-    const desk = this.#newRequestHandler();
-    return new Publisher({
-      state: this.#state,
-      planned: (id) => this.#planned(id)!,
-      beside: (run) => ({
-        argv: this.#discretion.argv(run),
-        parameters: this.#discretion.parameters(run),
-        vitals: this.#watcher.vitals(run.id),
-        gpuMemory: this.#gpus.memoryOf(run.id),
-        pid: this.#executor.pidOf(run.id),
-        warning: this.#warnings.of(run.id),
-      }),
-      delayOf: (id) => this.#launcher.delayOf(id),
-      shown: (at) => this.#clock.shown(at),
-      sweeps: () => sweepSummaries(this.#state, this.#book, this.#options.runsDirectory),
-      unread: () => this.#watcher.unread,
-      gpus: () => this.#gpus.statuses(),
-      otherProblems: () => [shortageWords(this.#launcher.shortage), this.#gpus.problem, this.#losses.words()],
-      answer: (request, client) => desk.answer(request, client),
-      prepare: (untilMs) => this.#records.flush(untilMs),
-      log: this.#options.log,
-    });
-  }
-
-  #newRequestHandler(): RequestHandler {
-    return new RequestHandler({
-      ...this.#knowledge(),
-      ...this.#judging(),
-      ask: (event) => this.#supervisor.ask(event),
-      elderOf: (directory, attempt) => this.#executor.orphanedAttemptOf(directory, attempt),
-      inventory: (environment) => this.#gpus.inventory(environment),
-      capture: (plan, environment, gpus) =>
-        void this.#records.capture(plan, { environment, redact: this.#discretion.of(environment), gpus }),
-    });
-  }
-
-  /** Whoever looks for sweeps that are not known any more is told why. */
-  #noteLosses({ kept, damaged, isNew }: JournalPast): void {
-    if (kept === null && !isNew) return;
-    const { runsDirectory, log } = this.#options;
-    const sweeps = sweepsOnDisk(runsDirectory).filter((sweep) => !this.#state.sweeps.has(sweep));
-    if (kept === null && sweeps.length === 0) return;
-    const what = damaged === 0 ? 'was no file' : `was damaged (${damaged} lines)`;
-    const words =
-      kept === null ? `no journal tells of the runs here any more` : `the journal ${what}; it is kept as ${kept}`;
-    log(words);
-    this.#losses.note(words, sweeps);
-  }
-
-  /** What must be on disk besides is put there first: the events that tell of it will be gone. */
-  async #snapshot(): Promise<Snapshot> {
-    await this.#book.secure();
-    const turns = new Turns();
-    while (!this.#records.flush(performance.now() + WRITE_MS)) await turns.pass();
-    return snapshotOf(this.#state);
-  }
-
-  async #takeUp(lately: readonly PastAttempt[]): Promise<void> {
-    const runs = [...this.#state.runs.values()];
-    this.#book.forgetOthers(this.#planKeys());
-    const last = runs.at(-1);
-    if (last !== undefined) this.#gpus.lookIn(this.#book.page(last.plan).environment);
-    reconcile(this.#state, { executor: this.#executor, planned: ({ id }) => this.#planned(id)!, ...this.#judging() });
-    for (const id of this.#state.active) this.#settlePause(this.#state.runs.get(id)!);
-    for (const past of lately) {
-      const planned = this.#planned(past.id);
-      const [startedAt, endedAt] = [this.#clock.shown(past.startedAt), this.#clock.shown(past.endedAt)];
-      if (planned !== null) this.#records.confirm(planned, { ...past, startedAt, endedAt });
-    }
-    this.#newsroom.takeUp();
-    this.#clockLook = setInterval(() => this.#lookAtClock(), CLOCK_LOOK_MS).unref();
-    const turns = new Turns();
-    for (let from = 0; from < runs.length; from += AT_ONCE) {
-      this.#changed(new Set(runs.slice(from, from + AT_ONCE).map(({ id }) => id)));
-      await turns.pass();
-    }
-    if (runs.length === 0) this.#changed(new Set());
-  }
-
-  /** The last supervisor may have died between deciding on a pause, or on its end, and doing it. */
-  #settlePause({ id, state }: Run): void {
-    if (state.phase !== 'running') return;
-    if (state.pausedAt !== null) this.#executor.pause(id);
-    else if (state.pausedMs > 0) this.#executor.continue(id);
-  }
-
-  /** The keys of what these runs are, or all. */
-  #planKeys(ids: Iterable<RunId> = this.#state.runs.keys(), intakes = this.#state.intakes): Set<string> {
-    const keys = new Set(intakes.map(({ submission }) => submission.plan));
-    for (const id of ids) {
-      const { plan, next } = this.#state.runs.get(id)!;
-      keys.add(plan);
-      if (next !== null) keys.add(next.plan);
-    }
-    return keys;
-  }
-
-  /** A sweep whose commands are gone cannot go on; the next submit brings it back. What has to be said for that. */
-  #unreadable(): SchedulerEvent[] {
-    return [...this.#state.sweeps].flatMap(([sweep, ids]) => {
-      try {
-        const intakes = this.#state.intakes.filter(({ submission }) => submission.sweep === sweep);
-        for (const key of this.#planKeys(ids, intakes)) this.#book.page(key);
-        return [];
-      } catch (error) {
-        const up = [...ids].filter((id) => this.#state.active.has(id)).length;
-        const rest = up === 0 ? '' : ` ${up} of its runs were up; they are taken over when it is submitted again.`;
-        this.#options.log(`sweep ${sweep} is forgotten: ${(error as Error).message}${rest}`);
-        this.#losses.note(`the commands of ${sweep} were lost: ${(error as Error).message}`, [sweep]);
-        return forgetting(this.#state, sweep, this.#now());
-      }
-    });
-  }
-
-  #perform(action: SchedulerAction): void {
-    if (action.type === 'launch') this.#launches.give(action);
-    else this.#executor[action.type](action.id);
-  }
-
-  #began({ id, state }: Run, { directory }: PlannedRun): void {
-    const pid = this.#executor.rootOf(id);
-    if (!isActive(state) || pid === null) return;
-    this.#gpus.started({ id, gpus: gpusOf(state.slot), pid, directory });
-  }
-
-  #heard(touched: ReadonlySet<RunId>, event: SchedulerEvent): void {
-    this.#outlook.heard(event);
-    if (event.type === 'clock-read') this.#outlook.changed(this.#state.runs.keys());
-    this.#newsroom.heard(event, touched);
-    this.#changed(touched);
-  }
-
-  #changed(touched: ReadonlySet<RunId>): void {
-    for (const id of touched) {
-      const run = this.#state.runs.get(id);
-      if (run === undefined) this.#watcher.forget(id);
-      else this.#followUp.follow(run, this.#planned(id)!);
-      if (run === undefined || run.state.phase === 'starting') this.#beginAnew(id);
-    }
-    this.#gpus.follow();
-    this.#outlook.changed(touched);
-    this.#deadline.set(nextDeadline(this.#state));
-  }
-
-  /** What was to be said of the last attempt, beside how it ended, has been said. */
-  #beginAnew(id: RunId): void {
-    this.#warnings.clear(id);
-    this.#gpus.forget(id);
-  }
-
-  #originOf(id: RunId) {
-    const run = this.#state.runs.get(id);
-    const redact = this.#discretion.redactOf(id);
-    return run === undefined ? { redact } : { redact, environment: environmentFile(run.plan) };
-  }
-
-  #submitted(id: RunId): ReturnType<Submitted> {
-    const run = this.#state.runs.get(id);
-    if (run === undefined) return null;
-    const { runs, environment } = this.#book.page(run.plan);
-    const planned = runs.get(id);
-    return planned === undefined ? null : { run: planned, environment };
-  }
-
-  /** Null for a run that is forgotten. Throws a UserError when its plan is gone. */
-  #planned(id: RunId): PlannedRun | null {
-    return this.#submitted(id)?.run ?? null;
+    const { publisher, launches, launcher, executor, deadline, clockWatch, records, ...rest } = this.#parts;
+    await publisher.close(reason);
+    for (const part of [launches, launcher, executor]) part.close();
+    deadline.clear();
+    for (const part of [clockWatch, records]) part.close();
+    await Promise.all([rest.watcher.close(), rest.gpus.close(), rest.notifications.close()]);
+    await rest.journal.close();
   }
 }
 
-function shortageWords(shortage: string | null): string | null {
-  return shortage === null ? null : `no run can be started just now: ${shortage}`;
+/** All parts, each made of those before it; then each is told of what happens. */
+function wired(options: SupervisorOptions, opened: OpenedRuns) {
+  const core = withLoop(options, opened);
+  const reporting = withReporting(core);
+  const running = withExecutor(reporting);
+  const parts = withClients(running);
+  subscribeAll(parts);
+  return parts;
+}
+
+export type Parts = ReturnType<typeof wired>;
+
+/** What is known of the runs, and the event loop that changes it. */
+function withLoop(options: SupervisorOptions, { journal, state }: OpenedRuns) {
+  const { runsDirectory } = options;
+  const clock = new SteadyClock(state.boots);
+  const now = () => clock.now();
+  const submissions = new SubmissionStore(runsDirectory);
+  const plannedRuns = new PlannedRuns(state, submissions);
+  const redaction = new RunRedaction((id) => plannedRuns.submitted(id));
+  const loop = new EventLoop(state, {
+    record: (events) => journal.append(events),
+    redact: (event) => redaction.event(event),
+  });
+  const tell = loop.tell.bind(loop);
+  const deadline = new DeadlineClock(now, () => tell({ type: 'time-passed', at: now() }));
+  const clockWatch = new ClockWatch(clock, tell);
+  const known = { ...options, journal, state, submissions, plannedRuns, redaction };
+  return { ...known, loop, tell, clock, now, deadline, clockWatch };
+}
+
+/** What is said of runs beside their states: warnings, notifications, records; and what their metrics and GPUs say. */
+function withReporting(core: ReturnType<typeof withLoop>) {
+  const { runsDirectory, host, log, now, state, submissions, plannedRuns, redaction, loop } = core;
+  const losses = new Losses(runsDirectory, state.sweeps);
+  const warnings = new Warnings(loop);
+  const notifications = new NotificationCentre({ runsDirectory, log, state, submissions, plannedRuns, redaction });
+  const records = new Records(
+    log,
+    ({ id }) => ({ redact: redaction.redactOf(id), ...plannedRuns.environmentFileOf(id) }),
+    (id, words) => warnings.set(id, 'record', words),
+  );
+  const watcher = new Watcher(metricEffects({ state, loop, warnings, notifications, log, now }));
+  const gpus = new GpuWatch({ runsDirectory, state, loop, warnings, now }, host);
+  return { ...core, losses, warnings, notifications, records, watcher, gpus };
+}
+
+/** What starts runs and hears of their ends. */
+function withExecutor(known: ReturnType<typeof withReporting>) {
+  const { runsDirectory, bin, host, log, completionOf, now, tell, state, clock, loop } = known;
+  const { submissions, plannedRuns, warnings, records, watcher, gpus } = known;
+  const changed = (id: RunId) => loop.changed([id]);
+  const shortage = new Shortage(now);
+  const endings = new Endings({ state, plannedRuns, completionOf, loop, gpus, watcher, warnings, shortage, now });
+  const home = host.cgroups ? openCgroupHome(runsDirectory) : null;
+  const executor = new LocalExecutor((...end) => endings.ended(...end), home, undefined, {
+    named: changed,
+    troubled: (id, words) => warnings.set(id, 'trouble', words),
+    mayGiveUp: (id) => endings.mayGiveUp(id),
+  });
+  const launcher = new Launcher({
+    ...{ state, book: submissions, bin, executor, gpus, shortage, tell, changed, now },
+    mention: (event) => loop.mention(event),
+    tookOver: (id, orphan, pid) => {
+      log(`${id}: attempt ${orphan} (process ${pid}) still runs; it is taken over, not started again`);
+      warnings.set(id, 'orphan', `attempt ${orphan} was still up and goes on: it was not started again`);
+    },
+    ended: (id, attempt, ending) => endings.ended(id, attempt, ending, []),
+  });
+  const launches = new RoundRobin<Launch>(LAUNCH_MS, (launch) => launcher.launch(launch));
+  const observer = new RunObserver({ state, plannedRuns, clock, records, watcher, warnings, gpus, executor });
+  return { ...known, executor, launcher, launches, observer };
+}
+
+/** What hears clients, and what they are shown. */
+function withClients(known: ReturnType<typeof withExecutor>) {
+  const { runsDirectory, log, state, clock, submissions, plannedRuns, watcher, gpus, launcher, records } = known;
+  const requests = requestHandler(known);
+  const publisher = new Publisher({
+    ...{ state, log },
+    planned: (id) => plannedRuns.of(id)!,
+    beside: (run) => contextOf(run, known),
+    delayOf: (id) => launcher.delayOf(id),
+    shown: (at) => clock.shown(at),
+    sweeps: () => sweepSummaries(state, submissions, runsDirectory),
+    unread: () => watcher.unread,
+    gpus: () => gpus.statuses(),
+    otherProblems: () => problems(known),
+    answer: (request, client) => requests.answer(request, client),
+    prepare: (untilMs) => records.flush(untilMs),
+  });
+  return { ...known, publisher };
+}
+
+function requestHandler(known: ReturnType<typeof withExecutor>): RequestHandler {
+  const { state, completionOf, now, submissions, plannedRuns, loop, executor, gpus, records, redaction } = known;
+  return new RequestHandler({
+    ...{ state, now, book: submissions, judge: completionOf },
+    planned: (id) => plannedRuns.of(id),
+    ask: (event) => loop.ask(event),
+    elderOf: (directory, attempt) => executor.orphanedAttemptOf(directory, attempt),
+    inventory: (environment) => gpus.inventory(environment),
+    capture: (plan, environment, names) =>
+      void records.capture(plan, { environment, redact: redaction.of(environment), gpus: names }),
+  });
+}
+
+/** What a row shows of a run beside its state. */
+function contextOf(run: PlannedRun, known: ReturnType<typeof withExecutor>) {
+  const { redaction, watcher, gpus, executor, warnings } = known;
+  return {
+    argv: redaction.argv(run),
+    parameters: redaction.parameters(run),
+    monitored: watcher.vitals(run.id),
+    gpuMemory: gpus.memoryOf(run.id),
+    pid: executor.pidOf(run.id),
+    warning: warnings.of(run.id),
+  };
+}
+
+/** What keeps runs from starting, in words. */
+function problems({ launcher, gpus, losses }: ReturnType<typeof withExecutor>): (string | null)[] {
+  const { shortage } = launcher;
+  return [shortage === null ? null : `no run can be started just now: ${shortage}`, gpus.problem, losses.words()];
+}
+
+/** The one place that says who hears of what happens, and in which order; see `Observer`. */
+function subscribeAll(parts: ReturnType<typeof withClients>): void {
+  const { isOurs, log, loop, observer, gpus, publisher, notifications, deadline, state, journal } = parts;
+  loop.subscribe(
+    // Records and metrics first: whoever hears of an end can read of it.
+    observer,
+    gpus,
+    publisher,
+    notifications,
+    { follow: () => deadline.set(nextDeadline(state)) },
+    { perform: (action) => perform(action, parts) },
+  );
+  journal.standsFor({ isOurs, log, snapshot: () => snapshot(parts) });
+}
+
+function perform(action: SchedulerAction, { launches, executor }: ReturnType<typeof withExecutor>): void {
+  if (action.type === 'launch') launches.give(action);
+  else executor[action.type](action.id);
+}
+
+/** What must be on disk besides is put there first: the events that tell of it will be gone. */
+async function snapshot({ submissions, records, state }: ReturnType<typeof withReporting>): Promise<Snapshot> {
+  await submissions.secure();
+  const turns = new Turns();
+  while (!records.flush(performance.now() + WRITE_MS)) await turns.pass();
+  return snapshotOf(state);
 }

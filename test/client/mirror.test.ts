@@ -37,7 +37,7 @@ function newPair(count: number) {
       gpuMemory: null,
       pid: null,
       warning: null,
-      vitals: vitals.get(run.id) ?? nothingMonitored,
+      monitored: vitals.get(run.id) ?? nothingMonitored,
     }),
     delayOf: () => null,
     shown: (at) => at,

@@ -6,16 +6,29 @@ import type { SchedulerState } from '../../scheduler/state.js';
 import { step } from '../../scheduler/step.js';
 import { Turns } from './turns.js';
 
-/** What the supervisor needs from the world. Tests hand in arrays; the program hands in files, sockets and processes. */
-export type Ports = {
+/** What the loop needs of the disk. Tests hand in arrays; the program hands in the journal. */
+export type Recorder = {
   /** Resolves once the events would survive a crash; rejects with none of them kept. */
   record: (events: readonly SchedulerEvent[]) => Promise<void>;
+  /** The event without the secrets that must not be read in the journal. Left out: as it is. */
+  redact?: (event: SchedulerEvent) => SchedulerEvent;
+};
+
+/**
+ * Whoever follows what happens; each takes part in what concerns it. For one event, all are told with `heard`, then all with
+ * `follow`, then the actions are performed: always in the order in which the observers subscribed.
+ */
+export type Observer = {
+  /** This has happened, is recorded, and has changed the states of these runs. */
+  heard?: (event: SchedulerEvent, touched: ReadonlySet<RunId>) => void;
+  /** The states of these runs may be new: by an event, or because they were read from the journal of an earlier supervisor. */
+  follow?: (touched: ReadonlySet<RunId>) => void;
+  /** What there is to see of these runs beside their states has changed, or of all together (none named). */
+  changed?: (ids: Iterable<RunId>) => void;
   /** Begins the work and returns at once; how it went comes back later as an event. Must not throw. */
-  perform: (action: SchedulerAction) => void;
-  /** These runs have changed, by this event. */
-  publish: (touched: ReadonlySet<RunId>, event: SchedulerEvent) => void;
+  perform?: (action: SchedulerAction) => void;
   /** Events cannot be recorded (with the cause), or can be again (null). */
-  trouble: (cause: Error | null) => void;
+  trouble?: (cause: Error | null) => void;
 };
 
 type Post = { event: SchedulerEvent; resolve: () => void; reject: ((cause: Error) => void) | null };
@@ -27,7 +40,8 @@ const RETRY_MS = 1000;
 const MENTION_MS = 10;
 
 /**
- * Drives the scheduler: write the event down, take the step, act.
+ * Drives the scheduler: write the event down, take the step, publish, act. The one place where parts meet: whatever happens is
+ * told here, and whoever wants to hear of it subscribes here.
  *
  * Events are taken in the order they were posted, as many at a time as have come in while the last ones were written.
  * Nothing is acted upon that a restart would not remember: a fact that cannot be written down is tried again until it can
@@ -35,18 +49,20 @@ const MENTION_MS = 10;
  */
 export class EventLoop {
   readonly #state: SchedulerState;
-  readonly #ports: Ports;
+  readonly #recorder: Recorder;
+  readonly #observers: Observer[] = [];
   #posts: Post[] = [];
   #pumping = false;
   #mentioned: NodeJS.Timeout | null = null;
 
-  constructor(state: SchedulerState, ports: Ports) {
+  constructor(state: SchedulerState, recorder: Recorder) {
     this.#state = state;
-    this.#ports = ports;
+    this.#recorder = recorder;
   }
 
-  get state(): SchedulerState {
-    return this.#state;
+  /** For the life of the loop. Those who subscribe first are told first. */
+  subscribe(...observers: readonly Observer[]): void {
+    this.#observers.push(...observers);
   }
 
   /** Whether every event so far has been acted upon. */
@@ -56,7 +72,8 @@ export class EventLoop {
 
   /** Something has happened. It will be recorded, sooner or later. */
   tell(event: SchedulerEvent): void {
-    this.#add({ event, resolve: () => undefined, reject: null });
+    const { redact = (whole) => whole } = this.#recorder;
+    this.#add({ event: redact(event), resolve: () => undefined, reject: null });
   }
 
   /** As `tell`, for a fact that a restart would find out by itself: it may wait for another event to be recorded with. */
@@ -68,6 +85,16 @@ export class EventLoop {
   /** Someone wants something. Resolves when it has been recorded and acted upon; rejects when it could not be recorded. */
   ask(event: SchedulerEvent): Promise<void> {
     return new Promise((resolve, reject) => this.#add({ event, resolve, reject }));
+  }
+
+  /** These runs are as they are by no event: an earlier supervisor left them so. */
+  follow(ids: ReadonlySet<RunId>): void {
+    for (const observer of this.#observers) observer.follow?.(ids);
+  }
+
+  /** There is something new to see of these runs, or of all together (none named), that is no event. */
+  changed(ids: Iterable<RunId>): void {
+    for (const observer of this.#observers) observer.changed?.(ids);
   }
 
   #add(post: Post): void {
@@ -101,8 +128,8 @@ export class EventLoop {
 
   async #isRecorded(batch: Post[]): Promise<boolean> {
     try {
-      await this.#ports.record(batch.map(({ event }) => event));
-      this.#ports.trouble(null);
+      await this.#recorder.record(batch.map(({ event }) => event));
+      this.#tellTrouble(null);
       return true;
     } catch (error) {
       this.#putBack(batch, error as Error);
@@ -112,13 +139,18 @@ export class EventLoop {
 
   #take({ event, resolve }: Post): void {
     const { actions, touched } = step(this.#state, event);
-    this.#ports.publish(touched, event);
-    actions.forEach((action) => this.#ports.perform(action));
+    for (const observer of this.#observers) observer.heard?.(event, touched);
+    this.follow(touched);
+    for (const action of actions) for (const observer of this.#observers) observer.perform?.(action);
     resolve();
   }
 
+  #tellTrouble(cause: Error | null): void {
+    for (const observer of this.#observers) observer.trouble?.(cause);
+  }
+
   #putBack(batch: Post[], cause: Error): void {
-    this.#ports.trouble(cause);
+    this.#tellTrouble(cause);
     batch.forEach(({ reject }) => reject?.(unrecorded(cause)));
     this.#posts.unshift(...batch.filter(({ reject }) => reject === null));
   }

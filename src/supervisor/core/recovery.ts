@@ -1,23 +1,17 @@
 import type { RunId } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
-import type { Ending } from '../../executors/local/ending.js';
 import type { LocalExecutor } from '../../executors/local/local-executor.js';
 import type { EventOf, SchedulerEvent } from '../../scheduler/event.js';
-import {
-  type ActiveState,
-  type Ending as LastEnding,
-  isActive,
-  type Run,
-  type RunState,
-} from '../../scheduler/run-state.js';
+import { type ActiveState, type Ending, isActive, type Run, type RunState } from '../../scheduler/run-state.js';
 import { slotName } from '../../scheduler/placement/slot.js';
 import { restored, Snapshot } from '../../scheduler/snapshot.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { step } from '../../scheduler/step.js';
-import type { PlannedRun } from '../../spec/planned-run.js';
 import { makeHaste, MANY_RUNS } from './haste.js';
 import { damagedSnapshot, type JournalContents, type JournalHearer } from './journal-text.js';
-import { after, type CompletionOf, outcomeOf } from '../runs/exit-classification.js';
+import { withEnd } from '../runs/endings.js';
+import type { CompletionOf } from '../runs/exit-classification.js';
+import type { PlannedRuns } from '../runs/planned-runs.js';
 
 /** Attempts whose record may not have been written when the supervisor died. */
 const UNSURE = 200;
@@ -40,7 +34,7 @@ export class Recovery implements JournalHearer {
   readonly #state: SchedulerState;
   readonly #path: string;
   readonly #up = new Map<RunId, Pick<PastAttempt, 'number' | 'slot' | 'startedAt'>>();
-  #lately: PastAttempt[] = [];
+  #recent: PastAttempt[] = [];
 
   /** @param path Of the journal, for what is said of it. */
   constructor(state: SchedulerState, path: string) {
@@ -49,8 +43,8 @@ export class Recovery implements JournalHearer {
   }
 
   /** The attempts that ended last, oldest first. */
-  get lately(): readonly PastAttempt[] {
-    return this.#lately.slice(-UNSURE);
+  get recent(): readonly PastAttempt[] {
+    return this.#recent.slice(-UNSURE);
   }
 
   /** @throws {UserError} When it makes no sense. */
@@ -89,8 +83,8 @@ export class Recovery implements JournalHearer {
   }
 
   #ended(attempt: PastAttempt): void {
-    this.#lately.push(attempt);
-    if (this.#lately.length > 2 * UNSURE) this.#lately = this.#lately.slice(-UNSURE);
+    this.#recent.push(attempt);
+    if (this.#recent.length > 2 * UNSURE) this.#recent = this.#recent.slice(-UNSURE);
   }
 }
 
@@ -99,7 +93,7 @@ export function recover(
   state: SchedulerState,
   { snapshot, events }: JournalContents,
   path: string,
-): { lately: readonly PastAttempt[] } {
+): { recent: readonly PastAttempt[] } {
   const recovery = new Recovery(state, path);
   if (snapshot !== null) recovery.snapshot(snapshot);
   for (const event of events) recovery.event(event);
@@ -112,15 +106,15 @@ export function replay(state: SchedulerState, events: readonly SchedulerEvent[])
 }
 
 /** How the last attempt ended; null while it goes on, or when there was none. */
-function endingOf(state: RunState): LastEnding | null {
+function endingOf(state: RunState): Ending | null {
   if (state.phase === 'ended') return state;
   return state.phase === 'waiting' ? state.last : null;
 }
 
 export type ReconcileTools = {
   executor: LocalExecutor;
-  planned: (run: Run) => PlannedRun;
-  judge: CompletionOf;
+  plannedRuns: Pick<PlannedRuns, 'of'>;
+  completionOf: CompletionOf;
   tell: (event: SchedulerEvent) => void;
   now: () => number;
 };
@@ -136,9 +130,13 @@ export function reconcile(state: SchedulerState, tools: ReconcileTools): void {
   }
 }
 
-function reconcileRun(run: Run, was: ActiveState, { executor, planned, judge, tell, now }: ReconcileTools): void {
+function reconcileRun(
+  run: Run,
+  was: ActiveState,
+  { executor, plannedRuns, completionOf, tell, now }: ReconcileTools,
+): void {
   const { id, attempt } = run;
-  const plan = planned(run);
+  const plan = plannedRuns.of(id)!;
   const found = executor.adopt(id, plan.directory, attempt);
   if (found.kind === 'withdrawn') {
     const reason = found.reason ?? 'its directory is gone';
@@ -148,22 +146,7 @@ function reconcileRun(run: Run, was: ActiveState, { executor, planned, judge, te
   }
   if (was.phase === 'starting') tell({ type: 'run-started', at: now(), id, attempt, pid: found.pid });
   if (found.kind !== 'ended') askAgain(executor, id, was);
-  else withEnd({ id, attempt, plan, ending: found.ending }, { judge, now }, tell);
-}
-
-/** An attempt that has ended, and how. */
-export type EndedAttempt = Pick<Run, 'id' | 'attempt'> & { plan: PlannedRun; ending: Ending };
-
-/** Tells the end of an attempt, as an event, as soon as it is known what it means; one that never began is taken back. */
-export function withEnd(
-  { id, attempt, plan, ending }: EndedAttempt,
-  { judge, now }: Pick<ReconcileTools, 'judge' | 'now'>,
-  tell: (event: SchedulerEvent) => void,
-): void {
-  if (ending.kind === 'not-claimed' || ending.kind === 'not-run') {
-    return tell({ type: 'launch-withdrawn', at: now(), id, attempt });
-  }
-  void after(outcomeOf(plan, ending, judge), (outcome) => tell({ type: 'run-ended', at: now(), id, attempt, outcome }));
+  else withEnd({ id, attempt, plan, ending: found.ending }, { completionOf, now }, tell);
 }
 
 /** The last supervisor may have died between deciding to end a run and doing it. */

@@ -53,13 +53,39 @@ export class SteadyClock {
   }
 
   /** How the clocks stand, to be written down; null when the journal knows it already. */
-  news(): EventOf<'clock-read'> | null {
+  reading(): EventOf<'clock-read'> | null {
     const { wallMs, bootMs, bootId: boot } = this.#clocks;
     const at = this.now();
     const wall = wallMs();
     const last = this.#boots.at(-1);
     const isKnown = last?.bootId === boot && last.from <= at && Math.abs(wall - at - last.wallAhead) < TOLERANCE_MS;
     return isKnown ? null : { type: 'clock-read', at, bootId: boot, bootMs: bootMs(), wallMs: wall };
+  }
+}
+
+/** Between looks whether somebody has set the wall clock, ms. */
+const LOOK_MS = 5000;
+
+/** Tells when somebody has set the wall clock: what people are shown follows it. Keeps no process alive. */
+export class ClockWatch {
+  readonly #clock: SteadyClock;
+  readonly #tell: (event: EventOf<'clock-read'>) => void;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(clock: SteadyClock, tell: (event: EventOf<'clock-read'>) => void) {
+    this.#clock = clock;
+    this.#tell = tell;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      const reading = this.#clock.reading();
+      if (reading !== null) this.#tell(reading);
+    }, LOOK_MS).unref();
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
   }
 }
 

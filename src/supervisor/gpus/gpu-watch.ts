@@ -9,14 +9,15 @@ import { isNews, type SeenGpuFacts, toSeen } from '../../gpu/seen-gpu.js';
 import { identityOf, type ProcessIdentity } from '../../processes/process-identity.js';
 import type { Tree } from '../../processes/process-tree.js';
 import type { GpuStatus } from '../../protocol/run-summary.js';
-import { type SchedulerEvent, SeenGpu } from '../../scheduler/event.js';
+import { SeenGpu } from '../../scheduler/event.js';
 import { isSettled } from '../../scheduler/placement/waiting-reason.js';
 import type { GpuDevice, SchedulerState } from '../../scheduler/state.js';
+import type { EventLoop } from '../core/event-loop.js';
 import type { Environment } from '../runs/submission-store.js';
 import type { Warnings } from '../runs/warnings.js';
 import { LeakedMemory } from './leaked-memory.js';
 
-/** Where the supervisor is in the world. */
+/** What the supervisor knows of the machine it is on. */
 export type HostConfig = {
   /** Whose PATH has the driver's tools, until a sweep is submitted from another. */
   environment: Environment;
@@ -35,10 +36,8 @@ export type HostConfig = {
 export type GpuWatchTools = {
   state: SchedulerState;
   runsDirectory: string;
-  tell: (event: SchedulerEvent) => void;
+  loop: Pick<EventLoop, 'tell' | 'changed'>;
   warnings: Warnings;
-  /** The rows of these runs, or what is said of the GPUs, have changed. */
-  changed: (ids: Iterable<RunId>) => void;
   now: () => number;
 };
 
@@ -53,7 +52,7 @@ export class GpuWatch {
   readonly #monitor: GpuMonitor;
   readonly #leases: GpuLeases;
   readonly #mps: MpsDaemons;
-  readonly #leftovers = new LeakedMemory();
+  readonly #leakedMemory = new LeakedMemory();
   readonly #trees = new Map<RunId, Tree>();
   /** By index: uuid of the GPUs that we have taken. */
   readonly #taken = new Map<GpuIndex, string>();
@@ -93,7 +92,7 @@ export class GpuWatch {
     return this.#monitor.look();
   }
 
-  /** To be called when anything may have changed: looks as long as there is something to see, and gives back what is not used. */
+  /** States may have changed: looks as long as there is something to see, and gives back what nobody uses. */
   follow(): void {
     const { state } = this.#tools;
     for (const [index, uuid] of this.#taken) {
@@ -101,7 +100,7 @@ export class GpuWatch {
       this.#leases.release(uuid);
       this.#taken.delete(index);
     }
-    const isNeeded = (state.gpu.gpus.length > 0 && !isSettled(state)) || !this.#leftovers.isEmpty;
+    const isNeeded = (state.gpu.gpus.length > 0 && !isSettled(state)) || !this.#leakedMemory.isEmpty;
     if (isNeeded) this.#monitor.wake();
     else this.#monitor.rest();
   }
@@ -154,13 +153,13 @@ export class GpuWatch {
   /** The run has ended. The most that it held on one GPU, MiB; null: nothing was seen. */
   ended(id: RunId): number | null {
     if (!this.#trees.delete(id)) return null;
-    this.#leftovers.ended(id, this.#monitor.view.byRun.get(id)?.pids ?? [], this.#tools.now());
+    this.#leakedMemory.ended(id, this.#monitor.view.byRun.get(id)?.pids ?? [], this.#tools.now());
     return this.#monitor.peakOf(id);
   }
 
   /** The run begins anew, or is forgotten: what it left behind is a stranger's now. */
   forget(id: RunId): void {
-    this.#leftovers.forget(id);
+    this.#leakedMemory.forget(id);
   }
 
   /** MiB that the run holds now; null: none, or not known. */
@@ -197,14 +196,14 @@ export class GpuWatch {
   }
 
   #saw(view: GpuView): void {
-    const { changed, warnings, now } = this.#tools;
+    const { loop, warnings, now } = this.#tools;
     const seen = toSeen(view, this.#leases.others());
     if (seen !== null && view.problem === null) this.#tell(seen);
     const before = this.#byRun;
     this.#byRun = view.byRun;
-    for (const [id, words] of this.#leftovers.seen(view, now())) warnings.set(id, 'gpus', words);
+    for (const [id, words] of this.#leakedMemory.seen(view, now())) warnings.set(id, 'gpus', words);
     const ids = new Set([...before.keys(), ...view.byRun.keys()]);
-    changed([...ids].filter((id) => before.get(id)?.memory !== view.byRun.get(id)?.memory));
+    loop.changed([...ids].filter((id) => before.get(id)?.memory !== view.byRun.get(id)?.memory));
     this.follow();
   }
 
@@ -216,10 +215,10 @@ export class GpuWatch {
 
   /** Tells the scheduler what could make a difference, and nothing twice. */
   #tell(seen: readonly SeenGpuFacts[]): void {
-    const { tell, now } = this.#tools;
+    const { loop, now } = this.#tools;
     if (!isNews(this.#told ?? [], seen)) return;
     this.#told = seen;
-    tell({ type: 'gpus-seen', at: now(), gpus: seen.map((each) => SeenGpu.parse(each)) });
+    loop.tell({ type: 'gpus-seen', at: now(), gpus: seen.map((each) => SeenGpu.parse(each)) });
   }
 }
 

@@ -7,8 +7,9 @@ import type { Run } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { endReason } from '../publish/run-view.js';
+import type { PlannedRuns } from '../runs/planned-runs.js';
+import type { RunRedaction } from '../runs/run-redaction.js';
 import type { Submission, SubmissionStore } from '../runs/submission-store.js';
-import type { NotificationRedaction } from './notification-redaction.js';
 import type { Notification } from './notification.js';
 import { Notifier } from './notifier.js';
 
@@ -30,8 +31,8 @@ export class Notifications {
     this.#tools = tools;
   }
 
-  /** Takes stock of what is known already, silently. */
-  takeUp(): void {
+  /** Counts what is known already, and tells nothing of it. */
+  countRuns(): void {
     for (const run of this.#tools.state.runs.values()) this.#count(run);
   }
 
@@ -108,53 +109,53 @@ function wordOf({ state, hold }: Run): string {
 
 type CentreTools = {
   state: SchedulerState;
-  book: SubmissionStore;
+  submissions: SubmissionStore;
   runsDirectory: string;
-  discretion: NotificationRedaction;
-  planned: (id: RunId) => PlannedRun | null;
+  redaction: RunRedaction;
+  plannedRuns: PlannedRuns;
   log: (line: string) => void;
 };
 
-/** Tells those who are not looking what happens, as each sweep's file says. */
+/** Tells those who are not looking what happens, as each sweep's file says; an observer of the event loop. */
 export class NotificationCentre {
   readonly #tools: CentreTools;
   readonly #notifier: Notifier;
-  readonly #announcements: Notifications;
+  readonly #notifications: Notifications;
   /** By sweep: key of the plan that was submitted last. */
   readonly #plans = new Map<string, string>();
 
   constructor(tools: CentreTools) {
-    const { state, planned, runsDirectory, discretion, log } = tools;
+    const { state, plannedRuns, runsDirectory, redaction, log } = tools;
     this.#tools = tools;
     this.#notifier = new Notifier({
-      notify: (sweep) => this.#page(sweep)?.plan.notify ?? null,
-      environment: (sweep) => this.#page(sweep)?.environment ?? {},
-      redact: (sweep) => discretion.of(this.#page(sweep)?.environment ?? {}),
+      notify: (sweep) => this.#submission(sweep)?.plan.notify ?? null,
+      environment: (sweep) => this.#submission(sweep)?.environment ?? {},
+      redact: (sweep) => redaction.of(this.#submission(sweep)?.environment ?? {}),
       log,
     });
-    this.#announcements = new Notifications({
-      ...{ state, planned, directoryOf: (sweep) => join(runsDirectory, sweep) },
+    this.#notifications = new Notifications({
+      ...{ state, planned: (id) => plannedRuns.of(id), directoryOf: (sweep) => join(runsDirectory, sweep) },
       tell: (news) => this.#notifier.told(news),
     });
   }
 
-  /** Takes stock of what happened before us; it is not told again. */
-  takeUp(): void {
+  /** Counts the runs that an earlier supervisor knew: what happened to them is not told again. */
+  countRuns(): void {
     for (const run of this.#tools.state.runs.values()) this.#plans.set(run.sweep, run.plan);
-    this.#announcements.takeUp();
+    this.#notifications.countRuns();
   }
 
   /** `touched`: runs that the event has changed. */
   heard(event: SchedulerEvent, touched: ReadonlySet<RunId>): void {
     if (event.type === 'runs-submitted') this.#plans.set(event.sweep, event.plan);
-    this.#announcements.heard(event, touched);
+    this.#notifications.heard(event, touched);
     if (event.type === 'sweep-forgotten' && !this.#tools.state.sweeps.has(event.sweep)) this.#plans.delete(event.sweep);
   }
 
   /** A live run's metrics have gone wrong; one that was told to stand still is not stalled. */
   ailing(run: PlannedRun, health: 'stalled' | 'nan'): void {
     const was = this.#tools.state.runs.get(run.id)?.state;
-    if (was?.phase === 'running' && was.pausedAt === null) this.#announcements.ailing(run, health);
+    if (was?.phase === 'running' && was.pausedAt === null) this.#notifications.ailing(run, health);
   }
 
   /** Sends what is still to be sent; takes some seconds at most. */
@@ -162,8 +163,8 @@ export class NotificationCentre {
     return this.#notifier.close();
   }
 
-  #page(sweep: string): Submission | null {
+  #submission(sweep: string): Submission | null {
     const key = this.#plans.get(sweep);
-    return key === undefined ? null : this.#tools.book.page(key);
+    return key === undefined ? null : this.#tools.submissions.page(key);
   }
 }

@@ -14,9 +14,9 @@ export type PublisherSources = Omit<RunViewSources, 'problem'> & {
   log: (line: string) => void;
 };
 
-/** What clients see, and where they come to see it. */
+/** What clients see, and where they come to see it; an observer of the event loop. */
 export class Publisher {
-  readonly #board: RunViewCache;
+  readonly #views: RunViewCache;
   readonly #server: SocketServer;
   readonly #log: (line: string) => void;
   readonly #state: PublisherSources['state'];
@@ -28,7 +28,7 @@ export class Publisher {
   constructor(sources: PublisherSources) {
     this.#log = sources.log;
     this.#state = sources.state;
-    this.#board = new RunViewCache({
+    this.#views = new RunViewCache({
       ...sources,
       sweeps: () => (this.#sweeps ??= sources.sweeps()),
       problem: () => {
@@ -36,7 +36,7 @@ export class Publisher {
         return problems.length === 0 ? null : problems.join('; ');
       },
     });
-    this.#server = new SocketServer(this.#board, sources.answer, sources.prepare);
+    this.#server = new SocketServer(this.#views, sources.answer, sources.prepare);
   }
 
   /** How long nobody has been there to see it, ms. */
@@ -54,10 +54,14 @@ export class Publisher {
     return this.#server.listen(socket);
   }
 
-  /** These rows, or what is true of all together, may have changed. */
+  /** These rows may have changed, or what is true of all together. */
   changed(ids: Iterable<RunId>): void {
-    this.#board.touch(ids);
+    this.#views.touch(ids);
     this.#server.publishSoon();
+  }
+
+  follow(touched: ReadonlySet<RunId>): void {
+    this.changed(touched);
   }
 
   heard({ type }: SchedulerEvent): void {
@@ -65,6 +69,8 @@ export class Publisher {
     const isAllThere = this.#wasTakingIn && !isTakingIn;
     if (type === 'runs-submitted' || type === 'sweep-forgotten' || isAllThere) this.#sweeps = null;
     this.#wasTakingIn = isTakingIn;
+    // All times are shown anew.
+    if (type === 'clock-read') this.changed(this.#state.runs.keys());
   }
 
   /** Events cannot be recorded (with the cause), or can be again (null). */

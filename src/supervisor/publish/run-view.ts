@@ -24,7 +24,7 @@ export const nothingMonitored: MonitoredMetrics = {
  * it waits or starts, or what comes after. `shown`: the wall clock at a time of the scheduler's line, Unix ms.
  */
 export type RunContext = Pick<RunSummary, 'argv' | 'parameters' | 'gpuMemory' | 'warning' | 'pid'> & {
-  vitals: MonitoredMetrics;
+  monitored: MonitoredMetrics;
   waiting: string | null;
   shown: (at: number) => number;
 };
@@ -32,7 +32,7 @@ export type RunContext = Pick<RunSummary, 'argv' | 'parameters' | 'gpuMemory' | 
 /** One row for the clients. Every field by its name: spreading ten objects into one takes twenty times as long. */
 export function runSummary(run: Run, planned: PlannedRun, beside: RunContext): RunSummary {
   const { state } = run;
-  const { vitals } = beside;
+  const { monitored } = beside;
   const life = state.phase === 'ended' ? endOf(state) : lifeOf(state);
   const isRunning = state.phase === 'running' && state.pausedAt === null;
   return {
@@ -59,12 +59,12 @@ export function runSummary(run: Run, planned: PlannedRun, beside: RunContext): R
     priority: run.priority,
     gpuMemory: beside.gpuMemory,
     warning: beside.warning,
-    progress: state.phase === 'ended' && state.outcome.kind === 'done' ? 1 : vitals.progress,
-    etaSeconds: isRunning ? vitals.etaSeconds : null,
-    metrics: vitals.metrics,
-    spark: vitals.spark,
+    progress: state.phase === 'ended' && state.outcome.kind === 'done' ? 1 : monitored.progress,
+    etaSeconds: isRunning ? monitored.etaSeconds : null,
+    metrics: monitored.metrics,
+    spark: monitored.spark,
     // Whoever stands still because it was told to is not stalled.
-    health: vitals.health === 'stalled' && !isRunning ? 'ok' : vitals.health,
+    health: monitored.health === 'stalled' && !isRunning ? 'ok' : monitored.health,
   };
 }
 

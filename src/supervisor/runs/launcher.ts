@@ -11,6 +11,7 @@ import { gpusOf, type Slot, slotNamed } from '../../scheduler/placement/slot.js'
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';
+import { RETRY_MS, type Shortage } from './shortage.js';
 import type { Environment, SubmissionStore } from './submission-store.js';
 
 /** What the launcher works with. `mention`: for a fact that a restart would find out by itself. */
@@ -29,6 +30,8 @@ export type LaunchTools = {
   mention: (event: SchedulerEvent) => void;
   /** The reason why a run is not up yet has changed. */
   changed: (id: RunId) => void;
+  /** What a start came to nothing for want of: for a while, no other one is made. */
+  shortage: Shortage;
   now: () => number;
 };
 
@@ -36,9 +39,6 @@ export type LaunchTools = {
 type Delay = { kind: 'daemon' | 'shortage'; reason: string };
 
 type Variables = Readonly<Record<string, string>>;
-
-/** Between attempts to start a process while the system refuses, ms. */
-const RETRY_MS = 1000;
 
 /**
  * Starts runs where the scheduler has put them.
@@ -50,8 +50,6 @@ const RETRY_MS = 1000;
 export class Launcher {
   readonly #tools: LaunchTools;
   readonly #delays = new Map<RunId, Delay>();
-  /** A start came to nothing for want of something: until then, no other one is made. */
-  #short: { reason: string; until: number } | null = null;
   #isClosed = false;
 
   constructor(tools: LaunchTools) {
@@ -70,11 +68,6 @@ export class Launcher {
   get shortage(): string | null {
     for (const { kind, reason } of this.#delays.values()) if (kind === 'shortage') return reason;
     return null;
-  }
-
-  /** A run that was thought to be up was not started after all, because the machine was short of something. */
-  ranShort(reason: string): void {
-    this.#short = { reason, until: this.#tools.now() + RETRY_MS };
   }
 
   /** It may have been asked to end, or ended, since it was decided. */
@@ -133,8 +126,8 @@ export class Launcher {
   #start(launch: Launch, run: PlannedRun, sharing: Variables): void {
     const { state, book, executor, bin, gpus, mention, tell, now } = this.#tools;
     const { id, attempt, slot } = launch;
-    const wait = (this.#short?.until ?? 0) - now();
-    if (this.#short !== null && wait > 0) return this.#later(launch, this.#short.reason, wait, sharing);
+    const short = this.#tools.shortage.current;
+    if (short !== null) return this.#later(launch, short.reason, short.waitMs, sharing);
     const indexes = gpusOf(slot);
     const { environment } = book.page(state.runs.get(id)!.plan);
     const devices = { ...gpus.devices(indexes), ...sharing };

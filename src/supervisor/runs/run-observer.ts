@@ -1,44 +1,78 @@
 import type { RunId } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
-import type { Run } from '../../scheduler/run-state.js';
-import { slotName } from '../../scheduler/placement/slot.js';
+import type { LocalExecutor } from '../../executors/local/local-executor.js';
+import { gpusOf, slotName } from '../../scheduler/placement/slot.js';
+import { isActive, type Run } from '../../scheduler/run-state.js';
+import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
+import type { SteadyClock } from '../core/steady-clock.js';
+import type { GpuWatch } from '../gpus/gpu-watch.js';
+import type { PlannedRuns } from './planned-runs.js';
 import type { Records } from './records.js';
+import type { Warnings } from './warnings.js';
 import type { Watcher } from './watcher.js';
 
 /** How the last attempt ended, whether the run ended with it or waits to be tried again by itself. */
 type End = { outcome: Outcome; since: number | null; at: number };
 
-/** `began`: told once of each attempt that is up, also of those that were up before. `shown`: the wall clock at a time of the line. */
-type FollowUpTools = { began: (run: Run, planned: PlannedRun) => void; shown: (at: number) => number };
+export type RunObserverTools = {
+  state: SchedulerState;
+  plannedRuns: PlannedRuns;
+  clock: Pick<SteadyClock, 'shown'>;
+  records: Records;
+  watcher: Watcher;
+  warnings: Warnings;
+  gpus: Pick<GpuWatch, 'started' | 'forget'>;
+  executor: Pick<LocalExecutor, 'rootOf'>;
+};
 
-/** Keeps records and watches in step with what the scheduler says of each run. Saying the same twice changes nothing. */
+/**
+ * Keeps records, metrics and GPUs in step with what the scheduler says of each run; an observer of the event loop. Saying the
+ * same twice changes nothing.
+ */
 export class RunObserver {
-  readonly #records: Records;
-  readonly #watcher: Watcher;
-  readonly #tools: FollowUpTools;
+  readonly #tools: RunObserverTools;
   /** The attempt of each run that is being followed. */
   readonly #followed = new Map<RunId, number>();
 
-  constructor(records: Records, watcher: Watcher, tools: FollowUpTools) {
-    this.#records = records;
-    this.#watcher = watcher;
+  constructor(tools: RunObserverTools) {
     this.#tools = tools;
   }
 
-  /** To be called whenever the run's state may have changed. */
-  follow(run: Run, planned: PlannedRun): void {
+  follow(touched: ReadonlySet<RunId>): void {
+    const { state, plannedRuns, watcher } = this.#tools;
+    for (const id of touched) {
+      const run = state.runs.get(id);
+      if (run === undefined) watcher.forget(id);
+      else this.#follow(run, plannedRuns.of(id)!);
+      if (run === undefined || run.state.phase === 'starting') this.#beginAnew(id);
+    }
+  }
+
+  #follow(run: Run, planned: PlannedRun): void {
     const { id, attempt, state } = run;
     if ('pid' in state && this.#followed.get(id) !== attempt) {
+      const { records, watcher, clock } = this.#tools;
       this.#followed.set(id, attempt);
-      const startedAt = this.#tools.shown(state.since);
-      this.#records.started(planned, { number: attempt, slot: slotName(state.slot), startedAt });
-      this.#watcher.watch(planned, attempt, state.since);
-      this.#tools.began(run, planned);
+      records.started(planned, { number: attempt, slot: slotName(state.slot), startedAt: clock.shown(state.since) });
+      watcher.watch(planned, attempt, state.since);
+      this.#tellGpus(run, planned);
     }
     const end = endOf(run);
     if (end !== null) this.#conclude(planned, end);
     else if (!('pid' in state)) this.#retract(planned);
+  }
+
+  #tellGpus({ id, state }: Run, { directory }: PlannedRun): void {
+    const pid = this.#tools.executor.rootOf(id);
+    if (!isActive(state) || pid === null) return;
+    this.#tools.gpus.started({ id, gpus: gpusOf(state.slot), pid, directory });
+  }
+
+  /** What was to be said of the last attempt, beside how it ended, has been said. */
+  #beginAnew(id: RunId): void {
+    this.#tools.warnings.clear(id);
+    this.#tools.gpus.forget(id);
   }
 
   /** It was not up after all, and has another attempt before it. */
@@ -46,23 +80,23 @@ export class RunObserver {
     const number = this.#followed.get(planned.id);
     if (number === undefined) return;
     this.#followed.delete(planned.id);
-    this.#watcher.finish(planned);
-    this.#records.retracted(planned, number);
+    this.#tools.watcher.finish(planned);
+    this.#tools.records.retracted(planned, number);
   }
 
   #conclude(planned: PlannedRun, { outcome, since, at }: End): void {
+    const { records, watcher, clock } = this.#tools;
     const number = this.#followed.get(planned.id);
     if (number === undefined) {
       // It ended before we were there, or never was up: all there can be is an old file.
-      this.#watcher.recall([planned]);
+      watcher.recall([planned]);
       return;
     }
     this.#followed.delete(planned.id);
-    this.#watcher.finish(planned);
+    watcher.finish(planned);
     // Also when it began: the wall clock may have been set right meanwhile.
-    const { shown } = this.#tools;
-    const startedAt = since === null ? {} : { startedAt: shown(since) };
-    this.#records.ended(planned, { number, ...startedAt, endedAt: shown(at), outcome });
+    const startedAt = since === null ? {} : { startedAt: clock.shown(since) };
+    records.ended(planned, { number, ...startedAt, endedAt: clock.shown(at), outcome });
   }
 }
 

@@ -1,20 +1,21 @@
 import type { RunId } from '../../base/ids.js';
 import type { LeakedProcess } from '../../executors/local/ending.js';
+import type { EventLoop } from '../core/event-loop.js';
 
 /**
  * Where a warning comes from: processes that outlived their run, GPU memory not given back, an attempt nobody knew of, a run
  * whose processes are not as they should be or cannot be reached, metrics that cannot be read, a record that cannot be read
  * or written.
  */
-export type WarningSource = 'processes' | 'gpus' | 'elder' | 'trouble' | 'metrics' | 'record';
+export type WarningSource = 'processes' | 'gpus' | 'orphan' | 'trouble' | 'metrics' | 'record';
 
 /** What a person should know of runs beside their states. */
 export class Warnings {
   readonly #words = new Map<RunId, Partial<Record<WarningSource, string>>>();
-  readonly #changed: (id: RunId) => void;
+  readonly #loop: Pick<EventLoop, 'changed'>;
 
-  constructor(changed: (id: RunId) => void) {
-    this.#changed = changed;
+  constructor(loop: Pick<EventLoop, 'changed'>) {
+    this.#loop = loop;
   }
 
   /** All warnings of the run in one line; null: none. */
@@ -30,12 +31,12 @@ export class Warnings {
     if (words !== null) this.#words.set(id, { ...others, [source]: words });
     else if (Object.keys(others).length > 0) this.#words.set(id, others);
     else this.#words.delete(id);
-    this.#changed(id);
+    this.#loop.changed([id]);
   }
 
   /** The run begins anew, or is forgotten. */
   clear(id: RunId): void {
-    if (this.#words.delete(id)) this.#changed(id);
+    if (this.#words.delete(id)) this.#loop.changed([id]);
   }
 }
 
@@ -43,10 +44,10 @@ export class Warnings {
 const NAMED = 3;
 
 /** What is said of processes that are still there after their run has ended; null: there are none. `killed`: they were sent SIGKILL. */
-export function leakedProcessWords(survivors: readonly LeakedProcess[], killed: boolean): string | null {
-  if (survivors.length === 0) return null;
-  const count = `${survivors.length} process${survivors.length === 1 ? '' : 'es'}`;
-  const names = survivors.slice(0, NAMED).map(({ pid, name }) => `${name} (pid ${pid})`);
-  const list = survivors.length > NAMED ? [...names, '…'] : names;
+export function leakedProcessWords(leaked: readonly LeakedProcess[], killed: boolean): string | null {
+  if (leaked.length === 0) return null;
+  const count = `${leaked.length} process${leaked.length === 1 ? '' : 'es'}`;
+  const names = leaked.slice(0, NAMED).map(({ pid, name }) => `${name} (pid ${pid})`);
+  const list = leaked.length > NAMED ? [...names, '…'] : names;
   return `${count} ${killed ? 'survived SIGKILL' : 'left behind'}: ${list.join(', ')}`;
 }

@@ -2,35 +2,46 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { SchedulerAction } from '../../../src/scheduler/action.js';
 import type { SchedulerEvent } from '../../../src/scheduler/event.js';
 import { emptyState } from '../../../src/scheduler/state.js';
-import { type Ports, EventLoop } from '../../../src/supervisor/core/event-loop.js';
-import { ended, short, slots, started, stopAsked, submitted } from '../../scheduler/play.js';
+import { EventLoop, type Observer } from '../../../src/supervisor/core/event-loop.js';
+import { ended, id, short, slots, started, stopAsked, submitted } from '../../scheduler/play.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Ports that write down what they are given; the disk refuses while `full` is set. */
+/** A loop that writes down what it is given and what it tells; the disk refuses while `full` is set. */
 function newWorld() {
   const world = { full: false, recorded: [] as SchedulerEvent[], actions: [] as SchedulerAction[], batches: 0 };
   const troubles: (string | null)[] = [];
-  const ports: Ports = {
+  const loop = new EventLoop(emptyState(), {
     record: async (events) => {
       await Promise.resolve();
       if (world.full) throw new Error('no space');
       world.batches += 1;
       world.recorded.push(...events);
     },
+  });
+  loop.subscribe({
     perform: (action) => world.actions.push(action),
-    publish: () => undefined,
     trouble: (cause) => troubles.push(cause?.message ?? null),
-  };
-  return { world, troubles, supervisor: new EventLoop(emptyState(), ports) };
+  });
+  return { world, troubles, loop };
 }
 
-describe('the supervisor', () => {
+/** An observer that notes what it is told, under its name. */
+function noting(name: string, told: string[]): Observer {
+  return {
+    heard: ({ type }, touched) => told.push(`${name} heard ${type} of ${[...touched].join()}`),
+    follow: (touched) => told.push(`${name} follows ${[...touched].join()}`),
+    changed: (ids) => told.push(`${name} sees ${[...ids].join()}`),
+    perform: ({ type }) => told.push(`${name} performs ${type}`),
+  };
+}
+
+describe('the event loop', () => {
   it('acts on an event only when it is written down', async () => {
-    const { world, supervisor } = newWorld();
-    supervisor.tell(slots(1));
-    const asked = supervisor.ask(submitted(['a']));
+    const { world, loop } = newWorld();
+    loop.tell(slots(1));
+    const asked = loop.ask(submitted(['a']));
     expect([world.recorded, world.actions]).toEqual([[], []]);
     await asked;
     expect(world.recorded.map(({ type }) => type)).toEqual(['slots-changed', 'runs-submitted']);
@@ -38,34 +49,34 @@ describe('the supervisor', () => {
   });
 
   it('writes what came in meanwhile in one go', async () => {
-    const { world, supervisor } = newWorld();
-    const all = [slots(1), submitted(['a']), started('a'), ended('a')].map((event) => supervisor.ask(event));
+    const { world, loop } = newWorld();
+    const all = [slots(1), submitted(['a']), started('a'), ended('a')].map((event) => loop.ask(event));
     await Promise.all(all);
     expect(world.batches).toBe(2);
   });
 
   it('lets a mention wait for company, but not long', async () => {
-    const { world, supervisor } = newWorld();
-    await supervisor.ask(slots(1));
-    await supervisor.ask(submitted(['a', 'b']));
-    supervisor.mention(started('a'));
+    const { world, loop } = newWorld();
+    await loop.ask(slots(1));
+    await loop.ask(submitted(['a', 'b']));
+    loop.mention(started('a'));
     await vi.advanceTimersByTimeAsync(1);
     expect(world.batches).toBe(2);
-    await supervisor.ask(ended('a'));
+    await loop.ask(ended('a'));
     expect(world.batches).toBe(3);
-    supervisor.mention(started('b'));
+    loop.mention(started('b'));
     await vi.advanceTimersByTimeAsync(20);
     expect(world.batches).toBe(4);
     expect(world.recorded.at(-1)).toEqual(started('b'));
   });
 
   it('refuses a request that it cannot write down, and does not act on it later', async () => {
-    const { world, troubles, supervisor } = newWorld();
-    await supervisor.ask(slots(1));
-    await supervisor.ask(submitted(['a']));
-    await supervisor.ask(started('a'));
+    const { world, troubles, loop } = newWorld();
+    await loop.ask(slots(1));
+    await loop.ask(submitted(['a']));
+    await loop.ask(started('a'));
     world.full = true;
-    await expect(supervisor.ask(stopAsked('a'))).rejects.toMatchObject({
+    await expect(loop.ask(stopAsked('a'))).rejects.toMatchObject({
       ...{ name: 'UserError', message: 'It could not be written down, so it is not done: no space.' },
     });
     world.full = false;
@@ -75,16 +86,16 @@ describe('the supervisor', () => {
   });
 
   it('keeps a fact until it can be written down, and what follows it in order', async () => {
-    const { world, troubles, supervisor } = newWorld();
-    await supervisor.ask(slots(1));
-    await supervisor.ask(submitted(['a', 'b']));
+    const { world, troubles, loop } = newWorld();
+    await loop.ask(slots(1));
+    await loop.ask(submitted(['a', 'b']));
     world.full = true;
-    supervisor.tell(started('a'));
+    loop.tell(started('a'));
     await vi.advanceTimersByTimeAsync(2500);
-    supervisor.tell(ended('a'));
+    loop.tell(ended('a'));
     await vi.advanceTimersByTimeAsync(2500);
     expect(short(world.actions)).toEqual(['launch a']);
-    expect(supervisor.isQuiet).toBe(false);
+    expect(loop.isQuiet).toBe(false);
     world.full = false;
     await vi.advanceTimersByTimeAsync(1500);
     expect(world.recorded.map(({ type }) => type)).toEqual([
@@ -94,7 +105,43 @@ describe('the supervisor', () => {
       'run-ended',
     ]);
     expect(short(world.actions)).toEqual(['launch a', 'launch b']);
-    expect(supervisor.isQuiet).toBe(true);
+    expect(loop.isQuiet).toBe(true);
     expect(troubles.at(-1)).toBeNull();
+  });
+
+  it('tells all observers of an event, in the order in which they subscribed, before its actions are taken', async () => {
+    const { loop } = newWorld();
+    await loop.ask(slots(1));
+    const told: string[] = [];
+    loop.subscribe(noting('first', told), {}, noting('second', told));
+    await loop.ask(submitted(['a']));
+    expect(told).toEqual([
+      ...['first heard runs-submitted of s/a', 'second heard runs-submitted of s/a'],
+      ...['first follows s/a', 'second follows s/a'],
+      ...['first performs launch', 'second performs launch'],
+    ]);
+  });
+
+  it('passes on what is new by no event, and writes nothing down for it', async () => {
+    const { world, loop } = newWorld();
+    const told: string[] = [];
+    loop.subscribe(noting('one', told), noting('other', told));
+    loop.follow(new Set([id('a'), id('b')]));
+    loop.changed([id('b')]);
+    expect(told).toEqual(['one follows s/a,s/b', 'other follows s/a,s/b', 'one sees s/b', 'other sees s/b']);
+    expect(world.batches).toBe(0);
+  });
+
+  it('lets nothing into the journal that was not redacted', async () => {
+    const recorded: SchedulerEvent[] = [];
+    const loop = new EventLoop(emptyState(), {
+      record: async (events) => void recorded.push(...events),
+      redact: (event) => (event.type === 'launch-failed' ? { ...event, reason: '***' } : event),
+    });
+    await loop.ask(slots(1));
+    await loop.ask(submitted(['a']));
+    loop.tell({ type: 'launch-failed', at: 1, id: id('a'), attempt: 1, reason: 'no token-1234 here' });
+    await vi.waitFor(() => expect(loop.isQuiet).toBe(true));
+    expect(recorded.at(-1)).toMatchObject({ type: 'launch-failed', reason: '***' });
   });
 });

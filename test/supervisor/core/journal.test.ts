@@ -209,7 +209,7 @@ describe('a journal of version 2', () => {
   it('is read, and comes to where its runs were', () => {
     const contents = parseJournal(readFileSync('test/fixtures/journals/version-2.jsonl'), path);
     const state = emptyState();
-    const { lately } = recover(state, contents, path);
+    const { recent } = recover(state, contents, path);
     expect(contents).toMatchObject({ version: 2, dropped: [] });
     const runs = [...state.runs.values()].filter(({ sweep }) => sweep === 'new');
     expect(runs.map(({ id: name, state: { phase }, starts, attempt }) => [name, phase, starts, attempt])).toEqual([
@@ -217,7 +217,7 @@ describe('a journal of version 2', () => {
       ['new/r1', 'starting', 1, 3],
       ['new/r2', 'ended', 2, 2],
     ]);
-    expect(lately.map(({ id: name, number, outcome }) => [name, number, outcome?.kind])).toEqual([
+    expect(recent.map(({ id: name, number, outcome }) => [name, number, outcome?.kind])).toEqual([
       ['new/r2', 1, 'oom'],
       ['new/r0', 1, 'done'],
       ['new/r2', 2, 'done'],

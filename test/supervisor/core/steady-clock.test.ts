@@ -13,7 +13,7 @@ function newMachine() {
   const machine = { wall: START, boot: 5000, bootId: 'a' };
   const events: SchedulerEvent[] = [];
   const note = (clock: SteadyClock) => {
-    const news = clock.news();
+    const news = clock.reading();
     if (news === null) return;
     events.push(news);
     step(state, news);

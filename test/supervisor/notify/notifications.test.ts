@@ -20,13 +20,13 @@ function newsOf(events: SchedulerEvent[], before: SchedulerEvent[] = []): Notifi
       ['a', 'b', 'c', 'w'].map((name) => ({ name })),
     ).runs.map((run) => [run.id, run]),
   );
-  const announcements = new Notifications({
+  const notifications = new Notifications({
     ...{ state, planned: (run) => planned.get(run) ?? null, directoryOf: (sweep) => `/runs/${sweep}` },
     tell: (each) => news.push(each),
   });
   for (const event of before) step(state, event);
-  announcements.takeUp();
-  for (const event of events) announcements.heard(event, step(state, event).touched);
+  notifications.countRuns();
+  for (const event of events) notifications.heard(event, step(state, event).touched);
   return news;
 }
 

@@ -7,7 +7,7 @@ const planned = plan('/runs', 's', [{ argv: ['train'] }]).runs[0]!;
 const beside = {
   argv: planned.argv,
   parameters: { n: 1 },
-  vitals: nothingMonitored,
+  monitored: nothingMonitored,
   waiting: null,
   gpuMemory: null,
   pid: null,

@@ -9,6 +9,7 @@ import { emptyState } from '../../../src/scheduler/state.js';
 import { step } from '../../../src/scheduler/step.js';
 import { type PlannedRun, Resources } from '../../../src/spec/planned-run.js';
 import { Launcher } from '../../../src/supervisor/runs/launcher.js';
+import { Shortage } from '../../../src/supervisor/runs/shortage.js';
 import { SubmissionStore } from '../../../src/supervisor/runs/submission-store.js';
 import { id, slots, stopAsked, submitted } from '../../scheduler/play.js';
 import { plan } from '../testbed.js';
@@ -49,8 +50,10 @@ async function setUp(
   const take = (event: SchedulerEvent) => {
     for (const action of step(state, event).actions) if (action.type === 'launch') launcher.launch(action);
   };
+  const now = () => 1 + Date.now() - bornAt;
+  const shortage = new Shortage(now);
   const launcher: Launcher = new Launcher({
-    ...{ state, book, bin: '/our/bin', now: () => 1 + Date.now() - bornAt, changed: () => undefined },
+    ...{ state, book, bin: '/our/bin', now, shortage, changed: () => undefined },
     ...{ tookOver: () => undefined, ended: () => undefined },
     executor: {
       start: (_id, order) => {
@@ -74,7 +77,7 @@ async function setUp(
   take(slots(1, 1));
   const submit = submitted([{ name: 'a', need }]);
   if (submit.type === 'runs-submitted') take({ ...submit, plan: key });
-  return { state, launcher, orders, told, take, phase: () => state.runs.get(id('a'))!.state.phase };
+  return { state, launcher, shortage, orders, told, take, phase: () => state.runs.get(id('a'))!.state.phase };
 }
 
 describe('launching', () => {
@@ -110,8 +113,8 @@ describe('launching', () => {
   });
 
   it('waits a second with the next start when the last came to nothing for want of something', async () => {
-    const { launcher, orders, told, take } = await setUp({}, [started, started]);
-    launcher.ranShort('the machine is out of processes');
+    const { launcher, shortage, orders, told, take } = await setUp({}, [started, started]);
+    shortage.note('the machine is out of processes');
     take({ type: 'run-started', at: 1, id: id('a'), attempt: 1, pid: 4711 });
     take({ type: 'launch-withdrawn', at: 1, id: id('a'), attempt: 1 });
     expect([orders.length, launcher.shortage]).toEqual([1, 'the machine is out of processes']);

@@ -10,8 +10,8 @@ import {
   redactShapes,
   redactWords,
 } from '../../text/redaction.js';
-import { redactedOutcome } from '../runs/records.js';
-import type { Environment } from '../runs/submission-store.js';
+import { redactedOutcome } from './records.js';
+import type { Environment } from './submission-store.js';
 
 /** A run, and what the person's environment was when it was submitted; null: it is forgotten. */
 export type Submitted = (id: RunId) => { run: PlannedRun; environment: Environment } | null;
@@ -19,7 +19,7 @@ export type Submitted = (id: RunId) => { run: PlannedRun; environment: Environme
 const none: Environment = {};
 
 /** What may be shown of runs whose commands and logs may hold secrets of the person's environment, or of the sweep file's. */
-export class NotificationRedaction {
+export class RunRedaction {
   readonly #submitted: Submitted;
   readonly #redactors = new WeakMap<Environment, Map<string | Environment, Redact>>();
   /** By run: a row is drawn often, its command never changes. */

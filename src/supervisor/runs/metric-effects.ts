@@ -1,0 +1,41 @@
+import type { SchedulerState } from '../../scheduler/state.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import type { EventLoop } from '../core/event-loop.js';
+import type { NotificationCentre } from '../notify/notifications.js';
+import type { Warnings } from './warnings.js';
+import type { WatchListener } from './watcher.js';
+
+export type MetricEffectTools = {
+  state: SchedulerState;
+  loop: Pick<EventLoop, 'tell' | 'changed'>;
+  warnings: Warnings;
+  notifications: Pick<NotificationCentre, 'ailing'>;
+  log: (line: string) => void;
+  now: () => number;
+};
+
+/** What follows from what the metrics of runs say. */
+export function metricEffects(tools: MetricEffectTools): WatchListener {
+  const { state, loop, warnings, notifications, now } = tools;
+  return {
+    now,
+    changed: (id) => loop.changed([id]),
+    recalled: () => loop.changed([]),
+    ruleMet: (id, attempt, rule) => {
+      if (state.runs.get(id)?.state.phase !== 'running') return;
+      loop.tell({ type: 'rule-met', at: now(), id, attempt, rule });
+    },
+    targetReached: (run, reason) => holdRest(run, reason, tools),
+    hindered: (id, words) => warnings.set(id, 'metrics', words),
+    ailing: (run, health) => notifications.ailing(run, health),
+  };
+}
+
+/** What is up may finish; what waits is held, so that a person can have it all the same. */
+function holdRest({ id }: PlannedRun, reason: string, { state, loop, log, now }: MetricEffectTools): void {
+  const { runs, groups } = state;
+  const group = runs.get(id)?.group;
+  const ids = [...(group === undefined ? [] : (groups.get(group)?.waiting ?? []))];
+  log(`${reason}; ${ids.length} runs are held`);
+  if (ids.length > 0) loop.tell({ type: 'hold-requested', at: now(), ids, reason });
+}

@@ -1,0 +1,148 @@
+/**
+ * What a supervisor does before it listens: reads the journal of those before it, and resumes the runs that it tells of.
+ *
+ * The order matters. What was lost is noted before anything is forgotten; what has to be forgotten is recorded before it is
+ * acted upon; the living are adopted before clients see them.
+ */
+import { join } from 'node:path';
+import { supervisorFiles } from '../contract/files.js';
+import type { SchedulerEvent } from '../scheduler/event.js';
+import type { Run } from '../scheduler/run-state.js';
+import { emptyState, type SchedulerState } from '../scheduler/state.js';
+import { Journal, type JournalPast } from './core/journal.js';
+import type { EventLoop } from './core/event-loop.js';
+import { forgetting, type PastAttempt, reconcile, type ReconcileTools, Recovery, replay } from './core/recovery.js';
+import type { ClockWatch, SteadyClock } from './core/steady-clock.js';
+import { Turns } from './core/turns.js';
+import type { GpuWatch } from './gpus/gpu-watch.js';
+import type { NotificationCentre } from './notify/notifications.js';
+import { type Losses, sweepsOnDisk } from './runs/losses.js';
+import type { PlannedRuns } from './runs/planned-runs.js';
+import type { Records } from './runs/records.js';
+import type { SubmissionStore } from './runs/submission-store.js';
+
+/** `recent`: the attempts that ended last; their records may not have been written. */
+export type OpenedRuns = {
+  journal: Journal;
+  state: SchedulerState;
+  past: JournalPast;
+  recent: readonly PastAttempt[];
+};
+
+/** What it takes to resume runs. */
+export type ResumeTools = ReconcileTools & {
+  runsDirectory: string;
+  log: (line: string) => void;
+  state: SchedulerState;
+  journal: Journal;
+  clock: SteadyClock;
+  clockWatch: ClockWatch;
+  submissions: SubmissionStore;
+  plannedRuns: PlannedRuns;
+  losses: Losses;
+  gpus: Pick<GpuWatch, 'lookIn'>;
+  records: Pick<Records, 'confirm'>;
+  notifications: Pick<NotificationCentre, 'countRuns'>;
+  loop: Pick<EventLoop, 'follow'>;
+};
+
+/** Runs that are followed before others have their turn. */
+const AT_ONCE = 1000;
+
+/** Opens the journal, and brings the state to where it ends. */
+export async function openRuns({
+  runsDirectory,
+  log,
+}: Pick<ResumeTools, 'runsDirectory' | 'log'>): Promise<OpenedRuns> {
+  const path = join(runsDirectory, supervisorFiles.directory, supervisorFiles.journal);
+  const state = emptyState();
+  const recovery = new Recovery(state, path);
+  const { journal, contents, past } = await Journal.open(path, recovery);
+  for (const line of contents.dropped) log(`journal: ${line}`);
+  return { journal, state, past, recent: recovery.recent };
+}
+
+/** Resumes the runs where the last supervisor left them. */
+export async function resumeRuns(parts: ResumeTools, { past, recent }: OpenedRuns): Promise<void> {
+  const { state, journal, submissions, plannedRuns, clock, clockWatch, notifications } = parts;
+  noteLosses(parts, past);
+  await submissions.prepare(plannedRuns.keys());
+  const reading = clock.reading();
+  const found = [...(reading === null ? [] : [reading]), ...unreadable(parts)];
+  if (found.length > 0) await journal.append(found);
+  replay(state, found);
+  submissions.forgetOthers(plannedRuns.keys());
+  findGpus(parts);
+  settle(parts);
+  confirmRecords(parts, recent);
+  notifications.countRuns();
+  clockWatch.start();
+  await followAll(parts);
+}
+
+/** Whoever looks for sweeps that are not known any more is told why. */
+function noteLosses({ runsDirectory, log, state, losses }: ResumeTools, { kept, damaged, isNew }: JournalPast): void {
+  if (kept === null && !isNew) return;
+  const sweeps = sweepsOnDisk(runsDirectory).filter((sweep) => !state.sweeps.has(sweep));
+  if (kept === null && sweeps.length === 0) return;
+  const what = damaged === 0 ? 'was no file' : `was damaged (${damaged} lines)`;
+  const words =
+    kept === null ? `no journal tells of the runs here any more` : `the journal ${what}; it is kept as ${kept}`;
+  log(words);
+  losses.note(words, sweeps);
+}
+
+/** A sweep whose commands are gone cannot go on; the next submit brings it back. What has to be recorded for that. */
+function unreadable({ state, plannedRuns, submissions, losses, log, now }: ResumeTools): SchedulerEvent[] {
+  return [...state.sweeps].flatMap(([sweep, ids]) => {
+    try {
+      const intakes = state.intakes.filter(({ submission }) => submission.sweep === sweep);
+      for (const key of plannedRuns.keys(ids, intakes)) submissions.page(key);
+      return [];
+    } catch (error) {
+      const up = [...ids].filter((id) => state.active.has(id)).length;
+      const rest = up === 0 ? '' : ` ${up} of its runs were up; they are taken over when it is submitted again.`;
+      log(`sweep ${sweep} is forgotten: ${(error as Error).message}${rest}`);
+      losses.note(`the commands of ${sweep} were lost: ${(error as Error).message}`, [sweep]);
+      return forgetting(state, sweep, now());
+    }
+  });
+}
+
+/** The driver's tools are where the person who submitted last had them. */
+function findGpus({ state, gpus, submissions }: ResumeTools): void {
+  const last = [...state.runs.values()].at(-1);
+  if (last !== undefined) gpus.lookIn(submissions.page(last.plan).environment);
+}
+
+/** What the last supervisor had begun, and perhaps not done. */
+function settle({ state, executor, plannedRuns, completionOf, tell, now }: ResumeTools): void {
+  reconcile(state, { executor, plannedRuns, completionOf, now, tell });
+  for (const id of state.active) settlePause(state.runs.get(id)!, executor);
+}
+
+/** The last supervisor may have died between deciding on a pause, or on its end, and doing it. */
+function settlePause({ id, state }: Run, executor: ResumeTools['executor']): void {
+  if (state.phase !== 'running') return;
+  if (state.pausedAt !== null) executor.pause(id);
+  else if (state.pausedMs > 0) executor.continue(id);
+}
+
+function confirmRecords({ plannedRuns, records, clock }: ResumeTools, recent: readonly PastAttempt[]): void {
+  for (const past of recent) {
+    const planned = plannedRuns.of(past.id);
+    const [startedAt, endedAt] = [clock.shown(past.startedAt), clock.shown(past.endedAt)];
+    if (planned !== null) records.confirm(planned, { ...past, startedAt, endedAt });
+  }
+}
+
+/** Some at a time; and even where there are none, the parts are told that all have been followed. */
+async function followAll({ state, loop }: ResumeTools): Promise<void> {
+  const ids = [...state.runs.keys()];
+  const turns = new Turns();
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    loop.follow(new Set(ids.slice(from, from + AT_ONCE)));
+    await turns.pass();
+  }
+  if (ids.length === 0) loop.follow(new Set());
+}
