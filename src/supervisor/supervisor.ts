@@ -66,6 +66,8 @@ export class Supervisor {
     const opened = await openRuns(options);
     const parts = wired(options, opened);
     await resumeRuns(parts, opened);
+    // What ended while nobody was here is not shown as running.
+    await parts.loop.untilQuiet();
     await parts.publisher.listen(options.socket);
     return new Supervisor(parts);
   }

@@ -54,6 +54,8 @@ export class EventLoop {
   #posts: Post[] = [];
   #pumping = false;
   #mentioned: NodeJS.Timeout | null = null;
+  /** Who waits for all events so far to be acted upon. */
+  readonly #waiting: (() => void)[] = [];
 
   constructor(state: SchedulerState, recorder: Recorder) {
     this.#state = state;
@@ -68,6 +70,11 @@ export class EventLoop {
   /** Whether every event so far has been acted upon. */
   get isQuiet(): boolean {
     return !this.#pumping && this.#posts.length === 0;
+  }
+
+  /** Resolves once every event so far has been acted upon, or when it turns out that they cannot be recorded for now. */
+  async untilQuiet(): Promise<void> {
+    if (!this.isQuiet) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   /** Something has happened. It will be recorded, sooner or later. */
@@ -124,6 +131,11 @@ export class EventLoop {
       if (!isRecorded) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
     this.#pumping = false;
+    this.#letGo();
+  }
+
+  #letGo(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   async #isRecorded(batch: Post[]): Promise<boolean> {
@@ -153,6 +165,7 @@ export class EventLoop {
     this.#tellTrouble(cause);
     batch.forEach(({ reject }) => reject?.(unrecorded(cause)));
     this.#posts.unshift(...batch.filter(({ reject }) => reject === null));
+    this.#letGo();
   }
 }
 

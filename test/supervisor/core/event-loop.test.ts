@@ -85,6 +85,19 @@ describe('the event loop', () => {
     expect(troubles.at(-1)).toBe('no space');
   });
 
+  it('says when all has been acted upon, and waits for no disk', async () => {
+    const { world, loop } = newWorld();
+    await loop.untilQuiet();
+    void loop.ask(slots(1));
+    void loop.ask(submitted(['a']));
+    await loop.untilQuiet();
+    expect(short(world.actions)).toEqual(['launch a']);
+    world.full = true;
+    loop.tell(started('a'));
+    await loop.untilQuiet();
+    expect(loop.isQuiet).toBe(false);
+  });
+
   it('keeps a fact until it can be written down, and what follows it in order', async () => {
     const { world, troubles, loop } = newWorld();
     await loop.ask(slots(1));
