@@ -54,6 +54,3 @@ function lineAt(text: string, start: number): string {
   const end = text.indexOf('\n', start);
   return text.slice(start, end < 0 ? text.length : end);
 }
-
-/** The line that the supervisor writes into a log between the attempts of a run (`executors/local/log-separator.ts`; a test compares them). */
-export const attemptRule = /^──── attempt \d+, \S+Z ────$/;

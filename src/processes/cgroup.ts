@@ -1,6 +1,23 @@
 /** What can be done with the cgroup (version 2) of an attempt: it holds every process of the run, however far it strayed. */
 import { existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { join, normalize } from 'node:path';
+import { join, normalize, relative } from 'node:path';
+
+/**
+ * The folder of a process's cgroup; null when it has none that can be seen from here.
+ *
+ * @param mounts Text of /proc/self/mountinfo. @param groups Text of /proc/PID/cgroup.
+ */
+export function cgroupFolder(mounts: string, groups: string): string | null {
+  const group = /^0::(\/.*)$/m.exec(groups)?.[1];
+  if (group === undefined) return null;
+  for (const line of mounts.split('\n')) {
+    const [, root, folder] = /^\d+ \d+ \S+ (\S+) (\S+) .* - cgroup2 /.exec(line) ?? [];
+    if (root === undefined || folder === undefined) continue;
+    const below = relative(unescaped(root), group);
+    if (!below.startsWith('..')) return join(unescaped(folder), below);
+  }
+  return null;
+}
 
 /** Whether a path in a claim can be one of ours: a torn or foreign file must not make us kill a login session. */
 export function isRunCgroup(path: string): boolean {
@@ -47,6 +64,11 @@ export function removeCgroup(path: string): boolean {
 /** How many of its processes the kernel killed for want of memory; 0 where memory is not watched. */
 export function oomKillsOf(path: string): number {
   return Number(/^oom_kill (\d+)$/m.exec(readOr(join(path, 'memory.events'), ''))?.[1] ?? 0);
+}
+
+/** A space in a path is `\040` there. */
+function unescaped(path: string): string {
+  return path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 
 /** A run may have divided its cgroup itself. */

@@ -1,6 +1,6 @@
 import { failureLine, shorten } from '../logs/failure-line.js';
 import { LogFile, type LogLine, type LogStretch } from '../logs/log-file.js';
-import { attemptRule } from '../logs/log-plain-text.js';
+import { attemptRule } from '../contract/attempt-separator.js';
 import type { LogSource } from '../logs/log-source.js';
 import type { LogPlace } from './log-choice.js';
 import { isAtEnd, lineAt, type LogPage } from './view/log-page.js';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { availableParallelism, freemem, totalmem } from 'node:os';
-import { cgroupFolder } from '../../executors/local/cgroup-home.js';
+import { cgroupFolder } from '../../processes/cgroup.js';
 import { sizeText } from '../../text/numbers.js';
 import { bad, type Check, type Finding, numberIn, ok, type Place, textOf, warn } from './check.js';
 

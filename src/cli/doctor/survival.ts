@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { cgroupFolder } from '../../executors/local/cgroup-home.js';
+import { cgroupFolder } from '../../processes/cgroup.js';
 import { ask, bad, type Check, type Finding, ok, type Place, textOf, warn } from './check.js';
 
 export const cgroups: Check = {

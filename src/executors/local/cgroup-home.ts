@@ -10,9 +10,9 @@
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { RunId } from '../../base/ids.js';
-import { removeCgroup } from '../../processes/cgroup.js';
+import { cgroupFolder, removeCgroup } from '../../processes/cgroup.js';
 
 const LONGEST_NAME = 255;
 /** A cgroup of another supervisor that is empty for longer is not one that its shim is about to enter, ms. */
@@ -93,34 +93,12 @@ function homeAt(own: string, path: string, staleMs: number): CgroupHome | null {
   }
 }
 
-/**
- * The folder of a process's cgroup; null when it has none that can be seen from here.
- *
- * @param mounts Text of /proc/self/mountinfo. @param groups Text of /proc/PID/cgroup.
- */
-export function cgroupFolder(mounts: string, groups: string): string | null {
-  const group = /^0::(\/.*)$/m.exec(groups)?.[1];
-  if (group === undefined) return null;
-  for (const line of mounts.split('\n')) {
-    const [, root, folder] = /^\d+ \d+ \S+ (\S+) (\S+) .* - cgroup2 /.exec(line) ?? [];
-    if (root === undefined || folder === undefined) continue;
-    const below = relative(unescaped(root), group);
-    if (!below.startsWith('..')) return join(unescaped(folder), below);
-  }
-  return null;
-}
-
 function ownCgroup(): string | null {
   try {
     return cgroupFolder(readFileSync('/proc/self/mountinfo', 'utf8'), readFileSync('/proc/self/cgroup', 'utf8'));
   } catch {
     return null;
   }
-}
-
-/** A space in a path is `\040` there. */
-function unescaped(path: string): string {
-  return path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 
 /** Runs have no `:` in their names, so no two attempts share one. */

@@ -12,13 +12,14 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { attemptSeparator } from '../../contract/attempt-separator.js';
 import { runFiles } from '../../contract/files.js';
 import { type Obstacle, openForAppending } from '../../files/regular-file.js';
 import { writeFresh } from '../../files/whole-file.js';
 import { hostIdentity } from '../../processes/host-identity.js';
-import { attemptDirectory, attemptObstacle, logSeparator } from './attempt-files.js';
+import { attemptDirectory, attemptObstacle } from './attempt-files.js';
 import { placeWord } from './claim-text.js';
-import { hasRoom } from './disk-room.js';
+import { hasRoom } from '../../files/disk-room.js';
 import { carried } from './environment-carrier.js';
 import { SHIM } from './shim.js';
 
@@ -147,7 +148,7 @@ export function problemOf({ argv, cwd, environment }: LaunchSpec): string | null
 
 function separate(log: number, attempt: number): void {
   if (fstatSync(log).size === 0) return;
-  say(log, `\n${logSeparator(attempt, new Date())}\n`);
+  say(log, `\n${attemptSeparator(attempt, new Date())}\n`);
 }
 
 /** The log is a courtesy: a full disk must not keep the reason from the person's screen. */

@@ -1,5 +1,5 @@
 import type { RunId } from '../../base/ids.js';
-import { isShortOfRoom } from '../../executors/local/disk-room.js';
+import { isShortOfRoom } from '../../files/disk-room.js';
 import type { FleetStatus, SweepSummary } from '../../protocol/run-summary.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import { RunViewCache, type RunViewSources } from './run-view-cache.js';

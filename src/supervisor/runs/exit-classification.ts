@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Outcome, RunFacts } from '../../base/outcome.js';
+import { linesOfLastAttempt } from '../../contract/attempt-separator.js';
 import { runFiles } from '../../contract/files.js';
-import { linesOfLastAttempt } from '../../executors/local/attempt-files.js';
-import { hasRoom } from '../../executors/local/disk-room.js';
+import { hasRoom } from '../../files/disk-room.js';
 import type { Ending } from '../../executors/local/ending.js';
 import { FactsReading } from '../../files/completion-facts.js';
 import { failureLine, outOfMemoryLine } from '../../logs/failure-line.js';

@@ -4,7 +4,7 @@ import type { RunId } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
 import { runFiles } from '../../contract/files.js';
 import type { AttemptRecord, GitRecord, RunRecord } from '../../contract/run-record.js';
-import { isShortOfRoom } from '../../executors/local/disk-room.js';
+import { isShortOfRoom } from '../../files/disk-room.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import { readRunRecord, recordObstacle, writeRunRecord } from '../../files/run-record-file.js';
 import { codeKey, CodeReader } from '../../provenance/code-state.js';

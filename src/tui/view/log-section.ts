@@ -1,4 +1,4 @@
-import { attemptRule } from '../../logs/log-plain-text.js';
+import { attemptRule } from '../../contract/attempt-separator.js';
 import { sectionRule } from './section.js';
 import { fit, type Line, span, type Tone } from './span.js';
 import { wrap } from './wrap.js';

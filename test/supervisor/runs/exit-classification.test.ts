@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { failureClass, type Outcome } from '../../../src/base/outcome.js';
-import { logSeparator } from '../../../src/executors/local/attempt-files.js';
+import { attemptSeparator } from '../../../src/contract/attempt-separator.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
 import { type AttemptEnding, outcomeOf } from '../../../src/supervisor/runs/exit-classification.js';
@@ -28,7 +28,7 @@ const signal = (name: string): AttemptEnding => ({ kind: 'signalled', signal: na
 const oomKilled: AttemptEnding = { kind: 'out-of-memory', reason: 'killed by the kernel: out of memory' };
 const outOfMemory = 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.';
 const traceback = (line: string) => `Traceback (most recent call last):\n  File "train.py", line 8\n${line}\n`;
-const separated = `\n${logSeparator(2, new Date(0))}\n`;
+const separated = `\n${attemptSeparator(2, new Date(0))}\n`;
 
 describe('how a run ended', () => {
   it.each<{ when: string; ending: AttemptEnding; log?: string; outcome: Outcome; class: string | null }>([

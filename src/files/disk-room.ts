@@ -1,6 +1,6 @@
 import { statfsSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeFresh } from '../../files/whole-file.js';
+import { writeFresh } from './whole-file.js';
 
 /** With less than this a disk may refuse the next byte, for reasons of its own: reserves, quotas, blocks. Bytes. */
 const SCARCE = 1 << 20;
