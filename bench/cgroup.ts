@@ -35,7 +35,10 @@ class Course {
 
   constructor(folder: string, home: CgroupHome | null) {
     this.#folder = folder;
-    this.#executor = new LocalExecutor(() => this.#tell(), home);
+    this.#executor = new LocalExecutor(
+      { ended: () => this.#tell(), named: () => undefined, troubled: () => undefined, mayGiveUp: () => true },
+      home,
+    );
   }
 
   async run(): Promise<void> {
@@ -44,7 +47,8 @@ class Course {
       const directory = join(this.#folder, name);
       mkdirSync(directory, { recursive: true });
       const environment = { PATH: process.env['PATH'] ?? '' };
-      const order = { directory, attempt: 1, argv: ['true'], cwd: directory, environment };
+      const needs = { gpus: 0, gpuMemory: null, cpus: 1 };
+      const order = { directory, attempt: 1, argv: ['true'], cwd: directory, environment, needs };
       const start = performance.now();
       await new Promise<void>((resolve) => {
         this.#tell = resolve;

@@ -1,5 +1,6 @@
 import { statfsSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { pid } from 'node:process';
 import { writeFresh } from './whole-file.js';
 
 /** With less than this a disk may refuse the next byte, for reasons of its own: reserves, quotas, blocks. Bytes. */
@@ -12,7 +13,7 @@ const NEEDED = 1 << 16;
  * then it is tried, because only the file system knows what it keeps back for whom. True where nobody can tell.
  */
 export function hasRoom(directory: string): boolean {
-  return freeBytes(directory) >= SCARCE || mayWrite(join(directory, `.room-${process.pid}`));
+  return freeBytes(directory) >= SCARCE || mayWrite(join(directory, `.room-${pid}`));
 }
 
 /** Infinity where the file system does not count. */

@@ -139,6 +139,21 @@ function processesFromPs(): ProcessEntry[] {
   return parsePs(stdout).map((stat) => new ProcessEntry(stat));
 }
 
+/** Readings of all processes that those share who ask in the same turn of the event loop. */
+export class ProcessTable {
+  #read: readonly ProcessEntry[] | null = null;
+
+  /** As they were read in this turn; if nobody has, as they are now. */
+  inThisTurn(): readonly ProcessEntry[] {
+    return this.#read ?? this.now();
+  }
+
+  now(): readonly ProcessEntry[] {
+    if (this.#read === null) setImmediate(() => (this.#read = null));
+    return (this.#read = readProcesses());
+  }
+}
+
 function toldTo({ pid, startTime, image }: ProcessStat): Told {
   const known = told.get(pid);
   if (known?.startTime === startTime && known.image === image) return known;

@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { untilWholeSecond } from '../base/lazy.js';
 import { UserError } from '../base/user-error.js';
 import { ELSEWHERE, leaseTerms, type LeaseTerms, type SupervisorLock } from '../contract/supervisor-lock.js';
+import { executorNamed } from '../executors/registry.js';
 import { checkRunsDirectory } from '../files/private-folder.js';
 import { hostIdentity } from '../processes/host-identity.js';
 import { identityOf } from '../processes/process-identity.js';
@@ -46,7 +47,8 @@ async function main(): Promise<void> {
   const lock = await locked(runsDirectory, own, takesOver ? terms : null);
   if (lock === null) return;
   const isOurs = () => lock.look() !== 'lost';
-  const given = { runsDirectory, bin, socket, isOurs, completionOf, log, host: hostConfig() };
+  const openExecutor = executorNamed(process.env['MEMRL_EXECUTOR'] ?? 'local');
+  const given = { runsDirectory, openExecutor, bin, socket, isOurs, completionOf, log, host: hostConfig() };
   try {
     await serve(given, lock, terms);
   } finally {
@@ -159,7 +161,6 @@ function hostConfig(): HostConfig {
     leaseDirectory: env['MEMRL_LEASES'] ?? '/tmp/memrl-gpus',
     supervisor: identityOf(process.pid)!,
     uid: process.getuid?.() ?? 0,
-    cgroups: env['MEMRL_CGROUP'] !== 'off',
     gpuEveryMs: numberIn('MEMRL_GPU_EVERY_MS'),
     gpuPatienceMs: numberIn('MEMRL_GPU_PATIENCE_MS'),
   };

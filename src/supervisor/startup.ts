@@ -7,7 +7,6 @@
 import { join } from 'node:path';
 import { supervisorFiles } from '../contract/files.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
-import type { Run } from '../scheduler/run-state.js';
 import { emptyState, type SchedulerState } from '../scheduler/state.js';
 import { Journal, type JournalPast } from './core/journal.js';
 import type { EventLoop } from './core/event-loop.js';
@@ -73,7 +72,7 @@ export async function resumeRuns(parts: ResumeTools, { past, recent }: OpenedRun
   replay(state, found);
   submissions.forgetOthers(plannedRuns.keys());
   findGpus(parts);
-  settle(parts);
+  await reconcile(state, parts);
   confirmRecords(parts, recent);
   notifications.countRuns();
   clockWatch.start();
@@ -113,19 +112,6 @@ function unreadable({ state, plannedRuns, submissions, losses, log, now }: Resum
 function findGpus({ state, gpus, submissions }: ResumeTools): void {
   const last = [...state.runs.values()].at(-1);
   if (last !== undefined) gpus.lookIn(submissions.page(last.plan).environment);
-}
-
-/** What the last supervisor had begun, and perhaps not done. */
-function settle({ state, executor, plannedRuns, completionOf, tell, now }: ResumeTools): void {
-  reconcile(state, { executor, plannedRuns, completionOf, now, tell });
-  for (const id of state.active) settlePause(state.runs.get(id)!, executor);
-}
-
-/** The last supervisor may have died between deciding on a pause, or on its end, and doing it. */
-function settlePause({ id, state }: Run, executor: ResumeTools['executor']): void {
-  if (state.phase !== 'running') return;
-  if (state.pausedAt !== null) executor.pause(id);
-  else if (state.pausedMs > 0) executor.continue(id);
 }
 
 function confirmRecords({ plannedRuns, records, clock }: ResumeTools, recent: readonly PastAttempt[]): void {

@@ -1,7 +1,6 @@
 import { untilWholeSecond } from '../base/lazy.js';
 import type { RunId } from '../base/ids.js';
-import { openCgroupHome } from '../executors/local/cgroup-home.js';
-import { LocalExecutor } from '../executors/local/local-executor.js';
+import type { OpenExecutor } from '../executors/executor.js';
 import type { SchedulerAction } from '../scheduler/action.js';
 import { nextDeadline } from '../scheduler/lifecycle/deadlines.js';
 import { isSettled } from '../scheduler/placement/waiting-reason.js';
@@ -18,7 +17,8 @@ import { sweepSummaries } from './publish/run-view.js';
 import { RequestHandler } from './requests/request-handler.js';
 import { Endings } from './runs/endings.js';
 import type { CompletionOf } from './runs/exit-classification.js';
-import { type Launch, Launcher } from './runs/launcher.js';
+import type { Launch } from './runs/launch-spec.js';
+import { Launcher } from './runs/launcher.js';
 import { Losses } from './runs/losses.js';
 import { metricEffects } from './runs/metric-effects.js';
 import { PlannedRuns } from './runs/planned-runs.js';
@@ -37,6 +37,8 @@ export type SupervisorOptions = {
   /** Folder of our own programs, put at the end of the runs' PATH. */
   bin: string;
   socket: string;
+  /** Where runs are started. */
+  openExecutor: OpenExecutor;
   completionOf: CompletionOf;
   /** Whether the runs directory is still locked for this process; sees to it, if nobody else has locked it. */
   isOurs: () => boolean;
@@ -161,17 +163,20 @@ function withReporting(core: ReturnType<typeof withLoop>) {
 
 /** What starts runs and hears of their ends. */
 function withExecutor(known: ReturnType<typeof withReporting>) {
-  const { runsDirectory, bin, host, log, completionOf, now, tell, state, clock, loop } = known;
+  const { runsDirectory, bin, host, openExecutor, log, completionOf, now, tell, state, clock, loop } = known;
   const { submissions, plannedRuns, warnings, records, watcher, gpus } = known;
   const changed = (id: RunId) => loop.changed([id]);
   const shortage = new Shortage(now);
   const endings = new Endings({ state, plannedRuns, completionOf, loop, gpus, watcher, warnings, shortage, now });
-  const home = host.cgroups ? openCgroupHome(runsDirectory) : null;
-  const executor = new LocalExecutor((...end) => endings.ended(...end), home, undefined, {
-    named: changed,
-    troubled: (id, words) => warnings.set(id, 'trouble', words),
-    mayGiveUp: (id) => endings.mayGiveUp(id),
-  });
+  const executor = openExecutor(
+    { runsDirectory, environment: host.environment },
+    {
+      ended: (...end) => endings.ended(...end),
+      named: changed,
+      troubled: (id, words) => warnings.set(id, 'trouble', words),
+      mayGiveUp: (id) => endings.mayGiveUp(id),
+    },
+  );
   const launcher = new Launcher({
     ...{ state, book: submissions, bin, executor, gpus, shortage, tell, changed, now },
     mention: (event) => loop.mention(event),
@@ -213,6 +218,7 @@ function requestHandler(known: ReturnType<typeof withExecutor>): RequestHandler 
     planned: (id) => plannedRuns.of(id),
     ask: (event) => loop.ask(event),
     elderOf: (directory, attempt) => executor.orphanedAttemptOf(directory, attempt),
+    resources: () => executor.resources(),
     inventory: (environment) => gpus.inventory(environment),
     capture: (plan, environment, names) =>
       void records.capture(plan, { environment, redact: redaction.of(environment), gpus: names }),

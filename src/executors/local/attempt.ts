@@ -4,8 +4,9 @@ import type { RunId } from '../../base/ids.js';
 import { bootId, identityOf, isAlive, type ProcessIdentity, readStat } from '../../processes/process-identity.js';
 import type { ProcessEntry } from '../../processes/process-table.js';
 import { keyOf, type Tree } from '../../processes/process-tree.js';
+import type { Ending } from '../executor.js';
 import { attemptDirectory, readClaim } from './attempt-files.js';
-import type { Ending, ShimStatus } from './ending.js';
+import type { ShimStatus } from './ending.js';
 
 export function newAttempt(
   which: Pick<Attempt, 'id' | 'number' | 'directory' | 'pid' | 'cgroup' | 'elsewhere'>,

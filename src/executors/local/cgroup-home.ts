@@ -63,6 +63,13 @@ export class CgroupHome {
   }
 }
 
+/** Removes the cgroup of an ended attempt, if it had one; what still lives in it is waited for by its home. */
+export function release(cgroup: string | null, home: CgroupHome | null): void {
+  if (cgroup === null) return;
+  if (home === null) removeCgroup(cgroup);
+  else home.remove(cgroup);
+}
+
 /**
  * Null where cgroups of our own cannot be made: no cgroup v2, not permitted, not Linux. Clears what dead runs left behind,
  * also those of runs directories that are gone: nobody else would.

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import type { RunId } from '../../base/ids.js';
 import { runFiles } from '../../contract/files.js';
+import type { Ending, LaunchSpec } from '../executor.js';
 import { attemptObstacle, exitObstacle, readClaim, readExitCode, readShellWords } from './attempt-files.js';
 import { NOT_OURS, NOT_RUN } from './shim.js';
-import { type LaunchSpec, problemOf } from './start-attempt.js';
+import { problemOf } from './start-attempt.js';
 
 export function isSigkill(ending: Ending): boolean {
   return ending.kind === 'signalled' && ending.signal === 'SIGKILL';
@@ -15,37 +15,11 @@ export function isSigkill(ending: Ending): boolean {
  * The shell says 127 or 126 for a command that it cannot find or execute; we say why. Only then: to look for every command
  * beforehand would take a fifth of the time of a short run.
  */
-export function explained(ending: Ending, order: LaunchSpec): Ending {
+export function explained(ending: Ending, spec: LaunchSpec): Ending {
   if (ending.kind !== 'exited' || (ending.code !== 127 && ending.code !== 126)) return ending;
-  const reason = problemOf(order);
+  const reason = problemOf(spec);
   return reason === null ? ending : { kind: 'not-begun', reason };
 }
-
-/** A process that was still there when the end of its run was told. */
-export type LeakedProcess = { pid: number; name: string };
-
-/**
- * Told once for every attempt that was started or adopted here.
- *
- * `survivors`: of a run that was killed, what SIGKILL could not end; of a run that ended by itself, what it left behind,
- * which is not touched. They may hold GPU memory. Empty: none, or the run took less than 5 s and nobody looked.
- */
-export type EndingListener = (id: RunId, attempt: number, ending: Ending, survivors: readonly LeakedProcess[]) => void;
-
-/** How the process of an attempt ended, before anyone asks what that means for the run. */
-export type Ending =
-  | { kind: 'exited'; code: number }
-  | { kind: 'signalled'; signal: string }
-  /** The kernel killed it for want of memory. */
-  | { kind: 'out-of-memory'; reason: string }
-  /** The command was never run, and would not be if it were tried again. */
-  | { kind: 'not-begun'; reason: string }
-  /** The command was never run, and its attempt can no longer begin: another one can, once there is room on the disk. */
-  | { kind: 'not-claimed' }
-  /** The command was never run, as the machine was short of something: another attempt can be, once it is there again. */
-  | { kind: 'not-run'; shortage: string }
-  /** Nobody can know. */
-  | { kind: 'unknown'; reason: string };
 
 /** What the operating system said of the shim itself; null: this process was not its parent. */
 export type ShimStatus = { code: number | null; signal: NodeJS.Signals | null } | null;

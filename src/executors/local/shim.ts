@@ -5,7 +5,7 @@
  *
  * - It first creates `pid`, which must not exist yet. Whoever creates that file owns the attempt, so an attempt can be
  *   begun once only: if the file is there, or cannot be written, the shim leaves with 75 and the command never runs.
- *   Its line identifies the process and says where that process is (see `claim-line.ts`).
+ *   Its line identifies the process and says where that process is (see `claim-text.ts`).
  * - Before that it enters the cgroup, if one is given (else it is empty) and lets it in; the line then ends in its path.
  * - Signals are caught, not ignored, so that the command gets the default dispositions back and the shim outlives it.
  * - The command is executed by a subshell, never run by the shell itself, which would take `cd` or `exit` for its own.

@@ -17,29 +17,16 @@ import { runFiles } from '../../contract/files.js';
 import { type Obstacle, openForAppending } from '../../files/regular-file.js';
 import { writeFresh } from '../../files/whole-file.js';
 import { hostIdentity } from '../../processes/host-identity.js';
+import type { LaunchSpec, Start } from '../executor.js';
 import { attemptDirectory, attemptObstacle } from './attempt-files.js';
 import { placeWord } from './claim-text.js';
 import { hasRoom } from '../../files/disk-room.js';
 import { carried } from './environment-carrier.js';
 import { SHIM } from './shim.js';
 
-/** One start of a run, complete. */
-export type LaunchSpec = {
-  /** Of the run; absolute. */
-  directory: string;
-  attempt: number;
-  argv: readonly string[];
-  cwd: string;
-  /** The whole of it: nothing is inherited from the supervisor. */
-  environment: Readonly<Record<string, string>>;
-  /** Files that must be in the run's directory when it starts: name and content. */
-  files?: Readonly<Record<string, string>>;
-};
-
-export type Start =
-  | { kind: 'started'; child: ChildProcess; pid: number }
-  /** `transient`: nothing is wrong with the run; the machine is short of something, and later it may go. */
-  | { kind: 'refused'; reason: string; transient: boolean };
+/** `child`: the shim. */
+type ShimStart = Extract<Start, { kind: 'started' }> & { child: ChildProcess };
+type Refusal = Extract<Start, { kind: 'refused' }>;
 
 /** Read while files can be opened: what could not be read would make this another place. */
 const place = placeWord(hostIdentity());
@@ -60,24 +47,24 @@ const shortages: Readonly<Record<string, string>> = {
  *
  * @param cgroup The attempt's own, for the shim to enter; null: none.
  */
-export function startAttempt(order: LaunchSpec, cgroup: string | null): Start {
+export function startAttempt(spec: LaunchSpec, cgroup: string | null): ShimStart | Refusal {
   let log: number;
   try {
-    mkdirSync(attemptDirectory(order.directory, order.attempt), { recursive: true });
-    if (!hasRoom(order.directory)) return full(order.directory);
+    mkdirSync(attemptDirectory(spec.directory, spec.attempt), { recursive: true });
+    if (!hasRoom(spec.directory)) return full(spec.directory);
     // A shim would wait for ever at a pipe in the place of its file.
-    const obstacle = attemptObstacle(attemptDirectory(order.directory, order.attempt));
+    const obstacle = attemptObstacle(attemptDirectory(spec.directory, spec.attempt));
     if (obstacle !== null) return { kind: 'refused', reason: obstacle, transient: false };
-    for (const [name, text] of Object.entries(order.files ?? {})) writeFresh(join(order.directory, name), text);
-    const opened = openForAppending(join(order.directory, runFiles.log));
-    if (opened.kind !== 'file') return unwritable(order.directory, opened);
+    for (const [name, text] of Object.entries(spec.files ?? {})) writeFresh(join(spec.directory, name), text);
+    const opened = openForAppending(join(spec.directory, runFiles.log));
+    if (opened.kind !== 'file') return unwritable(spec.directory, opened);
     log = opened.descriptor;
   } catch (error) {
-    return refusal(readOnly(order.directory) ?? error, `cannot write to ${order.directory}`);
+    return refusal(readOnly(spec.directory) ?? error, `cannot write to ${spec.directory}`);
   }
   try {
-    separate(log, order.attempt);
-    const start = launch(order, log, cgroup);
+    separate(log, spec.attempt);
+    const start = launch(spec, log, cgroup);
     // What passes by itself is not worth a line for every time it is tried.
     if (start.kind === 'refused' && !start.transient) say(log, `memrl-tui: ${start.reason}\n`);
     return start;
@@ -86,13 +73,13 @@ export function startAttempt(order: LaunchSpec, cgroup: string | null): Start {
   }
 }
 
-function unwritable(directory: string, obstacle: Obstacle): Start {
+function unwritable(directory: string, obstacle: Obstacle): Refusal {
   const why = obstacle.kind === 'unreadable' ? obstacle.reason : 'it is gone';
   return { kind: 'refused', reason: `cannot write to ${join(directory, runFiles.log)}: ${why}`, transient: false };
 }
 
 /** Said before the shim finds it out: an attempt that it cannot claim is used up. */
-function full(directory: string): Start {
+function full(directory: string): Refusal {
   return { kind: 'refused', reason: `cannot write to ${directory}: ${shortages['ENOSPC']}`, transient: true };
 }
 
@@ -107,8 +94,8 @@ function readOnly(path: string): unknown {
   }
 }
 
-function launch(order: LaunchSpec, log: number, cgroup: string | null): Start {
-  const { directory, attempt, argv, cwd, environment } = order;
+function launch(spec: LaunchSpec, log: number, cgroup: string | null): ShimStart | Refusal {
+  const { directory, attempt, argv, cwd, environment } = spec;
   const args = [
     '-c',
     SHIM,
@@ -124,7 +111,7 @@ function launch(order: LaunchSpec, log: number, cgroup: string | null): Start {
     child.on('error', () => undefined);
     child.unref();
     if (child.pid !== undefined) return { kind: 'started', child, pid: child.pid };
-    const reason = problemOf(order);
+    const reason = problemOf(spec);
     // Node tells why only later. The shim can always be executed, so if the folder can be entered, it is a shortage.
     if (reason !== null) return { kind: 'refused', reason, transient: false };
     return { kind: 'refused', reason: 'the machine is out of processes or open files', transient: true };
@@ -135,7 +122,7 @@ function launch(order: LaunchSpec, log: number, cgroup: string | null): Start {
   }
 }
 
-function refusal(error: unknown, what: string): Start {
+function refusal(error: unknown, what: string): Refusal {
   const code = codeOf(error);
   const shortage = shortages[code];
   return { kind: 'refused', reason: `${what}: ${shortage ?? code}`, transient: shortage !== undefined };

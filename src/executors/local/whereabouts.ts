@@ -14,6 +14,7 @@ import { hostIdentity, relationTo } from '../../processes/host-identity.js';
 import { bootId, identityOf, isAlive, type ProcessIdentity } from '../../processes/process-identity.js';
 import type { ProcessEntry } from '../../processes/process-table.js';
 import { type Tree, treeMembers } from '../../processes/process-tree.js';
+import type { Ending, TakenOver } from '../executor.js';
 import {
   attemptDirectory,
   attemptObstacle,
@@ -25,17 +26,7 @@ import {
   withdraw,
 } from './attempt-files.js';
 import { type Claim, claimLine } from './claim-text.js';
-import { type Ending, provenEnding, unprovenEnding } from './ending.js';
-
-/** What became of an attempt that an earlier supervisor meant to start. */
-export type Found =
-  /** It lives, with its shim or without, and is watched from now on. */
-  | { kind: 'alive'; pid: number }
-  /** It began on that machine, or in a container that is not ours, and has not told its end. That is watched for. */
-  | { kind: 'elsewhere'; pid: number; host: string }
-  | { kind: 'ended'; pid: number; ending: Ending }
-  /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. `reason`: why nothing more is known. */
-  | { kind: 'withdrawn'; neverRan: boolean; reason?: string };
+import { provenEnding, unprovenEnding } from './ending.js';
 
 /** An attempt by its run's directory. */
 export type Which = { directory: string; number: number };
@@ -264,13 +255,13 @@ export function livingOrphanedAttempt(
 }
 
 /**
- * Makes the elder the attempt of this number, too: it has the claim of the one and will have its exit code, for this
+ * Makes the orphan the attempt of the later number, too: it has the claim of the one and will have its exit code, for this
  * supervisor and the next ones. So no other process can begin it. Throws when the directory cannot be written to.
  */
-export function succeed(runDirectory: string, elder: number, attempt: number): void {
+export function succeed(runDirectory: string, { orphan, attempt }: TakenOver): void {
   const directory = attemptDirectory(runDirectory, attempt);
-  mkdirSync(attemptDirectory(runDirectory, elder), { recursive: true });
+  mkdirSync(attemptDirectory(runDirectory, orphan), { recursive: true });
   // An empty one, that was made for a start which was put off.
   rmSync(directory, { recursive: true, force: true });
-  symlinkSync(String(elder), directory);
+  symlinkSync(String(orphan), directory);
 }

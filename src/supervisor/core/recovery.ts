@@ -1,12 +1,13 @@
 import type { RunId } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
-import type { LocalExecutor } from '../../executors/local/local-executor.js';
+import type { Executor, Found } from '../../executors/executor.js';
 import type { EventOf, SchedulerEvent } from '../../scheduler/event.js';
 import { type ActiveState, type Ending, isActive, type Run, type RunState } from '../../scheduler/run-state.js';
 import { slotName } from '../../scheduler/placement/slot.js';
 import { restored, Snapshot } from '../../scheduler/snapshot.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { step } from '../../scheduler/step.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
 import { makeHaste, MANY_RUNS } from './haste.js';
 import { damagedSnapshot, type JournalContents, type JournalHearer } from './journal-text.js';
 import { withEnd } from '../runs/endings.js';
@@ -112,7 +113,7 @@ function endingOf(state: RunState): Ending | null {
 }
 
 export type ReconcileTools = {
-  executor: LocalExecutor;
+  executor: Executor;
   plannedRuns: Pick<PlannedRuns, 'of'>;
   completionOf: CompletionOf;
   tell: (event: SchedulerEvent) => void;
@@ -123,21 +124,21 @@ export type ReconcileTools = {
  * Finds out what became of the runs that held a slot when the last supervisor died, and tells it as events: the living are
  * adopted, the codes of the dead are read, and those that had not begun are taken back to the queue for good.
  */
-export function reconcile(state: SchedulerState, tools: ReconcileTools): void {
-  for (const id of [...state.active]) {
-    const run = state.runs.get(id)!;
-    reconcileRun(run, run.state as ActiveState, tools);
-  }
+export async function reconcile(state: SchedulerState, tools: ReconcileTools): Promise<void> {
+  await Promise.all([...state.active].map((id) => reconcileRun(state.runs.get(id)!, tools)));
 }
 
-function reconcileRun(
-  run: Run,
-  was: ActiveState,
-  { executor, plannedRuns, completionOf, tell, now }: ReconcileTools,
-): void {
+async function reconcileRun(run: Run, tools: ReconcileTools): Promise<void> {
   const { id, attempt } = run;
-  const plan = plannedRuns.of(id)!;
-  const found = executor.adopt(id, plan.directory, attempt);
+  const was = run.state as ActiveState;
+  const plan = tools.plannedRuns.of(id)!;
+  tellFound({ id, attempt, plan, was }, await tools.executor.adopt(id, plan.directory, attempt), tools);
+}
+
+type PastRun = Pick<Run, 'id' | 'attempt'> & { plan: PlannedRun; was: ActiveState };
+
+function tellFound({ id, attempt, plan, was }: PastRun, found: Found, tools: ReconcileTools): void {
+  const { executor, completionOf, tell, now } = tools;
   if (found.kind === 'withdrawn') {
     const reason = found.reason ?? 'its directory is gone';
     if (was.phase === 'starting' || found.neverRan) tell({ type: 'launch-withdrawn', at: now(), id, attempt });
@@ -149,10 +150,12 @@ function reconcileRun(
   else withEnd({ id, attempt, plan, ending: found.ending }, { completionOf, now }, tell);
 }
 
-/** The last supervisor may have died between deciding to end a run and doing it. */
-function askAgain(executor: LocalExecutor, id: RunId, { phase }: ActiveState): void {
-  if (phase === 'stopping') executor.terminate(id);
-  if (phase === 'killing') executor.kill(id);
+/** The last supervisor may have died between deciding on a pause, on its end, or on the run's end, and doing it. */
+function askAgain(executor: Executor, id: RunId, was: ActiveState): void {
+  if (was.phase === 'stopping') executor.terminate(id);
+  else if (was.phase === 'killing') executor.kill(id);
+  else if (was.phase === 'running' && was.pausedAt !== null) executor.pause(id);
+  else if (was.phase === 'running' && was.pausedMs > 0) executor.continue(id);
 }
 
 /** Events that give a sweep up, whatever its runs were doing. */

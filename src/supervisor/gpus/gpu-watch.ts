@@ -25,8 +25,6 @@ export type HostConfig = {
   leaseDirectory: string;
   supervisor: ProcessIdentity;
   uid: number;
-  /** Whether runs get cgroups of their own, where that is permitted. */
-  cgroups: boolean;
   /** Between looks while runs exist, ms; left out: as the monitor does. */
   gpuEveryMs: number | undefined;
   /** For one answer of the driver, ms. */

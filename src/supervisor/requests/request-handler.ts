@@ -1,7 +1,7 @@
-import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
+import type { ExecutorResources } from '../../executors/executor.js';
 import { checkSweepFolder } from '../../files/private-folder.js';
 import type { GpuView } from '../../gpu/gpu.js';
 import type { Ack, Command } from '../../protocol/message.js';
@@ -33,6 +33,8 @@ export type RequestTools = Known & {
   now: () => number;
   book: SubmissionStore;
   judge: CompletionOf;
+  /** What the executor has room for. */
+  resources: () => ExecutorResources;
   /** The GPUs that are there; looked for in that environment, if one is given, from now on. */
   inventory: (environment: Environment | null) => Promise<GpuView>;
   /** Finds out, in the background, what the code of the runs is. */
@@ -122,7 +124,7 @@ export class RequestHandler {
   }
 
   async #submit({ plan, environment, slots: wish }: Submit): Promise<Ack> {
-    const { ask, now, book, judge, capture } = this.#tools;
+    const { ask, now, book, judge, capture, resources } = this.#tools;
     const [first] = plan.runs;
     if (first !== undefined) checkSweepFolder(dirname(first.directory));
     const { slots, view } = await this.#grant(wish, environment);
@@ -132,7 +134,8 @@ export class RequestHandler {
       view.gpus.map(({ name }) => name),
     );
     const sharing = mostSharing(slots.gpus, view, environment);
-    const runs = await judgeRuns(plan, this.#tools, judge, { gpus: slots.gpus.length, perGpu: wish.perGpu, sharing });
+    const room = { placed: resources().gpus === 'placed', gpus: slots.gpus.length, perGpu: wish.perGpu, sharing };
+    const runs = await judgeRuns(plan, this.#tools, judge, room);
     const key = await book.add(plan, environment);
     const portion = runs.length > PORTION ? { portion: PORTION } : {};
     const submission = { sweep: plan.sweep, plan: key, groups: groupNeeds(plan), runs, ...portion };
@@ -154,12 +157,14 @@ export class RequestHandler {
 
   /** Changes the slots if they are to change; without a wish, what a person has chosen and what runs use is left as it is. */
   async #grant(wish: Submit['slots'], environment: Environment | null): Promise<{ slots: SlotChoice; view: GpuView }> {
-    const { state, ask, now, inventory } = this.#tools;
+    const { state, ask, now, inventory, resources } = this.#tools;
     const view = await inventory(environment);
+    const most = resources();
+    const asked = most.gpus === 'placed' ? wish : { ...wish, gpus: 'none' as const };
     const before = grantedNow(state);
     const was = { cpus: state.cpu.chosen, gpus: state.gpu.chosen };
     const chosen = { cpus: was.cpus || wish.slots !== undefined, gpus: was.gpus || wish.gpus !== undefined };
-    const slots = chooseSlots(wish, isSettled(state) ? chosenOf(before, was) : before, availableParallelism(), view);
+    const slots = chooseSlots(asked, isSettled(state) ? chosenOf(before, was) : before, most.slots, view);
     const isSame = isSameChoice(slots, before) && chosen.cpus === was.cpus && chosen.gpus === was.gpus;
     if (!isSame) await ask({ type: 'slots-changed', at: now(), ...slots, chosen });
     return { slots, view };

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { after, type Eventually } from '../../base/eventually.js';
 import { GroupId, type RunId } from '../../base/ids.js';
 import type { RunFacts } from '../../base/outcome.js';
 import { UserError } from '../../base/user-error.js';
@@ -12,21 +13,24 @@ import { isActive, type RunState } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { Plan, PlannedGroup, PlannedRun } from '../../spec/planned-run.js';
 import { growth } from '../../spec/policy/completion.js';
-import { after, type CompletionOf, factsOf } from '../runs/exit-classification.js';
+import { type CompletionOf, factsOf } from '../runs/exit-classification.js';
 import type { Environment } from '../runs/submission-store.js';
 
 /** Directories looked at before other work gets a turn. */
 const AT_ONCE = 200;
 
-/** GPUs that are granted, runs that are to share each whatever the sweep file says, and how many may. */
-export type GpuRoom = { gpus: number; perGpu: number | undefined; sharing: Sharing };
+/**
+ * GPUs that are granted, runs that are to share each whatever the sweep file says, and how many may. `placed`: runs are put on
+ * them; else whoever starts a run finds it its GPUs, and it takes one slot here.
+ */
+export type GpuRoom = { placed: boolean; gpus: number; perGpu: number | undefined; sharing: Sharing };
 
 /** What is known of runs so far: their states, what each of them is, and which attempts of it live. */
 export type Known = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun | null;
-  /** As `LocalExecutor.elderOf`. */
-  elderOf: (directory: string, attempt: number) => number | null;
+  /** As `Executor.orphanedAttemptOf`. */
+  elderOf: (directory: string, attempt: number) => Eventually<number | null>;
 };
 
 /** What of a plan there is left to do, for the scheduler: looks into each run's directory, which costs 50 µs a run. */
@@ -97,6 +101,7 @@ export function groupNeeds({ sweep, groups, runs }: Plan): EventOf<'runs-submitt
 }
 
 function needOf({ resources }: PlannedRun, room: GpuRoom): Need {
+  if (!room.placed) return { gpus: 0, perGpu: 1, memory: null };
   const { gpus, per_gpu: perGpu, gpu_memory: memory } = resources;
   return {
     gpus: gpus === 'auto' ? Math.min(1, room.gpus) : gpus,
@@ -124,20 +129,18 @@ async function missing({ runs }: Plan): Promise<Seen['isMissing']> {
 type Wish = Pick<SubmittedRun, 'wish' | 'attempts'>;
 
 /** At once, unless a long file has to be looked through. */
-function wishFor(
-  run: PlannedRun,
-  { state, planned, elderOf, isMissing }: Seen,
-  judge: CompletionOf,
-): Wish | Promise<Wish> {
+function wishFor(run: PlannedRun, { state, planned, elderOf, isMissing }: Seen, judge: CompletionOf): Eventually<Wish> {
   // Taken before the directory is looked at, which is written to before we are told of it.
   const { attempt, state: was } = state.runs.get(run.id) ?? { attempt: 0, state: null };
   if (was !== null && isActive(was))
     return { wish: isGrown(run, planned(run.id)) ? 'extend' : 'keep', attempts: attempt };
-  return after(was === null && isMissing(run.directory) ? unknownRun : factsOf(run), (facts): Wish => {
+  return after(was === null && isMissing(run.directory) ? unknownRun : factsOf(run), (facts): Eventually<Wish> => {
     const attempts = Math.max(attempt, facts.attempts);
     if (isDone(run, was, { facts, judge })) return { wish: 'done', attempts };
-    if (isUp(run, facts, elderOf)) return { wish: 'adopt', attempts };
-    return { wish: was?.phase === 'waiting' ? 'keep' : 'run', attempts };
+    return after(isUp(run, facts, elderOf), (isAdopted) => {
+      if (isAdopted) return { wish: 'adopt', attempts };
+      return { wish: was?.phase === 'waiting' ? 'keep' : 'run', attempts };
+    });
   });
 }
 
@@ -156,8 +159,13 @@ function isGrown({ parameters, identity }: PlannedRun, present: PlannedRun | nul
 }
 
 /** Whether an attempt lives that nobody here knows of: what was known of it was lost. */
-function isUp({ directory }: PlannedRun, { attempts, exitCode }: RunFacts, elderOf: Known['elderOf']): boolean {
-  return attempts > 0 && exitCode === null && elderOf(directory, attempts + 1) !== null;
+function isUp(
+  { directory }: PlannedRun,
+  { attempts, exitCode }: RunFacts,
+  elderOf: Known['elderOf'],
+): Eventually<boolean> {
+  if (attempts === 0 || exitCode !== null) return false;
+  return after(elderOf(directory, attempts + 1), (elder) => elder !== null);
 }
 
 /** A program that was killed may well end with code 0, which its exit file then says. */

@@ -1,11 +1,12 @@
+import { after } from '../../base/eventually.js';
 import type { RunId } from '../../base/ids.js';
-import type { Ending, LeakedProcess } from '../../executors/local/ending.js';
+import type { Ending, LeakedProcess } from '../../executors/executor.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { EventLoop } from '../core/event-loop.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';
-import { after, type CompletionOf, outcomeOf } from './exit-classification.js';
+import { type CompletionOf, outcomeOf } from './exit-classification.js';
 import type { PlannedRuns } from './planned-runs.js';
 import type { Shortage } from './shortage.js';
 import { leakedProcessWords, type Warnings } from './warnings.js';

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import { after, type Eventually } from '../../base/eventually.js';
 import type { Outcome, RunFacts } from '../../base/outcome.js';
 import { linesOfLastAttempt } from '../../contract/attempt-separator.js';
 import { runFiles } from '../../contract/files.js';
 import { hasRoom } from '../../files/disk-room.js';
-import type { Ending } from '../../executors/local/ending.js';
+import type { Ending } from '../../executors/executor.js';
 import { FactsReading } from '../../files/completion-facts.js';
 import { failureLine, outOfMemoryLine } from '../../logs/failure-line.js';
 import { lastLines } from '../../logs/log-source.js';
@@ -28,7 +29,7 @@ const LONG = 4096;
  * What the end of the process means for the run; later where a long file has to be looked through. Exit code 0 is not enough where the sweep file asks for more; any other
  * end is one for want of memory if the kernel or the run's own last words say so.
  */
-export function outcomeOf(run: PlannedRun, ending: AttemptEnding, judge: CompletionOf): Outcome | Promise<Outcome> {
+export function outcomeOf(run: PlannedRun, ending: AttemptEnding, judge: CompletionOf): Eventually<Outcome> {
   switch (ending.kind) {
     case 'exited':
       return ending.code === 0 ? judgedDone(run, judge) : crashed(run, { kind: 'failed', code: ending.code });
@@ -46,7 +47,7 @@ export function outcomeOf(run: PlannedRun, ending: AttemptEnding, judge: Complet
 /** Said of a run that could not say it: its last words had no room either. */
 const diskWasFull = 'the disk of its directory was full when it ended';
 
-function judgedDone(run: PlannedRun, judge: CompletionOf): Outcome | Promise<Outcome> {
+function judgedDone(run: PlannedRun, judge: CompletionOf): Eventually<Outcome> {
   if ('exit' in run.done) return { kind: 'done' };
   return after(factsOf(run), (facts) => {
     // Its record may not have been written yet, and tell the parameters of the attempt before.
@@ -60,7 +61,7 @@ function judgedDone(run: PlannedRun, judge: CompletionOf): Outcome | Promise<Out
  * What the directory of a run says, at once where the file of its done rule is short. A long one is looked through a few ms at
  * a time, to its end: whoever asks whether a run is done wants to know it, and a gigabyte takes some 20 s.
  */
-export function factsOf(run: PlannedRun): RunFacts | Promise<RunFacts> {
+export function factsOf(run: PlannedRun): Eventually<RunFacts> {
   const reading = new FactsReading(run.directory, run.done, doneTest(run));
   return reading.isOver ? reading.facts : readOn(reading);
 }
@@ -71,14 +72,6 @@ async function readOn(reading: FactsReading): Promise<RunFacts> {
     reading.step();
   }
   return reading.facts;
-}
-
-/** Goes on with a value, at once if it is there already. */
-export function after<Value, Result>(
-  value: Value | Promise<Value>,
-  use: (value: Value) => Result,
-): Result | Promise<Result> {
-  return value instanceof Promise ? value.then(use) : use(value);
 }
 
 function crashed(run: PlannedRun, outcome: Extract<Outcome, { kind: 'failed' | 'signal' }>): Outcome {

@@ -1,18 +1,15 @@
+import { after } from '../../base/eventually.js';
 import type { RunId } from '../../base/ids.js';
-import type { Ending } from '../../executors/local/ending.js';
-import type { LocalExecutor } from '../../executors/local/local-executor.js';
-import { runEnvironment, withProgramFolder } from '../../executors/local/run-environment.js';
-import type { LaunchSpec } from '../../executors/local/start-attempt.js';
-import { succeed } from '../../executors/local/whereabouts.js';
+import type { Ending, Executor, Found, Start } from '../../executors/executor.js';
 import { readRunRecord } from '../../files/run-record-file.js';
-import type { SchedulerAction } from '../../scheduler/action.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import { gpusOf, type Slot, slotNamed } from '../../scheduler/placement/slot.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';
+import { type Launch, launchSpec } from './launch-spec.js';
 import { RETRY_MS, type Shortage } from './shortage.js';
-import type { Environment, SubmissionStore } from './submission-store.js';
+import type { SubmissionStore } from './submission-store.js';
 
 /** What the launcher works with. `mention`: for a fact that a restart would find out by itself. */
 export type LaunchTools = {
@@ -20,9 +17,9 @@ export type LaunchTools = {
   book: SubmissionStore;
   /** Folder of our own programs. */
   bin: string;
-  executor: Pick<LocalExecutor, 'start' | 'adopt' | 'orphanedAttemptOf'>;
+  executor: Pick<Executor, 'start' | 'takeOver' | 'orphanedAttemptOf' | 'resources'>;
   /** An attempt that was still up from before goes on as the one that was to be started. */
-  tookOver: (id: RunId, elder: number, pid: number) => void;
+  tookOver: (id: RunId, orphan: number, pid: number) => void;
   /** It has ended in that very moment. */
   ended: (id: RunId, attempt: number, ending: Ending) => void;
   gpus: Pick<GpuWatch, 'claim' | 'shared' | 'devices'>;
@@ -74,15 +71,21 @@ export class Launcher {
   launch(launch: Launch): void {
     if (!this.#isWanted(launch)) return;
     const { gpus, executor } = this.#tools;
-    const indexes = gpusOf(launch.slot);
     // Someone else's since we looked: the scheduler has been told, and finds another place.
-    if (!gpus.claim(indexes)) return this.#withdraw(launch);
+    if (!gpus.claim(gpusOf(launch.slot))) return this.#withdraw(launch);
+    void after(executor.orphanedAttemptOf(this.#planned(launch).directory, launch.attempt), (orphan) => {
+      if (this.#isWanted(launch)) this.#launchBeside(launch, orphan ?? (launch.isUp ? launch.attempt - 1 : null));
+    });
+  }
+
+  /** @param orphan The attempt of its run that is still up; null: there is none. */
+  #launchBeside(launch: Launch, orphan: number | null): void {
+    const { gpus } = this.#tools;
     const run = this.#planned(launch);
-    const elder = executor.orphanedAttemptOf(run.directory, launch.attempt) ?? (launch.isUp ? launch.attempt - 1 : null);
-    if (elder !== null) return this.#takeOver(launch, run, elder);
+    if (orphan !== null) return void this.#takeOver(launch, run, orphan);
     if (!this.#isShared(launch, run)) return this.#start(launch, run, {});
     this.#delay(launch.id, { kind: 'daemon', reason: 'waiting for the MPS daemon of its GPU' });
-    void gpus.shared(indexes[0]!).then((variables) => {
+    void gpus.shared(gpusOf(launch.slot)[0]!).then((variables) => {
       if (this.#isWanted(launch)) this.#start(launch, run, variables);
     });
   }
@@ -99,20 +102,21 @@ export class Launcher {
   }
 
   /** Two of one run would write over each other: the one that lives is the one that was to be started. */
-  #takeOver({ id, attempt, slot: given }: Launch, { directory }: PlannedRun, elder: number): void {
+  async #takeOver({ id, attempt, slot: given }: Launch, { directory }: PlannedRun, orphan: number): Promise<void> {
     const { executor, tell, now, tookOver, ended } = this.#tools;
     const at = now();
+    let found: Found;
     try {
-      succeed(directory, elder, attempt);
-      const found = executor.adopt(id, directory, attempt);
-      if (found.kind === 'withdrawn') return this.#withdraw({ id, attempt });
-      tell({ type: 'run-started', at, id, attempt, pid: found.pid, slot: this.#slotOf(directory, elder) ?? given });
-      tookOver(id, elder, found.pid);
-      if (found.kind === 'ended') ended(id, attempt, found.ending);
+      found = await executor.takeOver(id, directory, { orphan, attempt });
     } catch (error) {
-      const reason = `attempt ${elder} still runs and cannot be taken over: ${(error as Error).message}`;
-      tell({ type: 'launch-failed', at, id, attempt, reason });
+      const reason = `attempt ${orphan} still runs and cannot be taken over: ${(error as Error).message}`;
+      return tell({ type: 'launch-failed', at, id, attempt, reason });
     }
+    if (this.#isClosed) return;
+    if (found.kind === 'withdrawn') return this.#withdraw({ id, attempt });
+    tell({ type: 'run-started', at, id, attempt, pid: found.pid, slot: this.#slotOf(directory, orphan) ?? given });
+    tookOver(id, orphan, found.pid);
+    if (found.kind === 'ended') ended(id, attempt, found.ending);
   }
 
   /** The GPUs that an attempt has, as its record says; null where that is not known, or none are. */
@@ -124,14 +128,22 @@ export class Launcher {
   }
 
   #start(launch: Launch, run: PlannedRun, sharing: Variables): void {
-    const { state, book, executor, bin, gpus, mention, tell, now } = this.#tools;
-    const { id, attempt, slot } = launch;
-    const short = this.#tools.shortage.current;
+    const { state, book, executor, bin, gpus, shortage } = this.#tools;
+    const { id, slot } = launch;
+    const short = shortage.current;
     if (short !== null) return this.#later(launch, short.reason, short.waitMs, sharing);
-    const indexes = gpusOf(slot);
     const { environment } = book.page(state.runs.get(id)!.plan);
-    const devices = { ...gpus.devices(indexes), ...sharing };
+    const isPlaced = executor.resources().gpus === 'placed';
+    const devices = isPlaced ? { ...gpus.devices(gpusOf(slot)), ...sharing } : null;
     const start = executor.start(id, launchSpec(launch, run, { environment, devices, bin }));
+    void after(start, (answer) => this.#answered(launch, answer, sharing));
+  }
+
+  /** What the next supervisor finds out by itself is not told by one that is leaving. */
+  #answered(launch: Launch, start: Start, sharing: Variables): void {
+    if (this.#isClosed) return;
+    const { mention, tell, now } = this.#tools;
+    const { id, attempt, slot } = launch;
     const at = now();
     if (start.kind === 'refused' && start.transient) return this.#later(launch, start.reason, RETRY_MS, sharing);
     this.#delay(id, null);
@@ -175,38 +187,3 @@ export class Launcher {
   }
 }
 
-export type Launch = Extract<SchedulerAction, { type: 'launch' }>;
-
-/** What a launch is made from, beside the run. `bin`: folder of our own programs. */
-type LaunchSetting = {
-  /** Of the person at submit. */
-  environment: Environment;
-  /** The variables that show the run its GPUs and let it share them. */
-  devices: Readonly<Record<string, string>>;
-  bin: string;
-};
-
-/** The complete command of one attempt. */
-function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetting): LaunchSpec {
-  const { environment, devices, bin } = setting;
-  const { id, attempt, slot, resumed } = launch;
-  const place = { gpus: gpusOf(slot), cpus: run.resources.cpus, devices };
-  const argv = [...run.argv, ...(resumed ? run.resumeArgs : [])];
-  return {
-    directory: run.directory,
-    attempt,
-    argv: argv.map((word) => word.replaceAll('${attempt}', String(attempt))),
-    cwd: run.cwd,
-    environment: withProgramFolder(
-      runEnvironment(atHome(environment, run.cwd), run.env, place, { id, directory: run.directory, attempt }),
-      bin,
-    ),
-    ...(run.files === undefined ? {} : { files: run.files }),
-  };
-}
-
-/** Two variables tell of the shell that the person submitted from: where it was, and what it ran last. */
-function atHome(environment: Environment, cwd: string): Environment {
-  const there = Object.entries(environment).filter(([name]) => name !== '_');
-  return { ...Object.fromEntries(there), PWD: cwd };
-}

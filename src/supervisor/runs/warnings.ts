@@ -1,5 +1,5 @@
 import type { RunId } from '../../base/ids.js';
-import type { LeakedProcess } from '../../executors/local/ending.js';
+import type { LeakedProcess } from '../../executors/executor.js';
 import type { EventLoop } from '../core/event-loop.js';
 
 /**

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
 import { type CgroupHome, OomWatch, openCgroupHome } from '../../../src/executors/local/cgroup-home.js';
-import type { Ending, LeakedProcess } from '../../../src/executors/local/ending.js';
+import type { Ending, ExecutorListener, LeakedProcess } from '../../../src/executors/executor.js';
 import { LocalExecutor } from '../../../src/executors/local/local-executor.js';
-import { runEnvironment } from '../../../src/executors/local/run-environment.js';
 import { killCgroup, removeCgroup } from '../../../src/processes/cgroup.js';
 import { readProcesses } from '../../../src/processes/process-table.js';
 import { killTrees } from '../../../src/processes/process-tree.js';
+import { runEnvironment } from '../../../src/supervisor/runs/launch-spec.js';
 import { waitFor } from '../../supervisor/testbed.js';
 
 const folders: string[] = [];
@@ -55,7 +55,8 @@ export function orderFor(directory: string, argv: string[], attempt = 1) {
     { gpus: [], cpus: 2 },
     { id, directory, attempt },
   );
-  return { directory, attempt, argv, cwd: directory, environment };
+  const needs = { gpus: 0, gpuMemory: null, cpus: 2 };
+  return { directory, attempt, argv, cwd: directory, environment, needs };
 }
 
 /** Another test may be out of memory at this moment. */
@@ -66,19 +67,16 @@ export function newExecutor(home: CgroupHome | null = null, oom = neverOutOfMemo
   const endings: Ending[] = [];
   const survivors: LeakedProcess[] = [];
   const troubles: (string | null)[] = [];
-  const executor = new LocalExecutor(
-    (_id, _attempt, ending, left) => {
+  const listener: ExecutorListener = {
+    ended: (_id, _attempt, ending, left) => {
       endings.push(ending);
       survivors.push(...left);
     },
-    home,
-    oom,
-    {
-      named: () => undefined,
-      troubled: (_id, words) => void (words === troubles.at(-1) || troubles.push(words)),
-      mayGiveUp,
-    },
-  );
+    named: () => undefined,
+    troubled: (_id, words) => void (words === troubles.at(-1) || troubles.push(words)),
+    mayGiveUp,
+  };
+  const executor = new LocalExecutor(listener, home, oom);
   executors.push(executor);
   const untilEnded = () => waitFor('the end of the run', () => endings.at(-1));
   return { executor, endings, survivors, troubles, untilEnded };

@@ -5,7 +5,7 @@ import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { attemptDirectory, readClaim, withdraw } from '../../../src/executors/local/attempt-files.js';
-import type { Ending } from '../../../src/executors/local/ending.js';
+import type { Ending } from '../../../src/executors/executor.js';
 import { readProcesses } from '../../../src/processes/process-table.js';
 import { SHIM } from '../../../src/executors/local/shim.js';
 import { treeMembers } from '../../../src/processes/process-tree.js';

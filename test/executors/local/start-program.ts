@@ -8,17 +8,22 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readdirSync } from 'node:fs';
 import { RunId } from '../../../src/base/ids.js';
+import type { LaunchSpec } from '../../../src/executors/executor.js';
 import { LocalExecutor } from '../../../src/executors/local/local-executor.js';
-import type { LaunchSpec } from '../../../src/executors/local/start-attempt.js';
 
 const order = JSON.parse(process.argv[2]!) as LaunchSpec;
 const relieve = shortOf(process.argv[3] ?? '');
 const id = RunId.parse('s/run');
 /** Nothing of a run keeps the one who started it. */
 const alive = setInterval(() => undefined, 1000);
-const executor = new LocalExecutor((_id, _attempt, ending) => {
-  console.log(JSON.stringify(ending));
-  clearInterval(alive);
+const executor = new LocalExecutor({
+  ended: (_id, _attempt, ending) => {
+    console.log(JSON.stringify(ending));
+    clearInterval(alive);
+  },
+  named: () => undefined,
+  troubled: () => undefined,
+  mayGiveUp: () => true,
 });
 
 const isTransient = attempted();

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ChildProcess } from 'node:child_process';
-import type { LaunchSpec, Start } from '../../../src/executors/local/start-attempt.js';
+import type { LaunchSpec, Start } from '../../../src/executors/executor.js';
 import type { SchedulerEvent } from '../../../src/scheduler/event.js';
 import { emptyState } from '../../../src/scheduler/state.js';
 import { step } from '../../../src/scheduler/step.js';
@@ -24,7 +23,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const started: Start = { kind: 'started', child: null as unknown as ChildProcess, pid: 4711 };
+const started: Start = { kind: 'started', pid: 4711 };
 const short: Start = { kind: 'refused', reason: 'the machine is out of processes', transient: true };
 
 /** A promise to be kept by hand. */
@@ -60,7 +59,8 @@ async function setUp(
         orders.push(order);
         return starts.shift()!;
       },
-      adopt: () => ({ kind: 'withdrawn', neverRan: false }),
+      takeOver: () => ({ kind: 'withdrawn', neverRan: false }),
+      resources: () => ({ slots: 1, gpus: 'placed' }),
       orphanedAttemptOf: () => null,
     },
     gpus: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runEnvironment, withProgramFolder } from '../../../src/executors/local/run-environment.js';
+import { runEnvironment, withProgramFolder } from '../../../src/supervisor/runs/launch-spec.js';
 
 const marks = { id: 's/a', directory: '/runs/s/a', attempt: 2 };
 
