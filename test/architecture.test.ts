@@ -95,6 +95,15 @@ describe('the architecture', () => {
     expect(circles()).toEqual([]);
   });
 
+  it('lets nobody but the registry know which executors there are', () => {
+    const inside = (path: string) => /^executors\/\w+\//.exec(path)?.[0];
+    const insights = imports
+      .filter(({ path, target }) => target.startsWith('.') && path !== 'executors/registry.ts')
+      .map(({ path, target }) => ({ path, into: inside(normalize(join(dirname(path), target))) }))
+      .filter(({ path, into }) => into !== undefined && into !== inside(path));
+    expect(insights).toEqual([]);
+  });
+
   it('has no folder that nobody can take in', () => {
     const sizes = new Map<string, number>();
     for (const folder of sources.map((path) => dirname(path))) sizes.set(folder, (sizes.get(folder) ?? 0) + 1);

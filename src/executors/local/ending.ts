@@ -21,15 +21,15 @@ export function explained(ending: Ending, spec: LaunchSpec): Ending {
   return reason === null ? ending : { kind: 'not-begun', reason };
 }
 
-/** What the operating system said of the shim itself; null: this process was not its parent. */
-export type ShimStatus = { code: number | null; signal: NodeJS.Signals | null } | null;
+/** What the operating system said of the shim itself, and who that was; null: this process was not its parent. */
+export type ShimStatus = { pid: number; code: number | null; signal: NodeJS.Signals | null } | null;
 
 /** What the shim has said, which settles it; null when it has not, so that the command may still live. */
 export function provenEnding(directory: string, status: ShimStatus): Ending | null {
   const code = readExitCode(directory);
   if (code !== null) return fromShell(code, directory);
   if (status === null || status.code === null || status.code === NOT_RUN) return null;
-  if (status.code === NOT_OURS && isUnclaimed(directory)) return { kind: 'not-claimed' };
+  if (status.code === NOT_OURS && isUnclaimed(directory, status.pid)) return { kind: 'not-claimed' };
   return fromShell(status.code, directory);
 }
 
@@ -49,10 +49,11 @@ export function unprovenEnding(directory: string, status: ShimStatus, outlived: 
   return { kind: 'unknown', reason: whyUnknown(directory) };
 }
 
-/** The shim's file is there without its line, or could not be made where there is a place for it. */
-function isUnclaimed(directory: string): boolean {
-  const { kind } = readClaim(directory);
-  return kind === 'unreadable' || kind === 'withdrawn' || (kind === 'none' && existsSync(directory));
+/** The shim's file is there without its line, or has another shim's, or could not be made where there is a place for it. */
+function isUnclaimed(directory: string, shim: number): boolean {
+  const claim = readClaim(directory);
+  if (claim.kind === 'begun') return claim.identity.pid !== shim;
+  return claim.kind !== 'none' || existsSync(directory);
 }
 
 /** It was not killed by us, nor is it our child: the shim itself had no chance, or nowhere to write. */

@@ -86,7 +86,7 @@ export class LocalExecutor implements Executor {
     const attempt = newAttempt({ id, number, directory, pid, cgroup, elsewhere: null }, child);
     this.#watch(attempt);
     child.once('exit', (code, signal) => {
-      if (this.#isWatched(attempt)) this.#ends.shimGone(attempt, { code, signal }, spec);
+      if (this.#isWatched(attempt)) this.#ends.shimGone(attempt, { pid, code, signal }, spec);
     });
     return { kind: 'started', pid };
   }

@@ -62,6 +62,17 @@ export function orderFor(directory: string, argv: string[], attempt = 1) {
 /** Another test may be out of memory at this moment. */
 const neverOutOfMemory = () => new OomWatch(() => 0);
 
+/** One that is closed after the test, with all that it started. */
+export function executorFor(
+  listener: ExecutorListener,
+  home: CgroupHome | null = null,
+  oom = neverOutOfMemory(),
+): LocalExecutor {
+  const executor = new LocalExecutor(listener, home, oom);
+  executors.push(executor);
+  return executor;
+}
+
 /** An executor, the endings it told of and what it said of living runs, oldest first. */
 export function newExecutor(home: CgroupHome | null = null, oom = neverOutOfMemory(), mayGiveUp = () => true) {
   const endings: Ending[] = [];
@@ -76,8 +87,7 @@ export function newExecutor(home: CgroupHome | null = null, oom = neverOutOfMemo
     troubled: (_id, words) => void (words === troubles.at(-1) || troubles.push(words)),
     mayGiveUp,
   };
-  const executor = new LocalExecutor(listener, home, oom);
-  executors.push(executor);
+  const executor = executorFor(listener, home, oom);
   const untilEnded = () => waitFor('the end of the run', () => endings.at(-1));
   return { executor, endings, survivors, troubles, untilEnded };
 }

@@ -92,7 +92,7 @@ describe.runIf(canLimit && process.getuid?.() === 0)('a machine without processe
       expect(status).toBe(NOT_RUN);
       expect(existsSync(join(attempt, 'exit'))).toBe(false);
       expect(readClaim(attempt).kind).toBe('begun');
-      expect(provenEnding(attempt, { code: status, signal: null })).toBeNull();
+      expect(provenEnding(attempt, { pid: 0, code: status, signal: null })).toBeNull();
       // Also for a supervisor that comes later.
       expect(unprovenEnding(attempt, null, false)).toEqual({
         kind: 'not-run',

@@ -1,0 +1,38 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { attemptDirectory, readClaim } from '../../../src/executors/local/attempt-files.js';
+import { readProcesses } from '../../../src/processes/process-table.js';
+import { conforms, type Program } from '../conformance.js';
+import { executorFor, orderFor, runFolder, waysOfHolding } from './folder.js';
+
+const commands: Readonly<Record<Program, string[]>> = {
+  exits: ['sh', '-c', 'exit 3'],
+  waits: ['sh', '-c', ': > up; while [ ! -e gate ]; do sleep 0.02; done; exit 4'],
+  deaf: ['sh', '-c', 'trap "" TERM; : > up; while :; do sleep 0.1; done'],
+  missing: ['no-such-command'],
+};
+
+const ownProcesses = (directory: string) => readProcesses().filter((entry) => entry.mark() === directory);
+
+/** Frozen with its cgroup, or stopped one by one. */
+function isStill(directory: string, attempt: number): boolean {
+  const claim = readClaim(attemptDirectory(directory, attempt));
+  const cgroup = claim.kind === 'begun' ? claim.cgroup : null;
+  if (cgroup !== null) return readFileSync(join(cgroup, 'cgroup.events'), 'utf8').includes('frozen 1');
+  const own = ownProcesses(directory);
+  return own.length > 0 && own.every(({ state }) => state === 'T');
+}
+
+for (const { how, home } of waysOfHolding) {
+  conforms(`this machine, ${how},`, () => {
+    const place = home(runFolder());
+    return {
+      open: (listener) => executorFor(listener, place),
+      directory: runFolder,
+      spec: (program, directory, attempt) => orderFor(directory, commands[program], attempt),
+      isUp: (directory) => existsSync(join(directory, 'up')) && ownProcesses(directory).length > 0,
+      isStill,
+      finish: (directory) => writeFileSync(join(directory, 'gate'), ''),
+    };
+  });
+}
