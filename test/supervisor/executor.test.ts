@@ -28,8 +28,8 @@ async function started(): Promise<Supervisor> {
   mkdirSync(bed.path('.supervisor'), { recursive: true });
   return Supervisor.start({
     ...{ runsDirectory: bed.runs, bin: '/our/bin', socket: bed.path('.sock'), openExecutor: machine.open },
-    ...{ judge: completionOf, isOurs: () => true, log: () => undefined },
-    surroundings: {
+    ...{ completionOf, isOurs: () => true, log: () => undefined },
+    host: {
       ...{ environment: {}, leaseDirectory: bed.path('.leases'), supervisor: identityOf(process.pid)!, uid: 0 },
       ...{ gpuEveryMs: undefined, gpuPatienceMs: undefined },
     },

@@ -1,6 +1,6 @@
 import type { RunId } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
-import type { LocalExecutor } from '../../executors/local/local-executor.js';
+import type { Executor } from '../../executors/executor.js';
 import { gpusOf, slotName } from '../../scheduler/placement/slot.js';
 import { isActive, type Run } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
@@ -23,7 +23,7 @@ export type RunObserverTools = {
   watcher: Watcher;
   warnings: Warnings;
   gpus: Pick<GpuWatch, 'started' | 'forget'>;
-  executor: Pick<LocalExecutor, 'rootOf'>;
+  executor: Pick<Executor, 'rootOf'>;
 };
 
 /**
