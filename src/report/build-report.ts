@@ -9,12 +9,12 @@ import { scalings } from '../analysis/scaling.js';
 import { judge, type Verdict } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
 import { UserError } from '../base/user-error.js';
-import { runFiles, sweepFiles } from '../contract/files.js';
+import { sweepFiles } from '../contract/files.js';
 import { readIfThere } from '../files/run-record-file.js';
-import { MetricLog } from '../metrics/metric-log.js';
+import { openMetrics, type Pause } from '../metrics/run-metrics.js';
 import { naturalOrder } from '../text/natural-order.js';
 import { type Cell, cellsOf, shownKeys, summariseMetrics } from './metric-summary.js';
-import { type Pause, readCurve, readToEnd } from './read-curve.js';
+import { readCurve } from './read-curve.js';
 import { eachRun } from './read-runs.js';
 import type { Report, Section } from './report.js';
 
@@ -109,7 +109,7 @@ async function memoryRow(cell: Cell, task: MemoryTask, pause?: Pause): Promise<M
   const verdicts: Verdict[] = [];
   for (const { directory, parameters, config, state } of cell.runs) {
     const own = memoryTask({ ...parameters, ...config }) ?? task;
-    const curve = await readCurve(join(directory, runFiles.metrics), own, pause);
+    const curve = await readCurve(directory, own, pause);
     verdicts.push(judge(curve, { N: own.N, secret: own.secret, state }));
   }
   const extra = Object.fromEntries(Object.entries(cell.varies).filter(([key]) => !ownColumns.has(key)));
@@ -135,18 +135,12 @@ async function metricTable(cells: Cell[], asked: readonly string[], pause?: Paus
   const lasts: Record<string, number | null>[][] = [];
   for (const { runs } of cells) {
     const ofCell: Record<string, number | null>[] = [];
-    for (const { directory } of runs) ofCell.push(await lastValues(join(directory, runFiles.metrics), pause));
+    for (const { directory } of runs) ofCell.push((await openMetrics(directory).readToEnd(pause)).last());
     lasts.push(ofCell);
   }
   const known = [...new Set(lasts.flat().flatMap((last) => Object.keys(last)))];
   const keys = shownKeys(asked, known);
   return { keys, rows: cells.map((cell, index) => summariseMetrics(cell, lasts[index]!, keys)) };
-}
-
-async function lastValues(path: string, pause?: Pause): Promise<Record<string, number | null>> {
-  const log = new MetricLog(path);
-  await readToEnd(log, pause);
-  return log.last();
 }
 
 /** What a report takes from the sweep file: the order of the groups, their titles, and what to show. */

@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import type { ReportedRun } from '../../analysis/analysed-run.js';
 import type { Parameters } from '../../base/scalar.js';
-import { runFiles } from '../../contract/files.js';
 import { readRunRecord } from '../../files/run-record-file.js';
-import { MetricLog } from '../../metrics/metric-log.js';
+import { everyPoint } from '../../metrics/bounded-series.js';
+import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
 import { readRuns } from '../../report/read-runs.js';
 import { csvLine, type CsvValue } from '../../text/csv.js';
 import { terminalJson } from '../../text/display-text.js';
@@ -130,10 +129,10 @@ function runRows(sweep: string, sweepDirectory: string): RunRow[] {
  */
 function* valueRows(sweep: string, sweepDirectory: string): Generator<ValueRow> {
   for (const run of readRuns(sweepDirectory)) {
-    const log = metricsOf(run);
+    const metrics = metricsOf(run);
     const head = { sweep, group: run.group, subgroup: subgroupOf(run), name: run.name };
-    for (const metric of log.keys()) {
-      const { x, y } = log.series(metric);
+    for (const metric of metrics.keys()) {
+      const { x, y } = metrics.series(metric);
       for (let index = 0; index < y.length; index++) {
         yield { ...head, step: finite(x[index]!), metric, value: finite(y[index]!) };
       }
@@ -141,14 +140,8 @@ function* valueRows(sweep: string, sweepDirectory: string): Generator<ValueRow> 
   }
 }
 
-/** Bounds that no file reaches: everything is kept. */
-const everything = { older: 2, exact: 2 ** 31 };
-
-function metricsOf({ directory }: ReportedRun): MetricLog {
-  const log = new MetricLog(join(directory, runFiles.metrics), null, everything);
-  do log.refresh();
-  while (log.more);
-  return log;
+function metricsOf({ directory }: ReportedRun): RunMetrics {
+  return openMetrics(directory, { keep: everyPoint }).readNow();
 }
 
 function subgroupOf({ directory }: ReportedRun): string | null {
