@@ -125,7 +125,8 @@ export class RunMetrics {
 
   /** Keys that had a number or null in some row, in the order of their first appearance. */
   keys(): string[] {
-    return [...new Set(this.#sources.flatMap(({ table }) => table.keys()))];
+    const keys = this.#sources.flatMap(({ table }) => table.keys());
+    return this.#sources.length > 1 ? [...new Set(keys)] : keys;
   }
 
   /** One metric against another, as `MetricTable.series` gives it. Valid until the next refresh. */
