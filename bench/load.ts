@@ -1,8 +1,8 @@
 import { closeSync, existsSync, mkdtempSync, openSync, readSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MetricLog } from '../src/metrics/metric-log.js';
-import { OutlinedLog } from '../src/metrics/outlined-log.js';
+import { openOutlinedMetrics } from '../src/metrics/outlined-metrics.js';
+import { openMetrics } from '../src/metrics/run-metrics.js';
 import { busyLines } from './support/busy.js';
 import { median } from './support/quantile.js';
 
@@ -23,20 +23,20 @@ export async function benchLoad(): Promise<string[]> {
   try {
     const path = join(folder, 'metrics.jsonl');
     generate(path);
-    return results(path);
+    return results(folder, path);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-function results(path: string): string[] {
+function results(run: string, path: string): string[] {
   const megabytes = statSync(path).size / 1e6;
   const limit = timed(() => countLines(path));
   const parse = timed(() => parseLines(path));
   const memory = process.memoryUsage.rss();
-  const window = openInWindow(path);
+  const window = openInWindow(run);
   const grown = (process.memoryUsage.rss() - memory) / 1e6;
-  const plain = timed(() => new MetricLog(path).refresh(SAMPLE));
+  const plain = timed(() => openMetrics(run).refresh(SAMPLE));
   const rate = (bytes: number, { cpu }: Cost): string => `${(bytes / 1e6 / (cpu / 1000)).toFixed(0)} MB a CPU second`;
   const held = window.firstCurve <= budget.firstCurveMs;
   const longest = Math.max(...window.turns);
@@ -68,9 +68,9 @@ function cpuSince(before: NodeJS.CpuUsage): number {
 }
 
 /** `turns`: CPU time of each part, ms. */
-function openInWindow(path: string): Cost & { firstCurve: number; turns: number[] } {
+function openInWindow(run: string): Cost & { firstCurve: number; turns: number[] } {
   const start = performance.now();
-  const log = new OutlinedLog(path);
+  const log = openOutlinedMetrics(run);
   const turns: number[] = [];
   let firstCurve = NaN;
   const cost = timed(() => {

@@ -3,7 +3,7 @@ import type { ReportedRun } from '../analysis/analysed-run.js';
 import { connect } from '../client/ensure-supervisor.js';
 import type { Fleet, RunSummary } from '../client/fleet.js';
 import { buildReport } from '../report/build-report.js';
-import type { Pause } from '../report/read-curve.js';
+import type { Pause } from '../metrics/run-metrics.js';
 import { reportLines } from '../report/report-lines.js';
 import { type LaunchOptions, runsDirectory } from './options.js';
 import { outputWidth, print } from './terminal.js';

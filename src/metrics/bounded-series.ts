@@ -5,6 +5,8 @@ export type Bounds = { older: number; exact: number };
 
 /** About half a megabyte a series at most; far more points than a screen has columns. */
 export const defaultBounds: Bounds = { older: 16_384, exact: 8_192 };
+/** Nothing is boiled down: for who reads a run, takes what is needed, and lets go of it. */
+export const everyPoint: Bounds = { older: 0, exact: Infinity };
 
 /**
  * The values of one metric by row, in bounded memory: the newest are exact, older ones are the lowest and the highest

@@ -1,8 +1,8 @@
-import { parseJsonLine } from '../contract/json-line.js';
 import { BoundedSeries, type Bounds, lowerBound } from './bounded-series.js';
 import type { Line } from './downsample.js';
+import type { WrittenRow } from './formats/format.js';
 
-/** The numbers of one row. `null` in the file is NaN here. */
+/** The numbers of one row. What was written as `null` is NaN here. */
 export type MetricRow = Record<string, number>;
 
 /**
@@ -39,14 +39,17 @@ export class MetricTable {
     return this.#stepId !== null;
   }
 
-  /** Files a line of the file; false when it is no row of numbers. */
-  takeLine(line: string): boolean {
-    const row = parseJsonLine(line);
-    if (row === null) return false;
+  /** Files a row; false when there is no number in it. */
+  take(row: WrittenRow): boolean {
     this.#numbers.read(row);
     if (this.#numbers.count === 0) return false;
     this.#takeRow();
     return true;
+  }
+
+  /** Whether the key had a number or null in some row. */
+  has(key: string): boolean {
+    return this.#seriesOf(key) !== null;
   }
 
   /** The numbers of the row taken last. */
@@ -65,7 +68,7 @@ export class MetricTable {
   /**
    * One metric against another. Empty when the key is unknown. Do not change the arrays; valid until the next row.
    *
-   * @param xKey `step` also means the file's own word for it, or else the row's number. In a row that lacks the key, x is
+   * @param xKey `step` also means the run's own word for it, or else the row's number. In a row that lacks the key, x is
    *   interpolated between the rows that have it.
    */
   series(key: string, xKey = 'step'): Line {
@@ -193,8 +196,8 @@ const MOST_KEYS = 2000;
 /**
  * The numbers of a metrics row, by key id. One instance reads all rows of a file and gives each key its id.
  *
- * `null` gives NaN, true and false 1 and 0; text and nested values are left out. Rows come through `JSON.parse`, which
- * is faster than any parser written in JavaScript (measured: 1.5 times one that read straight from the bytes).
+ * `null` gives NaN, true and false 1 and 0; text and nested values are left out. Rows come as objects: `JSON.parse` is
+ * faster than any parser written in JavaScript (measured: 1.5 times one that read numbers straight from the bytes).
  */
 class RowNumbers {
   /** Every key that held a number, by id. */
@@ -207,7 +210,7 @@ class RowNumbers {
   /** Writers repeat their keys in the same order: the id of the same place of the row before is tried first. */
   readonly #idAt: number[] = [];
 
-  read(row: Readonly<Record<string, unknown>>): void {
+  read(row: WrittenRow): void {
     this.count = 0;
     let place = 0;
     for (const key in row) {

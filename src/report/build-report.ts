@@ -1,22 +1,20 @@
 import { existsSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
-import { parse } from 'yaml';
-import * as z from 'zod';
+import { basename, resolve } from 'node:path';
 import type { ReportedRun } from '../analysis/analysed-run.js';
 import { type MemoryRow, summarise } from '../analysis/memory-summary.js';
 import { memoryTask, type MemoryTask } from '../analysis/memory-task.js';
+import { type MetricsToShow, shownMetrics } from '../analysis/metric-order.js';
 import { scalings } from '../analysis/scaling.js';
 import { judge, type Verdict } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
 import { UserError } from '../base/user-error.js';
-import { runFiles, sweepFiles } from '../contract/files.js';
-import { readIfThere } from '../files/run-record-file.js';
-import { MetricLog } from '../metrics/metric-log.js';
+import { openMetrics, type Pause } from '../metrics/run-metrics.js';
 import { naturalOrder } from '../text/natural-order.js';
-import { type Cell, cellsOf, shownKeys, summariseMetrics } from './metric-summary.js';
-import { type Pause, readCurve, readToEnd } from './read-curve.js';
+import { type Cell, cellsOf, summariseMetrics } from './metric-summary.js';
+import { readCurve } from './read-curve.js';
 import { eachRun } from './read-runs.js';
 import type { Report, Section } from './report.js';
+import { metricsToShow, readOutline, type SweepOutline } from './sweep-outline.js';
 
 /**
  * Reads every run of a sweep, finished or not, and sums them up. Reads only, and takes about 15 ms a megabyte of metrics.
@@ -92,8 +90,7 @@ async function sectionOf(runs: ReportedRun[], outline: SweepOutline, pause?: Pau
     const rows = telling(all).sort(bySize);
     return { ...head, kind: 'memory', rows, scalings: scalings(rows) };
   }
-  const asked = inFile !== undefined && inFile.show.length > 0 ? inFile.show : outline.show;
-  return { ...head, kind: 'metrics', ...(await metricTable(cells, asked, pause)) };
+  return { ...head, kind: 'metrics', ...(await metricTable(cells, metricsToShow(outline, group), pause)) };
 }
 
 /** All runs of a cell have one task; a queued run has written no settings yet, so its parameters must do. */
@@ -109,7 +106,7 @@ async function memoryRow(cell: Cell, task: MemoryTask, pause?: Pause): Promise<M
   const verdicts: Verdict[] = [];
   for (const { directory, parameters, config, state } of cell.runs) {
     const own = memoryTask({ ...parameters, ...config }) ?? task;
-    const curve = await readCurve(join(directory, runFiles.metrics), own, pause);
+    const curve = await readCurve(directory, own, pause);
     verdicts.push(judge(curve, { N: own.N, secret: own.secret, state }));
   }
   const extra = Object.fromEntries(Object.entries(cell.varies).filter(([key]) => !ownColumns.has(key)));
@@ -131,58 +128,14 @@ function bySize(a: MemoryRow, b: MemoryRow): number {
 
 type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'rows'>;
 
-async function metricTable(cells: Cell[], asked: readonly string[], pause?: Pause): Promise<MetricTable> {
+async function metricTable(cells: Cell[], choice: MetricsToShow, pause?: Pause): Promise<MetricTable> {
   const lasts: Record<string, number | null>[][] = [];
   for (const { runs } of cells) {
     const ofCell: Record<string, number | null>[] = [];
-    for (const { directory } of runs) ofCell.push(await lastValues(join(directory, runFiles.metrics), pause));
+    for (const { directory } of runs) ofCell.push((await openMetrics(directory).readToEnd(pause)).last());
     lasts.push(ofCell);
   }
-  const known = [...new Set(lasts.flat().flatMap((last) => Object.keys(last)))];
-  const keys = shownKeys(asked, known);
+  const written = new Set(lasts.flat().flatMap((last) => Object.keys(last)));
+  const keys = shownMetrics(written, choice);
   return { keys, rows: cells.map((cell, index) => summariseMetrics(cell, lasts[index]!, keys)) };
-}
-
-async function lastValues(path: string, pause?: Pause): Promise<Record<string, number | null>> {
-  const log = new MetricLog(path);
-  await readToEnd(log, pause);
-  return log.last();
-}
-
-/** What a report takes from the sweep file: the order of the groups, their titles, and what to show. */
-type SweepOutline = {
-  groups: { name: string; title: string | null; show: readonly string[] }[];
-  show: readonly string[];
-};
-
-const Show = z
-  .looseObject({ show: z.union([z.array(z.string()), z.string().transform((key) => [key])]).catch([]) })
-  .transform(({ show }) => show)
-  .catch([]);
-const GroupText = z
-  .looseObject({ title: z.string().nullable().catch(null), metrics: Show })
-  .catch({ title: null, metrics: [] });
-const SweepText = z.looseObject({ groups: z.record(z.string(), GroupText).catch({}), metrics: Show });
-
-/**
- * Reads the sweep file kept beside the runs, as far as it goes: it was checked when it was submitted, and a report of
- * finished runs must not fail over it. A sweep of plain commands, or none, gives an empty outline.
- */
-function readOutline(sweepDirectory: string): SweepOutline {
-  const parsed = SweepText.safeParse(parseYaml(readIfThere(join(sweepDirectory, sweepFiles.text)) ?? ''));
-  if (!parsed.success) return { groups: [], show: [] };
-  const groups = Object.entries(parsed.data.groups).map(([name, { title, metrics }]) => ({
-    name,
-    title,
-    show: metrics,
-  }));
-  return { groups, show: parsed.data.metrics };
-}
-
-function parseYaml(text: string): unknown {
-  try {
-    return parse(text, { logLevel: 'silent' });
-  } catch {
-    return null;
-  }
 }

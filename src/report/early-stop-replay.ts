@@ -1,16 +1,12 @@
 import { existsSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { ReportedRun } from '../analysis/analysed-run.js';
 import { grouped } from '../base/group-by.js';
 import { UserError } from '../base/user-error.js';
-import { runFiles } from '../contract/files.js';
-import { parseJsonLine } from '../contract/json-line.js';
 import type { RunRecord } from '../contract/run-record.js';
-import { Tail } from '../files/followed-file.js';
-import { statRegular } from '../files/regular-file.js';
 import { readRunRecord } from '../files/run-record-file.js';
-import { MetricLog } from '../metrics/metric-log.js';
-import { stepKeyOf } from '../metrics/metric-table.js';
+import { openMetrics } from '../metrics/run-metrics.js';
+import { lastWritten, type TimedRow, writtenRows } from '../metrics/written-rows.js';
 import type { EarlyTerminate, Objective } from '../spec/planned-run.js';
 import { EarlyStopping } from '../spec/policy/early-stop/early-stopping.js';
 import { ruleWords } from '../spec/policy/policy-words.js';
@@ -70,11 +66,11 @@ export function wouldStop(sweepDirectory: string, rule: EarlyTerminate, objectiv
   return { sweep: basename(directory), rule: ruleWords(rule), objective, ...summary(runs, stopped, objective) };
 }
 
-/** Names of the metrics at the beginning of a run's file: enough to tell a person what there is. */
+/** Names of the metrics that a run wrote first: enough to tell a person what there is. */
 function metricKeys({ directory }: ReportedRun): string[] {
-  const log = new MetricLog(join(directory, runFiles.metrics));
-  log.refresh();
-  return log.keys();
+  const metrics = openMetrics(directory);
+  metrics.refresh();
+  return metrics.keys();
 }
 
 function noMetric(directory: string, runs: readonly Replayed[], name: string): UserError {
@@ -145,7 +141,7 @@ function bestIfLost(members: readonly Replayed[], { goal }: Objective): string[]
   return winners.every(({ stopped }) => stopped !== null) ? [winners[0]!.run.name] : [];
 }
 
-/** The finite values of a run's objective in the order of its file, with the time at which each was written (Unix ms). */
+/** The finite values of a run's objective in the order of writing, with the time at which each was written (Unix ms). */
 type ObjectiveRows = {
   values: number[];
   times: number[];
@@ -155,50 +151,38 @@ type ObjectiveRows = {
   upAt: number[];
 };
 
-type Row = { value: number; step: number | null; stamp: number | null; index: number };
+type Row = { value: number; step: number | null; time: number | null; index: number };
 
 /**
  * Reads what a run said of its objective. A row of a smaller step is a resume: the rows from that step on are replaced.
- * The time of a row is its own time stamp if it has one, else its place in the file between the start and the end of the run.
+ * The time of a row is its own if it says one, else its place among all rows between the start and the end of the run.
  */
 function readObjectiveRows(directory: string, key: string): ObjectiveRows {
-  const path = join(directory, runFiles.metrics);
-  const { rows, count } = readRows(path, key);
-  const spans = spansOf(readRunRecord(directory), path);
+  const { rows, count } = readRows(directory, key);
+  const spans = spansOf(readRunRecord(directory), directory);
   const upMs = spans.reduce((sum, { from, to }) => sum + (to - from), 0);
   let latest = -Infinity;
-  const times = rows.map(({ stamp, index }) => {
-    const place = stamp ?? timeAt(spans, (upMs * (index + 1)) / count);
+  const times = rows.map(({ time, index }) => {
+    const place = time ?? timeAt(spans, (upMs * (index + 1)) / count);
     // A clock that was set back must not bring a run's own rows out of order.
     return (latest = Math.max(latest, place));
   });
   return { values: rows.map(({ value }) => value), times, upMs, upAt: times.map((time) => upBefore(spans, time)) };
 }
 
-function readRows(path: string, key: string): { rows: Row[]; count: number } {
-  const tail = new Tail(path);
+function readRows(directory: string, key: string): { rows: Row[]; count: number } {
   const rows: Row[] = [];
   let count = 0;
-  for (let more = true; more;) {
-    const read = tail.read();
-    more = read.more;
-    for (const line of read.lines) {
-      const fields = parseJsonLine(line);
-      if (fields === null) continue;
-      take(rows, fields, { key, index: count });
-      count += 1;
-    }
-  }
+  for (const row of writtenRows(directory)) take(rows, row, { key, index: count++ });
   return { rows, count };
 }
 
-function take(rows: Row[], fields: Record<string, unknown>, { key, index }: { key: string; index: number }): void {
-  const step = stepOf(fields);
+function take(rows: Row[], { values, step, time }: TimedRow, { key, index }: { key: string; index: number }): void {
   if (step !== null) dropFrom(rows, step, false);
-  const value = fields[key];
+  const value = values[key];
   if (typeof value !== 'number' || !Number.isFinite(value)) return;
   if (step !== null) dropFrom(rows, step, true);
-  rows.push({ value, step, stamp: stampOf(fields), index });
+  rows.push({ value, step, time, index });
 }
 
 /** Forgets the rows of later steps, and of the step itself where its value is about to be replaced. */
@@ -209,30 +193,11 @@ function dropFrom(rows: Row[], step: number, isReplaced: boolean): void {
   }
 }
 
-function stepOf(fields: Record<string, unknown>): number | null {
-  const counter = stepKeyOf(Object.keys(fields));
-  const step = counter?.counts ? fields[counter.key] : null;
-  return typeof step === 'number' ? step : null;
-}
-
-const stampKeys = ['_timestamp', 'timestamp', 'wall_time', 'time', 'ts'];
-
-/** Unix ms. A small number is no date but a time since the start, or that a step took. */
-function stampOf(fields: Record<string, unknown>): number | null {
-  for (const key of stampKeys) {
-    const stamp = fields[key];
-    if (typeof stamp === 'number' && stamp > 1e9) return stamp > 1e11 ? stamp : stamp * 1000;
-    if (typeof stamp === 'string' && !Number.isNaN(Date.parse(stamp))) return Date.parse(stamp);
-  }
-  return null;
-}
-
 type Span = { from: number; to: number };
 
 /** When the run was up. An attempt whose end nobody noted ended with the last row, as far as one can know. */
-function spansOf(record: RunRecord | null, path: string): Span[] {
-  const there = statRegular(path);
-  const written = there.kind === 'file' ? there.stat.mtimeMs : 0;
+function spansOf(record: RunRecord | null, directory: string): Span[] {
+  const written = lastWritten(directory);
   const attempts = record?.attempts ?? [];
   return attempts.map(({ startedAt, endedAt }) => ({ from: startedAt, to: Math.max(startedAt, endedAt ?? written) }));
 }

@@ -1,3 +1,4 @@
+import { defaultMetric } from '../analysis/metric-order.js';
 import { lazy } from '../base/lazy.js';
 import { runTest } from '../query/match.js';
 import { readRunQuery } from '../query/parser.js';
@@ -45,6 +46,8 @@ export class ListModelBuilder {
   readonly #matches = new Memoized<(run: RunSummary) => boolean>();
   readonly #treePart = new Memoized<Pick<ListModel, 'metric' | 'tree' | 'tally'>>();
   readonly #whole = new Memoized<ListModel>();
+  readonly #usualMetric = new Memoized<string | null>();
+  /** Once there is one it stays. */
   #defaultMetric: string | null = null;
   /** The publication that scenes show. */
   #seen: number;
@@ -64,7 +67,7 @@ export class ListModelBuilder {
   scene(ui: UiState, now: number): ListModel {
     const { filter, grouping, sort } = ui;
     const fleet = this.#fleetPart.value([this.#seen], () => this.#readFleet(now));
-    this.#defaultMetric ??= defaultMetric(fleet.sweeps, fleet.runs);
+    this.#defaultMetric ??= this.#usualMetric.value([fleet], () => usualMetric(fleet.sweeps, fleet.runs));
     const metric = ui.metric ?? this.#defaultMetric;
     const grown = this.#treePart.value([fleet, filter, grouping, sort, metric], () => {
       const options = { matches: this.#matcher(filter, fleet, now), grouping, sort, metric, now };
@@ -104,11 +107,19 @@ function haveSameParameters(a: readonly RunSummary[], b: readonly RunSummary[]):
   return a.length === b.length && a.every(({ parameters }, index) => parameters === b[index]!.parameters);
 }
 
-/** What the sweep file shows first, or else the first metric any run has written. */
-function defaultMetric(sweeps: readonly SweepSummary[], runs: readonly RunSummary[]): string | null {
-  const shown = sweeps.find(({ show }) => show.length > 0)?.show[0];
-  if (shown !== undefined) return shown;
-  for (const { metrics } of runs) for (const key in metrics) return key;
+/** Runs looked at for a metric where no sweep says what to show. */
+const mostRuns = 64;
+
+/** The default metric of the first sweep that says what to show, or else of the first run that wrote one. */
+function usualMetric(sweeps: readonly SweepSummary[], runs: readonly RunSummary[]): string | null {
+  const choice = sweeps.find(({ show }) => show.length > 0) ?? sweeps[0] ?? { show: [], x: 'step' };
+  if (choice.show.length > 0) return defaultMetric([], choice);
+  let looks = 0;
+  for (const { metrics } of runs) {
+    const written = Object.keys(metrics);
+    const metric = written.length === 0 ? null : defaultMetric(written, choice);
+    if (metric !== null || (written.length > 0 && ++looks === mostRuns)) return metric;
+  }
   return null;
 }
 

@@ -1,17 +1,15 @@
 import { dirname, join } from 'node:path';
+import { runFiles as files } from '../contract/files.js';
 import { packageCount, readRunRecord } from '../files/run-record-file.js';
 import { fileSource, lastLines } from '../logs/log-source.js';
-import { OutlinedLog } from '../metrics/outlined-log.js';
+import { openOutlinedMetrics } from '../metrics/outlined-metrics.js';
 import type { RunDetails, RunFilesPort } from './port.js';
-
-/** Names of the files in a run directory (`contract/files.ts`, which this part does not import; a test compares them). */
-export const names = { metrics: 'metrics.jsonl', log: 'output.log' } as const;
 
 /** The run directories on this machine. */
 export const runFiles: RunFilesPort = {
-  metrics: (directory) => new OutlinedLog(join(directory, names.metrics)),
-  logTail: (directory, count) => lastLines(join(directory, names.log), count),
-  openLog: (directory) => fileSource(join(directory, names.log)),
+  metrics: openOutlinedMetrics,
+  logTail: (directory, count) => lastLines(join(directory, files.log), count),
+  openLog: (directory) => fileSource(join(directory, files.log)),
   dossier: readDossier,
 };
 

@@ -1,3 +1,4 @@
+import { inMetricOrder } from '../analysis/metric-order.js';
 import type { ListModel } from './list-model.js';
 import type { RunSummary } from './port.js';
 import type { UiState } from './ui-state.js';
@@ -45,10 +46,10 @@ export function groupOf(node: TreeNode | undefined, { tree }: ListModel): Branch
   return branch === undefined || branch.parent === null ? branch : tree.branches.get(branch.parent);
 }
 
-/** Keys of the metrics the selection's runs have, those the sweep shows first in front. */
+/** Keys of the metrics that the sweeps show and the selection's runs have, in the order of `inMetricOrder`. */
 export function metricsOf(node: TreeNode | undefined, scene: ListModel): string[] {
-  const keys = new Set(scene.sweeps.flatMap(({ show }) => show));
-  for (const { metrics } of familyOf(node, scene).slice(0, mostRuns))
-    Object.keys(metrics).forEach((key) => keys.add(key));
-  return [...keys];
+  const show = scene.sweeps.flatMap((sweep) => sweep.show);
+  const runs = familyOf(node, scene).slice(0, mostRuns);
+  const keys = new Set([...show, ...runs.flatMap(({ metrics }) => Object.keys(metrics))]);
+  return inMetricOrder(keys, { show, x: scene.sweeps[0]?.x ?? 'step' });
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runFiles as contractFiles } from '../../src/contract/files.js';
 import type { Controller } from '../../src/tui/controller.js';
 import type { RunFilesPort } from '../../src/tui/port.js';
-import { names, runFiles } from '../../src/tui/run-files.js';
+import { runFiles } from '../../src/tui/run-files.js';
 import type { SummaryPort } from '../../src/tui/summary-port.js';
 import { plainText } from '../../src/tui/view/span.js';
 import { LogInMemory } from '../logs/log-bytes.js';
@@ -256,14 +256,16 @@ describe('what is read for the selection', () => {
   });
 
   it('finds the files of a run directory by the names the contract gives them', () => {
-    expect(names).toEqual({ metrics: contractFiles.metrics, log: contractFiles.log });
     const directory = mkdtempSync(join(tmpdir(), 'memrl-window-'));
     try {
       mkdirSync(join(directory, 'run'));
       const reader = runFiles.metrics(join(directory, 'run'));
       expect([reader.refresh(), runFiles.logTail(join(directory, 'run'), 5)]).toEqual([false, []]);
-      writeFileSync(join(directory, 'run/metrics.jsonl'), '{"step": 1, "loss": 2}\n{"step": 2, "loss": NaN}\n');
-      appendFileSync(join(directory, 'run/output.log'), 'one\n\u001b[31mtwo\u001b[0m\n10%\r20%\n');
+      writeFileSync(
+        join(directory, 'run', contractFiles.metrics),
+        '{"step": 1, "loss": 2}\n{"step": 2, "loss": NaN}\n',
+      );
+      appendFileSync(join(directory, 'run', contractFiles.log), 'one\n\u001b[31mtwo\u001b[0m\n10%\r20%\n');
       expect(reader.refresh()).toBe(true);
       expect([...reader.series('loss').y]).toEqual([2, Number.NaN]);
       expect(runFiles.logTail(join(directory, 'run'), 2)).toEqual(['two', '20%']);

@@ -1,10 +1,11 @@
-import { join } from 'node:path';
 import type { ReportedRun } from '../../analysis/analysed-run.js';
+import { inMetricOrder, type MetricsToShow } from '../../analysis/metric-order.js';
 import type { Parameters } from '../../base/scalar.js';
-import { runFiles } from '../../contract/files.js';
 import { readRunRecord } from '../../files/run-record-file.js';
-import { MetricLog } from '../../metrics/metric-log.js';
+import { everyPoint } from '../../metrics/bounded-series.js';
+import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
 import { readRuns } from '../../report/read-runs.js';
+import { metricsToShow, readOutline, type SweepOutline } from '../../report/sweep-outline.js';
 import { csvLine, type CsvValue } from '../../text/csv.js';
 import { terminalJson } from '../../text/display-text.js';
 
@@ -21,7 +22,7 @@ export function exportLines(
 ): Iterable<string> {
   if (metrics === 'all') return formatted(valueRows(sweep.name, sweep.directory), format);
   const rows = runRows(sweep.name, sweep.directory);
-  return format === 'csv' ? runTableCsv(rows) : formatted(rows, format);
+  return format === 'csv' ? runTableCsv(rows, shownFirst(readOutline(sweep.directory))) : formatted(rows, format);
 }
 
 function* formatted(rows: Iterable<object>, format: ExportFormat): Generator<string> {
@@ -53,14 +54,14 @@ function* valueCsv(rows: Iterable<object>): Generator<string> {
 type CsvColumn = { title: string; of: (row: RunRow) => CsvValue };
 
 /** The runs as CSV lines, titles first: what each run is, its parameters, its last metrics. */
-function runTableCsv(rows: readonly RunRow[]): string[] {
-  const columns = columnsOf(rows);
+function runTableCsv(rows: readonly RunRow[], choice: MetricsToShow): string[] {
+  const columns = columnsOf(rows, choice);
   return [csvLine(columns.map(({ title }) => title)), ...rows.map((row) => csvLine(columns.map(({ of }) => of(row))))];
 }
 
 const facts = ['sweep', 'group', 'subgroup', 'name', 'state', 'attempts', 'startedAt', 'endedAt', 'seconds'] as const;
 
-function columnsOf(rows: readonly RunRow[]): CsvColumn[] {
+function columnsOf(rows: readonly RunRow[], choice: MetricsToShow): CsvColumn[] {
   const columns: CsvColumn[] = facts.map((fact) => ({ title: fact, of: (row) => row[fact] }));
   const taken = new Set<string>(facts);
   // A metric may have the name of a parameter: the later one says what it is.
@@ -74,10 +75,16 @@ function columnsOf(rows: readonly RunRow[]): CsvColumn[] {
       Object.hasOwn(parameters, key) ? parameterText(parameters[key]!) : null,
     );
   }
-  for (const key of keysOf(rows.map(({ metrics }) => metrics))) {
+  for (const key of inMetricOrder(keysOf(rows.map(({ metrics }) => metrics)), choice)) {
     add('metric', key, ({ metrics }) => (Object.hasOwn(metrics, key) ? (metrics[key] ?? 'NaN') : null));
   }
   return columns;
+}
+
+/** What the sweep shows, then what its groups do: one table has the runs of all. */
+function shownFirst({ groups, metrics }: SweepOutline): MetricsToShow {
+  const show = [...new Set([metrics, ...groups.map((group) => group.metrics)].flatMap((said) => said.show))];
+  return { show, x: metrics.x ?? 'step' };
 }
 
 function parameterText(value: RunRow['parameters'][string]): CsvValue {
@@ -125,15 +132,16 @@ function runRows(sweep: string, sweepDirectory: string): RunRow[] {
 }
 
 /**
- * A row for each value of each metric: by run, then metric, then step. Steps that a resumed run wrote again count once, with
+ * A row for each value of each metric: by run, then metric (as `inMetricOrder` has them), then step. Steps that a resumed run wrote again count once, with
  * their last value. Reads one run at a time.
  */
 function* valueRows(sweep: string, sweepDirectory: string): Generator<ValueRow> {
+  const outline = readOutline(sweepDirectory);
   for (const run of readRuns(sweepDirectory)) {
-    const log = metricsOf(run);
+    const metrics = metricsOf(run);
     const head = { sweep, group: run.group, subgroup: subgroupOf(run), name: run.name };
-    for (const metric of log.keys()) {
-      const { x, y } = log.series(metric);
+    for (const metric of inMetricOrder(metrics.keys(), metricsToShow(outline, run.group))) {
+      const { x, y } = metrics.series(metric);
       for (let index = 0; index < y.length; index++) {
         yield { ...head, step: finite(x[index]!), metric, value: finite(y[index]!) };
       }
@@ -141,14 +149,8 @@ function* valueRows(sweep: string, sweepDirectory: string): Generator<ValueRow> 
   }
 }
 
-/** Bounds that no file reaches: everything is kept. */
-const everything = { older: 2, exact: 2 ** 31 };
-
-function metricsOf({ directory }: ReportedRun): MetricLog {
-  const log = new MetricLog(join(directory, runFiles.metrics), null, everything);
-  do log.refresh();
-  while (log.more);
-  return log;
+function metricsOf({ directory }: ReportedRun): RunMetrics {
+  return openMetrics(directory, { keep: everyPoint }).readNow();
 }
 
 function subgroupOf({ directory }: ReportedRun): string | null {

@@ -1,3 +1,5 @@
+import { defaultMetric } from '../../analysis/metric-order.js';
+import { grouped } from '../../base/group-by.js';
 import type { RunSummary, RunWord, SweepSummary } from '../../client/fleet.js';
 import { displayText } from '../../text/display-text.js';
 import { durationText } from '../../text/duration.js';
@@ -50,12 +52,11 @@ function columnsOf(runs: readonly RunSummary[], { sweeps, now }: RunTableOptions
   return columns.filter(({ cells, spare }) => spare === 0 || cells.some((cell) => cell !== ''));
 }
 
-/** The metric that the sweep shows first, or else any; with several sweeps of different metrics, each cell says its own. */
+/** The metric that stands for the runs of each group; where that is not the same for all, each cell says its own. */
 function metricColumn(runs: readonly RunSummary[], sweeps: RunTableOptions['sweeps']): Column[] {
-  const keyOf = ({ sweep, metrics }: RunSummary) => {
-    const { show = [], x = 'step' } = sweeps.get(sweep) ?? {};
-    return show[0] ?? Object.keys(metrics).find((key) => key !== x && key !== 'step');
-  };
+  const groupOf = ({ sweep, group }: RunSummary) => JSON.stringify([sweep, group]);
+  const metrics = new Map(grouped(runs, groupOf).map((members) => [groupOf(members[0]!), metricOf(members, sweeps)]));
+  const keyOf = (run: RunSummary) => metrics.get(groupOf(run)) ?? undefined;
   const keys = new Set(runs.flatMap((run) => keyOf(run) ?? []));
   if (keys.size === 0) return [];
   const cells = runs.map((run) => {
@@ -66,6 +67,13 @@ function metricColumn(runs: readonly RunSummary[], sweeps: RunTableOptions['swee
     return keys.size === 1 ? text : `${displayText(key)} ${text}`;
   });
   return [{ title: keys.size === 1 ? displayText([...keys][0]!) : 'metric', align: 'right', spare: 1, cells }];
+}
+
+function metricOf(runs: readonly RunSummary[], sweeps: RunTableOptions['sweeps']): string | null {
+  const { sweep, group } = runs[0]!;
+  const known = sweeps.get(sweep);
+  const choice = known?.groups.find(({ name }) => name === group)?.shown ?? known ?? { show: [], x: 'step' };
+  return defaultMetric(new Set(runs.flatMap(({ metrics }) => Object.keys(metrics))), choice);
 }
 
 /** How long it is up, or was, in its last attempt. */

@@ -1,9 +1,4 @@
-import { join } from 'node:path';
-import { runFiles } from '../../contract/files.js';
-import { LONGEST_LINE } from '../../files/followed-file.js';
-import { statRegular } from '../../files/regular-file.js';
-import { spark } from '../../metrics/downsample.js';
-import { MetricLog } from '../../metrics/metric-log.js';
+import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-metrics.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { compileStopRule } from '../../spec/policy/stop-rule.js';
 import type { MonitoredMetrics } from '../publish/run-view.js';
@@ -17,7 +12,7 @@ const PART_BYTES = 128 << 10;
  * What is kept of each series here, where only the last value and a small picture of it are told. A run that makes up as many
  * keys as it may (2000) takes 80 MB with that, and a usual one half a megabyte.
  */
-const bounds = { older: 2048, exact: 256 };
+const keep = { older: 2048, exact: 256 };
 /** Key of our own lab and of the tinker-cookbook layout: the share that is done, 0..1. */
 const DONE_SHARE = 'progress/done_frac';
 
@@ -31,29 +26,20 @@ export type MetricsCallbacks = {
   judge: (row: Row) => string | null;
 };
 
-const noJury: MetricsCallbacks = {
+const noCallbacks: MetricsCallbacks = {
   restart: () => undefined,
   remember: () => undefined,
   note: () => undefined,
   judge: () => null,
 };
 
-/** What reading a part came to. `changed`: something new was read. `more`: a further part could be read at once. */
-export type PartRead = { changed: boolean; bytes: number; more: boolean };
-
 /** Follows the metrics of one attempt of one run: what they say, and when a rule says to end it. Times: ms, any zero. */
 export class MetricsMonitor {
   readonly #run: PlannedRun;
   readonly #since: number;
-  readonly #path: string;
-  readonly #log: MetricLog;
-  readonly #jury: MetricsCallbacks;
-  /** Bytes of the file that were there before this attempt: they have been judged, or never will be. Null: not looked yet. */
-  #history: number | null;
-  /** Whether the part that is just being read is of those. */
-  #readsHistory = false;
+  readonly #metrics: RunMetrics;
+  readonly #callbacks: MetricsCallbacks;
   #verdict: string | null = null;
-  #stamp: string | null = null;
   #ruleHolds: (row: Row) => boolean;
   #ruleMet = false;
   #lastRow: number;
@@ -61,65 +47,45 @@ export class MetricsMonitor {
   /** Where this attempt took up: a resumed run does not start at zero. */
   #start: { at: number; progress: number } | null = null;
 
-  /** @param history Whether the rows of the first look are old ones, which no verdict is passed on. */
-  constructor(run: PlannedRun, since: number, jury = noJury, history = false) {
+  /** @param hasPast Whether the rows of the first look are old ones, which no verdict is passed on. */
+  constructor(run: PlannedRun, since: number, callbacks = noCallbacks, hasPast = false) {
     this.#run = run;
-    this.#jury = jury;
-    this.#history = history ? null : 0;
-    jury.restart();
+    this.#callbacks = callbacks;
+    callbacks.restart();
     this.#since = since;
     this.#lastRow = since;
     this.#ruleHolds = ruleOf(run);
-    this.#path = join(run.directory, runFiles.metrics);
     const isJudged = run.stopWhen !== null || run.objective !== null;
-    const onRow = isJudged ? (row: Row) => this.#takeRow(row) : null;
-    const listener = { onRow, onRestart: () => this.#restart() };
-    this.#log = new MetricLog(this.#path, listener, bounds);
+    const row = isJudged ? (values: Row, isPast: boolean) => this.#takeRow(values, isPast) : null;
+    const listener = { row, restart: () => this.#restart() };
+    this.#metrics = openMetrics(run.directory, { listener, keep, hasPast });
+  }
+
+  /** Where the run writes them, or will. */
+  get paths(): string[] {
+    return this.#metrics.paths;
   }
 
   /** The rule that the rows so far have met, or null. Rows of before this attempt alone meet none until all are read. */
   get ruleMet(): string | null {
-    if (this.#isHistory) return null;
+    if (this.#metrics.isInPast) return null;
     return this.#ruleMet ? (this.#run.stopWhen?.when ?? null) : this.#verdict;
   }
 
-  /** What of the file could not be read, in words; null: nothing. */
+  /** What of the metrics cannot be read, in words; null: nothing. */
   get hindrance(): string | null {
-    const { obstacle, skipped } = this.#log;
-    if (obstacle !== null) return `${runFiles.metrics} cannot be read: ${obstacle}`;
-    if (skipped === 0) return null;
-    const [lines, are, were] = skipped === 1 ? ['line', 'is', 'was'] : ['lines', 'are', 'were'];
-    return `${skipped} ${lines} of ${runFiles.metrics} ${are} longer than ${LONGEST_LINE >> 10} kB and ${were} left out`;
+    return this.#metrics.obstacle;
   }
 
-  /** Reads a part of what is new, at most so many bytes. A file that has not changed costs one look at its size and time. */
+  /** Reads a part of what is new, at most so many bytes. */
   refresh(now: number, maxBytes = PART_BYTES): PartRead {
-    if (!this.#log.more && !this.#looksNew()) return { changed: false, bytes: 0, more: false };
-    const { rows } = this.#log;
-    const read = this.#isHistory ? this.#readHistory(maxBytes) : this.#read(maxBytes);
+    const { rows } = this.#metrics;
+    const read = this.#metrics.refresh(maxBytes);
     // Rows that replace others are rows, too.
-    const added = Math.max(this.#log.rows - rows, read.changed ? 1 : 0);
+    const added = Math.max(this.#metrics.rows - rows, read.changed ? 1 : 0);
     if (added > 0) this.#lastRow = now;
     this.#rows += added;
-    return { ...read, more: this.#log.more };
-  }
-
-  /** Reads no further than what was there at first. */
-  #readHistory(maxBytes: number): Omit<PartRead, 'more'> {
-    const left = (this.#history ?? 0) - this.#log.offset;
-    this.#readsHistory = true;
-    const read = this.#read(Math.min(maxBytes, left));
-    this.#readsHistory = false;
-    // Its last line is torn: whoever completes it writes it now.
-    const isTorn = left <= maxBytes && read.bytes === 0 && this.#log.obstacle === null;
-    if (isTorn && this.#history !== null) this.#history = 0;
     return read;
-  }
-
-  #read(maxBytes: number): Omit<PartRead, 'more'> {
-    const { offset } = this.#log;
-    const changed = this.#log.refresh(maxBytes);
-    return { changed, bytes: Math.max(0, this.#log.offset - offset) };
   }
 
   /** Whether there has been no row for much longer than usual. */
@@ -130,10 +96,10 @@ export class MetricsMonitor {
   }
 
   vitals(now: number): MonitoredMetrics {
-    const metrics = this.#log.last();
+    const metrics = this.#metrics.last();
     const progress = this.#progress(metrics);
     // Rows of before, while they are still being read, would make a pace out of how fast we read.
-    const isBehind = this.#log.more || this.#isHistory;
+    const isBehind = this.#metrics.more || this.#metrics.isInPast;
     if (progress !== null && !isBehind) this.#start ??= { at: now, progress };
     return {
       metrics,
@@ -144,33 +110,16 @@ export class MetricsMonitor {
     };
   }
 
-  get #isHistory(): boolean {
-    return this.#history === null || this.#log.offset < this.#history;
-  }
-
-  /** Whether the file may hold something new. */
-  #looksNew(): boolean {
-    const there = statRegular(this.#path);
-    if (there.kind !== 'unreadable') this.#history ??= there.kind === 'file' ? there.stat.size : 0;
-    const stamp = stampOf(there);
-    // What hindered the last look may have gone by.
-    if (stamp === this.#stamp && this.#log.obstacle === null) return false;
-    this.#stamp = stamp;
-    return true;
-  }
-
   #restart(): void {
     this.#ruleHolds = ruleOf(this.#run);
-    this.#history = 0;
-    this.#readsHistory = false;
-    this.#jury.restart();
+    this.#callbacks.restart();
   }
 
-  #takeRow(row: Row): void {
+  #takeRow(row: Row, isPast: boolean): void {
     this.#ruleMet = this.#ruleHolds(row);
-    if (this.#readsHistory) return this.#jury.remember(row);
-    this.#jury.note(row);
-    this.#verdict ??= this.#jury.judge(row);
+    if (isPast) return this.#callbacks.remember(row);
+    this.#callbacks.note(row);
+    this.#verdict ??= this.#callbacks.judge(row);
   }
 
   #progress(metrics: MonitoredMetrics['metrics']): number | null {
@@ -189,9 +138,9 @@ export class MetricsMonitor {
   }
 
   #spark(): (number | null)[] {
-    const keys = this.#log.keys();
+    const keys = this.#metrics.keys();
     const key = this.#run.metrics.show.find((shown) => keys.includes(shown));
-    return key === undefined ? [] : spark(this.#log.series(key).y);
+    return key === undefined ? [] : this.#metrics.spark(key);
   }
 
   /** A metric that is not a number matters where it is shown, or is a loss. */
@@ -200,12 +149,6 @@ export class MetricsMonitor {
     if (Object.entries(metrics).some(([key, value]) => value === null && matters(key))) return 'nan';
     return this.isSilent(now) ? 'stalled' : 'ok';
   }
-}
-
-/** Differs when the file may hold something new. Null: there is none. */
-function stampOf(there: ReturnType<typeof statRegular>): string | null {
-  if (there.kind === 'file') return `${there.stat.ino} ${there.stat.size} ${there.stat.mtimeMs}`;
-  return there.kind === 'absent' ? null : there.reason;
 }
 
 function ruleOf({ stopWhen, parameters }: PlannedRun): (row: Row) => boolean {

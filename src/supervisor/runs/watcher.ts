@@ -1,13 +1,12 @@
-import { join } from 'node:path';
 import type { FSWatcher } from 'chokidar';
 import type { RunId } from '../../base/ids.js';
 import { untilWholeSecond } from '../../base/lazy.js';
-import { runFiles } from '../../contract/files.js';
 import { statRegular } from '../../files/regular-file.js';
+import type { PartRead } from '../../metrics/run-metrics.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { type MonitoredMetrics, nothingMonitored } from '../publish/run-view.js';
 import { EarlyStops, Targets } from './early-stops.js';
-import { type MetricsCallbacks, MetricsMonitor, type PartRead } from './metrics-monitor.js';
+import { type MetricsCallbacks, MetricsMonitor } from './metrics-monitor.js';
 import { type Reading, ReadingQueue } from './reading-queue.js';
 
 /** Told of what the metrics say. */
@@ -28,8 +27,7 @@ export type WatchListener = {
 type Watch = Reading & {
   run: PlannedRun;
   attempt: number;
-  signs: MetricsMonitor;
-  path: string;
+  monitor: MetricsMonitor;
   /** Called once when all that was written so far has been read. */
   caughtUp: (() => void) | null;
   /** What was last said of what could not be read. */
@@ -99,11 +97,11 @@ export class Watcher {
     const early = this.#early.get(run.id);
     const watch = early?.attempt === attempt ? early : this.#watchOf(run, attempt, since);
     this.#live.set(run.id, watch);
-    this.#byPath.set(watch.path, watch);
+    for (const path of watch.monitor.paths) this.#byPath.set(path, watch);
     this.#soon(watch);
     this.#pollSoon();
     // Half of the cost of a run that lasts a moment would be to be watched.
-    setTimeout(() => void this.#watchFile(watch), YOUTH_MS).unref();
+    setTimeout(() => void this.#watchFiles(watch), YOUTH_MS).unref();
   }
 
   /**
@@ -124,11 +122,11 @@ export class Watcher {
     const watch = this.#live.get(run.id);
     if (watch === undefined) return;
     this.#live.delete(run.id);
-    this.#byPath.delete(watch.path);
+    for (const path of watch.monitor.paths) this.#byPath.delete(path);
     this.#due.delete(watch);
     this.#finishing.set(run.id, watch);
     this.#read(watch);
-    void this.#files?.then((files) => files.unwatch(watch.path));
+    void this.#files?.then((files) => files.unwatch(watch.monitor.paths));
     if (this.#live.size > 0 || this.#poll === null) return;
     clearTimeout(this.#poll);
     this.#poll = null;
@@ -161,9 +159,9 @@ export class Watcher {
 
   #watchOf(run: PlannedRun, attempt: number, since: number): Watch {
     const history = attempt > 1 || since < this.#bornAt;
-    const signs = new MetricsMonitor(run, since, this.#juryOf(run), history);
+    const monitor = new MetricsMonitor(run, since, this.#callbacksOf(run), history);
     const watch: Watch = {
-      ...{ run, attempt, signs, path: join(run.directory, runFiles.metrics), caughtUp: null, hindrance: null },
+      ...{ run, attempt, monitor, caughtUp: null, hindrance: null },
       ...{ hasNews: false, toldAt: this.#listener.now() },
       readPart: (maxBytes) => this.#readPart(watch, maxBytes),
     };
@@ -195,7 +193,7 @@ export class Watcher {
     }
   }
 
-  #juryOf(run: PlannedRun): MetricsCallbacks {
+  #callbacksOf(run: PlannedRun): MetricsCallbacks {
     const stops = this.#earlyStops;
     return {
       restart: () => stops.restart(run),
@@ -210,12 +208,13 @@ export class Watcher {
     if (words !== null) this.#listener.targetReached(run, words);
   }
 
-  async #watchFile(watch: Watch): Promise<void> {
+  async #watchFiles(watch: Watch): Promise<void> {
     if (this.#live.get(watch.run.id) !== watch) return;
-    // All below a directory would be watched.
-    if (statRegular(watch.path).kind === 'unreadable') return;
+    // Of a directory, all below it would be watched.
+    const paths = watch.monitor.paths.filter((path) => statRegular(path).kind !== 'unreadable');
+    if (paths.length === 0) return;
     const files = await this.#fileWatcher();
-    if (this.#live.get(watch.run.id) === watch) files.add(watch.path);
+    if (this.#live.get(watch.run.id) === watch) files.add(paths);
   }
 
   /** Loaded with the first run, so that a supervisor without runs is up at once. */
@@ -263,7 +262,7 @@ export class Watcher {
 
   #readPart(watch: Watch, maxBytes: number): PartRead {
     const now = this.#listener.now();
-    const part = watch.signs.refresh(now, maxBytes);
+    const part = watch.monitor.refresh(now, maxBytes);
     if (part.changed) watch.hasNews = true;
     if (!part.more || now - watch.toldAt >= NEWS_MS) this.#tell(watch, now);
     if (!part.more) this.#caughtUp(watch);
@@ -271,24 +270,24 @@ export class Watcher {
   }
 
   #tell(watch: Watch, now: number): void {
-    const { run, signs } = watch;
+    const { run, monitor } = watch;
     this.#tellHindrance(watch);
     // Silence is news too: it is how a stalled run is found.
     const before = this.#vitals.get(run.id)?.health ?? 'ok';
-    if (!watch.hasNews && signs.isSilent(now) === (before === 'stalled')) return;
+    if (!watch.hasNews && monitor.isSilent(now) === (before === 'stalled')) return;
     watch.hasNews = false;
     watch.toldAt = now;
-    const vitals = signs.vitals(now);
+    const vitals = monitor.vitals(now);
     this.#vitals.set(run.id, vitals);
     this.#listener.changed(run.id);
     // Nobody is to be called because of a run of the past.
     if (this.#recalling.get(run.id) === watch) return;
     if (vitals.health !== 'ok' && vitals.health !== before) this.#listener.ailing(run, vitals.health);
-    if (signs.ruleMet !== null) this.#listener.ruleMet(run.id, watch.attempt, signs.ruleMet);
+    if (monitor.ruleMet !== null) this.#listener.ruleMet(run.id, watch.attempt, monitor.ruleMet);
   }
 
   #tellHindrance(watch: Watch): void {
-    const words = watch.signs.hindrance;
+    const words = watch.monitor.hindrance;
     if (words === watch.hindrance) return;
     watch.hindrance = words;
     this.#listener.hindered(watch.run.id, words);

@@ -67,9 +67,9 @@ describe('an export', () => {
 
   it('has a row for each run, in natural order, with all that any run has', () => {
     expect(lines('csv', 'last')).toEqual([
-      'sweep,group,subgroup,name,state,attempts,startedAt,endedAt,seconds,lr,layers,"odd, key",step,loss,metric:lr',
+      'sweep,group,subgroup,name,state,attempts,startedAt,endedAt,seconds,lr,layers,"odd, key",loss,metric:lr,step',
       's,g,,r9,queued,0,,,,0.2,,,,,',
-      's,g,,r10,done,1,1970-01-01T00:00:00.000Z,1970-01-01T00:00:01.500Z,1.5,0.1,"[1,2]","x ""y""",3,NaN,9',
+      's,g,,r10,done,1,1970-01-01T00:00:00.000Z,1970-01-01T00:00:01.500Z,1.5,0.1,"[1,2]","x ""y""",NaN,9,3',
     ]);
   });
 
@@ -85,7 +85,7 @@ describe('an export', () => {
   it('of all metrics has a row for each value, steps of a resumed run once', () => {
     expect(lines('csv', 'all')).toEqual([
       'sweep,group,subgroup,name,step,metric,value',
-      ...['1,step,1', '2,step,2', '3,step,3', '1,loss,3', '2,loss,1.5', '3,loss,NaN', '1,lr,9'].map(
+      ...['1,loss,3', '2,loss,1.5', '3,loss,NaN', '1,lr,9', '1,step,1', '2,step,2', '3,step,3'].map(
         (end) => `s,g,,r10,${end}`,
       ),
     ]);

@@ -46,6 +46,24 @@ describe('the table of runs', () => {
     expect(text).toContain('other/A_s0');
   });
 
+  it('shows of each group the metric that stands for its runs', () => {
+    const groups = [{ name: 'warmup', title: null, needs: [], shown: { show: ['bits'], x: 'step' } }];
+    const known = new Map([['abcd', aSweep({ show: ['loss'], groups })]]);
+    const warmup = aRun('w', { group: 'warmup', metrics: { loss: 9, bits: 3 } });
+    const text = runTable([runs[0]!, warmup], { ...plain, sweeps: known }).map(safeLine);
+    expect(text[0]).toMatch(/ metric/);
+    expect(text.slice(2).join()).toMatch(/ loss 0\.2500.* bits 3/);
+  });
+
+  it('shows one metric of a group whose runs wrote theirs in different orders', () => {
+    const rows = [
+      { lr: 1, loss: 2 },
+      { loss: 3, lr: 1 },
+    ].map((metrics, n) => aRun(`A_s${n}`, { metrics }));
+    const [titles] = runTable(rows, { ...plain, sweeps: new Map([['abcd', aSweep({ show: [] })]]) });
+    expect(safeLine(titles!)).toMatch(/ loss$/);
+  });
+
   it('colours the state and nothing else', () => {
     const coloured = runTable(runs, { ...plain, colour: true });
     expect(safeLine(coloured[2]!)).toMatch(/^\u001b\[32mdone\u001b\[0m /);

@@ -1,28 +1,33 @@
-import { appendFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { MetricLog, type MetricRow } from '../../src/metrics/metric-log.js';
+import { type MetricRow, openMetrics, type RunMetrics } from '../../src/metrics/run-metrics.js';
 
-const directory = mkdtempSync(join(tmpdir(), 'metric-log-'));
+const directory = mkdtempSync(join(tmpdir(), 'run-metrics-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 let files = 0;
-const freshPath = () => join(directory, `metrics-${files++}.jsonl`);
+/** Where a run of its own writes. */
+function freshPath(): string {
+  const run = join(directory, `run-${files++}`);
+  mkdirSync(run);
+  return join(run, 'metrics.jsonl');
+}
 
-function logOf(...lines: string[]): MetricLog {
+function logOf(...lines: string[]): RunMetrics {
   const path = freshPath();
   writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
-  const log = new MetricLog(path);
+  const log = openMetrics(dirname(path));
   log.refresh();
   return log;
 }
-const points = (log: MetricLog, key: string, xKey?: string) => {
+const points = (log: RunMetrics, key: string, xKey?: string) => {
   const { x, y } = log.series(key, xKey);
   return Array.from(x, (value, index) => [value, y[index]]);
 };
 
-describe('MetricLog', () => {
+describe('the metrics of a run', () => {
   it('reads each metric as a series over the step', () => {
     const log = logOf('{"step": 0, "loss": 2.5, "acc": 0}', '{"step": 10, "loss": -1.25e-3}', '{"step": 20, "acc": 1}');
     expect(log.keys()).toEqual(['step', 'loss', 'acc']);
@@ -42,19 +47,19 @@ describe('MetricLog', () => {
     const log = logOf('{"step": 0, "loss": 1}');
     expect(points(log, 'nothing')).toEqual([]);
     expect(points(log, 'loss', 'nothing')).toEqual([]);
-    const absent = new MetricLog(freshPath());
-    expect(absent.refresh()).toBe(false);
+    const absent = openMetrics(dirname(freshPath()));
+    expect(absent.refresh().changed).toBe(false);
     expect(absent.keys()).toEqual([]);
   });
 
   it('says whether anything changed, and keeps up with a growing file', () => {
     const path = freshPath();
-    const log = new MetricLog(path);
+    const log = openMetrics(dirname(path));
     writeFileSync(path, '{"step":0,"a":1}\n{"step":1,');
-    expect(log.refresh()).toBe(true);
-    expect(log.refresh()).toBe(false);
+    expect(log.refresh().changed).toBe(true);
+    expect(log.refresh().changed).toBe(false);
     appendFileSync(path, '"a":2}\n');
-    expect(log.refresh()).toBe(true);
+    expect(log.refresh().changed).toBe(true);
     expect(points(log, 'a')).toEqual([
       [0, 1],
       [1, 2],
@@ -166,7 +171,9 @@ describe('MetricLog', () => {
   it('tells a listener every row, and when the rows come again', () => {
     const path = freshPath();
     const told: (MetricRow | 'restart')[] = [];
-    const log = new MetricLog(path, { onRow: (row) => told.push(row), onRestart: () => told.push('restart') });
+    const log = openMetrics(dirname(path), {
+      listener: { row: (row) => told.push(row), restart: () => told.push('restart') },
+    });
     writeFileSync(path, '{"step":0,"a":1,"t":"x"}\n{"step":0,"a":null}\n');
     log.refresh();
     writeFileSync(`${path}.new`, '{"step":0,"a":9}\n');
@@ -213,7 +220,7 @@ describe('MetricLog', () => {
       );
       appendFileSync(path, rows.join(''));
     }
-    const log = new MetricLog(path);
+    const log = openMetrics(dirname(path));
     do log.refresh();
     while (log.more);
     const { x, y } = log.series('v');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ReportedRun } from '../../src/analysis/analysed-run.js';
 import { deviation, median } from '../../src/analysis/statistics.js';
-import { cellsOf, shownKeys, summariseMetrics } from '../../src/report/metric-summary.js';
+import { cellsOf, summariseMetrics } from '../../src/report/metric-summary.js';
 
 const run = (
   name: string,
@@ -15,22 +15,6 @@ const run = (
   state,
   parameters,
   config: {},
-});
-
-describe('the metrics of a generic table', () => {
-  it.each([
-    { what: 'those asked for that exist', asked: ['b', 'absent', 'a'], known: ['a', 'b', 'c'], keys: ['b', 'a'] },
-    {
-      what: 'results before others, never counters',
-      asked: [],
-      known: ['step', 'lr', 'progress/batch', 'loss', 'time/total', 'eval/accuracy'],
-      keys: ['loss', 'eval/accuracy', 'lr'],
-    },
-    { what: 'at most four', asked: [], known: ['a', 'b', 'c', 'd', 'e'], keys: ['a', 'b', 'c', 'd'] },
-    { what: 'what there is, when nothing asked for exists', asked: ['gone'], known: ['loss'], keys: ['loss'] },
-  ])('are $what', ({ asked, known, keys }) => {
-    expect(shownKeys(asked, known)).toEqual(keys);
-  });
 });
 
 describe('cells of runs', () => {

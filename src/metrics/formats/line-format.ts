@@ -1,0 +1,155 @@
+import { closeSync, readSync } from 'node:fs';
+import { basename } from 'node:path';
+import { FollowedFile, LONGEST_LINE } from '../../files/followed-file.js';
+import { openRegular } from '../../files/regular-file.js';
+import type { MetricFormat, RowPicker, RowSink, SourceReader, WrittenRow } from './format.js';
+
+/** One line, without its newline, as a row; null when it is none. Called with the lines of one file, the first of them first. */
+export type LineParser = (line: string) => WrittenRow | null;
+
+/** A format of text files that have a row on each line. `parser`: called for each file, and again when it is rewritten. */
+export function lineFormat(format: Pick<MetricFormat, 'name' | 'detect'> & { parser: () => LineParser }): MetricFormat {
+  const { name, detect, parser } = format;
+  return {
+    ...{ name, detect },
+    open: (path) => new LineReader(path, parser),
+    pickFrom: (path, places) => new LinePicker(path, places, parser()),
+  };
+}
+
+const NEWLINE = 10;
+
+/** Follows a file that has a row on each line. A line that is too long is left out, and counted. */
+class LineReader implements SourceReader {
+  readonly #file: FollowedFile;
+  readonly #name: string;
+  readonly #parser: () => LineParser;
+  #parse: LineParser;
+  #more = false;
+  #skipped = 0;
+
+  constructor(path: string, parser: () => LineParser) {
+    this.#file = new FollowedFile(path);
+    this.#name = basename(path);
+    this.#parser = parser;
+    this.#parse = parser();
+  }
+
+  get offset(): number {
+    return this.#file.offset;
+  }
+
+  get more(): boolean {
+    return this.#more;
+  }
+
+  get isHindered(): boolean {
+    return this.#file.obstacle !== null;
+  }
+
+  get obstacle(): string | null {
+    const { obstacle } = this.#file;
+    if (obstacle !== null) return `${this.#name} cannot be read: ${obstacle}`;
+    const skipped = this.#file.skipped + this.#skipped;
+    if (skipped === 0) return null;
+    const [lines, are, were] = skipped === 1 ? ['line', 'is', 'was'] : ['lines', 'are', 'were'];
+    return `${skipped} ${lines} of ${this.#name} ${are} longer than ${LONGEST_LINE >> 10} kB and ${were} left out`;
+  }
+
+  read(maxBytes: number, sink: RowSink): boolean {
+    const { restarted, bytes, more } = this.#file.read(maxBytes);
+    this.#more = more;
+    if (restarted) this.#restart(sink);
+    for (let from = 0; from < bytes.length;) {
+      const end = bytes.indexOf(NEWLINE, from);
+      if (end - from > LONGEST_LINE) this.#skipped += 1;
+      else this.#take(bytes.toString('utf8', from, end), sink);
+      from = end + 1;
+    }
+    return restarted || bytes.length > 0;
+  }
+
+  #take(line: string, sink: RowSink): void {
+    const row = this.#parse(line);
+    if (row !== null) sink.row(row);
+  }
+
+  #restart(sink: RowSink): void {
+    this.#skipped = 0;
+    this.#parse = this.#parser();
+    sink.restart();
+  }
+}
+
+/** Lines looked for at first; a longer one needs a wider look. */
+const FIRST_LOOK = 4 << 10;
+/** A file of longer lines is read from its beginning only. */
+const WIDEST_LOOK = 256 << 10;
+
+/**
+ * Lines taken at places spread evenly over the file as it was at first, the first and the last line among them, in the order
+ * of the file.
+ */
+class LinePicker implements RowPicker {
+  readonly #path: string;
+  readonly #places: number;
+  readonly #parse: LineParser;
+  #next = 0;
+  #size: number | null = null;
+  #look = FIRST_LOOK;
+  #buffer = Buffer.alloc(FIRST_LOOK);
+
+  /** @param places How many lines to take; at least two. */
+  constructor(path: string, places: number, parse: LineParser) {
+    this.#path = path;
+    this.#places = places;
+    this.#parse = parse;
+  }
+
+  get isComplete(): boolean {
+    return this.#next >= this.#places;
+  }
+
+  pick(count: number, take: (row: WrittenRow) => void): void {
+    const end = Math.min(this.#places, this.#next + count);
+    const opened = openRegular(this.#path);
+    if (opened.kind !== 'file') {
+      this.#next = this.#places;
+      return;
+    }
+    try {
+      this.#size ??= opened.stat.size;
+      for (; this.#next < end; this.#next++) {
+        const line = this.#lineAt(opened.descriptor, this.#size);
+        const row = line === null ? null : this.#parse(line);
+        if (row !== null) take(row);
+      }
+    } catch {
+      // The disk or the network failed a read: what there is will be drawn when all has been read.
+      this.#next = this.#places;
+    } finally {
+      closeSync(opened.descriptor);
+    }
+  }
+
+  #lineAt(descriptor: number, size: number): string | null {
+    const isLast = this.#next === this.#places - 1;
+    for (;;) {
+      const room = Math.max(0, size - this.#look);
+      const from = isLast ? room : Math.floor((room * this.#next) / (this.#places - 1));
+      const length = readSync(descriptor, this.#buffer, 0, this.#look, from);
+      const line = wholeLine(this.#buffer.subarray(0, length), from === 0, isLast);
+      if (line !== null || this.#look >= WIDEST_LOOK || length < this.#look) return line;
+      this.#look *= 4;
+      this.#buffer = Buffer.alloc(this.#look);
+    }
+  }
+}
+
+/** The first whole line of what was read, or the last; null when there is none. `begins`: a line begins at its start. */
+function wholeLine(bytes: Buffer, begins: boolean, wantsLast: boolean): string | null {
+  const end = wantsLast ? bytes.lastIndexOf(NEWLINE) : bytes.indexOf(NEWLINE, begins ? 0 : bytes.indexOf(NEWLINE) + 1);
+  if (end <= 0) return null;
+  const before = bytes.lastIndexOf(NEWLINE, end - 1);
+  return before < 0 && !begins ? null : bytes.toString('utf8', before + 1, end);
+}
