@@ -9,7 +9,7 @@ import { Name, RunId } from '../base/ids.js';
 import { PlanPage } from '../spec/plan-text.js';
 import { Plan } from '../spec/planned-run.js';
 import { FleetStatus, type RunSummary, SweepSummary } from './run-summary.js';
-import { RunCommand } from './run-verbs.js';
+import { plainVerbs } from './run-verbs.js';
 
 /** Room the person grants; what is left out stays as it is, or is the whole machine. */
 export const RequestedSlots = z.object({
@@ -19,6 +19,13 @@ export const RequestedSlots = z.object({
   /** Runs that share one GPU; overrides the sweep file. */
   perGpu: z.int().positive().optional(),
 });
+
+/** A run verb, with what it needs besides the runs. */
+export const RunCommand = z.discriminatedUnion('verb', [
+  z.object({ verb: z.enum(plainVerbs), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('priority'), ids: z.array(RunId), priority: z.int() }),
+]);
+export type RunCommand = z.infer<typeof RunCommand>;
 
 /** What a client can ask for once it is connected. */
 export const Command = z.discriminatedUnion('verb', [

@@ -5,27 +5,17 @@
  * window, the completion of the shell and the README are made from it. A new verb is a row here, its event, and what the
  * scheduler does when the event comes.
  */
-import * as z from 'zod';
-import { RunId } from '../base/ids.js';
+import type { RunId } from '../base/ids.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import type { RunSummary } from './run-summary.js';
 
 /** Verbs that need nothing but the runs. */
-const plainVerbs = ['kill', 'resume', 'retry', 'hold', 'release', 'pause', 'continue'] as const;
+export const plainVerbs = ['kill', 'resume', 'retry', 'hold', 'release', 'pause', 'continue'] as const;
 export type PlainVerb = (typeof plainVerbs)[number];
 
 /** Every run verb, in the order of `--help` and the palette; the same words on the command line and in the window. */
 export const runVerbNames = [...plainVerbs, 'priority'] as const;
 export type RunVerb = (typeof runVerbNames)[number];
-
-const ids = z.array(RunId);
-
-/** A run verb on the socket. */
-export const RunCommand = z.discriminatedUnion('verb', [
-  z.object({ verb: z.enum(plainVerbs), ids }),
-  z.object({ verb: z.literal('priority'), ids, priority: z.int() }),
-]);
-export type RunCommand = z.infer<typeof RunCommand>;
 
 /** A verb with what it needs besides the runs. */
 export type RunOrder = { readonly verb: PlainVerb } | { readonly verb: 'priority'; readonly priority: number };

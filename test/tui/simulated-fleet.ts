@@ -106,12 +106,10 @@ export class SimulatedFleet implements FleetPort {
         return this.#ask(command.drained ? 'drain' : 'undrain', command.gpus);
       case 'stop-sweep':
         return this.#ask('stop', [command.sweep]);
-      case 'forget-sweep':
-        return this.#ask('forget', [command.sweep]);
       case 'priority':
         return this.#ask(`priority ${command.priority}`, command.ids);
       default:
-        return this.#ask(command.verb, command.ids);
+        return this.#ask(command.verb, 'ids' in command ? command.ids : []);
     }
   };
 

@@ -1,14 +1,6 @@
 import type { RunId } from '../../base/ids.js';
-import type { Ack } from '../../protocol/message.js';
-import {
-  doneWords,
-  eventOf,
-  type Refusal,
-  refusalOf,
-  refusalWords,
-  type RunCommand,
-  runVerbNames,
-} from '../../protocol/run-verbs.js';
+import type { Ack, RunCommand } from '../../protocol/message.js';
+import { doneWords, eventOf, type Refusal, refusalOf, refusalWords, runVerbNames } from '../../protocol/run-verbs.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { verbTarget } from '../publish/run-view.js';
 import type { RequestTools } from './request.js';
