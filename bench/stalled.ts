@@ -30,7 +30,7 @@ async function peak(stalled: number): Promise<number> {
     for (let n = 0; n < stalled; n++) sockets.push(connect(lockOf(bed.runs)!.socket).pause());
     const ids = [...fleet.runs.keys()];
     for (let round = 0; round < ROUNDS; round++) {
-      const ack = await (round % 2 === 0 ? fleet.hold(ids) : fleet.release(ids));
+      const ack = await (round % 2 === 0 ? fleet.act('hold', ids) : fleet.act('release', ids));
       if (!ack.ok) throw new Error(ack.message);
     }
     const { stdout } = spawnSync('grep', ['VmHWM', `/proc/${bed.supervisorPid()}/status`], { encoding: 'utf8' });

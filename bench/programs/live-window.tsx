@@ -82,8 +82,7 @@ const fleet: FleetPort = {
     return () => void listeners.delete(listener);
   },
   version: () => tick,
-  ...{ kill: agree, resume: agree, retry: agree, hold: agree, release: agree, pause: agree, continue: agree },
-  ...{ priority: agree, setSlots: agree, drain: agree, stopSweep: agree },
+  ...{ act: agree, request: agree },
 };
 const x = Float64Array.from({ length: 2000 }, (_, step) => step);
 const y = x.map((step) => Math.exp(-step / 500) + 0.1 * Math.sin(step));

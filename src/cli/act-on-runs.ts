@@ -1,6 +1,6 @@
 import { UserError } from '../base/user-error.js';
-import type { Ack, Fleet, RunSummary } from '../client/fleet.js';
-import { type RunVerb, runVerbs, suits, takesPriority } from '../protocol/run-verbs.js';
+import type { Fleet, RunSummary } from '../client/fleet.js';
+import { fits, refusalOf, refusalWords, rowOf, type RunOrder } from '../protocol/run-verbs.js';
 import { chooseRuns } from './chosen-runs.js';
 import { promised, withFleet } from './open-fleet.js';
 import type { CommonOptions } from './options.js';
@@ -16,36 +16,37 @@ export type ActOptions = CommonOptions & { yes?: boolean; dryRun?: boolean; wait
  *
  * @throws {UserError} When it makes sense for none of them, or disturbs several and nobody can be asked.
  */
-export async function actOnRuns(act: RunAct, words: readonly string[], options: ActOptions): Promise<number> {
+export async function actOnRuns(order: RunOrder, words: readonly string[], options: ActOptions): Promise<number> {
+  const { verb } = order;
   return withFleet(options, async (fleet) => {
     const chosen = await chooseRuns(words, fleet);
-    const fitting = chosen.filter(act.fits);
+    const fitting = chosen.filter(fits(order));
     const tell = (line: string) => (options.json === true ? undefined : print([line]));
-    if (fitting.length > 0) tell(preview(act, fitting, chosen.length - fitting.length));
-    if (options.dryRun === true) return dryRun(act, fitting, chosen, options);
-    if (!(await isAgreed({ ...act, count: fitting.length }, options))) return 2;
+    if (fitting.length > 0) tell(preview(order, fitting, chosen.length - fitting.length));
+    if (options.dryRun === true) return dryRun(order, fitting, chosen, options);
+    if (!(await isAgreed({ verb, count: fitting.length, disturbs: rowOf(verb).disturbs }, options))) return 2;
     // When it fits none, the supervisor knows best why.
     const ids = (fitting.length > 0 ? fitting : chosen).map(({ id }) => id);
-    const message = promised(await act.ask(fleet, ids));
+    const message = promised(await fleet.act(order, ids));
     if (options.wait === true) await untilEnded(fleet, ids);
     tell(message);
-    if (options.json === true) printJson({ ...told(act, fitting, chosen), done: true, message });
+    if (options.json === true) printJson({ ...told(order, fitting, chosen), done: true, message });
     return 0;
   });
 }
 
 function dryRun(
-  act: RunAct,
+  order: RunOrder,
   fitting: readonly RunSummary[],
   chosen: readonly RunSummary[],
   { json }: ActOptions,
 ): number {
-  if (json === true) printJson({ ...told(act, fitting, chosen), done: false, message: null });
-  else if (fitting.length === 0) print([`${act.verb}: nothing to do, ${unfitting(chosen)}`]);
+  if (json === true) printJson({ ...told(order, fitting, chosen), done: false, message: null });
+  else if (fitting.length === 0) print([`${order.verb}: nothing to do, ${unfitting(order, chosen)}`]);
   return 0;
 }
 
-function preview({ verb }: RunAct, fitting: readonly RunSummary[], others: number): string {
+function preview({ verb }: RunOrder, fitting: readonly RunSummary[], others: number): string {
   const rest = others === 0 ? '' : ` (${others} left as they are)`;
   const head = `${verb} ${fitting.length} run${fitting.length === 1 ? '' : 's'}: `;
   const ofOneSweep = new Set(fitting.map(({ sweep }) => sweep)).size === 1;
@@ -53,12 +54,13 @@ function preview({ verb }: RunAct, fitting: readonly RunSummary[], others: numbe
   return `${head}${compactNames(names, outputWidth() - head.length - rest.length)}${rest}`;
 }
 
-/** `A_s0 is done (and 2 more)`. */
-function unfitting([first, ...others]: readonly RunSummary[]): string {
-  return `${first!.name} is ${first!.state}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
+/** `A_s0 is held already (and 2 more)`. */
+function unfitting(order: RunOrder, [first, ...others]: readonly RunSummary[]): string {
+  const why = refusalWords(refusalOf(order, first!)!);
+  return `${first!.name} ${why}${others.length === 0 ? '' : ` (and ${others.length} more)`}`;
 }
 
-function told({ verb }: RunAct, fitting: readonly RunSummary[], chosen: readonly RunSummary[]): object {
+function told({ verb }: RunOrder, fitting: readonly RunSummary[], chosen: readonly RunSummary[]): object {
   const others = chosen.filter((run) => !fitting.includes(run));
   return {
     verb,
@@ -100,29 +102,4 @@ async function confirm(question: string): Promise<boolean> {
   const agreed = /^y(es)?$/i.test((await ask(`${question} [y/N] `)).trim());
   if (!agreed) remark('Nothing was done.');
   return agreed;
-}
-
-/** Something to do to runs. */
-type RunAct = {
-  readonly verb: RunVerb | 'priority';
-  /** Whether it ends runs, makes them stand still or keeps them from starting. */
-  readonly disturbs: boolean;
-  /** Whether it makes sense for this run. The supervisor has the last word: the run may have moved on. */
-  readonly fits: (run: RunSummary) => boolean;
-  readonly ask: (fleet: Fleet, ids: readonly RunSummary['id'][]) => Promise<Ack>;
-};
-
-const disturbing: readonly RunVerb[] = ['kill', 'hold', 'pause'];
-
-export const runActs = Object.fromEntries(runVerbs.map((verb) => [verb, actOf(verb)])) as Readonly<
-  Record<RunVerb, RunAct>
->;
-
-export function priorityAct(priority: number): RunAct {
-  const fits = (run: RunSummary) => takesPriority(run, priority);
-  return { verb: 'priority', disturbs: false, fits, ask: (fleet, ids) => fleet.priority(ids, priority) };
-}
-
-function actOf(verb: RunVerb): RunAct {
-  return { verb, disturbs: disturbing.includes(verb), fits: suits[verb], ask: (fleet, ids) => fleet[verb](ids) };
 }

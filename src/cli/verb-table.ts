@@ -1,16 +1,19 @@
+import { rowOf, type RunVerb, runVerbNames, runVerbs } from '../protocol/run-verbs.js';
+import { duration, oneOf, wholeNumber } from './options.js';
 import { headings, type Verb } from './verb.js';
-import * as options from './verb-options.js';
+import { actOptions, ascii, gpus, json, perGpu, plain, runs } from './verb-options.js';
 
-type ActWord = 'kill' | 'resume' | 'retry' | 'hold' | 'release' | 'pause' | 'continue';
+const formats = ['csv', 'json', 'jsonl'] as const;
+const metrics = ['last', 'all'] as const;
 
-/** Every verb, once, in the order of `--help`. Each loads what it needs when it is called. */
+/** Every verb with its options, once, in the order of `--help`. Each loads what it needs when it is called. */
 export const verbs: readonly Verb[] = [
   {
     name: 'attach',
     takes: '[sweep]',
     heading: 'Look',
     about: 'open the control window on sweeps that were launched before',
-    options: options.windowOptions,
+    options: [runs, plain, ascii],
     run: async (words, given) => (await import('./verbs/attach.js')).attach(words, given),
   },
   {
@@ -18,7 +21,7 @@ export const verbs: readonly Verb[] = [
     takes: '[query...]',
     heading: 'Look',
     about: 'a table of runs, over all sweeps',
-    options: options.lookOptions,
+    options: [runs, json],
     run: async (words, given) => (await import('./verbs/ls.js')).ls(words, given),
   },
   {
@@ -26,7 +29,7 @@ export const verbs: readonly Verb[] = [
     takes: '[sweep]',
     heading: 'Look',
     about: 'how far each sweep is, and what is on the slots',
-    options: options.lookOptions,
+    options: [runs, json],
     run: async (words, given) => (await import('./verbs/status.js')).status(words, given),
   },
   {
@@ -34,7 +37,11 @@ export const verbs: readonly Verb[] = [
     takes: '<query...>',
     heading: 'Look',
     about: 'return when a sweep or some runs have ended: 0 all done, 3 some not, 124 time is up',
-    options: options.waitOptions,
+    options: [
+      runs,
+      { flags: '--timeout <time>', about: 'give up after 90s, 30m, 2h: exit code 124', read: duration('--timeout') },
+      json,
+    ],
     run: async (words, given) => (await import('./verbs/wait.js')).wait(words, given),
   },
   {
@@ -42,15 +49,30 @@ export const verbs: readonly Verb[] = [
     takes: '<query...>',
     heading: 'Look',
     about: 'the output of runs',
-    options: options.logOptions,
+    options: [
+      runs,
+      { flags: '-f, --follow', about: 'go on with what comes, over all attempts, until the runs have ended' },
+      { flags: '-n, --lines <n>', about: 'lines to begin with (default: 50)', read: wholeNumber('--lines', 0) },
+      { flags: '--grep <regexp>', about: 'only lines that match, of the whole log' },
+      { flags: '--raw', about: 'the bytes as they were written; not to a terminal' },
+    ],
     run: async (words, given) => (await import('./verbs/logs.js')).logs(words, given),
   },
   {
     name: 'report',
     takes: '<sweep>',
     heading: 'Look',
-    about: 'the table a sweep comes to',
-    options: options.reportOptions,
+    about: 'the summary table of a sweep',
+    options: [
+      runs,
+      {
+        flags: '--would-stop <rule>',
+        about: "what a rule would have ended: 'asha eta=3 min_iter=5', 'median min_iter=10'",
+      },
+      { flags: '--metric <objective>', about: "for it: 'minimize test/loss' (default: what the sweep file says)" },
+      json,
+      ascii,
+    ],
     run: async (words, given) => (await import('./verbs/report.js')).report(words, given),
   },
   {
@@ -58,38 +80,39 @@ export const verbs: readonly Verb[] = [
     takes: '<sweep>',
     heading: 'Look',
     about: 'its runs with parameters and metrics, for other programs',
-    options: options.exportOptions,
+    options: [
+      runs,
+      {
+        flags: '--format <format>',
+        about: 'csv (default), json or jsonl',
+        read: oneOf('--format', formats),
+        words: formats,
+      },
+      {
+        flags: '--metrics <which>',
+        about: 'last: one row for each run (default); all: one for each value',
+        read: oneOf('--metrics', metrics),
+        words: metrics,
+      },
+      { flags: '-o, --output <file>', about: 'write it there' },
+    ],
     run: async (words, given) => (await import('./verbs/export.js')).exportSweep(words, given),
   },
-  { ...acting('kill', 'end runs: politely, and after their grace by force'), options: options.stopOptions },
+  ...runVerbNames.map(acting),
   {
     name: 'stop',
     takes: '<sweep>',
     heading: 'Act',
-    about: 'end all runs of a sweep, and drop those that wait',
-    options: options.stopOptions,
+    about: 'stop all runs of a sweep, those that wait included',
+    options: [...actOptions, ...runVerbs.kill.options],
     run: async (words, given) => (await import('./verbs/stop.js')).stop(words, given),
-  },
-  acting('resume', 'go on with runs that were stopped or failed, in their own directories'),
-  acting('retry', 'try failed runs again at once; their automatic retries are counted anew'),
-  acting('hold', 'keep waiting runs from starting'),
-  acting('release', 'let held runs start again'),
-  acting('pause', 'make running processes stand still; they keep their slots and their memory'),
-  acting('continue', 'let paused runs go on'),
-  {
-    name: 'priority',
-    takes: '<n> <query...>',
-    heading: 'Act',
-    about: 'start these runs before others (the higher first; default 0)',
-    options: options.actOptions,
-    run: async (words, given) => (await import('./verbs/priority.js')).priority(words, given),
   },
   {
     name: 'slots',
     takes: '[n]',
     heading: 'Machine',
     about: 'where runs may go: shows it, or sets the number of CPU slots and the GPUs',
-    options: options.slotOptions,
+    options: [runs, gpus, perGpu, json],
     run: async (words, given) => (await import('./verbs/slots.js')).slots(words, given),
   },
   {
@@ -97,22 +120,22 @@ export const verbs: readonly Verb[] = [
     takes: '<gpu...>',
     heading: 'Machine',
     about: 'give these GPUs no new runs; what is on them stays',
-    options: options.drainOptions,
+    options: [runs, { flags: '--undo', about: 'let them take runs again' }, json],
     run: async (words, given) => (await import('./verbs/drain.js')).drain(words, given),
   },
   {
     name: 'doctor',
     takes: '',
     heading: 'Machine',
-    about: 'look at what runs depend on here, and say how to mend it',
-    options: options.doctorOptions,
+    about: 'check what runs depend on here, and say how to fix it',
+    options: [runs, json, ascii],
     run: async (_words, given) => (await import('./verbs/doctor.js')).doctor(given),
   },
   {
     name: 'completion',
     takes: '<shell>',
     heading: 'Machine',
-    about: 'what makes bash, zsh or fish complete verbs, options, runs and queries',
+    about: 'the script that makes bash, zsh or fish complete verbs, options, runs and queries',
     options: [],
     run: async (words) => (await import('./verbs/completion.js')).completion(words),
   },
@@ -134,9 +157,15 @@ function row({ name, takes, about, options: own }: Verb): string {
   return `| ${usage} | ${about}${flags.length === 0 ? '' : ` (${flags.join(', ')})`} |`;
 }
 
-function acting(verb: ActWord, about: string): Verb {
+/** A row of the table of run verbs as a word of the command line. */
+function acting(verb: RunVerb): Verb {
+  const { help, takesNumber, options } = rowOf(verb);
   return {
-    ...{ name: verb, takes: '<query...>', heading: 'Act', about, options: options.actOptions },
+    name: verb,
+    takes: takesNumber ? '<n> <query...>' : '<query...>',
+    heading: 'Act',
+    about: help,
+    options: [...actOptions, ...options],
     run: async (words, given) => (await import('./verbs/act.js')).act(verb, words, given),
   };
 }

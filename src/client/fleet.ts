@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { errorText, UserError } from '../base/user-error.js';
 import type { Ack, ClientMessage, Command, Plan, RequestedSlots, ServerMessage } from '../protocol/message.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../protocol/run-summary.js';
+import type { PlainVerb, RunOrder } from '../protocol/run-verbs.js';
 import { submission } from '../protocol/submission.js';
 import { Connection } from './connection.js';
 import { Mirror } from './mirror.js';
@@ -107,61 +108,15 @@ export class Fleet {
     return true;
   }
 
-  /** Ends runs: politely, and after their grace by force. */
-  kill(ids: readonly RunId[]): Promise<Ack> {
-    return this.#command({ verb: 'kill', ids: [...ids] });
+  /** Asks the supervisor for something; what there is to ask stands in `Command`. Resolves when it is safe. */
+  request(command: Command): Promise<Ack> {
+    return this.#request((request) => [{ type: 'command', request, command }]);
   }
 
-  /** Puts ended runs back into the queue, to go on from where they stopped. */
-  resume(ids: readonly RunId[]): Promise<Ack> {
-    return this.#command({ verb: 'resume', ids: [...ids] });
-  }
-
-  /** Tries failed runs again, at once; those that wait to be tried again by themselves, too. */
-  retry(ids: readonly RunId[]): Promise<Ack> {
-    return this.#command({ verb: 'retry', ids: [...ids] });
-  }
-
-  /** Keeps waiting runs from starting, until `release`. */
-  hold(ids: readonly RunId[]): Promise<Ack> {
-    return this.#command({ verb: 'hold', ids: [...ids] });
-  }
-
-  /** Lets held runs start again, whoever held them. */
-  release(ids: readonly RunId[]): Promise<Ack> {
-    return this.#command({ verb: 'release', ids: [...ids] });
-  }
-
-  /** Makes running processes stand still, until `continue`. They keep their slots and their memory. */
-  pause(ids: readonly RunId[]): Promise<Ack> {
-    return this.#command({ verb: 'pause', ids: [...ids] });
-  }
-
-  continue(ids: readonly RunId[]): Promise<Ack> {
-    return this.#command({ verb: 'continue', ids: [...ids] });
-  }
-
-  /** Runs of a higher priority start before others; those of a file have 0 unless it says otherwise. */
-  priority(ids: readonly RunId[], priority: number): Promise<Ack> {
-    return this.#command({ verb: 'priority', ids: [...ids], priority });
-  }
-
-  /** These GPUs, by index, take no new runs (`drained`), or do again. What is on them stays. */
-  drain(gpus: readonly number[], drained: boolean): Promise<Ack> {
-    return this.#command({ verb: 'drain', gpus: [...gpus], drained });
-  }
-
-  /** Ends all runs of a sweep, and drops those that wait. */
-  stopSweep(sweep: string): Promise<Ack> {
-    return this.#command({ verb: 'stop-sweep', sweep });
-  }
-
-  forgetSweep(sweep: string): Promise<Ack> {
-    return this.#command({ verb: 'forget-sweep', sweep });
-  }
-
-  setSlots(slots: RequestedSlots): Promise<Ack> {
-    return this.#command({ verb: 'set-slots', slots });
+  /** Does to runs what a row of the table of run verbs says. */
+  act(act: PlainVerb | RunOrder, ids: readonly RunId[]): Promise<Ack> {
+    const order: RunOrder = typeof act === 'string' ? { verb: act } : act;
+    return this.request({ ...order, ids: [...ids] });
   }
 
   /** Launches what of the plan is not done or running. `environment`: the person's, for the runs. Resolves when it is safe. */
@@ -176,10 +131,6 @@ export class Fleet {
     this.#connection?.close();
     this.#becomeReady();
     this.#changed();
-  }
-
-  #command(command: Command): Promise<Ack> {
-    return this.#request((request) => [{ type: 'command', request, command }]);
   }
 
   #request(messages: (request: number) => Iterable<ClientMessage>): Promise<Ack> {

@@ -9,6 +9,7 @@ import { Name, RunId } from '../base/ids.js';
 import { PlanPage } from '../spec/plan-text.js';
 import { Plan } from '../spec/planned-run.js';
 import { FleetStatus, type RunSummary, SweepSummary } from './run-summary.js';
+import { plainVerbs } from './run-verbs.js';
 
 /** Room the person grants; what is left out stays as it is, or is the whole machine. */
 export const RequestedSlots = z.object({
@@ -19,16 +20,16 @@ export const RequestedSlots = z.object({
   perGpu: z.int().positive().optional(),
 });
 
+/** A run verb, with what it needs besides the runs. */
+export const RunCommand = z.discriminatedUnion('verb', [
+  z.object({ verb: z.enum(plainVerbs), ids: z.array(RunId) }),
+  z.object({ verb: z.literal('priority'), ids: z.array(RunId), priority: z.int() }),
+]);
+export type RunCommand = z.infer<typeof RunCommand>;
+
 /** What a client can ask for once it is connected. */
 export const Command = z.discriminatedUnion('verb', [
-  z.object({ verb: z.literal('kill'), ids: z.array(RunId) }),
-  z.object({ verb: z.literal('resume'), ids: z.array(RunId) }),
-  z.object({ verb: z.literal('retry'), ids: z.array(RunId) }),
-  z.object({ verb: z.literal('hold'), ids: z.array(RunId) }),
-  z.object({ verb: z.literal('release'), ids: z.array(RunId) }),
-  z.object({ verb: z.literal('pause'), ids: z.array(RunId) }),
-  z.object({ verb: z.literal('continue'), ids: z.array(RunId) }),
-  z.object({ verb: z.literal('priority'), ids: z.array(RunId), priority: z.int() }),
+  RunCommand,
   /** GPUs by index; `drained` false fills them again. */
   z.object({ verb: z.literal('drain'), gpus: z.array(z.int().nonnegative()), drained: z.boolean() }),
   z.object({ verb: z.literal('stop-sweep'), sweep: Name }),

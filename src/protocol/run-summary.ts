@@ -42,6 +42,8 @@ export const RunSummary = z.object({
   killAt: z.number().nullable(),
   /** When it is started again by itself, while it waits for that. */
   retryAt: z.number().nullable(),
+  /** Who holds it; null: nobody. A supervisor of an older build does not say. */
+  heldBy: z.enum(['person', 'breaker', 'target']).nullable().optional(),
   priority: z.int(),
   /** MiB that its processes hold on GPUs, together; null: none, or not known. */
   gpuMemory: z.number().nullable(),

@@ -1,30 +1,307 @@
+/**
+ * What may be done to a run: the one table of run verbs.
+ *
+ * The supervisor judges by it and takes from it the event that a verb becomes; the command line, the palette, the keys of the
+ * window, the completion of the shell and the README are made from it. A new verb is a row here, its event, and what the
+ * scheduler does when the event comes.
+ */
+import type { RunId } from '../base/ids.js';
+import type { SchedulerEvent } from '../scheduler/event.js';
 import type { RunSummary } from './run-summary.js';
 
-/** What can be asked of runs; the same words on the command line and in the window. */
-export const runVerbs = ['kill', 'resume', 'retry', 'hold', 'release', 'pause', 'continue'] as const;
-export type RunVerb = (typeof runVerbs)[number];
+/** Verbs that need nothing but the runs. */
+export const plainVerbs = ['kill', 'resume', 'retry', 'hold', 'release', 'pause', 'continue'] as const;
+export type PlainVerb = (typeof plainVerbs)[number];
 
-/** Whether a verb makes sense for a run. The supervisor has the last word: the run may have moved on. */
-export const suits: Readonly<Record<RunVerb, (run: RunSummary) => boolean>> = {
-  kill: ({ state }) => !isOver(state) && state !== 'stopping',
-  resume: (run) => (isOver(run.state) && run.state !== 'done') || awaitsRetry(run),
-  retry: (run) => run.state === 'failed' || run.state === 'lost' || run.state === 'held' || awaitsRetry(run),
-  hold: ({ state }) => state === 'queued',
-  release: ({ state }) => state === 'held',
-  pause: ({ state }) => state === 'running',
-  continue: ({ state }) => state === 'paused',
+/** Every run verb, in the order of `--help` and the palette; the same words on the command line and in the window. */
+export const runVerbNames = [...plainVerbs, 'priority'] as const;
+export type RunVerb = (typeof runVerbNames)[number];
+
+/** A verb with what it needs besides the runs. */
+export type RunOrder = { readonly verb: PlainVerb } | { readonly verb: 'priority'; readonly priority: number };
+
+/** What the rules look at. Both sides know it: the supervisor from its state, a client from its row. */
+export type VerbTarget = Pick<RunSummary, 'state' | 'retryAt' | 'priority' | 'heldBy'>;
+
+/**
+ * Why a verb makes no sense for a run; `why` follows the name of the run. `first`: the verb to use before this one; `instead`:
+ * the one to use in its place. Whoever shows it names that verb as a word or by its key. `fix`: what else a person can do.
+ */
+export type Refusal = {
+  readonly why: string;
+  readonly first?: PlainVerb;
+  readonly instead?: PlainVerb;
+  readonly fix?: string;
 };
 
-/** Whether its place in the queue can still be changed to this one. */
-export function takesPriority({ state, priority }: RunSummary, wanted: number): boolean {
-  return !isOver(state) && priority !== wanted;
+/** How a key is told to a person. `short`: a word or two for the footer; null: none. */
+export type KeyWords = { readonly short: string | null; readonly help: string };
+
+/** The key of a verb: small for one run or the marked ones, large for the group. `vim`: in the vim preset, if another. */
+export type VerbKeys = {
+  readonly key: string;
+  readonly vim?: string;
+  readonly run: KeyWords;
+  readonly group: KeyWords;
+};
+
+/** A verb as everyone knows it who offers it or carries it out. `value`: the number of a verb that takes one. */
+type RunVerbRow = {
+  /** What it does; `--help`, the palette and the README say this. */
+  readonly help: string;
+  /** The same to a run, in the third person: `h releases it`. */
+  readonly does: string;
+  /** What is being done while the supervisor has not answered yet. `runs`: in words. */
+  readonly doing: (runs: string, value: number) => string;
+  /** What has been done, as what follows the number of runs. */
+  readonly done: (value: number) => string;
+  /** What runs are for which it, or what undoes it, makes sense: `No run of A waits or runs.` */
+  readonly suits: string;
+  /** The rule: null where it makes sense. The supervisor has the last word, as a run may have moved on. */
+  readonly refusal: (run: VerbTarget, value: number) => Refusal | null;
+  readonly event: (ids: RunId[], at: number, value: number) => SchedulerEvent;
+  /** The verb that undoes it; the two share the key of that which has one. */
+  readonly undo: PlainVerb | null;
+  /** It ends runs or keeps them from running: of several it is not done unless a person has agreed. */
+  readonly disturbs: boolean;
+  /** It cannot be undone: the window asks also for a single run. */
+  readonly asks: boolean;
+  /** It takes a whole number before the runs: `priority 5 group:A`. */
+  readonly takesNumber: boolean;
+  /** What the command line takes besides what all run verbs take. */
+  readonly options: readonly { readonly flags: string; readonly about: string }[];
+  readonly keys: VerbKeys | null;
+};
+
+const usual = { undo: null, disturbs: false, asks: false, takesNumber: false, options: [], keys: null } as const;
+
+/** The table. Events are lines of the journal, so a verb may have another word there: `kill` is written as `stop-requested`. */
+export const runVerbs = {
+  kill: {
+    ...usual,
+    help: 'stop runs: SIGTERM first, SIGKILL after the grace period',
+    does: 'kills',
+    doing: (runs) => `Stopping ${runs}`,
+    done: () => 'being stopped',
+    suits: 'waits or runs',
+    refusal: ({ state }) => endedRefusal(state) ?? (state === 'stopping' ? { why: 'is stopping already' } : null),
+    event: (ids, at) => ({ type: 'stop-requested', at, ids }),
+    disturbs: true,
+    asks: true,
+    options: [{ flags: '--wait', about: 'return when they have ended' }],
+    keys: {
+      ...{ key: 'k', vim: 'x' },
+      run: { short: 'kill', help: 'kill the run (press twice)' },
+      group: { short: 'kill group', help: 'kill the group of the selection (press twice)' },
+    },
+  },
+  resume: {
+    ...usual,
+    help: 'start ended runs again from where they stopped',
+    does: 'resumes',
+    doing: (runs) => `Resuming ${runs}`,
+    done: () => 'queued again',
+    suits: 'has failed, been killed or lost',
+    refusal: resumeRefusal,
+    event: (ids, at) => ({ type: 'resume-requested', at, ids }),
+    keys: {
+      key: 'r',
+      run: { short: 'resume', help: 'resume the run: start it again from where it stopped' },
+      group: { short: null, help: 'resume the runs of the group that failed, were killed or lost' },
+    },
+  },
+  retry: {
+    ...usual,
+    help: 'try failed runs again at once; their automatic retries are counted anew',
+    does: 'retries',
+    doing: (runs) => `Trying again ${runs}`,
+    done: () => 'queued again',
+    suits: 'has failed, been lost or is held',
+    refusal: retryRefusal,
+    event: (ids, at) => ({ type: 'retry-requested', at, ids }),
+  },
+  hold: {
+    ...usual,
+    help: 'keep waiting runs from starting',
+    does: 'holds',
+    doing: (runs) => `Holding ${runs}`,
+    done: () => 'held',
+    suits: 'is queued or held',
+    refusal: holdRefusal,
+    event: (ids, at) => ({ type: 'hold-requested', at, ids }),
+    undo: 'release',
+    disturbs: true,
+    keys: {
+      ...{ key: 'h', vim: 'f' },
+      run: { short: 'hold', help: 'hold the run back from starting; again: release it' },
+      group: { short: null, help: 'hold all waiting runs of the group; release them' },
+    },
+  },
+  release: {
+    ...usual,
+    help: 'let held runs start, whoever held them',
+    does: 'releases',
+    doing: (runs) => `Releasing ${runs}`,
+    done: () => 'released',
+    suits: 'is queued or held',
+    refusal: ({ state }) => (state === 'held' ? null : { why: 'is not held' }),
+    event: (ids, at) => ({ type: 'release-requested', at, ids }),
+    undo: 'hold',
+  },
+  pause: {
+    ...usual,
+    help: 'suspend running processes; they keep their slots and their memory',
+    does: 'pauses',
+    doing: (runs) => `Pausing ${runs}`,
+    done: () => 'paused',
+    suits: 'is running or paused',
+    refusal: pauseRefusal,
+    event: (ids, at) => ({ type: 'pause-requested', at, ids }),
+    undo: 'continue',
+    disturbs: true,
+    keys: {
+      key: 'p',
+      run: { short: 'pause', help: 'pause the run; again: continue it' },
+      group: { short: null, help: 'pause all running runs of the group; continue them' },
+    },
+  },
+  continue: {
+    ...usual,
+    help: 'let paused runs go on',
+    does: 'continues',
+    doing: (runs) => `Continuing ${runs}`,
+    done: () => 'going on',
+    suits: 'is running or paused',
+    refusal: ({ state }) => (state === 'paused' ? null : { why: 'is not paused' }),
+    event: (ids, at) => ({ type: 'continue-requested', at, ids }),
+    undo: 'pause',
+  },
+  priority: {
+    ...usual,
+    help: 'start these runs before others (the higher first; default 0)',
+    does: 'prioritizes',
+    doing: (runs, priority) => `Giving ${runs} priority ${priority}`,
+    done: (priority) => `given priority ${priority}`,
+    suits: 'has not ended and another priority yet',
+    refusal: priorityRefusal,
+    event: (ids, at, priority) => ({ type: 'priority-requested', at, ids, priority }),
+    takesNumber: true,
+  },
+} as const satisfies Record<RunVerb, RunVerbRow>;
+
+type Keyed<Verb extends RunVerb> = (typeof runVerbs)[Verb]['keys'] extends null ? never : Verb;
+/** Verbs that have a key of their own. */
+export type KeyedVerb = { [Verb in PlainVerb]: Keyed<Verb> }[PlainVerb];
+
+export const keyedVerbs: readonly KeyedVerb[] = plainVerbs.filter(
+  (verb): verb is KeyedVerb => rowOf(verb).keys !== null,
+);
+
+/** The row of a verb. */
+export function rowOf(verb: RunVerb): RunVerbRow {
+  return runVerbs[verb];
 }
 
-function isOver(state: RunSummary['state']): boolean {
+/** `number`: of a verb that takes one. */
+export function orderOf(verb: RunVerb, number = 0): RunOrder {
+  return verb === 'priority' ? { verb, priority: number } : { verb };
+}
+
+/** Why this makes no sense for the run; null where it does. */
+export function refusalOf(order: RunOrder, run: VerbTarget): Refusal | null {
+  return rowOf(order.verb).refusal(run, numberOf(order));
+}
+
+/** Tells the runs for which it makes sense. */
+export function fits(order: RunOrder): (run: VerbTarget) => boolean {
+  return (run) => refusalOf(order, run) === null;
+}
+
+/** What is asked of the runs, as a fact. `at`: ms on the scheduler's line. */
+export function eventOf(order: RunOrder, runs: RunId[], at: number): SchedulerEvent {
+  return rowOf(order.verb).event(runs, at, numberOf(order));
+}
+
+/** What is being done to runs: `Holding 3 runs of A`. */
+export function doingWords(order: RunOrder, runs: string): string {
+  return rowOf(order.verb).doing(runs, numberOf(order));
+}
+
+/** What has been done, as what follows the number of runs: `held`. */
+export function doneWords(order: RunOrder): string {
+  return rowOf(order.verb).done(numberOf(order));
+}
+
+/** A refusal for someone who types verbs: `is held; release it`. */
+export function refusalWords({ why, first, instead }: Refusal): string {
+  if (first !== undefined) return `${why}; ${first} it`;
+  return instead === undefined ? why : `${why}; ${instead} it instead`;
+}
+
+function numberOf(order: RunOrder): number {
+  return order.verb === 'priority' ? order.priority : 0;
+}
+
+type State = VerbTarget['state'];
+
+function resumeRefusal(run: VerbTarget): Refusal | null {
+  if (run.state === 'done') return { why: 'is done; there is nothing to resume', fix: largerBudget };
+  if (hasEnded(run.state)) return null;
+  return run.state === 'held' ? isHeld : (upRefusal(run.state) ?? queuedRefusal(run));
+}
+
+function retryRefusal(run: VerbTarget): Refusal | null {
+  const { state, heldBy } = run;
+  if (state === 'done') return { why: 'is done', fix: largerBudget };
+  if (state === 'killed') return { why: 'was killed', first: 'resume' };
+  if (hasEnded(state)) return null;
+  // A supervisor of an older build does not say who holds it: it has the last word.
+  if (state === 'held') return heldBy === 'breaker' || heldBy === undefined ? null : isHeld;
+  return upRefusal(state) ?? queuedRefusal(run);
+}
+
+function holdRefusal({ state }: VerbTarget): Refusal | null {
+  if (state === 'queued') return null;
+  if (state === 'held') return { why: 'is held already' };
+  if (state === 'running') return { why: 'is running', instead: 'pause' };
+  return stoppingRefusal(state) ?? { why: `is ${state}; only what waits can be held` };
+}
+
+function pauseRefusal({ state }: VerbTarget): Refusal | null {
+  if (state === 'running') return null;
+  if (state === 'queued') return { why: 'is not running', instead: 'hold' };
+  if (state === 'starting') return { why: 'is only just starting; ask again in a moment' };
+  if (state === 'paused') return { why: 'is paused already' };
+  return stoppingRefusal(state) ?? { why: `is ${state}; only what runs can be paused` };
+}
+
+function priorityRefusal({ state, priority }: VerbTarget, wanted: number): Refusal | null {
+  return endedRefusal(state) ?? (priority === wanted ? { why: 'has that priority already' } : null);
+}
+
+const isHeld: Refusal = { why: 'is held', first: 'release' };
+const largerBudget = 'To train it further, raise its budget in the sweep file, and launch that again.';
+
+/** What stands in the way of starting a run that is up; null when it is not. */
+function upRefusal(state: State): Refusal | null {
+  if (state === 'paused') return { why: 'is paused', first: 'continue' };
+  if (state === 'starting' || state === 'running') return { why: `is ${state}` };
+  return stoppingRefusal(state);
+}
+
+/** What waits for its next automatic try need not wait any longer. */
+function queuedRefusal({ retryAt }: VerbTarget): Refusal | null {
+  return retryAt === null ? { why: 'is in the queue already' } : null;
+}
+
+function endedRefusal(state: State): Refusal | null {
+  return hasEnded(state) ? { why: `has ended already (${state})` } : null;
+}
+
+function stoppingRefusal(state: State): Refusal | null {
+  return state === 'stopping' ? { why: 'is still stopping' } : null;
+}
+
+function hasEnded(state: State): boolean {
   return state === 'done' || state === 'failed' || state === 'killed' || state === 'lost';
-}
-
-/** It waits for its next automatic try, and need not wait any longer. */
-function awaitsRetry({ state, retryAt }: RunSummary): boolean {
-  return state === 'queued' && retryAt !== null;
 }

@@ -1,16 +1,9 @@
-import type { Command } from './command.js';
+import { type Command, verbCommands } from './command.js';
 import { type Handler, refuse } from './key-context.js';
 
 /** Keys that act on the selected row. Where the list is not seen, nobody could tell what they would act on. */
-const onSelection = [
-  'kill',
-  'kill-group',
-  'resume',
-  'resume-group',
-  'hold',
-  'hold-group',
-  'pause',
-  'pause-group',
+const onSelection: readonly Command[] = [
+  ...verbCommands,
   'clone',
   'drain',
   'copy',
@@ -24,7 +17,7 @@ const onSelection = [
   'views',
   'baseline',
   'first-error',
-] as const satisfies readonly Command[];
+];
 
 /** What these keys do on a screen without the list: nothing, and they say so. */
 export const handleBesideList = refusing((key) => `${key} acts on the list of runs; Esc goes back to it.`);

@@ -1,22 +1,24 @@
 import type { RequestedSlots } from '../client/fleet.js';
-import type { RunVerb } from '../protocol/run-verbs.js';
+import type { PlainVerb } from '../protocol/run-verbs.js';
 import type { RunId, RunSummary } from './port.js';
 import type { KeyPreset, ThemeName } from './preferences-port.js';
-
-export type { RunVerb } from '../protocol/run-verbs.js';
 
 /** What has to be done outside the state of the window because of a key. */
 export type Effect = FleetEffect | WindowEffect;
 
-/** An order to the supervisor. `what`: on what, in words; `undo`: what undoes it, in words. */
+/** An order to the supervisor. */
 export type FleetEffect =
-  | { readonly type: RunVerb; readonly ids: readonly RunId[]; readonly what: string; readonly undo?: string }
-  | { readonly type: 'priority'; readonly ids: readonly RunId[]; readonly what: string; readonly priority: number }
+  | RunEffect
   /** So many CPU slots more than there are, or will be once earlier orders are through. */
   | { readonly type: 'more-slots'; readonly by: number }
   | { readonly type: 'set-slots'; readonly wish: RequestedSlots }
   | { readonly type: 'drain'; readonly gpus: readonly number[]; readonly drained: boolean }
   | { readonly type: 'stop-sweep'; readonly sweep: string };
+
+/** A run verb. `what`: on what, in words; `undo`: what undoes it, in words. */
+export type RunEffect =
+  | { readonly type: PlainVerb; readonly ids: readonly RunId[]; readonly what: string; readonly undo?: string }
+  | { readonly type: 'priority'; readonly ids: readonly RunId[]; readonly what: string; readonly priority: number };
 
 /** An order to the window itself. */
 export type WindowEffect =

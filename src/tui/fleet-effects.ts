@@ -1,6 +1,7 @@
 import { errorText } from '../base/user-error.js';
 import { cleanText } from '../text/display-text.js';
-import type { Effect, FleetEffect, RunVerb } from './effect.js';
+import { doingWords, type RunOrder } from '../protocol/run-verbs.js';
+import type { Effect, FleetEffect, RunEffect } from './effect.js';
 import type { Ack, FleetPort } from './port.js';
 import type { Note } from './ui-state.js';
 
@@ -40,25 +41,23 @@ export class FleetEffects {
 
   #ask(order: FleetEffect): Promise<Ack> {
     switch (order.type) {
-      case 'priority':
-        return this.#fleet.priority(order.ids, order.priority);
       case 'more-slots':
         return this.#moreSlots(order.by);
       case 'set-slots':
-        return this.#fleet.setSlots(order.wish);
+        return this.#fleet.request({ verb: 'set-slots', slots: order.wish });
       case 'drain':
-        return this.#fleet.drain(order.gpus, order.drained);
+        return this.#fleet.request({ verb: 'drain', gpus: [...order.gpus], drained: order.drained });
       case 'stop-sweep':
-        return this.#fleet.stopSweep(order.sweep);
+        return this.#fleet.request({ verb: 'stop-sweep', sweep: order.sweep });
       default:
-        return this.#fleet[order.type](order.ids);
+        return this.#fleet.act(runOrder(order), order.ids);
     }
   }
 
   async #moreSlots(by: number): Promise<Ack> {
     const slots = Math.max(0, (this.#slots ?? this.#fleet.status.cpu.slots) + by);
     this.#slots = slots;
-    const ack = await this.#fleet.setSlots({ slots });
+    const ack = await this.#fleet.request({ verb: 'set-slots', slots: { slots } });
     if (this.#slots === slots) this.#slots = null;
     if (!ack.ok) return ack;
     const what = slots === 1 ? '1 slot' : `${slots} slots`;
@@ -79,20 +78,12 @@ export function isFleetEffect(order: Effect): order is FleetEffect {
 
 const fleetOrders: ReadonlySet<Effect['type']> = new Set(['more-slots', 'set-slots', 'drain', 'stop-sweep']);
 
-const doing: Record<RunVerb, string> = {
-  kill: 'Stopping',
-  resume: 'Resuming',
-  retry: 'Trying again',
-  hold: 'Holding',
-  release: 'Releasing',
-  pause: 'Pausing',
-  continue: 'Continuing',
-};
+function runOrder(effect: RunEffect): RunOrder {
+  return effect.type === 'priority' ? { verb: effect.type, priority: effect.priority } : { verb: effect.type };
+}
 
 function doingOf(order: FleetEffect): string {
   switch (order.type) {
-    case 'priority':
-      return `Giving ${order.what} priority ${order.priority}`;
     case 'more-slots':
       return order.by > 0 ? 'One slot more' : 'One slot fewer';
     case 'set-slots':
@@ -102,7 +93,7 @@ function doingOf(order: FleetEffect): string {
     case 'stop-sweep':
       return `Stopping ${order.sweep}`;
     default:
-      return `${doing[order.type]} ${order.what}`;
+      return doingWords(runOrder(order), order.what);
   }
 }
 

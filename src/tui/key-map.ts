@@ -1,3 +1,4 @@
+import { type KeyedVerb, keyedVerbs, type KeyWords, runVerbs, type VerbKeys } from '../protocol/run-verbs.js';
 import type { Command } from './command.js';
 import type { KeyPreset } from './preferences-port.js';
 
@@ -99,48 +100,7 @@ export const keyMap: readonly Binding[] = [
     help: 'mark the run or group; what acts on runs acts on the marks',
   },
   { command: 'mark-all', keys: ['*'], shown: '*', short: null, help: 'mark all that is shown; unmark all' },
-  {
-    command: 'kill',
-    keys: ['k'],
-    shown: 'k',
-    short: 'kill',
-    help: 'kill the run (press twice)',
-    vim: { keys: ['x'], shown: 'x' },
-  },
-  {
-    command: 'kill-group',
-    keys: ['K'],
-    shown: 'K',
-    short: 'kill group',
-    help: 'kill the group of the selection (press twice)',
-    vim: { keys: ['X'], shown: 'X' },
-  },
-  { command: 'resume', keys: ['r'], shown: 'r', short: 'resume', help: 'start the run again from where it stopped' },
-  { command: 'resume-group', keys: ['R'], shown: 'R', short: null, help: 'resume all stopped runs of the group' },
-  {
-    command: 'hold',
-    keys: ['h'],
-    shown: 'h',
-    short: 'hold',
-    help: 'hold the run back from starting; again: release it',
-    vim: { keys: ['f'], shown: 'f' },
-  },
-  {
-    command: 'hold-group',
-    keys: ['H'],
-    shown: 'H',
-    short: null,
-    help: 'hold all waiting runs of the group; release them',
-    vim: { keys: ['F'], shown: 'F' },
-  },
-  { command: 'pause', keys: ['p'], shown: 'p', short: 'pause', help: 'pause the run; again: let it continue' },
-  {
-    command: 'pause-group',
-    keys: ['P'],
-    shown: 'P',
-    short: null,
-    help: 'pause all running runs of the group; continue',
-  },
+  ...keyedVerbs.flatMap(verbBindings),
   {
     command: 'extend',
     keys: ['e'],
@@ -252,6 +212,17 @@ export const keyMap: readonly Binding[] = [
     help: 'leave the window (also Ctrl-C); runs go on',
   },
 ];
+
+/** The keys of a run verb: the small letter for runs, the large one for the group. */
+function verbBindings(verb: KeyedVerb): Binding[] {
+  const { key, vim, run, group }: VerbKeys = runVerbs[verb].keys;
+  const bound = (shown: string) => ({ keys: [shown], shown });
+  const binding = (command: Command, words: KeyWords, shown: (letter: string) => string): Binding => {
+    const row = { command, ...bound(shown(key)), ...words };
+    return vim === undefined ? row : { ...row, vim: bound(shown(vim)) };
+  };
+  return [binding(verb, run, (letter) => letter), binding(`${verb}-group`, group, (letter) => letter.toUpperCase())];
+}
 
 const presets: Record<KeyPreset, readonly Binding[]> = {
   default: keyMap,

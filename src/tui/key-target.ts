@@ -1,4 +1,4 @@
-import { type RunVerb, suits } from '../protocol/run-verbs.js';
+import { fits, type PlainVerb, runVerbs } from '../protocol/run-verbs.js';
 import type { KeyContext } from './key-context.js';
 import type { RunSummary } from './port.js';
 import type { UiState } from './ui-state.js';
@@ -18,7 +18,7 @@ export type Target =
   | { readonly kind: 'none'; readonly why: string };
 
 /** What a verb acts on as a key for one run: the marks while there are any, else the selected run. */
-export function targetOf(verb: RunVerb, key: string, ui: UiState, at: KeyContext): Target {
+export function targetOf(verb: PlainVerb, key: string, ui: UiState, at: KeyContext): Target {
   if (ui.marks.size > 0) return markedTarget(verb, ui, at);
   const node = at.rows[at.index];
   if (node === undefined) return { kind: 'none', why: `There is no run to ${verb}.` };
@@ -28,11 +28,11 @@ export function targetOf(verb: RunVerb, key: string, ui: UiState, at: KeyContext
 }
 
 /** What a verb acts on as a key for a group: what of the selection's group or subgroup is shown. */
-export function groupTargetOf(verb: RunVerb, ui: UiState, at: KeyContext): Target {
+export function groupTargetOf(verb: PlainVerb, ui: UiState, at: KeyContext): Target {
   const branch = branchAt(at);
   if (branch === null) return { kind: 'none', why: `There is no group to ${verb}.` };
-  const runs = branch.runs.filter(suits[verb]);
-  if (runs.length === 0) return { kind: 'none', why: `No run of ${branch.label} ${fitting[verb]}.` };
+  const runs = branch.runs.filter(fits({ verb }));
+  if (runs.length === 0) return { kind: 'none', why: `No run of ${branch.label} ${runVerbs[verb].suits}.` };
   const caution = ui.filter === '' ? '' : ' that the filter shows';
   return { kind: 'runs', runs, what: `${counted(runs.length)} of ${branch.label}`, caution };
 }
@@ -42,22 +42,11 @@ export function counted(count: number): string {
   return count === 1 ? '1 run' : `${count} runs`;
 }
 
-/** What the runs have in common that a verb, or what undoes it, makes sense for. */
-export const fitting: Readonly<Record<RunVerb, string>> = {
-  kill: 'waits or runs',
-  resume: 'has failed, been killed or lost',
-  retry: 'has failed, been lost or is held',
-  hold: 'is queued or held',
-  release: 'is queued or held',
-  pause: 'is running or paused',
-  continue: 'is running or paused',
-};
-
-function markedTarget(verb: RunVerb, ui: UiState, at: KeyContext): Target {
+function markedTarget(verb: PlainVerb, ui: UiState, at: KeyContext): Target {
   const marked = at.runs.filter(({ id }) => ui.marks.has(id));
-  const runs = marked.filter(suits[verb]);
+  const runs = marked.filter(fits({ verb }));
   if (runs.length === 0) {
-    return { kind: 'none', why: `None of the ${markedRuns(marked.length)} ${fitting[verb]}; * unmarks them.` };
+    return { kind: 'none', why: `None of the ${markedRuns(marked.length)} ${runVerbs[verb].suits}; * unmarks them.` };
   }
   const shown = new Set(at.groups.flatMap((group) => group.runs.map(({ id }) => id)));
   const hidden = runs.filter(({ id }) => !shown.has(id)).length;

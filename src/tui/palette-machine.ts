@@ -21,7 +21,7 @@ export const machineEntries: readonly PaletteEntry[] = [
   ),
   { ...entry('drain', 'GPU', 'nothing new starts on these GPUs', draining(true)), command: 'drain' },
   entry('undrain', 'GPU', 'these GPUs take new runs again', draining(false)),
-  ofSweep(entry('stop', '[sweep]', 'end all runs of a sweep, and drop those that wait', readStop)),
+  ofSweep(entry('stop', '[sweep]', 'stop all runs of a sweep, those that wait included', readStop)),
   ofSweep(entry('export', '[sweep]', 'the values of all runs as a table, for other programs', readExport)),
 ];
 

@@ -1,88 +1,70 @@
-import { type RunVerb, suits, takesPriority } from '../protocol/run-verbs.js';
+import {
+  fits,
+  keyedVerbs,
+  orderOf,
+  refusalOf,
+  rowOf,
+  type RunOrder,
+  type RunVerb,
+  runVerbNames,
+} from '../protocol/run-verbs.js';
 import { runTest } from '../query/match.js';
 import { readRunQuery } from '../query/parser.js';
+import type { RunEffect } from './effect.js';
 import { problemOf } from './filter-handler.js';
 import type { KeyContext } from './key-context.js';
-import { counted, fitting } from './key-target.js';
+import { counted } from './key-target.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
-import type { RunId, RunSummary } from './port.js';
+import type { RunSummary } from './port.js';
+import { capital, refusalWithKeys } from './run-verb-handler.js';
 import type { UiState } from './ui-state.js';
 
-const abouts: Readonly<Record<RunVerb, string>> = {
-  kill: 'end runs: politely, and after their grace by force',
-  resume: 'start ended runs again from where they stopped',
-  retry: 'try failed runs again, at once',
-  hold: 'keep waiting runs from starting',
-  release: 'let held runs start again',
-  pause: 'make running processes stand still',
-  continue: 'let paused runs go on',
-};
-
-const keyed = ['kill', 'resume', 'hold', 'pause'] as const;
-
 /** The verbs that act on runs: on those of a query, else on the marks, else on the selection. */
-export const runEntries: readonly PaletteEntry[] = [
-  ...(Object.keys(abouts) as RunVerb[]).map((verb): PaletteEntry => ({
-    name: verb,
-    takes: '[runs]',
-    help: abouts[verb],
-    command: keyed.find((each) => each === verb) ?? null,
-    words: null,
-    queryAt: () => 0,
-    read: (rest, ui, at) => readVerb(verb, rest, ui, at),
-  })),
-  {
-    name: 'priority',
-    takes: 'N [runs]',
-    help: 'runs of a higher priority start before others',
-    command: null,
-    words: null,
-    queryAt: (rest) => /^\S*\s*/.exec(rest)![0].length,
-    read: readPriority,
-  },
-];
+export const runEntries: readonly PaletteEntry[] = runVerbNames.map((verb): PaletteEntry => {
+  const { help, takesNumber } = rowOf(verb);
+  const command = keyedVerbs.find((each) => each === verb) ?? null;
+  const shared = { name: verb, help, command, words: null };
+  return takesNumber
+    ? { ...shared, takes: 'N [runs]', queryAt: afterNumber, read: (rest, ui, at) => readNumber(verb, rest, ui, at) }
+    : { ...shared, takes: '[runs]', queryAt: () => 0, read: (rest, ui, at) => read(orderOf(verb), rest, ui, at) };
+});
 
-function readVerb(verb: RunVerb, query: string, ui: UiState, at: KeyContext): Reading {
+function afterNumber(rest: string): number {
+  return /^\S*\s*/.exec(rest)![0].length;
+}
+
+function readNumber(verb: RunVerb, rest: string, ui: UiState, at: KeyContext): Reading {
+  const [, number, query = ''] = /^\s*([+-]?\d{1,9})(?:\s+([^]*))?$/.exec(rest) ?? [];
+  if (number !== undefined) return read(orderOf(verb, Number(number)), query, ui, at);
+  if (rest.trim() === '') return open(`${verb}: a whole number comes first, for example 5; then which runs.`);
+  return problem(`${verb}: a whole number comes first, for example \`${verb} 5 seed=0\`.`);
+}
+
+function read(order: RunOrder, query: string, ui: UiState, at: KeyContext): Reading {
   const chosen = chosenBy(query, ui, at);
   if (chosen.kind === 'problem') return chosen;
-  const runs = chosen.runs.filter(suits[verb]);
-  if (runs.length === 0) return problem(`${verb}: ${noneOf(chosen, fitting[verb])}.`);
-  const ids = runs.map(({ id }) => id);
+  const runs = chosen.runs.filter(fits(order));
+  if (runs.length === 0) return problem(`${order.verb}: ${noneOf(chosen, order, ui, at)}.`);
   const what = `${counted(runs.length)} ${chosen.by}`;
-  const said = preview(verb, runs, chosen);
-  if (verb !== 'kill') return { kind: 'ready', said, act: (now) => ({ ui: now, order: { type: verb, ids, what } }) };
-  const question = `Kill ${what}?  y: yes · any other key: no`;
-  const order = { type: 'kill', ids, what } as const;
+  const effect = runEffect(order, { ids: runs.map(({ id }) => id), what });
+  const said = preview(order, runs, chosen);
+  if (!rowOf(order.verb).asks) return { kind: 'ready', said, act: (now) => ({ ui: now, order: effect }) };
+  const question = `${capital(order.verb)} ${what}?  y: yes · any other key: no`;
   return {
     kind: 'ready',
     said,
-    act: (now) => ({ ui: { ...now, dialog: { kind: 'confirm', key: 'y', question, order } } }),
+    act: (now) => ({ ui: { ...now, dialog: { kind: 'confirm', key: 'y', question, order: effect } } }),
   };
 }
 
-function readPriority(rest: string, ui: UiState, at: KeyContext): Reading {
-  const [, number, query = ''] = /^\s*([+-]?\d{1,9})(?:\s+([^]*))?$/.exec(rest) ?? [];
-  if (number === undefined) {
-    if (rest.trim() === '') return open('priority: a whole number comes first, for example 5; then which runs.');
-    return problem('priority: a whole number comes first, for example `priority 5 seed=0`.');
-  }
-  const chosen = chosenBy(query, ui, at);
-  if (chosen.kind === 'problem') return chosen;
-  const priority = Number(number);
-  const runs = chosen.runs.filter((run) => takesPriority(run, priority));
-  if (runs.length === 0) return problem(`priority: ${noneOf(chosen, 'has not ended and another priority yet')}.`);
-  const ids: readonly RunId[] = runs.map(({ id }) => id);
-  const what = `${counted(runs.length)} ${chosen.by}`;
-  return {
-    kind: 'ready',
-    said: preview(`priority ${priority} for`, runs, chosen),
-    act: (now) => ({ ui: now, order: { type: 'priority', ids, what, priority } }),
-  };
+function runEffect(order: RunOrder, on: Pick<RunEffect, 'ids' | 'what'>): RunEffect {
+  return order.verb === 'priority'
+    ? { type: order.verb, ...on, priority: order.priority }
+    : { type: order.verb, ...on };
 }
 
-type Chosen =
-  | { readonly kind: 'runs'; readonly runs: readonly RunSummary[]; readonly by: string }
-  | Extract<Reading, { kind: 'problem' }>;
+type ChosenRuns = { readonly kind: 'runs'; readonly runs: readonly RunSummary[]; readonly by: string };
+type Chosen = ChosenRuns | Extract<Reading, { kind: 'problem' }>;
 
 /** The runs of a query; without one the marked runs, the selected run, or what is shown of the selected group. */
 function chosenBy(query: string, ui: UiState, at: KeyContext): Chosen {
@@ -106,22 +88,19 @@ function queried(query: string, at: KeyContext): Chosen {
   return runs.length === 0 ? { kind: 'problem', said: `No run matches ${query.trim()}.` } : { kind: 'runs', runs, by };
 }
 
-/** Why there is nothing to do: `A_x_s1 is done`, `none of 15 runs of A waits or runs`. */
-function noneOf({ runs, by }: Extract<Chosen, { kind: 'runs' }>, lacking: string): string {
+/** Why there is nothing to do: `A_x_s1 is done; …`, `none of 15 runs of A waits or runs`. */
+function noneOf({ runs, by }: ChosenRuns, order: RunOrder, { keys }: UiState, { now }: KeyContext): string {
   const [run, ...others] = runs;
-  return others.length === 0 && run !== undefined
-    ? `${run.name} is ${run.state}`
-    : `none of ${counted(runs.length)} ${by} ${lacking}`;
+  const refusal = run === undefined || others.length > 0 ? null : refusalOf(order, run);
+  if (refusal !== null) return `${run!.name} ${refusalWithKeys(refusal, run!, keys, now)}`;
+  return `none of ${counted(runs.length)} ${by} ${rowOf(order.verb).suits}`;
 }
 
 const mostNames = 3;
 
 /** `kill 12 runs: A_x_s0, A_x_s1, A_y … · 3 others stay as they are` */
-function preview(
-  verb: string,
-  runs: readonly RunSummary[],
-  { runs: chosen }: Extract<Chosen, { kind: 'runs' }>,
-): string {
+function preview(order: RunOrder, runs: readonly RunSummary[], { runs: chosen }: ChosenRuns): string {
+  const verb = order.verb === 'priority' ? `${order.verb} ${order.priority} for` : order.verb;
   const names = runs.slice(0, mostNames).map(({ name }) => name);
   const more = runs.length > mostNames ? ` and ${runs.length - mostNames} more` : '';
   const others = chosen.length - runs.length;

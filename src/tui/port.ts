@@ -1,5 +1,4 @@
 import type { Fleet, FleetStatus, RunSummary } from '../client/fleet.js';
-import type { RunVerb } from '../protocol/run-verbs.js';
 import type { LogSource } from '../logs/log-source.js';
 import type { readRunRecord } from '../files/run-record-file.js';
 
@@ -20,9 +19,7 @@ export type GpuSummary = FleetStatus['gpus'][number];
 /** What the window needs of the connection to the supervisor; tests give their own. */
 export type FleetPort = Pick<
   Fleet,
-  | ('sweeps' | 'runs' | 'status' | 'connection' | 'subscribe' | 'version')
-  | RunVerb
-  | ('priority' | 'setSlots' | 'drain' | 'stopSweep')
+  'sweeps' | 'runs' | 'status' | 'connection' | 'subscribe' | 'version' | 'act' | 'request'
 >;
 
 /** One metric over a run; `x` grows, gaps are NaN in `y`. Both have the same length and are not changed afterwards. */

@@ -120,7 +120,7 @@ export type Dialog =
 /** A word to the person in the footer, until the next key. */
 export type Note = { readonly text: string; readonly tone: 'dim' | 'good' | 'warn' | 'bad' };
 
-export type { Effect, RunVerb, WindowEffect } from './effect.js';
+export type { Effect, WindowEffect } from './effect.js';
 
 export const initialUi: UiState = {
   selected: null,

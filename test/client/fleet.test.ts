@@ -96,9 +96,9 @@ describe('reaching a supervisor', () => {
     });
     const fleet = (await connect(runs))!;
     await fleet.ready();
-    const ack = await fleet.stopSweep('s');
+    const ack = await fleet.request({ verb: 'stop-sweep', sweep: 's' });
     expect(ack).toMatchObject({ ok: false, message: 'the supervisor was lost before it answered' });
-    expect(await fleet.stopSweep('s')).toMatchObject({ ok: false });
+    expect(await fleet.request({ verb: 'stop-sweep', sweep: 's' })).toMatchObject({ ok: false });
     fleet.close();
   });
 

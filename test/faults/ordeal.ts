@@ -174,12 +174,12 @@ class Ordeal {
     const scene = this.#scene;
     const dice = scene.random();
     const one = (kind: Parameters<Scene['ids']>[0]) => [scene.ids(kind)[scene.below(scene.ids(kind).length)]!];
-    if (dice < 0.01) void fleet.kill(one('doomed'));
-    else if (dice < 0.04) void fleet.hold(one('held'));
-    else if (dice < 0.06) void fleet.release(one('held'));
-    else if (dice < 0.07) void fleet.retry(one('prey'));
+    if (dice < 0.01) void fleet.act('kill', one('doomed'));
+    else if (dice < 0.04) void fleet.act('hold', one('held'));
+    else if (dice < 0.06) void fleet.act('release', one('held'));
+    else if (dice < 0.07) void fleet.act('retry', one('prey'));
     // Room for fewer at times, so that there is something to do, and to write down, in every life.
-    else if (dice < 0.15) void fleet.setSlots({ slots: SLOTS - scene.below(16) });
+    else if (dice < 0.15) void fleet.request({ verb: 'set-slots', slots: { slots: SLOTS - scene.below(16) } });
   }
 
   /** Lets a supervisor live, and does to it what else there is. */
@@ -209,10 +209,10 @@ class Ordeal {
     const scene = this.#scene;
     const { fleet } = scene;
     const ask = async () => {
-      await fleet.release(scene.ids('held'));
-      await fleet.kill(scene.ids('doomed'));
+      await fleet.act('release', scene.ids('held'));
+      await fleet.act('kill', scene.ids('doomed'));
     };
-    await fleet.setSlots({ slots: SLOTS });
+    await fleet.request({ verb: 'set-slots', slots: { slots: SLOTS } });
     await ask();
     scene.wrong.push(...codeWrong('the last launch', await typed(scene, submitWords(scene, 1))));
     openGate(scene.places.gate);

@@ -111,7 +111,7 @@ describe('after kill -9 of the supervisor', () => {
     const deaf = { argv: ['sh', '-c', 'trap "" TERM; echo up; while :; do sleep 0.05; done'], grace: 1 };
     await first.submit(bed.plan('s', [deaf]), environment, { slots: 1 });
     await waitFor('it to be up', () => bed.text('s/run0/output.log') === 'up\n');
-    await first.kill([RunId.parse('s/run0')]);
+    await first.act('kill', [RunId.parse('s/run0')]);
     first.close();
     await bed.killSupervisor();
     const second = await bed.fleet();
@@ -191,7 +191,7 @@ describe('after kill -9 of the supervisor', () => {
       // Another death: what was taken over stays so.
       await bed.killSupervisor();
       await waitFor('the next supervisor', () => second.connection === 'connected' && bed.supervisorPid());
-      await second.kill([RunId.parse('s/b')]);
+      await second.act('kill', [RunId.parse('s/b')]);
       await untilState(second, 's/b', 'killed');
       openGate();
       expect(await untilState(second, 's/a', 'failed')).toMatchObject({ exit: { code: 3 }, attempt: 2 });

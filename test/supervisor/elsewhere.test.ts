@@ -109,7 +109,7 @@ describe.skipIf(!mayUnshare)('a runs directory that is supervised from another c
       expect([rival.status, rival.stderr]).toEqual([4, expect.stringMatching(/is the supervisor of .* already/)]);
       expect(lockNow()).toEqual(lock);
       await untilState(fleet, 's/long', 'running');
-      await fleet.kill([...fleet.runs.keys()]);
+      await fleet.act('kill', [...fleet.runs.keys()]);
       await untilState(fleet, 's/long', 'killed');
       expect(readFileSync(join(bed.runs, 's/long/attempts/1/pid'), 'utf8')).not.toBe('');
       expect(existsSync(bed.path('s/long/attempts/2'))).toBe(false);

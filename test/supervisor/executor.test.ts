@@ -69,7 +69,7 @@ describe('a supervisor whose executor takes its time and finds runs their GPUs',
     const fleet = await attached();
     await fleet.submit(bed.plan('s', [{ argv: ['wait'] }]), { PATH: '/bin' }, {});
     await waitFor('the start', () => machine.starts.length === 1);
-    await fleet.stopSweep('s');
+    await fleet.request({ verb: 'stop-sweep', sweep: 's' });
     expect([run(fleet, 's/run0').state, attemptOf('run0')]).toEqual(['starting', null]);
     release();
     await untilState(fleet, 's/run0', 'killed');

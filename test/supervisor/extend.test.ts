@@ -71,7 +71,7 @@ describe('a run whose budget is raised', () => {
     openGate();
     await untilState(fleet, 's/a', 'failed');
     expect(budgets('a')).toEqual([10]);
-    await fleet.retry([RunId.parse('s/a')]);
+    await fleet.act('retry', [RunId.parse('s/a')]);
     await untilState(fleet, 's/a', 'done');
     expect(budgets('a')).toEqual([10, 20]);
   });
@@ -79,7 +79,7 @@ describe('a run whose budget is raised', () => {
   it('while it is up and is then killed stays killed', async () => {
     const fleet = await launched();
     await fleet.submit(extended(), environment, wish);
-    await fleet.kill([RunId.parse('s/a')]);
+    await fleet.act('kill', [RunId.parse('s/a')]);
     await untilState(fleet, 's/a', 'killed');
     openGate();
     await untilSettled(fleet);

@@ -36,7 +36,7 @@ describe('when the journal cannot grow', () => {
       expect(fleet.status.problem).toMatch(/^the journal cannot be written: EFBIG/);
       const refused = await fleet.submit(bed.plan('s', runs.slice(0, 20)), {}, { slots: 2 });
       expect(refused).toMatchObject({ ok: false, message: expect.stringContaining('EFBIG') as string });
-      expect(await fleet.kill([RunId.parse('s/nobody')])).toMatchObject({ ok: false });
+      expect(await fleet.act('kill', [RunId.parse('s/nobody')])).toMatchObject({ ok: false });
 
       execFileSync('prlimit', ['--pid', String(bed.supervisorPid()), '--fsize=unlimited:unlimited']);
       await waitFor('the end of the problem', () => fleet.status.problem === null);

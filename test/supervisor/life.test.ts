@@ -21,9 +21,11 @@ beforeAll(async () => {
 afterAll(() => bed.close());
 // One supervisor for all: what a test leaves is stopped, forgotten and removed.
 afterEach(async () => {
-  await fleet.stopSweep('s');
+  await fleet.request({ verb: 'stop-sweep', sweep: 's' });
   await untilSettled(fleet);
-  expect(await fleet.forgetSweep('s')).toMatchObject(fleet.sweeps.has('s') ? { ok: true } : {});
+  expect(await fleet.request({ verb: 'forget-sweep', sweep: 's' })).toMatchObject(
+    fleet.sweeps.has('s') ? { ok: true } : {},
+  );
   for (const name of readdirSync(bed.runs)) if (!name.startsWith('.')) rmSync(bed.path(name), { recursive: true });
 });
 
@@ -57,7 +59,7 @@ describe('a sweep under the supervisor', () => {
     await waitFor('two to run', () => [...fleet.runs.values()].filter(({ state }) => state === 'running').length === 2);
     expect(run(fleet, 's/run2')).toMatchObject({ state: 'queued', reason: 'waiting for a slot (2 of 2 busy)' });
     expect(run(fleet, 's/run1').slot).toBe('cpu 1');
-    await fleet.setSlots({ slots: 3 });
+    await fleet.request({ verb: 'set-slots', slots: { slots: 3 } });
     await untilState(fleet, 's/run2', 'running');
     expect(run(fleet, 's/run3').state).toBe('queued');
     expect(fleet.status).toMatchObject({ cpu: { slots: 3, busy: 3 }, settled: false });
@@ -117,7 +119,7 @@ describe('a sweep under the supervisor', () => {
     const argv = ['sh', '-c', 'echo "$@"; exit 1', 'sh', 'try-${attempt}'];
     await fleet.submit(bed.plan('s', [{ argv, resumeArgs: ['--resume'] }]), environment, { slots: 1 });
     await untilState(fleet, 's/run0', 'failed');
-    expect(await fleet.resume([id('s/run0')])).toEqual({ ok: true, message: '1 run queued again' });
+    expect(await fleet.act('resume', [id('s/run0')])).toEqual({ ok: true, message: '1 run queued again' });
     await waitFor(
       'the second attempt',
       () => run(fleet, 's/run0').attempt === 2 && run(fleet, 's/run0').state === 'failed',
@@ -148,23 +150,23 @@ describe('a person', () => {
       'trap "" TERM; setsid sh -c \'trap "" TERM; while :; do sleep 0.1; done\' & while :; do sleep 0.1; done';
     await fleet.submit(bed.plan('s', [{ argv: ['sh', '-c', deaf], grace: 0.5 }]), environment, { slots: 1 });
     await untilState(fleet, 's/run0', 'running');
-    expect(await fleet.kill([id('s/run0')])).toEqual({ ok: true, message: '1 run being stopped' });
+    expect(await fleet.act('kill', [id('s/run0')])).toEqual({ ok: true, message: '1 run being stopped' });
     expect(run(fleet, 's/run0')).toMatchObject({ state: 'stopping', killAt: expect.any(Number) as number });
-    expect(await fleet.kill([id('s/run0')])).toMatchObject({ ok: false, message: 's/run0 is stopping already' });
+    expect(await fleet.act('kill', [id('s/run0')])).toMatchObject({ ok: false, message: 's/run0 is stopping already' });
     expect(await untilState(fleet, 's/run0', 'killed')).toMatchObject({ exit: { class: 'killed' }, slot: null });
   });
 
   it('takes a waiting run out of the queue, and resumes what was killed', async () => {
     await fleet.submit(bed.plan('s', [{ argv: forever }, { argv: ['true'] }]), environment, { slots: 1 });
-    await fleet.kill([id('s/run1')]);
+    await fleet.act('kill', [id('s/run1')]);
     expect(run(fleet, 's/run1')).toMatchObject({ state: 'killed', attempt: 0 });
-    await fleet.kill([id('s/run0')]);
+    await fleet.act('kill', [id('s/run0')]);
     await untilState(fleet, 's/run0', 'killed');
-    expect(await fleet.resume([id('s/run1'), id('s/nobody')])).toEqual({
+    expect(await fleet.act('resume', [id('s/run1'), id('s/nobody')])).toEqual({
       ...{ ok: true, message: '1 run queued again; 1 not: s/nobody is not known here' },
     });
     await untilState(fleet, 's/run1', 'done');
-    expect(await fleet.resume([id('s/run1')])).toMatchObject({
+    expect(await fleet.act('resume', [id('s/run1')])).toMatchObject({
       ok: false,
       message: expect.stringContaining('is done') as string,
     });
@@ -173,10 +175,13 @@ describe('a person', () => {
   it('stops a whole sweep, and may then forget it', async () => {
     await fleet.submit(bed.plan('s', [{ argv: forever }, { argv: forever }]), environment, { slots: 1 });
     await untilState(fleet, 's/run0', 'running');
-    expect(await fleet.forgetSweep('s')).toMatchObject({ ok: false });
-    expect(await fleet.stopSweep('s')).toMatchObject({ ok: true, message: '2 runs being stopped' });
+    expect(await fleet.request({ verb: 'forget-sweep', sweep: 's' })).toMatchObject({ ok: false });
+    expect(await fleet.request({ verb: 'stop-sweep', sweep: 's' })).toMatchObject({
+      ok: true,
+      message: '2 runs being stopped',
+    });
     await untilState(fleet, 's/run0', 'killed');
-    expect(await fleet.forgetSweep('s')).toMatchObject({ ok: true });
+    expect(await fleet.request({ verb: 'forget-sweep', sweep: 's' })).toMatchObject({ ok: true });
     expect([...fleet.runs.keys(), ...fleet.sweeps.keys()]).toEqual([]);
   });
 

@@ -43,7 +43,7 @@ describe('a run whose shim is killed from outside', () => {
     process.kill(shimPid(bed.path('s/a'))!, 'SIGKILL');
     await waitFor('the warning', () => run(fleet, 's/a').warning === warning);
     expect(run(fleet, 's/a')).toMatchObject({ state: 'running', pid });
-    expect(await fleet.resume([id])).toMatchObject({ ok: false });
+    expect(await fleet.act('resume', [id])).toMatchObject({ ok: false });
     const next = await nextSupervisor(fleet);
     await waitFor('the warning', () => run(next, 's/a').warning === warning);
     expect(run(next, 's/a')).toMatchObject({ state: 'running', pid });
@@ -52,7 +52,7 @@ describe('a run whose shim is killed from outside', () => {
     expect(await untilState(next, 's/a', 'lost')).toMatchObject({ reason });
     expect(starts()).toBe(1);
     // Now that nothing of it lives, it may be tried again.
-    expect(await next.retry([id])).toMatchObject({ ok: true });
+    expect(await next.act('retry', [id])).toMatchObject({ ok: true });
     expect(await untilState(next, 's/a', 'done')).toMatchObject({ attempt: 2 });
     expect(starts()).toBe(2);
   });
@@ -66,7 +66,7 @@ describe('a run whose shim is killed from outside', () => {
     });
     await waitFor('its process', () => run(next, 's/a').pid === pid);
     expect(run(next, 's/a')).toMatchObject({ state: 'running' });
-    await next.kill([id]);
+    await next.act('kill', [id]);
     await untilState(next, 's/a', 'killed');
     expect(starts()).toBe(1);
   });
@@ -87,7 +87,7 @@ describe('a run that began on another machine', () => {
     expect(run(next, 's/a')).toMatchObject({
       ...{ state: 'running', pid: null, warning: 'runs on node17, out of reach from here' },
     });
-    await next.kill([id]);
+    await next.act('kill', [id]);
     await untilState(next, 's/a', 'killed');
     await waitFor('the reason', () => run(next, 's/a').warning?.includes('could not be reached'));
     // Whoever has its pid here was left alone.

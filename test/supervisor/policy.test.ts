@@ -20,10 +20,13 @@ beforeAll(async () => {
 afterAll(() => bed.close());
 // One supervisor for all: what a test leaves is stopped and forgotten.
 afterEach(async () => {
-  await fleet.release([...fleet.runs.keys()]);
-  await fleet.stopSweep('s');
+  await fleet.act('release', [...fleet.runs.keys()]);
+  await fleet.request({ verb: 'stop-sweep', sweep: 's' });
   await untilSettled(fleet);
-  await waitFor('the sweep to be forgotten', async () => (await fleet.forgetSweep('s')).ok || !fleet.sweeps.has('s'));
+  await waitFor(
+    'the sweep to be forgotten',
+    async () => (await fleet.request({ verb: 'forget-sweep', sweep: 's' })).ok || !fleet.sweeps.has('s'),
+  );
   for (const name of readdirSync(bed.runs)) if (!name.startsWith('.')) rmSync(bed.path(name), { recursive: true });
 });
 
@@ -39,20 +42,23 @@ describe('holding and releasing', () => {
   it('keeps a waiting run from starting, and lets it start; twice is once', async () => {
     await submit([{ argv: forever }, { argv: forever }, { argv: forever }], 1);
     await untilState(fleet, 's/run0', 'running');
-    expect(await fleet.hold([id('run1'), id('run0')])).toEqual({
+    expect(await fleet.act('hold', [id('run1'), id('run0')])).toEqual({
       ...{ ok: true, message: '1 run held; 1 not: s/run0 is running; pause it instead' },
     });
     expect(run(fleet, 's/run1')).toMatchObject({ state: 'held', reason: 'held' });
-    expect(await fleet.hold([id('run1')])).toMatchObject({ ok: false, message: 's/run1 is held already' });
-    expect(await fleet.resume([id('run1')])).toMatchObject({ ok: false, message: 's/run1 is held; release it' });
-    await fleet.kill([id('run0')]);
+    expect(await fleet.act('hold', [id('run1')])).toMatchObject({ ok: false, message: 's/run1 is held already' });
+    expect(await fleet.act('resume', [id('run1')])).toMatchObject({ ok: false, message: 's/run1 is held; release it' });
+    await fleet.act('kill', [id('run0')]);
     await untilState(fleet, 's/run2', 'running');
     expect(run(fleet, 's/run1').state).toBe('held');
-    expect(await fleet.release([id('run1')])).toEqual({ ok: true, message: '1 run released' });
-    expect(await fleet.release([id('run1')])).toMatchObject({ ok: false, message: 's/run1 is not held' });
-    await fleet.kill([id('run2')]);
+    expect(await fleet.act('release', [id('run1')])).toEqual({ ok: true, message: '1 run released' });
+    expect(await fleet.act('release', [id('run1')])).toMatchObject({ ok: false, message: 's/run1 is not held' });
+    await fleet.act('kill', [id('run2')]);
     await untilState(fleet, 's/run1', 'running');
-    expect(await fleet.hold([id('run2')])).toMatchObject({ ok: false, message: 's/run2 has ended' });
+    expect(await fleet.act('hold', [id('run2')])).toMatchObject({
+      ok: false,
+      message: 's/run2 is killed; only what waits can be held',
+    });
   });
 });
 
@@ -64,12 +70,15 @@ describe('pausing and continuing', () => {
   it('makes all processes of a run stand still and go on, also those that left its session', async () => {
     await submit([{ argv: counter(bed.path('count')) }, { argv: forever }], 1);
     await waitFor('it to count', () => size('count') > 5);
-    expect(await fleet.pause([id('run0'), id('run1')])).toEqual({
+    expect(await fleet.act('pause', [id('run0'), id('run1')])).toEqual({
       ...{ ok: true, message: '1 run paused; 1 not: s/run1 is not running; hold it instead' },
     });
     expect(run(fleet, 's/run0')).toMatchObject({ state: 'paused', slot: 'cpu 0', etaSeconds: null });
-    expect(await fleet.pause([id('run0')])).toMatchObject({ ok: false, message: 's/run0 is paused already' });
-    expect(await fleet.resume([id('run0')])).toMatchObject({ ok: false, message: 's/run0 is paused; continue it' });
+    expect(await fleet.act('pause', [id('run0')])).toMatchObject({ ok: false, message: 's/run0 is paused already' });
+    expect(await fleet.act('resume', [id('run0')])).toMatchObject({
+      ok: false,
+      message: 's/run0 is paused; continue it',
+    });
     let still = -1;
     await waitFor('the counter to stand still', async () => {
       const before = size('count');
@@ -78,8 +87,8 @@ describe('pausing and continuing', () => {
       return still === before;
     });
     expect(run(fleet, 's/run1').reason).toBe('waiting for a slot (1 of 1 busy)');
-    expect(await fleet.continue([id('run0')])).toEqual({ ok: true, message: '1 run going on' });
-    expect(await fleet.continue([id('run0')])).toMatchObject({ ok: false, message: 's/run0 is not paused' });
+    expect(await fleet.act('continue', [id('run0')])).toEqual({ ok: true, message: '1 run going on' });
+    expect(await fleet.act('continue', [id('run0')])).toMatchObject({ ok: false, message: 's/run0 is not paused' });
     await waitFor('it to count on', () => size('count') > still);
     expect(run(fleet, 's/run0')).toMatchObject({ state: 'running', attempt: 1 });
   });
@@ -87,12 +96,12 @@ describe('pausing and continuing', () => {
   it('does not keep a paused run from being stopped, nor its supervisor’s death from knowing of it', async () => {
     await submit([{ argv: counter(bed.path('count')) }], 1);
     await waitFor('it to count', () => size('count') > 5);
-    await fleet.pause([id('run0')]);
+    await fleet.act('pause', [id('run0')]);
     await bed.killSupervisor();
     await waitFor('another supervisor', () => fleet.connection === 'reconnecting');
     await waitFor('the connection', () => fleet.connection === 'connected');
     expect(run(fleet, 's/run0').state).toBe('paused');
-    await fleet.kill([id('run0')]);
+    await fleet.act('kill', [id('run0')]);
     await untilState(fleet, 's/run0', 'killed');
   });
 });
@@ -154,11 +163,11 @@ describe('retries', () => {
       2,
     );
     await waitFor('both to wait', () => run(fleet, 's/a').retryAt !== null && run(fleet, 's/b').retryAt !== null);
-    expect(await fleet.retry([id('a')])).toEqual({ ok: true, message: '1 run queued again' });
-    expect(await fleet.kill([id('b')])).toEqual({ ok: true, message: '1 run being stopped' });
+    expect(await fleet.act('retry', [id('a')])).toEqual({ ok: true, message: '1 run queued again' });
+    expect(await fleet.act('kill', [id('b')])).toEqual({ ok: true, message: '1 run being stopped' });
     await untilState(fleet, 's/a', 'done');
     expect(run(fleet, 's/b')).toMatchObject({ state: 'killed', attempt: 1 });
-    expect(await fleet.retry([id('b'), id('a')])).toMatchObject({
+    expect(await fleet.act('retry', [id('b'), id('a')])).toMatchObject({
       ...{ ok: false, message: 's/b was killed; resume it' },
     });
   });
@@ -188,7 +197,7 @@ describe('the circuit breaker', () => {
       ...['failed', 'failed', 'held', 'held', 'held', 'held'],
     ]);
     writeFileSync(mended, '');
-    expect(await fleet.release([...fleet.runs.keys()])).toMatchObject({ ok: true });
+    expect(await fleet.act('release', [...fleet.runs.keys()])).toMatchObject({ ok: true });
     await waitFor('four done', () => [...fleet.runs.values()].filter(({ state }) => state === 'done').length === 4);
   });
 });
@@ -204,8 +213,14 @@ describe('priorities', () => {
     );
     await untilState(fleet, 's/first', 'running');
     expect(run(fleet, 's/high').priority).toBe(2);
-    expect(await fleet.priority([id('b')], 5)).toEqual({ ok: true, message: '1 run given priority 5' });
-    expect(await fleet.priority([id('b')], 5)).toMatchObject({ ok: false, message: 's/b has that priority already' });
+    expect(await fleet.act({ verb: 'priority', priority: 5 }, [id('b')])).toEqual({
+      ok: true,
+      message: '1 run given priority 5',
+    });
+    expect(await fleet.act({ verb: 'priority', priority: 5 }, [id('b')])).toMatchObject({
+      ok: false,
+      message: 's/b has that priority already',
+    });
     writeFileSync(bed.path('go'), '');
     await untilSettled(fleet);
     expect(bed.text('order')).toBe('b\nhigh\na\nlow\n');
@@ -229,7 +244,7 @@ describe('early termination', () => {
     await submit([learner('good', 0.1), learner('worse', 0.5), learner('best', 0.05)], 1);
     await waitFor('the first to be judged', () => rows('good') > 4);
     expect(run(fleet, 's/good').state).toBe('running');
-    await fleet.setSlots({ slots: 3 });
+    await fleet.request({ verb: 'set-slots', slots: { slots: 3 } });
     const ended = await untilState(fleet, 's/worse', 'done');
     expect(ended.reason).toMatch(
       /^stopped: early_terminate: asha: 0.5 at iteration 3 is above 0[.]\d+, the best half of [23] runs$/,
@@ -244,17 +259,17 @@ describe('early termination', () => {
   it('goes on after the supervisor’s death: who was judged is not judged again, and what they said counts', async () => {
     await submit([learner('best', 0.05), learner('first', 0.2, { priority: 1 }), learner('bad', 0.9)], 1);
     await waitFor('the first to be judged, alone', () => rows('first') > 4);
-    await fleet.setSlots({ slots: 2 });
+    await fleet.request({ verb: 'set-slots', slots: { slots: 2 } });
     await waitFor('the best to be judged', () => rows('best') > 4);
-    await fleet.hold([id('bad')]);
+    await fleet.act('hold', [id('bad')]);
     await bed.killSupervisor();
     await waitFor('another supervisor', () => fleet.connection === 'reconnecting');
     await waitFor('the connection', () => fleet.connection === 'connected');
     const before = [rows('best'), rows('first')] as const;
     await waitFor('both to go on', () => rows('best') > before[0] + 3 && rows('first') > before[1] + 3);
     expect([run(fleet, 's/best').state, run(fleet, 's/first').state]).toEqual(['running', 'running']);
-    await fleet.setSlots({ slots: 3 });
-    await fleet.release([id('bad')]);
+    await fleet.request({ verb: 'set-slots', slots: { slots: 3 } });
+    await fleet.act('release', [id('bad')]);
     expect((await untilState(fleet, 's/bad', 'done')).reason).toMatch(/is above 0.05, the best half of 3 runs$/);
   });
 });
@@ -278,7 +293,7 @@ describe('a target', () => {
       { state: 'held', reason: held },
     ]);
     expect(['poor', 'good', 'elsewhere'].map((name) => run(fleet, `s/${name}`).state)).toEqual(Array(3).fill('done'));
-    expect(await fleet.release([id('better'), id('next')])).toMatchObject({ ok: true });
+    expect(await fleet.act('release', [id('better'), id('next')])).toMatchObject({ ok: true });
     await untilState(fleet, 's/next', 'done');
     await untilState(fleet, 's/better', 'done');
   });

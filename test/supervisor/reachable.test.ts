@@ -57,7 +57,7 @@ describe('the socket of a supervisor', () => {
     const other = await bed.fleet();
     expect(bed.supervisorPid()).toBe(pid);
     expect(fleet.connection).toBe('connected');
-    await other.kill([...other.runs.keys()]);
+    await other.act('kill', [...other.runs.keys()]);
     await untilState(fleet, 's/long', 'killed');
   });
 

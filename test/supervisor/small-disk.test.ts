@@ -83,7 +83,7 @@ async function endInPeace(fleet: Fleet): Promise<void> {
   openGate('late');
   await waitFor('a supervisor', () => fleet.connection === 'connected');
   // The last thing that was promised while the disk ran full may be that they are held.
-  await fleet.release(asked);
+  await fleet.act('release', asked);
   await untilSettled(fleet);
 }
 
@@ -101,7 +101,7 @@ function expectAllWell(fleet: Fleet): void {
 async function askUntilRefused(fleet: Fleet): Promise<string> {
   return waitFor('a refusal', async () => {
     for (const verb of ['hold', 'release'] as const) {
-      const ack = await fleet[verb](asked);
+      const ack = await fleet.act(verb, asked);
       if (!ack.ok) return `${ack.message} ${ack.fix}`;
     }
     return null;

@@ -142,7 +142,7 @@ describe('a clock that jumps', () => {
     await fleet.submit(bed.plan('s', [deaf]), environment, { slots: 1, gpus: 'none' });
     await waitFor('it to be up', () => bed.text('s', 'run0', 'output.log') === 'up\n');
     const asked = performance.now();
-    await fleet.kill([RunId.parse('s/run0')]);
+    await fleet.act('kill', [RunId.parse('s/run0')]);
     await untilState(fleet, 's/run0', 'stopping');
     const { startedAt, endedAt } = await untilState(fleet, 's/run0', 'killed');
     expect(performance.now() - asked).toBeGreaterThanOrEqual(1900);

@@ -48,7 +48,7 @@ describe('an order to the supervisor', () => {
   });
 
   it('that does not arrive is told', async () => {
-    fleet.hold = () => Promise.reject(new Error('socket closed'));
+    fleet.act = () => Promise.reject(new Error('socket closed'));
     await orders.send({ type: 'hold', ids, what: 'A_x' });
     expect(said.at(-1)).toBe('bad: hold did not reach the supervisor: socket closed');
     expect(orders.pending).toEqual([]);

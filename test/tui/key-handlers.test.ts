@@ -156,7 +156,7 @@ describe('a key that does nothing says why', () => {
     { from: 5, keys: ['R'], note: 'No run of B has failed, been killed or lost.' },
     { from: 2, keys: ['h'], note: 'A_x_s0 is running; p pauses it.' },
     { from: 3, keys: ['h'], note: 'A_x_s1 is done; only what waits can be held.' },
-    { from: 6, keys: ['p'], note: 'B_a has not started; h holds it.' },
+    { from: 6, keys: ['p'], note: 'B_a is not running; h holds it.' },
     { from: 4, keys: ['p'], note: 'A_y is failed; only what runs can be paused.' },
     { from: 0, keys: ['h'], note: 'h is for one run or for marked ones; H is for the group.' },
     { from: 5, keys: ['P'], note: 'No run of B is running or paused.' },

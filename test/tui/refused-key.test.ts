@@ -47,14 +47,14 @@ const refusals: Record<KeyPreset, readonly Refusal[]> = {
     [[], 'k', 'k is for one run or for marked ones; K is for the group.'],
     [firstRun, 'k', 'A_bsweep_single_N1024_binary_s0 has ended already (done).'],
     [running, 'h', 'C_dense_multi_N16_s2 is running; p pauses it.'],
-    [['end'], 'p', 'J_waits has not started; h holds it.'],
+    [['end'], 'p', 'J_waits is not running; h holds it.'],
     [['c'], 'K', 'K acts on the list of runs; Esc goes back to it.'],
   ],
   vim: [
     ...inBoth,
     [[], 'x', 'x is for one run or for marked ones; X is for the group.'],
     [running, 'f', 'C_dense_multi_N16_s2 is running; p pauses it.'],
-    [['end'], 'p', 'J_waits has not started; f holds it.'],
+    [['end'], 'p', 'J_waits is not running; f holds it.'],
     [['c'], 'X', 'X acts on the list of runs; Esc goes back to it.'],
   ],
 };

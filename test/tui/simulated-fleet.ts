@@ -9,9 +9,10 @@ import type {
   RunFilesPort,
   RunSummary,
   Series,
-  RequestedSlots,
   SweepSummary,
 } from '../../src/tui/port.js';
+import type { Command } from '../../src/protocol/message.js';
+import type { PlainVerb, RunOrder } from '../../src/protocol/run-verbs.js';
 
 /** A run that waits, with whatever a test wants different. */
 export function aRun(name: string, over: Partial<RunSummary> = {}): RunSummary {
@@ -93,17 +94,24 @@ export class SimulatedFleet implements FleetPort {
     this.#listeners.forEach((listener) => listener());
   }
 
-  kill = (ids: readonly RunSummary['id'][]) => this.#ask('kill', ids);
-  resume = (ids: readonly RunSummary['id'][]) => this.#ask('resume', ids);
-  hold = (ids: readonly RunSummary['id'][]) => this.#ask('hold', ids);
-  release = (ids: readonly RunSummary['id'][]) => this.#ask('release', ids);
-  pause = (ids: readonly RunSummary['id'][]) => this.#ask('pause', ids);
-  continue = (ids: readonly RunSummary['id'][]) => this.#ask('continue', ids);
-  retry = (ids: readonly RunSummary['id'][]) => this.#ask('retry', ids);
-  priority = (ids: readonly RunSummary['id'][], priority: number) => this.#ask(`priority ${priority}`, ids);
-  setSlots = (wish: RequestedSlots) => this.#ask('slots', [JSON.stringify(wish)]);
-  drain = (gpus: readonly number[], drained: boolean) => this.#ask(drained ? 'drain' : 'undrain', gpus);
-  stopSweep = (sweep: string) => this.#ask('stop', [sweep]);
+  act = (act: PlainVerb | RunOrder, ids: readonly RunSummary['id'][]): Promise<Ack> => {
+    const order = typeof act === 'string' ? { verb: act } : act;
+    return this.request({ ...order, ids: [...ids] });
+  };
+  request = (command: Command): Promise<Ack> => {
+    switch (command.verb) {
+      case 'set-slots':
+        return this.#ask('slots', [JSON.stringify(command.slots)]);
+      case 'drain':
+        return this.#ask(command.drained ? 'drain' : 'undrain', command.gpus);
+      case 'stop-sweep':
+        return this.#ask('stop', [command.sweep]);
+      case 'priority':
+        return this.#ask(`priority ${command.priority}`, command.ids);
+      default:
+        return this.#ask(command.verb, 'ids' in command ? command.ids : []);
+    }
+  };
 
   async #ask(verb: string, ids: readonly (string | number)[]): Promise<Ack> {
     this.asked.push(`${verb} ${ids.join(' ')}`);

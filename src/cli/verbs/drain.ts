@@ -11,7 +11,7 @@ export async function drain(words: readonly string[], options: CommonOptions & {
   );
   return withFleet(options, async (fleet) => {
     const drained = options.undo !== true;
-    const message = promised(await fleet.drain(gpus, drained));
+    const message = promised(await fleet.request({ verb: 'drain', gpus, drained }));
     const isSeen = () => fleet.status.gpus.every((gpu) => !gpus.includes(gpu.index) || gpu.drained === drained);
     await fleet.until(isSeen);
     if (options.json === true) printJson({ message, ...slotsStatus(fleet.status) });

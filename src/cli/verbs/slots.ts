@@ -20,7 +20,7 @@ export async function slots([count]: readonly string[], options: CommonOptions &
 }
 
 async function change(fleet: Fleet, wish: SlotFlags): Promise<void> {
-  remark(promised(await fleet.setSlots(wish)));
+  remark(promised(await fleet.request({ verb: 'set-slots', slots: wish })));
   // The answer may come before the news.
   const isThere = await fleet.until(() => isGranted(fleet.status, wish));
   if (!isThere) throw new UserError('The supervisor was lost.', 'Look again: `memrl-tui slots`.');

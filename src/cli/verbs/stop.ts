@@ -18,7 +18,7 @@ export async function stop([asked]: readonly string[], options: ActOptions): Pro
       return 0;
     }
     if (!(await isAgreed({ verb: 'stop', count: open.length, disturbs: true }, options))) return 2;
-    const message = promised(await fleet.stopSweep(sweep));
+    const message = promised(await fleet.request({ verb: 'stop-sweep', sweep }));
     if (options.wait === true) await fleet.until(() => isOver(fleet, runsOf(fleet, sweep)));
     tell({ sweep, runs, done: true, message }, options);
     return 0;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Outcome } from '../../base/outcome.js';
 import type { GroupSummary, RunSummary, RunWord, SweepSummary } from '../../protocol/run-summary.js';
+import type { VerbTarget } from '../../protocol/run-verbs.js';
 import { gpusOf, slotName } from '../../scheduler/placement/slot.js';
 import { isActive, type Run, type RunState } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
@@ -56,6 +57,7 @@ export function runSummary(run: Run, planned: PlannedRun, beside: RunContext): R
     endedAt: shownAt(life.endedAt, beside),
     killAt: shownAt(life.killAt, beside),
     retryAt: shownAt(retryAtOf(run), beside),
+    heldBy: heldByOf(run),
     priority: run.priority,
     gpuMemory: beside.gpuMemory,
     warning: beside.warning,
@@ -98,6 +100,15 @@ function endOf({ outcome, since, at }: Extract<RunState, { phase: 'ended' }>): L
     signal: outcome.kind === 'signal' ? outcome.signal : null,
   };
   return { exit, slot: null, gpus: [], startedAt: since, endedAt: at, killAt: null };
+}
+
+/** What the rules of the run verbs look at: the same as clients see, so that both sides judge alike. */
+export function verbTarget(run: Run): VerbTarget {
+  return { state: wordOf(run), retryAt: retryAtOf(run), priority: run.priority, heldBy: heldByOf(run) };
+}
+
+function heldByOf({ hold }: Run): VerbTarget['heldBy'] {
+  return hold?.by ?? null;
 }
 
 /** A held run is not started again by itself, whatever it waited for before. */

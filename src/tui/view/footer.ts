@@ -1,3 +1,4 @@
+import { keyedVerbs, runVerbs } from '../../protocol/run-verbs.js';
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
 import { keyMapOf } from '../key-map.js';
@@ -150,7 +151,7 @@ function hints(list: readonly Hint[]): Line {
 }
 
 /** What a person guesses or finds in the help, first; what leads on or out is never left out. */
-const firstToGo = [
+const inOrder = [
   'wrap',
   'other run',
   'next, previous',
@@ -176,6 +177,14 @@ const firstToGo = [
   'resume',
   'open',
   'kill',
+];
+
+/** A run verb without a place in the order goes before all others. */
+const firstToGo: readonly string[] = [
+  ...keyedVerbs
+    .flatMap((verb) => [runVerbs[verb].keys.run.short, runVerbs[verb].keys.group.short])
+    .filter((word): word is NonNullable<typeof word> => word !== null && !inOrder.includes(word)),
+  ...inOrder,
 ];
 
 function fitting(list: readonly Hint[], width: number): Line {

@@ -50,7 +50,7 @@ describe.each(jumps)('a wall clock that was $jump while the supervisor was dead'
     const age = Date.now() + shift - startedAt!;
     expect(age).toBeGreaterThanOrEqual(-1000);
     expect(age).toBeLessThan(60_000);
-    await second.kill([id]);
+    await second.act('kill', [id]);
     const { killAt } = await untilState(second, 's/run0', 'stopping');
     expect(killAt! - (Date.now() + shift)).toBeLessThan(11_000);
     expect(killAt! - (Date.now() + shift)).toBeGreaterThan(0);
@@ -60,7 +60,7 @@ describe.each(jumps)('a wall clock that was $jump while the supervisor was dead'
     const first = await lifeAt(0);
     await launched(first, { argv: deaf, grace: 1.5 });
     await waitFor('it to be up', () => bed.text('s', 'run0', 'output.log') === 'up\n');
-    await first.kill([id]);
+    await first.act('kill', [id]);
     const begun = performance.now();
     await untilState(first, 's/run0', 'stopping');
     first.close();

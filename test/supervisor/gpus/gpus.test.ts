@@ -77,12 +77,18 @@ describe('eight GPUs with three runs each, a stranger on one and one drained', (
     });
 
     // A drained one keeps its runs, and gets no others.
-    expect(await fleet.drain([5], true)).toEqual({ ok: true, message: 'GPU 5 drained; 3 runs still there' });
-    expect(await fleet.drain([5], true)).toMatchObject({ ok: false, message: 'drained already' });
-    expect(await fleet.drain([9], true)).toMatchObject({
+    expect(await fleet.request({ verb: 'drain', gpus: [5], drained: true })).toEqual({
+      ok: true,
+      message: 'GPU 5 drained; 3 runs still there',
+    });
+    expect(await fleet.request({ verb: 'drain', gpus: [5], drained: true })).toMatchObject({
+      ok: false,
+      message: 'drained already',
+    });
+    expect(await fleet.request({ verb: 'drain', gpus: [9], drained: true })).toMatchObject({
       ...{ ok: false, message: 'GPU 9 is not in use here; those in use: 0, 1, 2, 3, 4, 5, 6, 7.' },
     });
-    await fleet.kill([id('run12'), id('run13'), id('run0')]);
+    await fleet.act('kill', [id('run12'), id('run13'), id('run0')]);
     await untilSizes(fleet, [3, 3, 0, 3, 3, 1, 3, 3]);
     expect(placement(fleet)[0]).toEqual(names(1, 2, 21));
     expect(run(fleet, 's/run22').reason).toBe(`waiting for a GPU (6 of 8 busy, 1 drained, 1 used by ${sleep})`);
@@ -92,14 +98,17 @@ describe('eight GPUs with three runs each, a stranger on one and one drained', (
     driver.set({ FAKE_GPUS: '8' });
     await untilSizes(fleet, [3, 3, 3, 3, 3, 1, 3, 3]);
     expect(placement(fleet)[2]).toEqual(names(22, 23, 24));
-    expect(await fleet.drain([5], false)).toEqual({ ok: true, message: 'GPU 5 filled again' });
+    expect(await fleet.request({ verb: 'drain', gpus: [5], drained: false })).toEqual({
+      ok: true,
+      message: 'GPU 5 filled again',
+    });
     await untilSizes(fleet, [3, 3, 3, 3, 3, 3, 3, 3]);
     expect(placement(fleet)[5]).toEqual(names(14, 25, 26));
 
     // Someone comes to a GPU that has our runs: they stay, and it is not filled up again.
     driver.set(machine);
     await waitFor('the stranger to be seen', () => fleet.status.gpus[2]!.foreign.length === 1);
-    await fleet.kill([id('run22')]);
+    await fleet.act('kill', [id('run22')]);
     await untilSizes(fleet, [3, 3, 2, 3, 3, 3, 3, 3]);
     expect(run(fleet, 's/run27').reason).toBe(`waiting for a GPU (7 of 8 busy, 1 used by ${sleep})`);
 
@@ -113,7 +122,7 @@ describe('eight GPUs with three runs each, a stranger on one and one drained', (
       await waitFor(`a complaint about: ${mode}`, () => fleet.status.problem?.includes(complaint));
       expect(fleet.status.problem).toMatch(/what was known \d+ s ago still counts/);
       const before = placement(fleet)[0]!;
-      await fleet.kill([id(killed)]);
+      await fleet.act('kill', [id(killed)]);
       await waitFor('the slot to be given on', () => {
         const now = placement(fleet)[0]!;
         return now.length === 3 && String(now) !== String(before);
@@ -203,7 +212,7 @@ describe('two runs directories on one machine', () => {
     expect(run(there.fleet, 's/run1').state).toBe('queued');
 
     const again = await here.bed.fleet();
-    await again.kill([id('run0')]);
+    await again.act('kill', [id('run0')]);
     await untilState(again, 's/run0', 'killed');
     expect(await untilState(there.fleet, 's/run1', 'running')).toMatchObject({ gpus: [0] });
   });

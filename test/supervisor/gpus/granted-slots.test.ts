@@ -22,7 +22,7 @@ describe('slots that a person has given', () => {
   it('stay with the next submit, when everything has settled, until a wish says otherwise', async () => {
     const fleet = await bed.fleet();
     expect(await slotsAfter(fleet, {})).toBe(availableParallelism());
-    await fleet.setSlots({ slots: 5 });
+    await fleet.request({ verb: 'set-slots', slots: { slots: 5 } });
     expect(await slotsAfter(fleet, {})).toBe(5);
     expect(await slotsAfter(fleet, { slots: 3 })).toBe(3);
     expect(await slotsAfter(fleet, {})).toBe(3);
@@ -31,7 +31,7 @@ describe('slots that a person has given', () => {
   it('stay when the supervisor is another', async () => {
     const fleet = await bed.fleet();
     await slotsAfter(fleet, {});
-    await fleet.setSlots({ slots: 5 });
+    await fleet.request({ verb: 'set-slots', slots: { slots: 5 } });
     await bed.killSupervisor();
     await waitFor('the next supervisor', () => fleet.connection === 'connected' && bed.supervisorPid());
     expect(await slotsAfter(fleet, {})).toBe(5);

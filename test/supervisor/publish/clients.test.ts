@@ -33,18 +33,18 @@ describe('two clients', () => {
     const some = () => [...one.runs.keys()].filter(() => random() < 0.2);
     for (let round = 0; round < 12; round++) {
       const ask = [
-        () => one.hold(some()),
-        () => two.release(some()),
-        () => two.kill(some()),
-        () => one.resume(some()),
-        () => two.setSlots({ slots: Math.floor(random() * 3) }),
+        () => one.act('hold', some()),
+        () => two.act('release', some()),
+        () => two.act('kill', some()),
+        () => one.act('resume', some()),
+        () => two.request({ verb: 'set-slots', slots: { slots: Math.floor(random() * 3) } }),
       ];
       await Promise.all([ask[Math.floor(random() * ask.length)]!(), ask[Math.floor(random() * ask.length)]!()]);
       await waitFor('both to see the same', () => picture(one) === picture(two));
     }
     // One that comes late is told in a moment what the others have seen happen.
-    await two.release([...one.runs.keys()]);
-    await two.setSlots({ slots: 4 });
+    await two.act('release', [...one.runs.keys()]);
+    await two.request({ verb: 'set-slots', slots: { slots: 4 } });
     await waitFor('the end', () => one.status.settled && two.status.settled);
     const late = await bed.fleet();
     await waitFor('all to see the same', () => picture(one) === picture(two) && picture(two) === picture(late));
@@ -86,7 +86,7 @@ describe('a client that says nonsense', () => {
     const pid = bed.supervisorPid();
     const heard = await said(lockOf(bed.runs)!.socket, bytes);
     expect(heard).toMatch(/"type":"bye","kind":"refused"/);
-    expect(await fleet.setSlots({ slots: 3 })).toMatchObject({ ok: true });
+    expect(await fleet.request({ verb: 'set-slots', slots: { slots: 3 } })).toMatchObject({ ok: true });
     expect([fleet.connection, bed.supervisorPid()]).toEqual(['connected', pid]);
   });
 });

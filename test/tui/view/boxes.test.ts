@@ -26,7 +26,7 @@ describe('the palette', () => {
         kill 1 run: A_1
 
       ────────────────────────────────────────────────────────────────────────────
-       kill [runs]        end runs: politely, and after their grace by fo… k
+       kill [runs]        stop runs: SIGTERM first, SIGKILL after the gra… k
        kill-group         kill the group of the selection (press twice)    K
 
 

@@ -2,13 +2,21 @@ import { GpuIndex, gpuName } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
 import type { Ack } from '../../protocol/message.js';
 import type { SchedulerState } from '../../scheduler/state.js';
+import type { CommandHandler } from './request.js';
+
+/** Keeps new runs away from GPUs, or lets them come again. */
+export const drain: CommandHandler<'drain'> = async ({ gpus: wanted, drained }, { state, ask, now }) => {
+  const gpus = drainable(state, wanted, drained);
+  if (gpus.length > 0) await ask({ type: 'drain-requested', at: now(), gpus, drained });
+  return drainAck(state, gpus, drained);
+};
 
 /**
  * The GPUs of a drain (or of its end) for which it changes anything.
  *
  * Throws a UserError when one of them may not be used here: to drain it would keep nothing away.
  */
-export function drainable({ gpu }: SchedulerState, wanted: readonly number[], drained: boolean): GpuIndex[] {
+function drainable({ gpu }: SchedulerState, wanted: readonly number[], drained: boolean): GpuIndex[] {
   const indexes = [...new Set(wanted)].map((index) => GpuIndex.parse(index));
   const unknown = indexes.find((index) => !gpu.gpus.includes(index));
   if (unknown === undefined) return indexes.filter((index) => gpu.devices.get(index)!.drained !== drained);
@@ -20,7 +28,7 @@ export function drainable({ gpu }: SchedulerState, wanted: readonly number[], dr
 }
 
 /** `changed`: what `drainable` gave. */
-export function drainAck({ gpu }: SchedulerState, changed: readonly GpuIndex[], drained: boolean): Ack {
+function drainAck({ gpu }: SchedulerState, changed: readonly GpuIndex[], drained: boolean): Ack {
   if (changed.length === 0) {
     return { ok: false, message: drained ? 'drained already' : 'not drained', fix: null };
   }

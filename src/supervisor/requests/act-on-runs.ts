@@ -1,0 +1,58 @@
+import type { RunId } from '../../base/ids.js';
+import type { Ack, RunCommand } from '../../protocol/message.js';
+import { doneWords, eventOf, type Refusal, refusalOf, refusalWords, runVerbNames } from '../../protocol/run-verbs.js';
+import type { SchedulerState } from '../../scheduler/state.js';
+import { verbTarget } from '../publish/run-view.js';
+import type { RequestTools } from './request.js';
+
+/** Runs in one event: some 10 ms of work. */
+const SLICE = 2000;
+
+/** Does what a run verb says to those of the runs for which it makes sense; the answer says why not to the others. */
+export async function actOnRuns(command: RunCommand, { state, ask, now }: RequestTools): Promise<Ack> {
+  const selection = select(state, command);
+  for (const ids of slices(inOrder(state, selection.ids))) await ask(eventOf(command, ids, now()));
+  return answer(selection, doneWords(command));
+}
+
+/** One handler for all rows of the table. */
+export const runRequests = Object.fromEntries(runVerbNames.map((verb) => [verb, actOnRuns])) as Readonly<
+  Record<RunCommand['verb'], typeof actOnRuns>
+>;
+
+/** The runs of a command, reduced to those it makes sense for. `refused`: the others. */
+type Selection = { ids: RunId[]; refused: { id: RunId; refusal: Refusal }[] };
+
+function select(state: SchedulerState, command: RunCommand): Selection {
+  const selection: Selection = { ids: [], refused: [] };
+  for (const id of new Set(command.ids)) {
+    const run = state.runs.get(id);
+    const refusal = run === undefined ? unknown : refusalOf(command, verbTarget(run));
+    if (refusal === null) selection.ids.push(id);
+    else selection.refused.push({ id, refusal });
+  }
+  return selection;
+}
+
+const unknown: Refusal = { why: 'is not known here' };
+
+/** `done`: what has been done. Refused when there is not one run to act on. */
+function answer({ ids, refused }: Selection, done: string): Ack {
+  const [first] = refused;
+  const why = first === undefined ? null : `${first.id} ${refusalWords(first.refusal)}`;
+  if (ids.length === 0) {
+    return { ok: false, message: why ?? 'there are no such runs', fix: first?.refusal.fix ?? null };
+  }
+  const rest = why === null ? '' : `; ${refused.length} not: ${why}`;
+  return { ok: true, message: `${ids.length} run${ids.length === 1 ? '' : 's'} ${done}${rest}` };
+}
+
+/** Those that wait first: one that is about to be stopped or held must not start in the place of one that was. */
+function inOrder({ active }: SchedulerState, ids: readonly RunId[]): RunId[] {
+  return [...ids.filter((id) => !active.has(id)), ...ids.filter((id) => active.has(id))];
+}
+
+/** What is asked for many thousand runs is done in turns. */
+function* slices(ids: readonly RunId[]): Generator<RunId[]> {
+  for (let from = 0; from < ids.length; from += SLICE) yield ids.slice(from, from + SLICE);
+}

@@ -1,0 +1,112 @@
+import { dirname } from 'node:path';
+import { UserError } from '../../base/user-error.js';
+import { checkSweepFolder } from '../../files/private-folder.js';
+import type { Ack } from '../../protocol/message.js';
+import type { SubmittedRun } from '../../scheduler/event.js';
+import { SharedParts } from '../../spec/plan-text.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import { makeHaste, MANY_RUNS } from '../core/haste.js';
+import type { Request } from '../publish/socket-server.js';
+import type { RequestTools } from './request.js';
+import { grantSlots } from './set-slots.js';
+import { groupNeeds, judgeRuns, mostSharing } from './submission.js';
+
+type Submit = Extract<Request, { type: 'submit' }>;
+/**
+ * The runs of a submission so far; what they have in common is there once. `first`: what it began with, where each page says
+ * what is submitted.
+ */
+type Pages = { request: number; first: Submit | null; runs: PlannedRun[]; parts: SharedParts };
+
+/** Runs of a submission that are taken in at once: some 10 ms of work. */
+const PORTION = 1000;
+
+/** Gathers the pages of submissions, each client's its own, and submits what is whole. */
+export class Submissions {
+  readonly #tools: RequestTools;
+  /** Submissions whose last page has not come, as far as they are here. */
+  readonly #unfinished = new WeakMap<object, Pages>();
+
+  constructor(tools: RequestTools) {
+    this.#tools = tools;
+  }
+
+  /** Null: the answer will come with a later page. Rejects with a UserError for what cannot be done. */
+  async take(request: Exclude<Request, { type: 'command' }>, client: object): Promise<Ack | null> {
+    const pages = this.#pagesBefore(request, client);
+    if (request.type === 'page') {
+      if (request.of > MANY_RUNS) makeHaste();
+      const runs = pages.parts.take(request.page);
+      if (runs === undefined) throw incomplete();
+      for (const run of runs) pages.runs.push(run);
+    } else {
+      for (const run of request.plan.runs) pages.runs.push(pages.parts.share(run));
+      pages.first ??= request;
+      const { first, runs } = pages;
+      if (runs.length > MANY_RUNS) makeHaste();
+      if (!request.more) return submit({ ...first, plan: { ...first.plan, runs } }, this.#tools);
+    }
+    this.#unfinished.set(client, pages);
+    return null;
+  }
+
+  /** What of this submission has come so far; whoever goes on with it keeps it. */
+  #pagesBefore({ request }: Request, client: object): Pages {
+    const pages = this.#unfinished.get(client) ?? { request, first: null, runs: [], parts: new SharedParts() };
+    this.#unfinished.delete(client);
+    if (pages.request !== request) throw interleaved();
+    return pages;
+  }
+}
+
+async function submit({ plan, environment, slots: wish }: Submit, tools: RequestTools): Promise<Ack> {
+  const { ask, now, book, judge, capture, resources } = tools;
+  const [first] = plan.runs;
+  if (first !== undefined) checkSweepFolder(dirname(first.directory));
+  const { slots, view } = await grantSlots(wish, environment, tools);
+  capture(
+    plan,
+    environment,
+    view.gpus.map(({ name }) => name),
+  );
+  const sharing = mostSharing(slots.gpus, view, environment);
+  const room = { placed: resources().gpus === 'placed', gpus: slots.gpus.length, perGpu: wish.perGpu, sharing };
+  const runs = await judgeRuns(plan, tools, judge, room);
+  const key = await book.add(plan, environment);
+  const portion = runs.length > PORTION ? { portion: PORTION } : {};
+  const submission = { sweep: plan.sweep, plan: key, groups: groupNeeds(plan), runs, ...portion };
+  await ask({ type: 'runs-submitted', at: now(), ...submission });
+  await takenIn(plan.sweep, tools);
+  return { ok: true, message: submitWords(runs) };
+}
+
+/** Whoever has the answer finds all the runs. Where the disk refuses, they are taken in later: they are safe already. */
+async function takenIn(sweep: string, { state, ask, now }: RequestTools): Promise<void> {
+  const isUnderWay = () => state.intakes.some(({ submission }) => submission.sweep === sweep);
+  try {
+    while (isUnderWay()) await ask({ type: 'time-passed', at: now() });
+  } catch {
+    // The deadline clock goes on.
+  }
+}
+
+function submitWords(runs: readonly SubmittedRun[]): string {
+  const count = (...wishes: SubmittedRun['wish'][]) => runs.filter(({ wish }) => wishes.includes(wish)).length;
+  const [kept, extended, adopted] = [count('keep', 'extend', 'adopt'), count('extend'), count('adopt')];
+  const remarks = [
+    ...(extended === 0
+      ? []
+      : [`${extended} ${extended === 1 ? 'goes' : 'go'} on with ${extended === 1 ? 'its' : 'their'} larger budget`]),
+    ...(adopted === 0 ? [] : [`${adopted} taken over, which nobody knew of`]),
+  ];
+  const underWay = kept === 0 ? '' : `, ${kept} under way${remarks.length === 0 ? '' : ` (${remarks.join('; ')})`}`;
+  return `${count('run')} runs to do${underWay}, ${count('done')} done already`;
+}
+
+function incomplete(): UserError {
+  return new UserError('A page of the submission is missing.', 'Submit the sweep again.');
+}
+
+function interleaved(): UserError {
+  return new UserError('A submission was begun before the last one was complete.', 'Submit one sweep at a time.');
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import {
+  eventOf,
+  fits,
+  orderOf,
+  type PlainVerb,
+  refusalOf,
+  refusalWords,
+  runVerbNames,
+  type RunVerb,
+} from '../../../src/protocol/run-verbs.js';
+import { RunSummary } from '../../../src/protocol/run-summary.js';
+import type { SchedulerEvent } from '../../../src/scheduler/event.js';
+import { step } from '../../../src/scheduler/step.js';
+import { nothingMonitored, runSummary, verbTarget } from '../../../src/supervisor/publish/run-view.js';
+import { asked, ended, GRACE_MS, id, play, slots, started, submitted, time } from '../../scheduler/play.js';
+import { plan } from '../testbed.js';
+
+const waiting = [slots(0), submitted(['a'])];
+const up = [slots(1), submitted(['a']), started('a')];
+const stopping = [...up, asked('stop', 'a', 10)];
+const retried = submitted([{ name: 'a', retry: { max: 1, backoffMs: 1000, on: ['crash'] } }]);
+const broken = submitted(['b', 'a'], {}, { failures: 1, withinMs: 10_000 });
+const forTarget: SchedulerEvent = { type: 'hold-requested', at: 3, ids: [id('a')], reason: 'b met the target' };
+
+/** Everything that can be the matter with a run, how it came to that, and what can be done to it then. */
+const situations: { run: string; events: SchedulerEvent[]; fit: RunVerb[] }[] = [
+  { run: 'queued', events: waiting, fit: ['kill', 'hold', 'priority'] },
+  {
+    run: 'in its backoff',
+    events: [slots(1), retried, started('a'), ended('a', 'failed')],
+    fit: ['kill', 'resume', 'retry', 'hold', 'priority'],
+  },
+  { run: 'held by a person', events: [...waiting, asked('hold', 'a')], fit: ['kill', 'release', 'priority'] },
+  { run: 'held for a target', events: [...waiting, forTarget], fit: ['kill', 'release', 'priority'] },
+  {
+    run: 'held by the breaker',
+    events: [slots(1), broken, started('b'), ended('b', 'failed')],
+    fit: ['kill', 'retry', 'release', 'priority'],
+  },
+  { run: 'starting', events: up.slice(0, 2), fit: ['kill', 'priority'] },
+  { run: 'running', events: up, fit: ['kill', 'pause', 'priority'] },
+  { run: 'paused', events: [...up, asked('pause', 'a')], fit: ['kill', 'continue', 'priority'] },
+  { run: 'stopping', events: stopping, fit: ['priority'] },
+  { run: 'being killed', events: [...stopping, time(10 + GRACE_MS)], fit: ['priority'] },
+  { run: 'done', events: [...up, ended('a', 'done')], fit: [] },
+  { run: 'failed', events: [...up, ended('a', 'failed')], fit: ['resume', 'retry'] },
+  { run: 'killed', events: [...waiting, asked('stop', 'a')], fit: ['resume'] },
+  { run: 'lost', events: [...up, ended('a', 'lost')], fit: ['resume', 'retry'] },
+];
+
+const orders = runVerbNames.map((verb) => orderOf(verb, 5));
+const runAfter = (events: SchedulerEvent[]) => play(...events).state.runs.get(id('a'))!;
+
+describe('what can be done to a run that is', () => {
+  it.each(situations)('$run: $fit', ({ events, fit }) => {
+    const run = verbTarget(runAfter(events));
+    expect(orders.filter((order) => fits(order)(run)).map(({ verb }) => verb)).toEqual(fit);
+  });
+
+  it.each(situations)('$run is the same for a client that has only its row', ({ events }) => {
+    const planned = plan('/runs', 's', [{ name: 'a', argv: ['train'] }]).runs[0]!;
+    const beside = { argv: [], parameters: {}, gpuMemory: null, pid: null, warning: null };
+    const context = { ...beside, monitored: nothingMonitored, waiting: null, shown: (at: number) => at };
+    const run = runAfter(events);
+    const row = RunSummary.parse(JSON.parse(JSON.stringify(runSummary(run, planned, context))));
+    for (const order of orders) expect(refusalOf(order, row)).toEqual(refusalOf(order, verbTarget(run)));
+  });
+
+  it.each(situations)('$run is done: the run changes', ({ events, fit }) => {
+    for (const verb of fit) {
+      const { state } = play(...events);
+      expect([verb, step(state, eventOf(orderOf(verb, 5), [id('a')], 50_000)).touched.has(id('a'))]).toEqual([
+        verb,
+        true,
+      ]);
+    }
+  });
+
+  it.each(situations)('$run is also what a refusal advises', ({ events }) => {
+    const run = verbTarget(runAfter(events));
+    const advised = orders.flatMap((order): PlainVerb[] => {
+      const { first, instead } = refusalOf(order, run) ?? {};
+      return [first, instead].filter((verb) => verb !== undefined);
+    });
+    for (const verb of advised) expect([verb, refusalOf({ verb }, run)]).toEqual([verb, null]);
+  });
+
+  it('held, by the word of a supervisor that does not say by whom: the supervisor has the last word', () => {
+    const row = { ...verbTarget(runAfter([...waiting, asked('hold', 'a')])), heldBy: undefined };
+    expect(refusalOf({ verb: 'retry' }, row)).toBeNull();
+  });
+});
+
+describe('a refusal', () => {
+  it.each<[string, RunVerb, SchedulerEvent[], string]>([
+    ['what comes first', 'resume', [...waiting, asked('hold', 'a')], 'is held; release it'],
+    ['what to do instead', 'hold', up, 'is running; pause it instead'],
+    ['where it is', 'kill', [...up, ended('a', 'failed')], 'has ended already (failed)'],
+    [
+      'that it is so already',
+      'priority',
+      [slots(0), submitted([{ name: 'a', priority: 5 }])],
+      'has that priority already',
+    ],
+  ])('says %s', (_, verb, events, words) => {
+    expect(refusalWords(refusalOf(orderOf(verb, 5), verbTarget(runAfter(events)))!)).toBe(words);
+  });
+});
