@@ -25,10 +25,10 @@ const MOST_LINES = 50;
 export async function runNotifyCommand(
   words: readonly string[],
   message: Message,
-  surroundings: CommandContext,
+  context: CommandContext,
 ): Promise<string | null> {
   try {
-    return await run(words, message, surroundings);
+    return await run(words, message, context);
   } catch (error) {
     // What no system call can take: a NUL byte, more than fits on a command line.
     return (error as Error).message;

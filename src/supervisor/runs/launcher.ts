@@ -129,7 +129,7 @@ export class Launcher {
     const short = this.#tools.shortage.current;
     if (short !== null) return this.#later(launch, short.reason, short.waitMs, sharing);
     const indexes = gpusOf(slot);
-    const { environment } = book.page(state.runs.get(id)!.plan);
+    const { environment } = book.of(state.runs.get(id)!.plan);
     const devices = { ...gpus.devices(indexes), ...sharing };
     const start = executor.start(id, launchSpec(launch, run, { environment, devices, bin }));
     const at = now();
@@ -150,7 +150,7 @@ export class Launcher {
 
   #planned({ id }: Launch): PlannedRun {
     const { book, state } = this.#tools;
-    return book.page(state.runs.get(id)!.plan).runs.get(id)!;
+    return book.of(state.runs.get(id)!.plan).runs.get(id)!;
   }
 
   /** Whether the run is still to be started; where it is not, the launch is taken back. */
