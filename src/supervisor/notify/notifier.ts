@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import type { Redact } from '../../text/redaction.js';
 import type { Notify } from '../../spec/planned-run.js';
+import { type ChannelName, channelNames, type ChannelSetting } from '../../spec/policy/notify-channels.js';
+import { type ChannelContext, channels } from './channels.js';
 import { messageOf, type Message, type Notification } from './notification.js';
-import { runNotifyCommand } from './notify-command.js';
-import { postWebhook } from './notify-webhook.js';
 
 export type NotifierOptions = {
   /** Who wants to be told of what happens to that sweep; null: nobody. `Plan.notify` of what was submitted last. */
@@ -31,7 +31,7 @@ const BACKOFF_MS = [1000, 4000];
 const MOST = 1000;
 
 /**
- * Tells a command or a webhook what happens, for people who are not looking.
+ * Tells the channels that a sweep file names what happens, for people who are not looking.
  *
  * Runs are never disturbed by it: nothing here throws or blocks, a target that fails is named in the log once (until it
  * works again), and a storm is summed up: the first notification of its kind goes out at once, what follows within 10 s as one.
@@ -107,22 +107,14 @@ export class Notifier {
     this.#queues.set(sweep, sent);
   }
 
-  #targets({ command, webhook }: Notify, sweep: string): Target[] {
+  #targets(wanted: Notify, sweep: string): Target[] {
     const { environment, log, backoffMs = BACKOFF_MS } = this.#options;
     const { signal } = this.#closing;
     const redact = this.#options.redact(sweep);
-    const targets: Target[] = [];
-    if (command !== null) {
-      const heard = (line: string) => log(`notify command: ${redact(line)}`);
-      const run = (message: Message) =>
-        runNotifyCommand(command, message, { environment: environment(sweep), heard, signal });
-      targets.push({ name: `command ${command[0]}`, send: run });
-    }
-    if (webhook !== null) {
-      const post = (message: Message) => postWebhook(webhook, message, { backoffMs, signal });
-      targets.push({ name: `webhook ${originOf(webhook)}`, send: post });
-    }
-    return targets;
+    return channelNames.flatMap((name) => {
+      const heard = (line: string) => log(`notify ${name}: ${redact(line)}`);
+      return targetOf(name, wanted[name], { environment: environment(sweep), heard, backoffMs, signal });
+    });
   }
 
   async #deliver({ name, send }: Target, message: Message, redact: Redact): Promise<void> {
@@ -145,7 +137,13 @@ function redacted(message: Message, redact: Redact): Message {
   };
 }
 
-/** Without the path, which is the secret of most webhooks. */
-function originOf(webhook: string): string {
-  return URL.canParse(webhook) ? new URL(webhook).host : 'address';
+/** Nothing where the channel is not wanted. */
+function targetOf<Name extends ChannelName>(
+  name: Name,
+  setting: ChannelSetting<Name> | null,
+  context: ChannelContext,
+): Target[] {
+  if (setting === null) return [];
+  const { label, send } = channels[name];
+  return [{ name: label(setting), send: (message) => send(setting, message, context) }];
 }
