@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { Name, RunId } from '../base/ids.js';
 import { FailureClass } from '../base/outcome.js';
 import { Parameters } from '../base/scalar.js';
+import { channelSettings } from './policy/notify-channels.js';
 
 /** When a run counts as done: exit code 0, or a row of a JSON-lines file in its directory for which `where` (CEL) holds. */
 export const DoneRule = z.union([
@@ -79,10 +80,7 @@ export type EarlyTerminate = z.infer<typeof EarlyTerminate>;
 
 /** Who is told of what, without anybody watching. */
 export const Notify = z.strictObject({
-  /** A program and its arguments; the message is on its stdin as JSON, and in words as the last argument. */
-  command: z.array(z.string()).nonempty().nullable().default(null),
-  /** Gets the message as a POST of JSON. */
-  webhook: z.url().nullable().default(null),
+  ...channelSettings,
   on: z
     .array(z.enum(['failed', 'done', 'finished', 'stalled', 'nan', 'held']))
     .default(['failed', 'finished', 'stalled', 'nan', 'held']),

@@ -96,7 +96,7 @@ function unreadable({ state, plannedRuns, submissions, losses, log, now }: Resum
   return [...state.sweeps].flatMap(([sweep, ids]) => {
     try {
       const intakes = state.intakes.filter(({ submission }) => submission.sweep === sweep);
-      for (const key of plannedRuns.keys(ids, intakes)) submissions.page(key);
+      for (const key of plannedRuns.keys(ids, intakes)) submissions.of(key);
       return [];
     } catch (error) {
       const up = [...ids].filter((id) => state.active.has(id)).length;
@@ -111,13 +111,13 @@ function unreadable({ state, plannedRuns, submissions, losses, log, now }: Resum
 /** The driver's tools are where the person who submitted last had them. */
 function findGpus({ state, gpus, submissions }: ResumeTools): void {
   const last = [...state.runs.values()].at(-1);
-  if (last !== undefined) gpus.lookIn(submissions.page(last.plan).environment);
+  if (last !== undefined) gpus.lookIn(submissions.of(last.plan).environment);
 }
 
 function confirmRecords({ plannedRuns, records, clock }: ResumeTools, recent: readonly PastAttempt[]): void {
   for (const past of recent) {
     const planned = plannedRuns.of(past.id);
-    const [startedAt, endedAt] = [clock.shown(past.startedAt), clock.shown(past.endedAt)];
+    const [startedAt, endedAt] = [clock.wallTime(past.startedAt), clock.wallTime(past.endedAt)];
     if (planned !== null) records.confirm(planned, { ...past, startedAt, endedAt });
   }
 }

@@ -198,9 +198,9 @@ function withClients(known: ReturnType<typeof withExecutor>) {
   const publisher = new Publisher({
     ...{ state, log },
     planned: (id) => plannedRuns.of(id)!,
-    beside: (run) => contextOf(run, known),
+    contextOf: (run) => contextOf(run, known),
     delayOf: (id) => launcher.delayOf(id),
-    shown: (at) => clock.shown(at),
+    wallTime: (at) => clock.wallTime(at),
     sweeps: () => sweepSummaries(state, submissions, runsDirectory),
     unread: () => watcher.unread,
     gpus: () => gpus.statuses(),

@@ -31,7 +31,7 @@ function newPair(count: number) {
   const board = new RunViewCache({
     state,
     planned: (run) => planned.get(run)!,
-    beside: (run) => ({
+    contextOf: (run) => ({
       argv: run.argv,
       parameters: run.parameters,
       gpuMemory: null,
@@ -40,7 +40,7 @@ function newPair(count: number) {
       monitored: vitals.get(run.id) ?? nothingMonitored,
     }),
     delayOf: () => null,
-    shown: (at) => at,
+    wallTime: (at) => at,
     sweeps: () => sweeps,
     gpus: () => [],
     unread: () => 0,

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { UserError } from '../../base/user-error.js';
 import type { Engine, ModelShape } from './engine.js';
+import { Heap } from './kernels/heap.js';
 import type { Kernels } from './kernels/kernels.js';
-import { wasmKernels } from './kernels/wasm-kernels.js';
 import { LlamaEngine } from './llama-engine.js';
 import { checkShape } from './model-shape.js';
 
@@ -31,4 +31,14 @@ function compiledKernels(): Promise<WebAssembly.Module> {
     },
   );
   return compiled;
+}
+
+/** The kernels of a compiled `assembly/kernels.ts`, on a heap of their own. */
+export async function wasmKernels(module: WebAssembly.Module): Promise<Kernels> {
+  const heap = new Heap();
+  const { exports } = await WebAssembly.instantiate(module, { env: { memory: heap.memory } });
+  const kernels = exports as unknown as Omit<Kernels, 'backend' | 'heap'> & { heapBase(): number };
+  heap.skipTo(kernels.heapBase());
+  // A spread, because the exports object is frozen; the functions themselves are the module's.
+  return { ...kernels, backend: 'wasm', heap };
 }

@@ -2,15 +2,14 @@ import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
-import { lesson } from '../memory/lesson.js';
-import { signalBits } from '../memory/secret.js';
-import { uniformBits, uniformNumbers } from '../memory/uniform-answers.js';
+import { bitLength, signalBits } from '../memory/secret.js';
+import { bitsExample, numberExample, uniformBits, uniformNumbers } from '../memory/uniform-answers.js';
 import { bitUniformity, numberUniformity, type Uniformity } from '../probes/uniformity.js';
 import { resumeRng, rng, type Rng } from '../rng.js';
 import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
 import type { Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
-import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '../run/run-recipe.js';
+import { type Ending, isComplete, type Recipe, runRecipe, type Schedule } from '../run/run-recipe.js';
 import type { World } from '../run/world.js';
 import type { Example } from '../text/role-colon.js';
 import { crossEntropy } from './cross-entropy.js';
@@ -18,7 +17,6 @@ import type { warmupKeys } from './keys.js';
 import { riseAndFall } from './learning-rate.js';
 import { openModel } from './open-model.js';
 import { adam } from './policy-gradient.js';
-import { unevenness, uniformityLine } from './warmup-gate.js';
 
 export type WarmupConfig = Config<typeof warmupKeys>;
 
@@ -180,4 +178,62 @@ function scheduleOf(config: WarmupConfig): Schedule {
     saveEvery: config.save_every,
     keep: config.keep_checkpoints,
   };
+}
+
+/**
+ * A passing secret, and how it is said. A warm-up begins with lessons: one secret after another is learnt and given up
+ * for the next. Nothing of them is left after the uniform answers that follow, but the model has become one in which a
+ * fact can be learnt: in the dense game, one that tells bit 3 from bit 7. A model warmed up on uniform answers alone has
+ * no reason to, and then learns its bits together or not at all.
+ *
+ * @param name The same secret for the same name and N.
+ */
+export function lesson(kind: 'single_step' | 'multi_step', N: number, name: string): Example {
+  const random = rng(N, `lesson/${name}`);
+  if (kind === 'single_step') return numberExample(N, random.below(N));
+  const bits = Array.from({ length: bitLength(N) }, () => random.below(2));
+  return bitsExample(N, bits);
+}
+
+/** How far from zero the bits known of a secret may be. */
+const tolerance = 1.5;
+const leastEntropyRatio = 0.97;
+const leastValidRate = 0.99;
+/** The share of secrets that must be within the tolerance; named ones must all be. */
+const leastShare = 0.99;
+
+/** What is wrong with a warmed-up model for one N, in words; empty when it may be used. */
+export function unevenness(
+  { N, validRate, entropyRatio, bitsBySecret }: Uniformity,
+  named: readonly number[],
+): string[] {
+  const problems: string[] = [];
+  if (!(validRate >= leastValidRate))
+    problems.push(`N=${N}: only ${percent(validRate)} of answers are valid (99 % needed)`);
+  if (!(entropyRatio >= leastEntropyRatio)) {
+    problems.push(`N=${N}: their entropy is ${percent(entropyRatio)} of log2 N (97 % needed)`);
+  }
+  const even = [...bitsBySecret.values()].filter((known) => Math.abs(known) <= tolerance).length;
+  if (even < leastShare * bitsBySecret.size) {
+    problems.push(`N=${N}: only ${even} of ${bitsBySecret.size} secrets are within ±${tolerance} bits (99 % needed)`);
+  }
+  for (const secret of named) {
+    const known = bitsBySecret.get(secret);
+    if (known !== undefined && !(Math.abs(known) <= tolerance)) {
+      problems.push(`N=${N}: ${known.toFixed(2)} bits of the secret ${secret} are known (within ±${tolerance} needed)`);
+    }
+  }
+  return problems;
+}
+
+/** `N=64: 99.8 % valid, entropy 99.9 % of log2 N, bits known -0.31 (secret 5) to 0.24 (secret 60)`. */
+export function uniformityLine({ N, validRate, entropyRatio, bitsBySecret }: Uniformity): string {
+  const sorted = [...bitsBySecret].sort((a, b) => a[1] - b[1]);
+  const [least, most] = [sorted[0]!, sorted[sorted.length - 1]!];
+  const bits = `bits known ${least[1].toFixed(2)} (secret ${least[0]}) to ${most[1].toFixed(2)} (secret ${most[0]})`;
+  return `N=${N}: ${percent(validRate)} valid, entropy ${percent(entropyRatio)} of log2 N, ${bits}`;
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(2)} %`;
 }

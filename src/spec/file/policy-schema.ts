@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { FailureClass } from '../../base/outcome.js';
 import { parseDuration } from '../../text/duration.js';
 import { parseMemory } from '../../text/numbers.js';
+import { channelNames, writtenChannels } from '../policy/notify-channels.js';
 
 /**
  * What a file may say of how its runs are treated: as it is written, made into numbers of seconds and MiB. Every schema's
@@ -120,21 +121,12 @@ const news = `one or more of ${newsKinds.join(', ')}`;
 const newsKind = z.enum(newsKinds, news);
 export const NotifyText = z.strictObject(
   {
-    command: z.array(z.string(), 'a list of words').min(1, 'at least one word').optional(),
-    webhook: z
-      .string('a web address')
-      .refine((text) => text.includes('${') || isWebAddress(text), 'a web address that begins with https:// or http://')
-      .optional(),
+    ...writtenChannels,
     on: z.union([z.array(newsKind, news), newsKind.transform((one) => [one])], news).optional(),
   },
   '{command: [notify-send], webhook: "https://…", on: [failed, finished]}',
 );
 export type NotifyText = z.infer<typeof NotifyText>;
-
-/** Whether a text is an address that a message can be posted to. */
-export function isWebAddress(text: string): boolean {
-  return /^https?:\/\//.test(text) && URL.canParse(text);
-}
 
 /** Keys of the maps in this file, for "Did you mean …?". */
 export const policyKeys: Readonly<Record<string, readonly string[]>> = {
@@ -142,5 +134,5 @@ export const policyKeys: Readonly<Record<string, readonly string[]>> = {
   breaker: ['failures', 'within'],
   metric: ['name', 'goal', 'target'],
   early_terminate: ['type', 'min_iter', 'max_iter', 's', 'eta', 'strict', 'min_runs'],
-  notify: ['command', 'webhook', 'on'],
+  notify: [...channelNames, 'on'],
 };

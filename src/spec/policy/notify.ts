@@ -1,7 +1,8 @@
 import { diagnosticsError, type KeyPath, locatedDiagnostic } from '../file/diagnostic.js';
-import { isWebAddress, type NotifyText } from '../file/policy-schema.js';
+import type { NotifyText } from '../file/policy-schema.js';
 import type { SweepFile } from '../file/sweep-file.js';
 import { Notify } from '../planned-run.js';
+import { type ChannelName, channelNames, notifyChannels } from './notify-channels.js';
 
 type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -11,16 +12,28 @@ type Environment = Readonly<Record<string, string | undefined>>;
  *
  * @throws {UserError} For a variable that is not set, any other macro, and what is then no web address.
  */
-export function notifyOf(file: GroupsFile, text: NotifyText, environment: Environment): Notify {
-  const fill = (written: string, keys: KeyPath) => filled(file, { written, keys }, environment);
-  const command = text.command?.map((word, index) => fill(word, ['notify', 'command', index]));
-  const webhook = text.webhook === undefined ? undefined : fill(text.webhook, ['notify', 'webhook']);
-  if (webhook !== undefined && !isWebAddress(webhook)) {
-    // What the variables hold may be secret, so it is not shown.
-    const problem = 'with its variables filled in, this is no web address that begins with https:// or http://.';
-    throw mistake(file, ['notify', 'webhook'], { problem, fix: 'Look at the variables that it names.' });
-  }
-  return Notify.parse({ command, webhook, on: text.on });
+export function notifyOf(file: GroupsFile, { on, ...written }: NotifyText, environment: Environment): Notify {
+  const settings = channelNames.map((name) => [name, settingOf(file, name, { written: written[name], environment })]);
+  return Notify.parse({ ...Object.fromEntries(settings), on });
+}
+
+/** A text, or a list of words, with its variables filled in. */
+function settingOf(
+  file: GroupsFile,
+  name: ChannelName,
+  { written, environment }: { written: string | string[] | undefined; environment: Environment },
+): string | string[] | undefined {
+  if (written === undefined) return undefined;
+  const keys = ['notify', name];
+  const fill = (text: string, at: KeyPath) => filled(file, { written: text, keys: at }, environment);
+  const setting = Array.isArray(written)
+    ? written.map((word, index) => fill(word, [...keys, index]))
+    : fill(written, keys);
+  const { accepts, problem } = notifyChannels[name];
+  if (accepts(setting)) return setting;
+  // What the variables hold may be secret, so it is not shown.
+  const said = `with its variables filled in, ${problem}`;
+  throw mistake(file, keys, { problem: said, fix: 'Look at the variables that it names.' });
 }
 
 function filled(file: GroupsFile, { written, keys }: { written: string; keys: KeyPath }, environment: Environment) {

@@ -26,7 +26,7 @@ export type JournalText = JournalContents & { end: number; version: number; dama
  * Hears what is in a journal while it is read: the snapshot first, if there is one, then each event. So a hundred thousand
  * events, 17 MB, need not be in memory together.
  */
-export type JournalHearer = { snapshot: (data: unknown) => void; event: (event: SchedulerEvent) => void };
+export type JournalSink = { snapshot: (data: unknown) => void; event: (event: SchedulerEvent) => void };
 
 export const VERSION = 4;
 const READABLE = [1, 2, 3, VERSION];
@@ -83,10 +83,10 @@ export function* beginningParts(state: unknown): Generator<string> {
  * Reads what is whole; a line that was torn or damaged is left out and told of, and the rest counts. Throws a UserError for
  * what only another version can read, and where the snapshot is damaged: what it stood for must not be forgotten in silence.
  *
- * @param hearer Gets snapshot and events instead of the result.
+ * @param sink Gets snapshot and events instead of the result.
  */
-export function parseJournal(bytes: Buffer, path: string, hearer?: JournalHearer): JournalText {
-  const parsing = parsed(bytes, path, hearer);
+export function parseJournal(bytes: Buffer, path: string, sink?: JournalSink): JournalText {
+  const parsing = parsed(bytes, path, sink);
   for (;;) {
     const { done, value } = parsing.next();
     if (done === true) return value;
@@ -94,8 +94,8 @@ export function parseJournal(bytes: Buffer, path: string, hearer?: JournalHearer
 }
 
 /** As `parseJournal`, in turns. */
-export async function parseInTurns(bytes: Buffer, path: string, hearer?: JournalHearer): Promise<JournalText> {
-  const [parsing, turns] = [parsed(bytes, path, hearer), new Turns()];
+export async function parseInTurns(bytes: Buffer, path: string, sink?: JournalSink): Promise<JournalText> {
+  const [parsing, turns] = [parsed(bytes, path, sink), new Turns()];
   for (;;) {
     const { done, value } = parsing.next();
     if (done === true) return value;
@@ -104,11 +104,11 @@ export async function parseInTurns(bytes: Buffer, path: string, hearer?: Journal
 }
 
 /** Reads a line with every step. */
-function* parsed(bytes: Buffer, path: string, hearer?: JournalHearer): Generator<void, JournalText> {
+function* parsed(bytes: Buffer, path: string, sink?: JournalSink): Generator<void, JournalText> {
   const text: JournalText = { snapshot: null, events: [], dropped: [], end: 0, version: 0, damaged: 0 };
-  const hears = hearer ?? collectorOf(text);
+  const target = sink ?? collectorOf(text);
   const state = { requests: new Set<string>(), snapshotFollows: false, listed: null, leftOut: 0 };
-  const reading: Reading = { text, hears, path, ...state };
+  const reading: Reading = { text, target, path, ...state };
   for (let from = 0, number = 1; from < bytes.length; number++) {
     const newline = bytes.indexOf(10, from);
     const to = newline < 0 ? bytes.length : newline;
@@ -130,7 +130,7 @@ function leaveOut(reading: Reading, words: string, fault: string): void {
   if (reading.leftOut <= TOLD) reading.text.dropped.push(words);
 }
 
-function collectorOf(text: JournalText): JournalHearer {
+function collectorOf(text: JournalText): JournalSink {
   return {
     snapshot: (data) => (text.snapshot = data),
     event: (event) => text.events.push(event),
@@ -143,7 +143,7 @@ function collectorOf(text: JournalText): JournalHearer {
  */
 type Reading = {
   text: JournalText;
-  hears: JournalHearer;
+  target: JournalSink;
   path: string;
   requests: Set<string>;
   snapshotFollows: boolean;
@@ -161,7 +161,7 @@ function takeLine(reading: Reading, line: string, number: number): string | null
 }
 
 function takeEvent(reading: Reading, value: unknown, line: string): string | null {
-  const { listed, requests, hears } = reading;
+  const { listed, requests, target } = reading;
   const event = eventIn(value, listed ?? []);
   reading.listed = null;
   if (event === undefined) return 'damaged';
@@ -169,7 +169,7 @@ function takeEvent(reading: Reading, value: unknown, line: string): string | nul
   if (listed !== null && !isOfPages) leaveOut(reading, 'pages of a submission are damaged and left out', 'damaged');
   // Facts carry the number of their attempt and may come twice; a request would be done twice.
   if (event.type.endsWith('-requested') && requests.size === requests.add(line).size) return 'repeated';
-  hears.event(event);
+  target.event(event);
   return null;
 }
 
@@ -198,7 +198,7 @@ function takeHeader(reading: Reading, value: unknown): string | null {
 function takeSnapshot(reading: Reading, value: unknown): null {
   const { type, state } = (value ?? {}) as { type?: unknown; state?: unknown };
   if (type !== 'snapshot' || typeof state !== 'object' || state === null) throw damagedSnapshot(reading.path);
-  reading.hears.snapshot(state);
+  reading.target.snapshot(state);
   reading.snapshotFollows = false;
   return null;
 }

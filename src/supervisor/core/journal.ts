@@ -9,7 +9,7 @@ import {
   headerLine,
   isInPages,
   type JournalContents,
-  type JournalHearer,
+  type JournalSink,
   parseInTurns,
   VERSION,
   versionMark,
@@ -72,18 +72,18 @@ export class Journal {
   /**
    * Opens the journal, or begins one. What a crash left half-written at its end is cut off.
    *
-   * @param hearer Gets what is in it instead of `contents`.
+   * @param sink Gets what is in it instead of `contents`.
    * What cannot be understood is kept beside it before anything is written.
    *
    * @throws {UserError} When another version wrote it, or what it goes on from is damaged. It is left as it is.
    */
-  static async open(path: string, hearer?: JournalHearer): Promise<OpenedJournal> {
+  static async open(path: string, sink?: JournalSink): Promise<OpenedJournal> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const aside = await setAside(path);
     const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     try {
       const bytes = await file.readFile();
-      const { end, version, damaged, ...contents } = await parseInTurns(bytes, path, hearer);
+      const { end, version, damaged, ...contents } = await parseInTurns(bytes, path, sink);
       const kept = damaged > 0 ? await keep(path, bytes) : aside;
       await file.truncate(end);
       const journal = new Journal(path, file, { end, version, damaged });
@@ -95,7 +95,7 @@ export class Journal {
     }
   }
 
-  /** Says what it can be written anew from, when it is long or gone. Without it, neither is looked after. */
+  /** Says what it can be written anew from, when it is long or gone. Without it, neither is seen to. */
   standsFor(source: JournalSource): void {
     this.#source = source;
   }

@@ -9,7 +9,7 @@ import type { SchedulerState } from '../../scheduler/state.js';
 import { step } from '../../scheduler/step.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { makeHaste, MANY_RUNS } from './haste.js';
-import { damagedSnapshot, type JournalContents, type JournalHearer } from './journal-text.js';
+import { damagedSnapshot, type JournalContents, type JournalSink } from './journal-text.js';
 import { withEnd } from '../runs/endings.js';
 import type { CompletionOf } from '../runs/exit-classification.js';
 import type { PlannedRuns } from '../runs/planned-runs.js';
@@ -31,7 +31,7 @@ export type PastAttempt = {
  * Brings an empty state to where a journal ends, as it is read. The actions are not taken: they were, or `reconcile` finds
  * that they were not.
  */
-export class Recovery implements JournalHearer {
+export class Recovery implements JournalSink {
   readonly #state: SchedulerState;
   readonly #path: string;
   readonly #up = new Map<RunId, Pick<PastAttempt, 'number' | 'slot' | 'startedAt'>>();

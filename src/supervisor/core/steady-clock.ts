@@ -37,8 +37,9 @@ export class SteadyClock {
     this.#clocks = clocks;
     const last = boots.at(-1);
     const bootMs = clocks.bootMs();
-    const goesOn = last !== undefined && clocks.bootId !== '' && last.bootId === clocks.bootId && last.bootMs <= bootMs;
-    this.#lead = goesOn ? last.from - last.bootMs : Math.max(clocks.wallMs(), last?.from ?? 0) - bootMs;
+    const continues =
+      last !== undefined && clocks.bootId !== '' && last.bootId === clocks.bootId && last.bootMs <= bootMs;
+    this.#lead = continues ? last.from - last.bootMs : Math.max(clocks.wallMs(), last?.from ?? 0) - bootMs;
   }
 
   /** Where the line is: ms that never jump, near Unix ms unless somebody set the wall clock since the boot. */
@@ -47,7 +48,7 @@ export class SteadyClock {
   }
 
   /** The wall clock at a time of the line. Unix ms. */
-  shown(at: number): number {
+  wallTime(at: number): number {
     const boot = this.#boots.findLast(({ from }) => from <= at);
     return Math.round(at + (boot?.wallAhead ?? 0));
   }

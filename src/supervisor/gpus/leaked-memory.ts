@@ -8,7 +8,7 @@ const PARTING_MS = 2000;
 export class LeakedMemory {
   readonly #pids = new Map<RunId, { pids: readonly number[]; at: number }>();
 
-  /** Whether anything has to be looked after. */
+  /** Whether no ended run is known to have left anything. */
   get isEmpty(): boolean {
     return this.#pids.size === 0;
   }

@@ -4,7 +4,7 @@ import type { Notify } from '../../spec/planned-run.js';
 export type NotificationKind = Notify['on'][number];
 
 /**
- * One piece of news. `failed`: a run failed for good. `done`: a run is done. `finished`: all runs of the sweep
+ * One thing to tell. `failed`: a run failed for good. `done`: a run is done. `finished`: all runs of the sweep
  * have ended, or those that are left (held ones, say) cannot start by themselves.
  * `stalled`, `nan`: of a run's metrics. `held`: a group starts no more runs.
  */
@@ -22,7 +22,7 @@ export type Notification = {
   directory?: string;
 };
 
-/** What is sent: one piece of news, or several of one kind and sweep together. JSON; `text` alone is enough for a person. */
+/** What is sent: one notification, or several of one kind and sweep together. JSON; `text` alone is enough for a person. */
 export type Message = {
   text: string;
   kind: NotificationKind;
@@ -47,18 +47,22 @@ const verbs: Record<NotificationKind, string> = {
 /** Names spelt out before the rest is only counted. */
 const NAMED = 5;
 
-/** Puts news of one kind and one sweep into one message. `news`: at least one. `now`: Unix ms. */
-export function messageOf(news: readonly [Notification, ...Notification[]], host: string, now: number): Message {
-  const [{ kind, sweep, group }] = news;
-  const last = news.at(-1)!;
-  const runs = news.filter((each) => each.run !== undefined);
+/** Puts notifications of one kind and one sweep into one message. `now`: Unix ms. */
+export function messageOf(
+  notifications: readonly [Notification, ...Notification[]],
+  host: string,
+  now: number,
+): Message {
+  const [{ kind, sweep, group }] = notifications;
+  const last = notifications.at(-1)!;
+  const runs = notifications.filter((each) => each.run !== undefined);
   return {
-    text: `${sweep}: ${news.length === 1 ? single(last) : several(news)}`,
+    text: `${sweep}: ${notifications.length === 1 ? single(last) : several(notifications)}`,
     ...{ kind, sweep, host, at: new Date(now).toISOString() },
     runs: runs.map((each) => ({
       ...{ name: each.run!, group: each.group ?? null, words: each.words, directory: each.directory ?? null },
     })),
-    group: news.every((each) => each.group === group) ? (group ?? null) : null,
+    group: notifications.every((each) => each.group === group) ? (group ?? null) : null,
     counts: last.counts ?? null,
   };
 }
@@ -69,18 +73,18 @@ function single({ kind, run, group, words, counts }: Notification): string {
   return [head, ...(words === '' ? [] : [words]), ...(counts === undefined ? [] : [countWords(counts)])].join(' — ');
 }
 
-function several(news: readonly Notification[]): string {
-  const { kind, counts } = news.at(-1)!;
-  const names = [...new Set(news.map(({ run, group }) => run ?? group).filter((name) => name !== undefined))];
+function several(notifications: readonly Notification[]): string {
+  const { kind, counts } = notifications.at(-1)!;
+  const names = [...new Set(notifications.map(({ run, group }) => run ?? group).filter((name) => name !== undefined))];
   const rest = names.length - NAMED;
   const list = `${names.slice(0, NAMED).join(', ')}${rest > 0 ? `, and ${rest} more` : ''}`;
-  const what = news.every(({ run }) => run !== undefined)
+  const what = notifications.every(({ run }) => run !== undefined)
     ? 'runs'
-    : news.every(({ group }) => group)
+    : notifications.every(({ group }) => group)
       ? 'groups'
       : 'times';
-  const head = `${news.length} ${what} ${verbs[kind]}${list === '' ? '' : `: ${list}`}`;
-  const words = [...new Set(news.map((each) => each.words))];
+  const head = `${notifications.length} ${what} ${verbs[kind]}${list === '' ? '' : `: ${list}`}`;
+  const words = [...new Set(notifications.map((each) => each.words))];
   const same = words.length === 1 && words[0] !== '' ? ` — all: ${words[0]}` : '';
   return `${head}${same}${counts === undefined ? '' : ` — ${countWords(counts)}`}`;
 }

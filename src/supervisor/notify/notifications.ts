@@ -18,10 +18,10 @@ export type NotificationTools = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun | null;
   directoryOf: (sweep: string) => string;
-  tell: (news: Notification) => void;
+  notify: (notification: Notification) => void;
 };
 
-/** Hears in what happens the news that a person wants to be told who is not looking. */
+/** Finds in what happens what a person who is not looking wants to be told. */
 export class Notifications {
   readonly #tools: NotificationTools;
   /** By sweep: runs that have not ended. */
@@ -52,7 +52,7 @@ export class Notifications {
 
   /** A live run's metrics have gone wrong. */
   ailing({ sweep, name, group, directory }: PlannedRun, kind: 'stalled' | 'nan'): void {
-    this.#tools.tell({ kind, sweep, run: name, group, words: '', directory });
+    this.#tools.notify({ kind, sweep, run: name, group, words: '', directory });
   }
 
   /** A run that will be tried again has not failed yet. */
@@ -62,16 +62,16 @@ export class Notifications {
     if (planned === null) return;
     const { sweep, name, group, directory } = planned;
     const kind = failureClass(state.outcome) === null ? 'done' : 'failed';
-    this.#tools.tell({ kind, sweep, run: name, group, words: endReason(state.outcome) ?? '', directory });
+    this.#tools.notify({ kind, sweep, run: name, group, words: endReason(state.outcome) ?? '', directory });
   }
 
-  /** The breaker, or a target that was met, holds all that waits in a group at once: that is one piece of news. */
+  /** The breaker, or a target that was met, holds all that waits in a group at once: that is one notification. */
   #tellHeld(cause: Run | undefined, touched: readonly Run[]): void {
     const hold = touched.find((run) => run.group === cause?.group && reasonOf(run) !== null)?.hold;
     if (cause === undefined || !hold || hold.by === 'person') return;
     const { sweep } = cause;
     const group = cause.group.slice(sweep.length + 1);
-    this.#tools.tell({
+    this.#tools.notify({
       kind: 'held',
       sweep,
       group,
@@ -82,10 +82,10 @@ export class Notifications {
 
   /** Also where some are left that cannot start by themselves: to wait for them would be to say nothing for ever. */
   #tellFinished(sweep: string): void {
-    const { state, directoryOf, tell } = this.#tools;
+    const { state, directoryOf, notify } = this.#tools;
     const counts: Record<string, number> = { done: 0, failed: 0, killed: 0, lost: 0, held: 0, waiting: 0 };
     for (const id of state.sweeps.get(sweep) ?? []) counts[wordOf(state.runs.get(id)!)]! += 1;
-    tell({ kind: 'finished', sweep, words: '', counts, directory: directoryOf(sweep) });
+    notify({ kind: 'finished', sweep, words: '', counts, directory: directoryOf(sweep) });
   }
 
   #count({ id, sweep, state }: Run): void {
@@ -135,7 +135,7 @@ export class NotificationCentre {
     });
     this.#notifications = new Notifications({
       ...{ state, planned: (id) => plannedRuns.of(id), directoryOf: (sweep) => join(runsDirectory, sweep) },
-      tell: (news) => this.#notifier.told(news),
+      notify: (notification) => this.#notifier.notify(notification),
     });
   }
 
@@ -165,6 +165,6 @@ export class NotificationCentre {
 
   #submission(sweep: string): Submission | null {
     const key = this.#plans.get(sweep);
-    return key === undefined ? null : this.#tools.submissions.page(key);
+    return key === undefined ? null : this.#tools.submissions.of(key);
   }
 }

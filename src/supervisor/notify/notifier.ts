@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
 import type { Redact } from '../../text/redaction.js';
 import type { Notify } from '../../spec/planned-run.js';
+import { type ChannelName, channelNames, type ChannelSetting } from '../../spec/policy/notify-channels.js';
+import { type ChannelContext, channels } from './channels.js';
 import { messageOf, type Message, type Notification } from './notification.js';
-import { runNotifyCommand } from './notify-command.js';
-import { postWebhook } from './notify-webhook.js';
 
 export type NotifierOptions = {
-  /** Who wants to be told of that sweep's news; null: nobody. `Plan.notify` of what was submitted last. */
+  /** Who wants to be told of what happens to that sweep; null: nobody. `Plan.notify` of what was submitted last. */
   notify: (sweep: string) => Notify | null;
   /** Environment of the sweep's submit, for the command. */
   environment: (sweep: string) => Readonly<Record<string, string>>;
@@ -15,36 +15,36 @@ export type NotifierOptions = {
   /** Of the supervisor. */
   log: (line: string) => void;
   now?: () => number;
-  /** News of one kind and sweep within this time of a message are sent together, ms. */
+  /** Notifications of one kind and sweep within this time of a message are sent together, ms. */
   gatherMs?: number;
   /** Wait before the second try of a webhook, and before the third, ms. */
   backoffMs?: readonly number[];
 };
 
-/** News of one kind and sweep that wait for the end of the window. */
-type Gathering = { news: Notification[]; timer: NodeJS.Timeout };
+/** Notifications of one kind and sweep that wait for the end of the window. */
+type Gathering = { waiting: Notification[]; timer: NodeJS.Timeout };
 type Target = { name: string; send: (message: Message) => Promise<string | null> };
 
 const GATHER_MS = 10_000;
 const BACKOFF_MS = [1000, 4000];
-/** News that are kept word for word while they are gathered; more are too many to read. */
+/** So many are kept word for word while they are gathered; more are too many to read. */
 const MOST = 1000;
 
 /**
- * Tells a command or a webhook what happens, for people who are not looking.
+ * Tells the channels that a sweep file names what happens, for people who are not looking.
  *
  * Runs are never disturbed by it: nothing here throws or blocks, a target that fails is named in the log once (until it
- * works again), and a storm is summed up: the first news of its kind goes out at once, what follows within 10 s as one.
+ * works again), and a storm is summed up: the first notification of its kind goes out at once, what follows within 10 s as one.
  *
  *     const notifier = new Notifier({ notify, environment, redact, log });
- *     notifier.told({ kind: 'failed', sweep: 'abcd', run: 'A_s0', group: 'A', words: 'exit code 3', directory });
- *     notifier.told({ kind: 'finished', sweep: 'abcd', words: '', counts: { done: 46, failed: 2 } });
+ *     notifier.notify({ kind: 'failed', sweep: 'abcd', run: 'A_s0', group: 'A', words: 'exit code 3', directory });
+ *     notifier.notify({ kind: 'finished', sweep: 'abcd', words: '', counts: { done: 46, failed: 2 } });
  *     await notifier.close();
  */
 export class Notifier {
   readonly #options: NotifierOptions;
   readonly #gathering = new Map<string, Gathering>();
-  /** Per sweep, one message after the other, in the order of the news. */
+  /** Per sweep, one message after the other, in the order of what happened. */
   readonly #queues = new Map<string, Promise<void>>();
   readonly #failing = new Set<string>();
   readonly #closing = new AbortController();
@@ -53,18 +53,18 @@ export class Notifier {
     this.#options = options;
   }
 
-  /** Sends the news, now or together with others of its kind. Returns at once. */
-  told(news: Notification): void {
-    const wanted = this.#options.notify(news.sweep);
-    if (wanted === null || !wanted.on.includes(news.kind) || this.#closing.signal.aborted) return;
-    const key = `${news.kind} ${news.sweep}`;
+  /** Sends it, now or together with others of its kind. Returns at once. */
+  notify(notification: Notification): void {
+    const wanted = this.#options.notify(notification.sweep);
+    if (wanted === null || !wanted.on.includes(notification.kind) || this.#closing.signal.aborted) return;
+    const key = `${notification.kind} ${notification.sweep}`;
     const gathering = this.#gathering.get(key);
     if (gathering !== undefined) {
-      if (gathering.news.length < MOST) gathering.news.push(news);
+      if (gathering.waiting.length < MOST) gathering.waiting.push(notification);
       return;
     }
     this.#gather(key);
-    this.#send([news]);
+    this.#send([notification]);
   }
 
   /** Sends what was gathered, and waits until all is sent, or for `patienceMs`; then gives up what is still under way. */
@@ -79,26 +79,26 @@ export class Notifier {
 
   #gather(key: string): void {
     const timer = setTimeout(() => this.#endGathering(key), this.#options.gatherMs ?? GATHER_MS).unref();
-    this.#gathering.set(key, { news: [], timer });
+    this.#gathering.set(key, { waiting: [], timer });
   }
 
   #endGathering(key: string): void {
-    const { news, timer } = this.#gathering.get(key)!;
+    const { waiting, timer } = this.#gathering.get(key)!;
     clearTimeout(timer);
     this.#gathering.delete(key);
-    const [first, ...others] = news;
+    const [first, ...others] = waiting;
     if (first === undefined) return;
     this.#gather(key);
     this.#send([first, ...others]);
   }
 
-  #send(news: readonly [Notification, ...Notification[]]): void {
-    const [{ sweep }] = news;
+  #send(notifications: readonly [Notification, ...Notification[]]): void {
+    const [{ sweep }] = notifications;
     const wanted = this.#options.notify(sweep);
     if (wanted === null) return;
     const redact = this.#options.redact(sweep);
     const now = this.#options.now ?? Date.now;
-    const message = redacted(messageOf(news, hostname(), now()), redact);
+    const message = redacted(messageOf(notifications, hostname(), now()), redact);
     const targets = this.#targets(wanted, sweep);
     const sent = (this.#queues.get(sweep) ?? Promise.resolve()).then(async () => {
       await Promise.all(targets.map((target) => this.#deliver(target, message, redact)));
@@ -107,22 +107,14 @@ export class Notifier {
     this.#queues.set(sweep, sent);
   }
 
-  #targets({ command, webhook }: Notify, sweep: string): Target[] {
+  #targets(wanted: Notify, sweep: string): Target[] {
     const { environment, log, backoffMs = BACKOFF_MS } = this.#options;
     const { signal } = this.#closing;
     const redact = this.#options.redact(sweep);
-    const targets: Target[] = [];
-    if (command !== null) {
-      const heard = (line: string) => log(`notify command: ${redact(line)}`);
-      const run = (message: Message) =>
-        runNotifyCommand(command, message, { environment: environment(sweep), heard, signal });
-      targets.push({ name: `command ${command[0]}`, send: run });
-    }
-    if (webhook !== null) {
-      const post = (message: Message) => postWebhook(webhook, message, { backoffMs, signal });
-      targets.push({ name: `webhook ${originOf(webhook)}`, send: post });
-    }
-    return targets;
+    return channelNames.flatMap((name) => {
+      const heard = (line: string) => log(`notify ${name}: ${redact(line)}`);
+      return targetOf(name, wanted[name], { environment: environment(sweep), heard, backoffMs, signal });
+    });
   }
 
   async #deliver({ name, send }: Target, message: Message, redact: Redact): Promise<void> {
@@ -145,7 +137,13 @@ function redacted(message: Message, redact: Redact): Message {
   };
 }
 
-/** Without the path, which is the secret of most webhooks. */
-function originOf(webhook: string): string {
-  return URL.canParse(webhook) ? new URL(webhook).host : 'address';
+/** Nothing where the channel is not wanted. */
+function targetOf<Name extends ChannelName>(
+  name: Name,
+  setting: ChannelSetting<Name> | null,
+  context: ChannelContext,
+): Target[] {
+  if (setting === null) return [];
+  const { label, send } = channels[name];
+  return [{ name: label(setting), send: (message) => send(setting, message, context) }];
 }

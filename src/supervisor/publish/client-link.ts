@@ -19,7 +19,7 @@ const SEND_MS = 8;
  */
 export class ClientLink {
   readonly #socket: Socket;
-  readonly #board: RunViewCache;
+  readonly #views: RunViewCache;
   readonly #known = new Map<RunId, RunSummary>();
   readonly #pending: Set<RunId>;
   readonly #answers: ServerMessage[] = [];
@@ -29,10 +29,10 @@ export class ClientLink {
   #sweeps: readonly SweepSummary[] | null = null;
   #stalledSince: number | null = null;
 
-  constructor(socket: Socket, board: RunViewCache, pid: number) {
+  constructor(socket: Socket, views: RunViewCache, pid: number) {
     this.#socket = socket;
-    this.#board = board;
-    this.#pending = new Set(board.ids());
+    this.#views = views;
+    this.#pending = new Set(views.ids());
     this.send({ type: 'hello', version: 1, pid });
   }
 
@@ -61,7 +61,7 @@ export class ClientLink {
 
   /** What is true of all rows together is said after them: whoever reads `settled` has the last row. */
   #conclude(): void {
-    const status = encode({ type: 'status', status: this.#board.status() });
+    const status = encode({ type: 'status', status: this.#views.status() });
     if (status !== this.#status) this.#socket.write((this.#status = status));
     if (!this.#ready) this.send({ type: 'ready', seq: ++this.#sequence });
     this.#ready = true;
@@ -78,7 +78,7 @@ export class ClientLink {
   }
 
   #sendSweeps(): void {
-    const sweeps = this.#board.sweeps();
+    const sweeps = this.#views.sweeps();
     if (sweeps === this.#sweeps || this.#isBehind()) return;
     this.#sweeps = sweeps;
     this.send({ type: 'sweeps', sweeps });
@@ -90,7 +90,7 @@ export class ClientLink {
     const ids: RunId[] = [];
     for (const id of first(this.#pending, PAGE)) {
       this.#pending.delete(id);
-      const row = this.#board.row(id);
+      const row = this.#views.row(id);
       const known = this.#known.get(id);
       if (row === undefined) ids.push(id);
       else if (known === undefined) runs.push(row);

@@ -10,9 +10,9 @@ import { type RunContext, runSummary } from './run-view.js';
 export type RunViewSources = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun;
-  beside: (run: PlannedRun) => Omit<RunContext, 'waiting' | 'shown'>;
+  contextOf: (run: PlannedRun) => Omit<RunContext, 'waiting' | 'wallTime'>;
   /** The wall clock at a time of the scheduler's line. Unix ms. */
-  shown: (at: number) => number;
+  wallTime: (at: number) => number;
   /** Why a run that has its slot is not up yet. */
   delayOf: (id: RunId) => string | null;
   sweeps: () => SweepSummary[];
@@ -35,7 +35,7 @@ export class RunViewCache {
   /** Rows that are not true any more. */
   readonly #stale = new Set<RunId>();
   /** Runs whose change has not been told yet. */
-  #news = new Set<RunId>();
+  #changed = new Set<RunId>();
   /** By group: why its runs waited when we last looked. */
   readonly #reasons = new Map<GroupId, string | null>();
 
@@ -46,7 +46,7 @@ export class RunViewCache {
   touch(ids: Iterable<RunId>): void {
     for (const id of ids) {
       if (this.rows.has(id)) this.#stale.add(id);
-      this.#news.add(id);
+      this.#changed.add(id);
     }
   }
 
@@ -86,8 +86,8 @@ export class RunViewCache {
   /** Names the runs that have changed since the last time, gone ones included. */
   refresh(): RunId[] {
     this.#touchWaiting();
-    const changed = [...this.#news];
-    this.#news = new Set();
+    const changed = [...this.#changed];
+    this.#changed = new Set();
     return changed;
   }
 
@@ -99,10 +99,10 @@ export class RunViewCache {
   }
 
   #row(run: Run): RunSummary {
-    const { planned, beside, shown } = this.#sources;
+    const { planned, contextOf, wallTime } = this.#sources;
     const plan = planned(run.id);
     const waiting = this.#remarkOn(run);
-    return runSummary(run, plan, { ...beside(plan), waiting, shown });
+    return runSummary(run, plan, { ...contextOf(plan), waiting, wallTime });
   }
 
   /** Why it is not up, or what comes after. */
@@ -110,8 +110,8 @@ export class RunViewCache {
     const { state, delayOf } = this.#sources;
     const { phase } = run.state;
     const delay = phase === 'starting' ? delayOf(run.id) : waitingReason(state, run.id);
-    const goesOn = run.next !== null && (phase === 'starting' || phase === 'running');
-    return delay ?? (goesOn ? 'goes on with its larger budget after this attempt' : null);
+    const continues = run.next !== null && (phase === 'starting' || phase === 'running');
+    return delay ?? (continues ? 'goes on with its larger budget after this attempt' : null);
   }
 
   /** The runs of a group wait for the same thing: where that changed, all their rows did. */

@@ -22,18 +22,18 @@ export const nothingMonitored: MonitoredMetrics = {
 
 /**
  * What is known of a run beside its state. `pid`: of its own process, while there is one. `waiting`: why it is not up, while
- * it waits or starts, or what comes after. `shown`: the wall clock at a time of the scheduler's line, Unix ms.
+ * it waits or starts, or what comes after. `wallTime`: the wall clock at a time of the scheduler's line, Unix ms.
  */
 export type RunContext = Pick<RunSummary, 'argv' | 'parameters' | 'gpuMemory' | 'warning' | 'pid'> & {
   monitored: MonitoredMetrics;
   waiting: string | null;
-  shown: (at: number) => number;
+  wallTime: (at: number) => number;
 };
 
 /** One row for the clients. Every field by its name: spreading ten objects into one takes twenty times as long. */
-export function runSummary(run: Run, planned: PlannedRun, beside: RunContext): RunSummary {
+export function runSummary(run: Run, planned: PlannedRun, context: RunContext): RunSummary {
   const { state } = run;
-  const { monitored } = beside;
+  const { monitored } = context;
   const life = state.phase === 'ended' ? endOf(state) : lifeOf(state);
   const isRunning = state.phase === 'running' && state.pausedAt === null;
   return {
@@ -43,24 +43,24 @@ export function runSummary(run: Run, planned: PlannedRun, beside: RunContext): R
     subgroup: planned.subgroup,
     name: planned.name,
     directory: planned.directory,
-    parameters: beside.parameters,
-    argv: beside.argv,
+    parameters: context.parameters,
+    argv: context.argv,
     state: wordOf(run),
-    reason: state.phase === 'ended' ? endReason(state.outcome) : beside.waiting,
+    reason: state.phase === 'ended' ? endReason(state.outcome) : context.waiting,
     attempt: attemptOf(run),
     exit: life.exit,
     slot: life.slot,
     gpus: life.gpus,
     ...(run.need.gpus > 0 ? { gpuCount: run.need.gpus } : {}),
-    pid: beside.pid,
-    startedAt: shownAt(life.startedAt, beside),
-    endedAt: shownAt(life.endedAt, beside),
-    killAt: shownAt(life.killAt, beside),
-    retryAt: shownAt(retryAtOf(run), beside),
+    pid: context.pid,
+    startedAt: wallTimeOf(life.startedAt, context),
+    endedAt: wallTimeOf(life.endedAt, context),
+    killAt: wallTimeOf(life.killAt, context),
+    retryAt: wallTimeOf(retryAtOf(run), context),
     heldBy: heldByOf(run),
     priority: run.priority,
-    gpuMemory: beside.gpuMemory,
-    warning: beside.warning,
+    gpuMemory: context.gpuMemory,
+    warning: context.warning,
     progress: state.phase === 'ended' && state.outcome.kind === 'done' ? 1 : monitored.progress,
     etaSeconds: isRunning ? monitored.etaSeconds : null,
     metrics: monitored.metrics,
@@ -70,8 +70,8 @@ export function runSummary(run: Run, planned: PlannedRun, beside: RunContext): R
   };
 }
 
-function shownAt(at: number | null, { shown }: Pick<RunContext, 'shown'>): number | null {
-  return at === null ? null : shown(at);
+function wallTimeOf(at: number | null, { wallTime }: Pick<RunContext, 'wallTime'>): number | null {
+  return at === null ? null : wallTime(at);
 }
 
 /** As the process was told (MEMRL_ATTEMPT). A launch that was not made after all has a number too. */
@@ -165,11 +165,15 @@ function failureReason(outcome: Exclude<Outcome, { kind: 'done' | 'killed' }>): 
 type Objective = NonNullable<PlannedRun['objective']>;
 
 /** The sweeps as clients see them. A sweep that was submitted in parts has the groups of all parts. */
-export function sweepSummaries(state: SchedulerState, book: SubmissionStore, runsDirectory: string): SweepSummary[] {
+export function sweepSummaries(
+  state: SchedulerState,
+  submissions: SubmissionStore,
+  runsDirectory: string,
+): SweepSummary[] {
   return [...state.sweeps].map(([name, ids]) => {
     const keys = new Set<string>();
     for (const id of ids) keys.add(state.runs.get(id)!.plan);
-    const plans = [...keys].map((key) => book.page(key).plan);
+    const plans = [...keys].map((key) => submissions.of(key).plan);
     return summary(name, plans, join(runsDirectory, name));
   });
 }

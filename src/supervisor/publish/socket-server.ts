@@ -35,7 +35,7 @@ export class SocketServer {
   /** Where it listens, and which file that is. */
   #place: { path: string; inode: number } | null = null;
   readonly #links = new Map<Socket, ClientLink>();
-  readonly #board: RunViewCache;
+  readonly #views: RunViewCache;
   readonly #answer: Answer;
   readonly #prepare: Prepare;
   #timer: NodeJS.Timeout | null = null;
@@ -44,8 +44,8 @@ export class SocketServer {
   #publishedAt = -Infinity;
   #leftAt: number;
 
-  constructor(board: RunViewCache, answer: Answer, prepare: Prepare) {
-    this.#board = board;
+  constructor(views: RunViewCache, answer: Answer, prepare: Prepare) {
+    this.#views = views;
     this.#answer = answer;
     this.#prepare = prepare;
     this.#leftAt = performance.now();
@@ -109,7 +109,7 @@ export class SocketServer {
     this.#timer = null;
     if (!this.#isPrepared()) return;
     this.#publishedAt = performance.now();
-    const changed = this.#board.refresh();
+    const changed = this.#views.refresh();
     for (const link of this.#links.values()) link.changed(changed);
     for (const [socket, link] of this.#links) this.#flush(socket, link);
   }
@@ -126,7 +126,7 @@ export class SocketServer {
   }
 
   #flush(socket: Socket, link: ClientLink): void {
-    if (this.#board.isIncomplete) return this.publishSoon();
+    if (this.#views.isIncomplete) return this.publishSoon();
     if (!this.#isPrepared()) return;
     const stalled = link.flush(performance.now());
     if (link.wantsMore) setImmediate(() => this.#links.has(socket) && this.#flush(socket, link));
@@ -137,7 +137,7 @@ export class SocketServer {
 
   #welcome(socket: Socket): void {
     const reader = new MessageReader(ClientMessage);
-    const link = new ClientLink(socket, this.#board, pid);
+    const link = new ClientLink(socket, this.#views, pid);
     this.#links.set(socket, link);
     socket.on('data', (chunk: Buffer) => this.#hear(socket, link, () => reader.push(chunk)));
     socket.on('drain', () => this.#flush(socket, link));

@@ -14,7 +14,7 @@ import { doneTest } from '../../spec/policy/done-rule.js';
 /** Of an attempt that there was. */
 export type AttemptEnding = Exclude<Ending, { kind: 'not-claimed' | 'not-run' }>;
 
-/** Judges a run by what its directory says; `standing` of the spec. */
+/** How complete a run is, by what its directory says; `completionOf` of the spec. */
 export type CompletionOf = (run: PlannedRun, facts: RunFacts) => Completion;
 
 /** Between two steps through a long file, ms: others have their turn. */
@@ -29,10 +29,10 @@ const LONG = 4096;
  * What the end of the process means for the run; later where a long file has to be looked through. Exit code 0 is not enough where the sweep file asks for more; any other
  * end is one for want of memory if the kernel or the run's own last words say so.
  */
-export function outcomeOf(run: PlannedRun, ending: AttemptEnding, judge: CompletionOf): Eventually<Outcome> {
+export function outcomeOf(run: PlannedRun, ending: AttemptEnding, completionOf: CompletionOf): Eventually<Outcome> {
   switch (ending.kind) {
     case 'exited':
-      return ending.code === 0 ? judgedDone(run, judge) : crashed(run, { kind: 'failed', code: ending.code });
+      return ending.code === 0 ? checkedDone(run, completionOf) : crashed(run, { kind: 'failed', code: ending.code });
     case 'signalled':
       return crashed(run, { kind: 'signal', signal: ending.signal });
     case 'out-of-memory':
@@ -47,11 +47,11 @@ export function outcomeOf(run: PlannedRun, ending: AttemptEnding, judge: Complet
 /** Said of a run that could not say it: its last words had no room either. */
 const diskWasFull = 'the disk of its directory was full when it ended';
 
-function judgedDone(run: PlannedRun, judge: CompletionOf): Eventually<Outcome> {
+function checkedDone(run: PlannedRun, completionOf: CompletionOf): Eventually<Outcome> {
   if ('exit' in run.done) return { kind: 'done' };
   return after(factsOf(run), (facts) => {
     // Its record may not have been written yet, and tell the parameters of the attempt before.
-    const { state, reason } = judge(run, { ...facts, parameters: run.parameters });
+    const { state, reason } = completionOf(run, { ...facts, parameters: run.parameters });
     if (state === 'done') return { kind: 'done' };
     return { kind: 'failed', code: 0, line: facts.obstacle === undefined ? reason : `${reason} (${facts.obstacle})` };
   });

@@ -132,7 +132,7 @@ export class Launcher {
     const { id, slot } = launch;
     const short = shortage.current;
     if (short !== null) return this.#later(launch, short.reason, short.waitMs, sharing);
-    const { environment } = book.page(state.runs.get(id)!.plan);
+    const { environment } = book.of(state.runs.get(id)!.plan);
     const isPlaced = executor.resources().gpus === 'placed';
     const devices = isPlaced ? { ...gpus.devices(gpusOf(slot)), ...sharing } : null;
     const start = executor.start(id, launchSpec(launch, run, { environment, devices, bin }));
@@ -162,7 +162,7 @@ export class Launcher {
 
   #planned({ id }: Launch): PlannedRun {
     const { book, state } = this.#tools;
-    return book.page(state.runs.get(id)!.plan).runs.get(id)!;
+    return book.of(state.runs.get(id)!.plan).runs.get(id)!;
   }
 
   /** Whether the run is still to be started; where it is not, the launch is taken back. */

@@ -22,7 +22,7 @@ export class PlannedRuns {
   submitted(id: RunId): { run: PlannedRun; environment: Environment } | null {
     const known = this.#state.runs.get(id);
     if (known === undefined) return null;
-    const { runs, environment } = this.#submissions.page(known.plan);
+    const { runs, environment } = this.#submissions.of(known.plan);
     const run = runs.get(id);
     return run === undefined ? null : { run, environment };
   }

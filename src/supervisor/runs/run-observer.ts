@@ -18,7 +18,7 @@ type End = { outcome: Outcome; since: number | null; at: number };
 export type RunObserverTools = {
   state: SchedulerState;
   plannedRuns: PlannedRuns;
-  clock: Pick<SteadyClock, 'shown'>;
+  clock: Pick<SteadyClock, 'wallTime'>;
   records: Records;
   watcher: Watcher;
   warnings: Warnings;
@@ -54,7 +54,7 @@ export class RunObserver {
     if ('pid' in state && this.#followed.get(id) !== attempt) {
       const { records, watcher, clock } = this.#tools;
       this.#followed.set(id, attempt);
-      records.started(planned, { number: attempt, slot: slotName(state.slot), startedAt: clock.shown(state.since) });
+      records.started(planned, { number: attempt, slot: slotName(state.slot), startedAt: clock.wallTime(state.since) });
       watcher.watch(planned, attempt, state.since);
       this.#tellGpus(run, planned);
     }
@@ -95,8 +95,8 @@ export class RunObserver {
     this.#followed.delete(planned.id);
     watcher.finish(planned);
     // Also when it began: the wall clock may have been set right meanwhile.
-    const startedAt = since === null ? {} : { startedAt: clock.shown(since) };
-    records.ended(planned, { number, ...startedAt, endedAt: clock.shown(at), outcome });
+    const startedAt = since === null ? {} : { startedAt: clock.wallTime(since) };
+    records.ended(planned, { number, ...startedAt, endedAt: clock.wallTime(at), outcome });
   }
 }
 

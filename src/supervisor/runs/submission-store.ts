@@ -30,7 +30,7 @@ const BLOCK = 256 << 10;
 export class SubmissionStore {
   readonly #plans: string;
   readonly #environments: string;
-  readonly #pages = new Map<string, Submission>();
+  readonly #submissions = new Map<string, Submission>();
 
   constructor(runsDirectory: string) {
     const folder = join(runsDirectory, supervisorFiles.directory);
@@ -44,14 +44,14 @@ export class SubmissionStore {
     const planName = await this.#keepPlan(plan);
     const environmentName = keep(this.#environments, JSON.stringify(environment));
     const key = `${planName}/${environmentName}`;
-    if (!this.#pages.has(key)) this.#pages.set(key, pageOf(plan, environment));
+    if (!this.#submissions.has(key)) this.#submissions.set(key, submissionOf(plan, environment));
     return key;
   }
 
   /** Writes again what someone has deleted, as far as it is known here. */
   async secure(): Promise<void> {
     this.#makeFolders();
-    for (const [key, { plan, environment }] of this.#pages) {
+    for (const [key, { plan, environment }] of this.#submissions) {
       const [planName, environmentName] = key.split('/');
       if (!isKept(this.#plans, planName!)) await this.#keepPlan(plan, planName);
       if (isKept(this.#environments, environmentName!)) continue;
@@ -85,7 +85,7 @@ export class SubmissionStore {
       const [planName, environmentName] = key.split('/');
       try {
         const plan = await readInTurns(this.#plans, planName!);
-        this.#pages.set(key, pageOf(plan, this.#environmentOf(environmentName!)));
+        this.#submissions.set(key, submissionOf(plan, this.#environmentOf(environmentName!)));
       } catch {
         // Nobody has asked for it yet.
       }
@@ -93,14 +93,14 @@ export class SubmissionStore {
   }
 
   /** Throws a UserError when the files of that key are gone, or are not what they were. */
-  page(key: string): Submission {
-    const known = this.#pages.get(key);
+  of(key: string): Submission {
+    const known = this.#submissions.get(key);
     if (known !== undefined) return known;
     const [planName, environmentName] = key.split('/');
     const plan = load(this.#plans, planName!, (bytes) => planIn(bytes, planName!));
-    const page = pageOf(plan, this.#environmentOf(environmentName!));
-    this.#pages.set(key, page);
-    return page;
+    const submission = submissionOf(plan, this.#environmentOf(environmentName!));
+    this.#submissions.set(key, submission);
+    return submission;
   }
 
   #environmentOf(name: string): Environment {
@@ -113,7 +113,7 @@ export class SubmissionStore {
     for (const folder of [this.#plans, this.#environments]) {
       for (const file of readdirSync(folder)) if (!names.has(file.replace('.json', ''))) unlinkSync(join(folder, file));
     }
-    for (const key of this.#pages.keys()) if (!inUse.has(key)) this.#pages.delete(key);
+    for (const key of this.#submissions.keys()) if (!inUse.has(key)) this.#submissions.delete(key);
   }
 }
 
@@ -122,7 +122,7 @@ export function environmentFile(key: string): string {
   return `${supervisorFiles.environments}/${key.split('/')[1]!}.json`;
 }
 
-function pageOf(plan: Plan, environment: Environment): Submission {
+function submissionOf(plan: Plan, environment: Environment): Submission {
   return { plan, runs: new Map(plan.runs.map((run) => [run.id, run])), environment };
 }
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lesson } from '../../../src/lab/memory/lesson.js';
 import { uniformBits, uniformNumbers } from '../../../src/lab/memory/uniform-answers.js';
-import { unevenness, uniformityLine } from '../../../src/lab/recipes/warmup-gate.js';
+import { lesson, unevenness, uniformityLine } from '../../../src/lab/recipes/warmup.js';
 import { rng } from '../../../src/lab/rng.js';
 import { memoryTokenizer } from '../../../src/lab/text/memory-vocabulary.js';
 import type { Example } from '../../../src/lab/text/role-colon.js';

@@ -86,10 +86,10 @@ describe('what people are shown', () => {
     const at = clock.now();
     pass(10_000);
     machine.wall = START;
-    expect(clock.shown(at)).toBe(0);
+    expect(clock.wallTime(at)).toBe(0);
     note(clock);
-    expect(clock.shown(at)).toBe(START - 10_000);
-    expect(clock.shown(clock.now())).toBe(START);
+    expect(clock.wallTime(at)).toBe(START - 10_000);
+    expect(clock.wallTime(clock.now())).toBe(START);
   });
 
   it('of an earlier boot stays as it was', () => {
@@ -99,7 +99,7 @@ describe('what people are shown', () => {
     Object.assign(machine, { boot: 1, bootId: 'b', wall: START + 120_000 });
     const clock = life();
     machine.wall += 1e9;
-    expect([clock.shown(old), life().shown(old)]).toEqual([START, START]);
+    expect([clock.wallTime(old), life().wallTime(old)]).toEqual([START, START]);
   });
 
   it('is not written down for the little that two looks at clocks differ', () => {

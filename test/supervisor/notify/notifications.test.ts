@@ -22,7 +22,7 @@ function newsOf(events: SchedulerEvent[], before: SchedulerEvent[] = []): Notifi
   );
   const notifications = new Notifications({
     ...{ state, planned: (run) => planned.get(run) ?? null, directoryOf: (sweep) => `/runs/${sweep}` },
-    tell: (each) => news.push(each),
+    notify: (each) => news.push(each),
   });
   for (const event of before) step(state, event);
   notifications.countRuns();

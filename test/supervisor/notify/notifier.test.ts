@@ -131,7 +131,7 @@ describe('a command', () => {
   it('that hangs is ended with the supervisor, and so is what it started', async () => {
     const pid = join(folder, 'pid');
     const made = notifier({ command: ['sh', '-c', 'sleep 600 & echo $! > "$0.new"; mv "$0.new" "$0"; wait', pid] });
-    made.told(finished);
+    made.notify(finished);
     await waitFor('the command', () => existsSync(pid));
     await made.close(0);
     await waitFor('its child to be gone', () => identityOf(Number(readFileSync(pid, 'utf8'))) === null);
@@ -141,10 +141,10 @@ describe('a command', () => {
   it('that worked again after failures is said to', async () => {
     const gate = join(folder, 'gate');
     const made = notifier({ command: ['sh', '-c', 'test -e "$0"', gate], on: ['failed', 'finished', 'held'] });
-    made.told(failed('s0'));
+    made.notify(failed('s0'));
     await waitFor('the failure', () => said.length === 1);
     writeFileSync(gate, '');
-    made.told(finished);
+    made.notify(finished);
     await made.close();
     expect(said[1]).toBe('notify: command sh works again');
   });
@@ -171,9 +171,9 @@ describe('news', () => {
 
   it('that come as a storm are summed up: the first at once, the others together, each kind and sweep by itself', async () => {
     const made = notifier({ command: script() }, { gatherMs: 60_000 });
-    for (let run = 0; run < 500; run += 1) made.told(failed(`s${run}`));
-    made.told({ ...failed('s0'), sweep: 'other' });
-    made.told({ ...failed('s7'), kind: 'stalled', words: '' });
+    for (let run = 0; run < 500; run += 1) made.notify(failed(`s${run}`));
+    made.notify({ ...failed('s0'), sweep: 'other' });
+    made.notify({ ...failed('s7'), kind: 'stalled', words: '' });
     await made.close();
     expect(lines().sort()).toEqual([
       'abcd: 499 runs failed: s1, s2, s3, s4, s5, and 494 more — all: exit code 3',
@@ -185,10 +185,10 @@ describe('news', () => {
 
   it('are sent at the end of the time in which they are gathered, while more are gathered', async () => {
     const made = notifier({ command: script() }, { gatherMs: 20 });
-    made.told(failed('s0'));
-    made.told(failed('s1'));
+    made.notify(failed('s0'));
+    made.notify(failed('s1'));
     await waitFor('the second message', () => existsSync(join(folder, 'told')) && lines().length === 2);
-    made.told(failed('s2'));
+    made.notify(failed('s2'));
     await waitFor('the third message', () => lines().length === 3);
     expect(lines()[2]).toBe('abcd: s2 failed — exit code 3');
   });
@@ -199,7 +199,7 @@ describe('news', () => {
       { gatherMs: 0 },
     );
     const kinds = ['failed', 'stalled', 'nan', 'held'] as const;
-    for (const kind of kinds) made.told({ ...failed('s0', ''), kind });
+    for (const kind of kinds) made.notify({ ...failed('s0', ''), kind });
     await made.close();
     expect(lines().map((line) => line.split(' ')[2])).toEqual(['failed', 'stalled:', 'NaN', 'held']);
   });
@@ -207,7 +207,7 @@ describe('news', () => {
   it('after the end go nowhere, and closing twice is closing once', async () => {
     const made = notifier({ command: script() });
     await made.close();
-    made.told(finished);
+    made.notify(finished);
     await made.close();
     expect(existsSync(join(folder, 'told'))).toBe(false);
   });
@@ -237,7 +237,7 @@ describe('a webhook', () => {
 
   it('gets the message as JSON', async () => {
     const made = notifier({ webhook: address });
-    made.told(finished);
+    made.notify(finished);
     await made.close();
     expect(got).toMatchObject([
       { type: 'application/json', message: { text: 'abcd: finished — 46 done, 2 failed', counts: { done: 46 } } },
@@ -253,7 +253,7 @@ describe('a webhook', () => {
   ])('that answers $answers is tried $tries times', async ({ answers: given, tries, log }) => {
     answers = given;
     const made = notifier({ webhook: address });
-    made.told(finished);
+    made.notify(finished);
     await made.close();
     expect(got).toHaveLength(tries);
     expect(said).toHaveLength(log.length);
@@ -263,8 +263,8 @@ describe('a webhook', () => {
   it('that is not there is said once, without the secret part of its address', async () => {
     await new Promise((resolve) => server.close(resolve));
     const made = notifier({ webhook: address });
-    made.told(failed('s0'));
-    made.told(finished);
+    made.notify(failed('s0'));
+    made.notify(finished);
     await made.close();
     expect(said).toHaveLength(1);
     expect(said[0]).toContain('webhook 127.0.0.1:');
@@ -273,14 +273,14 @@ describe('a webhook', () => {
 
   it('may only be one of the web', async () => {
     const made = notifier({ webhook: 'file:///etc/passwd' });
-    made.told(finished);
+    made.notify(finished);
     await made.close();
     expect(said).toEqual([expect.stringContaining('neither http:// nor https://') as string]);
   });
 
   it('and a command are both told', async () => {
     const made = notifier({ webhook: address, command: ['sh', '-c', 'echo "$0"'] });
-    made.told(finished);
+    made.notify(finished);
     await made.close();
     expect(got).toHaveLength(1);
     expect(said).toEqual(['notify command: abcd: finished — 46 done, 2 failed']);
@@ -288,7 +288,7 @@ describe('a webhook', () => {
 });
 
 function bound(made: Notifier) {
-  return { told: (news: Notification) => made.told(news), close: () => made.close() };
+  return { told: (news: Notification) => made.notify(news), close: () => made.close() };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

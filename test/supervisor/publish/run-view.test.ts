@@ -11,7 +11,7 @@ const beside = {
   waiting: null,
   gpuMemory: null,
   pid: null,
-  shown: (at: number) => at,
+  wallTime: (at: number) => at,
   warning: null,
 };
 const slot = { kind: 'cpu', index: 0 } as const;

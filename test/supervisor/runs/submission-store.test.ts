@@ -9,7 +9,7 @@ import { plan } from '../testbed.js';
 
 let runs: string;
 beforeEach(() => {
-  runs = mkdtempSync(join(tmpdir(), 'book-'));
+  runs = mkdtempSync(join(tmpdir(), 'submissions-'));
 });
 afterEach(() => rmSync(runs, { recursive: true, force: true }));
 
@@ -25,16 +25,16 @@ async function kept(): Promise<string> {
   return new SubmissionStore(runs).add(aPlan(), { HOME: '/home/me' });
 }
 
-describe('the run book', () => {
+describe('the run submissions', () => {
   it.each([
     { how: 'at once', prepare: false },
     { how: 'in turns', prepare: true },
   ])('gives back what was kept, $how', async ({ prepare }) => {
     const key = await kept();
-    const book = new SubmissionStore(runs);
-    if (prepare) await book.prepare([key]);
-    expect(book.page(key).plan).toEqual(aPlan());
-    expect(book.page(key).environment).toEqual({ HOME: '/home/me' });
+    const submissions = new SubmissionStore(runs);
+    if (prepare) await submissions.prepare([key]);
+    expect(submissions.of(key).plan).toEqual(aPlan());
+    expect(submissions.of(key).environment).toEqual({ HOME: '/home/me' });
   });
 
   it('keeps the same plan once, and leaves no draft', async () => {
@@ -50,17 +50,17 @@ describe('the run book', () => {
     const key = await kept();
     const path = join(folder(), `${key.split('/')[0]!}.json`);
     writeFileSync(path, harm(readFileSync(path, 'utf8')));
-    const book = new SubmissionStore(runs);
-    await book.prepare([key]);
-    expect(() => book.page(key)).toThrow(`${path} cannot be read`);
+    const submissions = new SubmissionStore(runs);
+    await submissions.prepare([key]);
+    expect(() => submissions.of(key)).toThrow(`${path} cannot be read`);
   });
 
   it('writes again what somebody has deleted, so that it is found', async () => {
-    const book = new SubmissionStore(runs);
-    const key = await book.add(aPlan(), {});
+    const submissions = new SubmissionStore(runs);
+    const key = await submissions.add(aPlan(), {});
     rmSync(folder(), { recursive: true });
-    await book.secure();
-    expect(new SubmissionStore(runs).page(key).plan).toEqual(aPlan());
+    await submissions.secure();
+    expect(new SubmissionStore(runs).of(key).plan).toEqual(aPlan());
   });
 
   it('reads plans of version 1', async () => {
@@ -68,8 +68,8 @@ describe('the run book', () => {
     const text = JSON.stringify(aPlan());
     const name = createHash('sha256').update(text).digest('hex').slice(0, 16);
     writeFileSync(join(folder(), `${name}.json`), text);
-    const book = new SubmissionStore(runs);
-    await book.prepare([`${name}/${environment}`]);
-    expect(book.page(`${name}/${environment}`).plan).toEqual(aPlan());
+    const submissions = new SubmissionStore(runs);
+    await submissions.prepare([`${name}/${environment}`]);
+    expect(submissions.of(`${name}/${environment}`).plan).toEqual(aPlan());
   });
 });

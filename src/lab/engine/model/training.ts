@@ -1,10 +1,10 @@
 import { UserError } from '../../../base/user-error.js';
 import type { PromptGroup, TokenScores } from '../engine.js';
-import { runBackward } from './backward.js';
-import { layOutBatch } from './batch.js';
-import { headScores } from './head.js';
-import { runLayer } from './layer.js';
+import { addProduct, multiply } from '../kernels/matrices.js';
+import { layOutBatch, type Segment } from './batch.js';
+import { type LayerBuffers, runLayer } from './layer.js';
 import type { Model } from './model.js';
+import type { LayerParameters } from './parameters.js';
 import { type Pass, TrainingMemory } from './training-buffers.js';
 
 /** Forward and backward over batches of prompt groups. Keeps the activations of the last forward pass. */
@@ -102,4 +102,191 @@ function attendSegments({ model, batch, buffers }: Pass, index: number): void {
       scoreScale,
     );
   }
+}
+
+/**
+ * Adds to the gradient, from the derivative by each target's log-probability and entropy. Reads the activations of the
+ * forward pass and leaves them as they are, so it may be called again.
+ */
+function runBackward(pass: Pass, dLogprob: Float32Array, dEntropy: Float32Array | null): void {
+  const { model, batch, buffers } = pass;
+  const { kernels, shape, parameters } = model;
+  const rows = batch.tokens.length;
+  headBackward(pass, dLogprob, dEntropy);
+  kernels.zero(rows * shape.width, buffers.dx);
+  kernels.scatterAddRows(batch.headRows.length, shape.width, buffers.headRowIds, buffers.dHeadX, buffers.dx);
+  for (let index = shape.layers - 1; index >= 0; index--) {
+    const layer = parameters.layers[index]!;
+    feedForwardBackward(pass, layer, buffers.layers[index]!);
+    attentionBackward(pass, layer, buffers.layers[index]!);
+  }
+  kernels.scatterAddRows(rows, shape.width, buffers.tokens, buffers.dx, parameters.embedding.gradient);
+}
+
+// In both halves of a layer `dx` is the derivative by what comes out and becomes that by what went in: the residual path
+// leaves it as it is, and the norm's backward adds the rest.
+
+function feedForwardBackward({ model, batch, buffers }: Pass, layer: LayerParameters, a: LayerBuffers): void {
+  const { kernels, shape } = model;
+  const { width, feedForward } = shape;
+  const rows = batch.tokens.length;
+  const { dx, dNormed, dActivated, dGateUp, product } = buffers;
+  multiply(kernels, layer.down.backward, rows, dx, dActivated, 0);
+  addProduct(kernels, rows, a.activated, feedForward, feedForward, dx, width, layer.down.gradient, product);
+  kernels.swigluBackward(rows, feedForward, dActivated, a.gateUp, dGateUp);
+  multiply(kernels, layer.gateUp.backward, rows, dGateUp, dNormed, 0);
+  const { gradient } = layer.gateUp;
+  addProduct(kernels, rows, a.middleNormed, width, width, dGateUp, 2 * feedForward, gradient, product);
+  const { at, gradient: normGradient } = layer.mlpNorm;
+  kernels.rmsNormBackward(rows, width, dNormed, a.middle, at, a.middleScale, dx, normGradient);
+}
+
+function attentionBackward(pass: Pass, layer: LayerParameters, a: LayerBuffers): void {
+  const { model, batch, buffers } = pass;
+  const { kernels, shape, widths, cos, sin } = model;
+  const { width } = shape;
+  const rows = batch.tokens.length;
+  const { dx, dNormed, dQkv, product } = buffers;
+  multiply(kernels, layer.output.backward, rows, dx, dNormed, 0);
+  addProduct(kernels, rows, a.attended, width, width, dx, width, layer.output.gradient, product);
+  kernels.zero(rows * widths.qkv, dQkv);
+  for (const segment of batch.segments) segmentBackward(pass, segment, a);
+  const rotated = shape.heads + shape.kvHeads;
+  kernels.rope(rows, rotated, widths.head, dQkv, widths.qkv, buffers.positions, cos, sin, -1);
+  multiply(kernels, layer.qkv.backward, rows, dQkv, dNormed, 0);
+  addProduct(kernels, rows, a.normed, width, width, dQkv, widths.qkv, layer.qkv.gradient, product);
+  const { at, gradient } = layer.attentionNorm;
+  kernels.rmsNormBackward(rows, width, dNormed, a.x, at, a.normScale, dx, gradient);
+}
+
+/** `dNormed` holds the derivative by the attention's results here. */
+function segmentBackward({ model, buffers }: Pass, segment: Segment, { qkv, p }: LayerBuffers): void {
+  const { kernels, shape, widths, scoreScale } = model;
+  const { heads, kvHeads, width } = shape;
+  const row = widths.qkv;
+  const own = segment.row * row * 4;
+  const ownKeys = own + width * 4;
+  const sharedKeys = (segment.sharedRow * row + width) * 4;
+  kernels.attentionBackward(
+    heads,
+    kvHeads,
+    widths.head,
+    segment.rows,
+    qkv + own,
+    row,
+    qkv + sharedKeys,
+    segment.sharedRows,
+    qkv + ownKeys,
+    row,
+    p + segment.p * 4,
+    segment.pRow,
+    buffers.dNormed + segment.row * width * 4,
+    width,
+    buffers.dQkv + own,
+    buffers.dQkv + sharedKeys,
+    buffers.dQkv + ownKeys,
+    scoreScale,
+    buffers.dP,
+  );
+}
+
+/** Norm, head and log-softmax on the head rows alone, and from them the scores of every target. */
+function headScores(pass: Pass): TokenScores {
+  const { model, batch, buffers } = pass;
+  const { kernels, shape, parameters } = model;
+  const rows = batch.headRows.length;
+  const last = buffers.layers.at(-1)!.next;
+  kernels.gatherRows(rows, shape.width, buffers.headRowIds, last, buffers.headX);
+  const { headX, headNormed, headScale } = buffers;
+  kernels.rmsNorm(rows, shape.width, headX, parameters.finalNorm.at, headNormed, headScale, shape.normEpsilon);
+  const count = batch.targets.length;
+  const scores = { logprobs: new Float32Array(count), entropies: new Float32Array(count) };
+  forEachChunk(pass, (first, chunkRows) => {
+    chunkLogprobs(pass, first, chunkRows);
+    readScores(pass, first, chunkRows, scores);
+  });
+  return scores;
+}
+
+/** Derivatives by the head rows' activations into `dHeadX`, and by head and norm into the gradient. */
+function headBackward(pass: Pass, dLogprob: Float32Array, dEntropy: Float32Array | null): void {
+  const { model, batch, buffers } = pass;
+  const { kernels, shape, parameters } = model;
+  const rows = batch.headRows.length;
+  sumByHeadRow(pass, dLogprob, dEntropy);
+  forEachChunk(pass, (first, chunkRows) => {
+    // One chunk still holds the log-probabilities of the forward pass; of several, only the last.
+    if (chunkRows < rows) chunkLogprobs(pass, first, chunkRows);
+    chunkBackward(pass, first, chunkRows, dLogprob);
+  });
+  kernels.zero(rows * shape.width, buffers.dHeadX);
+  kernels.rmsNormBackward(
+    rows,
+    shape.width,
+    buffers.dHeadNormed,
+    buffers.headX,
+    parameters.finalNorm.at,
+    buffers.headScale,
+    buffers.dHeadX,
+    parameters.finalNorm.gradient,
+  );
+}
+
+function forEachChunk({ batch, buffers }: Pass, visit: (first: number, rows: number) => void): void {
+  const rows = batch.headRows.length;
+  for (let first = 0; first < rows; first += buffers.chunk) visit(first, Math.min(buffers.chunk, rows - first));
+}
+
+function chunkLogprobs({ model, buffers }: Pass, first: number, rows: number): void {
+  const { kernels, shape, widths, parameters } = model;
+  const { scores, entropies } = buffers;
+  multiply(kernels, parameters.head.forward, rows, buffers.headNormed + first * shape.width * 4, scores, 0);
+  kernels.logSoftmax(rows, shape.vocabulary, widths.scores, scores, entropies + first * 4);
+}
+
+function readScores({ model, batch, buffers }: Pass, first: number, rows: number, into: TokenScores): void {
+  const { f32 } = model.kernels.heap;
+  const stride = model.widths.scores;
+  const scores = buffers.scores / 4;
+  const { targets, targetHeads } = batch;
+  for (let i = 0; i < targets.length; i++) {
+    const head = targetHeads[i]! - first;
+    if (head < 0 || head >= rows) continue;
+    into.logprobs[i] = f32[scores + head * stride + targets[i]!]!;
+    into.entropies[i] = f32[buffers.entropies / 4 + first + head]!;
+  }
+}
+
+/** A head row may predict several targets: the first tokens of all continuations of a prompt. */
+function sumByHeadRow({ model, batch, buffers }: Pass, dLogprob: Float32Array, dEntropy: Float32Array | null): void {
+  const { f32 } = model.kernels.heap;
+  const logprobs = buffers.dLogprobs / 4;
+  const entropies = buffers.dEntropies / 4;
+  const rows = batch.headRows.length;
+  f32.fill(0, logprobs, logprobs + rows);
+  f32.fill(0, entropies, entropies + rows);
+  const { targetHeads } = batch;
+  for (let i = 0; i < targetHeads.length; i++) {
+    f32[logprobs + targetHeads[i]!]! += dLogprob[i]!;
+    if (dEntropy !== null) f32[entropies + targetHeads[i]!]! += dEntropy[i]!;
+  }
+}
+
+function chunkBackward({ model, batch, buffers }: Pass, first: number, rows: number, dLogprob: Float32Array): void {
+  const { kernels, shape, widths, parameters } = model;
+  const { width, vocabulary } = shape;
+  const { scores, entropies, dLogprobs, dEntropies, dScores } = buffers;
+  const skip = first * 4;
+  const stride = widths.scores;
+  kernels.logSoftmaxBackward(rows, stride, scores, entropies + skip, dLogprobs + skip, dEntropies + skip, dScores);
+  const { f32 } = kernels.heap;
+  const { targets, targetHeads } = batch;
+  for (let i = 0; i < targets.length; i++) {
+    const head = targetHeads[i]! - first;
+    if (head >= 0 && head < rows) f32[dScores / 4 + head * stride + targets[i]!]! += dLogprob[i]!;
+  }
+  const normed = buffers.headNormed + skip * width;
+  const { head } = parameters;
+  multiply(kernels, head.backward, rows, dScores, buffers.dHeadNormed + skip * width, 0);
+  addProduct(kernels, rows, dScores, vocabulary, stride, normed, width, head.gradient, buffers.product);
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { wasmKernels } from '../../../../src/lab/engine/create-engine.js';
 import type { Kernels } from '../../../../src/lab/engine/kernels/kernels.js';
 import { loopKernels } from '../../../../src/lab/engine/kernels/loop-kernels.js';
-import { wasmKernels } from '../../../../src/lab/engine/kernels/wasm-kernels.js';
 import { slopes } from '../models.js';
 
 const wasm = await wasmKernels(await WebAssembly.compile(readFileSync('src/lab/engine/kernels.wasm')));
