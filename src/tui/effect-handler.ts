@@ -1,3 +1,4 @@
+import { hasEnded } from '../base/run-words.js';
 import { suits } from '../protocol/run-verbs.js';
 import { keyOf } from './key-map.js';
 import type { RunSummary } from './port.js';
@@ -6,7 +7,6 @@ import { groupTargetOf, type Target, targetOf } from './key-target.js';
 import { type Handler, type Pressed, refuse } from './key-context.js';
 import type { UiState } from './ui-state.js';
 import { duration } from './view/duration.js';
-import { isEnded } from './view/state-look.js';
 
 /** Asks before killing the marked runs or the selected one; the same key again does it. */
 export const askKill: Handler = (ui, at, key) => {
@@ -51,7 +51,7 @@ function asking(ui: UiState, target: Extract<Target, { kind: 'runs' }>, key: str
 }
 
 function whyNotKillable({ name, state, killAt }: RunSummary, now: number): string {
-  if (isEnded(state)) return `${name} has ended already (${state}).`;
+  if (hasEnded(state)) return `${name} has ended already (${state}).`;
   const countdown = killAt === null ? '' : `, SIGKILL in ${duration(Math.max(0, killAt - now))}`;
   return `${name} is stopping already${countdown}.`;
 }

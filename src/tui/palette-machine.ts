@@ -1,10 +1,10 @@
+import { hasEnded } from '../base/run-words.js';
 import type { RequestedSlots } from '../client/fleet.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
 import { sweepAt } from './editor-handler.js';
 import { counted } from './key-target.js';
 import type { KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
-import { isEnded } from './view/state-look.js';
 
 /** Commands for the machine and for whole sweeps. */
 export const machineEntries: readonly PaletteEntry[] = [
@@ -90,7 +90,7 @@ function indexesIn(text: string): number[] | null {
 function readStop(rest: string, _ui: UiState, at: KeyContext): Reading {
   const sweep = rest === '' ? sweepAt(at)?.name : at.sweeps.find(({ name }) => name === rest)?.name;
   if (sweep === undefined) return problem(`There is no sweep ${rest}; there are ${sweepNames(_ui, at).join(', ')}.`);
-  const alive = at.runs.filter((run) => run.sweep === sweep && !isEnded(run.state));
+  const alive = at.runs.filter((run) => run.sweep === sweep && !hasEnded(run.state));
   if (alive.length === 0) return problem(`All runs of ${sweep} have ended.`);
   const question = `Stop ${sweep}: kill ${counted(alive.length)} of it?  y: yes · any other key: no`;
   return {

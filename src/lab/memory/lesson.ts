@@ -1,6 +1,6 @@
 import { rng } from '../rng.js';
 import type { Example } from '../text/role-colon.js';
-import { bitLength } from './secret.js';
+import { bitLength } from '../../analysis/memory-rules.js';
 import { bitsExample, numberExample } from './uniform-answers.js';
 
 /**

@@ -3,7 +3,7 @@ import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
 import { lesson } from '../memory/lesson.js';
-import { signalBits } from '../memory/secret.js';
+import { signalBits } from '../../analysis/memory-rules.js';
 import { uniformBits, uniformNumbers } from '../memory/uniform-answers.js';
 import { bitUniformity, numberUniformity, type Uniformity } from '../probes/uniformity.js';
 import { resumeRng, rng, type Rng } from '../rng.js';

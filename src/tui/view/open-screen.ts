@@ -1,3 +1,4 @@
+import { hasEnded } from '../../base/run-words.js';
 import type { RunSummary } from '../port.js';
 import type { OpenPane } from '../ui-state.js';
 import { attemptLines } from './attempts-pane.js';
@@ -14,7 +15,7 @@ import { inFocus, sectionRule } from './section.js';
 import { shortKey } from './short-key.js';
 import { shortNumber } from './short-number.js';
 import { blank, fit, fitLine, fitRight, type Line, lineWidth, span } from './span.js';
-import { isEnded, stateLook } from './state-look.js';
+import { stateLook } from './state-look.js';
 import { elapsed } from './tally.js';
 import { selectedNode, selectedRuns, type WindowModel } from './window-model.js';
 
@@ -115,7 +116,7 @@ function offsetOf({ ui }: WindowModel, pane: OpenPane, focus: OpenPane): number 
 
 function shownLog(run: RunSummary, model: WindowModel): Parameters<typeof logPane>[0] {
   const { page, progress } = model.log ?? { page: null, progress: null };
-  return { page, progress, choice: model.ui.log, isLive: !isEnded(run.state) };
+  return { page, progress, choice: model.ui.log, isLive: !hasEnded(run.state) };
 }
 
 function textLines(run: RunSummary, model: WindowModel, { pane, width }: PaneRoom): Line[] {
