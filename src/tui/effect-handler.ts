@@ -6,7 +6,7 @@ import type { KeyPreset } from './preferences-port.js';
 import { groupTargetOf, type Target, targetOf } from './key-target.js';
 import { type Handler, type Pressed, refuse } from './key-context.js';
 import type { UiState } from './ui-state.js';
-import { duration } from './view/duration.js';
+import { shortDuration } from '../text/duration.js';
 
 /** Asks before killing the marked runs or the selected one; the same key again does it. */
 export const askKill: Handler = (ui, at, key) => {
@@ -52,7 +52,7 @@ function asking(ui: UiState, target: Extract<Target, { kind: 'runs' }>, key: str
 
 function whyNotKillable({ name, state, killAt }: RunSummary, now: number): string {
   if (hasEnded(state)) return `${name} has ended already (${state}).`;
-  const countdown = killAt === null ? '' : `, SIGKILL in ${duration(Math.max(0, killAt - now))}`;
+  const countdown = killAt === null ? '' : `, SIGKILL in ${shortDuration(Math.max(0, killAt - now))}`;
   return `${name} is stopping already${countdown}.`;
 }
 

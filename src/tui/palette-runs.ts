@@ -1,9 +1,10 @@
+import { counted } from '../text/numbers.js';
 import { type RunVerb, suits, takesPriority } from '../protocol/run-verbs.js';
 import { runTest } from '../query/match.js';
 import { readRunQuery } from '../query/parser.js';
 import { problemOf } from './filter-handler.js';
 import type { KeyContext } from './key-context.js';
-import { counted, fitting } from './key-target.js';
+import { fitting } from './key-target.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
 import type { RunId, RunSummary } from './port.js';
 import type { UiState } from './ui-state.js';
@@ -48,7 +49,7 @@ function readVerb(verb: RunVerb, query: string, ui: UiState, at: KeyContext): Re
   const runs = chosen.runs.filter(suits[verb]);
   if (runs.length === 0) return problem(`${verb}: ${noneOf(chosen, fitting[verb])}.`);
   const ids = runs.map(({ id }) => id);
-  const what = `${counted(runs.length)} ${chosen.by}`;
+  const what = `${counted(runs.length, 'run')} ${chosen.by}`;
   const said = preview(verb, runs, chosen);
   if (verb !== 'kill') return { kind: 'ready', said, act: (now) => ({ ui: now, order: { type: verb, ids, what } }) };
   const question = `Kill ${what}?  y: yes · any other key: no`;
@@ -72,7 +73,7 @@ function readPriority(rest: string, ui: UiState, at: KeyContext): Reading {
   const runs = chosen.runs.filter((run) => takesPriority(run, priority));
   if (runs.length === 0) return problem(`priority: ${noneOf(chosen, 'has not ended and another priority yet')}.`);
   const ids: readonly RunId[] = runs.map(({ id }) => id);
-  const what = `${counted(runs.length)} ${chosen.by}`;
+  const what = `${counted(runs.length, 'run')} ${chosen.by}`;
   return {
     kind: 'ready',
     said: preview(`priority ${priority} for`, runs, chosen),
@@ -111,7 +112,7 @@ function noneOf({ runs, by }: Extract<Chosen, { kind: 'runs' }>, lacking: string
   const [run, ...others] = runs;
   return others.length === 0 && run !== undefined
     ? `${run.name} is ${run.state}`
-    : `none of ${counted(runs.length)} ${by} ${lacking}`;
+    : `none of ${counted(runs.length, 'run')} ${by} ${lacking}`;
 }
 
 const mostNames = 3;
@@ -127,5 +128,5 @@ function preview(
   const others = chosen.length - runs.length;
   const rest =
     others === 0 ? '' : ` · ${others === 1 ? '1 other stays as it is' : `${others} others stay as they are`}`;
-  return `${verb} ${counted(runs.length)}: ${names.join(', ')}${more}${rest}`;
+  return `${verb} ${counted(runs.length, 'run')}: ${names.join(', ')}${more}${rest}`;
 }

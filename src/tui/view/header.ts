@@ -1,7 +1,7 @@
 import { cleanText } from '../../text/display-text.js';
 import { keyOf } from '../key-map.js';
 import type { FleetStatus } from '../port.js';
-import { duration } from './duration.js';
+import { shortDuration } from '../../text/duration.js';
 import { progressBar } from './progress-bar.js';
 import { blank, ends, fitLine, type Line, lineWidth, onBackground, span } from './span.js';
 import { stateLook, statesInOrder } from './state-look.js';
@@ -49,7 +49,7 @@ function rightEnd(model: WindowModel): Line {
 
 /** How long the runs have taken. Nothing of runs that had all ended before this supervisor knew of them. */
 function timeWords({ startedAt, endedAt, now, tally }: WindowModel): string {
-  if (startedAt !== null) return `  ${duration((endedAt ?? now) - startedAt)} `;
+  if (startedAt !== null) return `  ${shortDuration((endedAt ?? now) - startedAt)} `;
   return isOver(tally) ? '' : '  not started ';
 }
 
@@ -69,7 +69,7 @@ function problemLine(problem: string, width: number): Line {
 
 function progressLine({ tally, etaSeconds }: WindowModel, width: number): Line {
   const percent = ` ${Math.floor(tally.progress * 100)}%`.padStart(5);
-  const eta = etaSeconds === null ? '' : ` · about ${duration(etaSeconds * 1000)} left`;
+  const eta = etaSeconds === null ? '' : ` · about ${shortDuration(etaSeconds * 1000)} left`;
   const right = [span(percent, 'strong'), span(`${eta} `, 'dim')];
   return [span(' '), ...progressBar(tally.progress, Math.max(0, width - lineWidth(right) - 1), 'accent'), ...right];
 }

@@ -5,7 +5,7 @@ import { attemptLines } from './attempts-pane.js';
 import type { Branch, RunNode, TreeNode } from './branch-index.js';
 import { configLines } from './config-pane.js';
 import { detailHeading } from './detail-heading.js';
-import { duration } from './duration.js';
+import { shortDuration } from '../../text/duration.js';
 import { logPane } from './log-pane.js';
 import { chartGrid, lastFirst } from './open-charts.js';
 import { focusedRoom, type OpenLayout, openLayout, paneGap, type PaneRoom } from './open-layout.js';
@@ -13,7 +13,7 @@ import { openTabs } from './open-tabs.js';
 import { parameterLines } from './parameters.js';
 import { inFocus, sectionRule } from './section.js';
 import { shortKey } from './short-key.js';
-import { shortNumber } from './short-number.js';
+import { narrowNumber } from '../../text/numbers.js';
 import { blank, fit, fitLine, fitRight, type Line, lineWidth, span } from './span.js';
 import { stateLook } from './state-look.js';
 import { elapsed } from './tally.js';
@@ -167,9 +167,9 @@ function tableRow(run: RunSummary, keys: readonly string[], nameWidth: number, n
   return [
     span(`${look.glyph} `, look.tone),
     span(fit(run.name, nameWidth)),
-    span(`  ${fitRight(time === null ? '' : duration(time), 7)} `, 'dim'),
+    span(`  ${fitRight(time === null ? '' : shortDuration(time), 7)} `, 'dim'),
     ...values.map((value) =>
-      span(` ${fitRight(typeof value === 'number' ? shortNumber(value) : '', 11)}`.slice(1) + ' ', 'value'),
+      span(` ${fitRight(typeof value === 'number' ? narrowNumber(value) : '', 11)}`.slice(1) + ' ', 'value'),
     ),
   ];
 }

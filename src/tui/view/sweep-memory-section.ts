@@ -2,7 +2,7 @@ import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
 import { fitLineRight } from './compare-cells.js';
 import { sectionRule } from './section.js';
-import { shortNumber } from './short-number.js';
+import { narrowNumber } from '../../text/numbers.js';
 import { fit, fitLine, type Line, span } from './span.js';
 import type { MemoryRow } from './sweep-memory.js';
 import type { SweepOverview } from './sweep-overview.js';
@@ -95,12 +95,12 @@ function memoryRow(row: MemoryRow, { label, shown, bar, axis }: Frame): Line {
     known:
       row.known === null
         ? [span('–', 'faint')]
-        : [span(shortNumber(row.known), 'value'), span(` of ${shortNumber(row.secretBits)}`, 'dim')],
+        : [span(narrowNumber(row.known), 'value'), span(` of ${narrowNumber(row.secretBits)}`, 'dim')],
     episodes: [span(episodesText(row.episodes), 'plain')],
     bits:
       row.bits === null
         ? [span('–', 'faint')]
-        : [span(`${row.bits.kind === 'below' ? '< ' : ''}${shortNumber(row.bits.bits)}`, 'value')],
+        : [span(`${row.bits.kind === 'below' ? '< ' : ''}${narrowNumber(row.bits.bits)}`, 'value')],
     share: shareCell(row),
   };
   const numbers = shown.flatMap((key) => [span(' '.repeat(gap)), ...fitLineRight(cells[key], columns[key])]);
@@ -109,12 +109,12 @@ function memoryRow(row: MemoryRow, { label, shown, bar, axis }: Frame): Line {
 
 function episodesText(episodes: number | null): string {
   if (episodes === null) return '–';
-  return Number.isFinite(episodes) ? shortNumber(Math.round(episodes)) : 'never';
+  return Number.isFinite(episodes) ? narrowNumber(Math.round(episodes)) : 'never';
 }
 
 /** `0.14% of 3 bits` */
 function shareCell({ bits, ceiling }: MemoryRow): Line {
-  const whole = span(` of ${shortNumber(ceiling)} bit${ceiling === 1 ? '' : 's'}`, 'dim');
+  const whole = span(` of ${narrowNumber(ceiling)} bit${ceiling === 1 ? '' : 's'}`, 'dim');
   if (bits === null || !(ceiling > 0)) return [span('–', 'faint'), whole];
   const percent = (bits.bits / ceiling) * 100;
   const text = percent >= 10 ? percent.toFixed(0) : String(Number(percent.toPrecision(2)));
