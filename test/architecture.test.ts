@@ -22,7 +22,7 @@ const allowed: Record<string, string[]> = {
   metrics: ['contract', 'files'],
   logs: ['contract', 'files'],
   gpu: ['contract', 'files', 'processes'],
-  provenance: ['contract', 'files'],
+  provenance: ['contract', 'files', 'processes'],
   executors: ['contract', 'files', 'processes', 'gpu'],
   supervisor: [
     ...['contract', 'query', 'spec', 'analysis', 'scheduler', 'protocol', 'files', 'processes'],

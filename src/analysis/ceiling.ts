@@ -1,3 +1,4 @@
+import { bitLength, rewardLevel, signalBits } from './memory-rules.js';
 import type { Condition } from './memory-task.js';
 
 /**
@@ -11,7 +12,7 @@ export type Ceiling = { kind: 'nominal' | 'reference'; bits: number };
 export function ceilingOf(condition: Condition, N: number): Ceiling {
   switch (condition.kind) {
     case 'sft':
-      return { kind: 'nominal', bits: secretBits(N) };
+      return { kind: 'nominal', bits: signalBits(N) };
     case 'binary':
       return { kind: 'nominal', bits: 1 };
     case 'binned':
@@ -19,40 +20,22 @@ export function ceilingOf(condition: Condition, N: number): Ceiling {
     case 'log-distance':
       return { kind: 'reference', bits: distanceBits(N) };
     case 'dense':
-      return { kind: 'nominal', bits: condition.credit === 'trajectory' ? Math.log2(turns(N) + 1) : turns(N) };
+      return { kind: 'nominal', bits: condition.credit === 'trajectory' ? Math.log2(bitLength(N) + 1) : bitLength(N) };
   }
-}
-
-/** Bits in a uniform secret below N. One, by the source system's convention, when there is but one secret. */
-export function secretBits(N: number): number {
-  return N <= 1 ? 1 : Math.log2(N);
 }
 
 /** How many integers around an inner secret earn the top reward: 1 if only the secret does. */
 export function topRewardTies(condition: Condition, N: number): number {
   if (condition.kind !== 'binned') return 1;
-  const top = condition.bins - 1;
+  const { bins } = condition;
   let distance = 0;
-  while (distance + 1 < N && level(distance + 1, N, top) === top) distance += 1;
+  while (distance + 1 < N && rewardLevel(distance + 1, N, bins) === bins - 1) distance += 1;
   return 2 * distance + 1;
 }
 
-/** Bits that a policy which earns the top reward always need know. Below `secretBits` when integers tie for the top. */
+/** Bits that a policy which earns the top reward always need know. Below `signalBits` when integers tie for the top. */
 export function reachableBits(condition: Condition, N: number): number {
-  return Math.max(0, secretBits(N) - Math.log2(topRewardTies(condition, N)));
-}
-
-/** Turns of a dense episode: one per bit of the largest secret. */
-function turns(N: number): number {
-  return N <= 1 ? 1 : Math.max(1, Math.ceil(Math.log2(N)));
-}
-
-/** The reward's level at this distance, of 0 to `top`; ties round to the even level, as in the reward itself. */
-function level(distance: number, N: number, top: number): number {
-  const exact = Math.max(0, 1 - Math.log2(distance + 1) / secretBits(N)) * top;
-  const below = Math.floor(exact);
-  if (exact - below !== 0.5) return Math.round(exact);
-  return below % 2 === 0 ? below : below + 1;
+  return Math.max(0, signalBits(N) - Math.log2(topRewardTies(condition, N)));
 }
 
 /** Entropy of |secret − guess|, secret uniform, averaged over uniform guesses. */

@@ -1,5 +1,6 @@
 import { median } from './statistics.js';
-import { ceilingOf, reachableBits, secretBits, topRewardTies, type Ceiling } from './ceiling.js';
+import { ceilingOf, reachableBits, topRewardTies, type Ceiling } from './ceiling.js';
+import { signalBits } from './memory-rules.js';
 import { conditionName, type Condition, type MemoryTask } from './memory-task.js';
 import type { Verdict } from './verdict.js';
 
@@ -44,11 +45,9 @@ export type JudgedRuns = {
 
 export function summarise({ group, task, extra, verdicts }: JudgedRuns): MemoryRow {
   const { condition, N } = task;
-  const memorised = verdicts.filter((verdict) => verdict.kind === 'memorised');
-  const missed = verdicts.filter(isMiss);
+  const secretBits = signalBits(N);
+  const { memorised, medianOfAll, budget, bitsPerEpisode } = learningOf(verdicts, secretBits);
   const episodes = memorised.map((verdict) => verdict.episodes);
-  const medianOfAll = median([...episodes, ...missed.map(() => Infinity)]);
-  const budget = missed.length === 0 ? null : Math.min(...missed.map((verdict) => verdict.episodes));
   return {
     group,
     condition: conditionName(condition),
@@ -58,7 +57,7 @@ export function summarise({ group, task, extra, verdicts }: JudgedRuns): MemoryR
     extra,
     seeds: verdicts.length,
     counts: countOf(verdicts),
-    secretBits: secretBits(N),
+    secretBits,
     reachableBits: reachableBits(condition, N),
     topRewardTies: topRewardTies(condition, N),
     episodes:
@@ -69,13 +68,29 @@ export function summarise({ group, task, extra, verdicts }: JudgedRuns): MemoryR
     steps: median(memorised.map(({ step }) => step)),
     budget,
     resolution: median(memorised.flatMap(({ resolution }) => resolution ?? [])),
-    bitsPerEpisode: bitsPerEpisode(secretBits(N), medianOfAll, budget),
+    bitsPerEpisode,
     ceiling: ceilingOf(condition, N),
   };
 }
 
+/** What the seeds of one setting learnt. Seeds that cannot be judged (yet) do not count. */
+export type Learning = Pick<MemoryRow, 'medianOfAll' | 'budget' | 'bitsPerEpisode'> & {
+  memorised: readonly Extract<Verdict, { kind: 'memorised' }>[];
+  missed: readonly Miss[];
+};
+
+export function learningOf(verdicts: readonly Verdict[], secretBits: number): Learning {
+  const memorised = verdicts.filter((verdict) => verdict.kind === 'memorised');
+  const missed = verdicts.filter(isMiss);
+  const medianOfAll = median([...memorised.map(({ episodes }) => episodes), ...missed.map(() => Infinity)]);
+  const budget = missed.length === 0 ? null : Math.min(...missed.map(({ episodes }) => episodes));
+  return { memorised, missed, medianOfAll, budget, bitsPerEpisode: rateOf(secretBits, medianOfAll, budget) };
+}
+
+type Miss = Extract<Verdict, { kind: 'stuck' | 'collapsed' | 'censored' }>;
+
 /** Runs that had their chance. A run that failed or was killed before its budget says nothing about learning. */
-function isMiss(verdict: Verdict): verdict is Extract<Verdict, { kind: 'stuck' | 'collapsed' | 'censored' }> {
+function isMiss(verdict: Verdict): verdict is Miss {
   return verdict.kind === 'stuck' || verdict.kind === 'collapsed' || verdict.kind === 'censored';
 }
 
@@ -95,7 +110,7 @@ function countOf(verdicts: readonly Verdict[]): Record<Verdict['kind'], number> 
 }
 
 /** The secret's bits over the median number of episodes; nothing where it was known from the start. */
-function bitsPerEpisode(bits: number, medianOfAll: number | null, budget: number | null): BitsPerEpisode {
+function rateOf(bits: number, medianOfAll: number | null, budget: number | null): BitsPerEpisode {
   if (medianOfAll === null || medianOfAll === 0) return null;
   if (Number.isFinite(medianOfAll)) return { kind: 'measured', bits: bits / medianOfAll };
   return budget === null || budget === 0 ? null : { kind: 'below', bits: bits / budget };

@@ -16,19 +16,30 @@ export type MemoryTask = {
   perStep: number | null;
 };
 
-type Settings = Readonly<Record<string, unknown>>;
+export type Settings = Readonly<Record<string, unknown>>;
 
 /** Understands a run's settings as a memory task; null when it is some other program, or the warm-up of one. */
 export function memoryTask(settings: Settings): MemoryTask | null {
-  const N = wholeNumber(settings['N']);
+  const N = sizeOf(settings);
   const condition = conditionOf(settings);
-  if (N === null || N < 1 || condition === null) return null;
+  if (N === null || condition === null) return null;
   return {
     condition,
     N,
-    secret: wholeNumber(settings['secret'] ?? settings['fixed_secret']),
+    secret: secretOf(settings),
     perStep: perStep(settings, condition),
   };
+}
+
+/** How many secrets there are; null: the settings do not say. */
+export function sizeOf(settings: Settings): number | null {
+  const N = wholeNumber(settings['N']);
+  return N === null || N < 1 ? null : N;
+}
+
+/** Null when only the program knows it. */
+export function secretOf(settings: Settings): number | null {
+  return wholeNumber(settings['secret'] ?? settings['fixed_secret']);
 }
 
 /** A short name of the condition for a row. Bins have a column of their own. */

@@ -1,5 +1,4 @@
 import type { ReportedState } from './analysed-run.js';
-import { secretBits } from './ceiling.js';
 
 /** One look at what the model knows. `episodes`: training episodes (SFT: examples) consumed before it. */
 export type Evaluation = { step: number; episodes: number; bits: number };
@@ -35,7 +34,8 @@ export const STUCK_PROBABILITY = 0.9;
 /** Raw bits below which the secret counts as lost: eight times less likely than by chance. */
 export const COLLAPSED_BITS = -3;
 
-export type Judged = { N: number; secret: number | null; state: ReportedState };
+/** `secretBits`: log2 N. */
+export type Judged = { secretBits: number; secret: number | null; state: ReportedState };
 
 /** A run that still goes on is not judged: it may forget what it knows. */
 export function judge(curve: Curve, judged: Judged): Verdict {
@@ -51,8 +51,8 @@ export function judge(curve: Curve, judged: Judged): Verdict {
   }
 }
 
-function judgeEnded(curve: Curve, { bits, episodes }: Evaluation, { N, secret, state }: Judged): Verdict {
-  const memorised = firstOfStay(curve.evaluations, MEMORISED_SHARE * secretBits(N));
+function judgeEnded(curve: Curve, { bits, episodes }: Evaluation, { secretBits, secret, state }: Judged): Verdict {
+  const memorised = firstOfStay(curve.evaluations, MEMORISED_SHARE * secretBits);
   if (memorised !== null) return memorised;
   if (isStuck(curve, secret)) return { kind: 'stuck', answer: curve.greedy!.answer, bits, episodes };
   if (bits < COLLAPSED_BITS) return { kind: 'collapsed', bits, episodes };

@@ -1,21 +1,21 @@
 /** What belongs together, in the order of the first of each. */
-export function groupBy<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, T[]> {
-  const buckets = new Map<string, T[]>();
+export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
   // Neighbours often belong together, and need not be looked up each.
-  let [last, members]: [string | null, T[]] = [null, []];
+  let last: { key: Key; members: Item[] } | null = null;
   for (const item of items) {
     const key = keyOf(item);
-    if (key !== last) {
-      members = buckets.get(key) ?? [];
-      if (members.length === 0) buckets.set(key, members);
-      last = key;
+    if (last === null || key !== last.key) {
+      const known = groups.get(key);
+      last = { key, members: known ?? [] };
+      if (known === undefined) groups.set(key, last.members);
     }
-    members.push(item);
+    last.members.push(item);
   }
-  return buckets;
+  return groups;
 }
 
 /** The items in lists of equal key, in the order of each key's first item. */
-export function grouped<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {
+export function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[][] {
   return [...groupBy(items, keyOf).values()];
 }

@@ -18,3 +18,17 @@ export const exitClasses = ['done', 'failed', 'signal', 'oom', 'timeout', 'kille
 
 /** What the metrics of a live run say of it. */
 export const runHealths = ['ok', 'stalled', 'nan'] as const;
+
+/** The states that a run does not leave by itself. */
+export const endStates = ['done', 'failed', 'killed', 'lost'] as const satisfies readonly RunWord[];
+export type EndState = (typeof endStates)[number];
+
+/** Whether a run in this state is over, well or not: nothing of it runs, and nothing is waited for. */
+export function hasEnded(state: RunWord): state is EndState {
+  return endStates.some((each) => each === state);
+}
+
+/** The state that an exit class puts a run in. */
+export function endStateOf(kind: (typeof exitClasses)[number]): EndState {
+  return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;
+}

@@ -1,10 +1,10 @@
+import { hasEnded } from '../base/run-words.js';
 import { UserError } from '../base/user-error.js';
 import type { Fleet, RunSummary } from '../client/fleet.js';
 import { fits, refusalOf, refusalWords, rowOf, type RunOrder } from '../protocol/run-verbs.js';
 import { chooseRuns } from './chosen-runs.js';
 import { promised, withFleet } from './open-fleet.js';
 import type { CommonOptions } from './options.js';
-import { hasEnded } from './plain/watched-run.js';
 import { compactNames } from './plan/compact-names.js';
 import { ask, hasPerson, outputWidth, print, printJson, remark } from './terminal.js';
 
@@ -74,7 +74,7 @@ async function untilEnded(fleet: Fleet, ids: readonly RunSummary['id'][]): Promi
     if (fleet.connection !== 'connected') return false;
     return ids.every((id) => {
       const run = fleet.runs.get(id);
-      return run === undefined || hasEnded(run);
+      return run === undefined || hasEnded(run.state);
     });
   });
 }

@@ -3,6 +3,7 @@
  * can be gone for the system while the driver still lists it.
  */
 import { join } from 'node:path';
+import { groupBy } from '../base/group-by.js';
 import type { RunId } from '../base/ids.js';
 import { runFiles } from '../contract/files.js';
 import { cgroupPids } from '../processes/cgroup.js';
@@ -37,7 +38,7 @@ export class GpuAccounting {
     });
     this.#notePeaks(ours);
     const others = processes.filter(({ pid, name }) => name !== MPS_SERVER && !isUp(this.#owners.get(pid)));
-    const foreign = groupedBy(this.#lasting(others), ({ gpu }) => gpu);
+    const foreign = groupBy(this.#lasting(others), ({ gpu }) => gpu);
     return { byRun: sums(ours), foreign, hidden: this.#hidden(gpus, processes) };
   }
 
@@ -76,8 +77,8 @@ export class GpuAccounting {
   }
 
   #notePeaks(ours: readonly (GpuProcess & { id: RunId })[]): void {
-    for (const [id, held] of groupedBy(ours, (process) => process.id)) {
-      for (const onOne of groupedBy(held, ({ gpu }) => gpu).values()) {
+    for (const [id, held] of groupBy(ours, (process) => process.id)) {
+      for (const onOne of groupBy(held, ({ gpu }) => gpu).values()) {
         const memory = total(onOne);
         if (memory !== null && memory > (this.#peaks.get(id) ?? 0)) this.#peaks.set(id, memory);
       }
@@ -104,7 +105,7 @@ function excessOf({ index, memoryUsed }: Gpu, processes: readonly GpuProcess[]):
 
 function sums(ours: readonly (GpuProcess & { id: RunId })[]): Map<RunId, RunOnGpus> {
   return new Map(
-    [...groupedBy(ours, ({ id }) => id)].map(([id, held]) => [
+    [...groupBy(ours, ({ id }) => id)].map(([id, held]) => [
       id,
       { memory: total(held), pids: [...new Set(held.map(({ pid }) => pid))] },
     ]),
@@ -125,17 +126,6 @@ function nameOf({ name }: GpuProcess, owner: Owner | undefined): string | null {
 /** An attempt has a shim of its own. */
 function isSameTree(now: Tree | undefined, before: Tree): boolean {
   return now !== undefined && now.pid === before.pid && now.startTime === before.startTime;
-}
-
-function groupedBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
 }
 
 /** Nobody nests deeper, and a pid that was reused meanwhile could make a circle. */

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gpuName } from '../base/ids.js';
-import { askProgram, isOnPath } from './ask-program.js';
+import { isOnPath } from '../processes/program-file.js';
+import { askProgram } from '../processes/short-call.js';
 import type { Gpu } from './gpu.js';
 
 /** `mps`: what a run needs to share the GPU through the daemon. `none`: it shares without, and why. */

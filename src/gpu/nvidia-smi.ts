@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { askProgram } from './ask-program.js';
+import { askProgram } from '../processes/short-call.js';
 import type { Gpu, GpuReading } from './gpu.js';
 import { type DriverProcess, type DriverRow, type Instance, parseInstances, withInstances } from './mig.js';
 

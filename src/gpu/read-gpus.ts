@@ -1,5 +1,5 @@
 import { gpuName } from '../base/ids.js';
-import { isOnPath } from './ask-program.js';
+import { isOnPath } from '../processes/program-file.js';
 import type { Gpu, GpuReading } from './gpu.js';
 import { readNvidia } from './nvidia-smi.js';
 import { readRocm } from './rocm-smi.js';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { askProgram } from './ask-program.js';
+import { askProgram } from '../processes/short-call.js';
 import type { Gpu, GpuProcess, GpuReading } from './gpu.js';
 import type { Asking } from './nvidia-smi.js';
 

@@ -156,9 +156,10 @@ const nothing: Changes = { text: '', encoding: 'utf8', isCut: false };
 async function trackedChanges(top: string, surroundings: GitHost): Promise<Changes> {
   const words = ['diff', 'HEAD', '--binary', '--no-color', '--no-ext-diff', '--no-textconv'];
   const prefixes = ['--src-prefix=a/', '--dst-prefix=b/'];
-  const { output, isWhole } = await git(top, surroundings, [...words, ...prefixes], MOST);
-  const encoding = isUtf8(output) ? 'utf8' : 'latin1';
-  const text = output.toString(encoding);
+  const { kind, stdout } = await git(top, surroundings, [...words, ...prefixes], MOST);
+  const isWhole = kind === 'answered';
+  const encoding = isUtf8(stdout) ? 'utf8' : 'latin1';
+  const text = stdout.toString(encoding);
   return { text: isWhole ? text : wholeFiles(text), encoding, isCut: !isWhole };
 }
 
@@ -214,7 +215,7 @@ async function readUntracked(
   { except, most }: { except: string; most: number },
 ): Promise<Untracked> {
   const listed = await git(top, surroundings, ['ls-files', '--others', '--exclude-standard', '-z']);
-  const names = listed.output
+  const names = listed.stdout
     .toString()
     .split('\0')
     .filter((name) => name !== '' && !`${join(top, name)}/`.startsWith(`${except}/`));

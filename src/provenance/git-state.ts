@@ -1,4 +1,4 @@
-import { type Answer, shortCall } from './short-call.js';
+import { type ShortAnswer, shortCall } from '../processes/short-call.js';
 
 /** A repository at one moment. */
 export type GitState = {
@@ -22,17 +22,17 @@ const PATIENCE_MS = 5000;
 /** The state of the repository that a folder is in; null outside one, and without git. Never rejects. */
 export async function readGitState(folder: string, surroundings: GitHost): Promise<GitState | null> {
   const place = await git(folder, surroundings, ['rev-parse', '--show-toplevel', 'HEAD']);
-  if (!place.isWhole) return null;
-  const [top, commit] = place.output.toString().trimEnd().split('\n');
+  if (place.kind !== 'answered') return null;
+  const [top, commit] = place.stdout.toString().trimEnd().split('\n');
   const status = await git(folder, surroundings, ['status', '--porcelain=v2', '--branch', '--untracked-files=no']);
-  const lines = status.output.toString().split('\n');
+  const lines = status.stdout.toString().split('\n');
   const head = lines.find((line) => line.startsWith('# branch.head '))?.slice('# branch.head '.length) ?? null;
   const addresses = await git(folder, surroundings, ['config', '--get-regexp', '^remote\\..*\\.url$']);
   return {
     commit: commit!,
-    dirty: !status.isWhole || lines.some((line) => line !== '' && !line.startsWith('#')),
+    dirty: status.kind !== 'answered' || lines.some((line) => line !== '' && !line.startsWith('#')),
     branch: head === '(detached)' ? null : head,
-    remote: remoteOf(addresses.output.toString()),
+    remote: remoteOf(addresses.stdout.toString()),
     top: top!,
   };
 }
@@ -43,9 +43,11 @@ export function git(
   { environment }: GitHost,
   words: readonly string[],
   most?: number,
-): Promise<Answer> {
+): Promise<ShortAnswer> {
   const quiet = { GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
-  return shortCall(['git', '-c', 'core.fsmonitor=false', '-c', 'core.quotepath=false', ...words], {
+  return shortCall({
+    program: 'git',
+    args: ['-c', 'core.fsmonitor=false', '-c', 'core.quotepath=false', ...words],
     cwd: folder,
     environment: { ...withoutPointers(environment), ...quiet },
     patienceMs: PATIENCE_MS,

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { headOrEmpty, statRegular } from '../files/regular-file.js';
+import { headOrEmpty } from '../files/regular-file.js';
+import { programFile } from '../processes/program-file.js';
 
 /** What runs a run's code. `command`: the words that start it. */
 export type Interpreter = { language: 'python' | 'node'; command: [string, ...string[]] };
@@ -90,6 +91,5 @@ function ofScript(program: string, place: Place, depth: number): Interpreter | n
 /** The file that a command means; null when there is none. */
 function fileOf(program: string, { cwd, path }: Place): string | null {
   if (program.includes('/')) return isAbsolute(program) ? program : resolve(cwd, program);
-  const files = path.split(':').map((folder) => resolve(cwd, folder, program));
-  return files.find((file) => statRegular(file).kind === 'file') ?? null;
+  return programFile(program, path, cwd);
 }

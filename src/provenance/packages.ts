@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readRegularBytes, textOrNull } from '../files/regular-file.js';
+import { askProgram } from '../processes/short-call.js';
 import { type Interpreter, interpreterOf } from './interpreter.js';
-import { shortCall } from './short-call.js';
 
 /** What a run's code could import, and by which files that was pinned. `unknown`: why the interpreter did not say. */
 export type Packages = {
@@ -61,13 +61,10 @@ const LARGEST = 2 ** 22;
 type Manifest = { name?: string; version?: string; dependencies?: object; devDependencies?: object };
 
 /** Never rejects. A string says why there is no answer. */
-async function nodePackages(
-  command: readonly string[],
-  place: { cwd: string; environment: Readonly<Record<string, string>> },
-): Promise<NodePackages | string> {
-  const { output, problem } = await shortCall([...command, '--version'], { ...place, patienceMs: PATIENCE_MS });
-  if (problem !== null) return problem;
-  const version = output.toString().trim();
+async function nodePackages(command: Interpreter['command'], place: Place): Promise<NodePackages | string> {
+  const answer = await said(command, ['--version'], place, PATIENCE_MS);
+  if ('problem' in answer) return answer.problem;
+  const version = answer.text.trim();
   const folder = folderOfProject(place.cwd);
   const manifest = folder === null ? null : readManifest(folder);
   if (folder === null || manifest === null) return { version, project: null, packages: {} };
@@ -138,17 +135,25 @@ print(json.dumps({"executable": sys.executable, "version": platform.python_versi
  * Asks the interpreter itself, once, in the working directory and environment of the runs; takes about 0.1–1 s, in the
  * background. Never rejects. A string says why it gave no answer.
  */
-async function pythonPackages(
-  command: readonly string[],
-  place: { cwd: string; environment: Readonly<Record<string, string>> },
-): Promise<PythonPackages | string> {
-  const { output, problem } = await shortCall([...command, '-c', script], { ...place, patienceMs: PYTHON_PATIENCE_MS });
-  const line = output.toString().trimEnd().split('\n').at(-1)!;
+async function pythonPackages(command: Interpreter['command'], place: Place): Promise<PythonPackages | string> {
+  const answer = await said(command, ['-c', script], place, PYTHON_PATIENCE_MS);
+  if ('problem' in answer) return answer.problem;
   try {
-    return JSON.parse(line) as PythonPackages;
+    return JSON.parse(answer.text.trimEnd().split('\n').at(-1)!) as PythonPackages;
   } catch {
-    return problem ?? 'it gave no list';
+    return 'it gave no list';
   }
+}
+
+async function said(
+  [program, ...words]: Interpreter['command'],
+  args: readonly string[],
+  place: Place,
+  patienceMs: number,
+): Promise<{ text: string } | { problem: string }> {
+  const answer = await askProgram({ program, args: [...words, ...args], ...place, patienceMs });
+  if (answer.kind === 'answered') return { text: answer.stdout };
+  return { problem: answer.kind === 'failed' ? answer.reason : `no answer within ${patienceMs / 1000} s` };
 }
 
 /** Files by which people pin what is installed. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { ReportedRun } from '../analysis/analysed-run.js';
 import { type MemoryRow, summarise } from '../analysis/memory-summary.js';
+import { signalBits } from '../analysis/memory-rules.js';
 import { memoryTask, type MemoryTask } from '../analysis/memory-task.js';
 import { type MetricsToShow, shownMetrics } from '../analysis/metric-order.js';
 import { scalings } from '../analysis/scaling.js';
@@ -107,7 +108,7 @@ async function memoryRow(cell: Cell, task: MemoryTask, pause?: Pause): Promise<M
   for (const { directory, parameters, config, state } of cell.runs) {
     const own = memoryTask({ ...parameters, ...config }) ?? task;
     const curve = await readCurve(directory, own, pause);
-    verdicts.push(judge(curve, { N: own.N, secret: own.secret, state }));
+    verdicts.push(judge(curve, { secretBits: signalBits(own.N), secret: own.secret, state }));
   }
   const extra = Object.fromEntries(Object.entries(cell.varies).filter(([key]) => !ownColumns.has(key)));
   return summarise({ group: cell.group, task, extra, verdicts });

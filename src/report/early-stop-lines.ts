@@ -1,7 +1,9 @@
 import { truncate } from '../text/display-width.js';
 import { durationText } from '../text/duration.js';
-import { shortNumber } from '../text/numbers.js';
-import { type Column, lineText, plainAscii, tableLines } from '../text/table.js';
+import { counted, shortNumber } from '../text/numbers.js';
+import { plainAscii } from '../text/ascii.js';
+import { lineText } from '../text/display-text.js';
+import { type Column, tableLines } from '../text/table.js';
 import { wrap } from '../text/wrap.js';
 import type { StoppedRun, WouldStop } from './early-stop-replay.js';
 import type { Page } from './report-lines.js';
@@ -30,18 +32,14 @@ function sentences({ stopped, kept, silent, savedShare, savedMs, lostBest }: Wou
       : `It would have cost the best run of ${lostBest.length === 1 ? 'a group' : `${lostBest.length} groups`}: ${lostBest.join(', ')}.`;
   return [
     stopped.length === 0
-      ? `None of ${runsText(kept.length)} would have ended early.`
-      : `${stopped.length} of ${runsText(stopped.length + kept.length)} would have ended early; ${saved} would have been saved.`,
+      ? `None of ${counted(kept.length, 'run')} would have ended early.`
+      : `${stopped.length} of ${counted(stopped.length + kept.length, 'run')} would have ended early; ${saved} would have been saved.`,
     ...(stopped.length === 0 ? [] : [best]),
-    ...(silent.length === 0 ? [] : [`${runsText(silent.length)} never wrote the metric: ${silent.join(', ')}.`]),
+    ...(silent.length === 0 ? [] : [`${counted(silent.length, 'run')} never wrote the metric: ${silent.join(', ')}.`]),
   ];
 }
 
-function runsText(count: number): string {
-  return `${count} ${count === 1 ? 'run' : 'runs'}`;
-}
-
-/** Two units are enough: `2h3m`, `45s`. */
+/** In a sentence, two units are enough: `2h3m`, `45s`. */
 function roughly(ms: number): string {
   const seconds = Math.round(ms / 1000);
   const unit = seconds < 600 ? 1 : seconds < 36_000 ? 60 : 3600;

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { redactedParameters, redactShapes } from '../text/redaction.js';
 import { naturalOrder } from '../text/natural-order.js';
-import type { Outcome } from '../base/outcome.js';
+import { endStateOf } from '../base/run-words.js';
 import { runFiles } from '../contract/files.js';
 import type { RunRecord } from '../contract/run-record.js';
 import { exitCode } from '../files/completion-facts.js';
@@ -38,17 +38,11 @@ function readRun(directory: string): ReportedRun | null {
 function stateOf(record: RunRecord, directory: string): ReportedState {
   const last = record.attempts.at(-1);
   if (last === undefined) return 'queued';
-  if (last.outcome !== null) return wordOf(last.outcome);
+  if (last.outcome !== null) return endStateOf(last.outcome.kind);
   // The supervisor may have died before it could note how the run ended; the run's own shim noted it.
   const code = exitCode(directory, last.number);
   if (code === null) return 'running';
   return code === 0 ? 'done' : 'failed';
-}
-
-/** The state that an ending is. */
-function wordOf(outcome: Outcome): ReportedState {
-  const { kind } = outcome;
-  return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;
 }
 
 function readConfig(directory: string): Record<string, unknown> {

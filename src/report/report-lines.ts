@@ -1,6 +1,8 @@
 import { grouped } from '../base/group-by.js';
 import { truncate } from '../text/display-width.js';
-import { type Column, lineText, plainAscii, tableLines } from '../text/table.js';
+import { plainAscii } from '../text/ascii.js';
+import { lineText } from '../text/display-text.js';
+import { type Column, tableLines } from '../text/table.js';
 import { wrap } from '../text/wrap.js';
 import { memoryColumns, memoryNotes, scalingLines } from './memory-table.js';
 import { metricColumns } from './metric-table.js';

@@ -38,9 +38,14 @@ function expandTabs(text: string): string {
 
 const harmless = /^[\u0020-\u007e]*$/;
 
-/** Foreign text of any length made safe to draw in one row: no escape sequences, no control characters, one line. */
+/** Text of any origin as a part of one line: without codes, and its own lines behind each other. */
+export function lineText(text: string): string {
+  return harmless.test(text) ? text : displayText(text.replace(/[\r\n]+/g, ' '));
+}
+
+/** Foreign text of any length in one row: the same, without the blanks and ends of lines around it. */
 export function cleanText(text: string): string {
-  return harmless.test(text) ? text : displayText(text.replace(/[\r\n]+/g, ' ').trim());
+  return harmless.test(text) ? text : lineText(text.trim());
 }
 
 /** More of a text than this tells a reader no more, characters. */

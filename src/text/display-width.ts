@@ -75,11 +75,31 @@ export function graphemes(text: string): Iterable<{ readonly segment: string; re
   return segmenter().segment(text);
 }
 
-/** The text in exactly so many columns: cut with an ellipsis, or filled with spaces at its end or its beginning. */
-export function fit(text: string, width: number, align: 'left' | 'right'): string {
-  const cut = textWidth(text) > width ? truncate(text, width) : text;
-  const fill = ' '.repeat(Math.max(0, width - textWidth(cut)));
-  return align === 'left' ? cut + fill : fill + cut;
+/** Exactly `width` columns: cut with an ellipsis, or filled with spaces. */
+export function fit(text: string, width: number): string {
+  if (width <= 0) return '';
+  const columns = textWidth(text);
+  if (columns <= width) return text + ' '.repeat(width - columns);
+  return `${columnsOfText(text, 0, width - 1)}…`;
+}
+
+/** Like `fit`, with the spaces on the left. */
+export function fitRight(text: string, width: number): string {
+  const columns = textWidth(text);
+  return columns < width ? ' '.repeat(width - columns) + text : fit(text, width);
+}
+
+/** The part of a text from column `from` to before column `to`; half of a wide character is a space. */
+export function columnsOfText(text: string, from: number, to: number): string {
+  if (isSimple(text)) return text.slice(from, to);
+  let kept = '';
+  let column = 0;
+  for (const { glyph, width } of cellsOf(text)) {
+    const [start, stop] = [Math.max(from, column), Math.min(to, column + width)];
+    if (stop > start) kept += stop - start === width ? glyph : ' ';
+    column += width;
+  }
+  return kept;
 }
 
 /** The beginning of the text, with an ellipsis for what is cut off. */

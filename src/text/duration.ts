@@ -27,18 +27,29 @@ export function durationWords(ms: number): string {
   if (seconds < 10) return `${(Math.floor(seconds * 10) / 10).toFixed(1)} s`;
   if (seconds < 60) return `${Math.floor(seconds)} s`;
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${two(Math.floor(seconds % 60))} s`;
+  if (minutes < 60) return `${minutes} min ${twoDigits(Math.floor(seconds % 60))} s`;
   const hours = Math.floor(minutes / 60);
-  if (hours < 24) return `${hours} h ${two(minutes % 60)} min`;
+  if (hours < 24) return `${hours} h ${twoDigits(minutes % 60)} min`;
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
 /** A time since the start, for the left edge of a line: `+0:00:07`, hours first. */
 export function timeStamp(ms: number): string {
   const seconds = Math.floor(Math.max(0, ms) / 1000);
-  return `+${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+  return `+${Math.floor(seconds / 3600)}:${twoDigits(Math.floor(seconds / 60) % 60)}:${twoDigits(seconds % 60)}`;
 }
 
-function two(value: number): string {
+/** At most six columns: `42s`, `3m12s`, `1h04m`, `2d03h`, `120d`. Negative times count as none. */
+export function shortDuration(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const [minutes, hours, days] = [Math.floor(seconds / 60), Math.floor(seconds / 3600), Math.floor(seconds / 86_400)];
+  if (minutes === 0) return `${seconds}s`;
+  if (hours === 0) return `${minutes}m${twoDigits(seconds % 60)}s`;
+  if (days === 0) return `${hours}h${twoDigits(minutes % 60)}m`;
+  return days < 100 ? `${days}d${twoDigits(hours % 24)}h` : `${days}d`;
+}
+
+/** `07`. */
+export function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }

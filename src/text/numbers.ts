@@ -8,7 +8,7 @@ export function countText(value: number | null): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 1 });
 }
 
-/** Three significant digits, without an exponent where that stays short: `0.00092`, `7.68`, `1.2e-7`. */
+/** For a report: three significant digits, without an exponent where that stays short: `0.00092`, `7.68`, `1.2e-7`. */
 export function shortNumber(value: number | null, digits = 3): string {
   if (value === null || Number.isNaN(value)) return NOTHING;
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '-∞';
@@ -17,6 +17,38 @@ export function shortNumber(value: number | null, digits = 3): string {
   if (Number.isInteger(value)) return String(value);
   const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
   return value.toFixed(Math.min(decimals, 100));
+}
+
+/** For a column of a screen: at most eight characters, with four digits that count: `9.310`, `0.0312`, `1.2e-5`, `20000`, `3.400M`, `NaN`. */
+export function narrowNumber(value: number): string {
+  const size = Math.abs(value);
+  if (!Number.isFinite(value)) return special(value);
+  if (size === 0) return '0';
+  if (size < 1e-3 || size >= 1e12) return exponential(value, size);
+  return size >= 100_000 ? large(value, size) : small(value, size);
+}
+
+function special(value: number): string {
+  return Number.isNaN(value) ? 'NaN' : value > 0 ? 'inf' : '-inf';
+}
+
+function exponential(value: number, size: number): string {
+  return value.toExponential(size < 1e-99 || size >= 9e99 ? 0 : 1).replace('e+', 'e');
+}
+
+function small(value: number, size: number): string {
+  if (Number.isInteger(value)) return String(value);
+  return value.toFixed(Math.min(4, Math.max(0, 3 - Math.floor(Math.log10(size)))));
+}
+
+function large(value: number, size: number): string {
+  if (size >= 1e9) return `${(value / 1e9).toPrecision(4)}G`;
+  return size >= 1e6 ? `${(value / 1e6).toPrecision(4)}M` : `${(value / 1e3).toPrecision(4)}k`;
+}
+
+/** `1 run`, `3 runs`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -41,4 +73,15 @@ export function parseMemory(text: string): number | null {
 export function memoryText(mebibytes: number): string {
   const large = mebibytes >= 1024;
   return `${Number((large ? mebibytes / 1024 : mebibytes).toPrecision(3))} ${large ? 'GiB' : 'MiB'}`;
+}
+
+/** Memory that changes while one looks at it, always with one decimal: `11.1 GiB`, `80.0 GiB`; below one, `512 MiB`. */
+export function memoryReading(mebibytes: number): string {
+  return mebibytes < 1000 ? `${Math.round(mebibytes)} MiB` : `${(mebibytes / 1024).toFixed(1)} GiB`;
+}
+
+/** The same in at most five columns: `512M`, `11.1G`, `141G`. */
+export function narrowMemory(mebibytes: number): string {
+  if (mebibytes < 1000) return `${Math.round(mebibytes)}M`;
+  return `${(mebibytes / 1024).toFixed(mebibytes < 102_400 ? 1 : 0)}G`;
 }

@@ -1,5 +1,5 @@
-import { displayText } from './display-text.js';
-import { fit, textWidth, truncate } from './display-width.js';
+import { lineText } from './display-text.js';
+import { fit, fitRight, textWidth, truncate } from './display-width.js';
 
 /** A column and its cells, one per row. */
 export type Column = {
@@ -24,11 +24,15 @@ export function tableLines(columns: readonly Column[], width: number): string[] 
   const kept = fitting(columns.map(withoutCodes), width);
   const widths = shrunk(kept, width);
   const line = (cellOf: (column: Column) => string) =>
-    truncate(kept.map((column, index) => fit(cellOf(column), widths[index]!, column.align)).join(GAP), width).trimEnd();
+    truncate(kept.map((column, index) => inColumn(cellOf(column), widths[index]!, column)).join(GAP), width).trimEnd();
   const rule = RULE.repeat(Math.max(0, Math.min(width, total(widths))));
   const count = Math.max(0, ...kept.map(({ cells }) => cells.length));
   const rows = Array.from({ length: count }, (_, row) => line(({ cells }) => cells[row] ?? ''));
   return [line(({ title }) => title), rule, ...rows];
+}
+
+function inColumn(text: string, width: number, { align }: Column): string {
+  return align === 'left' ? fit(text, width) : fitRight(text, width);
 }
 
 /** Before anything is measured: what a terminal does not show has no width. */
@@ -66,28 +70,4 @@ function naturalWidth({ title, cells }: Column): number {
 
 function total(widths: readonly number[]): number {
   return widths.reduce((sum, each) => sum + each, 0) + Math.max(0, widths.length - 1) * GAP.length;
-}
-
-const harmless = /^[\x20-\x7e]*$/;
-
-/** Text of any origin as a part of one line: without codes, and its own lines behind each other. */
-export function lineText(text: string): string {
-  return harmless.test(text) ? text : displayText(text.replace(/[\r\n]+/g, ' '));
-}
-
-const substitutes: Readonly<Record<string, string>> = {
-  '–': '-',
-  '∞': 'inf',
-  '±': '+-',
-  '∝': '~',
-  '†': '+',
-  '²': '^2',
-  '·': '-',
-  '…': '~',
-  '─': '-',
-};
-
-/** A line in ASCII. Characters of names that have no substitute become `?`. */
-export function plainAscii(line: string): string {
-  return line.replace(/[^\x20-\x7e]/gu, (character) => substitutes[character] ?? '?');
 }

@@ -1,41 +1,63 @@
-import { textWidth } from './display-width.js';
+import { cellsOf, fit, isSimple, textWidth } from './display-width.js';
 
-/** A sentence on as many lines as it takes; those after the first are indented. A word is never cut. */
+/** A sentence on as many lines as it takes; those after the first are indented. Broken at blanks: a word is never cut. */
 export function wrap(text: string, width: number, indent = '  '): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    const longer = line === '' ? word : `${line} ${word}`;
-    if (line !== '' && textWidth(longer) > width) {
-      lines.push(line);
-      line = indent + word;
-    } else {
-      line = longer;
-    }
-  }
-  return [...lines, line];
-}
-
-/** Text broken at blanks into lines of at most `width` characters; a longer word has a line of its own. */
-export function wrapCharacters(text: string, width: number): string[] {
   return packed(
     text.split(/\s+/).filter((word) => word !== ''),
     width,
+    indent,
   );
 }
 
-/** Shell words on lines of at most `width` characters, with the backslashes that make them one command again. */
+/** Shell words on lines of at most `width` columns, with the backslashes that make them one command again. */
 export function wrapCommand(words: readonly string[], width: number): string[] {
-  const lines = packed(words, width - 2);
+  const lines = packed(words, width - 2, '');
   return lines.map((line, index) => (index < lines.length - 1 ? `${line} \\` : line));
 }
 
-function packed(words: readonly string[], width: number): string[] {
+/** A word that is wider than a line has one of its own. */
+function packed(words: readonly string[], width: number, indent: string): string[] {
   const lines: string[] = [];
   for (const word of words) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
+    const longer = `${last} ${word}`;
+    if (last === undefined) lines.push(word);
+    else if (textWidth(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(indent + word);
   }
   return lines;
+}
+
+/** The text in at most `most` lines of at most `width` columns, broken at spaces where there are any; the last one is cut. */
+export function wrapWithin(text: string, width: number, most: number): string[] {
+  if (width <= 0 || most <= 0) return [];
+  const lines: string[] = [];
+  let rest = isSimple(text) ? text : visible(text);
+  while (textWidth(rest) > width && lines.length < most - 1) {
+    const head = headOf(rest, width);
+    const space = head.lastIndexOf(' ');
+    const end = space > width / 2 ? space : head.length;
+    lines.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return [...lines, textWidth(rest) > width ? fit(rest, width) : rest];
+}
+
+/** The longest beginning that fits; at least one character, so that wrapping always gets on. */
+function headOf(text: string, width: number): string {
+  let head = '';
+  let used = 0;
+  for (const cell of cellsOf(text)) {
+    if (used + cell.width > width && head !== '') break;
+    head += cell.glyph;
+    used += cell.width;
+  }
+  return head;
+}
+
+/** The text without characters that are not drawn, so that what is cut off is what was seen. */
+function visible(text: string): string {
+  return cellsOf(text)
+    .map(({ glyph }) => glyph)
+    .join('');
 }

@@ -33,7 +33,7 @@ import { openFocus } from './view/open-screen.js';
 import { boxFrame } from './view/overlay.js';
 import { listHeight, openWidth, screen, wholeHeight } from './view/screen.js';
 import type { Line } from './view/span.js';
-import { hasEnded } from './view/tally.js';
+import { isOver } from './view/tally.js';
 import { varyingKeys } from './view/varying-keys.js';
 import type { WindowModel } from './view/window-model.js';
 import type { XChoice } from './x-axis.js';
@@ -145,7 +145,7 @@ export class Controller {
 
   /** Whether every run shown has ended. */
   get isEnded(): boolean {
-    return hasEnded(this.#scene().tally);
+    return isOver(this.#scene().tally);
   }
 
   resize(width: number, height: number): void {

@@ -1,3 +1,4 @@
+import { counted } from '../text/numbers.js';
 import { fits, type PlainVerb, runVerbs } from '../protocol/run-verbs.js';
 import type { KeyContext } from './key-context.js';
 import type { RunSummary } from './port.js';
@@ -34,12 +35,7 @@ export function groupTargetOf(verb: PlainVerb, ui: UiState, at: KeyContext): Tar
   const runs = branch.runs.filter(fits({ verb }));
   if (runs.length === 0) return { kind: 'none', why: `No run of ${branch.label} ${runVerbs[verb].suits}.` };
   const caution = ui.filter === '' ? '' : ' that the filter shows';
-  return { kind: 'runs', runs, what: `${counted(runs.length)} of ${branch.label}`, caution };
-}
-
-/** `1 run`, `12 runs`. */
-export function counted(count: number): string {
-  return count === 1 ? '1 run' : `${count} runs`;
+  return { kind: 'runs', runs, what: `${counted(runs.length, 'run')} of ${branch.label}`, caution };
 }
 
 function markedTarget(verb: PlainVerb, ui: UiState, at: KeyContext): Target {

@@ -1,10 +1,10 @@
+import { counted } from '../text/numbers.js';
+import { hasEnded } from '../base/run-words.js';
 import type { RequestedSlots } from '../client/fleet.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
 import { sweepAt } from './editor-handler.js';
-import { counted } from './key-target.js';
 import type { KeyContext } from './key-context.js';
 import type { UiState } from './ui-state.js';
-import { isEnded } from './view/state-look.js';
 
 /** Commands for the machine and for whole sweeps. */
 export const machineEntries: readonly PaletteEntry[] = [
@@ -17,7 +17,7 @@ export const machineEntries: readonly PaletteEntry[] = [
   entry('per-gpu', 'N', 'so many runs share one GPU', (rest) =>
     rest === ''
       ? open('per-gpu: how many runs may share one GPU?')
-      : wholeNumber('per-gpu', rest, 1, (perGpu) => grant(`${counted(perGpu)} on each GPU`, { perGpu })),
+      : wholeNumber('per-gpu', rest, 1, (perGpu) => grant(`${counted(perGpu, 'run')} on each GPU`, { perGpu })),
   ),
   { ...entry('drain', 'GPU', 'nothing new starts on these GPUs', draining(true)), command: 'drain' },
   entry('undrain', 'GPU', 'these GPUs take new runs again', draining(false)),
@@ -72,7 +72,7 @@ function draining(drained: boolean): Read {
       return problem(`There is no GPU ${unknown ?? rest}; there are ${known.join(', ')}.`);
     }
     const runs = status.gpus.filter(({ index }) => gpus.includes(index)).flatMap((gpu) => gpu.runs);
-    const stay = drained && runs.length > 0 ? `; the ${counted(runs.length)} there go on` : '';
+    const stay = drained && runs.length > 0 ? `; the ${counted(runs.length, 'run')} there go on` : '';
     return {
       kind: 'ready',
       said: `${verb} GPU ${gpus.join(', ')}${stay}`,
@@ -90,12 +90,12 @@ function indexesIn(text: string): number[] | null {
 function readStop(rest: string, _ui: UiState, at: KeyContext): Reading {
   const sweep = rest === '' ? sweepAt(at)?.name : at.sweeps.find(({ name }) => name === rest)?.name;
   if (sweep === undefined) return problem(`There is no sweep ${rest}; there are ${sweepNames(_ui, at).join(', ')}.`);
-  const alive = at.runs.filter((run) => run.sweep === sweep && !isEnded(run.state));
+  const alive = at.runs.filter((run) => run.sweep === sweep && !hasEnded(run.state));
   if (alive.length === 0) return problem(`All runs of ${sweep} have ended.`);
-  const question = `Stop ${sweep}: kill ${counted(alive.length)} of it?  y: yes · any other key: no`;
+  const question = `Stop ${sweep}: kill ${counted(alive.length, 'run')} of it?  y: yes · any other key: no`;
   return {
     kind: 'ready',
-    said: `stop ${sweep}: ${counted(alive.length)} that wait or run`,
+    said: `stop ${sweep}: ${counted(alive.length, 'run')} that wait or run`,
     act: (ui) => ({
       ui: { ...ui, dialog: { kind: 'confirm', key: 'y', question, order: { type: 'stop-sweep', sweep } } },
     }),

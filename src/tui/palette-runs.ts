@@ -8,12 +8,12 @@ import {
   type RunVerb,
   runVerbNames,
 } from '../protocol/run-verbs.js';
+import { counted } from '../text/numbers.js';
 import { runTest } from '../query/match.js';
 import { readRunQuery } from '../query/parser.js';
 import type { RunEffect } from './effect.js';
 import { problemOf } from './filter-handler.js';
 import type { KeyContext } from './key-context.js';
-import { counted } from './key-target.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
 import type { RunSummary } from './port.js';
 import { capital, refusalWithKeys } from './run-verb-handler.js';
@@ -45,7 +45,7 @@ function read(order: RunOrder, query: string, ui: UiState, at: KeyContext): Read
   if (chosen.kind === 'problem') return chosen;
   const runs = chosen.runs.filter(fits(order));
   if (runs.length === 0) return problem(`${order.verb}: ${noneOf(chosen, order, ui, at)}.`);
-  const what = `${counted(runs.length)} ${chosen.by}`;
+  const what = `${counted(runs.length, 'run')} ${chosen.by}`;
   const effect = runEffect(order, { ids: runs.map(({ id }) => id), what });
   const said = preview(order, runs, chosen);
   if (!rowOf(order.verb).asks) return { kind: 'ready', said, act: (now) => ({ ui: now, order: effect }) };
@@ -93,7 +93,7 @@ function noneOf({ runs, by }: ChosenRuns, order: RunOrder, { keys }: UiState, { 
   const [run, ...others] = runs;
   const refusal = run === undefined || others.length > 0 ? null : refusalOf(order, run);
   if (refusal !== null) return `${run!.name} ${refusalWithKeys(refusal, run!, keys, now)}`;
-  return `none of ${counted(runs.length)} ${by} ${rowOf(order.verb).suits}`;
+  return `none of ${counted(runs.length, 'run')} ${by} ${rowOf(order.verb).suits}`;
 }
 
 const mostNames = 3;
@@ -106,5 +106,5 @@ function preview(order: RunOrder, runs: readonly RunSummary[], { runs: chosen }:
   const others = chosen.length - runs.length;
   const rest =
     others === 0 ? '' : ` · ${others === 1 ? '1 other stays as it is' : `${others} others stay as they are`}`;
-  return `${verb} ${counted(runs.length)}: ${names.join(', ')}${more}${rest}`;
+  return `${verb} ${counted(runs.length, 'run')}: ${names.join(', ')}${more}${rest}`;
 }

@@ -15,7 +15,7 @@ import { groupTargetOf, type Target, targetOf } from './key-target.js';
 import type { RunSummary } from './port.js';
 import type { KeyPreset } from './preferences-port.js';
 import type { UiState } from './ui-state.js';
-import { duration } from './view/duration.js';
+import { shortDuration } from '../text/duration.js';
 
 /** The keys that act on runs: all of them do what the table of run verbs says. */
 export const handleRunVerbs = Object.fromEntries(
@@ -66,7 +66,7 @@ function sent(ui: UiState, verb: PlainVerb, key: string, target: Extract<Target,
 /** A refusal for someone who presses keys: `is held; h releases it`. */
 export function refusalWithKeys(refusal: Refusal, { killAt }: RunSummary, keys: KeyPreset, now: number): string {
   const { why, first, instead } = refusal;
-  const countdown = killAt === null ? '' : `, SIGKILL in ${duration(Math.max(0, killAt - now))}`;
+  const countdown = killAt === null ? '' : `, SIGKILL in ${shortDuration(Math.max(0, killAt - now))}`;
   const better = first ?? instead;
   return `${why}${countdown}${better === undefined ? '' : `; ${byKey(better, keys)}`}`;
 }

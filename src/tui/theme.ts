@@ -1,4 +1,4 @@
-import { toAscii } from './ascii.js';
+import { toAscii } from '../text/ascii.js';
 import {
   colourBlind16,
   colourBlindDark,

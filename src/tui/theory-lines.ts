@@ -1,6 +1,6 @@
 import type { MetricReader, RunSummary } from './port.js';
 import type { Reference } from './view/chart-look.js';
-import { shortNumber } from './view/short-number.js';
+import { narrowNumber } from '../text/numbers.js';
 
 /** A run that is drawn, and what it has written so far. */
 export type Source = { readonly run: RunSummary; readonly reader: MetricReader };
@@ -25,7 +25,7 @@ export function theoryLines(metric: string, xKey: string, sources: readonly Sour
 function signal({ run, reader }: Source): Reference | null {
   const { N } = run.parameters;
   const value = constant(reader, 'theory/signal_bits') ?? (typeof N === 'number' && N > 1 ? Math.log2(N) : null);
-  return value === null ? null : { label: `log2 N = ${shortNumber(value)}`, value, isPerX: false };
+  return value === null ? null : { label: `log2 N = ${narrowNumber(value)}`, value, isPerX: false };
 }
 
 /** What the learner is given counts, where that is less than what the environment says. */
@@ -33,7 +33,7 @@ function channel({ reader }: Source): Reference | null {
   const value =
     constant(reader, 'theory/credit_bits_per_episode') ?? constant(reader, 'theory/channel_bits_per_episode');
   if (value === null) return null;
-  return { label: `${shortNumber(value)} ${value === 1 ? 'bit' : 'bits'}/episode`, value, isPerX: true };
+  return { label: `${narrowNumber(value)} ${value === 1 ? 'bit' : 'bits'}/episode`, value, isPerX: true };
 }
 
 /** The value of a metric that never changes; null when there is none, or it does. */

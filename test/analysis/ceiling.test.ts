@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ceilingOf, reachableBits, secretBits, topRewardTies } from '../../src/analysis/ceiling.js';
+import { ceilingOf, reachableBits, topRewardTies } from '../../src/analysis/ceiling.js';
+import { signalBits } from '../../src/analysis/memory-rules.js';
 import type { Condition } from '../../src/analysis/memory-task.js';
 
 const sizes = [16, 64, 256, 1024, 4096];
@@ -28,7 +29,7 @@ describe('the ceiling of a channel', () => {
 
   it('of an odd size counts whole turns', () => {
     expect(ceilingOf({ kind: 'dense', credit: 'stepwise' }, 100).bits).toBe(7);
-    expect([secretBits(1), secretBits(2)]).toEqual([1, 1]);
+    expect([signalBits(1), signalBits(2)]).toEqual([1, 1]);
   });
 });
 

@@ -7,7 +7,7 @@ const curve = (bits: number[], greedy: Curve['greedy'] = null): Curve => ({
   greedy,
 });
 /** N = 1024: ten bits, so 9.5 are enough. */
-const ended: Judged = { N: 1024, secret: 57, state: 'done' };
+const ended: Judged = { secretBits: 10, secret: 57, state: 'done' };
 
 describe('the verdict on a memory run', () => {
   it.each<{ what: string; bits: number[]; greedy?: Curve['greedy']; judged?: Partial<Judged>; verdict: object }>([
@@ -106,7 +106,7 @@ describe('the verdict on a memory run', () => {
     {
       what: 'memorised by a smaller threshold for a smaller N',
       bits: [0, 3.8],
-      judged: { N: 16 },
+      judged: { secretBits: 4 },
       verdict: { kind: 'memorised', step: 100, episodes: 400, resolution: 400 },
     },
   ])('is $what', ({ bits, greedy, judged, verdict }) => {

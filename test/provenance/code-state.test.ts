@@ -227,6 +227,8 @@ describe('the interpreter of a command', () => {
     write('train.py', '#!/usr/bin/env -S python3 -u\n');
     write('binary', Buffer.from([0x7f, 0x45]));
     write('loop', '#!/usr/bin/env loop\n');
+    // What a name on the PATH means must be a program that may be executed.
+    for (const name of ['bin/torchrun', 'bin/accelerate', 'bin/memrl', 'loop']) chmodSync(path(name), 0o755);
   });
 
   it.each<{ argv: string[]; cwd?: string; found: string[] | null }>([
@@ -317,6 +319,14 @@ describe('the packages', () => {
     expect(await read_({ argv: ['./python', 'x.py'] })).toMatchObject({
       unknown: expect.stringMatching(/^\.\/python: /) as string,
     });
+  });
+
+  it('are known though the interpreter leaves something behind that holds its output open', async () => {
+    write('python', `#!/bin/sh\nsleep 300 & echo $! > ${path('left')}\necho '{"version": "3.99"}'\n`);
+    chmodSync(path('python'), 0o755);
+    const found = await read_({ argv: ['./python', 'x.py'] });
+    process.kill(Number(readFileSync(path('left'), 'utf8')));
+    expect(found).toMatchObject({ python: { version: '3.99' } });
   });
 
   it('are nothing for a program that is neither, in a folder that pins nothing', async () => {

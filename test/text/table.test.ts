@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { plainAscii } from '../../src/text/ascii.js';
 import { textWidth, truncate } from '../../src/text/display-width.js';
 import { countText, shortNumber } from '../../src/text/numbers.js';
-import { type Column, plainAscii, tableLines } from '../../src/text/table.js';
-import { wrap } from '../../src/text/wrap.js';
+import { type Column, tableLines } from '../../src/text/table.js';
+import { wrap, wrapCommand } from '../../src/text/wrap.js';
 
 const column = (title: string, cells: string[], facts: Partial<Column> = {}): Column => ({
   title,
@@ -124,6 +125,12 @@ describe('text for narrow places', () => {
   it('is wrapped between words, further lines indented', () => {
     expect(wrap('one two three four', 9)).toEqual(['one two', '  three', '  four']);
     expect(wrap('unbreakable', 4)).toEqual(['unbreakable']);
+    expect(wrap('one  two\nthree', 9, '')).toEqual(['one two', 'three']);
+  });
+
+  it('is wrapped by the columns it fills, not by its characters', () => {
+    expect(wrap('学習率 二値 報酬', 11, '')).toEqual(['学習率 二値', '報酬']);
+    expect(wrapCommand(['echo', '学習率', '二値'], 14)).toEqual(['echo 学習率 \\', '二値']);
   });
 
   it('has an ASCII form', () => {

@@ -45,7 +45,7 @@ describe('the mouse', () => {
 
   it('turns the log of an open run by the wheel', async () => {
     window.press('down', 'down', 'enter');
-    await window.waitFor(/end · 12\.3 kB/);
+    await window.waitFor(/end · 12 KiB/);
     point(wheel.up, 10, 30);
     await window.waitFor(/line 197 · 98 %/);
     await window.goBack(['escape', 'home']);

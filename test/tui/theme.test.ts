@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { toAscii } from '../../src/tui/ascii.js';
+import { toAscii } from '../../src/text/ascii.js';
 import { capabilitiesOf } from '../../src/tui/capabilities.js';
 import { themeNames } from '../../src/tui/preferences-port.js';
 import { themeFor, toAnsi } from '../../src/tui/theme.js';

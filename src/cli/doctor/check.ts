@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { askProgram } from '../../processes/short-call.js';
 
 /** What was found. `warn`: works, but not as well as it could. `bad`: something will not work. `fix`: what to do, as an order. */
 export type Finding = { state: 'ok' | 'warn' | 'bad'; found: string; fix?: string };
@@ -40,16 +40,13 @@ export function bad(found: string, fix: string): Finding {
 }
 
 /** What a program says on stdout, without the last newline; null when it is missing, fails, or takes more than a second. */
-export function ask(
+export async function ask(
   { environment }: Pick<Place, 'environment'>,
   program: string,
-  ...words: string[]
+  ...args: string[]
 ): Promise<string | null> {
-  return new Promise((resolve) => {
-    execFile(program, words, { env: environment, timeout: 1000, killSignal: 'SIGKILL' }, (error, stdout) =>
-      resolve(error === null ? stdout.trimEnd() : null),
-    );
-  });
+  const answer = await askProgram({ program, args, environment, patienceMs: 1000 });
+  return answer.kind === 'answered' ? answer.stdout.trimEnd() : null;
 }
 
 /** Text of a small file; null when it cannot be read. */

@@ -1,4 +1,4 @@
-import { wrapCharacters } from '../../text/wrap.js';
+import { wrap } from '../../text/wrap.js';
 import { type Line, span, type Tone } from '../../tui/view/span.js';
 import { type Checked, type Finding, topics } from './check.js';
 
@@ -46,7 +46,7 @@ function rows({ name, state, found, fix }: Checked, names: number, width: number
 /** A command in backticks is not broken: it is there to be copied. */
 function wrapped(text: string, width: number): string[] {
   const whole = text.replace(/`[^`]*`/g, (command) => command.replaceAll(' ', UNBROKEN));
-  return wrapCharacters(whole, width).map((line) => line.replaceAll(UNBROKEN, ' '));
+  return wrap(whole, width, '').map((line) => line.replaceAll(UNBROKEN, ' '));
 }
 
 function verdict(checks: readonly Checked[]): Line {

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { gpuName } from '../../base/ids.js';
 import { readGpus } from '../../gpu/read-gpus.js';
 import type { GpuReading } from '../../gpu/gpu.js';
-import { isOnPath } from '../../gpu/ask-program.js';
+import { isOnPath } from '../../processes/program-file.js';
 import { bad, type Check, type Finding, ok, warn } from './check.js';
 
 /** A driver that is not loaded yet needs a second or two. */

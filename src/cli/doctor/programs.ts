@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { supervisorFiles } from '../../contract/files.js';
 import { ask, bad, type Check, type Finding, ok, type Place, warn } from './check.js';
 
 /** As in package.json. */
@@ -58,7 +59,8 @@ export const clock: Check = {
 
 /** When the supervisor last wrote something, Unix ms. */
 async function newest({ runsDirectory }: Place): Promise<number> {
-  const files = ['', '.supervisor/journal.jsonl', '.supervisor/log'].map((name) => join(runsDirectory, name));
+  const { directory, journal, log } = supervisorFiles;
+  const files = ['', join(directory, journal), join(directory, log)].map((name) => join(runsDirectory, name));
   const times = await Promise.all(
     files.map((file) =>
       stat(file)

@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { supervisorFiles } from '../../contract/files.js';
 import { parsePlan } from '../../spec/plan-text.js';
 import type { Plan } from '../../spec/planned-run.js';
 import { isSecretName, redactor, redactWords } from '../../text/redaction.js';
@@ -12,7 +13,7 @@ export const secrets: Check = { topic: 'Survival', name: 'Secrets', look: lookAt
 
 /** The command line of a process can be read by everyone on the machine; a sweep file is copied beside its runs. */
 async function lookAtSecrets({ runsDirectory, environment }: Place): Promise<Finding> {
-  const folder = join(runsDirectory, '.supervisor', 'plans');
+  const folder = join(runsDirectory, supervisorFiles.directory, supervisorFiles.plans);
   const redact = redactor(environment);
   const exposed = new Map<string, { commands: number; settings: number }>();
   for (const plan of await plansIn(folder)) {

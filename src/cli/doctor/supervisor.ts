@@ -2,6 +2,7 @@ import { lstat, readdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { probeSupervisor, type SupervisorProbe } from '../../client/connection.js';
+import { supervisorFiles } from '../../contract/files.js';
 import type { SupervisorLock } from '../../contract/supervisor-lock.js';
 import { placeIn, relationTo } from '../../processes/host-identity.js';
 import { isAlive } from '../../processes/process-identity.js';
@@ -63,16 +64,19 @@ const LARGE = 256 * 2 ** 20;
 export const stateFolder: Check = { topic: 'Runs directory', name: 'State', look: lookAtState };
 
 async function lookAtState({ runsDirectory }: Place): Promise<Finding> {
-  const folder = join(runsDirectory, '.supervisor');
+  const folder = join(runsDirectory, supervisorFiles.directory);
   const own = await stat(folder).catch(() => null);
   if (own === null) return ok('none yet');
-  const sizes = await Promise.all(['journal.jsonl', 'log'].map((name) => sizeOf(join(folder, name))));
+  const sizes = await Promise.all(
+    [supervisorFiles.journal, supervisorFiles.log].map((name) => sizeOf(join(folder, name))),
+  );
   const [journal = 0, log = 0] = sizes;
   const found = `journal ${sizeText(journal)}, log ${sizeText(log)}`;
   const open = await openToOthers(folder, own.mode);
   if (open !== null)
     return warn(`${open} can be read by others, and holds your environment`, `Run \`chmod -R go= ${folder}\`.`);
-  if (log > LARGE) return warn(found, `Read the end of ${join(folder, 'log')}, mend the cause, and empty it.`);
+  if (log > LARGE)
+    return warn(found, `Read the end of ${join(folder, supervisorFiles.log)}, mend the cause, and empty it.`);
   return journal > LARGE ? warn(found, 'Forget sweeps that you no longer need.') : ok(found);
 }
 

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { groupBy } from '../../base/group-by.js';
 import { UserError } from '../../base/user-error.js';
 import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
 import { readRunFacts } from '../../files/completion-facts.js';
@@ -239,9 +240,8 @@ const mostGrown = 6;
 
 /** One line for each group: `A  12: A_N{16,64}_s{0,1,2}`. */
 function groupLines(runs: readonly PlannedRun[], width: number): string[] {
-  const groups = new Map<string, string[]>();
-  for (const { group, name } of runs) groups.set(group, [...(groups.get(group) ?? []), name]);
-  return [...groups].map(([group, names]) => {
+  return [...groupBy(runs, ({ group }) => group)].map(([group, members]) => {
+    const names = members.map(({ name }) => name);
     const head = `${group}  ${names.length}: `;
     return head + compactNames(names, width - head.length);
   });

@@ -1,7 +1,8 @@
+import { hasEnded } from '../../base/run-words.js';
 import { displayText } from '../../text/display-text.js';
 import { durationWords, timeStamp } from '../../text/duration.js';
 import { finalLine, progressLine } from './progress-line.js';
-import { hasEnded, type WatchedRun } from './watched-run.js';
+import type { WatchedRun } from './watched-run.js';
 
 /** Between two lines that only tell how far all is. */
 const PROGRESS_EVERY_MS = 10_000;
@@ -32,10 +33,10 @@ export function plainLines(
   const all = [...runs.values()];
   const isFirst = state.progressAt === null;
   // What ended before we looked is history; the first progress line counts it.
-  const told = [...runs].filter(([, run]) => !(isFirst && hasEnded(run)));
+  const told = [...runs].filter(([, run]) => !(isFirst && hasEnded(run.state)));
   const events = told.flatMap(([id, run]) => runEventLine(state.seen.get(id), run, now) ?? []);
   const isDue = isFirst || now - state.progressAt >= PROGRESS_EVERY_MS;
-  const progress = isDue && all.some((run) => !hasEnded(run)) ? [progressLine(all)] : [];
+  const progress = isDue && all.some((run) => !hasEnded(run.state)) ? [progressLine(all)] : [];
   const stamp = timeStamp(now - state.startedAt);
   return {
     state: {

@@ -1,10 +1,11 @@
 import { displayText } from '../../text/display-text.js';
-import { hasEnded, type WatchedRun } from './watched-run.js';
+import { hasEnded } from '../../base/run-words.js';
+import type { WatchedRun } from './watched-run.js';
 
 /** How far all runs are, and what the waiting ones wait for: `12 of 48 done, 2 running, 34 queued · 31 % · 34 × …`. */
 export function progressLine(runs: readonly WatchedRun[]): string {
   const share =
-    runs.reduce((sum, run) => sum + (hasEnded(run) ? 1 : (run.progress ?? 0)), 0) / Math.max(1, runs.length);
+    runs.reduce((sum, run) => sum + (hasEnded(run.state) ? 1 : (run.progress ?? 0)), 0) / Math.max(1, runs.length);
   const parts = [countsLine(runs), `${Math.floor(share * 100)} %`, waitingWords(runs)];
   return parts.filter((part) => part !== '').join(' · ');
 }

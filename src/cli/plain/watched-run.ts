@@ -1,9 +1,10 @@
+import { hasEnded, type RunWord } from '../../base/run-words.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 
 /** What plain mode looks at in a run; a run summary from the supervisor is one. Times: Unix ms. */
 export type WatchedRun = {
   name: string;
-  state: 'queued' | 'starting' | 'running' | 'paused' | 'stopping' | 'done' | 'failed' | 'killed' | 'lost' | 'held';
+  state: RunWord;
   /** Why it waits, or how it ended. */
   reason: string | null;
   attempt: number;
@@ -16,15 +17,10 @@ export type WatchedRun = {
   progress: number | null;
 };
 
-/** Runs that will not change again by themselves. */
-export function hasEnded({ state }: Pick<WatchedRun, 'state'>): boolean {
-  return state === 'done' || state === 'failed' || state === 'killed' || state === 'lost';
-}
-
 /** Whether none of these runs is up, and those that still wait cannot start by themselves. */
 export function isOver(fleet: Fleet, runs: Iterable<RunSummary>): boolean {
   if (fleet.connection !== 'connected') return false;
-  const open = [...runs].filter((run) => !hasEnded(run));
+  const open = [...runs].filter((run) => !hasEnded(run.state));
   const mayWait = (run: RunSummary) => run.state === 'held' || (run.state === 'queued' && run.retryAt === null);
   return open.length === 0 || (fleet.status.settled && open.every(mayWait));
 }

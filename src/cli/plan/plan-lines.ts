@@ -3,8 +3,9 @@ import { varyingNames } from '../../spec/expand/run-name.js';
 import { valueText } from '../../spec/expand/value-text.js';
 import type { Completion, Plan, PlannedGroup } from '../../spec/planned-run.js';
 import { policyWords } from '../../spec/policy/policy-words.js';
+import { counted } from '../../text/numbers.js';
 import { shellQuote } from '../../text/shell-words.js';
-import { wrapCharacters, wrapCommand } from '../../text/wrap.js';
+import { wrap, wrapCommand } from '../../text/wrap.js';
 import { compactNames } from './compact-names.js';
 import type { Planned } from './plan-json.js';
 
@@ -33,7 +34,7 @@ export function planLines(planned: readonly Planned[], plan: Plan, options: Plan
   });
   const lines = [
     plan.sweep,
-    ...(plan.description === null ? [] : wrapCharacters(plan.description, width - 2).map((line) => `  ${line}`)),
+    ...(plan.description === null ? [] : wrap(plan.description, width - 2, '').map((line) => `  ${line}`)),
     '',
     ...fact('runs', totals(planned, plan), width),
     ...fact('to do', work(planned), width),
@@ -44,14 +45,14 @@ export function planLines(planned: readonly Planned[], plan: Plan, options: Plan
     ...groups,
     ...(options.verbose
       ? []
-      : ['', ...wrapCharacters('Commands are those of the first run of each group; --verbose shows all.', width)]),
+      : ['', ...wrap('Commands are those of the first run of each group; --verbose shows all.', width, '')]),
   ];
   // A command may hold a whole script.
   return lines.flatMap((line) => line.split('\n'));
 }
 
 function fact(name: string, text: string, width: number): string[] {
-  return wrapCharacters(text, width - 9).map((line, index) => `  ${(index === 0 ? name : '').padEnd(7)}${line}`);
+  return wrap(text, width - 9, '').map((line, index) => `  ${(index === 0 ? name : '').padEnd(7)}${line}`);
 }
 
 /** `48 runs in 4 groups, + 5 prerequisites`. */
@@ -81,10 +82,6 @@ function slotsText(slots: readonly string[]): string {
     : `${slots.length} (${slots.length > 8 ? `${slots[0]} … ${slots.at(-1)}` : slots.join(', ')})`;
 }
 
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 type GroupOptions = {
   readonly width: number;
   readonly verbose: boolean;
@@ -107,7 +104,7 @@ function groupLines(group: PlannedGroup, planned: readonly Planned[], options: G
 
 function heading({ name, title, prerequisite }: PlannedGroup, planned: readonly Planned[], width: number): string[] {
   const count = `${planned.length} ${prerequisite ? 'prerequisite' : 'run'}${planned.length === 1 ? '' : 's'}`;
-  const [first = name, ...more] = wrapCharacters(title === null ? name : `${name}  ${title}`, width - count.length - 2);
+  const [first = name, ...more] = wrap(title === null ? name : `${name}  ${title}`, width - count.length - 2, '');
   // The two blanks between name and title are lost in wrapping.
   const line = title === null || !first.startsWith(`${name} `) ? first : `${name}  ${first.slice(name.length + 1)}`;
   const indent = ' '.repeat(name.length + 2);
@@ -117,7 +114,7 @@ function heading({ name, title, prerequisite }: PlannedGroup, planned: readonly 
 const margin = 11;
 
 function labelled(label: string, text: string, width: number): string[] {
-  const lines = wrapCharacters(text, width - margin);
+  const lines = wrap(text, width - margin, '');
   return lines.map((line, index) => `  ${(index === 0 ? label : '').padEnd(margin - 2)}${line}`);
 }
 

@@ -2,8 +2,8 @@ import { defaultMetric } from '../../analysis/metric-order.js';
 import { grouped } from '../../base/group-by.js';
 import type { RunSummary, RunWord, SweepSummary } from '../../client/fleet.js';
 import { displayText } from '../../text/display-text.js';
-import { durationText } from '../../text/duration.js';
-import { shortNumber } from '../../text/numbers.js';
+import { shortDuration } from '../../text/duration.js';
+import { narrowNumber } from '../../text/numbers.js';
 import { type Column, tableLines } from '../../text/table.js';
 import type { Line, Painted } from '../terminal.js';
 
@@ -45,7 +45,7 @@ function columnsOf(runs: readonly RunSummary[], { sweeps, now }: RunTableOptions
     left('slot', 3, ({ slot }) => slot ?? ''),
     right('time', 2, (run) => timeOf(run, now)),
     right('progress', 2, progressOf),
-    right('left', 4, ({ etaSeconds }) => (etaSeconds === null ? '' : roughly(etaSeconds))),
+    right('left', 4, ({ etaSeconds }) => (etaSeconds === null ? '' : shortDuration(etaSeconds * 1000))),
     ...metricColumn(runs, sweeps),
     left('why', 1, (run) => whyOf(run, now)),
   ];
@@ -63,7 +63,7 @@ function metricColumn(runs: readonly RunSummary[], sweeps: RunTableOptions['swee
     const key = keyOf(run);
     if (key === undefined || !Object.hasOwn(run.metrics, key)) return '';
     const value = run.metrics[key];
-    const text = value === null || value === undefined ? 'NaN' : shortNumber(value, 4);
+    const text = narrowNumber(value ?? Number.NaN);
     return keys.size === 1 ? text : `${displayText(key)} ${text}`;
   });
   return [{ title: keys.size === 1 ? displayText([...keys][0]!) : 'metric', align: 'right', spare: 1, cells }];
@@ -78,7 +78,7 @@ function metricOf(runs: readonly RunSummary[], sweeps: RunTableOptions['sweeps']
 
 /** How long it is up, or was, in its last attempt. */
 function timeOf({ startedAt, endedAt }: RunSummary, now: number): string {
-  return startedAt === null ? '' : roughly(((endedAt ?? now) - startedAt) / 1000);
+  return startedAt === null ? '' : shortDuration((endedAt ?? now) - startedAt);
 }
 
 function progressOf({ progress, state }: RunSummary): string {
@@ -89,19 +89,12 @@ function whyOf({ reason, warning, health, retryAt, killAt, state }: RunSummary, 
   const isLive = state === 'running' || state === 'paused';
   const parts = [
     reason === null ? null : displayText(reason),
-    retryAt === null ? null : `again in ${roughly((retryAt - now) / 1000)}`,
-    killAt === null ? null : `SIGKILL in ${roughly((killAt - now) / 1000)}`,
+    retryAt === null ? null : `again in ${shortDuration(retryAt - now)}`,
+    killAt === null ? null : `SIGKILL in ${shortDuration(killAt - now)}`,
     isLive && health !== 'ok' ? (health === 'nan' ? 'NaN in its metrics' : 'stalled') : null,
     warning === null ? null : displayText(warning),
   ];
   return parts.filter((part) => part !== null && part !== '').join('; ');
-}
-
-/** Two units at most: `12s`, `3m5s`, `2h10m`, `3d4h`. */
-function roughly(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  const step = whole >= 86_400 ? 3600 : whole >= 3600 ? 60 : 1;
-  return durationText(Math.floor(whole / step) * step);
 }
 
 /** Colours of the terminal's own palette. */

@@ -1,3 +1,4 @@
+import { hasEnded } from '../../base/run-words.js';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UserError } from '../../base/user-error.js';
@@ -9,7 +10,6 @@ import { chooseRuns } from '../chosen-runs.js';
 import { type LogOptions, LogPrinter } from '../logs/log-printer.js';
 import { withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
-import { hasEnded } from '../plain/watched-run.js';
 import { painted } from '../show/run-table.js';
 import { hasColour, isTerminal, printBytes, printed, printPart, remark } from '../terminal.js';
 
@@ -87,7 +87,7 @@ async function follow(fleet: Fleet, printers: ReadonlyMap<RunSummary['id'], LogP
   while (open.size > 0 && !isLeft) {
     for (const [id, printer] of open) {
       // Asked before the file is read: what a run wrote is there once it has ended.
-      const isLast = fleet.connection === 'connected' && hasEnded(fleet.runs.get(id) ?? { state: 'lost' });
+      const isLast = fleet.connection === 'connected' && hasEnded(fleet.runs.get(id)?.state ?? 'lost');
       await printer.printAdded();
       if (!isLast) continue;
       printer.printRest();

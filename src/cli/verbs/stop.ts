@@ -1,15 +1,16 @@
+import { hasEnded } from '../../base/run-words.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { type ActOptions, isAgreed } from '../act-on-runs.js';
 import { knownSweeps, promised, withFleet } from '../open-fleet.js';
 import { finalLine } from '../plain/progress-line.js';
-import { hasEnded, isOver } from '../plain/watched-run.js';
+import { isOver } from '../plain/watched-run.js';
 import { print, printJson } from '../terminal.js';
 
 /** `memrl-tui stop SWEEP`: ends all its runs, and drops those that wait. Exit code 2 when the person said no. */
 export async function stop([asked]: readonly string[], options: ActOptions): Promise<number> {
   return withFleet(options, async (fleet) => {
     const sweep = knownSweeps(fleet, asked)[0]!;
-    const open = runsOf(fleet, sweep).filter((run) => !hasEnded(run));
+    const open = runsOf(fleet, sweep).filter((run) => !hasEnded(run.state));
     if (options.json !== true) print([`stop ${sweep}: ${finalLine(runsOf(fleet, sweep))}`]);
     const runs = open.map(({ id }) => id);
     if (open.length === 0 || options.dryRun === true) {

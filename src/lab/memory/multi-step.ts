@@ -3,7 +3,8 @@ import { continuationPrompt, generationPrompt, response, supervisedExample } fro
 import type { Game, GameSetup, Solution } from './game.js';
 import { parseBit } from './parsing.js';
 import { bitRequest, multiStepSystem, type Message } from './prompts.js';
-import { bitLength, bitsValue, secretBits } from './secret.js';
+import { bitLength } from '../../analysis/memory-rules.js';
+import { bitsValue, secretBits } from './secret.js';
 
 /** The secret asked for bit by bit, one reward a bit. The model sees its own earlier answers, right or wrong. */
 export function multiStepGame(setup: GameSetup): Game {

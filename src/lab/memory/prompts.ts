@@ -1,4 +1,4 @@
-import { bitLength } from './secret.js';
+import { bitLength } from '../../analysis/memory-rules.js';
 
 export type Message = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string };
 

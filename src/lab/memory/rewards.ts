@@ -1,4 +1,4 @@
-import { signalBits } from './secret.js';
+import { closeness, rewardLevel } from '../../analysis/memory-rules.js';
 
 export const rewardTypes = ['binary', 'log_distance', 'binned_log_distance'] as const;
 export type RewardType = (typeof rewardTypes)[number];
@@ -24,16 +24,6 @@ export function judgeGuess(guess: number | null, secret: number, N: number, rule
 
 function reward(distance: number, N: number, rule: RewardRule): number {
   if (rule.type === 'binary') return distance === 0 ? 1 : 0;
-  const closeness = Math.max(0, 1 - Math.log2(distance + 1) / signalBits(N));
-  if (rule.type === 'log_distance') return closeness;
-  const top = rule.bins - 1;
-  return roundHalfEven(closeness * top) / top;
-}
-
-/** Python's `round`: ties go to the even neighbour. At N=64 with 4 bins, distance 1 is such a tie (2.5 → 2). */
-export function roundHalfEven(value: number): number {
-  const below = Math.floor(value);
-  const part = value - below;
-  if (part !== 0.5) return Math.round(value);
-  return below % 2 === 0 ? below : below + 1;
+  if (rule.type === 'log_distance') return closeness(distance, N);
+  return rewardLevel(distance, N, rule.bins) / (rule.bins - 1);
 }

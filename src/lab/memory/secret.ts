@@ -1,12 +1,4 @@
-/** Bits that write every number below N: at least 1. */
-export function bitLength(N: number): number {
-  return N <= 1 ? 1 : Math.max(1, Math.ceil(Math.log2(N)));
-}
-
-/** The information in a uniform secret below N, in bits; 1 when there is nothing to know, so that it can divide. */
-export function signalBits(N: number): number {
-  return N <= 1 ? 1 : Math.log2(N);
-}
+import { bitLength } from '../../analysis/memory-rules.js';
 
 /** The secret as bits, most significant first, padded to the length that N needs. */
 export function secretBits(secret: number, N: number): number[] {

@@ -1,5 +1,6 @@
+import { ceilingOf } from '../../analysis/ceiling.js';
+import { bitLength, signalBits } from '../../analysis/memory-rules.js';
 import type { RewardRule } from './rewards.js';
-import { bitLength, signalBits } from './secret.js';
 import type { Credit } from '../credit.js';
 
 /** Constants to draw beside the curves; NaN where the source system gives none (a continuous reward). */
@@ -9,7 +10,7 @@ export type Theory = {
 };
 
 export function singleStepTheory(N: number, rule: RewardRule): Theory {
-  return { 'theory/signal_bits': signalBits(N), 'theory/channel_bits_per_episode': channelBits(rule) };
+  return { 'theory/signal_bits': signalBits(N), 'theory/channel_bits_per_episode': channelBits(rule, N) };
 }
 
 /**
@@ -21,11 +22,13 @@ export function multiStepTheory(N: number, credit: Credit): Theory & { 'theory/c
   return {
     'theory/signal_bits': signalBits(N),
     'theory/channel_bits_per_episode': k,
-    'theory/credit_bits_per_episode': credit === 'trajectory' ? Math.log2(k + 1) : k,
+    'theory/credit_bits_per_episode': ceilingOf({ kind: 'dense', credit }, N).bits,
   };
 }
 
-function channelBits(rule: RewardRule): number {
-  if (rule.type === 'binary') return 1;
-  return rule.type === 'log_distance' ? Number.NaN : Math.log2(rule.bins);
+function channelBits(rule: RewardRule, N: number): number {
+  if (rule.type === 'log_distance') return Number.NaN;
+  const condition =
+    rule.type === 'binary' ? ({ kind: 'binary' } as const) : ({ kind: 'binned', bins: rule.bins } as const);
+  return ceilingOf(condition, N).bits;
 }

@@ -1,6 +1,6 @@
 import { dialogue } from './multi-step.js';
 import { singleStepPrompt } from './prompts.js';
-import { bitLength } from './secret.js';
+import { bitLength } from '../../analysis/memory-rules.js';
 import type { Rng } from '../rng.js';
 import { supervisedExample, type Example } from '../text/role-colon.js';
 

@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import type { Game } from '../memory/game.js';
-import { signalBits } from '../memory/secret.js';
+import { signalBits } from '../../analysis/memory-rules.js';
 
 /** How much of the secret the weights hold, in bits; 0 for a uniform guess, log2 N when it is memorised. */
 export type BitsKnown = {

@@ -1,6 +1,7 @@
 import type { Engine } from '../engine/engine.js';
 import { bitRequest, multiStepSystem } from '../memory/prompts.js';
-import { bitLength, secretBits } from '../memory/secret.js';
+import { bitLength } from '../../analysis/memory-rules.js';
+import { secretBits } from '../memory/secret.js';
 import { numberExample } from '../memory/uniform-answers.js';
 import { rng } from '../rng.js';
 import { endingId, memoryTokenizer } from '../text/memory-vocabulary.js';

@@ -3,7 +3,7 @@ import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
 import type { Game } from '../memory/game.js';
-import { bitLength } from '../memory/secret.js';
+import { bitLength } from '../../analysis/memory-rules.js';
 import { multiStepTheory, singleStepTheory } from '../memory/theory.js';
 import { objectiveOf } from '../objectives/loss-fn.js';
 import { Evaluator } from '../probes/evaluator.js';

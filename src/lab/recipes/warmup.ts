@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
-import { bitLength, signalBits } from '../memory/secret.js';
+import { bitLength, signalBits } from '../../analysis/memory-rules.js';
 import { bitsExample, numberExample, uniformBits, uniformNumbers } from '../memory/uniform-answers.js';
 import { bitUniformity, numberUniformity, type Uniformity } from '../probes/uniformity.js';
 import { resumeRng, rng, type Rng } from '../rng.js';

@@ -1,3 +1,4 @@
+import { endStateOf } from '../../base/run-words.js';
 import { join } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 import { failureClass } from '../../base/outcome.js';
@@ -103,8 +104,7 @@ function reasonOf({ hold }: Run): string | null {
 
 function wordOf({ state, hold }: Run): string {
   if (state.phase !== 'ended') return hold === null ? 'waiting' : 'held';
-  const { kind } = state.outcome;
-  return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;
+  return endStateOf(state.outcome.kind);
 }
 
 type CentreTools = {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Outcome } from '../../base/outcome.js';
+import { endStateOf } from '../../base/run-words.js';
 import type { GroupSummary, RunSummary, RunWord, SweepSummary } from '../../protocol/run-summary.js';
 import type { VerbTarget } from '../../protocol/run-verbs.js';
 import { gpusOf, slotName } from '../../scheduler/placement/slot.js';
@@ -125,14 +126,10 @@ function wordOf({ state, hold }: Run): RunWord {
     case 'killing':
       return 'stopping';
     case 'ended':
-      return endWord(state.outcome);
+      return endStateOf(state.outcome.kind);
     default:
       return state.phase;
   }
-}
-
-function endWord({ kind }: Outcome): RunWord {
-  return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;
 }
 
 /** How a run ended, where its word does not say it all. */

@@ -5,7 +5,7 @@ import { GroupId, type RunId } from '../../base/ids.js';
 import type { RunFacts } from '../../base/outcome.js';
 import { UserError } from '../../base/user-error.js';
 import { unknownRun } from '../../files/completion-facts.js';
-import { isOnPath } from '../../gpu/ask-program.js';
+import { isOnPath } from '../../processes/program-file.js';
 import { type GpuView, sharesAllowed } from '../../gpu/gpu.js';
 import type { Breaker, EventOf, GrantedGpu, SubmittedRun } from '../../scheduler/event.js';
 import type { Need } from '../../scheduler/placement/slot.js';

@@ -1,10 +1,10 @@
 import { lazy } from '../../base/lazy.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunDetails, RunSummary } from '../port.js';
-import { duration } from './duration.js';
+import { shortDuration } from '../../text/duration.js';
 import { fit, fitRight, type Line, span, type Tone } from './span.js';
 import { stateLook } from './state-look.js';
-import { wrap } from './wrap.js';
+import { wrapWithin } from '../../text/wrap.js';
 
 type Attempt = RunDetails['record']['attempts'][number];
 
@@ -39,11 +39,11 @@ export function attemptLines({ run, dossier, now }: ShownAttempts, width: number
       const start: Line = [
         span(fit(String(attempt.number), numberWidth), 'strong'),
         span(fit(clock().format(attempt.startedAt), startWidth)),
-        span(fitRight(duration((attempt.endedAt ?? now) - attempt.startedAt), timeWidth), 'value'),
+        span(fitRight(shortDuration((attempt.endedAt ?? now) - attempt.startedAt), timeWidth), 'value'),
         span(`  ${fit(cleanText(attempt.slot), slotWidth)}`, 'dim'),
       ];
       const room = Math.max(12, width - columns);
-      return wrap(words, room, mostRows).map((piece, row): Line =>
+      return wrapWithin(words, room, mostRows).map((piece, row): Line =>
         row === 0 ? [...start, span(piece, ending.tone)] : [span(' '.repeat(columns)), span(piece, ending.tone)],
       );
     }),
@@ -72,7 +72,7 @@ function endingWords(outcome: Attempt['outcome']): Ending {
     case 'oom':
       return { text: joined('out of memory', outcome.line), tone: 'bad' };
     case 'timeout':
-      return { text: `timeout after ${duration(outcome.seconds * 1000)}`, tone: 'bad' };
+      return { text: `timeout after ${shortDuration(outcome.seconds * 1000)}`, tone: 'bad' };
     case 'killed':
       return { text: 'killed by a person', tone: 'warn' };
     case 'lost':

@@ -5,7 +5,7 @@ import { type ChartLook, type Curve, lookKey, type XUnit } from './chart-look.js
 import { strandingOf } from './chart-plot.js';
 import type { ChartSeries } from './chart-series.js';
 import { flow } from './parameters.js';
-import { shortNumber } from './short-number.js';
+import { narrowNumber } from '../../text/numbers.js';
 import { type Line, span } from './span.js';
 import { exactSeconds, exactTime } from './time-ticks.js';
 
@@ -51,22 +51,23 @@ function entriesOf(strands: readonly ChartSeries[], withNameless: boolean): Entr
 function single(readings: readonly (Reading | null)[]): Line {
   const known = readings.flatMap((reading) => (reading === null ? [] : [reading.value]));
   if (known.length === 0) return [span('–', 'dim')];
-  return [span(shortNumber(known.reduce((sum, value) => sum + value, 0) / known.length), 'value')];
+  return [span(narrowNumber(known.reduce((sum, value) => sum + value, 0) / known.length), 'value')];
 }
 
 function together(reading: Reading | null, spread: Spread): Line {
   if (reading === null) return [span('–', 'dim')];
   const { value, low, high, runs } = reading;
-  const number = span(shortNumber(value), 'value');
+  const number = span(narrowNumber(value), 'value');
   const count = span(`n=${runs} `, 'dim');
   if (Number.isNaN(low)) return [count, number];
-  const band = spread === 'iqm' ? ` [${shortNumber(low)}–${shortNumber(high)}]` : ` ±${shortNumber((high - low) / 2)}`;
+  const band =
+    spread === 'iqm' ? ` [${narrowNumber(low)}–${narrowNumber(high)}]` : ` ±${narrowNumber((high - low) / 2)}`;
   return [count, number, span(band, 'dim')];
 }
 
 function xText(x: number, unit: XUnit): string {
   if (unit === 'clock') return exactTime(x);
-  return unit === 'seconds' ? exactSeconds(x) : shortNumber(Math.abs(x) >= 1000 ? Math.round(x) : x);
+  return unit === 'seconds' ? exactSeconds(x) : narrowNumber(Math.abs(x) >= 1000 ? Math.round(x) : x);
 }
 
 /** Names of what stands for the seeds, for headings. */

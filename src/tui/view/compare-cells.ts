@@ -1,5 +1,5 @@
 import type { Delta, Sample } from './compare-value.js';
-import { shortNumber } from './short-number.js';
+import { narrowNumber } from '../../text/numbers.js';
 import { fitLine, type Line, lineWidth, span, type Tone } from './span.js';
 
 /** `9.310 ±0.12 n2`, or `0.02…9.31` where nobody says which end is best. `runs`: how many could have a value. */
@@ -7,10 +7,10 @@ export function sampleCell(sample: Sample | null, runs: number): Line {
   if (sample === null) return [span('–', 'faint')];
   const few = sample.count < runs ? [span(` n${sample.count}`, 'faint')] : [];
   if (sample.kind === 'range') {
-    return [span(`${shortNumber(sample.low)}…${shortNumber(sample.high)}`, 'value'), ...few];
+    return [span(`${narrowNumber(sample.low)}…${narrowNumber(sample.high)}`, 'value'), ...few];
   }
   const spread = sample.count > 1 ? [span(` ±${roughNumber(sample.deviation)}`, 'dim')] : [];
-  return [span(shortNumber(sample.mean), 'value'), ...spread, ...few];
+  return [span(narrowNumber(sample.mean), 'value'), ...spread, ...few];
 }
 
 const verdictTones: Record<Delta['verdict'], Tone> = { better: 'good', worse: 'bad', same: 'dim', unknown: 'plain' };
@@ -26,7 +26,7 @@ export function deltaCell(delta: Delta | null): Line {
 }
 
 function percentText(percent: number): string {
-  if (Math.abs(percent) >= 1000) return `×${shortNumber(1 + percent / 100)}`;
+  if (Math.abs(percent) >= 1000) return `×${narrowNumber(1 + percent / 100)}`;
   if (Math.abs(percent) < 0.05) return '~0%';
   return `${signed(percent, (size) => (size < 10 ? size.toFixed(1) : size.toFixed(0)))}%`;
 }
@@ -38,7 +38,7 @@ function signed(value: number, text: (size: number) => string): string {
 /** Three digits that count: what a deviation or a difference is worth. */
 function roughNumber(value: number): string {
   const size = Math.abs(value);
-  if (!Number.isFinite(value) || size < 1e-3 || size >= 1000) return shortNumber(value);
+  if (!Number.isFinite(value) || size < 1e-3 || size >= 1000) return narrowNumber(value);
   return String(Number(value.toPrecision(3)));
 }
 

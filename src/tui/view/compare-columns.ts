@@ -6,7 +6,7 @@ import { valuesText } from './compare-parameters.js';
 import { deltaOf } from './compare-value.js';
 import type { ComparedMetric, Comparison } from './comparison.js';
 import { sectionRule } from './section.js';
-import { shortNumber } from './short-number.js';
+import { narrowNumber } from '../../text/numbers.js';
 import { blank, fit, fitLine, type Line, onBackground, span } from './span.js';
 
 const least = 16;
@@ -78,7 +78,7 @@ function metricRows(comparison: Comparison, frame: Frame, width: number): Line[]
 
 /** `last`, or `at progress/episodes 12400`. */
 export function summaryWords({ summary, cursor, setting }: Pick<Comparison, 'summary' | 'cursor' | 'setting'>): string {
-  return summary === 'at cursor' && cursor !== null ? `at ${cleanText(setting.xKey)} ${shortNumber(cursor)}` : summary;
+  return summary === 'at cursor' && cursor !== null ? `at ${cleanText(setting.xKey)} ${narrowNumber(cursor)}` : summary;
 }
 
 /** The values and, below them, how far they are from the baseline. */

@@ -2,7 +2,7 @@ import { parameterOf } from '../../base/scalar.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../port.js';
 import { scalarText } from './parameters.js';
-import { shortNumber } from './short-number.js';
+import { narrowNumber } from '../../text/numbers.js';
 
 type Value = RunSummary['parameters'][string];
 
@@ -52,5 +52,5 @@ export function valuesText(values: readonly (Value | undefined)[], width: number
   if (texts.length === 1 || whole.length <= width) return cleanText(whole);
   const numbers = values.filter((value) => typeof value === 'number');
   if (numbers.length < values.length) return `${values.length} values`;
-  return `${shortNumber(Math.min(...numbers))}…${shortNumber(Math.max(...numbers))} (${values.length})`;
+  return `${narrowNumber(Math.min(...numbers))}…${narrowNumber(Math.max(...numbers))} (${values.length})`;
 }

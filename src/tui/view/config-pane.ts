@@ -2,10 +2,10 @@ import { parameterOf } from '../../base/scalar.js';
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
 import type { RunDetails, RunSummary } from '../port.js';
-import { byteText } from './byte-text.js';
-import { shellWord } from './shell-text.js';
+import { memoryText } from '../../text/numbers.js';
+import { shellQuote } from '../../text/shell-words.js';
 import { fit, fitLine, type Line, span, type Tone } from './span.js';
-import { wrap } from './wrap.js';
+import { wrapWithin } from '../../text/wrap.js';
 
 /** What a run is. `dossier`: undefined until it was read, null where there is none. */
 export type ShownConfig = {
@@ -64,7 +64,7 @@ type Fact = { readonly name: string; readonly text: string; readonly tone?: Tone
 
 function facts({ run, dossier }: ShownConfig): Fact[] {
   const here: (Fact | null)[] = [
-    { name: 'command', text: (dossier?.record.argv ?? run.argv).map((word) => shellWord(cleanText(word))).join(' ') },
+    { name: 'command', text: shellQuote((dossier?.record.argv ?? run.argv).map(cleanText)) },
     { name: 'directory', text: cleanText(run.directory) },
     run.slot === null ? null : { name: 'slot', text: run.slot },
     run.priority === 0 ? null : { name: 'priority', text: String(run.priority) },
@@ -92,7 +92,7 @@ type DossierRecord = RunDetails['record'];
 function machineWords(machine: DossierRecord['machine']): string[] {
   if (machine === undefined) return [];
   const gpus = machine.gpus.length === 0 ? [] : [machine.gpus.join(', ')];
-  const memory = byteText(machine.memory * 2 ** 20);
+  const memory = memoryText(machine.memory);
   return [machine.os, `${machine.cpu}, ${machine.cores} cores`, memory, ...gpus, `node ${machine.node}`];
 }
 
@@ -113,7 +113,7 @@ function packageWords(file: string | null, count: number | null): string {
 const nameWidth = 11;
 
 function factLines({ name, text, tone }: Fact, width: number): Line[] {
-  return wrap(text, Math.max(8, width - nameWidth), mostCommandRows).map((piece, row): Line => [
+  return wrapWithin(text, Math.max(8, width - nameWidth), mostCommandRows).map((piece, row): Line => [
     span(fit(row === 0 ? name : '', nameWidth), 'dim'),
     span(piece, tone ?? 'plain'),
   ]);

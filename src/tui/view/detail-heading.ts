@@ -2,12 +2,12 @@ import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../port.js';
 import type { Branch, TreeNode } from './branch-index.js';
 import { countsLine } from './counts-line.js';
-import { duration } from './duration.js';
+import { shortDuration } from '../../text/duration.js';
 import { runReason } from './run-reason.js';
 import { ends, type Line, lineWidth, span } from './span.js';
 import { stateLook } from './state-look.js';
 import { elapsed } from './tally.js';
-import { wrap } from './wrap.js';
+import { wrapWithin } from '../../text/wrap.js';
 
 /** What is selected, in two or three lines of any width: its full name, where and how long it runs, why it is as it is. */
 export function detailHeading(node: TreeNode, width: number, now: number): Line[] {
@@ -22,8 +22,8 @@ function runHeading(run: RunSummary, width: number, now: number): Line[] {
     run.attempt > 1 ? `attempt ${run.attempt}` : null,
     run.slot,
     run.pid === null ? null : `pid ${run.pid}`,
-    time === null ? null : duration(time),
-    run.state === 'running' && run.etaSeconds !== null ? `${duration(run.etaSeconds * 1000)} left` : null,
+    time === null ? null : shortDuration(time),
+    run.state === 'running' && run.etaSeconds !== null ? `${shortDuration(run.etaSeconds * 1000)} left` : null,
   ];
   const reason =
     runReason(run, now) ?? (run.reason === null ? null : { text: cleanText(run.reason), tone: 'dim' as const });
@@ -31,7 +31,7 @@ function runHeading(run: RunSummary, width: number, now: number): Line[] {
   return [
     [span(`${look.glyph} `, look.tone), span(run.name, 'strong')],
     [span(line, 'dim')],
-    ...(reason === null ? [] : wrap(reason.text, width, 2).map((text): Line => [span(text, reason.tone)])),
+    ...(reason === null ? [] : wrapWithin(reason.text, width, 2).map((text): Line => [span(text, reason.tone)])),
   ];
 }
 

@@ -12,7 +12,7 @@ import { listDialogBox } from './list-dialog-box.js';
 import { type Box, overlay } from './overlay.js';
 import { paletteBox } from './palette-box.js';
 import { withOffer } from './prompt-list.js';
-import { shortNumber } from './short-number.js';
+import { narrowNumber } from '../../text/numbers.js';
 import { fit, fitRight, type Line, onBackground, span } from './span.js';
 import { stateLook, statesInOrder } from './state-look.js';
 import { selectedRuns, type WindowModel } from './window-model.js';
@@ -103,7 +103,7 @@ function metricLines({ metrics, rows, index }: WindowModel, chosen: number): Lin
   const runs = selectedRuns(rows[index]);
   return metrics.map((key, position): Line => {
     const values = runs.map(({ metrics: last }) => last[key]).filter((value) => typeof value === 'number');
-    const mean = values.length === 0 ? '' : shortNumber(values.reduce((sum, value) => sum + value, 0) / values.length);
+    const mean = values.length === 0 ? '' : narrowNumber(values.reduce((sum, value) => sum + value, 0) / values.length);
     const line = [span(` ${fit(cleanText(key), width)} `), span(fitRight(mean, 9), 'value')];
     return position === chosen ? onBackground(line, 'selected') : line;
   });

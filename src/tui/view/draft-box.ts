@@ -2,7 +2,7 @@ import { cleanText } from '../../text/display-text.js';
 import type { Draft } from '../editor-port.js';
 import { type Box, boxFrame } from './overlay.js';
 import { type Line, span } from './span.js';
-import { wrap } from './wrap.js';
+import { wrapWithin } from '../../text/wrap.js';
 
 /** What submitting a draft would do, or what is wrong with it, and what the keys do; at most `rows` lines. */
 export function draftBox({ title, path, verdict }: Draft, top: number, { width, rows }: Room): Box {
@@ -27,7 +27,7 @@ type Room = { readonly width: number; readonly rows: number };
 /** Lines with a mark below them keep their columns; words are wrapped. */
 function wrapped(line: string, width: number): readonly string[] {
   const text = cleanText(line);
-  return /^\s*\d* \| /.test(text) ? [text] : wrap(text, width, 12);
+  return /^\s*\d* \| /.test(text) ? [text] : wrapWithin(text, width, 12);
 }
 
 function toneOf(line: string, isReady: boolean): 'plain' | 'bad' {

@@ -1,8 +1,9 @@
 import { gpuName } from '../../base/ids.js';
 import { cleanText } from '../../text/display-text.js';
 import type { GpuSummary, RunSummary } from '../port.js';
-import { duration } from './duration.js';
-import { gpuMemory, memoryHere, memoryText } from './gpu-memory.js';
+import { shortDuration } from '../../text/duration.js';
+import { memoryReading } from '../../text/numbers.js';
+import { gpuMemory, memoryHere } from './gpu-memory.js';
 import { runsOn } from './gpu-table.js';
 import { sectionRule } from './section.js';
 import { fit, fitLine, fitRight, type Line, span } from './span.js';
@@ -17,7 +18,7 @@ export function gpuDetail(gpu: GpuSummary, model: WindowModel, width: number): L
   const name = `GPU ${gpuName(gpu.index)}${gpu.name === null ? '' : ` · ${cleanText(gpu.name)}`}`;
   const unseen =
     hidden > 16
-      ? [line('·', `${memoryText(hidden)} held by what cannot be seen from here: a desktop, another container`)]
+      ? [line('·', `${memoryReading(hidden)} held by what cannot be seen from here: a desktop, another container`)]
       : [];
   return [
     sectionRule(name, gpu.uuid === null ? [] : [span(cleanText(gpu.uuid), 'faint')], width),
@@ -73,9 +74,9 @@ function runLines(runs: readonly RunSummary[], now: number, width: number, memor
     const parts = [
       span(` ${look.glyph} `, look.tone),
       span(fit(cleanText(run.name), nameWidth)),
-      span(hasMemory ? `  ${fitRight(memory === null ? '' : memoryText(memory), 9)}` : '', 'value'),
+      span(hasMemory ? `  ${fitRight(memory === null ? '' : memoryReading(memory), 9)}` : '', 'value'),
       span(`  ${fitRight(run.progress === null ? '' : `${Math.floor(run.progress * 100)}%`, 4)}`, 'value'),
-      span(`  ${fitRight(time === null ? '' : duration(time), 7)}`, 'dim'),
+      span(`  ${fitRight(time === null ? '' : shortDuration(time), 7)}`, 'dim'),
       span(`  ${run.slot ?? ''}`, 'faint'),
     ];
     return fitLine(parts, width);
@@ -83,7 +84,7 @@ function runLines(runs: readonly RunSummary[], now: number, width: number, memor
 }
 
 function foreignLine({ pid, name, memory }: GpuSummary['foreign'][number], width: number): Line {
-  const held = memory === null ? '' : ` · ${memoryText(memory)}`;
+  const held = memory === null ? '' : ` · ${memoryReading(memory)}`;
   return fitLine(
     [span(' ! ', 'warn'), span(cleanText(name), 'plain'), span(`  pid ${pid}${held} · not of a run here`, 'dim')],
     width,

@@ -17,8 +17,3 @@ export function gpuMemory({ memoryUsed, foreign }: GpuSummary, runs: readonly Ru
 export function memoryHere({ gpuMemory: sum, gpus }: RunSummary): number | null {
   return sum === null ? null : sum / Math.max(1, gpus.length);
 }
-
-/** `11.1 GiB`; below one, `512 MiB`. */
-export function memoryText(mib: number): string {
-  return mib < 1000 ? `${Math.round(mib)} MiB` : `${(mib / 1024).toFixed(1)} GiB`;
-}

@@ -1,5 +1,5 @@
 import { cpuDetail, gpuDetail } from './gpu-detail.js';
-import { memoryText } from './gpu-memory.js';
+import { memoryReading } from '../../text/numbers.js';
 import { gpuTable } from './gpu-table.js';
 import { sectionRule } from './section.js';
 import { fitLine, type Line, span } from './span.js';
@@ -58,7 +58,7 @@ function totals({ status: { gpus } }: WindowModel): Line {
   const power = sum((gpu) => gpu.power);
   const words = [
     `${gpus.filter(({ runs }) => runs.length > 0).length} of ${gpus.length} in use`,
-    `${memoryText(sum((gpu) => gpu.memoryUsed))} of ${memoryText(sum((gpu) => gpu.memoryTotal))}`,
+    `${memoryReading(sum((gpu) => gpu.memoryUsed))} of ${memoryReading(sum((gpu) => gpu.memoryTotal))}`,
     ...(power > 0 ? [`${Math.round(power)} W`] : []),
   ];
   return [span(words.join(' · '), 'dim')];

@@ -1,3 +1,4 @@
+import { counted } from '../../text/numbers.js';
 import { gpuName } from '../../base/ids.js';
 import { cleanText } from '../../text/display-text.js';
 import type { GpuSummary, RunSummary } from '../port.js';
@@ -64,10 +65,17 @@ function stateWords(gpu: GpuSummary): Line {
   if (leasedBy !== null) return [span('leased ', 'warn'), span(`by ${cleanText(leasedBy)}`, 'dim')];
   const strangers = foreign.length === 0 ? [] : [span(` +${foreign.length} foreign`, 'warn')];
   if (drained)
-    return [span('drained', 'warn'), span(runs.length === 0 ? '' : ` · ${counted(runs)}`, 'dim'), ...strangers];
+    return [
+      span('drained', 'warn'),
+      span(runs.length === 0 ? '' : ` · ${counted(runs.length, 'run')}`, 'dim'),
+      ...strangers,
+    ];
   return gpu.memoryUsed === null && gpu.utilization === null
     ? [span('no answer', 'bad')]
-    : [...(runs.length > 0 ? [span(counted(runs), 'busy'), ...strangers] : idleWords(gpu)), ...sharing(gpu)];
+    : [
+        ...(runs.length > 0 ? [span(counted(runs.length, 'run'), 'busy'), ...strangers] : idleWords(gpu)),
+        ...sharing(gpu),
+      ];
 }
 
 function idleWords({ foreign }: GpuSummary): Line {
@@ -76,10 +84,6 @@ function idleWords({ foreign }: GpuSummary): Line {
 
 function sharing({ mps }: GpuSummary): Line {
   return mps ? [span(' · MPS', 'dim')] : [];
-}
-
-function counted(runs: readonly string[]): string {
-  return runs.length === 1 ? '1 run' : `${runs.length} runs`;
 }
 
 /** Of the columns only those that a CPU has too. */

@@ -1,11 +1,11 @@
 import { cleanText } from '../../text/display-text.js';
 import { keyOf } from '../key-map.js';
 import type { FleetStatus } from '../port.js';
-import { duration } from './duration.js';
+import { shortDuration } from '../../text/duration.js';
 import { progressBar } from './progress-bar.js';
 import { blank, ends, fitLine, type Line, lineWidth, onBackground, span } from './span.js';
 import { stateLook, statesInOrder } from './state-look.js';
-import { hasEnded } from './tally.js';
+import { isOver } from './tally.js';
 import type { WindowModel } from './window-model.js';
 
 /** Three lines: the sweep and its runs by state; the whole progress; what keeps the supervisor from its work, if anything. */
@@ -16,7 +16,7 @@ export function header(model: WindowModel, width: number): Line[] {
   const long = counts(model, true);
   return [
     ends([...name, ...(lineWidth(long) <= room ? long : counts(model, false))], right, width),
-    hasEnded(model.tally) ? endedLine(model, width) : progressLine(model, width),
+    isOver(model.tally) ? endedLine(model, width) : progressLine(model, width),
     model.status.problem === null ? blank(width) : problemLine(model.status.problem, width),
   ];
 }
@@ -49,8 +49,8 @@ function rightEnd(model: WindowModel): Line {
 
 /** How long the runs have taken. Nothing of runs that had all ended before this supervisor knew of them. */
 function timeWords({ startedAt, endedAt, now, tally }: WindowModel): string {
-  if (startedAt !== null) return `  ${duration((endedAt ?? now) - startedAt)} `;
-  return hasEnded(tally) ? '' : '  not started ';
+  if (startedAt !== null) return `  ${shortDuration((endedAt ?? now) - startedAt)} `;
+  return isOver(tally) ? '' : '  not started ';
 }
 
 /** `2 of 4 slots busy`, `7 of 8 GPUs busy`, or both. */
@@ -69,7 +69,7 @@ function problemLine(problem: string, width: number): Line {
 
 function progressLine({ tally, etaSeconds }: WindowModel, width: number): Line {
   const percent = ` ${Math.floor(tally.progress * 100)}%`.padStart(5);
-  const eta = etaSeconds === null ? '' : ` · about ${duration(etaSeconds * 1000)} left`;
+  const eta = etaSeconds === null ? '' : ` · about ${shortDuration(etaSeconds * 1000)} left`;
   const right = [span(percent, 'strong'), span(`${eta} `, 'dim')];
   return [span(' '), ...progressBar(tally.progress, Math.max(0, width - lineWidth(right) - 1), 'accent'), ...right];
 }

@@ -5,7 +5,7 @@ import type { Sample } from './compare-value.js';
 import type { Heatmap } from './heatmap.js';
 import { scalarText } from './parameters.js';
 import { sectionRule } from './section.js';
-import { shortNumber } from './short-number.js';
+import { narrowNumber } from '../../text/numbers.js';
 import { type Background, fit, fitLine, fitRight, type Line, span } from './span.js';
 
 const leastCell = 10;
@@ -68,7 +68,7 @@ function frameOf(map: Heatmap, { top, left }: Place, { width, height }: Room): F
   return {
     label,
     cell,
-    number: Math.max(1, ...means.map((value) => shortNumber(value).length)),
+    number: Math.max(1, ...means.map((value) => narrowNumber(value).length)),
     rows,
     columns: range(Math.min(left, map.across.length - shownColumns), shownColumns),
     lines: range(Math.min(top, map.down.length - shownRows), shownRows),
@@ -132,7 +132,7 @@ function cellLine(sample: Sample | null, count: number, { cell, number, low, hig
   const value = middle(sample);
   if (value === null) return [span(centred(hasText ? (count === 0 ? '·' : '–') : '', cell), 'faint')];
   const step = stepOf(value, low, high);
-  const text = hasText ? `${steps[step]} ${fitRight(shortNumber(value), number)}` : '';
+  const text = hasText ? `${steps[step]} ${fitRight(narrowNumber(value), number)}` : '';
   return [{ text: centred(text, cell), tone: 'plain', ground: heatGrounds[step]! }];
 }
 
@@ -158,7 +158,7 @@ function rampLine(map: Heatmap, { label, low, high }: Frame, width: number): Lin
     tone: 'plain' as const,
     ground: heatGrounds[step]!,
   }));
-  const words = [span(`${shortNumber(low)} `, 'value'), ...ramp, span(` ${shortNumber(high)}`, 'value')];
+  const words = [span(`${narrowNumber(low)} `, 'value'), ...ramp, span(` ${narrowNumber(high)}`, 'value')];
   return fitLine([indent, ...words, ...missingWords(map)], width);
 }
 

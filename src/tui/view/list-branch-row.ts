@@ -6,7 +6,7 @@ import { branchCell, percentOf } from './list-cells.js';
 import { type ListColumn, type ListLayout, percentWidth } from './list-columns.js';
 import { cell, markSign } from './list-row.js';
 import { progressBar } from './progress-bar.js';
-import { shortNumber } from './short-number.js';
+import { narrowNumber } from '../../text/numbers.js';
 import { ends, fit, fitLine, type Line, lineWidth, span } from './span.js';
 import type { Tally } from './tally.js';
 
@@ -87,7 +87,7 @@ function deviationText({ metric }: Tally): string {
 
 /** Two digits that count are more than a handful of seeds can tell; one where it is small. */
 function shortDeviation(value: number): string {
-  if (value >= 100 || value === 0) return shortNumber(value);
+  if (value >= 100 || value === 0) return narrowNumber(value);
   if (value < 1e-3) return value.toExponential(0);
   return value.toPrecision(value < 0.01 ? 1 : 2);
 }

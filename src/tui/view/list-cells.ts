@@ -3,11 +3,11 @@ import { columnKey, type CommonColumn } from '../list-column-id.js';
 import type { RunSummary } from '../port.js';
 import { commonValueOf, gpuMemoryOf, spreadOf, trendOf } from './branch-facts.js';
 import type { Branch } from './branch-index.js';
-import { duration } from './duration.js';
+import { shortDuration } from '../../text/duration.js';
 import { type ListColumn, percentWidth } from './list-columns.js';
 import { parameterText } from './parameter-text.js';
 import { progressBar } from './progress-bar.js';
-import { shortNumber } from './short-number.js';
+import { narrowMemory, narrowNumber } from '../../text/numbers.js';
 import { fit, fitRight, type Line, span, type Tone } from './span.js';
 import { sparkline } from './sparkline.js';
 import { elapsed, progressOf } from './tally.js';
@@ -41,7 +41,7 @@ const runCells: Record<CommonColumn, RunCell> = {
   slot: ({ slot }, column) => textCell(slot ?? '', column, 'dim'),
   time: (run, column, { now }) => {
     const time = elapsed(run, now);
-    return time === null ? null : textCell(duration(time), column, 'dim');
+    return time === null ? null : textCell(shortDuration(time), column, 'dim');
   },
   'gpu memory': ({ gpuMemory }, column) => textCell(memoryText(gpuMemory), column, 'dim'),
   attempt: ({ attempt }, column) =>
@@ -77,13 +77,13 @@ function remaining({ state, health, etaSeconds }: RunSummary, column: ListColumn
   if (state !== 'running') return null;
   if (health === 'nan') return textCell('NaN', column, 'bad');
   if (health === 'stalled') return textCell('stall', column, 'warn');
-  return etaSeconds === null ? null : textCell(duration(etaSeconds * 1000), column, 'dim');
+  return etaSeconds === null ? null : textCell(shortDuration(etaSeconds * 1000), column, 'dim');
 }
 
 /** A value that is not finite travels as null. */
 function numberCell(value: number | null | undefined, column: ListColumn): Line | null {
   if (value === undefined) return null;
-  const text = shortNumber(value ?? Number.NaN);
+  const text = narrowNumber(value ?? Number.NaN);
   return textCell(text, column, text === 'NaN' ? 'bad' : 'value');
 }
 
@@ -92,8 +92,7 @@ function textCell(text: string, { width, isRight }: ListColumn, tone: Tone): Lin
 }
 
 function memoryText(mebibytes: number | null): string {
-  if (mebibytes === null) return '';
-  return mebibytes < 1000 ? `${Math.round(mebibytes)}M` : `${(mebibytes / 1024).toFixed(mebibytes < 102_400 ? 1 : 0)}G`;
+  return mebibytes === null ? '' : narrowMemory(mebibytes);
 }
 
 type Exit = NonNullable<RunSummary['exit']>;

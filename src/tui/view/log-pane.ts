@@ -1,7 +1,7 @@
 import type { LogLine } from '../../logs/log-file.js';
 import { matchWithin, readLogPattern } from '../../logs/log-search.js';
 import type { LogChoice } from '../log-choice.js';
-import { byteText } from './byte-text.js';
+import { sizeText } from '../../text/numbers.js';
 import { isAtEnd, type LogPage } from './log-page.js';
 import { type LogRoom, type LogRow, rowsOf, shownText } from './log-rows.js';
 import { type LogSpot, topOf } from './log-scroll.js';
@@ -133,7 +133,7 @@ function rightOf({ page, choice, progress, isLive }: ShownLog, last: number | nu
 function placeOf(page: LogPage, last: number, isLive: boolean): Line {
   const line = page.lines[last]!;
   const isEnd = isAtEnd(page) && last === page.lines.length - 1;
-  const size = span(byteText(page.size), 'faint');
+  const size = span(sizeText(page.size), 'faint');
   if (isEnd) return [span(isLive ? 'following' : 'end', isLive ? 'good' : 'dim'), span(' · ', 'faint'), size];
   const number = numberOf(page, last);
   const percent = `${Math.floor((line.end / Math.max(1, page.size)) * 100)} %`;

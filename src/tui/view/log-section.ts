@@ -1,7 +1,7 @@
 import { attemptRule } from '../../contract/attempt-separator.js';
 import { sectionRule } from './section.js';
 import { fit, type Line, span, type Tone } from './span.js';
-import { wrap } from './wrap.js';
+import { wrapWithin } from '../../text/wrap.js';
 
 /** How much of a log is shown. `offset`: lines scrolled back. `wraps`: whole lines, or only what fits into one row each. */
 export type LogView = { readonly offset: number; readonly wraps: boolean };
@@ -18,7 +18,7 @@ function logLines(log: readonly string[], { offset, wraps }: LogView, width: num
   for (let index = last - 1; index >= 0 && drawn.length < height; index--) {
     const text = log[index]!;
     const tone = logTone(text);
-    const pieces = wrap(text, width, wraps || tone === 'bad' ? 4 : 1);
+    const pieces = wrapWithin(text, width, wraps || tone === 'bad' ? 4 : 1);
     drawn.unshift(...pieces.map((piece): Line => [span(fit(piece, width), tone)]));
   }
   if (log.length === 0) drawn.push([span(fit('nothing written yet', width), 'faint')]);

@@ -1,10 +1,11 @@
+import { hasEnded } from '../../base/run-words.js';
 import type { RunSummary } from '../port.js';
 import type { OpenPane } from '../ui-state.js';
 import { attemptLines } from './attempts-pane.js';
 import type { Branch, RunNode, TreeNode } from './branch-index.js';
 import { configLines } from './config-pane.js';
 import { detailHeading } from './detail-heading.js';
-import { duration } from './duration.js';
+import { shortDuration } from '../../text/duration.js';
 import { logPane } from './log-pane.js';
 import { chartGrid, lastFirst } from './open-charts.js';
 import { focusedRoom, type OpenLayout, openLayout, paneGap, type PaneRoom } from './open-layout.js';
@@ -12,9 +13,9 @@ import { openTabs } from './open-tabs.js';
 import { parameterLines } from './parameters.js';
 import { inFocus, sectionRule } from './section.js';
 import { shortKey } from './short-key.js';
-import { shortNumber } from './short-number.js';
+import { narrowNumber } from '../../text/numbers.js';
 import { blank, fit, fitLine, fitRight, type Line, lineWidth, span } from './span.js';
-import { isEnded, stateLook } from './state-look.js';
+import { stateLook } from './state-look.js';
 import { elapsed } from './tally.js';
 import { selectedNode, selectedRuns, type WindowModel } from './window-model.js';
 
@@ -115,7 +116,7 @@ function offsetOf({ ui }: WindowModel, pane: OpenPane, focus: OpenPane): number 
 
 function shownLog(run: RunSummary, model: WindowModel): Parameters<typeof logPane>[0] {
   const { page, progress } = model.log ?? { page: null, progress: null };
-  return { page, progress, choice: model.ui.log, isLive: !isEnded(run.state) };
+  return { page, progress, choice: model.ui.log, isLive: !hasEnded(run.state) };
 }
 
 function textLines(run: RunSummary, model: WindowModel, { pane, width }: PaneRoom): Line[] {
@@ -166,9 +167,9 @@ function tableRow(run: RunSummary, keys: readonly string[], nameWidth: number, n
   return [
     span(`${look.glyph} `, look.tone),
     span(fit(run.name, nameWidth)),
-    span(`  ${fitRight(time === null ? '' : duration(time), 7)} `, 'dim'),
+    span(`  ${fitRight(time === null ? '' : shortDuration(time), 7)} `, 'dim'),
     ...values.map((value) =>
-      span(` ${fitRight(typeof value === 'number' ? shortNumber(value) : '', 11)}`.slice(1) + ' ', 'value'),
+      span(` ${fitRight(typeof value === 'number' ? narrowNumber(value) : '', 11)}`.slice(1) + ' ', 'value'),
     ),
   ];
 }

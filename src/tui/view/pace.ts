@@ -1,5 +1,5 @@
 import type { RunSummary } from '../port.js';
-import { isEnded } from './state-look.js';
+import { hasEnded } from '../../base/run-words.js';
 
 /** When runs began and ended, and how long the rest will take. */
 export type Pace = {
@@ -16,13 +16,13 @@ export function paceOf(runs: readonly RunSummary[], now: number): Pace {
   for (const { startedAt, endedAt, state } of runs) {
     firstStart = Math.min(firstStart, startedAt ?? Infinity);
     lastEnd = Math.max(lastEnd, endedAt ?? -Infinity);
-    if (isEnded(state)) ended++;
+    if (hasEnded(state)) ended++;
   }
-  const hasEnded = runs.length > 0 && ended === runs.length;
+  const isOver = runs.length > 0 && ended === runs.length;
   return {
     startedAt: finite(firstStart),
-    endedAt: hasEnded ? finite(lastEnd) : null,
-    etaSeconds: hasEnded ? null : remainingSeconds(runs, now),
+    endedAt: isOver ? finite(lastEnd) : null,
+    etaSeconds: isOver ? null : remainingSeconds(runs, now),
   };
 }
 

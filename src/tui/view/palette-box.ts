@@ -8,7 +8,7 @@ import type { PaletteDialog, UiState } from '../ui-state.js';
 import { lineWithCursor } from './line-with-cursor.js';
 import { type Box, boxFrame } from './overlay.js';
 import { ends, fit, fitLine, type Line, onBackground, span } from './span.js';
-import { wrap } from './wrap.js';
+import { wrapWithin } from '../../text/wrap.js';
 
 const widest = 96;
 const mostRows = 12;
@@ -35,7 +35,7 @@ function saidLines({ reading }: PaletteView, isRefused: boolean, inner: number):
     reading === null
       ? (['No command is called like this.', 'warn'] as const)
       : ([reading.said, toneOf(reading.kind, isRefused)] as const);
-  const lines = wrap(cleanText(text), inner - 2, 2).map((part): Line => [span(`  ${part}`, tone)]);
+  const lines = wrapWithin(cleanText(text), inner - 2, 2).map((part): Line => [span(`  ${part}`, tone)]);
   return [lines[0] ?? [], lines[1] ?? []];
 }
 

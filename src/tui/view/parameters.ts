@@ -1,7 +1,7 @@
 import { parameterOf } from '../../base/scalar.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../port.js';
-import { shortNumber } from './short-number.js';
+import { narrowNumber } from '../../text/numbers.js';
 import { ends, type Line, lineWidth, span } from './span.js';
 
 type Value = RunSummary['parameters'][string];
@@ -63,5 +63,5 @@ export function scalarText(value: Value | undefined): string {
 /** As written if that is short (`0.0001`), else rounded. */
 function shortestText(value: number): string {
   const exact = String(value);
-  return exact.length <= 8 ? exact : shortNumber(value);
+  return exact.length <= 8 ? exact : narrowNumber(value);
 }

@@ -1,6 +1,6 @@
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary, RunWord } from '../port.js';
-import { duration } from './duration.js';
+import { shortDuration } from '../../text/duration.js';
 import type { Tone } from './span.js';
 
 type Reason = { text: string; tone: Tone };
@@ -28,11 +28,11 @@ const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: nu
 
 /** First, because a long reason is cut off at its end. */
 function again(retryAt: number | null, now: number): string {
-  return retryAt === null ? '' : `again in ${duration(Math.max(0, retryAt - now) + 999)} · `;
+  return retryAt === null ? '' : `again in ${shortDuration(Math.max(0, retryAt - now) + 999)} · `;
 }
 
 function countdown(killAt: number | null, now: number): string {
-  return killAt === null ? '' : ` · SIGKILL in ${duration(Math.max(0, killAt - now) + 999)}`;
+  return killAt === null ? '' : ` · SIGKILL in ${shortDuration(Math.max(0, killAt - now) + 999)}`;
 }
 
 /** How a failed run ended: `exit 1`, `SIGSEGV`, `out of memory`, `timeout`. */

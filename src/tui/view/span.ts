@@ -1,4 +1,6 @@
-import { cellsOf, isSimple, textWidth } from '../../text/display-width.js';
+import { columnsOfText, fit, fitRight, textWidth } from '../../text/display-width.js';
+
+export { fit, fitRight };
 
 /** What a piece of text means. Only `theme.ts` knows which colour that is. */
 export const tones = [
@@ -63,20 +65,6 @@ export function plainText(line: Line): string {
   return line.map(({ text }) => text).join('');
 }
 
-/** Exactly `width` columns: cut with an ellipsis, or filled with spaces. */
-export function fit(text: string, width: number): string {
-  if (width <= 0) return '';
-  const columns = textWidth(text);
-  if (columns <= width) return text + ' '.repeat(width - columns);
-  return `${slice(text, 0, width - 1)}…`;
-}
-
-/** Like `fit`, with the spaces on the left. */
-export function fitRight(text: string, width: number): string {
-  const columns = textWidth(text);
-  return columns < width ? ' '.repeat(width - columns) + text : fit(text, width);
-}
-
 /** Exactly `width` columns of a line. */
 export function fitLine(line: Line, width: number): Line {
   if (width <= 0) return [];
@@ -109,23 +97,14 @@ export function columnsOf(line: Line, from: number, to: number): Line {
   for (const piece of line) {
     const width = textWidth(piece.text);
     if (column + width > from && column < to) {
-      kept.push({ ...piece, text: slice(piece.text, Math.max(0, from - column), Math.min(width, to - column)) });
+      kept.push({
+        ...piece,
+        text: columnsOfText(piece.text, Math.max(0, from - column), Math.min(width, to - column)),
+      });
     }
     column += width;
   }
   return filled(kept, to - from - lineWidth(kept));
-}
-
-function slice(text: string, from: number, to: number): string {
-  if (isSimple(text)) return text.slice(from, to);
-  let kept = '';
-  let column = 0;
-  for (const { glyph, width } of cellsOf(text)) {
-    const [start, stop] = [Math.max(from, column), Math.min(to, column + width)];
-    if (stop > start) kept += stop - start === width ? glyph : ' ';
-    column += width;
-  }
-  return kept;
 }
 
 /** With so many columns of space at its end. */

@@ -42,7 +42,3 @@ export const statesInOrder: readonly RunWord[] = [
   'killed',
   'lost',
 ];
-
-export function isEnded(state: RunWord): boolean {
-  return state === 'done' || state === 'failed' || state === 'killed' || state === 'lost';
-}

@@ -2,11 +2,11 @@ import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
 import { fitLineRight, sampleCell } from './compare-cells.js';
 import { countsLine } from './counts-line.js';
-import { duration } from './duration.js';
+import { shortDuration } from '../../text/duration.js';
 import { progressBar } from './progress-bar.js';
 import { sectionRule } from './section.js';
 import { shortKey } from './short-key.js';
-import { shortNumber } from './short-number.js';
+import { narrowNumber } from '../../text/numbers.js';
 import { fit, fitLine, type Line, lineWidth, span } from './span.js';
 import type { GroupOverview, SweepOverview } from './sweep-overview.js';
 
@@ -36,8 +36,8 @@ export function groupsSection({ groups, metrics, direction }: SweepOverview, wid
     span(' '.repeat(gap)),
     ...progressCell(group),
     ...cells([
-      [[span(group.runTime === 0 ? '' : duration(group.runTime), 'dim')], columns.time],
-      [[span(group.etaSeconds === null ? '' : duration(group.etaSeconds * 1000), 'dim')], columns.left],
+      [[span(group.runTime === 0 ? '' : shortDuration(group.runTime), 'dim')], columns.time],
+      [[span(group.etaSeconds === null ? '' : shortDuration(group.etaSeconds * 1000), 'dim')], columns.left],
       ...shown.map((_, index): [Line, number] => [valueCell(group, index), columns.value]),
       ...(isBestShown ? [[bestCell(group), columns.best] as [Line, number]] : []),
     ]),
@@ -75,5 +75,5 @@ function valueCell({ values, tally }: GroupOverview, index: number): Line {
 }
 
 function bestCell({ best }: GroupOverview): Line {
-  return best === null ? [span('–', 'faint')] : [span(shortNumber(best.value), 'good')];
+  return best === null ? [span('–', 'faint')] : [span(narrowNumber(best.value), 'good')];
 }

@@ -2,7 +2,7 @@ import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
 import { fitLineRight } from './compare-cells.js';
 import { sectionRule } from './section.js';
-import { shortNumber } from './short-number.js';
+import { narrowNumber } from '../../text/numbers.js';
 import { fit, fitLine, type Line, span } from './span.js';
 import type { MemoryRow } from './sweep-memory.js';
 import type { SweepOverview } from './sweep-overview.js';
@@ -65,7 +65,7 @@ function frameOf(memory: readonly MemoryRow[], width: number): Frame {
 /** From the decade below all rates and ceilings to the greatest of them. */
 function axisOf(memory: readonly MemoryRow[]): Axis | null {
   const values = memory
-    .flatMap(({ bits, ceiling }) => [ceiling, ...(bits === null ? [] : [bits.perEpisode])])
+    .flatMap(({ bits, ceiling }) => [ceiling, ...(bits === null ? [] : [bits.bits])])
     .filter((value) => value > 0);
   if (values.length === 0) return null;
   const low = Math.floor(Math.log10(Math.min(...values)) - 1e-9);
@@ -95,12 +95,12 @@ function memoryRow(row: MemoryRow, { label, shown, bar, axis }: Frame): Line {
     known:
       row.known === null
         ? [span('–', 'faint')]
-        : [span(shortNumber(row.known), 'value'), span(` of ${shortNumber(row.secretBits)}`, 'dim')],
+        : [span(narrowNumber(row.known), 'value'), span(` of ${narrowNumber(row.secretBits)}`, 'dim')],
     episodes: [span(episodesText(row.episodes), 'plain')],
     bits:
       row.bits === null
         ? [span('–', 'faint')]
-        : [span(`${row.bits.kind === 'below' ? '< ' : ''}${shortNumber(row.bits.perEpisode)}`, 'value')],
+        : [span(`${row.bits.kind === 'below' ? '< ' : ''}${narrowNumber(row.bits.bits)}`, 'value')],
     share: shareCell(row),
   };
   const numbers = shown.flatMap((key) => [span(' '.repeat(gap)), ...fitLineRight(cells[key], columns[key])]);
@@ -109,14 +109,14 @@ function memoryRow(row: MemoryRow, { label, shown, bar, axis }: Frame): Line {
 
 function episodesText(episodes: number | null): string {
   if (episodes === null) return '–';
-  return Number.isFinite(episodes) ? shortNumber(Math.round(episodes)) : 'never';
+  return Number.isFinite(episodes) ? narrowNumber(Math.round(episodes)) : 'never';
 }
 
 /** `0.14% of 3 bits` */
 function shareCell({ bits, ceiling }: MemoryRow): Line {
-  const whole = span(` of ${shortNumber(ceiling)} bit${ceiling === 1 ? '' : 's'}`, 'dim');
+  const whole = span(` of ${narrowNumber(ceiling)} bit${ceiling === 1 ? '' : 's'}`, 'dim');
   if (bits === null || !(ceiling > 0)) return [span('–', 'faint'), whole];
-  const percent = (bits.perEpisode / ceiling) * 100;
+  const percent = (bits.bits / ceiling) * 100;
   const text = percent >= 10 ? percent.toFixed(0) : String(Number(percent.toPrecision(2)));
   return [span(`${bits.kind === 'below' ? '<' : ''}${text}%`, 'strong'), whole];
 }
@@ -127,7 +127,7 @@ function barOf({ bits, ceiling }: MemoryRow, width: number, axis: Axis): Line {
     const share = (Math.log10(value) - axis.low) / (axis.high - axis.low);
     return Math.min(width - 1, Math.max(0, Math.round(share * (width - 1))));
   };
-  const end = bits === null || bits.perEpisode <= 0 ? 0 : Math.max(1, place(bits.perEpisode));
+  const end = bits === null || bits.bits <= 0 ? 0 : Math.max(1, place(bits.bits));
   const stop = ceiling > 0 ? Math.max(end, place(ceiling)) : width;
   const isBound = bits?.kind === 'below';
   return [

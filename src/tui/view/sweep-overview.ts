@@ -1,10 +1,10 @@
+import { hasEnded } from '../../base/run-words.js';
 import { groupBy } from '../../base/group-by.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary, SweepSummary } from '../port.js';
 import type { Direction } from './compare-value.js';
 import { paceOf } from './pace.js';
 import { exitWords } from './run-reason.js';
-import { isEnded } from './state-look.js';
 import type { MemoryRow } from './sweep-memory.js';
 import { elapsed, tally, type Tally } from './tally.js';
 
@@ -161,7 +161,7 @@ function medianTime(runs: readonly RunSummary[], now: number): number | null {
 
 /** The most common class first. */
 function failuresOf(runs: readonly RunSummary[]): FailureClass[] {
-  const bad = runs.filter(({ state }) => isEnded(state) && state !== 'done');
+  const bad = runs.filter(({ state }) => hasEnded(state) && state !== 'done');
   return [...groupBy(bad, className)]
     .map(([name, members]) => ({ name, count: members.length, ...commonReason(members), runs: members }))
     .sort((a, b) => b.count - a.count);

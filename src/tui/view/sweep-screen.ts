@@ -1,5 +1,5 @@
 import { cleanText } from '../../text/display-text.js';
-import { duration } from './duration.js';
+import { shortDuration } from '../../text/duration.js';
 import { sectionRule } from './section.js';
 import { fitLine, type Line, span } from './span.js';
 import { groupsSection } from './sweep-groups.js';
@@ -7,7 +7,7 @@ import { memorySection } from './sweep-memory-section.js';
 import type { SweepOverview } from './sweep-overview.js';
 import { troubleSection } from './sweep-troubles.js';
 import type { WindowModel } from './window-model.js';
-import { wrap } from './wrap.js';
+import { wrapWithin } from '../../text/wrap.js';
 
 /** The sweep as a whole. At most `height` lines of `width` columns. */
 export function sweepScreen(model: WindowModel, width: number, height: number): Line[] {
@@ -26,7 +26,7 @@ export function sweepScreen(model: WindowModel, width: number, height: number): 
 /** All lines of the screen, below its heading. */
 export function sweepLines(overview: SweepOverview, width: number): Line[] {
   if (overview.runs === 0) return [[], [span(' The sweep has no runs yet.', 'dim')]];
-  const about = overview.description === null ? [] : wrap(cleanText(overview.description), width - 2, 3);
+  const about = overview.description === null ? [] : wrapWithin(cleanText(overview.description), width - 2, 3);
   return [
     ...about.map((text): Line => [span(` ${text}`, 'dim')]),
     factsLine(overview),
@@ -42,7 +42,7 @@ function factsLine({ runs, runTime, gpuTime, donePerHour, retries }: SweepOvervi
   const facts: [string, string][] = [
     [String(runs), runs === 1 ? 'run' : 'runs'],
     ...(donePerHour === null ? [] : [[rateText(donePerHour), 'done an hour'] as [string, string]]),
-    ...(runTime === 0 ? [] : [[duration(runTime), 'of run time'] as [string, string]]),
+    ...(runTime === 0 ? [] : [[shortDuration(runTime), 'of run time'] as [string, string]]),
     ...(gpuTime === 0 ? [] : [[`${(gpuTime / 3_600_000).toFixed(1)}`, 'GPU hours'] as [string, string]]),
     ...(retries === 0 ? [] : [[String(retries), retries === 1 ? 'retry' : 'retries'] as [string, string]]),
   ];

@@ -1,5 +1,5 @@
 import { cleanText } from '../../text/display-text.js';
-import { duration } from './duration.js';
+import { shortDuration } from '../../text/duration.js';
 import { sectionRule } from './section.js';
 import { fit, fitLine, type Line, span } from './span.js';
 import { stateLook } from './state-look.js';
@@ -31,13 +31,13 @@ function slowSection(slowest: readonly SlowRun[], width: number): Line[] {
 
 function slowRow({ run, time, factor }: SlowRun, width: number): Line {
   const { glyph, tone } = stateLook[run.state];
-  const left = run.state === 'running' && run.etaSeconds !== null ? `${duration(run.etaSeconds * 1000)} left` : '';
+  const left = run.state === 'running' && run.etaSeconds !== null ? `${shortDuration(run.etaSeconds * 1000)} left` : '';
   const name = Math.max(8, width - 30);
   const isSlow = factor !== null && factor >= 1.5;
   return [
     span(` ${glyph} `, tone),
     span(fit(cleanText(run.name), name)),
-    span(duration(time).padStart(8), 'plain'),
+    span(shortDuration(time).padStart(8), 'plain'),
     span(
       factor === null ? ' '.repeat(8) : `×${factor.toFixed(factor < 10 ? 1 : 0)}`.padStart(8),
       isSlow ? 'warn' : 'dim',

@@ -1,5 +1,6 @@
+import { endStates, hasEnded } from '../../base/run-words.js';
 import type { RunSummary, RunWord } from '../port.js';
-import { isEnded, statesInOrder } from './state-look.js';
+import { statesInOrder } from './state-look.js';
 
 /** Many runs in a few numbers. */
 export type Tally = {
@@ -37,14 +38,15 @@ export function progressOf(run: RunSummary): number {
   return run.state === 'done' ? 1 : (run.progress ?? 0);
 }
 
-export function hasEnded({ counts, total }: Tally): boolean {
-  return total > 0 && counts.done + counts.failed + counts.killed + counts.lost === total;
+/** Whether all of them have ended; not of none. */
+export function isOver({ counts, total }: Tally): boolean {
+  return total > 0 && endStates.reduce((sum, state) => sum + counts[state], 0) === total;
 }
 
 /** Milliseconds a run has taken so far or took; null before it started. `now`: Unix ms. */
 export function elapsed(run: RunSummary, now: number): number | null {
   if (run.startedAt === null) return null;
-  return (isEnded(run.state) ? (run.endedAt ?? now) : now) - run.startedAt;
+  return (hasEnded(run.state) ? (run.endedAt ?? now) : now) - run.startedAt;
 }
 
 /** Welford's running mean and variance. */

@@ -1,3 +1,4 @@
+import { twoDigits } from '../../text/duration.js';
 import { lazy } from '../../base/lazy.js';
 import { multiples, ticks } from './ticks.js';
 
@@ -44,9 +45,10 @@ function secondsLabel(value: number, step: number): string {
   if (rounded === 0) return '0';
   if (step >= day) return `${sign}${rounded / day}d`;
   if (step >= hour) return `${sign}${rounded / hour}h`;
-  if (rounded >= hour) return `${sign}${Math.floor(rounded / hour)}h${two(Math.floor((rounded % hour) / minute))}`;
+  if (rounded >= hour)
+    return `${sign}${Math.floor(rounded / hour)}h${twoDigits(Math.floor((rounded % hour) / minute))}`;
   if (step >= minute) return `${sign}${rounded / minute}m`;
-  if (rounded >= minute) return `${sign}${Math.floor(rounded / minute)}m${two(rounded % minute)}`;
+  if (rounded >= minute) return `${sign}${Math.floor(rounded / minute)}m${twoDigits(rounded % minute)}`;
   return `${sign}${Number(rounded.toPrecision(6))}s`;
 }
 
@@ -87,14 +89,10 @@ export function exactSeconds(value: number): string {
   const sign = value < 0 ? '-' : '';
   if (seconds < minute) return `${sign}${Number(seconds.toFixed(2))}s`;
   const [hours, minutes] = [Math.floor(seconds / hour), Math.floor((seconds % hour) / minute)];
-  return `${sign}${hours > 0 ? `${hours}h` : ''}${two(minutes)}m${two(Math.floor(seconds % minute))}s`;
+  return `${sign}${hours > 0 ? `${hours}h` : ''}${twoDigits(minutes)}m${twoDigits(Math.floor(seconds % minute))}s`;
 }
 
 /** Unix seconds as a time of this place: `05.01. 12:30:07`. */
 export function exactTime(value: number): string {
   return `${clockLabel(value, day)} ${clockLabel(value, 1)}`;
-}
-
-function two(value: number): string {
-  return String(value).padStart(2, '0');
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { judgeGuess, roundHalfEven, type RewardRule } from '../../../src/lab/memory/rewards.js';
+import { roundHalfEven } from '../../../src/analysis/memory-rules.js';
+import { judgeGuess, type RewardRule } from '../../../src/lab/memory/rewards.js';
 
 const binned = (bins: number): RewardRule => ({ type: 'binned_log_distance', bins });
 const rules: RewardRule[] = [{ type: 'binary' }, { type: 'log_distance' }, ...[2, 4, 8, 16].map(binned)];

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bitLength, bitsValue, secretBits, secretFor, signalBits } from '../../../src/lab/memory/secret.js';
+import { bitLength, signalBits } from '../../../src/analysis/memory-rules.js';
+import { bitsValue, secretBits, secretFor } from '../../../src/lab/memory/secret.js';
 import { multiStepTheory, singleStepTheory } from '../../../src/lab/memory/theory.js';
 
 describe('secrets', () => {

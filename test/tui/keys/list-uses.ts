@@ -12,7 +12,7 @@ export const listUses: Record<ListCommand, readonly Use[]> = {
     {
       where: 'in a log',
       from: ['down', 'down', 'enter'],
-      at: /end · 12\.3 kB/,
+      at: /end · 12 KiB/,
       sees: [/^ \/ .* in the log · regular expression/m],
       back: ['escape', 'escape', 'home'],
     },

@@ -4,7 +4,7 @@ import { isHome, not, type Use } from './use.js';
 const lastRow = /│ ○ J_waits/;
 const binary = /│ binary *$/m;
 const secondSeed = ['down', 'down', 'down', 'enter'];
-const openedSecondSeed = /^ ✓ A_bsweep_single_N1024_binary_s1[^]*end · 12\.3 kB/m;
+const openedSecondSeed = /^ ✓ A_bsweep_single_N1024_binary_s1[^]*end · 12 KiB/m;
 const groupIsOpen = /runs │ charts/;
 
 /** What moves, on the screens where it does. */

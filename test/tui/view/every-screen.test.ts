@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GpuIndex } from '../../../src/base/ids.js';
-import { toAscii } from '../../../src/tui/ascii.js';
+import { toAscii } from '../../../src/text/ascii.js';
 import type { Controller } from '../../../src/tui/controller.js';
 import type { Draft } from '../../../src/tui/editor-port.js';
 import { Painter } from '../../../src/tui/painter.js';

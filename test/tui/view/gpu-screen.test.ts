@@ -3,7 +3,8 @@ import { GpuIndex } from '../../../src/base/ids.js';
 import type { Controller } from '../../../src/tui/controller.js';
 import type { GpuSummary } from '../../../src/tui/port.js';
 import { gaugeSpark } from '../../../src/tui/view/gauge-spark.js';
-import { gpuMemory, memoryText } from '../../../src/tui/view/gpu-memory.js';
+import { memoryReading } from '../../../src/text/numbers.js';
+import { gpuMemory } from '../../../src/tui/view/gpu-memory.js';
 import { memoryBar } from '../../../src/tui/view/gpu-table.js';
 import { aController, screenText } from '../frames.js';
 import { aRun, memorySweep, type SimulatedFleet } from '../simulated-fleet.js';
@@ -157,7 +158,7 @@ describe('the memory of a GPU', () => {
   });
 
   it('is told in the larger unit that fits', () => {
-    expect([512, 1024, 81_920].map(memoryText)).toEqual(['512 MiB', '1.0 GiB', '80.0 GiB']);
+    expect([512, 1024, 81_920].map(memoryReading)).toEqual(['512 MiB', '1.0 GiB', '80.0 GiB']);
   });
 });
 

@@ -22,6 +22,19 @@ describe('a run of a memory sweep', () => {
       run: { metrics: { 'test/bits/answer_raw': 1, 'progress/examples': 8 }, parameters: { N: 64 } },
       facts: { secretBits: 6, ceiling: 6 },
     },
+    {
+      when: 'is paid by the distance, and its ceiling is that of the report',
+      run: { metrics: columns, parameters: { N: 16, env_type: 'single_step', reward_type: 'log_distance' } },
+      facts: { secretBits: 4, ceiling: 3.5625 },
+    },
+    {
+      when: 'is paid bit by bit and credited with the sum, whatever its channel carries',
+      run: {
+        metrics: { ...columns, 'theory/signal_bits': 4, 'theory/channel_bits_per_episode': 4 },
+        parameters: { N: 16, env_type: 'multi_step', advantages: 'trajectory' },
+      },
+      facts: { secretBits: 4, ceiling: Math.log2(5) },
+    },
     { when: 'does not say what it could know', run: { metrics: columns }, facts: null },
     { when: 'is some other run', run: { metrics: { 'optim/loss': 1 }, parameters: { N: 64 } }, facts: null },
   ])('$when', ({ run, facts }) => {
@@ -50,7 +63,7 @@ describe('bits per episode', () => {
         const verdicts = drawn.map(({ state: now, y }) => {
           const evaluations = y.map((known, index) => ({ step: index, episodes: (index + 1) * 100, bits: known }));
           const judged = {
-            N: 1024,
+            secretBits: 10,
             secret: null,
             state: now === 'done' || now === 'failed' || now === 'queued' ? now : 'running',
           } as const;
@@ -63,9 +76,7 @@ describe('bits per episode', () => {
           memorised: wanted.counts.memorised,
           episodes: wanted.medianOfAll,
         });
-        expect(row!.bits === null ? null : { kind: row!.bits.kind, bits: row!.bits.perEpisode }).toEqual(
-          wanted.bitsPerEpisode,
-        );
+        expect(row!.bits).toEqual(wanted.bitsPerEpisode);
         expect(row!.ceiling).toBe(wanted.ceiling.bits);
       }),
     );

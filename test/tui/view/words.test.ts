@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cleanText } from '../../../src/text/display-text.js';
 import { textWidth } from '../../../src/text/display-width.js';
-import { duration } from '../../../src/tui/view/duration.js';
+import { shortDuration } from '../../../src/text/duration.js';
 import { progressBar } from '../../../src/tui/view/progress-bar.js';
 import { runReason } from '../../../src/tui/view/run-reason.js';
-import { shortNumber } from '../../../src/tui/view/short-number.js';
+import { narrowNumber } from '../../../src/text/numbers.js';
 import { plainText } from '../../../src/tui/view/span.js';
 import { sparkline } from '../../../src/tui/view/sparkline.js';
 import { tickLabel, ticks } from '../../../src/tui/view/ticks.js';
-import { wrap } from '../../../src/tui/view/wrap.js';
+import { wrapWithin } from '../../../src/text/wrap.js';
 import { aRun } from '../simulated-fleet.js';
 
 describe('durations', () => {
@@ -21,7 +21,7 @@ describe('durations', () => {
     [183_600_000, '2d03h'],
     [86_400_000 * 120, '120d'],
   ])('%i ms is %s', (ms, text) => {
-    expect(duration(ms)).toBe(text);
+    expect(shortDuration(ms)).toBe(text);
   });
 });
 
@@ -38,11 +38,11 @@ describe('numbers', () => {
     [Number.NaN, 'NaN'],
     [-Infinity, '-inf'],
   ])('%d is %s', (value, text) => {
-    expect(shortNumber(value)).toBe(text);
+    expect(narrowNumber(value)).toBe(text);
   });
 
   it('never need more than eight columns', () => {
-    fc.assert(fc.property(fc.double(), (value) => shortNumber(value).length <= 8));
+    fc.assert(fc.property(fc.double(), (value) => narrowNumber(value).length <= 8));
   });
 });
 
@@ -118,16 +118,16 @@ describe('foreign text', () => {
 
 describe('wrapping', () => {
   it('breaks at spaces, and cuts the last line', () => {
-    expect(wrap('the quick brown fox jumps over', 11, 2)).toEqual(['the quick', 'brown fox …']);
-    expect(wrap('unbreakable', 4, 5)).toEqual(['unbr', 'eaka', 'ble']);
-    expect(wrap('', 4, 2)).toEqual(['']);
+    expect(wrapWithin('the quick brown fox jumps over', 11, 2)).toEqual(['the quick', 'brown fox …']);
+    expect(wrapWithin('unbreakable', 4, 5)).toEqual(['unbr', 'eaka', 'ble']);
+    expect(wrapWithin('', 4, 2)).toEqual(['']);
   });
 
   it('never makes a line too wide or too many lines, and always comes to an end', () => {
     const text = fc.string({ unit: fc.constantFrom('a', ' ', '你', 'e\u0301', '\u0301', '\u200b'), maxLength: 60 });
     fc.assert(
       fc.property(text, fc.integer({ min: 2, max: 20 }), fc.integer({ min: 1, max: 5 }), (words, width, most) => {
-        const lines = wrap(words, width, most);
+        const lines = wrapWithin(words, width, most);
         expect(lines.length).toBeLessThanOrEqual(most);
         for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(width);
       }),

@@ -1,10 +1,7 @@
-import { chmodSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { askProgram, isOnPath, type Question } from '../../src/gpu/ask-program.js';
-import { temporaryFolder } from './fake-gpus.js';
+import { askProgram, shortCall, type ShortCall } from '../../src/processes/short-call.js';
 
-function ask(script: string, more: Partial<Question> = {}) {
+function ask(script: string, more: Partial<ShortCall> = {}) {
   const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', WORD: 'hello' };
   return askProgram({ program: 'sh', args: ['-c', script], environment, patienceMs: 20_000, ...more });
 }
@@ -38,13 +35,24 @@ describe('asking a program', () => {
     expect(await ask('echo up')).toEqual({ kind: 'answered', stdout: 'up\n' });
   });
 
-  it('is possible for what is on the PATH and may be executed', () => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, 'tool'), '');
-    expect(isOnPath('tool', { PATH: `/nonexistent:${folder}` })).toBe(false);
-    chmodSync(join(folder, 'tool'), 0o755);
-    expect(isOnPath('tool', { PATH: `/nonexistent:${folder}` })).toBe(true);
-    expect(isOnPath('tool', { PATH: '' })).toBe(false);
-    expect(isOnPath('tool', {})).toBe(false);
+  it('is ended when it says more than anyone wants to hear, and what it said until then is kept', async () => {
+    const answer = await ask('yes', { most: 6 });
+    expect(answer).toEqual({ kind: 'failed', code: null, stdout: 'y\ny\ny\n', reason: 'more than 6 bytes' });
+  });
+
+  it('is done in the folder it is told to', async () => {
+    expect(await ask('pwd', { cwd: '/' })).toEqual({ kind: 'answered', stdout: '/\n' });
+    expect(await ask('pwd', { cwd: '/no/such/folder' })).toMatchObject({ kind: 'failed', code: null });
+  });
+
+  it('gives what a program had said when it took too long', async () => {
+    const call = {
+      program: 'sh',
+      args: ['-c', 'echo begun; exec sleep 60'],
+      environment: process.env,
+      patienceMs: 1000,
+    };
+    const answer = await shortCall(call);
+    expect([answer.kind, answer.stdout.toString()]).toEqual(['hung', 'begun\n']);
   });
 });

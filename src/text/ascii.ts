@@ -1,4 +1,4 @@
-import { cellsOf, isSimple } from '../text/display-width.js';
+import { cellsOf, isSimple } from './display-width.js';
 
 /** What stands for each of our own characters where only ASCII can be shown. Each is one column, as the original. */
 const stands: Record<string, string> = {
@@ -63,6 +63,14 @@ export function toAscii(text: string): string {
   return cellsOf(text)
     .map(({ glyph, width }) => standFor(glyph).padEnd(width, '?'))
     .join('');
+}
+
+/** Where columns do not matter, these are said in more than one. */
+const spelt: Readonly<Record<string, string>> = { '∞': 'inf', '±': '+-', '²': '^2', '∝': '~', '†': '+' };
+
+/** A line in ASCII, as long as it takes. What has no substitute becomes `?`. */
+export function plainAscii(line: string): string {
+  return line.replace(/[^\x20-\x7e]/gu, (character) => spelt[character] ?? standFor(character));
 }
 
 function standFor(glyph: string): string {

@@ -1,0 +1,56 @@
+import { ceilingOf } from './ceiling.js';
+import { signalBits } from './memory-rules.js';
+import { memoryTask, type Settings, sizeOf } from './memory-task.js';
+import type { Curve } from './verdict.js';
+
+/** Keys under which bits known may be found, best first: by the answer alone, then by the source system's count. */
+const bitsKeys = [
+  'test/bits/answer_raw',
+  'test/bits/answer_clamped',
+  'test/bits/known_raw_mean',
+  'test/bits/known_clamped_mean',
+];
+/** What has been learnt from. */
+const countKeys = ['progress/episodes', 'progress/examples'];
+
+/** The metric that says how many bits a run knows, and the one that counts what it has learnt from; null: there is none. */
+export function memoryKeys(has: (key: string) => boolean): { bits: string | null; count: string | null } {
+  return { bits: bitsKeys.find(has) ?? null, count: countKeys.find(has) ?? null };
+}
+
+type LastValues = Readonly<Record<string, number | null>>;
+
+/** The last answer at temperature 0; null when the run did not measure it. */
+export function greedyOf(last: LastValues): Curve['greedy'] {
+  const probability = last['test/greedy_prob'] ?? null;
+  return probability === null ? null : { answer: last['test/greedy'] ?? null, probability };
+}
+
+/**
+ * The bits there are to know and the most that one episode can carry, of a run of which only its last values and its
+ * parameters are at hand; null: it is no memory run, or does not say.
+ *
+ * What the learner is given counts, where that is less than what the environment says. Of a dense run that does not say what it
+ * is given, the settings do.
+ */
+export function memoryFacts(last: LastValues, settings: Settings): { secretBits: number; ceiling: number } | null {
+  if (memoryKeys((key) => key in last).bits === null) return null;
+  const secretBits = last['theory/signal_bits'] ?? bitsOf(sizeOf(settings));
+  if (secretBits === null) return null;
+  // An example says the whole secret.
+  const ofExample = 'progress/examples' in last ? secretBits : null;
+  const ceiling = last['theory/credit_bits_per_episode'] ?? carried(last, settings) ?? ofExample;
+  return ceiling === null ? null : { secretBits, ceiling };
+}
+
+function bitsOf(N: number | null): number | null {
+  return N === null ? null : signalBits(N);
+}
+
+function carried(last: LastValues, settings: Settings): number | null {
+  const task = memoryTask(settings);
+  const byRun = last['theory/channel_bits_per_episode'] ?? null;
+  if (task === null) return byRun;
+  const bySettings = ceilingOf(task.condition, task.N).bits;
+  return task.condition.kind === 'dense' ? bySettings : (byRun ?? bySettings);
+}
