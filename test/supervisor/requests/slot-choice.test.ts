@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GpuIndex } from '../../../src/base/ids.js';
 import { type Gpu, type GpuView, nothingKnown } from '../../../src/gpu/gpu.js';
@@ -100,7 +101,8 @@ describe('how many runs may share a GPU', () => {
 
   it('is one where the driver admits one process, unless they go through the MPS daemon', () => {
     const view = viewOf(gpu(0, { computeMode: 'exclusive' }), gpu(1));
-    const withDaemon = { PATH: 'test/fixtures/mps' };
+    // A relative folder of a PATH means another one in each process, and is passed over.
+    const withDaemon = { PATH: resolve('test/fixtures/mps') };
     expect(mostSharing([granted(0)], view, { PATH: '/nonexistent' })(auto)).toBe(1);
     expect(mostSharing([granted(0)], view, withDaemon)(auto)).toBe(Infinity);
     expect(mostSharing([granted(0)], view, withDaemon)(off)).toBe(1);
