@@ -54,7 +54,7 @@ export const RunSummary = z.object({
   etaSeconds: z.number().nullable(),
   /** Last value of every numeric metric. */
   metrics: z.record(z.string(), z.number().nullable()),
-  /** The sweep's first shown metric over the run so far, oldest first, at most 32 values. */
+  /** The first metric worth a column over the run so far, oldest first, at most 32 values. */
   spark: z.array(z.number().nullable()),
   health: z.enum(runHealths),
 });

@@ -1,3 +1,4 @@
+import { shownMetrics } from '../../analysis/metric-order.js';
 import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-metrics.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { compileStopRule } from '../../spec/policy/stop-rule.js';
@@ -44,6 +45,9 @@ export class MetricsMonitor {
   #ruleMet = false;
   #lastRow: number;
   #rows = 0;
+  /** How many metrics there were when the one of the small picture was chosen. */
+  #keys = 0;
+  #sparkKey: string | null = null;
   /** Where this attempt took up: a resumed run does not start at zero. */
   #start: { at: number; progress: number } | null = null;
 
@@ -112,6 +116,7 @@ export class MetricsMonitor {
 
   #restart(): void {
     this.#ruleHolds = ruleOf(this.#run);
+    this.#keys = 0;
     this.#callbacks.restart();
   }
 
@@ -137,10 +142,12 @@ export class MetricsMonitor {
     return rate > 0 ? Math.round((1 - progress) / rate / 1000) : null;
   }
 
+  /** Of the first metric worth a column, which is looked for again when there are others than before. */
   #spark(): (number | null)[] {
     const keys = this.#metrics.keys();
-    const key = this.#run.metrics.show.find((shown) => keys.includes(shown));
-    return key === undefined ? [] : this.#metrics.spark(key);
+    if (keys.length !== this.#keys) this.#sparkKey = shownMetrics(keys, this.#run.metrics)[0] ?? null;
+    this.#keys = keys.length;
+    return this.#sparkKey === null ? [] : this.#metrics.spark(this.#sparkKey);
   }
 
   /** A metric that is not a number matters where it is shown, or is a loss. */

@@ -52,6 +52,14 @@ describe('the vital signs of a run', () => {
     expect(at(signsOf({ metrics }), 1000)).toMatchObject({ spark: [3, 2], metrics: { step: 2, loss: 2 } });
   });
 
+  it('show a result where nothing is wanted, and a better one when it comes', () => {
+    add('{"step": 1, "lr": 5}', '{"step": 2, "lr": 4}');
+    const signs = signsOf({ metrics: { show: [], x: 'step', progress: null } });
+    expect(at(signs, 1000).spark).toEqual([5, 4]);
+    add('{"step": 3, "lr": 3, "loss": 9}');
+    expect(at(signs, 2000).spark).toEqual([9]);
+  });
+
   it.each([
     { row: '{"loss": NaN}', health: 'nan' },
     { row: '{"train/loss": null}', health: 'nan' },
