@@ -37,6 +37,7 @@ async function main(): Promise<void> {
   // What Node itself has to say goes the same way.
   process.stderr.on('error', () => undefined);
   const { runs: runsDirectory, bin, takesOver } = options();
+  const openExecutor = executorNamed(process.env['MEMRL_EXECUTOR'] ?? 'local');
   const socket = addressOf(runsDirectory);
   if (readLock(lockPath(runsDirectory)) === null && (await isAnsweringPing(socket))) {
     log(`a supervisor of ${runsDirectory} is there already, though someone has deleted its lock`);
@@ -47,7 +48,6 @@ async function main(): Promise<void> {
   const lock = await locked(runsDirectory, own, takesOver ? terms : null);
   if (lock === null) return;
   const isOurs = () => lock.look() !== 'lost';
-  const openExecutor = executorNamed(process.env['MEMRL_EXECUTOR'] ?? 'local');
   const given = { runsDirectory, openExecutor, bin, socket, isOurs, completionOf, log, host: hostConfig() };
   try {
     await serve(given, lock, terms);

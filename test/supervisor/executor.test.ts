@@ -109,3 +109,15 @@ describe('a supervisor whose executor takes its time and finds runs their GPUs',
     next.close();
   });
 });
+
+describe('a supervisor that is to use an executor', () => {
+  it('which there is not, does not come up, and says which there are', async () => {
+    const other = new Testbed({ MEMRL_EXECUTOR: 'slrum' });
+    try {
+      await expect(other.fleet()).rejects.toThrow(/There is no executor called slrum/);
+      expect(other.supervisorPid()).toBeNull();
+    } finally {
+      await other.close();
+    }
+  });
+});
