@@ -6,6 +6,7 @@
  * scheduler does when the event comes.
  */
 import type { RunId } from '../base/ids.js';
+import { hasEnded } from '../base/run-words.js';
 import type { SchedulerEvent } from '../scheduler/event.js';
 import type { RunSummary } from './run-summary.js';
 
@@ -300,8 +301,4 @@ function endedRefusal(state: State): Refusal | null {
 
 function stoppingRefusal(state: State): Refusal | null {
   return state === 'stopping' ? { why: 'is still stopping' } : null;
-}
-
-function hasEnded(state: State): boolean {
-  return state === 'done' || state === 'failed' || state === 'killed' || state === 'lost';
 }

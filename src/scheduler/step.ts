@@ -83,27 +83,25 @@ function obey(turn: StepContext, event: Request): void {
   }
 }
 
-function orderOf(event: Request): (turn: StepContext, run: Run) => void {
-  switch (event.type) {
-    case 'stop-requested':
-      return (turn, run) => stop(turn, run, { kind: 'asked' });
-    case 'resume-requested':
-      return resume;
-    case 'retry-requested':
-      return tryAgain;
-    case 'hold-requested': {
-      const { reason } = event;
-      return reason === undefined ? hold : (turn, run) => holdForTarget(turn, run, reason);
-    }
-    case 'release-requested':
-      return release;
-    case 'pause-requested':
-      return pause;
-    case 'continue-requested':
-      return goOn;
-    case 'priority-requested':
-      return (turn, run) => setPriority(turn, run, event.priority);
-    default:
-      return assertNever(event);
-  }
+type Order = (turn: StepContext, run: Run) => void;
+
+/** What each request does to a run; complete by its type. */
+const orders: { readonly [Type in Request['type']]: (event: EventOf<Type>) => Order } = {
+  'stop-requested': () => (turn, run) => stop(turn, run, { kind: 'asked' }),
+  'resume-requested': () => resume,
+  'retry-requested': () => tryAgain,
+  'hold-requested': ({ reason }) => (reason === undefined ? hold : (turn, run) => holdForTarget(turn, run, reason)),
+  'release-requested': () => release,
+  'pause-requested': () => pause,
+  'continue-requested': () => goOn,
+  'priority-requested':
+    ({ priority }) =>
+    (turn, run) =>
+      setPriority(turn, run, priority),
+};
+
+function orderOf(event: Request): Order {
+  // The table holds for each type what takes an event of that type.
+  const order = orders[event.type] as (event: Request) => Order;
+  return order(event);
 }

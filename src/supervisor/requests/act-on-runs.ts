@@ -2,6 +2,7 @@ import type { RunId } from '../../base/ids.js';
 import type { Ack, RunCommand } from '../../protocol/message.js';
 import { doneWords, eventOf, type Refusal, refusalOf, refusalWords, runVerbNames } from '../../protocol/run-verbs.js';
 import type { SchedulerState } from '../../scheduler/state.js';
+import { counted } from '../../text/numbers.js';
 import { verbTarget } from '../publish/run-view.js';
 import type { RequestTools } from './request.js';
 
@@ -44,7 +45,7 @@ function answer({ ids, refused }: Selection, done: string): Ack {
     return { ok: false, message: why ?? 'there are no such runs', fix: first?.refusal.fix ?? null };
   }
   const rest = why === null ? '' : `; ${refused.length} not: ${why}`;
-  return { ok: true, message: `${ids.length} run${ids.length === 1 ? '' : 's'} ${done}${rest}` };
+  return { ok: true, message: `${counted(ids.length, 'run')} ${done}${rest}` };
 }
 
 /** Those that wait first: one that is about to be stopped or held must not start in the place of one that was. */
