@@ -24,7 +24,10 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return `Known: ${shown.join(', ')}${candidates.length > shown.length ? ', …' : ''}.`;
 }
 
-/** Letters to insert, delete, replace, or swap with their neighbour. */
+/**
+ * Letters to insert, delete, replace, or swap with their neighbour. By hand for the last: in a short word two swapped letters are
+ * the usual slip, and the small libraries count them as two.
+ */
 function editDistance(left: string, right: string): number {
   let before: number[] = [];
   let above = Array.from({ length: right.length + 1 }, (_, column) => column);

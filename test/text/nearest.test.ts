@@ -6,6 +6,7 @@ describe('the nearest word', () => {
     { word: 'comand', among: ['command', 'cwd'], is: 'command' },
     { word: 'group', among: ['groups', 'grace'], is: 'groups' },
     { word: 'warmpu', among: ['warmup'], is: 'warmup' },
+    { word: 'cdw', among: ['cwd'], is: 'cwd' },
     { word: 'LR', among: ['lr', 'l2'], is: 'lr' },
     { word: 'zzz', among: ['command'], is: null },
   ])('to $word is $is', ({ word, among, is }) => {
