@@ -35,7 +35,9 @@ describe('a runs directory that is supervised from another host', () => {
     const lock = lockFromElsewhere();
     const beganAt = performance.now();
     const refusal = await bed.fleet().catch((error: Error & { fix?: string }) => `${error.message} ${error.fix}`);
-    expect(refusal).toMatch(new RegExp(`supervised by process ${process.pid} on beta, which cannot be reached from here`));
+    expect(refusal).toMatch(
+      new RegExp(`supervised by process ${process.pid} on beta, which cannot be reached from here`),
+    );
     expect(refusal).toMatch(/Run memrl-tui on beta/);
     expect(performance.now() - beganAt).toBeLessThan(8000);
     expect(lockNow()).toEqual(lock);
@@ -60,9 +62,7 @@ describe('a runs directory that is supervised from another host', () => {
     const fleet = await ensureSupervisor(bed.runs, programs, { takesOver: true });
     await fleet.ready();
     fleet.close();
-    expect(said.join()).toMatch(
-      /process \d+ on beta supervises .*taken over if it sends no heartbeat for 0.6 s/,
-    );
+    expect(said.join()).toMatch(/process \d+ on beta supervises .*taken over if it sends no heartbeat for 0.6 s/);
     expect(lockNow()?.host).toBe(hostIdentity().host);
     expect(bed.text('.supervisor', 'log')).toMatch(/the lease of process \d+ on beta has expired/);
   });

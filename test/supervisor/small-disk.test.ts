@@ -119,9 +119,7 @@ describe.skipIf(!isPossible)('a disk that runs full in the middle of a sweep', (
     expect(fleet.status.problem).toBe(
       `no run can be started right now: cannot write to ${first.directory}: the disk is full`,
     );
-    expect(run(fleet, 's/later0').reason).toMatch(
-      /^cannot be started right now, will be retried: .*the disk is full$/,
-    );
+    expect(run(fleet, 's/later0').reason).toMatch(/^cannot be started right now, will be retried: .*the disk is full$/);
     expect(await askUntilRefused(fleet)).toMatch(/so it was not done: ENOSPC.* Free some space/);
     expect(fleet.status.problem).toMatch(/^the disk of the runs directory is full, nothing is started until/);
     const more = plan(disk.inside, 'more', [quiet('more', 0)]);

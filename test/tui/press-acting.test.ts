@@ -58,7 +58,9 @@ describe('marks', () => {
   });
 
   it('that suit none are refused, with what they would have to be', () => {
-    expect(play(2, ['space', 'k']).ui.note?.text).toBe('None of the 1 marked run is queued or running; * unmarks them.');
+    expect(play(2, ['space', 'k']).ui.note?.text).toBe(
+      'None of the 1 marked run is queued or running; * unmarks them.',
+    );
   });
 
   it('tell what undoes it', () => {
