@@ -23,7 +23,7 @@ function sweepsShown(): { readonly name: string; readonly argv: readonly string[
 describe('the README', () => {
   it('shows sweep files that are ones: the first for a script of six runs, the second with what groups can do', () => {
     const [first, second] = sweepsShown();
-    expect(first!.map(({ argv }) => argv.slice(2).join(' '))).toContain('--seed=0 --lr=0.1');
+    expect(first!.map(({ argv }) => argv.slice(2).join(' '))).toContain('--seed=0 --lr=0.02');
     expect(first).toHaveLength(6);
     expect(second!.map(({ name }) => name).slice(0, 3)).toEqual(['prepare', 'lr0.001_s0', 'lr0.0003_s0']);
     expect(second![1]!.argv).toContain('--warmup=100');

@@ -62,7 +62,7 @@ describe('the words of a command line', () => {
     [[' ', '\t'], 'The query is empty', 'Name the runs'],
     [[], 'The query is empty', 'Name the runs'],
     [['A_s0', ''], 'An argument next to `A_s0` is empty', 'Name the runs'],
-    [['""'], 'these quotes are empty', 'write all'],
+    [['""'], 'these quotes are empty', 'use all'],
   ])('%j are refused', (words, problem, fix) => {
     const { message, fix: said } = refusal(...words);
     expect({ message, said }).toEqual({

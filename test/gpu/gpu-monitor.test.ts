@@ -161,7 +161,7 @@ describe('the GPU monitor', () => {
     for (let look = 0; look < 2; look++) {
       expect(await monitor.look()).toMatchObject({
         gpus: [{}, {}],
-        problem: expect.stringContaining('not there any more') as string,
+        problem: expect.stringContaining('tools are gone') as string,
       });
     }
   });

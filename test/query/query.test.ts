@@ -145,8 +145,8 @@ describe('a query', () => {
     ['a (b', 3, 'this parenthesis is not closed.', ')'],
     ['a) b', 2, 'no parenthesis is open here.', 'Remove it'],
     ['a "b', 3, 'this quote is not closed.', '"'],
-    ['""', 1, 'these quotes are empty.', 'write all'],
-    ['not ""', 5, 'these quotes are empty.', 'write all'],
+    ['""', 1, 'these quotes are empty.', 'use all'],
+    ['not ""', 5, 'these quotes are empty.', 'use all'],
   ])('%j is refused at character %i', (text, at, problem, fix) => {
     const read = readRunQuery(text);
     expect(read).toMatchObject({ kind: 'problem', problem, at: at - 1, fix: expect.stringContaining(fix) as string });

@@ -124,7 +124,7 @@ describe('the lines of it', () => {
       '',
       'run  ended at  of  final  why',
       '────────────────────────────────────────────────────────────────────────────────',
-      'bad         2   5        8  8 at iteration 2 is above 4, the best half of 2 runs',
+      'bad         2   5      8  8 at iteration 2 is above 4, the best half of 2 runs',
     ]);
   });
 

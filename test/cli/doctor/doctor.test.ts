@@ -180,7 +180,7 @@ describe('the socket', () => {
       make: () => mkdirSync(join(place.runsDirectory, 'memrl'), { mode: 0o755 }),
       says: 'others may enter',
     },
-    { what: 'is a file', make: () => writeFileSync(join(place.runsDirectory, 'memrl'), ''), says: 'no folder' },
+    { what: 'is a file', make: () => writeFileSync(join(place.runsDirectory, 'memrl'), ''), says: 'not a folder' },
   ])('has another where that $what', async ({ make, says }) => {
     make();
     place = { ...place, environment: { ...place.environment, TMPDIR: place.runsDirectory } };
