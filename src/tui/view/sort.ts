@@ -35,9 +35,9 @@ export function isLive({ by }: Sort): boolean {
 /** The order in words: `loss, lowest first`. `metric`: the chosen one. */
 export function sortWords({ by, isReversed }: Sort, metric: string | null): string {
   if (by === 'file order') return isReversed ? 'file order, reversed' : 'file order';
-  const first = firstWords[by] ?? (columnKey(by as ColumnId)?.kind === 'parameter' ? lowest : highest);
-  const what = by === 'metric' ? (metric ?? 'metric') : (columnKey(by as ColumnId)?.key ?? by);
-  return `${what}, ${first[isReversed ? 1 : 0]} first`;
+  const key = columnKey(by as ColumnId);
+  const first = firstWords[by] ?? (key?.kind === 'parameter' ? lowest : highest);
+  return `${by === 'metric' && metric !== null ? metric : (key?.key ?? by)}, ${first[isReversed ? 1 : 0]} first`;
 }
 
 type Words = readonly [first: string, reversed: string];
