@@ -35,9 +35,13 @@ export function isLive({ by }: Sort): boolean {
 /** The order in words: `loss, lowest first`. `metric`: the chosen one. */
 export function sortWords({ by, isReversed }: Sort, metric: string | null): string {
   if (by === 'file order') return isReversed ? 'file order, reversed' : 'file order';
-  const key = columnKey(by as ColumnId);
-  const first = firstWords[by] ?? (key?.kind === 'parameter' ? lowest : highest);
-  return `${by === 'metric' && metric !== null ? metric : (key?.key ?? by)}, ${first[isReversed ? 1 : 0]} first`;
+  const [first, last] = endsOf(by);
+  const what = by === 'metric' ? metric : columnKey(by as ColumnId)?.key;
+  return `${what ?? by}, ${isReversed ? last : first} first`;
+}
+
+function endsOf(by: SortBy): Words {
+  return firstWords[by] ?? (columnKey(by as ColumnId)?.kind === 'parameter' ? lowest : highest);
 }
 
 type Words = readonly [first: string, reversed: string];
