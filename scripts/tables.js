@@ -1,25 +1,27 @@
-/** `npm run tables`: writes the tables of verbs and keys into the README, from the tables the programs themselves use. */
+/** `npm run tables`: writes the tables of verbs and keys into docs/, from the tables the programs themselves use. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const readme = join(root, 'README.md');
 
 const { keyTableMarkdown } = await load('src/tui/key-map.ts');
 const { verbTableMarkdown } = await load('src/cli/verb-table.ts');
-let text = readFileSync(readme, 'utf8');
-for (const [name, table] of [
-  ['keys', keyTableMarkdown()],
-  ['verbs', verbTableMarkdown()],
+for (const [name, page, table] of [
+  ['keys', 'docs/keys.md', keyTableMarkdown()],
+  ['verbs', 'docs/commands.md', verbTableMarkdown()],
 ]) {
+  const path = join(root, page);
+  const text = readFileSync(path, 'utf8');
   const marks = new RegExp(`(<!-- ${name}: begin[^>]*-->\\n)[^]*?(<!-- ${name}: end -->)`);
   if (!marks.test(text))
-    throw new Error(`README.md has lost its marks <!-- ${name}: begin --> and <!-- ${name}: end -->.`);
-  text = text.replace(marks, (_all, begin, end) => `${begin}\n${table}\n\n${end}`);
+    throw new Error(`${page} has lost its marks <!-- ${name}: begin --> and <!-- ${name}: end -->.`);
+  writeFileSync(
+    path,
+    text.replace(marks, (_all, begin, end) => `${begin}\n${table}\n\n${end}`),
+  );
 }
-writeFileSync(readme, text);
 
 /** The exports of one module; what it would load only when a verb is called stays away. */
 async function load(entry) {

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { verbTableMarkdown } from '../src/cli/verb-table.js';
@@ -7,34 +8,54 @@ import { parseSweepFile } from '../src/spec/file/parse-sweep-file.js';
 import { keyTableMarkdown } from '../src/tui/key-map.js';
 
 const readme = readFileSync('README.md', 'utf8');
+const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync('docs').filter((name) => name.endsWith('.md'))].map(
+  (name) => (existsSync(name) ? name : join('docs', name)),
+);
+
+/** The sweep files that the README shows, expanded. */
+function sweepsShown(): { readonly name: string; readonly argv: readonly string[] }[][] {
+  return [...readme.matchAll(/```yaml\n([^]*?)```/g)].map(([, text]) => {
+    const options = { runsDirectory: '/runs', cwd: '/', environment: {} };
+    return [...expandSweep(parseSweepFile(text!, 'first.yaml'), options).runs];
+  });
+}
 
 describe('the README', () => {
-  it('shows the keys that the window has, and the verbs of the command line (`npm run tables` writes them)', () => {
-    expect(readme).toContain(`\n${keyTableMarkdown()}\n`);
-    expect(readme).toContain(`\n${verbTableMarkdown()}\n`);
-  });
-
-  it('names only files that exist', () => {
-    const files = [...readme.matchAll(/\]\(((?!https?:)[^)#]+)\)|`((?:sweeps|docs|src|test|scripts)\/[\w./-]+)`/g)];
-    const missing = files.map(([, link, path]) => (link ?? path)!).filter((path) => !existsSync(path));
-    expect(missing).toEqual([]);
-  });
-
-  it('shows a sweep file that is one', () => {
-    const [, text] = /```yaml\n([^]*?)```/.exec(readme)!;
-    const options = { runsDirectory: '/runs', cwd: '/', environment: {} };
-    const { runs } = expandSweep(parseSweepFile(text!, 'README.yaml'), options);
-    expect(runs.map(({ name }) => name).slice(0, 3)).toEqual(['prepare', 'lr0.001_s0', 'lr0.0003_s0']);
-    expect(runs[1]!.argv).toContain('--warmup=100');
-  });
-
-  it('names only scripts that package.json has', () => {
-    const named = [...readme.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name!);
-    expect(named.filter((name) => !(name in packageJson.scripts))).toEqual([]);
+  it('shows sweep files that are ones: the first for a script of six runs, the second with what groups can do', () => {
+    const [first, second] = sweepsShown();
+    expect(first!.map(({ argv }) => argv.slice(2).join(' '))).toContain('--seed=0 --lr=0.02');
+    expect(first).toHaveLength(6);
+    expect(second!.map(({ name }) => name).slice(0, 3)).toEqual(['prepare', 'lr0.001_s0', 'lr0.0003_s0']);
+    expect(second![1]!.argv).toContain('--warmup=100');
   });
 
   it('begins with the command that does it all', () => {
     const [first] = [...readme.matchAll(/```sh\n(.*)/g)];
     expect(first![1]).toContain('npm ci && npx memrl-tui sweeps/abcd.yaml');
+  });
+
+  it('leads to every page', () => {
+    expect(pages.filter((page) => page !== 'README.md' && !readme.includes(`](${page})`))).toEqual([]);
+  });
+});
+
+describe('the pages', () => {
+  it('show the keys that the window has, and the verbs of the command line (`npm run tables` writes them)', () => {
+    expect(readFileSync('docs/keys.md', 'utf8')).toContain(`\n${keyTableMarkdown()}\n`);
+    expect(readFileSync('docs/commands.md', 'utf8')).toContain(`\n${verbTableMarkdown()}\n`);
+  });
+
+  it.each(pages)('name only files that exist: %s', (page) => {
+    const text = readFileSync(page, 'utf8');
+    const links = [...text.matchAll(/\]\(((?!https?:)[^)#]+)(?:#[^)]*)?\)/g)].map(([, link]) =>
+      join(dirname(page), link!),
+    );
+    const paths = [...text.matchAll(/`((?:sweeps|docs|src|test|scripts)\/[\w./-]+)`/g)].map(([, path]) => path!);
+    expect([...links, ...paths].filter((path) => !existsSync(path))).toEqual([]);
+  });
+
+  it.each(pages)('name only scripts that package.json has: %s', (page) => {
+    const named = [...readFileSync(page, 'utf8').matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name!);
+    expect(named.filter((name) => !(name in packageJson.scripts))).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { signalBits } from './memory-rules.js';
 import { conditionName, type Condition, type MemoryTask } from './memory-task.js';
 import type { Verdict } from './verdict.js';
 
-/** What the seeds of one condition at one N came to. `episodes` are examples for SFT. */
+/** The results of the seeds of one condition at one N. `episodes` are examples for SFT. */
 export type MemoryRow = {
   group: string;
   condition: string;

@@ -13,7 +13,7 @@ export const runStates = [
 ] as const;
 export type RunWord = (typeof runStates)[number];
 
-/** How a run came to its end. */
+/** How a run ended. */
 export const exitClasses = ['done', 'failed', 'signal', 'oom', 'timeout', 'killed', 'lost'] as const;
 
 /** What the metrics of a live run say of it. */

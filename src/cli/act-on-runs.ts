@@ -79,7 +79,7 @@ async function untilEnded(fleet: Fleet, ids: readonly RunSummary['id'][]): Promi
   });
 }
 
-/** What is about to be done. `disturbs`: it ends runs, or keeps them from going on. */
+/** What is about to be done. `disturbs`: it ends runs, or keeps them from running. */
 type Intention = { readonly verb: string; readonly count: number; readonly disturbs: boolean };
 
 /**
@@ -90,11 +90,11 @@ type Intention = { readonly verb: string; readonly count: number; readonly distu
  */
 export async function isAgreed({ verb, count, disturbs }: Intention, { yes }: { yes?: boolean }): Promise<boolean> {
   if (count <= 1 || yes === true) return true;
-  if (hasPerson()) return confirm('Go on?');
+  if (hasPerson()) return confirm('Proceed?');
   if (!disturbs) return true;
   throw new UserError(
-    `${verb} is meant for ${count} runs, and there is no terminal to ask at. Nothing was done.`,
-    'Write -y if it is meant; --dry-run says which runs it would be.',
+    `${verb} would affect ${count} runs, and there is no terminal to ask for confirmation. Nothing was done.`,
+    'Confirm with -y; --dry-run shows which runs are affected.',
   );
 }
 

@@ -37,8 +37,8 @@ export function chosenRuns(words: readonly string[], runs: readonly RunSummary[]
   if (chosen.length > 0) return chosen;
   if (runs.length === 0) {
     throw new UserError(
-      'No run is known here.',
-      'Launch a sweep: `memrl-tui sweeps/quick.yaml`, or name its folder with --runs.',
+      'There are no runs here.',
+      'Launch a sweep: `memrl-tui sweeps/quick.yaml`, or choose another runs directory with --runs.',
     );
   }
   const [word] = words;
@@ -50,10 +50,10 @@ export function chosenRuns(words: readonly string[], runs: readonly RunSummary[]
 function refuseEmpty(words: readonly string[]): void {
   if (words.every((word) => word.trim() !== '') && words.length > 0) return;
   const rest = words.filter((word) => word.trim() !== '').join(' ');
-  const beside = rest === '' ? 'The query is empty' : `A word beside \`${shortened(rest)}\` is empty`;
+  const beside = rest === '' ? 'The query is empty' : `An argument next to \`${shortened(rest)}\` is empty`;
   throw new UserError(
-    `${beside}: it says nothing of which runs are meant. Perhaps a variable of the shell is not set.`,
-    `Write which runs, or \`${everyRun}\` for every run of every sweep.`,
+    `${beside}: it does not say which runs are meant. Perhaps a shell variable is not set.`,
+    `Name the runs, or use \`${everyRun}\` for every run of every sweep.`,
   );
 }
 
@@ -80,7 +80,7 @@ function runsNamed(word: string, runs: readonly RunSummary[]): RunSummary[] {
     const ids = byName.map(({ id }) => id);
     throw new UserError(
       `${byName.length} sweeps have a run \`${word}\`.`,
-      `Write which: ${ids.slice(0, 6).join(', ')}.`,
+      `Choose one: ${ids.slice(0, 6).join(', ')}.`,
     );
   }
   return byName.length === 1 ? byName : runs.filter(({ sweep }) => sweep === word);

@@ -24,7 +24,7 @@ export async function withFleet<Result>(
   if (!existsSync(directory)) {
     throw new UserError(
       `There is no runs directory ${directory}.`,
-      'Go to where you launched the sweep, or name its folder with --runs.',
+      'Change to the directory that you launched the sweep from, or name its runs directory with --runs.',
     );
   }
   const fleet = await ensureSupervisor(directory, supervisorPrograms(), wish);
@@ -66,7 +66,7 @@ export function knownSweeps(fleet: Fleet, asked: string | undefined): string[] {
   if (fleet.sweeps.has(asked)) return [asked];
   throw new UserError(
     `There is no sweep \`${asked}\`.`,
-    `${didYouMean(asked, known)} Another folder of runs is named with --runs.`,
+    `${didYouMean(asked, known)} Choose another runs directory with --runs.`,
   );
 }
 
@@ -74,7 +74,7 @@ function noSweep({ status: { problem } }: Fleet, asked: string | undefined): Use
   if (problem !== null) {
     return new UserError(
       `No sweep is known here: ${problem}.`,
-      'Launch each sweep again, or name another folder of runs with --runs.',
+      'Launch each sweep again, or choose another runs directory with --runs.',
     );
   }
   if (asked === undefined) {
@@ -82,7 +82,7 @@ function noSweep({ status: { problem } }: Fleet, asked: string | undefined): Use
   }
   return new UserError(
     `No sweep was launched here, so there is no \`${asked}\`.`,
-    'Another folder of runs is named with --runs.',
+    'Choose another runs directory with --runs.',
   );
 }
 

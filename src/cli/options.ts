@@ -43,7 +43,7 @@ export function runsDirectory(given: string | undefined): string {
 export function runsPath(given: string | undefined): string {
   if (given?.trim() !== '') return resolve(given ?? 'runs');
   throw new UserError(
-    '--runs is empty. Perhaps a variable of the shell is not set.',
+    '--runs is empty. Perhaps a shell variable is not set.',
     'Name a folder, or leave it out: then it is ./runs.',
   );
 }

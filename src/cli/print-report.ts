@@ -8,7 +8,7 @@ import { reportLines } from '../report/report-lines.js';
 import { type LaunchOptions, runsDirectory } from './options.js';
 import { outputWidth, print } from './terminal.js';
 
-/** Reads what a sweep has come to. Gives what lays it out as lines of so many columns. */
+/** Reads the results of a sweep. Gives what lays them out as lines of so many columns. */
 export async function readReport(
   sweep: string,
   { runs, ascii }: LaunchOptions,
@@ -24,7 +24,7 @@ export async function readReport(
   return (width) => reportLines(report, { width, ascii: ascii ?? false });
 }
 
-/** Prints what a sweep has come to. */
+/** Prints the results of a sweep. */
 export async function printReport(sweep: string, options: LaunchOptions): Promise<void> {
   const lay = await readReport(sweep, options);
   print(lay(outputWidth()));

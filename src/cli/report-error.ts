@@ -1,7 +1,7 @@
 import { UserError } from '../base/user-error.js';
 import { OutputLost } from './terminal.js';
 
-/** What to print, and the exit code: 2 when the user can mend it, 1 when it is our bug, 0 when nobody minds. */
+/** What to print, and the exit code: 2 when the user can fix it, 1 when it is our bug, 0 when nobody minds. */
 export type Reported = { readonly text: string | null; readonly exitCode: 0 | 1 | 2 };
 
 export function reportError(error: unknown): Reported {
@@ -27,12 +27,12 @@ function refusalOf(error: unknown): string | null {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined) return null;
   if (syscall.endsWith('cwd')) {
-    return 'The directory that this was started in is gone.\n\n→ Go to one that is there: `cd`, and call it again.';
+    return 'The current directory no longer exists.\n\n→ Change to one that does (`cd`) and try again.';
   }
   const reason = refusals[code];
   if (reason === undefined) return null;
   const what = path === undefined ? syscall : `${syscall} ${path}`;
-  return `The system refused: ${what}: ${reason} (${code}).\n\n→ Remove the cause and call it again.`;
+  return `The system refused: ${what}: ${reason} (${code}).\n\n→ Fix the cause and try again.`;
 }
 
 /** By the machine, the disk or the rights of the person. What is wrong only in our eyes (EBADF, EINVAL) is a bug. */
@@ -40,21 +40,21 @@ const refusals: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full, or all watches of files are used up',
+  ENOSPC: 'the disk is full, or all file watches are used up',
   EDQUOT: 'the disk quota is used up',
   EMFILE: 'too many files are open',
   ENFILE: 'too many files are open on this machine',
   ENOMEM: 'there is no memory left',
   EAGAIN: 'there are no processes or no memory left',
   EIO: 'the disk reports an error',
-  ESTALE: 'the network file system has lost it',
+  ESTALE: 'the network file system no longer knows it',
   ETIMEDOUT: 'the file system does not answer',
   ELOOP: 'symbolic links lead in a circle',
   ENAMETOOLONG: 'the path is too long',
   ENOTDIR: 'a part of the path is not a directory',
   EISDIR: 'it is a directory',
-  ENOENT: 'it is not there, or not any more',
-  EEXIST: 'it is there already',
+  ENOENT: 'it does not exist',
+  EEXIST: 'it already exists',
   EBUSY: 'it is in use',
   ETXTBSY: 'it is in use',
 };

@@ -24,8 +24,8 @@ export function sweepDirectory(runsDirectory: string, name: string): string {
 /** What stands for a sweep says nothing. */
 export function emptyName(): UserError {
   return new UserError(
-    'The name of the sweep is empty. Perhaps a variable of the shell is not set.',
-    'Write which sweep: `memrl-tui status` names them all.',
+    'The name of the sweep is empty. Perhaps a shell variable is not set.',
+    'Name a sweep: `memrl-tui status` lists them.',
   );
 }
 

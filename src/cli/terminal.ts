@@ -80,7 +80,7 @@ export function printed(): Promise<void> {
 
 /** Bytes of unknown origin: not for a terminal. */
 export function printBytes(bytes: Uint8Array): void {
-  if (isTerminal()) throw new Error('Foreign bytes may not go to a terminal.');
+  if (isTerminal()) throw new Error('Raw bytes may not be written to a terminal.');
   write(bytes);
 }
 
@@ -131,7 +131,7 @@ export class OutputLost extends Error {
   readonly hasReaderLeft: boolean;
 
   constructor({ code, message }: NodeJS.ErrnoException) {
-    super(`What was to be printed could not be written: ${reasons[code ?? ''] ?? message}.`);
+    super(`The output could not be written: ${reasons[code ?? ''] ?? message}.`);
     this.hasReaderLeft = code === 'EPIPE';
   }
 }

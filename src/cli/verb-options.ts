@@ -3,12 +3,12 @@ import type { VerbOption } from './verb.js';
 
 /** Options that several verbs take, each once, so that a flag means the same wherever it stands. A verb's own stand with it. */
 export const runs: VerbOption = { flags: '--runs <dir>', about: 'folder that holds the sweeps (default: ./runs)' };
-export const json: VerbOption = { flags: '--json', about: 'as JSON, for programs' };
+export const json: VerbOption = { flags: '--json', about: 'print JSON, for scripts' };
 export const ascii: VerbOption = { flags: '--ascii', about: 'draw with plain ASCII characters' };
 export const plain: VerbOption = { flags: '--plain', about: 'one line per event instead of the window' };
 export const gpus: VerbOption = {
   flags: '--gpus <list>',
-  about: 'GPUs to use, the preferred ones first: 0,1; or none',
+  about: 'GPUs to use, in order of preference: 0,1; or none',
 };
 export const perGpu: VerbOption = {
   flags: '--per-gpu <n>',
@@ -19,8 +19,8 @@ export const perGpu: VerbOption = {
 /** What every verb takes that changes runs. */
 export const actOptions: readonly VerbOption[] = [
   runs,
-  { flags: '--dry-run', about: 'say which runs it would be; change nothing' },
-  { flags: '-y, --yes', about: 'do not ask' },
+  { flags: '--dry-run', about: 'show which runs would be affected; change nothing' },
+  { flags: '-y, --yes', about: 'do not ask for confirmation' },
   json,
 ];
 
@@ -36,7 +36,7 @@ export const launchOptions: readonly VerbOption[] = [
   },
   gpus,
   perGpu,
-  { flags: '--slots <n>', about: 'runs at a time on the CPU (default: cores)', read: wholeNumber('--slots', 1) },
+  { flags: '--slots <n>', about: 'CPU slots, that is runs at the same time (default: one per core)', read: wholeNumber('--slots', 1) },
   runs,
   { flags: '--detach', about: 'launch and return at once' },
   plain,

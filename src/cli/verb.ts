@@ -26,7 +26,7 @@ export type Verb = {
   readonly run: (words: readonly string[], options: never) => Promise<number>;
 };
 
-/** Adds a verb to the program. What it comes to is the exit code of the process. */
+/** Adds a verb to the program. Its result is the exit code of the process. */
 export function addVerb(program: Command, { name, takes, heading, about, options, run }: Verb): void {
   const command = program.command(takes === '' ? name : `${name} ${takes}`);
   addOptions(command.description(about).helpGroup(`${heading}:`), options);
@@ -56,10 +56,10 @@ export function takenBy(command: Command): string {
 /** The query language in a few lines, below the help of each verb that takes one. */
 const queryHelp = `
 Runs are chosen by name (of a run, sweep/run, or a sweep), or by a query:
-  dense A_*_s0              a part of the name; * stands for anything
+  dense A_*_s0              a part of the name; * matches anything
   status:failed,lost        also group: subgroup: sweep: name: slot: gpu: class:oom health:stalled
   'N>=256' lr=1e-3 k!=v     a parameter, or else the last value of a metric
   'attempt>1' 'age>2h'      also priority and progress
   not x   x y   x or y      parentheses group: '(A or B) not status:done'
-  all                       every run of every sweep; nothing at all is refused where runs are changed
-  'subgroup:"two words"'    quotes keep blanks and signs (and the shell wants its own around them)`;
+  all                       every run of every sweep; commands that change runs refuse an empty query
+  'subgroup:"two words"'    quotes keep spaces and special characters (quote again for the shell)`;

@@ -31,7 +31,7 @@ export async function watch(
   if (!hasScreen() || options.plain === true) {
     // `hasPerson`: a file or a pipe needs no explanation.
     if (hasPerson() && options.plain !== true)
-      remark('TERM is dumb: no window can be drawn on it, so there are lines.');
+      remark('TERM is dumb: the window cannot be drawn, so events are printed as lines.');
     return tellLines(fleet, sweep, options);
   }
   return showWindow(fleet, sweep, { options, path });
@@ -97,7 +97,7 @@ function loadReport(): void {
 }
 
 function sayGoodbye(sweep: string | null): void {
-  print([`The runs go on. \`memrl-tui attach${sweep === null ? '' : ` ${sweep}`}\` shows them again.`]);
+  print([`The runs keep running. \`memrl-tui attach${sweep === null ? '' : ` ${sweep}`}\` shows them again.`]);
 }
 
 async function end(
@@ -118,7 +118,7 @@ function runsOf(fleet: Fleet, sweep: string | null): ReadonlyMap<RunSummary['id'
   return new Map([...fleet.runs].filter(([, run]) => run.sweep === sweep));
 }
 
-/** The table a sweep comes to, for the window: worked out between its keys and frames. */
+/** The summary table of a sweep, for the window: worked out between its keys and frames. */
 class SweepSummary implements SummaryPort {
   readonly #sweep: string;
   readonly #options: LaunchOptions;

@@ -88,8 +88,8 @@ async function openOrTakeOver(runsDirectory: string, programs: Programs): Promis
   const { leaseMs, beatMs } = termsOf(programs);
   const owner = lockOf(runsDirectory);
   programs.tell?.(
-    `${owner === null ? 'Another process' : nameOf(owner)} supervises ${runsDirectory}, out of reach from here. ` +
-      `It is taken over if there is no sign of life of it for ${leaseMs / 1000} s.`,
+    `${owner === null ? 'Another process' : nameOf(owner)} supervises ${runsDirectory} and cannot be reached from here. ` +
+      `It is taken over if it sends no heartbeat for ${leaseMs / 1000} s.`,
   );
   const taken = await startAndOpen(runsDirectory, programs, {
     words: ['--take-over'],
@@ -147,14 +147,14 @@ function silent(runsDirectory: string, owner: SupervisorLock): UserError {
   const { pid } = owner;
   return new UserError(
     `${nameOf(owner)} supervises ${runsDirectory}, but does not answer.`,
-    `If it was stopped, let it go on: \`kill -CONT ${pid}\`. If it is stuck: \`kill -9 ${pid}\`; its runs go on, and the next command takes them up.`,
+    `If it is suspended, continue it: \`kill -CONT ${pid}\`. If it is stuck: \`kill -9 ${pid}\`; its runs keep running, and the next command takes them over.`,
   );
 }
 
 function failed(runsDirectory: string, log: string): UserError {
   return new UserError(
-    `The supervisor of ${runsDirectory} did not come up.\n${obstacleIn(dirname(log)) ?? lastWords(log)}`,
-    `Read ${log}; remove the cause and try again.`,
+    `The supervisor of ${runsDirectory} did not start.\n${obstacleIn(dirname(log)) ?? lastWords(log)}`,
+    `Read ${log}, fix the cause and try again.`,
   );
 }
 
@@ -163,8 +163,8 @@ function supervisedElsewhere(runsDirectory: string, programs: Programs): UserErr
   const name = owner === null ? 'another process' : nameOf(owner);
   const place = owner?.host === undefined ? 'there' : `on ${owner.host}`;
   return new UserError(
-    `${runsDirectory} is supervised by ${name}, out of reach from here.`,
-    `Run memrl-tui ${place}. \`memrl-tui attach\` takes over here once that process has given no sign of life for ` +
+    `${runsDirectory} is supervised by ${name}, which cannot be reached from here.`,
+    `Run memrl-tui ${place}. \`memrl-tui attach\` takes over here once that process has sent no heartbeat for ` +
       `${termsOf(programs).leaseMs / 1000} s.`,
   );
 }
@@ -208,7 +208,7 @@ function openLog(log: string): number {
   } catch (error) {
     throw new UserError(
       `Nothing can be written for the supervisor: ${(error as Error).message}.`,
-      'Get the right, or the room, to write there; or choose another runs directory with `--runs DIR`.',
+      'Make it writable or free some space, or choose another runs directory with `--runs DIR`.',
       { cause: error },
     );
   }

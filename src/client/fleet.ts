@@ -220,6 +220,6 @@ const sameVersion = 'Use the version of memrl-tui that started it until its runs
 
 const unreachable: Ack = {
   ok: false,
-  message: 'the supervisor was lost before it answered',
-  fix: 'Wait until it is reconnected, look whether it was done, and ask again if not.',
+  message: 'the connection to the supervisor was lost before it answered',
+  fix: 'Wait until it is reconnected, check whether it was done, and repeat it if not.',
 };

@@ -35,7 +35,7 @@ export const supervisorFiles = {
   directory: '.supervisor',
   journal: 'journal.jsonl',
   lock: 'lock.json',
-  /** Written to by the supervisor now and then: its time is that of the last sign of life. */
+  /** Written to by the supervisor now and then: its time is that of the last heartbeat. */
   lease: 'lease',
   log: 'log',
   plans: 'plans',

@@ -22,12 +22,12 @@ export type SupervisorLock = z.infer<typeof SupervisorLock>;
 /** What `supervisor.js` leaves with when the runs directory is supervised from where its processes cannot be seen. */
 export const ELSEWHERE = 4;
 
-/** A supervisor gives a sign of life so many times before its lease has expired. */
+/** A supervisor sends so many heartbeats before its lease has expired. */
 const BEATS = 12;
-/** Without a sign of life for so long, its lease has expired, ms. */
+/** Without a heartbeat for so long, its lease has expired, ms. */
 const LEASE_MS = 60_000;
 
-/** `leaseMs`: how long a lease lasts without a sign of life; `beatMs`: between two of them. */
+/** `leaseMs`: how long a lease lasts without a heartbeat; `beatMs`: between two of them. */
 export type LeaseTerms = { leaseMs: number; beatMs: number };
 
 /** @param wanted `MEMRL_LEASE_MS`: must be the same for all who share a runs directory. */

@@ -76,7 +76,7 @@ export class PreferencesFile {
         release();
       }
     } catch (error) {
-      return `Preferences could not be kept in ${this.path}: ${(error as Error).message}`;
+      return `Preferences could not be saved in ${this.path}: ${(error as Error).message}`;
     }
   }
 
@@ -104,7 +104,8 @@ function readValues(path: string): Read {
   }
   try {
     const values: unknown = JSON.parse(read.text);
-    if (typeof values !== 'object' || values === null || Array.isArray(values)) throw new Error('it is no JSON object');
+    if (typeof values !== 'object' || values === null || Array.isArray(values))
+      throw new Error('it is not a JSON object');
     return { ...nothing, values: values as Values };
   } catch (error) {
     return { ...nothing, problem: setAside(path, (error as Error).message) };
@@ -126,7 +127,7 @@ function setAside(path: string, reason: string): string {
   const aside = `${path}.damaged`;
   try {
     renameSync(path, aside);
-    return `${path} was damaged (${reason}); it is now ${aside}, and preferences begin anew.`;
+    return `${path} was damaged (${reason}); it is now ${aside}, and the defaults are used.`;
   } catch (error) {
     return `${path} is damaged (${reason}) and could not be moved away: ${(error as Error).message}`;
   }

@@ -36,7 +36,7 @@ export function checkRunsDirectory(runsDirectory: string): void {
 }
 
 /**
- * Checks the folder of a sweep before anything is written below it: in a runs directory that others may write to, somebody
+ * Checks the folder of a sweep before anything is written below it: in a runs directory that others may write to, another user
  * may have made one of that name.
  *
  * @throws {UserError} When it, or the link to it, belongs to another user.
@@ -56,8 +56,8 @@ export function checkSweepFolder(folder: string): void {
 export function socketProblem(path: string): string | null {
   const folder = lstatSync(dirname(path), { throwIfNoEntry: false });
   const socket = lstatSync(path, { throwIfNoEntry: false });
-  if (folder === undefined || socket === undefined) return 'it is not there';
-  if (!socket.isSocket()) return 'it is no socket';
+  if (folder === undefined || socket === undefined) return 'it does not exist';
+  if (!socket.isSocket()) return 'it is not a socket';
   if (!isOwn(socket)) return 'it belongs to another user';
   if (!folder.isDirectory() || !isOwn(folder)) return 'its folder belongs to another user';
   return (folder.mode & NOT_OWNER) === 0 ? null : 'its folder is open to other users';

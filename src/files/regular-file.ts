@@ -1,5 +1,5 @@
 /**
- * Opening and reading files that somebody else has put there: a run, another program, a person.
+ * Opening and reading files that others have put there: a run, another program, a person.
  *
  * Such a file may be anything. Opening a FIFO waits for a writer, reading a device never ends, and `stat` fails in more ways
  * than by absence (ELOOP, EACCES, ENOTDIR, ENAMETOOLONG, ESTALE, EIO). Here only regular files are opened, without waiting,
@@ -134,7 +134,7 @@ const reasons: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory',
   EROFS: 'the disk is read-only',
   ENAMETOOLONG: 'its path is too long',
-  ESTALE: 'the network file system has lost it (ESTALE)',
+  ESTALE: 'the network file system no longer knows it (ESTALE)',
   EIO: 'the disk reports an error (EIO)',
   EMFILE: 'too many files are open',
   ENFILE: 'too many files are open',

@@ -18,7 +18,7 @@ export function readRunRecord(directory: string): RunRecord | null {
     const parsed = RunRecord.safeParse(JSON.parse(text));
     return parsed.success ? parsed.data : null;
   } catch {
-    // No JSON: torn, or written by somebody else.
+    // No JSON: torn, or written by another program.
     return null;
   }
 }

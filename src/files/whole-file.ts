@@ -1,4 +1,4 @@
-/** Writing files where somebody else may have put something else: in the directories of runs and sweeps. */
+/** Writing files where others may have put something else: in the directories of runs and sweeps. */
 import { closeSync, constants, openSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
 
 /**

@@ -104,7 +104,7 @@ export class GpuMonitor {
     // What Slurm keeps from this environment is not missing.
     const known = allowedGpus(this.#view.gpus, this.#options.environment);
     if (reading.kind === 'unknown') return this.#sick(reading.reason);
-    if (reading.kind === 'none' && known.length > 0) return this.#sick('the driver’s tools are not there any more');
+    if (reading.kind === 'none' && known.length > 0) return this.#sick('the driver’s tools are gone');
     if (reading.kind === 'none') return { ...nothingKnown, at: this.#now() };
     // A driver that is falling over may leave a GPU out once; one that was taken away stays away.
     const isShort = known.some(({ uuid }) => !reading.gpus.some((gpu) => gpu.uuid === uuid));
@@ -119,7 +119,7 @@ export class GpuMonitor {
   #sick(reason: string): GpuView {
     const { at } = this.#view;
     const age = at === null ? null : Math.round((this.#now() - at) / 1000);
-    const rest = age === null ? 'nothing is known about the GPUs' : `what was known ${age} s ago still counts`;
+    const rest = age === null ? 'the state of the GPUs is unknown' : `the state of ${age} s ago is used`;
     return { ...this.#view, problem: `${reason}; ${rest}` };
   }
 
@@ -132,5 +132,5 @@ function missing(known: readonly Gpu[], gpus: readonly Gpu[]): string {
   const gone = known
     .filter(({ uuid }) => !gpus.some((gpu) => gpu.uuid === uuid))
     .map(({ name, uuid }) => `${name} ${uuid}`);
-  return `the driver does not show ${gone.join(', ')}`;
+  return `the driver no longer reports ${gone.join(', ')}`;
 }

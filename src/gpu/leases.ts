@@ -103,7 +103,7 @@ export class GpuLeases {
         const taking = this.#tryToTake(uuid, runs);
         if (taking !== 'late') return taking;
       }
-      return this.#takeUntold(uuid, runs, `too many want ${uuid} at once`);
+      return this.#takeUntold(uuid, runs, `too many processes want ${uuid} at once`);
     } catch (error) {
       return this.#takeUntold(uuid, runs, (error as Error).message);
     }
@@ -168,7 +168,7 @@ export class GpuLeases {
     const { number, lease } = this.#held.get(uuid)!;
     if (number !== null && this.#isOurTop(uuid, number)) return this.#rewrite(uuid, lease);
     const taking = this.#take(uuid, lease.runs);
-    if (taking !== 'taken') this.#problem = inTheWay(`${taking.heldBy} has taken ${uuid} meanwhile`);
+    if (taking !== 'taken') this.#problem = inTheWay(`${taking.heldBy} took ${uuid} in the meantime`);
   }
 
   #isOurTop(uuid: string, number: number): boolean {
@@ -232,14 +232,14 @@ function folderProblem({ directory, uid }: LeaseOptions): string | null {
     const stat = lstatSync(directory);
     if (!stat.isDirectory()) return `${directory} is not a folder`;
     const isSafe = stat.uid === uid || (stat.mode & 0o1000) !== 0;
-    return isSafe ? null : `anyone may remove files from ${directory}`;
+    return isSafe ? null : `anyone can remove files from ${directory}`;
   } catch (error) {
     return (error as Error).message;
   }
 }
 
 function inTheWay(problem: string | null): string | null {
-  return problem === null ? null : `other users of this machine are not told which GPUs are used here: ${problem}`;
+  return problem === null ? null : `other users of this machine cannot see which GPUs are used here: ${problem}`;
 }
 
 /** False when there is something of that name. */

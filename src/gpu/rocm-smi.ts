@@ -18,7 +18,7 @@ export async function readRocm(asking: Asking): Promise<GpuReading> {
   const failed = [cards, names, places].find(({ kind }) => kind === 'sick');
   if (failed?.kind === 'sick') return { kind: 'unknown', reason: failed.reason };
   const gpus = parseCards(textOf(cards));
-  if (gpus === null) return { kind: 'unknown', reason: 'rocm-smi answered with something else than its GPUs' };
+  if (gpus === null) return { kind: 'unknown', reason: 'rocm-smi printed something other than its GPUs' };
   return { kind: 'gpus', gpus, processes: parseProcesses(textOf(names), textOf(places)) };
 }
 

@@ -11,7 +11,7 @@ export type SeenGpuFacts = {
 
 /** Differences below this do not change what fits, and would fill the journal, MiB. */
 const STEP = 256;
-/** A share of the memory which a desktop does not take: whoever holds it without being seen is somebody. */
+/** A share of the memory which a desktop does not take: whoever holds it without being seen is a user. */
 const MUCH = 0.25;
 
 /**
@@ -58,5 +58,5 @@ function processWords({ name, pid }: GpuProcess): string {
 
 function hiddenWords({ memoryTotal }: Gpu, hidden: number): string[] {
   const isMuch = memoryTotal !== null && hidden >= MUCH * memoryTotal;
-  return isMuch ? ['a process that cannot be seen from here'] : [];
+  return isMuch ? ['a process not visible from here'] : [];
 }

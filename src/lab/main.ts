@@ -53,7 +53,7 @@ const commands: Readonly<Record<string, Command>> = {
     },
   ),
   eval: command(
-    'Measures what saved weights know of a secret; prints one line of JSON.',
+    'Measures how many bits of a secret saved weights know; prints one line of JSON.',
     evalKeys,
     async ({ config }) => {
       // The result is for scripts; words go to the other stream.

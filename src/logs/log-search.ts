@@ -138,8 +138,8 @@ export function readLogPattern(text: string): LogPattern {
     return { kind: 'pattern', regexp: new RegExp(text, flags), hint };
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^.*: /s, '') : String(error);
-    const fix = String.raw`For the sign itself put a \ before it: \( \[ \* \+ \?`;
-    return { kind: 'problem', problem: `“${text}” is no regular expression: ${why.toLowerCase()}.`, fix };
+    const fix = String.raw`Escape special characters to match them literally: \( \[ \* \+ \?`;
+    return { kind: 'problem', problem: `“${text}” is not a regular expression: ${why.toLowerCase()}.`, fix };
   }
 }
 

@@ -4,7 +4,7 @@ import { bootId } from './process-identity.js';
 
 /**
  * Where a process id means something: on one machine, from one start of it to the next, and in one PID namespace (a
- * container has its own). Anywhere else the same number is somebody else, or nobody, and says nothing about who lives.
+ * container has its own). Anywhere else the same number is another process, or none, and says nothing about who lives.
  */
 export type HostIdentity = {
   /** The name a person knows the machine by. */

@@ -23,7 +23,7 @@ export type Tree = {
   seen?: ReadonlySet<string>;
 };
 
-/** Rounds of looking for new members while the known ones stand still; a fork bomb is not worth more. */
+/** Rounds of looking for new members while the known ones are stopped; a fork bomb is not worth more. */
 const ROUNDS = 10;
 
 /** Living processes of the tree. Of one reading, the first tree costs 1 ms for a hundred processes, others next to nothing. */
@@ -157,7 +157,7 @@ export function terminateTrees(trees: readonly Tree[]): void {
   }
 }
 
-/** Makes the trees stand still, with all they hold: memory, files, GPU memory. */
+/** Suspends the trees (SIGSTOP), with all they hold: memory, files, GPU memory. */
 export function pauseTrees(trees: readonly Tree[]): void {
   const unfrozen = trees.filter(({ cgroup }) => {
     if (!cgroup || !freezeCgroup(cgroup)) return true;

@@ -58,7 +58,7 @@ class Parser {
   #single(depth: number): RunQuery {
     const token = this.#token;
     if (depth > DEEPEST) {
-      throw new QueryRefusal('this is nested too deeply.', 'Take some of the parentheses away.', token.at);
+      throw new QueryRefusal('this is nested too deeply.', 'Remove some of the parentheses.', token.at);
     }
     this.#next += 1;
     switch (token.type) {
@@ -81,7 +81,7 @@ class Parser {
   #inside(openedAt: number, depth: number): RunQuery {
     const query = this.either(depth);
     if (this.#token.type !== 'close') {
-      throw new QueryRefusal('this parenthesis is not closed.', 'Write another ) where it ends.', openedAt);
+      throw new QueryRefusal('this parenthesis is not closed.', 'Add the missing ).', openedAt);
     }
     this.#next += 1;
     return query;
@@ -122,8 +122,8 @@ export function readRunQuery(text: string): RunQuery | QueryProblem {
 }
 
 function tooLong({ length }: string): QueryProblem {
-  const problem = `it has ${length} characters, and ${LONGEST} are the most.`;
-  return { kind: 'problem', problem, fix: 'Say it shorter: `*` in a name stands for anything.', at: LONGEST };
+  const problem = `it has ${length} characters; the limit is ${LONGEST}.`;
+  return { kind: 'problem', problem, fix: 'Shorten it: `*` in a name matches anything.', at: LONGEST };
 }
 
 /**
@@ -191,7 +191,7 @@ function nextToken(source: QueryText): Token {
 function wordToken({ text, quoted, at }: Piece): Token {
   const word = text.toLowerCase();
   // Every name has nothing in it: an unset variable of a shell must not choose every run.
-  if (text === '') throw new QueryRefusal('these quotes hold nothing.', `For every run write ${everyRun}.`, at);
+  if (text === '') throw new QueryRefusal('these quotes are empty.', `For every run use ${everyRun}.`, at);
   if (!quoted && word === everyRun) return { type: 'term', query: allOf([]), at };
   if (!quoted && Object.hasOwn(words, word)) return { type: words[word as keyof typeof words], at };
   return { type: 'term', query: { kind: 'name', text }, at };
@@ -207,7 +207,7 @@ function fieldTerm(name: string, value: Piece, at: number): RunQuery {
   const choices = value.choices.filter((choice) => choice !== '');
   if (choices.length === 0) {
     const example = `Write for example ${field}:${fields[field].example}.`;
-    throw new QueryRefusal(`${field}: wants a value.`, example, value.at);
+    throw new QueryRefusal(`${field}: needs a value.`, example, value.at);
   }
   refuseUnknown(field, choices, value.at);
   return { kind: 'field', field, choices };
@@ -226,7 +226,7 @@ function comparison(key: Piece, sign: string, value: Piece): RunQuery {
   const operator = sign as Operator;
   if (value.text === '' && !value.quoted) {
     const example = `Write for example ${key.text}${sign}${key.text === 'age' ? '2h' : '64'}.`;
-    throw new QueryRefusal(`${key.text}${sign} wants a value.`, example, value.at);
+    throw new QueryRefusal(`${key.text}${sign} needs a value.`, example, value.at);
   }
   if (!key.quoted && isFact(key.text)) {
     return { kind: 'fact', fact: key.text, operator, value: factValue(key.text, sign, value) };
@@ -234,7 +234,7 @@ function comparison(key: Piece, sign: string, value: Piece): RunQuery {
   const isOrder = operator !== '=' && operator !== '!=';
   if (isOrder && numberOf(value.text) === null) {
     const fix = `Write for example ${key.text}${sign}64; texts are compared with = and !=.`;
-    throw new QueryRefusal(`${key.text}${sign}${value.text} wants a number after ${sign}.`, fix, value.at);
+    throw new QueryRefusal(`${key.text}${sign}${value.text} needs a number after ${sign}.`, fix, value.at);
   }
   return { kind: 'value', key: key.text, operator, value: value.text };
 }
@@ -247,7 +247,7 @@ function factValue(fact: Fact, sign: string, { text, at }: Piece): number {
   const value = numberOf(fact === 'age' ? digits! : text);
   if (value !== null && scale !== undefined) return value * scale;
   const wanted = fact === 'age' ? 'a time, such as 90s, 30m, 2h or 1d,' : 'a number';
-  const problem = `${fact}${sign}${text} wants ${wanted} after ${sign}.`;
+  const problem = `${fact}${sign}${text} needs ${wanted} after ${sign}.`;
   throw new QueryRefusal(problem, `Known are ${factNames.join(', ')}; "${fact}" in quotes is a parameter.`, at);
 }
 

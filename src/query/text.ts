@@ -53,7 +53,7 @@ export class QueryText {
     const at = this.#at;
     if (this.#text[at] !== '"') return null;
     const quoted = this.take(/"(?:[^"\\]|\\[^])*"/y);
-    if (quoted === null) throw new QueryRefusal('this quote is not closed.', 'Write another " where it ends.', at);
+    if (quoted === null) throw new QueryRefusal('this quote is not closed.', 'Add the missing ".', at);
     return quoted.slice(1, -1).replace(/\\([^])/g, '$1');
   }
 }

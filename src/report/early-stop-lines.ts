@@ -28,7 +28,7 @@ function sentences({ stopped, kept, silent, savedShare, savedMs, lostBest }: Wou
   const saved = `${Math.round(savedShare * 100)} % of the run time (${roughly(savedMs)})`;
   const best =
     lostBest.length === 0
-      ? 'The best run of every group would have gone on.'
+      ? 'The best run of every group would have kept running.'
       : `It would have cost the best run of ${lostBest.length === 1 ? 'a group' : `${lostBest.length} groups`}: ${lostBest.join(', ')}.`;
   return [
     stopped.length === 0
@@ -57,7 +57,7 @@ function columns(stopped: readonly StoppedRun[], spell: (text: string) => string
     column('run', 'left', ({ run }) => run),
     column('ended at', 'right', ({ iteration }) => String(iteration)),
     column('of', 'right', ({ iterations }) => String(iterations)),
-    { ...column('came to', 'right', ({ final }) => shortNumber(final)), spare: 1 },
+    { ...column('final', 'right', ({ final }) => shortNumber(final)), spare: 1 },
     column('why', 'left', ({ why }) => why.replace(/^\w+: /, '')),
   ];
 }

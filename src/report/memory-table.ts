@@ -117,7 +117,7 @@ export function memoryNotes(rows: readonly MemoryRow[]): string[] {
     `memorised: from that evaluation on, every one knew at least ${MEMORISED_SHARE * 100} % of the secret's log2 N bits.`,
     ...when(
       some(({ counts }) => counts.stuck),
-      `stuck: ended sure (P > ${STUCK_PROBABILITY}) of a wrong answer.`,
+      `stuck: ended confident (P > ${STUCK_PROBABILITY}) of a wrong answer.`,
     ),
     ...when(
       some(({ counts }) => counts.collapsed),

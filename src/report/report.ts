@@ -8,7 +8,7 @@ export type Section = { group: string; title: string | null } & (
   { kind: 'memory'; rows: MemoryRow[]; scalings: Scaling[] } | { kind: 'metrics'; keys: string[]; rows: MetricRow[] }
 );
 
-/** What the runs of a sweep came to, so far. Everything in it is computed from the files of the runs. */
+/** The results of the runs of a sweep, so far. Everything in it is computed from the files of the runs. */
 export type Report = {
   sweep: string;
   counts: Partial<Record<ReportedState, number>>;

@@ -9,11 +9,11 @@ export type SchedulerAction =
    * moment ago: it is this one, and nothing is started.
    */
   | { type: 'launch'; id: RunId; attempt: number; slot: Slot; resumed: boolean; isUp?: true }
-  /** Ask politely. */
+  /** Send SIGTERM. */
   | { type: 'terminate'; id: RunId; attempt: number }
   /** The whole tree, now. */
   | { type: 'kill'; id: RunId; attempt: number }
-  /** The whole tree stands still, until `continue`. */
+  /** The whole tree is suspended, until `continue`. */
   | { type: 'pause'; id: RunId; attempt: number }
   | { type: 'continue'; id: RunId; attempt: number };
 

@@ -125,7 +125,7 @@ export const SchedulerEvent = z.discriminatedUnion('type', [
   /** Waiting runs do not start until they are released. `reason`: no person asked, but one of their group met its target. */
   z.object({ type: z.literal('hold-requested'), at, ids: z.array(RunId), reason: z.string().optional() }),
   z.object({ type: z.literal('release-requested'), at, ids: z.array(RunId) }),
-  /** Running processes stand still, and keep their slots and their memory. */
+  /** Running processes are suspended, and keep their slots and their memory. */
   z.object({ type: z.literal('pause-requested'), at, ids: z.array(RunId) }),
   z.object({ type: z.literal('continue-requested'), at, ids: z.array(RunId) }),
   z.object({ type: z.literal('priority-requested'), at, ids: z.array(RunId), priority: z.int() }),

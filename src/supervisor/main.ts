@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   const openExecutor = executorNamed(process.env['MEMRL_EXECUTOR'] ?? 'local');
   const socket = addressOf(runsDirectory);
   if (readLock(lockPath(runsDirectory)) === null && (await isAnsweringPing(socket))) {
-    log(`a supervisor of ${runsDirectory} is there already, though someone has deleted its lock`);
+    log(`a supervisor of ${runsDirectory} is already running, although its lock was deleted`);
     return;
   }
   const terms = leaseTerms(process.env['MEMRL_LEASE_MS']);
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
 
 /**
  * The lock, or null where it is another's, which is then told. `terms`: one that is out of sight from here is waited for, and
- * taken over if it gives no sign of life for the length of its lease; null: it is left alone.
+ * taken over if it sends no heartbeat for the length of its lease; null: it is left alone.
  */
 async function locked(runsDirectory: string, own: SupervisorLock, terms: LeaseTerms | null): Promise<TakenLock | null> {
   const found = takeLock(runsDirectory, own);
@@ -69,7 +69,7 @@ async function locked(runsDirectory: string, own: SupervisorLock, terms: LeaseTe
     if (result.kind === 'taken') log(`the lease of ${nameOf(found.by)} has expired: its runs directory is taken over`);
     if (result.kind === 'taken') return result;
   }
-  log(`${nameOf(found.by)} is the supervisor of ${runsDirectory} already`);
+  log(`${nameOf(found.by)} is already the supervisor of ${runsDirectory}`);
   if (found.kind === 'elsewhere') process.exitCode = ELSEWHERE;
   return null;
 }
@@ -88,7 +88,7 @@ async function serve(options: SupervisorOptions, lock: TakenLock, terms: LeaseTe
   const reason = await Promise.race([told, idle, untilReplaced({ supervisor, lock, terms }, options.runsDirectory)]);
   await supervisor.close(reason);
   turns.close();
-  log(`ends: ${reason}`);
+  log(`exits: ${reason}`);
 }
 
 type Held = { supervisor: Supervisor; lock: TakenLock; terms: LeaseTerms };
@@ -103,7 +103,7 @@ async function untilReplaced({ supervisor, lock, terms }: Held, runsDirectory: s
     );
     const state = stateOf(lock.look);
     if (state === 'lost') return 'another supervisor has taken over the runs directory';
-    if (state === 'retaken') log('someone had deleted the lock; it is made anew');
+    if (state === 'retaken') log('the lock had been deleted; it is created again');
     if (state === 'retaken') supervisor.wake();
     if (performance.now() - renewedAt >= terms.beatMs) {
       lease.renew();
@@ -119,9 +119,9 @@ async function listenAnew(supervisor: Supervisor, lock: TakenLock, runsDirectory
     const socket = addressOf(runsDirectory);
     await supervisor.listen(socket);
     lock.moved(socket);
-    log(`the socket was gone; it is made anew: ${socket}`);
+    log(`the socket was gone; it is created again: ${socket}`);
   } catch (error) {
-    log(`the socket was gone, and cannot be made anew: ${(error as Error).message}`);
+    log(`the socket was gone, and cannot be created again: ${(error as Error).message}`);
   }
 }
 

@@ -84,9 +84,9 @@ function noteLosses({ runsDirectory, log, state, losses }: ResumeTools, { kept, 
   if (kept === null && !isNew) return;
   const sweeps = sweepsOnDisk(runsDirectory).filter((sweep) => !state.sweeps.has(sweep));
   if (kept === null && sweeps.length === 0) return;
-  const what = damaged === 0 ? 'was no file' : `was damaged (${damaged} lines)`;
+  const what = damaged === 0 ? 'was not a file' : `was damaged (${damaged} lines)`;
   const words =
-    kept === null ? `no journal tells of the runs here any more` : `the journal ${what}; it is kept as ${kept}`;
+    kept === null ? `there is no journal of the runs here any more` : `the journal ${what}; it is kept as ${kept}`;
   log(words);
   losses.note(words, sweeps);
 }
@@ -100,7 +100,7 @@ function unreadable({ state, plannedRuns, submissions, losses, log, now }: Resum
       return [];
     } catch (error) {
       const up = [...ids].filter((id) => state.active.has(id)).length;
-      const rest = up === 0 ? '' : ` ${up} of its runs were up; they are taken over when it is submitted again.`;
+      const rest = up === 0 ? '' : ` ${up} of its runs were running; they are taken over when it is submitted again.`;
       log(`sweep ${sweep} is forgotten: ${(error as Error).message}${rest}`);
       losses.note(`the commands of ${sweep} were lost: ${(error as Error).message}`, [sweep]);
       return forgetting(state, sweep, now());

@@ -182,7 +182,7 @@ function withExecutor(known: ReturnType<typeof withReporting>) {
     mention: (event) => loop.mention(event),
     tookOver: (id, orphan, pid) => {
       log(`${id}: attempt ${orphan} (process ${pid}) still runs; it is taken over, not started again`);
-      warnings.set(id, 'orphan', `attempt ${orphan} was still up and goes on: it was not started again`);
+      warnings.set(id, 'orphan', `attempt ${orphan} was still running and continues: it was not started again`);
     },
     ended: (id, attempt, ending) => endings.ended(id, attempt, ending, []),
   });
@@ -241,7 +241,7 @@ function contextOf(run: PlannedRun, known: ReturnType<typeof withExecutor>) {
 /** What keeps runs from starting, in words. */
 function problems({ launcher, gpus, losses }: ReturnType<typeof withExecutor>): (string | null)[] {
   const { shortage } = launcher;
-  return [shortage === null ? null : `no run can be started just now: ${shortage}`, gpus.problem, losses.words()];
+  return [shortage === null ? null : `no run can be started right now: ${shortage}`, gpus.problem, losses.words()];
 }
 
 /** The one place that says who hears of what happens, and in which order; see `Observer`. */

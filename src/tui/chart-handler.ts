@@ -14,7 +14,7 @@ export const handleChart: Record<ChartCommand, Handler> = {
   'log-x': (ui) => choose(ui, { isLogX: !ui.chart.isLogX }, `x axis: ${ui.chart.isLogX ? 'linear' : 'logarithmic'}.`),
   smooth: (ui) => {
     const smoothing = next(smoothings, ui.chart.smoothing);
-    const text = smoothing === 0 ? 'Not smoothed.' : `Exponential mean, weight ${smoothing} on what came before.`;
+    const text = smoothing === 0 ? 'Smoothing off.' : `Exponential moving average, weight ${smoothing}.`;
     return choose(ui, { smoothing }, text);
   },
   spread: (ui) => {
@@ -24,7 +24,7 @@ export const handleChart: Record<ChartCommand, Handler> = {
   clip: (ui) => {
     const text = ui.chart.isClipped
       ? 'y axis: all values.'
-      : 'y axis: the outermost 1 % of values left out; arrows show where.';
+      : 'y axis: the outermost 1 % of values are cut off; arrows show where.';
     return choose(ui, { isClipped: !ui.chart.isClipped }, text);
   },
   'zoom-in': zoomIn,
@@ -47,7 +47,7 @@ const whole = { from: 0, to: 1 };
 function zoomIn(ui: UiState, at: KeyContext): Pressed {
   if (at.charts === 0) return refuse(ui, 'There is no chart to zoom into; select a run that has started.');
   const { from, to } = ui.chart.zoom ?? whole;
-  if (to - from <= leastPart) return refuse(ui, `This is as near as it goes; ${keyOf('zoom-out', ui.keys)} zooms out.`);
+  if (to - from <= leastPart) return refuse(ui, `Cannot zoom in any further; ${keyOf('zoom-out', ui.keys)} zooms out.`);
   const middle = ui.chart.cursor ?? (from + to) / 2;
   return { ui: { ...ui, chart: { ...ui.chart, zoom: partAround(middle, (to - from) / 2) } } };
 }
@@ -55,7 +55,7 @@ function zoomIn(ui: UiState, at: KeyContext): Pressed {
 function zoomOut(ui: UiState): Pressed {
   const { zoom, cursor } = ui.chart;
   if (zoom === null && cursor === null) return refuse(ui, `All of it is shown; ${keyOf('zoom-in', ui.keys)} zooms in.`);
-  if (zoom === null) return choose(ui, { cursor: null }, 'Without the cursor.');
+  if (zoom === null) return choose(ui, { cursor: null }, 'Cursor off.');
   const size = (zoom.to - zoom.from) * 2;
   const wider = size >= 1 ? null : partAround(cursor ?? (zoom.from + zoom.to) / 2, size);
   return { ui: { ...ui, chart: { ...ui.chart, zoom: wider } } };

@@ -73,7 +73,7 @@ function columnsOf(order: readonly ColumnId[], shown: ReadonlySet<ColumnId>): re
 
 function orderBy(ui: UiState, { order, index }: ColumnsDialog, at: KeyContext): Pressed {
   const column = order[index]!;
-  if (column === 'trend') return refuse(ui, 'Runs cannot be ordered by the shape of their trend.');
+  if (column === 'trend') return refuse(ui, 'Runs cannot be sorted by their trend.');
   return orderedBy(ui, { by: column, isReversed: ui.sort.by === column && !ui.sort.isReversed }, at);
 }
 

@@ -24,7 +24,7 @@ type Subjects = { subjects: readonly ComparedSubject[]; runs: readonly RunSummar
 type Parameters = Pick<Comparison, 'parameters' | 'axes'> & { defaultAxes: HeatmapAxes | null };
 type Shown = { keys: readonly string[]; usual: string };
 type Readers = ReadonlyMap<RunSummary['id'], MetricReader>;
-/** What one run's curve of a metric comes to. */
+/** What one run's curve of a metric amounts to. */
 type ValueOf = (run: RunSummary, metric: string) => CurveValue | null;
 
 /** Puts together what the compare screen shows, and only what has changed since the last time. */

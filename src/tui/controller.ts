@@ -168,7 +168,7 @@ export class Controller {
   paste(text: string): void {
     if (!('line' in this.#ui.dialog)) {
       this.say({
-        text: 'Pasted text is not taken for keys; it can be pasted into a prompt, as after /.',
+        text: 'Pasted text is ignored here; paste it into a prompt, for example after /.',
         tone: 'warn',
       });
       return;

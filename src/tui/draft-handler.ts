@@ -17,5 +17,5 @@ export function pressInDraft(ui: UiState, dialog: DraftDialog, key: string, at: 
     return { ui: { ...ui, dialog: { ...dialog, top: next } } };
   }
   const what = draft.verdict.kind === 'ready' ? 'submits' : 'edits it again';
-  return refuse(ui, `Enter ${what}, Esc drops it; the text stays in ${draft.path}.`);
+  return refuse(ui, `Enter ${what}, Esc discards it; the text is kept in ${draft.path}.`);
 }

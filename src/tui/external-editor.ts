@@ -79,13 +79,13 @@ export class ExternalEditor {
     if (text.length > mostCopied) {
       throw new UserError(
         `The command has ${text.length} characters; terminals take ${mostCopied} at most.`,
-        'It stands in run.json of the run: o opens its directory.',
+        'It is in run.json of the run: o opens its directory.',
       );
     }
     if (commanding.test(text)) {
       throw new UserError(
-        'The command holds control characters: a terminal would obey them when it is pasted.',
-        'It stands in run.json of the run: o opens its directory.',
+        'The command holds control characters: a terminal would execute them when pasted.',
+        'It is in run.json of the run: o opens its directory.',
       );
     }
     this.#tools.write(clipboardCodes(text));
@@ -104,7 +104,7 @@ export class ExternalEditor {
     this.#draft = null;
     this.#tools.review(null);
     if (draft !== null)
-      this.#tools.say({ text: `Nothing was submitted. The text stays in ${draft.path}.`, tone: 'dim' });
+      this.#tools.say({ text: `Nothing was submitted. The text is kept in ${draft.path}.`, tone: 'dim' });
   }
 
   /** A draft that was refused stays open, with the reason; nothing that was typed is lost. */
@@ -132,17 +132,17 @@ export class ExternalEditor {
     const words = Object.entries(change).map(
       ([name, value]) => `${name} ${typeof value === 'boolean' ? (value ? 'on' : 'off') : value}`,
     );
-    if (preferences === undefined) return say({ text: 'This window keeps no preferences.', tone: 'warn' });
+    if (preferences === undefined) return say({ text: 'This window does not save preferences.', tone: 'warn' });
     const problem = await preferences.keep(change);
     if (problem !== null)
-      return say({ text: cleanText(`${words.join(', ')}; it could not be kept: ${problem}`), tone: 'warn' });
-    say({ text: `${words.join(', ')}; kept for other windows too.`, tone: 'good' });
+      return say({ text: cleanText(`${words.join(', ')}; it could not be saved: ${problem}`), tone: 'warn' });
+    say({ text: `${words.join(', ')}; saved for other windows too.`, tone: 'good' });
   }
 
   #port(): EditorPort {
     const { port } = this.#tools;
     if (port !== undefined) return port;
-    throw new UserError('This window can only look.', 'Open it with `memrl-tui attach`.');
+    throw new UserError('This window is read-only.', 'Open it with `memrl-tui attach`.');
   }
 }
 

@@ -47,7 +47,7 @@ export function pressInFilter(ui: UiState, dialog: FilterDialog, key: string, at
 
 function completed(ui: UiState, dialog: FilterDialog, at: KeyContext): Pressed {
   const next = complete(dialog.line, dialog.offer);
-  if (next === null) return refuse(ui, 'Nothing begins like this.');
+  if (next === null) return refuse(ui, 'No completion.');
   const offer = next.offer === noOffer ? offerFor(next.line, at.runs) : next.offer;
   return typed(ui, { ...dialog, ...next, offer, problem: null });
 }

@@ -62,13 +62,13 @@ export class FleetEffects {
     if (!ack.ok) return ack;
     const what = slots === 1 ? '1 slot' : `${slots} slots`;
     const busy = this.#fleet.status.cpu.busy;
-    const rest = slots === 0 ? '; nothing new starts, + gives one back' : by < 0 && busy > slots ? busyStays(busy) : '';
+    const rest = slots === 0 ? '; no new runs start, + adds one' : by < 0 && busy > slots ? busyStays(busy) : '';
     return { ok: true, message: `${what} now${rest}` };
   }
 }
 
 function busyStays(busy: number): string {
-  return `; the ${busy} runs that have one keep it until they end`;
+  return `; the ${busy} runs that hold one keep it until they end`;
 }
 
 /** Whether an order goes to the supervisor. */
@@ -85,11 +85,11 @@ function runOrder(effect: RunEffect): RunOrder {
 function doingOf(order: FleetEffect): string {
   switch (order.type) {
     case 'more-slots':
-      return order.by > 0 ? 'One slot more' : 'One slot fewer';
+      return order.by > 0 ? 'Adding a slot' : 'Removing a slot';
     case 'set-slots':
       return 'Changing the slots';
     case 'drain':
-      return `${order.drained ? 'Draining' : 'Refilling'} GPU ${order.gpus.join(', ')}`;
+      return `${order.drained ? 'Draining' : 'Undraining'} GPU ${order.gpus.join(', ')}`;
     case 'stop-sweep':
       return `Stopping ${order.sweep}`;
     default:

@@ -1,6 +1,6 @@
-/** What the list is divided by. A block is what the sweep file calls a group. */
+/** What the list is grouped by. `group`: the groups of the sweep file. */
 export type GroupBy =
-  | { readonly kind: 'block' }
+  | { readonly kind: 'group' }
   | { readonly kind: 'state' }
   | { readonly kind: 'gpu' }
   | { readonly kind: 'parameter'; readonly key: string };
@@ -9,12 +9,12 @@ export type GroupBy =
 export type Grouping = readonly [GroupBy] | readonly [GroupBy, GroupBy];
 
 /** As the sweep file has it: groups, and below them the settings that differ in the seed alone. */
-export const initialGrouping: Grouping = [{ kind: 'block' }];
+export const initialGrouping: Grouping = [{ kind: 'group' }];
 
 /** A short text that tells one grouping from another; empty for the initial one. */
 export function groupingKey(grouping: Grouping): string {
   const key = grouping.map(levelKey).join(' › ');
-  return key === 'block' ? '' : key;
+  return key === 'group' ? '' : key;
 }
 
 /** Whether two levels divide the list by the same thing. */
@@ -22,7 +22,7 @@ export function isSameLevel(a: GroupBy, b: GroupBy | undefined): boolean {
   return b !== undefined && levelKey(a) === levelKey(b);
 }
 
-/** `block, then state` */
+/** `group, then state` */
 export function groupingWords(grouping: Grouping): string {
   return grouping.map(levelWords).join(', then ');
 }

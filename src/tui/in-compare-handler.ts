@@ -38,7 +38,7 @@ export const handleInCompare: Partial<Record<Command, Handler>> = {
     const subject = subjects[at];
     return subject === undefined
       ? refuse(ui, 'There is nothing to pin.')
-      : pin(ui, subject.key, subject.label, `${keyOf('baseline', ui.keys)} again lets go of it.`);
+      : pin(ui, subject.key, subject.label, `${keyOf('baseline', ui.keys)} again unpins it.`);
   }),
   'x-axis': onScreen(chooseAxes),
   spread: onScreen((ui) => {
@@ -110,7 +110,7 @@ function nextSummary(ui: UiState): Pressed {
 function chooseAxes(ui: UiState, screen: CompareScreen, at: KeyContext): Pressed {
   if (ui.compare.view === 'overlay') return handleChart['x-axis'](ui, at, 'x');
   const axes = at.axes ?? [];
-  if (axes.length === 0) return refuse(ui, 'These runs differ in no parameter, so there is no heatmap.');
+  if (axes.length === 0) return refuse(ui, 'These runs have the same parameters, so there is no heatmap.');
   const view = 'heatmap' as const;
   return {
     ui: {

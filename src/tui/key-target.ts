@@ -48,7 +48,7 @@ function markedTarget(verb: PlainVerb, ui: UiState, at: KeyContext): Target {
   const hidden = runs.filter(({ id }) => !shown.has(id)).length;
   const what =
     runs.length === marked.length ? markedRuns(runs.length) : `${runs.length} of the ${markedRuns(marked.length)}`;
-  return { kind: 'runs', runs, what, caution: hidden === 0 ? '' : `, ${hidden} of them not shown by the filter` };
+  return { kind: 'runs', runs, what, caution: hidden === 0 ? '' : `, ${hidden} of them hidden by the filter` };
 }
 
 function markedRuns(count: number): string {

@@ -17,7 +17,7 @@ import { type VaryingParameters, varyingParametersOf } from './view/varying-para
 /** From this many runs on, groups start folded. */
 const many = 300;
 
-/** What the fleet and the person's choices come to: the rows of the list and the totals. */
+/** What the fleet and the user's choices amount to: the rows of the list and the totals. */
 export type ListModel = {
   readonly runs: readonly RunSummary[];
   readonly sweeps: readonly SweepSummary[];

@@ -46,7 +46,7 @@ export function pressInSearch(ui: UiState, dialog: SearchDialog, key: string, at
     };
   }
   const edited = editLine(line, key);
-  if (edited === null) return refuse(ui, `${key} does nothing here; Enter searches, Esc drops.`);
+  if (edited === null) return refuse(ui, `${key} does nothing here; Enter searches, Esc cancels.`);
   const isPattern = readLogPattern(edited.text).kind === 'pattern';
   const log = isPattern ? { ...ui.log, search: edited.text } : ui.log;
   return { ui: { ...ui, log, dialog: { kind: 'search', line: edited, before, problem: null } } };
@@ -69,7 +69,7 @@ export function withFound(ui: UiState, seek: LogSeek, offset: Sought): UiState {
 }
 
 function nothing({ of, pattern }: LogSeek): string {
-  return of === 'error' ? 'No line of the log says that something broke.' : `No line of the log matches ${pattern}.`;
+  return of === 'error' ? 'No error was found in the log.' : `No line of the log matches ${pattern}.`;
 }
 
 function tooLong({ pattern }: LogSeek): string {
@@ -77,8 +77,9 @@ function tooLong({ pattern }: LogSeek): string {
 }
 
 function turnNote({ from, direction }: LogSeek, offset: number): UiState['note'] {
-  if (direction > 0 && offset < from) return { text: 'Below there is none; on from the first line.', tone: 'dim' };
-  if (direction < 0 && offset >= from) return { text: 'Above there is none; on from the end.', tone: 'dim' };
+  if (direction > 0 && offset < from)
+    return { text: 'No more matches below; continuing from the first line.', tone: 'dim' };
+  if (direction < 0 && offset >= from) return { text: 'No more matches above; continuing from the end.', tone: 'dim' };
   return null;
 }
 
@@ -102,8 +103,8 @@ function scrollRows(ui: UiState, page: LogPage, room: LogRoom, rows: number): Pr
   return refuse(ui, rows > 0 ? atEnd : page.from === 0 ? 'This is the first line.' : notYet);
 }
 
-const notYet = 'The log is being read; again in a moment.';
-const atEnd = 'This is the end; what is written appears here by itself.';
+const notYet = 'The log is being read; try again in a moment.';
+const atEnd = 'This is the end; new output appears here by itself.';
 
 function withPlace(ui: UiState, place: LogPlace): UiState {
   return { ...ui, log: { ...ui.log, place, hit: null } };
@@ -113,7 +114,7 @@ function searchOn(ui: UiState, at: KeyContext, direction: 1 | -1): Pressed {
   const { search } = ui.log;
   if (!isOpenRun(ui, at))
     return refuse(ui, `Open a run and search its log first: Enter, then ${keyOf('filter', ui.keys)}.`);
-  if (search === '') return refuse(ui, `Say what to look for first: ${keyOf('filter', ui.keys)}.`);
+  if (search === '') return refuse(ui, `Search for something first: ${keyOf('filter', ui.keys)}.`);
   const from = direction > 0 ? startOf(ui, at) : (ui.log.hit?.offset ?? startOf(ui, at));
   return { ui: inLog(ui, seekOf('pattern', search, { from, direction })) };
 }
@@ -121,7 +122,7 @@ function searchOn(ui: UiState, at: KeyContext, direction: 1 | -1): Pressed {
 /** The first in the log; when it is on the screen, the next one. */
 function firstError(ui: UiState, at: KeyContext): Pressed {
   const node = at.rows[at.index];
-  if (node?.kind !== 'run') return refuse(ui, 'Select a run: its log has an error, not the group.');
+  if (node?.kind !== 'run') return refuse(ui, 'Select a run: a group has no log.');
   const isNext = ui.screen.kind === 'open' && ui.log.hit?.of === 'error';
   const fresh = ui.screen.kind === 'open' ? ui : { ...ui, log: anotherLog(ui.log) };
   return { ui: inLog(fresh, seekOf('error', '', { from: isNext ? startOf(ui, at) : 0, direction: 1 })) };
@@ -131,7 +132,7 @@ function isOpenRun({ screen }: UiState, at: KeyContext): boolean {
   return screen.kind === 'open' && at.rows[at.index]?.kind === 'run';
 }
 
-/** The log comes to the front when something is looked for in it. */
+/** The log comes to the front when it is searched. */
 function inLog(ui: UiState, seek: LogSeek): UiState {
   return { ...ui, screen: { kind: 'open', pane: 'log', offset: 0 }, log: { ...ui.log, seek } };
 }

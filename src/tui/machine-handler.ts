@@ -6,7 +6,7 @@ export const moreSlots: Handler = (ui) => ({ ui, order: { type: 'more-slots', by
 
 export const fewerSlots: Handler = (ui, { status }) => {
   if (status.cpu.slots > 0) return { ui, order: { type: 'more-slots', by: -1 } };
-  return refuse(ui, `There are no slots left to take away; ${keyOf('more-slots', ui.keys)} gives one.`);
+  return refuse(ui, `There are no slots left to remove; ${keyOf('more-slots', ui.keys)} adds one.`);
 };
 
 /** Drains the GPU that is selected on the screen of GPUs, or fills it again. */
@@ -16,7 +16,7 @@ export const drainGpu: Handler = (ui, { status }) => {
   const gpu = status.gpus[ui.screen.index];
   if (gpu === undefined) {
     const [fewer, more] = [keyOf('fewer-slots', ui.keys), keyOf('more-slots', ui.keys)];
-    return refuse(ui, `The CPU is not drained: ${fewer} takes one of its slots away, ${more} gives one back.`);
+    return refuse(ui, `The CPU cannot be drained: ${fewer} removes one of its slots, ${more} adds one.`);
   }
   return { ui, order: { type: 'drain', gpus: [gpu.index], drained: !gpu.drained } };
 };

@@ -110,7 +110,7 @@ function back(ui: UiState): Pressed {
   if (stopped !== null) return stopped;
   if (ui.screen.kind !== 'jobs') return { ui: { ...ui, screen: { kind: 'jobs' } } };
   if (ui.filter !== '') return { ui: { ...ui, filter: '', note: { text: 'Showing all runs.', tone: 'dim' } } };
-  return refuse(ui, `There is nothing to go back to; ${keyOf('leave', ui.keys)} leaves the window.`);
+  return refuse(ui, `There is nothing to go back to; ${keyOf('leave', ui.keys)} detaches.`);
 }
 
 /** ← and → on the open screen: the cursor of the charts, or another run. */
@@ -134,7 +134,7 @@ function scrollOpen(ui: UiState, open: OpenScreen, movement: Movement, at: KeyCo
   if (isReadingLog(ui, at)) return scrollLog(ui, movement, at);
   if (open.pane === 'charts' && (movement === 'first' || movement === 'last')) return moveCursor(ui, movement, at);
   const { focus } = at;
-  if (focus === null) return refuse(ui, 'This run is not in the list any more; Esc goes back.');
+  if (focus === null) return refuse(ui, 'This run is no longer in the list; Esc goes back.');
   const page = Math.max(1, focus.height - 1);
   const most = Math.max(0, focus.length - page);
   const offset = within(Math.min(open.offset, most) + distance(movement, page), most);

@@ -76,7 +76,7 @@ export class Painter {
     this.#width = 0;
   }
 
-  /** The terminal is somebody else's: nothing is drawn until `wake`, not even what has waited. */
+  /** Another program uses the terminal: nothing is drawn until `wake`, not even what has waited. */
   rest(): void {
     this.#isResting = true;
     this.#waiting = null;

@@ -11,7 +11,12 @@ import { sortsFor, sortWords } from './view/sort.js';
 /** Commands that choose one of some words: what the list and the charts show, and how the window looks. */
 export const choiceEntries: readonly PaletteEntry[] = [
   choice({
-    ...{ name: 'group', takes: 'by', help: 'divide the list by block, state, GPU or a parameter', command: 'group' },
+    ...{
+      name: 'group',
+      takes: 'by',
+      help: 'group the list by sweep group, state, GPU or a parameter',
+      command: 'group',
+    },
     words: (_ui, { runs }) => groupChoices(runs).map(levelWords),
     choose: (ui, { runs }, word) => {
       const grouping = [groupChoices(runs).find((by) => levelWords(by) === word)!] as const;
@@ -19,21 +24,21 @@ export const choiceEntries: readonly PaletteEntry[] = [
     },
   }),
   choice({
-    ...{ name: 'sort', takes: 'by', help: 'order the runs by this', command: 'sort' },
+    ...{ name: 'sort', takes: 'by', help: 'sort the runs by this', command: 'sort' },
     words: (ui) => sortsFor(ui.columns ?? initialColumns),
     choose: (ui, { metric }, word) => {
       const sort = { by: sortsFor(ui.columns ?? initialColumns).find((by) => by === word)!, isReversed: false };
-      return noted({ ...ui, sort }, `Order: ${sortWords(sort, metric)}.`);
+      return noted({ ...ui, sort }, `Sorted by ${sortWords(sort, metric)}.`);
     },
   }),
   choice({
-    ...{ name: 'metric', takes: 'name', help: 'show this metric in the list and first among the charts' },
+    ...{ name: 'metric', takes: 'name', help: 'the metric shown in the list and in the first chart' },
     command: 'metric',
     words: (_ui, { metrics }) => metrics,
     choose: (ui, _at, metric) => noted({ ...ui, metric }, `Metric: ${metric}.`),
   }),
   choice({
-    ...{ name: 'x-axis', takes: 'name', help: 'draw the charts over this', command: 'x-axis' },
+    ...{ name: 'x-axis', takes: 'name', help: 'x axis of the charts', command: 'x-axis' },
     words: (_ui, at) => axes(at).map(({ label }) => label),
     choose: (ui, at, word) => {
       const { key } = axes(at).find(({ label }) => label === word)!;
@@ -49,7 +54,7 @@ export const choiceEntries: readonly PaletteEntry[] = [
     },
   }),
   choice({
-    ...{ name: 'keys', takes: 'preset', help: 'which keys do what: default, vim', command: null },
+    ...{ name: 'keys', takes: 'preset', help: 'key preset: default, vim', command: null },
     words: () => keyPresets,
     choose: (ui, _at, word) => {
       const keys = keyPresets.find((name) => name === word)!;
@@ -57,7 +62,7 @@ export const choiceEntries: readonly PaletteEntry[] = [
     },
   }),
   choice({
-    ...{ name: 'mouse', takes: 'on|off', help: 'clicks and the wheel; off: the terminal marks text', command: null },
+    ...{ name: 'mouse', takes: 'on|off', help: 'clicks and the wheel; off: the terminal selects text', command: null },
     words: () => ['on', 'off'],
     choose: (ui, _at, word) => ({ ui, order: { type: 'prefer', mouse: word === 'on' } }),
   }),
@@ -90,7 +95,7 @@ function axes({ xChoices = [] }: KeyContext): NonNullable<KeyContext['xChoices']
 }
 
 function groupChoices(runs: readonly RunSummary[]): GroupBy[] {
-  return [{ kind: 'block' }, { kind: 'state' }, { kind: 'gpu' }, ...varying(runs)];
+  return [{ kind: 'group' }, { kind: 'state' }, { kind: 'gpu' }, ...varying(runs)];
 }
 
 /** The parameters that are not the same for all runs. */

@@ -18,7 +18,7 @@ export type PaletteEntry = {
   readonly read: (rest: string, ui: UiState, at: KeyContext) => Reading;
 };
 
-/** What a command comes to, before it is done. */
+/** What a command would do, before it does it. */
 export type Reading =
   /** `said`: what will be done, and to how many runs. */
   | { readonly kind: 'ready'; readonly said: string; readonly act: (ui: UiState) => Pressed }

@@ -50,7 +50,7 @@ function chosen(ui: UiState, dialog: PaletteDialog, index: number, view: Palette
 /** Writes the chosen row out: the name of a command, or the next word of what follows it. */
 function complete(ui: UiState, { line, index }: PaletteDialog, view: PaletteView, at: KeyContext): Pressed {
   const word = rowsOf(view)[Math.max(0, index)];
-  if (word === undefined) return refuse(ui, 'Nothing begins like this.');
+  if (word === undefined) return refuse(ui, 'No completion.');
   if (view.kind === 'commands') {
     const takes = view.entries[Math.max(0, index)]!.takes !== '';
     return typed(ui, lineOf(takes ? `${word} ` : word), at);

@@ -8,21 +8,21 @@ import type { UiState } from './ui-state.js';
 
 /** Commands for the machine and for whole sweeps. */
 export const machineEntries: readonly PaletteEntry[] = [
-  entry('slots', 'N', 'so many runs at a time on the CPU', (rest, _ui, { status }) =>
+  entry('slots', 'N', 'number of CPU slots, that is runs at the same time', (rest, _ui, { status }) =>
     rest === ''
-      ? open(`slots: there are ${status.cpu.slots}, ${status.cpu.busy} of them busy; how many shall there be?`)
+      ? open(`slots: there are ${status.cpu.slots}, ${status.cpu.busy} of them busy; how many do you want?`)
       : wholeNumber('slots', rest, 0, (slots) => grant(`${slots} slots instead of ${status.cpu.slots}`, { slots })),
   ),
   entry('use-gpus', 'LIST', 'use these GPUs only: 0,1 or none', (rest) => readGpus(rest)),
-  entry('per-gpu', 'N', 'so many runs share one GPU', (rest) =>
+  entry('per-gpu', 'N', 'number of runs that share one GPU', (rest) =>
     rest === ''
       ? open('per-gpu: how many runs may share one GPU?')
       : wholeNumber('per-gpu', rest, 1, (perGpu) => grant(`${counted(perGpu, 'run')} on each GPU`, { perGpu })),
   ),
-  { ...entry('drain', 'GPU', 'nothing new starts on these GPUs', draining(true)), command: 'drain' },
-  entry('undrain', 'GPU', 'these GPUs take new runs again', draining(false)),
+  { ...entry('drain', 'GPU', 'no new runs start on these GPUs', draining(true)), command: 'drain' },
+  entry('undrain', 'GPU', 'these GPUs accept runs again', draining(false)),
   ofSweep(entry('stop', '[sweep]', 'stop all runs of a sweep, those that wait included', readStop)),
-  ofSweep(entry('export', '[sweep]', 'the values of all runs as a table, for other programs', readExport)),
+  ofSweep(entry('export', '[sweep]', 'parameters and metrics of all runs as a table, for other programs', readExport)),
 ];
 
 type Read = PaletteEntry['read'];
@@ -95,7 +95,7 @@ function readStop(rest: string, _ui: UiState, at: KeyContext): Reading {
   const question = `Stop ${sweep}: kill ${counted(alive.length, 'run')} of it?  y: yes · any other key: no`;
   return {
     kind: 'ready',
-    said: `stop ${sweep}: ${counted(alive.length, 'run')} that wait or run`,
+    said: `stop ${sweep}: ${counted(alive.length, 'run')} that are queued or running`,
     act: (ui) => ({
       ui: { ...ui, dialog: { kind: 'confirm', key: 'y', question, order: { type: 'stop-sweep', sweep } } },
     }),

@@ -32,7 +32,7 @@ export function paletteView(line: EditedLine, index: number, ui: UiState, at: Ke
   return { kind: 'arguments', entry, offer, reading: entry.read(chosen ?? rest, ui, at) };
 }
 
-const hint = 'Type a command. It acts on the marks or the selection, or on a query behind it: hold group:A';
+const hint = 'Type a command. It acts on the marked runs, the selection, or a query after it: hold group:A';
 
 /** Commands that what was typed may stand for: by their name, and after these by a word of what they do. */
 export function matching(typed: string): readonly PaletteEntry[] {

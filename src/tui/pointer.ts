@@ -9,7 +9,7 @@ import type { Line } from './view/span.js';
 
 export type Pointing = Extract<InputEvent, { kind: 'click' | 'wheel' }>;
 
-/** What a click or a turn of the wheel comes to. `row`: of the list. */
+/** What a click or a turn of the wheel does. `row`: of the list. */
 export type Pointed =
   | { readonly kind: 'press'; readonly key: string; readonly times: number }
   | { readonly kind: 'select'; readonly row: number }

@@ -12,10 +12,15 @@ import {
 import type { Sort, SortBy } from './view/sort.js';
 
 const GroupBy: z.ZodType<GroupBy> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.enum(['block', 'state', 'gpu']) }),
+  z.object({ kind: z.enum(['group', 'state', 'gpu']) }),
   z.object({ kind: z.literal('parameter'), key: z.string() }),
 ]);
-const Grouping: z.ZodType<Grouping> = z.union([z.tuple([GroupBy]), z.tuple([GroupBy, GroupBy])]);
+/** Views saved before groups were called so everywhere say `block`. */
+const SavedLevel = z.union([
+  z.object({ kind: z.literal('block') }).transform((): GroupBy => ({ kind: 'group' })),
+  GroupBy,
+]);
+const Grouping: z.ZodType<Grouping> = z.union([z.tuple([SavedLevel]), z.tuple([SavedLevel, SavedLevel])]);
 const SortBy = z.custom<SortBy>((by) => typeof by === 'string' && isSortBy(by));
 const Sort: z.ZodType<Sort> = z.object({ by: SortBy, isReversed: z.boolean() });
 const View = z.object({

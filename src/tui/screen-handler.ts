@@ -24,7 +24,7 @@ function showGpus(ui: UiState): Pressed {
 
 /** The selection of the list is not seen there: what would act on it is refused. */
 export const handleInGpus: Partial<Record<Command, Handler>> = {
-  ...refusing(() => 'Go to a run first: Enter leads to the first one here.'),
+  ...refusing(() => 'Go to a run first: Enter goes to the first one here.'),
   fold: (ui) => refuse(ui, 'There is nothing to fold here; Esc goes back to the list.'),
   unfold: (ui) => refuse(ui, 'There is nothing to unfold here; Esc goes back to the list.'),
   open: openRunThere,

@@ -1,6 +1,6 @@
 /** Between two ticks, ms. */
 const period = 1000;
-/** The time stands still for so long, ms: a little less than the period, for a tick may be early. */
+/** The time shown stays the same for so long, ms: a little less than the period, for a tick may be early. */
 const sameTime = 900;
 
 /**

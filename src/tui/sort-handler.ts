@@ -14,5 +14,5 @@ export const nextSort: Handler = (ui, at) => {
 export const reverseSort: Handler = (ui, at) => orderedBy(ui, { ...ui.sort, isReversed: !ui.sort.isReversed }, at);
 
 export function orderedBy(ui: UiState, sort: Sort, { metric }: KeyContext): Pressed {
-  return { ui: { ...ui, sort, note: { text: `Order: ${sortWords(sort, metric)}.`, tone: 'dim' } } };
+  return { ui: { ...ui, sort, note: { text: `Sorted by ${sortWords(sort, metric)}.`, tone: 'dim' } } };
 }

@@ -1,4 +1,4 @@
-/** The table a sweep comes to. */
+/** The summary table of a sweep. */
 export type SummaryPort = {
   /** The table as it was read last, as ready lines of at most `width` columns; null before the first time. */
   readonly lines: ((width: number) => readonly string[]) | null;

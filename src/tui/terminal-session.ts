@@ -19,7 +19,7 @@ export type Interruption =
 type Listeners = {
   /** Must call `end`. */
   readonly onInterruption: (interruption: Interruption) => void;
-  /** The terminal is about to be somebody else's: nothing may be drawn on it from now on. */
+  /** Another program is about to use the terminal: nothing may be drawn on it from now on. */
   readonly onLeave: () => void;
   /** The terminal is ours again; nothing on it is as it was. */
   readonly onReturn: () => void;

@@ -11,7 +11,7 @@ import type { Note, UiState } from './ui-state.js';
 type ViewsDialog = Extract<ListDialog, { kind: 'views' }>;
 
 /** What the first row of the dialog is called: it is always there. */
-export const plainView: SavedView = { name: 'as the sweep file has it', ...plainLook };
+export const plainView: SavedView = { name: 'as in the sweep file', ...plainLook };
 
 const longestName = 40;
 
@@ -37,7 +37,7 @@ export function pressInViews(ui: UiState, dialog: ViewsDialog, key: string, at: 
   if (moved !== null) return moved;
   if (command === 'open') return recall(ui, views[dialog.index]!, at);
   if (command === 'back' || command === 'views') return { ui: closedDialog(ui) };
-  return refuse(ui, 'Enter shows this view, s saves the present one, x deletes, Esc closes.');
+  return refuse(ui, 'Enter shows this view, s saves the current one, x deletes, Esc closes.');
 }
 
 function typeName(ui: UiState, dialog: ViewsDialog, name: NonNullable<ViewsDialog['name']>, key: string): Pressed {
@@ -66,7 +66,7 @@ function atView(views: readonly SavedView[], name: string): ViewsDialog {
 
 function forget(ui: UiState, dialog: ViewsDialog): Pressed {
   const view = ui.views[dialog.index - 1];
-  if (view === undefined) return refuse(ui, 'This one is always there.');
+  if (view === undefined) return refuse(ui, 'This view cannot be deleted.');
   const views = ui.views.filter((other) => other !== view);
   const index = Math.min(dialog.index, views.length);
   return { ui: { ...ui, views, dialog: { ...dialog, index }, note: said(`Deleted ${view.name}.`) } };

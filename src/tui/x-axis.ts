@@ -87,7 +87,7 @@ export function xChoicesOf(usual: string, readers: readonly MetricReader[]): XCh
   const rising = new Set(keys.filter(rises));
   const plain = (key: string, about: string): XChoice => ({ key, label: key, about, refusal: null });
   return [
-    { key: null, label: usual, about: 'as the sweep says', refusal: null },
+    { key: null, label: usual, about: 'as in the sweep file', refusal: null },
     ...(usual === 'step' ? [] : [plain('step', 'the steps of the run')]),
     timeChoice('relative', 'relative', 'time since the run began', readers),
     timeChoice('time', 'time', 'time of the day', readers),

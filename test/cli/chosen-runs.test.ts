@@ -59,10 +59,10 @@ describe('the words of a command line', () => {
     [['lt=0.1'], 'No run has a parameter or a metric `lt`.', 'Did you mean `lr`?'],
     [['status:'], 'cannot be read, at character 8', 'status:failed'],
     [[''], 'The query is empty', '`all` for every run of every sweep'],
-    [[' ', '\t'], 'The query is empty', 'Write which runs'],
-    [[], 'The query is empty', 'Write which runs'],
-    [['A_s0', ''], 'A word beside `A_s0` is empty', 'Write which runs'],
-    [['""'], 'these quotes hold nothing', 'write all'],
+    [[' ', '\t'], 'The query is empty', 'Name the runs'],
+    [[], 'The query is empty', 'Name the runs'],
+    [['A_s0', ''], 'An argument next to `A_s0` is empty', 'Name the runs'],
+    [['""'], 'these quotes are empty', 'use all'],
   ])('%j are refused', (words, problem, fix) => {
     const { message, fix: said } = refusal(...words);
     expect({ message, said }).toEqual({
@@ -76,7 +76,7 @@ describe('the words of a command line', () => {
   });
 
   it('are no use where nothing was launched, and that is said', () => {
-    expect(() => chosenRuns(['x=1'], [], 0)).toThrow('No run is known here.');
+    expect(() => chosenRuns(['x=1'], [], 0)).toThrow('There are no runs here.');
   });
 
   it.each<[string, boolean]>([

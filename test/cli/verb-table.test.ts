@@ -18,7 +18,7 @@ describe('the verbs', () => {
     expect(launchOptions.length).toBeGreaterThan(5);
   });
 
-  it('are a table for the README, one line each', () => {
+  it('are a table for the documentation, one line each', () => {
     const table = verbTableMarkdown().split('\n');
     expect(table).toHaveLength(verbs.length + 2);
     expect(table).toContainEqual(expect.stringContaining('| `memrl-tui priority N QUERY…` |') as string);

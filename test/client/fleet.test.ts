@@ -97,7 +97,7 @@ describe('reaching a supervisor', () => {
     const fleet = (await connect(runs))!;
     await fleet.ready();
     const ack = await fleet.request({ verb: 'stop-sweep', sweep: 's' });
-    expect(ack).toMatchObject({ ok: false, message: 'the supervisor was lost before it answered' });
+    expect(ack).toMatchObject({ ok: false, message: 'the connection to the supervisor was lost before it answered' });
     expect(await fleet.request({ verb: 'stop-sweep', sweep: 's' })).toMatchObject({ ok: false });
     fleet.close();
   });
@@ -107,7 +107,7 @@ describe('reaching a supervisor', () => {
     writeFileSync(supervisor, 'console.error("no room"); process.exit(2);');
     const programs = { node: process.execPath, supervisor, bin: runs, environment: process.env };
     await expect(ensureSupervisor(runs, programs)).rejects.toMatchObject({
-      ...{ name: 'UserError', message: expect.stringMatching(/did not come up\.\nno room/) as string },
+      ...{ name: 'UserError', message: expect.stringMatching(/did not start\.\nno room/) as string },
     });
   });
 
@@ -115,7 +115,7 @@ describe('reaching a supervisor', () => {
     const programs = { node: join(runs, 'node'), supervisor: 'x', bin: runs, environment: {} };
     writeFileSync(programs.node, '');
     chmodSync(programs.node, 0o644);
-    await expect(ensureSupervisor(runs, programs)).rejects.toThrow('did not come up');
+    await expect(ensureSupervisor(runs, programs)).rejects.toThrow('did not start');
   });
 });
 

@@ -57,7 +57,7 @@ describe('extending a sweep in an editor', () => {
     await shows(terminal, /1 new run/);
     const rows = await shows(terminal, /\/tmp\/.*little\.yaml/);
     expect(rows.join('\n')).toMatch(/runs {2}1: .*lr3/);
-    expect(rows.join('\n')).toContain('2 stay as they are');
+    expect(rows.join('\n')).toContain('2 unchanged');
     terminal.write('\r');
     await shows(terminal, /○ 1 queued/);
     // The file is written once the supervisor has answered; its news may come before.
@@ -73,7 +73,9 @@ describe('extending a sweep in an editor', () => {
     terminal.write('\r');
     await shows(terminal, /seed2/);
     terminal.write('\u001b');
-    const [, path] = /The text stays in (\S+\.yaml)\./.exec((await shows(terminal, /The text stays in/)).join('\n'))!;
+    const [, path] = /The text is kept in (\S+\.yaml)\./.exec(
+      (await shows(terminal, /The text is kept in/)).join('\n'),
+    )!;
     expect(readFileSync(path!, 'utf8')).toContain('seed2: 1');
     expect(place.read('little.yaml')).toBe(sweep);
   });

@@ -17,7 +17,7 @@ it('gives a terminal that cannot place the cursor one line per event, and says w
   expect((await terminal.ended()).code).toBe(0);
   const shown = terminal.lines().join('\n');
   terminal.close();
-  expect(shown).toContain('TERM is dumb: no window can be drawn');
+  expect(shown).toContain('TERM is dumb: the window cannot be drawn');
   expect(shown).toContain('2 done, 0 failed');
   expect(terminal.output).not.toContain('\u001b[?1049h');
 });

@@ -83,7 +83,9 @@ describe('looking', () => {
       gpus: [],
     });
     expect(JSON.parse((await run('status', '--json')).out)).toHaveLength(1);
-    expect((await run('status')).out).toMatch(/^patient: 0 of 4 done, 2 running, 2 queued/);
+    expect((await run('status')).out).toMatch(
+      /^patient: running · 0 of 4 done, 2 running, 2 queued.*\n {2}\S+ +0 of \d done/,
+    );
 
     expect((await run('slots')).out).toContain('CPU   2 of 2 slots busy');
     const changed = await run('slots', '3', '--json');
@@ -116,7 +118,7 @@ describe('looking', () => {
     await launch('--slots', '4');
     const late = await run('wait', 'patient', '--timeout', '0.2');
     expect(late.code).toBe(124);
-    expect(late.out).toMatch(/^time is up: 0 done/);
+    expect(late.out).toMatch(/^timed out: 0 done/);
     const good = run('wait', 'group:a', '--timeout', '1m');
     const all = run('wait', 'patient', '--json');
     write('go', '');
@@ -141,7 +143,7 @@ describe('looking', () => {
     const begun = performance.now();
     const late = await run('wait', 'patient', '--timeout', '1s');
     const json = await run('wait', 'patient', '--timeout', '1s', '--json');
-    expect(late).toEqual({ code: 124, out: 'time is up: the supervisor has not answered\n', err: '' });
+    expect(late).toEqual({ code: 124, out: 'timed out: the supervisor has not answered\n', err: '' });
     expect({ ...json, out: JSON.parse(json.out) as object }).toEqual({
       ...{ code: 124, err: '' },
       out: { timedOut: true, runs: [] },
@@ -246,7 +248,7 @@ describe('acting', () => {
     await launch('--slots', '4');
     await eventuallyStates({ a_n1: 'running', a_n2: 'running', a_n3: 'running', b: 'running' });
     const no = open('kill', 'group:a');
-    await no.waitFor((rows) => rows.some((row) => row.includes('Go on? [y/N]')));
+    await no.waitFor((rows) => rows.some((row) => row.includes('Proceed? [y/N]')));
     no.write('\r');
     expect((await no.ended()).code).toBe(2);
     expect(no.output).toContain('kill 3 runs: a_n{1,2,3}');
@@ -254,7 +256,7 @@ describe('acting', () => {
     no.close();
     await eventuallyStates({ a_n1: 'running' });
     const yes = open('kill', 'group:a');
-    await yes.waitFor((rows) => rows.some((row) => row.includes('Go on? [y/N]')));
+    await yes.waitFor((rows) => rows.some((row) => row.includes('Proceed? [y/N]')));
     yes.write('y\r');
     expect((await yes.ended()).code).toBe(0);
     yes.close();
@@ -278,7 +280,7 @@ describe('without a terminal', () => {
       for (const words of [[''], [' '], ['""'], ['group:a', '']]) {
         const { code, out, err } = await run(...verb, ...words, '-y');
         expect({ verb, words, code, out }).toEqual({ verb, words, code: 2, out: '' });
-        expect(err).toMatch(/`all` for every run|For every run write all/);
+        expect(err).toMatch(/`all` for every run|For every run usete all/);
       }
     }
     expect(await run('stop', '', '-y')).toMatchObject({ code: 2, err: expect.stringContaining('is empty') as string });
@@ -316,7 +318,7 @@ describe('a refusal', () => {
       [['priority', 'high', 'b'], /`high` is not a priority/],
       [['wait', 'statsu:done'], /no field statsu:[^]*Did you mean `status`\?/],
       [['logs', 'code=0', 'lr>1'], /No run has a parameter or a metric `lr`/],
-      [['logs', 'a_n1', '--grep', '('], /--grep \( is no regular expression/],
+      [['logs', 'a_n1', '--grep', '('], /--grep \( is not a regular expression/],
       [['status', 'patent'], /no sweep `patent`[^]*Did you mean `patient`\?/],
       [['stop', 'patent'], /Did you mean `patient`\?/],
       [['export', 'patent'], /Did you mean `patient`\?/],
@@ -356,7 +358,7 @@ describe('GPUs', () => {
     process.env = { ...before };
   });
 
-  it('are shown by status and slots, drained, and filled again', async () => {
+  it('are shown by status and slots, drained, and no longer drained', async () => {
     process.env['PATH'] = `${join(process.cwd(), 'test/fixtures')}:${before['PATH']}`;
     process.env['FAKE_GPUS'] = '2';
     await launch('--gpus', '1,0', '--slots', '1');

@@ -57,7 +57,7 @@ describe('a named pipe in the place of the preferences', () => {
       problem: `${path} cannot be read: ${why}`,
     });
     expect(await file.change((values) => ({ ...values, theme: 'light' }))).toBe(
-      `Preferences could not be kept in ${path}: ${why}`,
+      `Preferences could not be saved in ${path}: ${why}`,
     );
     expect(file.values).toEqual({ theme: 'light' });
     expect(lstatSync(path).isFIFO()).toBe(true);
@@ -111,7 +111,7 @@ describe('the file of preferences', () => {
 
   it.each([
     ['no JSON', '{"theme": "li', /JSON/],
-    ['no object', '[1, 2]', /it is no JSON object/],
+    ['no object', '[1, 2]', /it is not a JSON object/],
     ['empty', '', /JSON/],
   ])('puts a damaged file aside and says so: %s', async (_, text, reason) => {
     write(text);
@@ -126,7 +126,7 @@ describe('the file of preferences', () => {
   it('says why it cannot keep a change, and goes on with it', async () => {
     writeFileSync(join(folder, 'memrl-tui'), 'a file where the folder should be');
     const file = new PreferencesFile(path);
-    expect(await file.change(() => ({ theme: 'dark' }))).toMatch(/^Preferences could not be kept in .*EEXIST/);
+    expect(await file.change(() => ({ theme: 'dark' }))).toMatch(/^Preferences could not be saved in .*EEXIST/);
     expect(file.values).toEqual({ theme: 'dark' });
   });
 

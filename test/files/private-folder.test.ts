@@ -101,11 +101,11 @@ describe('a socket that may be sent an environment', () => {
   });
 
   it('is a socket, and there', () => {
-    expect(socketProblem(join(runs, 'none'))).toBe('it is not there');
+    expect(socketProblem(join(runs, 'none'))).toBe('it does not exist');
     writeFileSync(join(runs, 'file'), '');
-    expect(socketProblem(join(runs, 'file'))).toBe('it is no socket');
+    expect(socketProblem(join(runs, 'file'))).toBe('it is not a socket');
     symlinkSync(join(runs, 'file'), join(runs, 'link'));
-    expect(socketProblem(join(runs, 'link'))).toBe('it is no socket');
+    expect(socketProblem(join(runs, 'link'))).toBe('it is not a socket');
   });
 
   it.skipIf(!isRoot)('was made by nobody else', async () => {

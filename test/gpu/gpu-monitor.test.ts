@@ -111,7 +111,7 @@ describe('the GPU monitor', () => {
     { mode: 'hang', problem: 'nvidia-smi did not answer within 1.5 s' },
     { mode: 'short', problem: 'nvidia-smi failed: exit code 255' },
     { mode: 'garbage', problem: 'nvidia-smi answered only in part: Segmentation fault in /usr/lib/libnvidia-ml.so' },
-    { mode: 'lost', problem: 'the driver does not show NVIDIA Fake 80GB GPU-00000001-fake' },
+    { mode: 'lost', problem: 'the driver no longer reports NVIDIA Fake 80GB GPU-00000001-fake' },
   ])('keeps what was known while the driver is sick ($mode), and says so', async ({ mode, problem }) => {
     const { driver, trees, monitor, clock, views } = setUp({ patienceMs: 1500 });
     const tree = processOf('/r/a');
@@ -122,7 +122,7 @@ describe('the GPU monitor', () => {
     driver.set({ ...state, FAKE_GPU_MODE: mode });
     clock.now += 40_000;
     const sick = await monitor.look();
-    expect(sick).toEqual({ ...good, problem: `${problem}; what was known 40 s ago still counts` });
+    expect(sick).toEqual({ ...good, problem: `${problem}; the state of 40 s ago is used` });
     driver.set(state);
     expect(await monitor.look()).toEqual({ ...good, at: clock.now });
     expect(views).toHaveLength(3);
@@ -133,7 +133,7 @@ describe('the GPU monitor', () => {
     driver.set({ FAKE_GPU_MODE: 'fail' });
     const view = await monitor.look();
     expect(view).toMatchObject({ gpus: [], at: null });
-    expect(view.problem).toContain('; nothing is known about the GPUs');
+    expect(view.problem).toContain('; the state of the GPUs is unknown');
   });
 
   it('believes that a GPU is gone when it is gone twice', async () => {
@@ -161,7 +161,7 @@ describe('the GPU monitor', () => {
     for (let look = 0; look < 2; look++) {
       expect(await monitor.look()).toMatchObject({
         gpus: [{}, {}],
-        problem: expect.stringContaining('not there any more') as string,
+        problem: expect.stringContaining('tools are gone') as string,
       });
     }
   });

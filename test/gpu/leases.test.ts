@@ -176,7 +176,7 @@ describe('the folder of leases', () => {
         chmodSync(directory, 0o777);
       },
       as: uid + 1,
-      problem: 'anyone may remove files',
+      problem: 'anyone can remove files',
     },
     {
       what: 'below a file',
@@ -202,7 +202,7 @@ describe('the folder of leases', () => {
     leases.add(GPU, run.identity);
     expect(leases.take('GPU-b')).toBe('taken');
     expect(leases.others()).toEqual(new Map());
-    expect(leases.problem).toContain('other users of this machine are not told which GPUs are used here: ');
+    expect(leases.problem).toContain('other users of this machine cannot see which GPUs are used here: ');
     rmSync(directory);
     leases.others();
     expect(leases.problem).toBeNull();
@@ -217,7 +217,7 @@ describe('the folder of leases', () => {
     rmSync(join(directory, 'GPU-a.1'));
     leasesOf('/runs/two').take(GPU);
     expect(leases.others()).toEqual(new Map([[GPU, '/runs/two']]));
-    expect(leases.problem).toContain('/runs/two has taken GPU-a meanwhile');
+    expect(leases.problem).toContain('/runs/two took GPU-a in the meantime');
     leases.add(GPU, alive);
     leases.release(GPU);
     expect(leasesOf('/runs/three').take(GPU)).toEqual({ heldBy: '/runs/two' });

@@ -144,7 +144,7 @@ describe('looking for GPUs of AMD', () => {
 
   it.each([
     { mode: 'fail', reason: 'rocm-smi failed: ERROR:root:Driver not initialized (amdgpu not found in modules)' },
-    { mode: 'garbage', reason: 'rocm-smi answered with something else than its GPUs' },
+    { mode: 'garbage', reason: 'rocm-smi printed something other than its GPUs' },
     { mode: 'hang', reason: 'rocm-smi did not answer within 0.2 s' },
   ])('says that it is sick ($mode)', async ({ mode, reason }) => {
     const reading = await readGpus(withDriver({ FAKE_GPU_MODE: mode }, 'rocm'), mode === 'hang' ? 200 : undefined);

@@ -44,7 +44,7 @@ describe('what the scheduler is told of the GPUs', () => {
     ]);
     expect(toSeen(view({ gpus: [gpu(0), gpu(1), gpu(2, null)], hidden }), new Map())).toMatchObject([
       { foreignMemory: 1500, foreign: [] },
-      { foreignMemory: 40_000, foreign: ['a process that cannot be seen from here'] },
+      { foreignMemory: 40_000, foreign: ['a process not visible from here'] },
       { foreignMemory: 40_000, foreign: [] },
     ]);
   });

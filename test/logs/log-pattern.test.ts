@@ -22,7 +22,7 @@ describe('what is searched for', () => {
   it.each(['(loss', '[a', '*', 'a{2,1}'])('is refused with a way out: %s', (pattern) => {
     const read = readLogPattern(pattern);
     if (read.kind !== 'problem') throw new Error('was taken');
-    expect(read.problem).toContain(`“${pattern}” is no regular expression: `);
+    expect(read.problem).toContain(`“${pattern}” is not a regular expression: `);
     expect(read.fix).toContain('\\(');
   });
 });

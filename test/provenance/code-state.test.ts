@@ -467,7 +467,7 @@ describe('run.json', () => {
     await keeper.capture(made, submitter);
     keeper.started(made.runs[0]!, start);
     keeper.flush();
-    expect(said).toEqual([expect.stringContaining('the code of s could not be kept') as string]);
+    expect(said).toEqual([expect.stringContaining('the code of s could not be saved') as string]);
     expect(readRunRecord(made.runs[0]!.directory)).toMatchObject({ argv: ['true'] });
   });
 });

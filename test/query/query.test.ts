@@ -129,13 +129,13 @@ describe('a query', () => {
     ['status:faild', 8, 'there is no status "faild".', 'Did you mean `failed`?'],
     ['colour:red', 1, 'there is no field colour:.', 'Known: `status`'],
     ['state:done', 1, 'there is no field state:.', 'Did you mean `status`?'],
-    ['group:', 7, 'group: wants a value.', 'group:A'],
-    ['group: A', 7, 'group: wants a value.', 'group:A'],
-    ['N>', 3, 'N> wants a value.', 'N>64'],
-    ['ok N>', 6, 'N> wants a value.', 'N>64'],
-    ['N>=big', 4, 'N>=big wants a number after >=.', 'N>=64'],
-    ['age>soon', 5, 'age>soon wants a time, such as 90s, 30m, 2h or 1d, after >.', '"age" in quotes'],
-    ['attempt>2h', 9, 'attempt>2h wants a number after >.', '"attempt" in quotes'],
+    ['group:', 7, 'group: needs a value.', 'group:A'],
+    ['group: A', 7, 'group: needs a value.', 'group:A'],
+    ['N>', 3, 'N> needs a value.', 'N>64'],
+    ['ok N>', 6, 'N> needs a value.', 'N>64'],
+    ['N>=big', 4, 'N>=big needs a number after >=.', 'N>=64'],
+    ['age>soon', 5, 'age>soon needs a time, such as 90s, 30m, 2h or 1d, after >.', '"age" in quotes'],
+    ['attempt>2h', 9, 'attempt>2h needs a number after >.', '"attempt" in quotes'],
     ['>3', 1, 'something to compare is missing before >.', 'N>64'],
     ['a or', 5, 'a term is expected here.', 'status:failed'],
     ['or a', 1, 'a term is expected here.', 'go in quotes'],
@@ -145,8 +145,8 @@ describe('a query', () => {
     ['a (b', 3, 'this parenthesis is not closed.', ')'],
     ['a) b', 2, 'no parenthesis is open here.', 'Remove it'],
     ['a "b', 3, 'this quote is not closed.', '"'],
-    ['""', 1, 'these quotes hold nothing.', 'write all'],
-    ['not ""', 5, 'these quotes hold nothing.', 'write all'],
+    ['""', 1, 'these quotes are empty.', 'use all'],
+    ['not ""', 5, 'these quotes are empty.', 'use all'],
   ])('%j is refused at character %i', (text, at, problem, fix) => {
     const read = readRunQuery(text);
     expect(read).toMatchObject({ kind: 'problem', problem, at: at - 1, fix: expect.stringContaining(fix) as string });
@@ -162,7 +162,7 @@ describe('a query', () => {
     const texts = ['x '.repeat(50_000), 'x'.repeat(100_000), '"'.repeat(100_000), '(a or'.repeat(20_000)];
     const begun = performance.now();
     for (const each of texts) {
-      expect(readRunQuery(each)).toMatchObject({ problem: 'it has 100000 characters, and 10000 are the most.' });
+      expect(readRunQuery(each)).toMatchObject({ problem: 'it has 100000 characters; the limit is 10000.' });
       expect(caught(() => parseRunQuery(each)).message.length).toBeLessThan(300);
       expect(finishedPart(each)).toBe('');
       expect(completions(each, each.length, runs).candidates).toEqual([]);

@@ -139,7 +139,7 @@ describe('the report of a sweep', () => {
         "SFT        1024      1        0/1      –          –         –  1 running         –      –          –      –             –       10      –",
         "",
         "memorised: from that evaluation on, every one knew at least 95 % of the secret's log2 N bits.",
-        "stuck: ended sure (P > 0.9) of a wrong answer.",
+        "stuck: ended confident (P > 0.9) of a wrong answer.",
         "episodes, examples: the median over the seeds that memorised; all seeds: those that did not count as infinite.",
         "bits/…: log2 N over the median of all seeds.",
         "ceiling: the most bits one episode can carry: log2 of the number of rewards that can be told apart.",

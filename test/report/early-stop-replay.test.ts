@@ -120,11 +120,11 @@ describe('the lines of it', () => {
       '',
       '1 of 2 runs would have ended early; 30 % of the run time (1m) would have been',
       '  saved.',
-      'The best run of every group would have gone on.',
+      'The best run of every group would have kept running.',
       '',
-      'run  ended at  of  came to  why',
+      'run  ended at  of  final  why',
       '────────────────────────────────────────────────────────────────────────────────',
-      'bad         2   5        8  8 at iteration 2 is above 4, the best half of 2 runs',
+      'bad         2   5      8  8 at iteration 2 is above 4, the best half of 2 runs',
     ]);
   });
 
@@ -151,9 +151,9 @@ describe('a rule on the command line', () => {
   ])('reads $text', ({ text, gives }) => expect(parseRule(text)).toEqual(gives));
 
   it.each<{ text: string; says: string }>([
-    { text: 'ahsa', says: '`ahsa` is no rule that ends runs early. Did you mean `asha`?' },
+    { text: 'ahsa', says: '`ahsa` is not an early-stopping rule. Did you mean `asha`?' },
     { text: '', says: 'Known: `hyperband`, `asha`, `median`' },
-    { text: 'constructor x=1', says: '`constructor` is no rule' },
+    { text: 'constructor x=1', says: '`constructor` is not an early-stopping rule' },
     { text: 'asha min_itre=3', says: 'asha has no `min_itre`. Did you mean `min_iter`?' },
     { text: 'asha min_iter', says: '`min_iter` does not say a number' },
     { text: 'asha min_iter=x', says: '`min_iter=x` does not say a number' },

@@ -36,7 +36,10 @@ const breaks: Break[] = [
   {
     ...{ name: 'final', what: 'the file of its done rule is lost', rule: 's/final/checkpoints.jsonl:ESTALE' },
     ...{ script: `echo '{"name": "final"}' > checkpoints.jsonl`, done: final },
-    row: { state: 'failed', reason: saying(/checkpoints.jsonl cannot be read: the network file system has lost it/) },
+    row: {
+      state: 'failed',
+      reason: saying(/checkpoints.jsonl cannot be read: the network file system no longer knows it/),
+    },
   },
   {
     ...{ name: 'log', what: 'its log cannot be read', rule: 's/log/output.log:EIO', row: {} },
@@ -50,7 +53,10 @@ const breaks: Break[] = [
   },
   {
     ...{ name: 'exit', what: 'its exit code is lost', rule: 's/exit/attempts/1/exit:ESTALE', row: {} },
-    adopted: { state: 'lost', reason: saying(/attempts\/1 cannot be read: the network file system has lost it/) },
+    adopted: {
+      state: 'lost',
+      reason: saying(/attempts\/1 cannot be read: the network file system no longer knows it/),
+    },
   },
   {
     ...{ name: 'closed', what: 'its attempts are gone, and none can be made', rule: 's/closed/attempts:EACCES:mkdir' },

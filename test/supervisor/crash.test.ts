@@ -128,7 +128,7 @@ describe('after kill -9 of the supervisor', () => {
     appendFileSync(bed.path('.supervisor/journal.jsonl'), '{"type":"run-ended","at":1,"id":"s/a"\0\0\0');
     const second = await bed.fleet();
     expect(run(second, 's/a').state).toBe('running');
-    expect(bed.text('.supervisor/log')).toContain('is torn and left out: {"type":"run-ended"');
+    expect(bed.text('.supervisor/log')).toContain('is torn and was skipped: {"type":"run-ended"');
     openGate();
     await untilState(second, 's/a', 'done');
   });
@@ -162,7 +162,7 @@ describe('after kill -9 of the supervisor', () => {
     expect([...second.runs.keys()]).toEqual([]);
     expect(await second.submit(plan, environment, { slots: 1 })).toMatchObject({
       ok: true,
-      message: '0 runs to do, 1 done already',
+      message: '0 runs to do, 1 already done',
     });
   });
 
@@ -186,7 +186,7 @@ describe('after kill -9 of the supervisor', () => {
       expect(await untilState(second, 's/a', 'running')).toMatchObject({ attempt: 2 });
       await waitFor('its process', () => run(second, 's/a').pid === pid);
       await waitFor('the warning', () => run(second, 's/a').warning);
-      expect(run(second, 's/a').warning).toBe('attempt 1 was still up and goes on: it was not started again');
+      expect(run(second, 's/a').warning).toBe('attempt 1 was still running and continues: it was not started again');
       await untilState(second, 's/b', 'running');
       // Another death: what was taken over stays so.
       await bed.killSupervisor();
@@ -250,7 +250,7 @@ describe('the supervisor', () => {
     first.close();
     await bed.killSupervisor();
     writeFileSync(bed.path('.supervisor/journal.jsonl'), '{"type":"journal","version":99}\n');
-    await expect(bed.fleet()).rejects.toThrow(/did not come up[^]*another version of memrl-tui/);
+    await expect(bed.fleet()).rejects.toThrow(/did not start[^]*another version of memrl-tui/);
     expect(readFileSync(bed.path('.supervisor/journal.jsonl'), 'utf8')).toContain('99');
   });
 });

@@ -45,9 +45,9 @@ describe('a run whose budget is raised', () => {
     const fleet = await launched();
     expect(await fleet.submit(extended(), environment, wish)).toMatchObject({
       ok: true,
-      message: '0 runs to do, 2 under way (1 goes on with its larger budget), 0 done already',
+      message: '0 runs to do, 2 in progress (1 continues with its larger budget), 0 already done',
     });
-    expect(run(fleet, 's/a').reason).toBe('goes on with its larger budget after this attempt');
+    expect(run(fleet, 's/a').reason).toBe('continues with its larger budget after this attempt');
     openGate();
     await untilSettled(fleet);
     expect(budgets('a')).toEqual([10, 20]);

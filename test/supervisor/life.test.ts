@@ -197,7 +197,7 @@ describe('a person', () => {
     await untilState(fleet, 's/failing', 'failed');
     const second = [...first, counted('new', 'true')];
     expect(await fleet.submit(bed.plan('s', second), environment, {})).toEqual({
-      ...{ ok: true, message: '2 runs to do, 1 under way, 1 done already' },
+      ...{ ok: true, message: '2 runs to do, 1 in progress, 1 already done' },
     });
     await untilState(fleet, 's/new', 'done');
     await waitFor('the second attempt', () => run(fleet, 's/failing').attempt === 2);
@@ -219,7 +219,7 @@ describe('a person', () => {
     expect(ack).toEqual({
       ok: false,
       message: 'There is no GPU 3 on this machine: nvidia-smi was not found.',
-      fix: 'Choose GPUs that are there, or `none`.',
+      fix: 'Choose existing GPUs, or `none`.',
     });
   });
 });

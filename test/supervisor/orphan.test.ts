@@ -85,7 +85,7 @@ describe('a run that began on another machine', () => {
     });
     await waitFor('the warning', () => run(next, 's/a').warning);
     expect(run(next, 's/a')).toMatchObject({
-      ...{ state: 'running', pid: null, warning: 'runs on node17, out of reach from here' },
+      ...{ state: 'running', pid: null, warning: 'runs on node17, which cannot be reached from here' },
     });
     await next.act('kill', [id]);
     await untilState(next, 's/a', 'killed');

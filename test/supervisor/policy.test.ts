@@ -177,7 +177,7 @@ describe('a timeout', () => {
   it('ends a run that is up too long, with its class and its seconds', async () => {
     await submit([{ argv: forever, timeout: 0.5 }], 1);
     expect(await untilState(fleet, 's/run0', 'failed')).toMatchObject({
-      ...{ exit: { class: 'timeout' }, reason: 'used up its 0.5 s' },
+      ...{ exit: { class: 'timeout' }, reason: 'timed out after 0.5 s' },
     });
   });
 });
@@ -190,7 +190,7 @@ describe('the circuit breaker', () => {
     const groups = plan.groups.map((group) => ({ ...group, breaker: { failures: 2, within: 10 } }));
     await fleet.submit({ ...plan, groups }, environment, { slots: 1 });
     expect(await untilState(fleet, 's/run5', 'held')).toMatchObject({
-      reason: 'held: 2 runs in a row failed within 10 s of starting; release them when it is mended',
+      reason: 'held: 2 runs in a row failed within 10 s of starting; `release` them once the cause is fixed',
     });
     await waitFor('quiet', () => fleet.status.settled);
     expect([...fleet.runs.values()].map(({ state }) => state)).toEqual([
@@ -287,7 +287,7 @@ describe('a target', () => {
     const others = { ...scoring('elsewhere', 0.2), group: 'other' };
     await submit([scoring('poor', 0.5), scoring('good', 0.95), scoring('better', 0.99), scoring('next', 1), others], 1);
     await untilSettled(fleet);
-    const held = 'held: good reached the target: acc 0.95 (0.9 is good enough); release it to try it all the same';
+    const held = 'held: good reached the target: acc 0.95 (target 0.9); `release` it to run it anyway';
     expect([run(fleet, 's/better'), run(fleet, 's/next')]).toMatchObject([
       { state: 'held', reason: held },
       { state: 'held', reason: held },

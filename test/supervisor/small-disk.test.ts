@@ -117,12 +117,10 @@ describe.skipIf(!isPossible)('a disk that runs full in the middle of a sweep', (
     const first = await untilState(fleet, 's/later0', 'starting');
     await waitFor('the problem', () => fleet.status.problem);
     expect(fleet.status.problem).toBe(
-      `no run can be started just now: cannot write to ${first.directory}: the disk is full`,
+      `no run can be started right now: cannot write to ${first.directory}: the disk is full`,
     );
-    expect(run(fleet, 's/later0').reason).toMatch(
-      /^cannot be started just now, and is tried again: .*the disk is full$/,
-    );
-    expect(await askUntilRefused(fleet)).toMatch(/so it is not done: ENOSPC.* Free some space/);
+    expect(run(fleet, 's/later0').reason).toMatch(/^cannot be started right now, will be retried: .*the disk is full$/);
+    expect(await askUntilRefused(fleet)).toMatch(/so it was not done: ENOSPC.* Free some space/);
     expect(fleet.status.problem).toMatch(/^the disk of the runs directory is full, nothing is started until/);
     const more = plan(disk.inside, 'more', [quiet('more', 0)]);
     expect(await fleet.submit(more, environment, {})).toMatchObject({
@@ -146,7 +144,7 @@ describe.skipIf(!isPossible)('a disk that runs full in the middle of a sweep', (
     const exit = join(disk.outside, 's', 'early', 'attempts', '1', 'exit');
     await waitFor('the end of early', () => existsSync(exit));
     await waitFor('the problem', () => fleet.problem);
-    expect(fleet.problem).toMatch(/did not come up.\nNothing can be written there: ENOSPC/);
+    expect(fleet.problem).toMatch(/did not start.\nNothing can be written there: ENOSPC/);
     await endInPeace(fleet);
     expectAllWell(fleet);
   });

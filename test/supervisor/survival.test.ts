@@ -175,7 +175,7 @@ describe('a place that will not do', () => {
 
   it('is named: a part of its path is a file', async () => {
     writeFileSync(bed.path('file'), '');
-    expect(await said(bed.path('file', 'runs'))).toMatch(/cannot do its work: ENOTDIR[^]*→ .*--runs DIR/);
+    expect(await said(bed.path('file', 'runs'))).toMatch(/cannot work: ENOTDIR[^]*→ .*--runs DIR/);
   });
 
   it('is named: no folder for the socket', async () => {
@@ -197,7 +197,7 @@ describe('a place that will not do', () => {
     const script = `mount -t tmpfs none ${bed.runs} && mount -o remount,ro ${bed.runs}
       "${process.execPath}" ${supervisor} --runs ${bed.runs} --bin /tmp 2>&1; echo "left with $?"`;
     const words = execFileSync('unshare', ['-rm', 'sh', '-c', script], { encoding: 'utf8' });
-    expect(words).toMatch(/cannot do its work: .*\.supervisor[^]*→ .*ount that file system for writing[^]*left with 2/);
+    expect(words).toMatch(/cannot work: .*\.supervisor[^]*→ .*ount that file system for writing[^]*left with 2/);
   });
 
   it.skipIf(!canMount)('is named: a command on a file system without the right to execute', async () => {
@@ -224,6 +224,6 @@ it('says in its log whom it looks after, and why it ends', async () => {
   const fleet = await bed.fleet();
   fleet.close();
   await waitFor('its end', () =>
-    readFileSync(bed.path('.supervisor', 'log'), 'utf8').includes('ends: nothing left to do'),
+    readFileSync(bed.path('.supervisor', 'log'), 'utf8').includes('exits: nothing left to do'),
   );
 });

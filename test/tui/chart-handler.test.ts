@@ -65,7 +65,7 @@ describe('the keys of the charts', () => {
 
   it('stop zooming where there is nothing nearer', () => {
     const near = obeyed('zoom-in', initialUi, 40);
-    expect(near.note?.text).toBe('This is as near as it goes; Z zooms out.');
+    expect(near.note?.text).toBe('Cannot zoom in any further; Z zooms out.');
     expect(near.chart.zoom!.to - near.chart.zoom!.from).toBeGreaterThan(0);
   });
 

@@ -53,7 +53,7 @@ describe('the window', () => {
     const fleet = twoRuns();
     const controller = show(fleet);
     ['down', 'k', 'k'].forEach((key) => controller.press(key));
-    expect(screenText(controller).join('\n')).toContain('Stopping A_1 …');
+    expect(screenText(controller).join('\n')).toContain('Killing A_1 …');
     await vi.advanceTimersByTimeAsync(0);
     expect(fleet.asked).toEqual(['kill abcd/A_1']);
     expect(screenText(controller).join('\n')).toContain('it will be done');
@@ -137,7 +137,7 @@ describe('the window', () => {
     fleet.publish();
     const text = screenText(controller).join('\n');
     expect(text).toContain('bits per episode 0.012');
-    expect(text).toContain('✓ all 1 runs done · t shows the table · q leaves');
+    expect(text).toContain('✓ all 1 runs done · t shows the table · q detaches');
     controller.press('escape');
     fleet.change('abcd/A_1', { state: 'running', endedAt: null });
     fleet.publish();

@@ -60,9 +60,9 @@ async function after(desk: ExternalEditor, order: EditorEffect, until = ''): Pro
 
 describe('what a person prefers', () => {
   it.each<[string, Extract<EditorEffect, { type: 'prefer' }>, object, string]>([
-    ['a theme', { type: 'prefer', theme: 'light' }, { theme: 'light' }, 'good: theme light; kept'],
-    ['keys', { type: 'prefer', keys: 'vim' }, { keys: 'vim' }, 'good: keys vim; kept'],
-    ['no mouse', { type: 'prefer', mouse: false }, { mouse: false }, 'good: mouse off; kept'],
+    ['a theme', { type: 'prefer', theme: 'light' }, { theme: 'light' }, 'good: theme light; saved'],
+    ['keys', { type: 'prefer', keys: 'vim' }, { keys: 'vim' }, 'good: keys vim; saved'],
+    ['no mouse', { type: 'prefer', mouse: false }, { mouse: false }, 'good: mouse off; saved'],
   ])('is kept in the file: %s', async (_, order, kept, said) => {
     writeFileSync(path, '{"newer":1}');
     await after(deskWith({}), order, said);
@@ -72,8 +72,8 @@ describe('what a person prefers', () => {
   it('holds although it cannot be kept, and that is said', async () => {
     path = join(folder, 'file', 'preferences.json');
     writeFileSync(join(folder, 'file'), '');
-    const [said] = await after(deskWith({}), { type: 'prefer', theme: 'mono' }, 'could not be kept');
-    expect(said).toMatch(/^warn: theme mono; it could not be kept: .*preferences\.json/);
+    const [said] = await after(deskWith({}), { type: 'prefer', theme: 'mono' }, 'could not be saved');
+    expect(said).toMatch(/^warn: theme mono; it could not be saved: .*preferences\.json/);
   });
 });
 
@@ -89,14 +89,14 @@ describe('other programs', () => {
     const text = Buffer.from('memrl train N=64').toString('base64');
     expect((await after(deskWith({}), { type: 'copy', run }))[0]).toBe(JSON.stringify(`\u001b]52;c;${text}\u0007`));
     const [said, more] = await after(deskWith({ commandOf: () => 'x'.repeat(50_001) }), { type: 'copy', run });
-    expect(said).toMatch(/^bad: The command has 50001 characters.* → It stands in run\.json/);
+    expect(said).toMatch(/^bad: The command has 50001 characters.* → It is in run\.json/);
     expect(more).toBeUndefined();
   });
 
   it('put no command on it that a terminal would obey when it is pasted', async () => {
     const ended = "echo 'a\u001b[201~\nrm -rf x'";
     const [said, more] = await after(deskWith({ commandOf: () => ended }), { type: 'copy', run });
-    expect(said).toMatch(/^bad: The command holds control characters.* → It stands in run\.json/);
+    expect(said).toMatch(/^bad: The command holds control characters.* → It is in run\.json/);
     expect(more).toBeUndefined();
     const script = Buffer.from("sh -c 'a\n\tb'").toString('base64');
     const [copied] = await after(deskWith({ commandOf: () => "sh -c 'a\n\tb'" }), { type: 'copy', run });
@@ -117,7 +117,7 @@ describe('other programs', () => {
 
   it('are not there for a window that was opened to look', async () => {
     const [said] = await after(deskWith(), { type: 'clone', run });
-    expect(said).toContain('This window can only look.');
+    expect(said).toContain('This window is read-only.');
   });
 });
 
@@ -138,7 +138,7 @@ describe('a draft', () => {
     const desk = deskWith({ submit });
     await after(desk, { type: 'extend', sweep: 'abcd' });
     await after(desk, { type: 'submit-draft' }, 'review extend abcd, refused');
-    expect(await after(desk, { type: 'drop-draft' }, 'stays in /drafts/a.yaml')).toContain('review ends');
+    expect(await after(desk, { type: 'drop-draft' }, 'is kept in /drafts/a.yaml')).toContain('review ends');
   });
 
   it('that comes unchanged from the editor is gone, and why is said', async () => {

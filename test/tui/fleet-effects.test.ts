@@ -17,14 +17,14 @@ const ids = [aRun('A_x').id];
 
 describe('an order to the supervisor', () => {
   it.each<[FleetEffect, string, string]>([
-    [{ type: 'kill', ids, what: 'A_x' }, 'kill abcd/A_x', 'Stopping A_x …'],
-    [{ type: 'retry', ids, what: 'A_x' }, 'retry abcd/A_x', 'Trying again A_x …'],
+    [{ type: 'kill', ids, what: 'A_x' }, 'kill abcd/A_x', 'Killing A_x …'],
+    [{ type: 'retry', ids, what: 'A_x' }, 'retry abcd/A_x', 'Retrying A_x …'],
     [{ type: 'priority', ids, what: 'A_x', priority: 5 }, 'priority 5 abcd/A_x', 'Giving A_x priority 5 …'],
-    [{ type: 'more-slots', by: 1 }, 'slots {"slots":3}', 'One slot more …'],
-    [{ type: 'more-slots', by: -1 }, 'slots {"slots":1}', 'One slot fewer …'],
+    [{ type: 'more-slots', by: 1 }, 'slots {"slots":3}', 'Adding a slot …'],
+    [{ type: 'more-slots', by: -1 }, 'slots {"slots":1}', 'Removing a slot …'],
     [{ type: 'set-slots', wish: { perGpu: 2 } }, 'slots {"perGpu":2}', 'Changing the slots …'],
     [{ type: 'drain', gpus: [0, 2], drained: true }, 'drain 0 2', 'Draining GPU 0, 2 …'],
-    [{ type: 'drain', gpus: [0], drained: false }, 'undrain 0', 'Refilling GPU 0 …'],
+    [{ type: 'drain', gpus: [0], drained: false }, 'undrain 0', 'Undraining GPU 0 …'],
     [{ type: 'stop-sweep', sweep: 'abcd' }, 'stop abcd', 'Stopping abcd …'],
   ])('$type is sent as it is meant, and told before and after', async (order, asked, doing) => {
     expect(isFleetEffect(order)).toBe(true);
@@ -70,11 +70,11 @@ describe('slots', () => {
     fleet.status = { ...fleet.status, cpu: { slots: 1, busy: 0 } };
     await Promise.all([-1, -1].map((by) => orders.send({ type: 'more-slots', by })));
     expect(fleet.asked).toEqual(['slots {"slots":0}', 'slots {"slots":0}']);
-    expect(said.at(-1)).toContain('0 slots now; nothing new starts');
+    expect(said.at(-1)).toContain('0 slots now; no new runs start');
   });
 
   it('that are taken away stay with the runs that have them', async () => {
     await orders.send({ type: 'more-slots', by: -1 });
-    expect(said.at(-1)).toBe('good: 1 slot now; the 2 runs that have one keep it until they end');
+    expect(said.at(-1)).toBe('good: 1 slot now; the 2 runs that hold one keep it until they end');
   });
 });

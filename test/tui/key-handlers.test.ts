@@ -94,7 +94,7 @@ describe('killing and resuming', () => {
     { when: 'p pauses a running run', from: 2, keys: ['p'], order: 'pause abcd/A_x_s0' },
     { when: 'H holds what of a group waits', from: 5, keys: ['H'], order: 'hold abcd/B_a' },
     { when: 'P pauses what of a group runs', from: 0, keys: ['P'], order: 'pause abcd/A_x_s0' },
-    { when: 'q leaves', from: 0, keys: ['q'], order: 'leave' },
+    { when: 'q detaches', from: 0, keys: ['q'], order: 'leave' },
     { when: 'Ctrl-C leaves even out of a question', from: 2, keys: ['k', 'ctrl-c'], order: 'leave' },
     { when: 'Ctrl-Z suspends', from: 0, keys: ['ctrl-z'], order: 'suspend' },
     { when: 'Ctrl-L repaints', from: 0, keys: ['ctrl-l'], order: 'repaint' },
@@ -152,7 +152,7 @@ describe('a key that does nothing says why', () => {
     { from: 7, keys: ['k'], note: 'B_b is stopping already, SIGKILL in 7s.' },
     { from: 2, keys: ['r'], note: 'A_x_s0 is running.' },
     { from: 3, keys: ['r'], note: 'A_x_s1 is done; there is nothing to resume.' },
-    { from: 6, keys: ['r'], note: 'B_a is in the queue already.' },
+    { from: 6, keys: ['r'], note: 'B_a is queued already.' },
     { from: 5, keys: ['R'], note: 'No run of B has failed, been killed or lost.' },
     { from: 2, keys: ['h'], note: 'A_x_s0 is running; p pauses it.' },
     { from: 3, keys: ['h'], note: 'A_x_s1 is done; only what waits can be held.' },
@@ -160,7 +160,7 @@ describe('a key that does nothing says why', () => {
     { from: 4, keys: ['p'], note: 'A_y is failed; only what runs can be paused.' },
     { from: 0, keys: ['h'], note: 'h is for one run or for marked ones; H is for the group.' },
     { from: 5, keys: ['P'], note: 'No run of B is running or paused.' },
-    { from: 0, keys: ['escape'], note: 'There is nothing to go back to; q leaves the window.' },
+    { from: 0, keys: ['escape'], note: 'There is nothing to go back to; q detaches.' },
     { from: 0, keys: ['X'], note: 'X does nothing here; ? shows the keys.' },
     { from: 2, keys: ['enter', 'enter'], note: 'It is open; Esc goes back.' },
     { from: 2, keys: ['k', 'x'], note: 'Cancelled; nothing was killed.' },
@@ -219,7 +219,7 @@ describe('dialogs and screens', () => {
 
   it('goes through the orders and comes back to the first', () => {
     expect(play(0, 's').ui.sort).toEqual({ by: 'state', isReversed: false });
-    expect(play(0, 's', 's').ui.note?.text).toBe('Order: loss, greatest first.');
+    expect(play(0, 's', 's').ui.note?.text).toBe('Sorted by loss, highest first.');
     expect(play(0, 's', 's', 's', 's', 's').ui.sort.by).toBe('file order');
   });
 

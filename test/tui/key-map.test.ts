@@ -42,12 +42,12 @@ describe('the table of keys', () => {
     expect(vim).toEqual(['fold', 'down', 'up', 'unfold', 'kill', 'kill-group', 'up']);
   });
 
-  it('writes itself as a table for the README, with what is other in the vim preset', () => {
+  it('writes itself as a table for the documentation, with what is other in the vim preset', () => {
     const lines = keyTableMarkdown().split('\n');
     expect(lines.slice(0, 2)).toEqual(['| key | in the vim preset | does |', '| --- | --- | --- |']);
     expect(lines).toHaveLength(keyMap.length + 2);
     expect(lines).toContain('| `k` | `x` | kill the run (press twice) |');
-    expect(lines).toContain('| `q` |  | leave the window (also Ctrl-C); runs go on |');
+    expect(lines).toContain('| `q` |  | detach (also Ctrl-C); runs keep running |');
   });
 });
 

@@ -48,7 +48,7 @@ describe('grouping', () => {
   it('offers what there is, with the number of groups each gives', () => {
     const choices = situation(initialUi).groupChoices!();
     const words = choices.map(({ by, groups }) => `${by.kind === 'parameter' ? by.key : by.kind} ${groups}`);
-    expect(words).toEqual(['block 2', 'state 3', 'gpu 1', 'N 2', 'seed 2']);
+    expect(words).toEqual(['group 2', 'state 3', 'gpu 1', 'N 2', 'seed 2']);
   });
 
   it.each<{ by: string; keys: string[]; labels: string[] }>([
@@ -96,7 +96,7 @@ describe('grouping', () => {
   });
 
   it('says what cannot be', () => {
-    expect(play(null, 'g', 'space').note).toBe('block is the first level already; choose another.');
+    expect(play(null, 'g', 'space').note).toBe('group is the first level already; choose another.');
     expect(play(null, 'g', 'y').note).toBe('Enter groups by this, Space adds it as the second level, Esc closes.');
   });
 });
@@ -133,7 +133,7 @@ describe('orders', () => {
       seen.push(ui.sort.by);
     }
     expect(seen).toEqual(['state', 'metric', 'time', 'name', 'parameter N', 'file order']);
-    expect(play(null, 's', 's', 'I').note).toBe('Order: loss, least first.');
+    expect(play(null, 's', 's', 'I').note).toBe('Sorted by loss, lowest first.');
   });
 });
 
@@ -159,8 +159,8 @@ describe('columns', () => {
 
   it('orders by the one under the cursor, and the other way round', () => {
     expect(play(null, 'C', 's').ui.sort).toEqual({ by: 'progress', isReversed: false });
-    expect(play(null, 'C', 's', 's').note).toBe('Order: progress, least first.');
-    expect(play(null, 'C', 'down', 'down', 's').note).toBe('Runs cannot be ordered by the shape of their trend.');
+    expect(play(null, 'C', 's', 's').note).toBe('Sorted by progress, lowest first.');
+    expect(play(null, 'C', 'down', 'down', 's').note).toBe('Runs cannot be sorted by their trend.');
   });
 
   it('does not move beyond its ends', () => {
@@ -176,7 +176,7 @@ describe('views', () => {
     const { ui } = play(null, ...saved);
     expect(ui.views).toMatchObject([{ name: 'mine', grouping: [{ kind: 'state' }], sort: { by: 'state' } }]);
     expect(play(null, ...saved, 'home', 'enter').ui).toMatchObject({
-      grouping: [{ kind: 'block' }],
+      grouping: [{ kind: 'group' }],
       sort: { by: 'file order' },
     });
     expect(play(null, ...saved, 'home', 'enter', 'v', 'end', 'enter')).toMatchObject({
@@ -192,11 +192,11 @@ describe('views', () => {
   });
 
   it.each<[string, string[]]>([
-    ['This one is always there.', ['v', 'x']],
+    ['This view cannot be deleted.', ['v', 'x']],
     ['Type a name first; Esc saves nothing.', ['v', 's', 'enter']],
     [
       'That name is taken; choose another.',
-      ['v', 's', ...[...'as the sweep file has it'].map((letter) => (letter === ' ' ? 'space' : letter)), 'enter'],
+      ['v', 's', ...[...'as in the sweep file'].map((letter) => (letter === ' ' ? 'space' : letter)), 'enter'],
     ],
     ['A name has at most 40 letters.', ['v', 's', ...'x'.repeat(41)]],
   ])('says: %s', (note, keys) => {

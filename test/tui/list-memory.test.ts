@@ -33,12 +33,12 @@ describe('the list as the window was left', () => {
     {
       what: 'a grouping by a parameter that is gone',
       last: { grouping: [{ kind: 'state' }, { kind: 'parameter', key: 'gone' }] },
-      restored: { grouping: [{ kind: 'block' }] },
+      restored: { grouping: [{ kind: 'group' }] },
     },
     {
       what: 'the same level twice',
       last: { grouping: [{ kind: 'state' }, { kind: 'state' }] },
-      restored: { grouping: [{ kind: 'block' }] },
+      restored: { grouping: [{ kind: 'group' }] },
     },
     {
       what: 'an order by a parameter that is gone',

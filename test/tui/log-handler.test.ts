@@ -84,8 +84,8 @@ describe('a log that is read', () => {
   });
 
   it('says where it ends', () => {
-    expect(read('end', 'end').ui.note?.text).toBe('This is the end; what is written appears here by itself.');
-    expect(read('down', 'down').ui.note?.text).toBe('This is the end; what is written appears here by itself.');
+    expect(read('end', 'end').ui.note?.text).toBe('This is the end; new output appears here by itself.');
+    expect(read('down', 'down').ui.note?.text).toBe('This is the end; new output appears here by itself.');
     expect(read('home', 'up').ui.note?.text).toBe('This is the first line.');
   });
 
@@ -106,12 +106,15 @@ describe('a search in a log', () => {
 
   it('goes on at the other end, and says so', () => {
     const reader = read('/', ...'line 9 ?$', 'enter').search();
-    expect([reader.hit, reader.ui.note?.text]).toEqual(['line 9', 'Below there is none; on from the first line.']);
+    expect([reader.hit, reader.ui.note?.text]).toEqual([
+      'line 9',
+      'No more matches below; continuing from the first line.',
+    ]);
     const back = read('home', '/', ...'red', 'enter')
       .search()
       .press('N')
       .search();
-    expect([back.hit, back.ui.note?.text]).toEqual(['line 90 red', 'Above there is none; on from the end.']);
+    expect([back.hit, back.ui.note?.text]).toEqual(['line 90 red', 'No more matches above; continuing from the end.']);
   });
 
   it('says when there is nothing', () => {
@@ -132,7 +135,7 @@ describe('a search in a log', () => {
   it('refuses what is no pattern, and keeps the prompt', () => {
     const { ui } = read('/', ...'(a', 'enter');
     expect(ui).toMatchObject({ dialog: { kind: 'search' }, log: { seek: null } });
-    expect(ui.dialog.kind === 'search' && ui.dialog.problem).toContain('“(a” is no regular expression');
+    expect(ui.dialog.kind === 'search' && ui.dialog.problem).toContain('“(a” is not a regular expression');
     expect(read('/', ...'(a', 'enter', 'backspace').ui).toMatchObject({ dialog: { problem: null } });
   });
 
@@ -168,7 +171,7 @@ describe('a search in a log', () => {
   });
 
   it.each<[string[], string]>([
-    [['n'], 'Say what to look for first: /.'],
+    [['n'], 'Search for something first: /.'],
     [['escape', 'N'], 'Open a run and search its log first: Enter, then /.'],
   ])('is refused after %j', (keys, note) => {
     expect(read(...keys).ui.note?.text).toBe(note);

@@ -86,10 +86,10 @@ describe('the window', () => {
   it('takes up a theme, the keys and the mouse at once', async () => {
     const terminal = await start();
     terminal.write(':theme mono\r');
-    await terminal.waitFor((rows) => rows.at(-2)!.includes('theme mono; kept'));
+    await terminal.waitFor((rows) => rows.at(-2)!.includes('theme mono; saved'));
     const until = terminal.output.length;
     terminal.write(':mouse off\r');
-    await terminal.waitFor((rows) => rows.at(-2)!.includes('mouse off; kept'));
+    await terminal.waitFor((rows) => rows.at(-2)!.includes('mouse off; saved'));
     expect(terminal.output.slice(until)).toContain('\u001b[?1000l');
     expect(terminal.output.slice(until)).not.toContain('\u001b[?1000h');
     // What was drawn since then has no colours.

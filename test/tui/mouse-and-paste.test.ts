@@ -83,7 +83,7 @@ describe('what is pasted', () => {
     window.press('3', 'down', 'down', 'down', 'down');
     await window.waitFor(/│ ● C_dense_multi_N16_s2/);
     paste('kkK');
-    await window.waitFor(/Pasted text is not taken for keys/);
+    await window.waitFor(/Pasted text is ignored here/);
     expect(window.screen()).not.toContain('Kill');
     await window.goBack(['home']);
   });

@@ -21,7 +21,21 @@ const view: SavedView = {
   ...{ name: 'slow ones', filter: 'status:running', grouping: [{ kind: 'parameter', key: 'N' }, { kind: 'state' }] },
   ...{ sort: { by: 'parameter lr', isReversed: true }, metric: 'test/loss', columns: ['time', 'metric test/loss'] },
 };
+/** As views were saved when the groups of the sweep file were called blocks. */
+const formerly = {
+  filter: '',
+  grouping: [{ kind: 'block' }, { kind: 'state' }],
+  sort: initialSort,
+  metric: null,
+  columns: null,
+};
 const plain = { filter: '', grouping: initialGrouping, sort: initialSort, metric: null, columns: null };
+
+it('are read as they were saved when groups were called blocks', () => {
+  writeFileSync(path, JSON.stringify({ sweeps: { abcd: { views: [{ ...formerly, name: 'old' }], last: formerly } } }));
+  const grouping = [{ kind: 'group' }, { kind: 'state' }];
+  expect(open().ofSweep('abcd')).toMatchObject({ views: [{ name: 'old', grouping }], last: { grouping } });
+});
 
 describe.each<[string, () => PreferencesPort]>([
   ['kept in a file', () => open()],

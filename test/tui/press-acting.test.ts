@@ -53,12 +53,14 @@ describe('marks', () => {
     const marked = play(0, ['*']).ui;
     const asked = press(marked, 'k', { ...aSituation(runs, marked), ...hidden }).ui;
     expect(asked.dialog).toMatchObject({
-      question: 'Kill 4 of the 6 marked runs, 3 of them not shown by the filter?  k again: yes',
+      question: 'Kill 4 of the 6 marked runs, 3 of them hidden by the filter?  k again: yes',
     });
   });
 
   it('that suit none are refused, with what they would have to be', () => {
-    expect(play(2, ['space', 'k']).ui.note?.text).toBe('None of the 1 marked run waits or runs; * unmarks them.');
+    expect(play(2, ['space', 'k']).ui.note?.text).toBe(
+      'None of the 1 marked run is queued or running; * unmarks them.',
+    );
   });
 
   it('tell what undoes it', () => {
@@ -177,7 +179,7 @@ describe('the filter prompt', () => {
   });
 
   it.each<{ typed: string; problem: string; at: number }>([
-    { typed: 'A N>', problem: 'N> wants a value.', at: 4 },
+    { typed: 'A N>', problem: 'N> needs a value.', at: 4 },
     { typed: 'A M>3', problem: 'No run has a parameter or a metric `M`.', at: 2 },
   ])('points at what is wrong in $typed', ({ typed, problem, at }) => {
     const { dialog } = play(0, ['/', `"${typed}`, 'enter']).ui;

@@ -41,14 +41,14 @@ async function look(check: Check, place: Place): Promise<Finding> {
     return await check.look(place);
   } catch (error) {
     const reason = (error as Error).message.split('\n', 1)[0]!;
-    return warn(`could not be looked at: ${reason}`, 'Mend that if it is not meant to be so.');
+    return warn(`could not be checked: ${reason}`, 'Fix this unless it is intended.');
   }
 }
 
 function noAnswer({ name, patienceMs = PATIENCE_MS }: Check): Finding {
   return warn(
     `no answer within ${patienceMs / 1000} s`,
-    `Find out what hangs: a file system that is away, or a sick driver (${name}).`,
+    `Find out what hangs: an unreachable file system, or a broken driver (${name}).`,
   );
 }
 

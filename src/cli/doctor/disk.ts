@@ -13,7 +13,7 @@ export const space: Check = {
 };
 
 export function judgeSpace({ bavail, bsize, blocks, files, ffree }: Omit<StatsFs, 'type' | 'bfree'>): Finding {
-  if (blocks === 0) return ok('the file system does not say');
+  if (blocks === 0) return ok('not reported by the file system');
   const free = bavail * bsize;
   const found = `${sizeText(free)} of ${sizeText(blocks * bsize)} free`;
   const fix = 'Delete what is no longer needed, or choose another folder with --runs.';
@@ -42,17 +42,16 @@ export const place: Check = {
 type Facts = { folder: string; isThere: boolean; mount: Mount | null; isWritable: boolean };
 
 export function judgePlace({ folder, isThere, mount, isWritable }: Facts): Finding {
-  const found = `${folder}${isThere ? '' : ' (not there yet)'}${mount === null ? '' : `, on ${mount.type}`}`;
+  const found = `${folder}${isThere ? '' : ' (does not exist yet)'}${mount === null ? '' : `, on ${mount.type}`}`;
   if (mount?.options.includes('ro')) return bad(`${found}, read-only`, 'Choose another folder with --runs.');
-  if (!isWritable)
-    return bad(`${found}: you may not write there`, 'Choose another folder with --runs, or take ownership of it.');
+  if (!isWritable) return bad(`${found}: not writable`, 'Choose another folder with --runs, or take ownership of it.');
   if (mount === null) return ok(found);
   if (/^(?:tmpfs|ramfs)$/.test(mount.type)) {
-    return warn(`${found}: gone after a reboot`, 'Choose a folder on a disk with --runs.');
+    return warn(`${found}: deleted at every reboot`, 'Choose a folder on a disk with --runs.');
   }
   if (isRemote(mount.type)) {
     return warn(
-      `${found}: over the network, so slower, and for one machine at a time`,
+      `${found}: a network file system, so slower, and for one machine at a time`,
       'Choose a folder on a local disk with --runs if you can.',
     );
   }
@@ -75,7 +74,7 @@ const SLOW_MS = 20;
 async function lookAtDurability({ runsDirectory }: Place): Promise<Finding> {
   const path = join(runsDirectory, `.doctor-${process.pid}`);
   const file = await open(path, 'wx').catch(() => null);
-  if (file === null) return ok('not tried: the folder is not there, or not writable');
+  if (file === null) return ok('not tested: the folder does not exist or is not writable');
   const times: number[] = [];
   try {
     for (let round = 0; round < 5; round += 1) {
@@ -89,7 +88,7 @@ async function lookAtDurability({ runsDirectory }: Place): Promise<Finding> {
     await unlink(path);
   }
   const median = times.sort((a, b) => a - b)[2]!;
-  const found = `${median.toFixed(1)} ms until a write is on the disk`;
+  const found = `${median.toFixed(1)} ms until a write is on disk`;
   return median < SLOW_MS
     ? ok(found)
     : warn(found, 'Choose a folder on a faster disk with --runs: every event waits that long.');

@@ -53,10 +53,10 @@ function verdict(checks: readonly Checked[]): Line {
   const count = (state: Finding['state']) => checks.filter((check) => check.state === state).length;
   const bad = count('bad');
   const warned = count('warn');
-  const also = warned === 0 ? '' : `, ${things(warned)} could be better`;
-  if (bad > 0) return [span(`${things(bad)} must be mended${also}.`, 'bad')];
-  if (warned > 0) return [span(`All works${also}.`, 'warn')];
-  return [span('All is well.', 'good')];
+  const also = warned === 0 ? '' : `, ${things(warned)} could be improved`;
+  if (bad > 0) return [span(`${things(bad)} must be fixed${also}.`, 'bad')];
+  if (warned > 0) return [span(`Everything works${also}.`, 'warn')];
+  return [span('No problems found.', 'good')];
 }
 
 function things(count: number): string {

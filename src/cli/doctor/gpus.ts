@@ -35,7 +35,7 @@ export function judgeGpus(reading: GpuReading, tookMs: number): Finding {
   const shut = reading.gpus.filter(({ computeMode }) => computeMode === 'prohibited');
   if (shut.length > 0) {
     const indexes = shut.map(({ index }) => gpuName(index)).join(', ');
-    return bad(`nobody may compute on GPU ${indexes}`, `Open it: \`sudo nvidia-smi -i ${indexes} -c DEFAULT\`.`);
+    return bad(`computing is prohibited on GPU ${indexes}`, `Allow it: \`sudo nvidia-smi -i ${indexes} -c DEFAULT\`.`);
   }
   const found = `${namesOf(reading.gpus)}; answers in ${(tookMs / 1000).toFixed(2)} s`;
   if (tookMs < SLOW_MS) return ok(found);
@@ -57,7 +57,8 @@ export const mps: Check = {
   name: 'MPS',
   look: ({ environment }) => {
     if (!isOnPath('nvidia-smi', environment)) return ok('not needed without NVIDIA GPUs');
-    if (isOnPath('nvidia-cuda-mps-control', environment)) return ok('there: runs that share a GPU run side by side');
+    if (isOnPath('nvidia-cuda-mps-control', environment))
+      return ok('available: runs that share a GPU execute concurrently');
     return warn(
       'nvidia-cuda-mps-control is missing: runs that share a GPU take turns',
       'Install the CUDA tools of your driver if you use `per_gpu` above 1.',

@@ -20,7 +20,7 @@ export const openFiles: Check = {
 
 export function judgeOpenFiles(limits: string | null): Finding {
   const limit = limits === null ? undefined : parseLimits(limits).get('Max open files');
-  if (limit === undefined) return ok('not known here');
+  if (limit === undefined) return ok('unknown on this system');
   const found = `${countText(limit.soft)} at a time`;
   const fix = `Run \`ulimit -n ${Math.min(limit.hard, 4096)}\` before you launch (in ~/.profile for good).`;
   if (limit.soft < 128) return bad(found, fix);
@@ -33,7 +33,7 @@ export const processes: Check = { topic: 'Limits', name: 'Processes', look: look
 async function lookAtProcesses({ uid }: Place): Promise<Finding> {
   const limits = await textOf('/proc/self/limits');
   const limit = limits === null ? undefined : parseLimits(limits).get('Max processes');
-  if (limit === undefined) return ok('not known here');
+  if (limit === undefined) return ok('unknown on this system');
   // The limit does not bind root.
   const user = uid === 0 ? null : { most: limit.soft, used: await threadsOf(uid) };
   return judgeProcesses(user, await cgroupRoom());
@@ -90,7 +90,7 @@ export function judgeMemory(meminfo: string | null, known: { free: number; total
   const found = `${sizeText(free)} of ${sizeText(known.total)} free`;
   return free > 2 ** 30
     ? ok(found)
-    : warn(found, 'End what is not needed: the system kills runs when memory runs out.');
+    : warn(found, 'Stop programs you do not need: the kernel kills runs when memory runs out.');
 }
 
 function countText(count: number): string {

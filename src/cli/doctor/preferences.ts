@@ -13,19 +13,19 @@ function lookAtPreferences({ environment }: { environment: Readonly<Record<strin
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return judgePreferences(path, null);
-    return warn(
-      `${path} cannot be read: ${message}`,
-      'Let yourself read it, or say another place in MEMRL_CONFIG_DIR.',
-    );
+    return warn(`${path} cannot be read: ${message}`, 'Make it readable, or set MEMRL_CONFIG_DIR to another folder.');
   }
 }
 
 /** @param text Of the file at `path`; null: it is not there. */
 export function judgePreferences(path: string, text: string | null): Finding {
-  if (text === null) return ok(`none yet; what you choose in the window is kept in ${path}`);
+  if (text === null) return ok(`none yet; choices made in the window are saved in ${path}`);
   const values = objectIn(text);
   if (values === null) {
-    return warn(`${path} is no JSON object`, `Mend it: the next window moves it to ${path}.damaged and begins anew.`);
+    return warn(
+      `${path} is not a JSON object`,
+      `Fix it, or the next window moves it to ${path}.damaged and starts with the defaults.`,
+    );
   }
   const stray = strayPreference({ path, values });
   return stray === null

@@ -30,7 +30,7 @@ function sightOf(lock: SupervisorLock): Sight {
 export function judgeSupervisor(probe: SupervisorProbe, sight: Sight): Finding {
   switch (probe.kind) {
     case 'none':
-      return ok('none is up; it starts with the first launch');
+      return ok('not running; it starts with the first launch');
     case 'unreadable':
       return bad(
         `its lock cannot be read: ${probe.reason}`,
@@ -39,21 +39,21 @@ export function judgeSupervisor(probe: SupervisorProbe, sight: Sight): Finding {
     case 'silent':
       if (sight === 'out of sight') {
         return warn(
-          `process ${probe.lock.pid} on ${probe.lock.host ?? 'another host'} has the lock, out of reach from here`,
+          `process ${probe.lock.pid} on ${probe.lock.host ?? 'another host'} has the lock and cannot be reached from here`,
           'Work there. If it is gone, `memrl-tui attach` takes over when its lease has expired.',
         );
       }
       if (sight === 'dead')
-        return ok(`process ${probe.lock.pid} was killed; the next launch or \`attach\` takes its runs up`);
+        return ok(`process ${probe.lock.pid} was killed; the next launch or \`attach\` takes over its runs`);
       return bad(
         `process ${probe.lock.pid} does not answer`,
-        `Kill it: \`kill -9 ${probe.lock.pid}\`. Its runs go on, and \`memrl-tui attach\` takes them up.`,
+        `Kill it: \`kill -9 ${probe.lock.pid}\`. Its runs keep running, and \`memrl-tui attach\` takes them over.`,
       );
     case 'answers':
       if (probe.isOurs) return ok(`process ${probe.lock.pid} answers`);
       return warn(
-        `process ${probe.lock.pid} is of another version of memrl-tui`,
-        `Replace it: \`kill ${probe.lock.pid}\`, then \`memrl-tui attach\`. Its runs go on.`,
+        `process ${probe.lock.pid} is another version of memrl-tui`,
+        `Replace it: \`kill ${probe.lock.pid}\`, then \`memrl-tui attach\`. Its runs keep running.`,
       );
   }
 }
@@ -76,7 +76,7 @@ async function lookAtState({ runsDirectory }: Place): Promise<Finding> {
   if (open !== null)
     return warn(`${open} can be read by others, and holds your environment`, `Run \`chmod -R go= ${folder}\`.`);
   if (log > LARGE)
-    return warn(found, `Read the end of ${join(folder, supervisorFiles.log)}, mend the cause, and empty it.`);
+    return warn(found, `Read the end of ${join(folder, supervisorFiles.log)}, fix the cause, and empty it.`);
   return journal > LARGE ? warn(found, 'Forget sweeps that you no longer need.') : ok(found);
 }
 
@@ -127,7 +127,7 @@ async function lookAtFolders({ environment, uid }: Place): Promise<Finding> {
 async function problemOf(folder: string, uid: number): Promise<string | null> {
   const facts = await lstat(folder).catch(() => null);
   if (facts === null) return (await lstat(dirname(folder)).catch(() => null)) === null ? 'its parent is missing' : null;
-  if (!facts.isDirectory()) return 'it is no folder';
+  if (!facts.isDirectory()) return 'it is not a folder';
   if (facts.uid !== uid) return 'it belongs to someone else';
   return (facts.mode & 0o077) === 0 ? null : 'others may enter it';
 }

@@ -11,21 +11,21 @@ export const cgroups: Check = {
   look: async () => {
     const [mounts, groups] = await Promise.all([textOf('/proc/self/mountinfo'), textOf('/proc/self/cgroup')]);
     const folder = cgroupFolder(mounts ?? '', groups ?? '');
-    const without = 'processes that stray from a run are found by their marks';
+    const without = 'processes that leave the process group of a run are found by their environment';
     if (folder === null) return ok(`no cgroup v2 here; ${without}`);
     // To where we are already: changes nothing, and takes the right that is needed.
     const isAllowed = await writeFile(join(folder, 'cgroup.procs'), String(process.pid)).then(
       () => true,
       () => false,
     );
-    return ok(isAllowed ? 'each run in a cgroup of its own: nothing escapes' : `no cgroups of our own; ${without}`);
+    return ok(isAllowed ? 'each run gets its own cgroup: no process escapes' : `cgroups cannot be created; ${without}`);
   },
 };
 
 export const logout: Check = { topic: 'Survival', name: 'Logout', look: lookAtLogout };
 
 async function lookAtLogout(place: Place): Promise<Finding> {
-  if (!existsSync('/run/systemd/system')) return ok('no systemd: runs outlive it');
+  if (!existsSync('/run/systemd/system')) return ok('no systemd: runs survive it');
   const property = ['org.freedesktop.login1', '/org/freedesktop/login1', 'org.freedesktop.login1.Manager'];
   const answer = await ask(place, 'busctl', 'get-property', ...property, 'KillUserProcesses');
   const user = userInfo().username;
@@ -44,15 +44,15 @@ type LogoutFacts = { killsAll: boolean; lingers: boolean; group: string; user: s
 export function judgeLogout({ killsAll, lingers, group, user }: LogoutFacts): Finding {
   const isOfManager = /\/user@\d+\.service\//.test(group);
   if (isOfManager) {
-    if (lingers) return ok('runs outlive it: lingering is on');
+    if (lingers) return ok('runs survive it: lingering is on');
     return warn(
-      'runs end with your last session: this one belongs to your service manager',
-      `Let it stay: \`loginctl enable-linger ${user}\`.`,
+      'runs end with your last session: this one belongs to your user service manager',
+      `Keep it running: \`loginctl enable-linger ${user}\`.`,
     );
   }
-  if (!killsAll || !/\/session-[^/]*\.scope/.test(group)) return ok('runs outlive it');
+  if (!killsAll || !/\/session-[^/]*\.scope/.test(group)) return ok('runs survive it');
   return bad(
-    'systemd ends all of a session at logout (KillUserProcesses=yes), runs too',
+    'systemd kills all processes of a session at logout (KillUserProcesses=yes), including runs',
     `Run \`loginctl enable-linger ${user}\`, and launch with \`systemd-run --user --scope memrl-tui …\`.`,
   );
 }
@@ -90,7 +90,7 @@ export function judgeHostConfig({ job, container, first, zombies: dead }: Surrou
   const found = `in a container (${container}): runs end with it, and resume in the next if --runs is a volume`;
   if (dead < MANY_ZOMBIES) return ok(found);
   return warn(
-    `${found}; ${dead} dead processes are left over, because process 1 (${first}) does not clear them away`,
+    `${found}; ${dead} zombie processes remain, because process 1 (${first}) does not reap them`,
     'Start the container with an init: `docker run --init`.',
   );
 }

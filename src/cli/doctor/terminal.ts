@@ -16,7 +16,7 @@ export function judgeTerminal({ environment, size }: Pick<Place, 'environment' |
   if (size.columns < LEAST.columns || size.rows < LEAST.rows) {
     return warn(found, `Make it at least ${LEAST.columns}×${LEAST.rows}.`);
   }
-  if (colours === 16) return warn(found, 'If it can show more colours, say so: `export TERM=xterm-256color`.');
+  if (colours === 16) return warn(found, 'If it can show more colours, set: `export TERM=xterm-256color`.');
   return ok(found);
 }
 
@@ -31,7 +31,7 @@ export function judgeCharacters(environment: Place['environment']): Finding {
   if (!capabilitiesOf(environment, false).ascii)
     return ok(`Unicode${locale === '' ? ' (no locale is set)' : ` (${locale})`}`);
   if (environment['TERM'] === 'linux') return ok('ASCII: the console has no more');
-  return warn(`ASCII, because the locale is ${locale}`, 'If the terminal can do UTF-8: `export LC_ALL=C.UTF-8`.');
+  return warn(`ASCII, because the locale is ${locale}`, 'If the terminal supports UTF-8: `export LC_ALL=C.UTF-8`.');
 }
 
 export const multiplexer: Check = { topic: 'Terminal', name: 'Multiplexer', look: lookAtMultiplexer };
@@ -46,13 +46,13 @@ async function lookAtMultiplexer(place: Place): Promise<Finding> {
     return judgeTmux(delay === null ? null : Number(delay), inner);
   }
   if (environment['STY']) return ok('screen');
-  return ok(environment['SSH_CONNECTION'] ? 'none, over ssh: runs go on when the line drops' : 'none');
+  return ok(environment['SSH_CONNECTION'] ? 'none, over ssh: runs survive a dropped connection' : 'none');
 }
 
 /** @param delayMs How long tmux waits after Esc; null: not known. @param inner `default-terminal`. */
 export function judgeTmux(delayMs: number | null, inner: string | null): Finding {
   if (delayMs !== null && delayMs >= 100) {
-    return warn(`tmux holds back Esc for ${delayMs} ms`, 'Put `set -s escape-time 10` into ~/.tmux.conf.');
+    return warn(`tmux delays Esc by ${delayMs} ms`, 'Put `set -s escape-time 10` into ~/.tmux.conf.');
   }
   if (inner !== null && !/256|direct/.test(inner)) {
     return warn(

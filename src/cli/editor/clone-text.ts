@@ -28,7 +28,7 @@ export function cloneText(run: Pick<PlannedRun, 'name' | 'group' | 'parameters'>
   // Rows hold no secrets; a clone must not be given what stands for one.
   const isHidden = ([, value]: (typeof given)[number]) => [value].flat().some((each) => String(each).includes(MASK));
   const own = given.filter((entry) => !isHidden(entry));
-  const hidden = given.filter(isHidden).map(([key]) => `# ${key} is a secret: write it again, or it is left out.\n`);
+  const hidden = given.filter(isHidden).map(([key]) => `# ${key} is a secret: enter it again, or it is left out.\n`);
   const parameters = Object.fromEntries(own.map(([key, value]) => [key, Array.isArray(value) ? { value } : value]));
   const body = stringify({ name, parameters, command: block.command.content }, { flowCollectionPadding: false });
   const told = [...computed].map(([key, expr]) => `# ${key} is computed: ${expr.replace(/\s+/g, ' ')}\n`);

@@ -62,7 +62,7 @@ export class LazyEditor implements EditorPort {
     if (this.#desk !== null) return this.#desk;
     throw new UserError(
       `A part of the program is missing: ${this.#problem ?? 'it was not loaded'}.`,
-      'Leave the window with q and attach again.',
+      'Detach with q and attach again.',
     );
   }
 }

@@ -39,7 +39,7 @@ export function sweepSource(fleet: Fleet, sweep: string, { options, path }: Laun
   const kept = join(directory, sweepFiles.text);
   const text = (path === null ? null : textOrNull(path, MOST)) ?? textOrNull(kept, MOST);
   if (text === null) {
-    throw new UserError(`${kept} is gone; it held what ${sweep} was launched from.`, 'Launch its sweep file again.');
+    throw new UserError(`${kept} is gone; ${sweep} was launched from it.`, 'Launch its sweep file again.');
   }
   const ending = /\.(ya?ml|json)$/i.test(path ?? '') || isYaml(text, sweep) ? '.yaml' : '.txt';
   const file = parseSweepFile(text, `${sweep}${ending}`);

@@ -21,7 +21,7 @@ import { outputWidth, print } from '../terminal.js';
 import { clonePlan, cloneText, notCloneable } from './clone-text.js';
 import { type Launched, planOf, sweepSource, type SweepSource } from './sweep-source.js';
 
-/** A text that is being written: what it was at first, what it comes to, and what has to be kept once it was submitted. */
+/** A text that is being written: what it was at first, what it would do, and what has to be kept once it was submitted. */
 type Work = {
   readonly title: string;
   readonly path: string;
@@ -88,7 +88,7 @@ export class TerminalEditor implements EditorPort {
     const work = this.#workOf(draft);
     const text = readSweepText(work.path);
     const { plan } = work.read(text);
-    if (plan === null) return { ok: false, message: 'There is nothing new in it any more.', fix: 'Edit it again.' };
+    if (plan === null) return { ok: false, message: 'It no longer contains anything new.', fix: 'Edit it again.' };
     const { perGpu } = requestedSlots(this.#launched.options);
     const wish = perGpu === undefined ? {} : { perGpu };
     const ack = await this.#fleet.submit(plan, definedEnvironment(), wish);
@@ -193,7 +193,7 @@ function openShell(directory: string, environment: Environment): void {
   if (error === undefined) return;
   throw new UserError(
     `No shell could be opened in ${directory}: ${error.message}.`,
-    'Look whether the directory is there yet (a run has one once it has started), and what SHELL is set to.',
+    'Check that the directory exists (a run has one once it has started) and what SHELL is set to.',
   );
 }
 
@@ -218,20 +218,20 @@ function proposalOf(plan: Plan, known: ReadonlyMap<string, RunSummary>, width: n
   const others = plan.runs.length - runs.length;
   if (runs.length === 0) {
     const lines = [
-      `All ${plan.runs.length} runs of this file are there already.`,
-      '→ Add values, or a group, or drop it.',
+      `All ${plan.runs.length} runs of this file already exist.`,
+      '→ Add values or a group, or discard it.',
     ];
     return { verdict: { kind: 'refused', lines }, plan: null };
   }
   const parts = [
     ...(fresh.length === 0 ? [] : [`${fresh.length} new ${fresh.length === 1 ? 'run' : 'runs'}`]),
-    ...(grown.length === 0 ? [] : [`${grown.length} with more to do`]),
+    ...(grown.length === 0 ? [] : [`${grown.length} with a larger budget`]),
   ];
   const lines = [
     ...groupLines(fresh, width),
     ...grown.slice(0, mostGrown).map(({ run, why }) => `${run.name}: ${why}`),
     ...(grown.length > mostGrown ? [`and ${grown.length - mostGrown} more`] : []),
-    ...(others === 0 ? [] : [`${others} stay as they are`]),
+    ...(others === 0 ? [] : [`${others} unchanged`]),
   ];
   return { verdict: { kind: 'ready', summary: parts.join(', '), lines }, plan: { ...plan, runs } };
 }

@@ -73,7 +73,7 @@ type Context = { before: Seen | undefined; now: number };
 const lineOf: Record<WatchedRun['state'], (run: WatchedRun, context: Context) => string | null> = {
   starting: () => null,
   running: (run, { before }) => {
-    if (before?.state === 'paused') return `goes on ${run.name}`;
+    if (before?.state === 'paused') return `continued ${run.name}`;
     return before?.state === 'stopping' ? null : started(run);
   },
   paused: (run) => `paused   ${run.name}${because(run)}`,

@@ -2,7 +2,7 @@ import { displayText } from '../../text/display-text.js';
 import { hasEnded } from '../../base/run-words.js';
 import type { WatchedRun } from './watched-run.js';
 
-/** How far all runs are, and what the waiting ones wait for: `12 of 48 done, 2 running, 34 queued · 31 % · 34 × …`. */
+/** How far all runs are, and what the queued ones wait for: `12 of 48 done, 2 running, 34 queued · 31 % · 34 × …`. */
 export function progressLine(runs: readonly WatchedRun[]): string {
   const share =
     runs.reduce((sum, run) => sum + (hasEnded(run.state) ? 1 : (run.progress ?? 0)), 0) / Math.max(1, runs.length);
@@ -19,7 +19,8 @@ export function finalLine(runs: readonly WatchedRun[]): string {
   return [`${count('done')} done`, `${count('failed')} failed`, ...others].join(', ');
 }
 
-function countsLine(runs: readonly WatchedRun[]): string {
+/** `12 of 48 done, 2 running, 34 queued`. */
+export function countsLine(runs: readonly WatchedRun[]): string {
   const count = counter(runs);
   const others = (['failed', 'killed', 'lost', 'stopping', 'starting', 'running', 'paused', 'queued', 'held'] as const)
     .filter((state) => count(state) > 0)

@@ -65,7 +65,7 @@ function totals(planned: readonly Planned[], plan: Plan): string {
   return extra === 0 ? own : `${own}, + ${counted(extra, 'prerequisite')}`;
 }
 
-const words: Record<Completion['state'], string> = { new: 'to start', resume: 'to resume', done: 'done already' };
+const words: Record<Completion['state'], string> = { new: 'to start', resume: 'to resume', done: 'already done' };
 
 function work(planned: readonly Planned[]): string {
   const states = Object.keys(words) as Completion['state'][];

@@ -34,7 +34,7 @@ complete -c memrl-tui -n __fish_is_first_arg -F`,
 export async function completion([shell]: readonly string[]): Promise<number> {
   const script = scripts[shell!];
   if (script === undefined) {
-    throw new UserError(`No completion for ${shell} is known.`, didYouMean(shell!, Object.keys(scripts)));
+    throw new UserError(`There is no completion for ${shell}.`, didYouMean(shell!, Object.keys(scripts)));
   }
   print([script]);
   return 0;

@@ -9,7 +9,7 @@ import { definedEnvironment, type LaunchOptions, runsPath } from '../options.js'
 import { isTerminal, leave, outputWidth, print, printJson, terminalSize } from '../terminal.js';
 
 /**
- * `memrl-tui doctor`: looks at what runs depend on here, and says how to mend what is not well. Starts and changes nothing;
+ * `memrl-tui doctor`: looks at what runs depend on here, and says how to fix what is wrong. Starts and changes nothing;
  * needs no runs directory. Gives 0 when nothing is bad, else 2.
  */
 export async function doctor(options: Pick<LaunchOptions, 'runs' | 'json' | 'ascii'>): Promise<number> {

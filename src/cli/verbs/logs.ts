@@ -43,8 +43,8 @@ export async function logs(words: readonly string[], options: LogsOptions): Prom
 function logOptions({ lines, grep, raw }: LogsOptions): LogOptions {
   if (raw === true && isTerminal()) {
     throw new UserError(
-      'What a run wrote may not go to a terminal as it is: it could write anywhere on it.',
-      'Leave --raw out, or send it on: `memrl-tui logs RUN --raw | less -R`.',
+      'The raw output of a run is not printed to a terminal: it may hold control sequences.',
+      'Leave out --raw, or pipe the output: `memrl-tui logs RUN --raw | less -R`.',
     );
   }
   return { count: lines ?? DEFAULT_LINES, grep: grep === undefined ? null : pattern(grep), raw: raw ?? false };
@@ -56,8 +56,8 @@ function pattern(text: string): RegExp {
   } catch (cause) {
     const reason = (cause as Error).message.replace(/^Invalid regular expression: /, '');
     throw new UserError(
-      `--grep ${shortened(text)} is no regular expression: ${shortened(reason)}.`,
-      'Put a \\ before signs that mean themselves.',
+      `--grep ${shortened(text)} is not a regular expression: ${shortened(reason)}.`,
+      'Escape special characters with \\.',
       {
         cause,
       },

@@ -17,7 +17,7 @@ export async function ls(words: readonly string[], options: CommonOptions): Prom
     }
     print(runTable(runs, { sweeps: fleet.sweeps, width: outputWidth(), now, colour: hasColour() }));
     if (fleet.status.problem !== null) remark(fleet.status.problem);
-    if (runs.length === 0) remark(all.length === 0 ? 'No run is known here.' : `None of ${all.length} runs matches.`);
+    if (runs.length === 0) remark(all.length === 0 ? 'There are no runs here.' : `None of ${all.length} runs matches.`);
     return 0;
   });
 }

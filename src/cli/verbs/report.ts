@@ -14,7 +14,7 @@ import { outputWidth, print, printJson } from '../terminal.js';
 
 export type ReportOptions = CommonOptions & { ascii?: boolean; wouldStop?: string; metric?: string };
 
-/** `memrl-tui report SWEEP`: what a sweep came to, finished or not. `--would-stop`: what a rule would have ended in it. */
+/** `memrl-tui report SWEEP`: the results of a sweep, finished or not. `--would-stop`: what a rule would have ended in it. */
 export async function report([name]: readonly string[], options: ReportOptions): Promise<number> {
   const sweep = name!;
   const directory = sweepDirectory(runsDirectory(options.runs), sweep);
@@ -52,10 +52,7 @@ function replay(sweep: string, { rule, directory, runs, json, ascii, metric }: R
 function sweepObjective(sweep: string, { runs }: CommonOptions): Objective {
   const objective = objectiveIn(join(runsDirectory(runs), sweep, sweepFiles.text), runs);
   if (objective !== null) return objective;
-  throw new UserError(
-    `The sweep file of ${sweep} does not say which metric counts.`,
-    "Say it: --metric 'minimize test/loss'.",
-  );
+  throw new UserError(`The sweep file of ${sweep} has no \`metric\`.`, "Name one: --metric 'minimize test/loss'.");
 }
 
 function objectiveIn(path: string, runs: string | undefined): Objective | null {

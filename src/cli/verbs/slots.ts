@@ -23,7 +23,7 @@ async function change(fleet: Fleet, wish: SlotFlags): Promise<void> {
   remark(promised(await fleet.request({ verb: 'set-slots', slots: wish })));
   // The answer may come before the news.
   const isThere = await fleet.until(() => isGranted(fleet.status, wish));
-  if (!isThere) throw new UserError('The supervisor was lost.', 'Look again: `memrl-tui slots`.');
+  if (!isThere) throw new UserError('The connection to the supervisor was lost.', 'Check again: `memrl-tui slots`.');
 }
 
 function isGranted({ cpu, gpus }: FleetStatus, { slots: cpus, gpus: wanted }: SlotFlags): boolean {

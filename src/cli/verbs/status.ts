@@ -1,12 +1,16 @@
 import type { Fleet, RunSummary, SweepSummary } from '../../client/fleet.js';
 import { knownSweeps, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
-import { progressLine } from '../plain/progress-line.js';
+import { countsLine, progressLine } from '../plain/progress-line.js';
 import { runStatus } from '../show/run-table.js';
 import { slotLines, slotsStatus } from '../show/slot-lines.js';
+import { displayText } from '../../text/display-text.js';
 import { outputWidth, print, printJson } from '../terminal.js';
 
-/** `memrl-tui status [SWEEP]`: how far each sweep is, and what is on the slots. `--json`: everything, a list of sweeps. */
+/**
+ * `memrl-tui status [SWEEP]`: each sweep with its state, progress and groups, and the slots. With a sweep it is the same for that
+ * one alone; `--json` is a list with an element for each sweep, and adds the runs.
+ */
 export async function status([sweep]: readonly string[], options: CommonOptions): Promise<number> {
   return withFleet(options, async (fleet) => {
     const sweeps = knownSweeps(fleet, sweep).map((name) => fleet.sweeps.get(name)!);
@@ -17,10 +21,23 @@ export async function status([sweep]: readonly string[], options: CommonOptions)
       return 0;
     }
     if (fleet.status.problem !== null) print([fleet.status.problem, '']);
-    print(sweeps.map(({ name }) => `${name}: ${progressLine(runsOf(fleet, name))}`));
-    print(['', ...slotLines(fleet.status, outputWidth())]);
+    print(sweeps.flatMap((summary) => sweepLines(fleet, summary)));
+    print(['', ...slotLines({ ...fleet.status, problem: null }, outputWidth())]);
     return 0;
   });
+}
+
+/** `abcd: running · 12 of 48 done, …`, and below it a line for each group. */
+function sweepLines(fleet: Fleet, { name, groups }: SweepSummary): string[] {
+  const runs = runsOf(fleet, name);
+  const widest = Math.max(0, ...groups.map((group) => group.name.length));
+  return [
+    `${name}: ${stateOf(runs)} · ${progressLine(runs)}`,
+    ...groups.map((group) => {
+      const own = runs.filter((run) => run.group === group.name);
+      return `  ${group.name.padEnd(widest)}  ${countsLine(own)}${group.title === null ? '' : `  ${displayText(group.title)}`}`;
+    }),
+  ];
 }
 
 /** The contract for scripts. Times are ISO 8601. */

@@ -27,7 +27,7 @@ export async function wait(words: readonly string[], options: WaitOptions): Prom
   if (inTime) return ended;
   const runs = seen.runs?.() ?? [];
   if (options.json === true) printJson({ timedOut: true, runs: runs.map(runStatus) });
-  else print([`time is up: ${seen.runs === null ? 'the supervisor has not answered' : finalLine(runs)}`]);
+  else print([`timed out: ${seen.runs === null ? 'the supervisor has not answered' : finalLine(runs)}`]);
   // What is still waited for would keep the program from ending.
   leave(TIMED_OUT);
   return TIMED_OUT;

@@ -147,7 +147,7 @@ export class EndWatch {
     const obstacle = exitObstacle(directory);
     attempt.unreadSince ??= performance.now();
     if (obstacle === null || performance.now() - attempt.unreadSince > UNREAD_MS) return false;
-    this.#tellTrouble(attempt, `it has ended, and its exit code is looked for again: ${obstacle}`);
+    this.#tellTrouble(attempt, `it has ended; its exit code will be read again: ${obstacle}`);
     return true;
   }
 

@@ -183,7 +183,7 @@ export class LocalExecutor implements Executor {
     which: Pick<Attempt, 'id' | 'directory' | 'number'>,
     { pid, host }: { pid: number; host: string },
   ): Found {
-    const trouble = `runs on ${host}, out of reach from here`;
+    const trouble = `runs on ${host}, which cannot be reached from here`;
     this.#watch({ ...newAttempt({ ...which, pid, cgroup: null, elsewhere: host }, null), trouble });
     this.#listener.troubled(which.id, trouble);
     return { kind: 'elsewhere', pid, host };

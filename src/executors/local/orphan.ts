@@ -57,5 +57,5 @@ export function troubleOfOrphan({ orphan, paused }: Attempt): string {
   });
   const still = left.filter(({ state }) => paused || state === 'T').map(({ pid, name }) => `${name} (pid ${pid})`);
   if (still.length === 0) return words;
-  return `${words}; left standing still: ${still.join(', ')}; continue or kill it`;
+  return `${words}; still paused: ${still.join(', ')}; continue or kill it`;
 }

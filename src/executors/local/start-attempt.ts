@@ -170,7 +170,7 @@ function placeProblem(cwd: string): string | null {
     return null;
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    return `working directory ${cwd} ${missing ? 'does not exist' : 'may not be entered'}`;
+    return `working directory ${cwd} ${missing ? 'does not exist' : 'cannot be entered'}`;
   }
 }
 
@@ -183,7 +183,7 @@ function fileProblem(file: string): string | null {
     return interpreterProblem(file);
   } catch {
     const isForAll = (about.mode & 0o111) === 0o111;
-    return `${file} may not be executed${isForAll ? ': its file system is mounted noexec' : ''}`;
+    return `${file} is not executable${isForAll ? ': its file system is mounted noexec' : ''}`;
   }
 }
 
@@ -193,7 +193,7 @@ function interpreterProblem(file: string): string | null {
   if (interpreter === null) return null;
   const [, program, windows] = interpreter;
   if (windows !== '') return `${file} has Windows line ends, so its interpreter is not found`;
-  return existsSync(program!) ? null : `the interpreter of ${file} is not there: ${program}`;
+  return existsSync(program!) ? null : `the interpreter of ${file} does not exist: ${program}`;
 }
 
 /** The system looks at no more of it. Empty when it may be executed but not read. */

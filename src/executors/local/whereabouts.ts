@@ -191,7 +191,7 @@ function ofUnreadable(which: Which, census: () => readonly ProcessEntry[]): Wher
 /** Nobody is writing the line. A machine that stopped may have lost it. */
 function ofLineless({ directory, number }: Which): Whereabouts {
   if (!isFromEarlierBoot(attemptDirectory(directory, number))) return { kind: 'withdrawn', neverRan: true };
-  const reason = 'the machine stopped just as it was started';
+  const reason = 'the machine stopped while it was being started';
   return { kind: 'ended', identity: null, cgroup: null, ending: { kind: 'unknown', reason } };
 }
 

@@ -10,8 +10,8 @@ const logPath = key(
   null,
   'run directory; an existing run there is continued. None: one in the temp folder',
 );
-const modelName = key(text, 'tiny', 'shape of a model made from nothing: tiny or micro; other names stand for tiny');
-const seed = key(int(0), 0, 'of sampling, shuffling and initial weights');
+const modelName = key(text, 'tiny', 'shape of a new model: tiny or micro; other names mean tiny');
+const seed = key(int(0), 0, 'seed of sampling, shuffling and initial weights');
 const N = key(int(1), 16, 'the secret is in [0, N)');
 const testBits = key(bool, true, 'measure bits known at each evaluation');
 const keep = key(orNone(int(1)), null, 'how many checkpoints to keep; None: all');
@@ -29,7 +29,7 @@ const lora = {
 };
 
 const reward = {
-  reward_type: key(oneOf(rewardTypes), 'binary', 'what a guess earns (single_step)'),
+  reward_type: key(oneOf(rewardTypes), 'binary', 'reward of a guess (single_step)'),
   reward_bins: key(orNone(int()), null, 'levels of binned_log_distance, at least 2'),
 };
 
@@ -41,16 +41,12 @@ export const trainKeys = {
   fixed_secret: key(orNone(int(0)), null, 'the secret; None draws it from dataset_seed as NumPy would'),
   dataset_seed: key(int(0, 2 ** 32 - 1), 0, 'draws the secret when fixed_secret is None'),
   use_standard_prefix: key(bool, false, 'show one demonstration of the format before the question'),
-  load_checkpoint_path: key(
-    orNone(text),
-    null,
-    'weights to begin with: a run directory or a checkpoint. None: from nothing',
-  ),
-  batch_size: key(int(1), 1, 'groups a step'),
-  group_size: key(int(1), 4, 'episodes a group, at least 2'),
+  load_checkpoint_path: key(orNone(text), null, 'initial weights: a run directory or a checkpoint. None: random'),
+  batch_size: key(int(1), 1, 'groups per step'),
+  group_size: key(int(1), 4, 'episodes per group, at least 2'),
   n_batches: key(int(0), 1000, 'steps; more than a finished run had continues it'),
-  learning_rate: key(float(0), 4e-5, 'of Adam (0.9, 0.95), constant'),
-  loss_fn: key(oneOf(lossFns), 'importance_sampling', 'loss of a token'),
+  learning_rate: key(float(0), 4e-5, 'learning rate of Adam (betas 0.9, 0.95), constant'),
+  loss_fn: key(oneOf(lossFns), 'importance_sampling', 'loss per token'),
   clip_low_threshold: key(orNone(float(0)), null, 'lower bound of the ratio; None: 0.8 for ppo, 0 for cispo'),
   clip_high_threshold: key(orNone(float(0)), null, 'upper bound of the ratio; None: 1.2 for ppo, 4 for cispo'),
   beta: key(float(0), 0.05, 'pull towards the sampler (dro)'),
@@ -59,19 +55,19 @@ export const trainKeys = {
     'trajectory',
     'credit of a turn: the whole episode, its own reward, or those to come',
   ),
-  entropy_coef: key(float(0), 0, 'bonus for each nat of entropy of each token said, in steps that update'),
+  entropy_coef: key(float(0), 0, 'bonus per nat of entropy of each generated token, in steps that update'),
   skip_constant_groups: key(
     bool,
     false,
-    'groups without a difference train nothing; a step of only such is no Adam step',
+    'groups whose rewards are all equal train nothing; a step of only such groups is no Adam step',
   ),
-  max_tokens: key(int(1), 8, 'longest answer of a turn'),
+  max_tokens: key(int(1), 8, 'maximum tokens of an answer, per turn'),
   eval_every: key(int(0), 10, 'steps between evaluations, 0 for none'),
   eval_bits: testBits,
   test_n_batches: key(
     orNone(int(0)),
     null,
-    'batches of test episodes an evaluation; None: a tenth of n_batches, at least 10',
+    'batches of test episodes per evaluation; None: a tenth of n_batches, at least 10',
   ),
   log_every: key(int(1), 1, 'steps between rows of metrics.jsonl; a row holds means over the steps since the last'),
   save_every: key(int(0), 20, 'steps between checkpoints, 0 for only the last'),
@@ -99,21 +95,17 @@ export const sftKeys = {
   fixed_secret: key(int(0), 0, 'the secret that evaluations ask for'),
   ...reward,
   train_data_path: key(orNone(text), null, 'JSON lines with messages; None: where sft-data writes by default'),
-  load_checkpoint_path: key(
-    orNone(text),
-    null,
-    'weights to begin with: a run directory or a checkpoint. None: from nothing',
-  ),
-  learning_rate: key(float(0), 2e-4, 'of Adam (0.9, 0.95), at the first step'),
-  lr_schedule: key(oneOf(['linear', 'cosine', 'constant']), 'linear', 'how the learning rate goes to its end'),
+  load_checkpoint_path: key(orNone(text), null, 'initial weights: a run directory or a checkpoint. None: random'),
+  learning_rate: key(float(0), 2e-4, 'learning rate of Adam (betas 0.9, 0.95), at the first step'),
+  lr_schedule: key(oneOf(['linear', 'cosine', 'constant']), 'linear', 'learning-rate schedule'),
   num_epochs: key(int(0), 1, 'passes over the data'),
-  batch_size: key(int(1), 128, 'examples a step; the loss is the mean over their tokens'),
+  batch_size: key(int(1), 128, 'examples per step; the loss is the mean over their tokens'),
   eval_every: key(int(0), 1, 'steps between evaluations, 0 for none'),
-  eval_batch_size: key(int(1), 64, 'test episodes a batch'),
-  eval_n_batches: key(int(0), 10, 'batches of test episodes an evaluation'),
-  eval_max_tokens: key(int(1), 8, 'longest answer'),
+  eval_batch_size: key(int(1), 64, 'test episodes per batch'),
+  eval_n_batches: key(int(0), 10, 'batches of test episodes per evaluation'),
+  eval_max_tokens: key(int(1), 8, 'maximum tokens of an answer'),
   eval_bits: testBits,
-  max_length: key(int(1), 2048, 'longer examples are cut'),
+  max_length: key(int(1), 2048, 'maximum tokens of an example; longer ones are truncated'),
   log_every: key(int(1), 1, 'steps between rows of metrics.jsonl'),
   save_every: key(int(0), 0, 'steps between checkpoints, 0 for only the last'),
   keep_checkpoints: keep,
@@ -132,12 +124,12 @@ export const warmupKeys = {
   batch_size: key(
     orNone(int(1)),
     null,
-    'answers a step, spread over n_values; None: 64 for single_step, 10 for multi_step',
+    'answers per step, spread over n_values; None: 64 for single_step, 10 for multi_step',
   ),
   learning_rate: key(
     orNone(float(0)),
     null,
-    'of Adam (0.9, 0.95), at its highest; None: 2e-3 for single_step, 3e-3 for multi_step',
+    'peak learning rate of Adam (betas 0.9, 0.95); None: 2e-3 for single_step, 3e-3 for multi_step',
   ),
   lesson_share: key(
     orNone(float(0)),
@@ -147,7 +139,7 @@ export const warmupKeys = {
   lesson_steps: key(int(1), 60, 'steps for which such a secret stays the same'),
   warmup_steps: key(int(0), 20, 'steps in which the learning rate rises; after them it only falls, linearly, to 0'),
   check_secrets: key(orNone(ints(0)), null, 'secrets that must be near zero bits at the end, each for the N above it'),
-  eval_every: key(int(0), 500, 'steps between looks at the first N, 0 for none'),
+  eval_every: key(int(0), 500, 'steps between checks of the first N, 0 for none'),
   log_every: key(int(1), 10, 'steps between rows of metrics.jsonl'),
   save_every: key(int(0), 0, 'steps between checkpoints, 0 for only the last'),
   keep_checkpoints: keep,

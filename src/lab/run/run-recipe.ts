@@ -96,7 +96,7 @@ async function finish(job: Job): Promise<void> {
 
 async function stop(job: Job, step: number, saved: number, signal: StopSignal): Promise<Ending> {
   if (step !== saved || step === 0) await save(job, step, job.recipe.state());
-  job.world.log(`${signal}: saved at step ${step}; the same command goes on from there`);
+  job.world.log(`${signal}: saved at step ${step}; the same command continues from there`);
   return { kind: 'stopped', signal };
 }
 

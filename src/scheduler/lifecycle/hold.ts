@@ -35,7 +35,7 @@ export function setPriority(turn: StepContext, run: Run, priority: number): void
   if (run.priority !== priority) amend(turn, run, { priority });
 }
 
-/** Makes a running run stand still. It keeps its slot; its timeout stands still too. One that is not up is left alone. */
+/** Pauses a running run. It keeps its slot; its timeout is paused too. One that is not up is left alone. */
 export function pause(turn: StepContext, run: Run): void {
   const { state, id, attempt } = run;
   if (state.phase !== 'running' || state.pausedAt !== null) return;

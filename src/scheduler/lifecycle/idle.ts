@@ -4,7 +4,7 @@ import { isActive, isInBackoff, type Run } from '../run-state.js';
 import type { SchedulerState } from '../state.js';
 
 /**
- * Whether none of these runs is up, and none will be unless somebody does something: the rest is held, needs what failed,
+ * Whether none of these runs is up, and none will be unless a user acts: the rest is held, needs what failed,
  * or wants a machine that this is not. While runs are being taken in, it is not known. Ask it of all runs of a sweep, because what they need is there.
  */
 export function isIdle(state: SchedulerState, ids: Iterable<RunId>): boolean {

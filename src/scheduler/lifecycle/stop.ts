@@ -4,7 +4,7 @@ import type { Run, RunState, StopCause } from '../run-state.js';
 import { move } from './move.js';
 
 /**
- * Ends a run: politely if it is up (paused or not), at once if it waits, as soon as it is up if it is starting. Twice is
+ * Ends a run: with SIGTERM if it is up (paused or not), at once if it waits, as soon as it is up if it is starting. Twice is
  * once; but a person's word changes what a timeout means, as what a person ended is not tried again.
  */
 export function stop(turn: StepContext, run: Run, cause: StopCause): void {

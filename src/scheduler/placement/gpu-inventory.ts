@@ -40,7 +40,7 @@ function deviceOf({ devices }: GpuPool, index: GpuIndex): GpuDevice {
 }
 
 /**
- * Remembers what a run of the group took. A run that broke off early says little of what its siblings will take, so it can
+ * Remembers what a run of the group took. A run that was interrupted early says little of what its siblings will take, so it can
  * raise a known figure but not be the first. `gpuMemory`: the most on one GPU, MiB.
  */
 export function learnMemory({ state }: StepContext, run: Run, outcome: Outcome, gpuMemory: number | undefined): void {

@@ -40,12 +40,12 @@ export function isSettled(state: SchedulerState): boolean {
 
 function holdReason(hold: NonNullable<Run['hold']>): string {
   if (hold.by === 'person') return 'held';
-  const then = hold.by === 'target' ? 'release it to try it all the same' : 'release them when it is mended';
+  const then = hold.by === 'target' ? '`release` it to run it anyway' : '`release` them once the cause is fixed';
   return `held: ${hold.reason}; ${then}`;
 }
 
 function backoffReason({ retry, retried }: Run, last: Ending): string {
-  if (last.outcome.kind === 'done') return 'goes on with its larger budget';
+  if (last.outcome.kind === 'done') return 'continues with its larger budget';
   return `${endingWords(last.outcome)}, retry ${retried} of ${retry.max}`;
 }
 
@@ -75,7 +75,7 @@ const endings = {
   failed: 'failed',
   signal: 'failed',
   oom: 'ran out of memory',
-  timeout: 'ran out of time',
+  timeout: 'timed out',
   killed: 'was killed',
   lost: 'was lost',
 } as const;

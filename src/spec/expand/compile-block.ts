@@ -20,7 +20,7 @@ export function compileBlock(block: Block, report: Report): CompiledBlock | null
   return clean ? compiled : null;
 }
 
-/** Compiles the texts of one block, reporting what is wrong and going on. */
+/** Compiles the texts of one block, reporting what is wrong and continuing. */
 class Compiler {
   readonly #block: Block;
   readonly #report: Report;

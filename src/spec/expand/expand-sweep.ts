@@ -146,7 +146,7 @@ function notesOf(file: GroupsFile, named: readonly NamedGroup[]): Pick<Plan, 'no
 }
 
 function droppedNote(word: string): string {
-  return `${word} in \`command\` is no macro; the word is left out, as W&B does it.`;
+  return `${word} in \`command\` is not a macro; the word is left out, as in W&B.`;
 }
 
 function shortNote({ block }: CompiledBlock, count: number): string[] {

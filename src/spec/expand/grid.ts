@@ -85,7 +85,7 @@ function take(step: Step, variables: Record<string, CelValue>, values: Record<st
   const whole = { start: 0, end: step.expr.source.length };
   const value = fromCel(result);
   if (value === null) {
-    const problem = `it gives ${typeof result === 'number' || typeof result === 'bigint' ? `${result}, which is not an exact number` : 'something that is no parameter'}`;
+    const problem = `it gives ${typeof result === 'number' || typeof result === 'bigint' ? `${result}, which is not an exact number` : 'something that cannot be a parameter'}`;
     throw new PointError(`${problem}${at(variables)}.`, keys, whole);
   }
   variables[step.identifier] = result;

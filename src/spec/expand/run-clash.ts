@@ -69,7 +69,7 @@ function clash(first: Named, second: Named): { problem: string; fix: string } {
   }
   if (differing.length === 0) {
     const values = valuesText(second.point.parameters, varyingFirst(second));
-    const problem = `the point ${values} is there twice, as \`${name}\`.`;
+    const problem = `the point ${values} exists twice, as \`${name}\`.`;
     return { problem, fix: 'Remove the repeated value or case.' };
   }
   const one = valuesText(first.point.parameters, differing);

@@ -9,7 +9,7 @@ const longest = 120;
 
 /**
  * Names for runs whose group has no `name`: the group and the parameters that vary, shortened, as in
- * `tune_lr0.001_bs32_s0`. Values that cannot stand in a folder name are mended; a mark from the run's parameters keeps
+ * `tune_lr0.001_bs32_s0`. Values that cannot stand in a folder name are changed; a mark from the run's parameters keeps
  * names apart that mending or cutting made equal.
  */
 export function defaultNames({ block, axes, variants }: CompiledBlock, points: readonly Point[]): string[] {

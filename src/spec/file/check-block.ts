@@ -23,7 +23,7 @@ export function checkBlock(block: Block, report: Report): void {
 
 function checkNames(block: Block, report: Report): void {
   for (const { content: name, keys } of block.twice) {
-    report({ keys, problem: `\`${name}\` is there twice.`, fix: 'Remove or rename one of the two.' });
+    report({ keys, problem: `\`${name}\` appears twice.`, fix: 'Remove or rename one of the two.' });
   }
   const names = parameterNames(block);
   if (names.length > mostParameters) {
@@ -38,7 +38,7 @@ function checkNames(block: Block, report: Report): void {
   for (const name of names) {
     const identifier = identifierOf(name);
     if (identifier === '__proto__') {
-      const problem = `\`${name}\` is \`__proto__\` in expressions, which is no name for anything.`;
+      const problem = `\`${name}\` is \`__proto__\` in expressions, which cannot be used as a name.`;
       return report({ keys: block.parameters.get(name)?.keys ?? block.keys, problem, fix: 'Rename it.' });
     }
     if (!first.has(identifier)) first.set(identifier, name);
@@ -91,8 +91,8 @@ function checkMethod({ method, parameters, cases }: Block, report: Report): void
   const { content, keys } = method;
   if (content.kind === 'grid') return;
   if (content.cap === null) {
-    const problem = `\`method: ${content.kind}\` never comes to an end without \`run_cap\`.`;
-    report({ keys, problem, fix: 'Say how many runs there are to be: `run_cap: 20`.' });
+    const problem = `\`method: ${content.kind}\` never ends without \`run_cap\`.`;
+    report({ keys, problem, fix: 'Set the number of runs: `run_cap: 20`.' });
   }
   const varying = [parameters, ...cases].flatMap((rules) => [...rules.values()]).filter(varies).length;
   const mistake = dimensionProblem(content.kind, varying + Number(cases.length > 1));
@@ -149,7 +149,7 @@ const mostParameters = 2000;
 const mostInherited = 5_000_000;
 
 /**
- * Refuses a file in which much is repeated for each of many groups or cases, before it is: a small file could come to more
+ * Refuses a file in which much is repeated for each of many groups or cases, before it is: a small file could amount to more
  * than the memory holds.
  *
  * @throws {UserError} With what there is too much of.

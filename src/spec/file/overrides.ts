@@ -134,8 +134,7 @@ function withSetting(block: Block, { text, key, value }: Override): Block {
 }
 
 const examples: Readonly<Record<string, string>> = {
-  stop_when:
-    'Write for example `--set \'stop_when="loss < 0.1"\'`, or `--set stop_when=null` to let runs go to their end.',
+  stop_when: 'Write for example `--set \'stop_when="loss < 0.1"\'`, or `--set stop_when=null` to let runs finish.',
   grace: 'Write for example `--set grace=30`.',
   timeout: 'Write for example `--set timeout=2h`, or `--set timeout=null`.',
   metric: "Write for example `--set 'metric={name: loss, goal: minimize}'`.",

@@ -39,7 +39,7 @@ const ParameterKeys = z.strictObject({
 
 export const parameterName = z
   .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'begin with a letter or _, and go on with letters, digits and _ . -');
+  .regex(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'start with a letter or _, followed by letters, digits and _ . -');
 
 /** A parameter as a map, without what is nested in it. */
 type ParameterForm = z.infer<typeof ParameterKeys>;

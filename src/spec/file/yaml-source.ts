@@ -133,7 +133,7 @@ function syntaxComplaint(error: YAMLError): LocatedDiagnostic {
 function yamlHint({ code }: YAMLError): string {
   if (code === 'TAB_AS_INDENT') return 'Indent with blanks instead of tabs.';
   if (code === 'MULTIPLE_DOCS') return 'Keep one document: remove everything from the second `---` on.';
-  return 'Mend the line above it or the marked one: indentation, a missing colon, an open quote or bracket.';
+  return 'Fix the line above it or the marked one: indentation, a missing colon, an open quote or bracket.';
 }
 
 function lowerFirst(text: string): string {

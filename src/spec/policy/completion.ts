@@ -17,7 +17,7 @@ export function completionOf(run: PlannedRun, facts: RunFacts): Completion {
   if (facts.attempts === 0) return { state: 'new', reason: 'not started yet' };
   if (facts.stoppedBy !== null && stillStands(run, facts.stoppedBy)) {
     const rule = isEarlyStop(facts.stoppedBy) ? 'early_terminate' : facts.stoppedBy;
-    return { state: 'done', reason: `stopped by rule ${rule}, which still stands` };
+    return { state: 'done', reason: `stopped by rule ${rule}, which still applies` };
   }
   return afterAttempts(run, facts);
 }
@@ -41,7 +41,7 @@ function refuseForeign(run: PlannedRun, facts: RunFacts): void {
   const what = changes.length > 0 ? `its ${changes.join(', ')}` : 'it belongs to another group';
   throw new UserError(
     `${run.directory} holds another run called \`${run.name}\`: ${what}.`,
-    'Give the new run another `name`, move that directory away, or list a parameter that is only budget in `extends`: then the run that is there goes on.',
+    'Give the new run another `name`, move that directory away, or list a parameter that is only budget in `extends`: then the existing run continues.',
   );
 }
 

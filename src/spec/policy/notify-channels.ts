@@ -24,7 +24,7 @@ export const notifyChannels = {
       ),
     setting: z.url(),
     accepts: (filled: string | string[]) => typeof filled === 'string' && isWebAddress(filled),
-    problem: 'this is no web address that begins with https:// or http://.',
+    problem: 'this is not a web address that begins with https:// or http://.',
   },
 };
 

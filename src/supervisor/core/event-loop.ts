@@ -171,7 +171,7 @@ export class EventLoop {
 
 function unrecorded(cause: Error): UserError {
   return new UserError(
-    `It could not be written down, so it is not done: ${cause.message}.`,
+    `It could not be recorded, so it was not done: ${cause.message}.`,
     'Free some space where the runs directory is, and ask again.',
     { cause },
   );

@@ -114,13 +114,13 @@ function* parsed(bytes: Buffer, path: string, sink?: JournalSink): Generator<voi
     const to = newline < 0 ? bytes.length : newline;
     const line = bytes.toString('utf8', from, to);
     const fault = newline < 0 && !reading.snapshotFollows ? 'torn' : takeLine(reading, line, number);
-    if (fault !== null) leaveOut(reading, `line ${number} is ${fault} and left out: ${shown(line)}`, fault);
+    if (fault !== null) leaveOut(reading, `line ${number} is ${fault} and was skipped: ${shown(line)}`, fault);
     else if (reading.listed === null) text.end = to + 1;
     from = to + 1;
     yield;
   }
-  if (reading.listed !== null) leaveOut(reading, 'a submission of which the last line is missing is left out', 'torn');
-  if (reading.leftOut > TOLD) text.dropped.push(`${reading.leftOut - TOLD} more lines are left out`);
+  if (reading.listed !== null) leaveOut(reading, 'a submission without its last line was skipped', 'torn');
+  if (reading.leftOut > TOLD) text.dropped.push(`${reading.leftOut - TOLD} more lines were skipped`);
   return text;
 }
 
@@ -166,7 +166,7 @@ function takeEvent(reading: Reading, value: unknown, line: string): string | nul
   reading.listed = null;
   if (event === undefined) return 'damaged';
   const isOfPages = 'runs' in event && event.runs === listed;
-  if (listed !== null && !isOfPages) leaveOut(reading, 'pages of a submission are damaged and left out', 'damaged');
+  if (listed !== null && !isOfPages) leaveOut(reading, 'damaged pages of a submission were skipped', 'damaged');
   // Facts carry the number of their attempt and may come twice; a request would be done twice.
   if (event.type.endsWith('-requested') && requests.size === requests.add(line).size) return 'repeated';
   target.event(event);
@@ -187,7 +187,7 @@ function takeHeader(reading: Reading, value: unknown): string | null {
     const written = shown(JSON.stringify({ type, version }));
     throw new UserError(
       `${reading.path} was written by another version of memrl-tui: it begins with ${written}.`,
-      'Use the version that wrote it, or move the file away: the runs stay, their history of starts is forgotten.',
+      'Use the version that wrote it, or move the file away: the runs stay, only the history of their starts is lost.',
     );
   }
   reading.text.version = version as number;
@@ -207,7 +207,7 @@ function takeSnapshot(reading: Reading, value: unknown): null {
 export function damagedSnapshot(path: string, cause?: unknown): UserError {
   return new UserError(
     `Line 2 of ${path} is damaged: it stands for everything that happened before it.`,
-    'Bring the file back from a copy, or move it away: the runs stay, their history of starts is forgotten.',
+    'Bring the file back from a copy, or move it away: the runs stay, only the history of their starts is lost.',
     { cause },
   );
 }

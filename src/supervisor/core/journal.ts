@@ -148,7 +148,7 @@ export class Journal {
   async #restore(source: JournalSource): Promise<void> {
     if (!source.isOurs()) throw new Error('another supervisor has taken over the runs directory');
     await this.#writeAnew(source);
-    source.log('the journal was deleted or changed by someone else; it is written anew from what is known');
+    source.log('the journal was deleted or changed by someone else; it is rewritten from memory');
   }
 
   /** That it cannot be done is no harm: the long one is as good. */

@@ -18,7 +18,7 @@ export class Lease {
     this.#path = join(runsDirectory, supervisorFiles.directory, supervisorFiles.lease);
   }
 
-  /** Gives a sign of life. Where a full disk refuses the byte, the time alone is set. */
+  /** Sends a heartbeat. Where a full disk refuses the byte, the time alone is set. */
   renew(): void {
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     let file: number | null = null;
@@ -32,19 +32,19 @@ export class Lease {
     }
   }
 
-  /** Differs after each sign of life; null when there was none. */
+  /** Differs after each heartbeat; null when there was none. */
   mark(): string | null {
     const stat = statSync(this.#path, { throwIfNoEntry: false });
     return stat === undefined ? null : `${stat.ino} ${stat.mtimeMs}`;
   }
 
-  /** How long ago the last sign of life was, ms; Infinity when there was none. Throws when the folder cannot be written to. */
+  /** How long ago the last heartbeat was, ms; Infinity when there was none. Throws when the folder cannot be written to. */
   silentFor(): number {
     const last = statSync(this.#path, { throwIfNoEntry: false });
     return last === undefined ? Infinity : fileSystemTime(dirname(this.#path)) - last.mtimeMs;
   }
 
-  /** Whether the last sign of life was given before this machine was started. */
+  /** Whether the last heartbeat was sent before this machine was started. */
   isFromEarlierBoot(): boolean {
     return this.silentFor() > uptime() * 1000;
   }
@@ -59,11 +59,11 @@ export class Lease {
   }
 }
 
-/** Beats without a sign of life that are waited for, however old the last one: a clock may have been set meanwhile. */
+/** Beats without a heartbeat that are waited for, however old the last one: a clock may have been set meanwhile. */
 const WATCHED_BEATS = 2;
 
 /**
- * Watches the lease of a supervisor that is out of sight: true when it has expired and no sign of life has come while it
+ * Watches the lease of a supervisor that is out of sight: true when it has expired and no heartbeat has come while it
  * was watched, false as soon as one comes.
  */
 export async function fallsSilent(lease: Lease, { leaseMs, beatMs }: LeaseTerms): Promise<boolean> {

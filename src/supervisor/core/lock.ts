@@ -25,7 +25,7 @@ export type TakenLock = {
 
 /**
  * `held`: another supervisor is alive. `elsewhere`: another one has it, and from here nobody can see whether it lives; its
- * last sign of life was so long ago.
+ * last heartbeat was so long ago.
  */
 export type LockResult =
   TakenLock | { kind: 'held'; by: SupervisorLock } | { kind: 'elsewhere'; by: SupervisorLock; silentForMs: number };
@@ -199,13 +199,13 @@ const fixes: Record<string, string> = {
   EROFS: 'Mount that file system for writing, or choose another runs directory with `--runs DIR`.',
   // What Node says of a folder that it cannot make on a read-only file system.
   ENOENT: 'It cannot be made there: mount that file system for writing, or choose another with `--runs DIR`.',
-  EACCES: 'Get the right to write there, or choose another runs directory with `--runs DIR`.',
-  EPERM: 'Get the right to write there, or choose another runs directory with `--runs DIR`.',
+  EACCES: 'Make it writable, or choose another runs directory with `--runs DIR`.',
+  EPERM: 'Make it writable, or choose another runs directory with `--runs DIR`.',
   ENOTDIR: 'A part of that path is a file: remove it, or choose another runs directory with `--runs DIR`.',
-  ENOSPC: 'Free some space there; what was running goes on meanwhile.',
-  EDQUOT: 'Free some of your quota; what was running goes on meanwhile.',
-  EMFILE: 'Raise `ulimit -n`; what was running goes on meanwhile.',
-  ENFILE: 'The machine has too many open files: close some; what was running goes on meanwhile.',
+  ENOSPC: 'Free some space there; running runs are not affected.',
+  EDQUOT: 'Free some of your quota; running runs are not affected.',
+  EMFILE: 'Raise `ulimit -n`; running runs are not affected.',
+  ENFILE: 'The machine has too many open files: close some; running runs are not affected.',
 };
 
 /** The same in words for a person when the system refused what every supervisor needs; all else is returned as it is. */
@@ -214,7 +214,7 @@ export function startProblem(error: unknown): unknown {
   if (error instanceof UserError || typeof code !== 'string' || typeof message !== 'string') return error;
   const fix = fixes[code];
   if (fix === undefined) return error;
-  return new UserError(`The supervisor cannot do its work: ${message}.`, fix, { cause: error });
+  return new UserError(`The supervisor cannot work: ${message}.`, fix, { cause: error });
 }
 
 /** A supervisor that is there says hello at once, ms. */

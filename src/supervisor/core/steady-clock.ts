@@ -3,7 +3,7 @@
  *
  * Timeouts, graces and backoffs are measured along a line that runs with the machine's boot clock: it goes on evenly whoever
  * sets the wall clock, and from one supervisor to the next, which takes it up where the journal says it was. While the machine
- * is suspended the line stands still (CLOCK_MONOTONIC): no run could do anything in that time. After a reboot, and where boots
+ * is suspended the line stops (CLOCK_MONOTONIC): no run could do anything in that time. After a reboot, and where boots
  * cannot be told apart (no /proc), the line goes on with the wall clock, but never backwards.
  *
  * People are shown wall time: `at` and how far the wall clock is ahead of the line in that boot, as it was read last. So a
@@ -42,7 +42,7 @@ export class SteadyClock {
     this.#lead = continues ? last.from - last.bootMs : Math.max(clocks.wallMs(), last?.from ?? 0) - bootMs;
   }
 
-  /** Where the line is: ms that never jump, near Unix ms unless somebody set the wall clock since the boot. */
+  /** Where the line is: ms that never jump, near Unix ms unless the wall clock was set since the boot. */
   now(): number {
     return Math.round(this.#lead + this.#clocks.bootMs());
   }
@@ -64,10 +64,10 @@ export class SteadyClock {
   }
 }
 
-/** Between looks whether somebody has set the wall clock, ms. */
+/** Between checks whether the wall clock was set, ms. */
 const LOOK_MS = 5000;
 
-/** Tells when somebody has set the wall clock: what people are shown follows it. Keeps no process alive. */
+/** Tells when the wall clock was set: what people are shown follows it. Keeps no process alive. */
 export class ClockWatch {
   readonly #clock: SteadyClock;
   readonly #tell: (event: EventOf<'clock-read'>) => void;

@@ -11,7 +11,7 @@ import { appendFileSync, closeSync, openSync, readSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { pid } from 'node:process';
 
-/** A turn that somebody may feel, ms. */
+/** A turn long enough to be noticed, ms. */
 export const LONG_TURN_MS = 50;
 /** Between lines in the log, ms. */
 const QUIET_MS = 10_000;
@@ -120,8 +120,8 @@ export function longTurnWords(turns: readonly Turn[]): string {
     computedMs === null
       ? 'other load of the machine included'
       : `${computedMs.toFixed(0)} ms of computing, ${(ms - computedMs).toFixed(0)} ms of waiting for the system`;
-  const others = turns.length === 1 ? '' : `; ${turns.length} such turns since the last such line`;
-  return `for ${ms.toFixed(0)} ms nothing else could be done (${parts})${others}`;
+  const others = turns.length === 1 ? '' : `; ${turns.length} such turns since the last such message`;
+  return `the event loop was blocked for ${ms.toFixed(0)} ms (${parts})${others}`;
 }
 
 function note(file: string, { ms, computedMs }: Turn): void {

@@ -66,7 +66,7 @@ function run(
     passOn(child.stdout, heard);
     passOn(child.stderr, heard);
     child.on('error', (error: NodeJS.ErrnoException) =>
-      resolve(error.code === 'ENOENT' ? 'no such program' : error.message),
+      resolve(error.code === 'ENOENT' ? 'command not found' : error.message),
     );
     child.on('exit', (code, ended) => {
       const problem = code === 0 ? null : `ended with ${ended ?? `code ${code}`}`;

@@ -152,7 +152,7 @@ export class NotificationCentre {
     if (event.type === 'sweep-forgotten' && !this.#tools.state.sweeps.has(event.sweep)) this.#plans.delete(event.sweep);
   }
 
-  /** A live run's metrics have gone wrong; one that was told to stand still is not stalled. */
+  /** A running run's metrics have gone wrong; a paused one is not stalled. */
   ailing(run: PlannedRun, health: 'stalled' | 'nan'): void {
     const was = this.#tools.state.runs.get(run.id)?.state;
     if (was?.phase === 'running' && was.pausedAt === null) this.#notifications.ailing(run, health);

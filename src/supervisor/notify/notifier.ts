@@ -125,7 +125,7 @@ export class Notifier {
     }
     if (this.#failing.has(name)) return;
     this.#failing.add(name);
-    this.#options.log(`notify: ${name} failed: ${redact(problem)} (said once; runs are not touched by it)`);
+    this.#options.log(`notify: ${name} failed: ${redact(problem)} (reported once; runs are not affected)`);
   }
 }
 

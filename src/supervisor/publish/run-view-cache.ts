@@ -29,7 +29,7 @@ export type RunViewSources = {
  * client is told page by page, and where nobody looks, nothing is made.
  */
 export class RunViewCache {
-  /** As far as somebody has asked for them. */
+  /** As far as a client has asked for them. */
   readonly rows = new Map<RunId, RunSummary>();
   readonly #sources: RunViewSources;
   /** Rows that are not true any more. */
@@ -111,7 +111,7 @@ export class RunViewCache {
     const { phase } = run.state;
     const delay = phase === 'starting' ? delayOf(run.id) : waitingReason(state, run.id);
     const continues = run.next !== null && (phase === 'starting' || phase === 'running');
-    return delay ?? (continues ? 'goes on with its larger budget after this attempt' : null);
+    return delay ?? (continues ? 'continues with its larger budget after this attempt' : null);
   }
 
   /** The runs of a group wait for the same thing: where that changed, all their rows did. */

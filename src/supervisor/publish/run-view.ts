@@ -66,7 +66,7 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     etaSeconds: isRunning ? monitored.etaSeconds : null,
     metrics: monitored.metrics,
     spark: monitored.spark,
-    // Whoever stands still because it was told to is not stalled.
+    // A paused run is not stalled.
     health: monitored.health === 'stalled' && !isRunning ? 'ok' : monitored.health,
   };
 }
@@ -153,7 +153,7 @@ function failureReason(outcome: Exclude<Outcome, { kind: 'done' | 'killed' }>): 
     case 'oom':
       return outcome.line;
     case 'timeout':
-      return `used up its ${outcome.seconds} s`;
+      return `timed out after ${outcome.seconds} s`;
     case 'lost':
       return outcome.reason;
   }

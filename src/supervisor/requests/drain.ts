@@ -33,7 +33,7 @@ function drainAck({ gpu }: SchedulerState, changed: readonly GpuIndex[], drained
     return { ok: false, message: drained ? 'drained already' : 'not drained', fix: null };
   }
   const names = `GPU${changed.length === 1 ? '' : 's'} ${changed.map(gpuName).join(', ')}`;
-  if (!drained) return { ok: true, message: `${names} filled again` };
+  if (!drained) return { ok: true, message: `${names} no longer drained` };
   const left = new Set(changed.flatMap((index) => [...(gpu.shares.get(index)?.keys() ?? [])])).size;
   const rest = left === 0 ? '' : `; ${left} run${left === 1 ? '' : 's'} still there`;
   return { ok: true, message: `${names} drained${rest}` };

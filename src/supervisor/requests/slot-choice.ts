@@ -51,7 +51,7 @@ function chosenGpus(wish: NonNullable<RequestedSlots['gpus']>, view: GpuView): G
   if (missing === undefined) return [...new Set(wish)].map(unseen);
   throw new UserError(
     `There is no GPU ${gpuName(missing)} on this machine: ${inventory(view)}.`,
-    'Choose GPUs that are there, or `none`.',
+    'Choose existing GPUs, or `none`.',
   );
 }
 

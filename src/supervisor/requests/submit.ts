@@ -96,11 +96,11 @@ function submitWords(runs: readonly SubmittedRun[]): string {
   const remarks = [
     ...(extended === 0
       ? []
-      : [`${extended} ${extended === 1 ? 'goes' : 'go'} on with ${extended === 1 ? 'its' : 'their'} larger budget`]),
-    ...(adopted === 0 ? [] : [`${adopted} taken over, which nobody knew of`]),
+      : [`${extended} ${extended === 1 ? 'continues' : 'continue'} with ${extended === 1 ? 'its' : 'their'} larger budget`]),
+    ...(adopted === 0 ? [] : [`${adopted} found running and taken over`]),
   ];
-  const underWay = kept === 0 ? '' : `, ${kept} under way${remarks.length === 0 ? '' : ` (${remarks.join('; ')})`}`;
-  return `${count('run')} runs to do${underWay}, ${count('done')} done already`;
+  const underWay = kept === 0 ? '' : `, ${kept} in progress${remarks.length === 0 ? '' : ` (${remarks.join('; ')})`}`;
+  return `${count('run')} runs to do${underWay}, ${count('done')} already done`;
 }
 
 function incomplete(): UserError {

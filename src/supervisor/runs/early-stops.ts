@@ -71,7 +71,7 @@ export class Targets {
     const key = JSON.stringify([sweep, group, objective]);
     if (this.#reached.has(key)) return null;
     this.#reached.add(key);
-    return `${name} reached the target: ${objective.name} ${value} (${target} is good enough)`;
+    return `${name} reached the target: ${objective.name} ${value} (target ${target})`;
   }
 }
 

@@ -58,7 +58,7 @@ export class Launcher {
     const delay = this.#delays.get(id);
     if (delay === undefined) return null;
     const { kind, reason } = delay;
-    return kind === 'shortage' ? `cannot be started just now, and is tried again: ${reason}` : reason;
+    return kind === 'shortage' ? `cannot be started right now, will be retried: ${reason}` : reason;
   }
 
   /** What the machine is so short of that no run can be started just now, in words; null: nothing. */

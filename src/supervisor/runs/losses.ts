@@ -51,7 +51,7 @@ export class Losses {
     const remedy =
       missing.length === 0
         ? []
-        : [`launch ${missing.join(', ')} again: what is done is skipped, what lives is taken over`];
+        : [`launch ${missing.join(', ')} again: finished runs are skipped, running ones are taken over`];
     const all = [...this.#losses.map(({ words }) => words), ...this.#remarks, ...remedy];
     return all.length === 0 ? null : all.join('; ');
   }

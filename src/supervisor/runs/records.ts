@@ -36,7 +36,7 @@ const LONGEST_AGAIN_MS = 60_000;
 export class Records {
   readonly #records = new Map<RunId, { run: PlannedRun; record: RunRecord }>();
   readonly #unwritten = new Set<RunId>();
-  /** What the disk has refused, with what was said of it; tried again by and by. */
+  /** What the disk has refused, with what was said of it; retried later. */
   readonly #refused = new Map<RunId, string>();
   #again: NodeJS.Timeout | null = null;
   #againMs = AGAIN_MS;
@@ -80,7 +80,7 @@ export class Records {
       for (const [key, state] of found) captured.code.set(key, state);
       writeProvenance(directory, captured);
     } catch (error) {
-      this.#log(`the code of ${plan.sweep} could not be kept: ${(error as Error).message}`);
+      this.#log(`the code of ${plan.sweep} could not be saved: ${(error as Error).message}`);
     }
     underWay.captures -= 1;
     if (underWay.captures > 0) return;
@@ -132,7 +132,7 @@ export class Records {
   }
 
   /**
-   * Writes what is still to be written, as far as the disk lets it; what it refuses is tried again by and by.
+   * Writes what is still to be written, as far as the disk lets it; what it refuses is retried later.
    *
    * @param untilMs On the line of `performance.now()`: when that is past, the rest is left for the next call.
    * @returns Whether nothing is left.
@@ -235,7 +235,7 @@ export class Records {
       this.#hindered(id, `${runFiles.record} cannot be written: ${obstacle.reason}`);
     }
     if (this.#again !== null) return;
-    if (isNews) this.#log(`run.json of ${id} could not be written, and is tried again: ${error.message}`);
+    if (isNews) this.#log(`run.json of ${id} could not be written, will be retried: ${error.message}`);
     this.#again = setTimeout(() => {
       this.#takeUpRefused();
       this.flush();

@@ -74,7 +74,7 @@ function endingWords(outcome: Attempt['outcome']): Ending {
     case 'timeout':
       return { text: `timeout after ${shortDuration(outcome.seconds * 1000)}`, tone: 'bad' };
     case 'killed':
-      return { text: 'killed by a person', tone: 'warn' };
+      return { text: 'killed by a user', tone: 'warn' };
     case 'lost':
       return { text: joined('lost', outcome.reason), tone: 'bad' };
   }

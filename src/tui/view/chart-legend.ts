@@ -9,7 +9,7 @@ import { narrowNumber } from '../../text/numbers.js';
 import { type Line, span } from './span.js';
 import { exactSeconds, exactTime } from './time-ticks.js';
 
-/** What the colours mean and what the lines have come to, or have at the cursor; one entry per label, at most `height` lines. Computed once. */
+/** What the colours mean and the last values of the lines, or those at the cursor; one entry per label, at most `height` lines. Computed once. */
 export function legendLines(curves: readonly Curve[], look: ChartLook, width: number, height: number): Line[] {
   if (height <= 0) return [];
   const question = `${width} ${height} ${look.choice.cursor} ${lookKey(look)}`;

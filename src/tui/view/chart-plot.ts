@@ -8,7 +8,7 @@ import { type ChartSeries, chartSeriesOf } from './chart-series.js';
 import { factsOf } from './chart-facts.js';
 import { Memo } from '../memo.js';
 
-/** What the curves come to on an axis, whatever the height of the chart. */
+/** What the curves look like on an axis, whatever the height of the chart. */
 export type Stranding = {
   readonly x: Scale;
   readonly strands: readonly ChartSeries[];

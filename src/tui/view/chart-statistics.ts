@@ -33,7 +33,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Linear between the order statistics, the least at 0 and the greatest at 1 (numpy's default). */
+/** Linear between the order statistics, the lowest at 0 and the highest at 1 (numpy's default). */
 export function quantile(sorted: readonly number[], share: number): number {
   const at = share * (sorted.length - 1);
   const below = sorted[Math.floor(at)]!;

@@ -38,8 +38,8 @@ function whyEmpty(curves: readonly Curve[], width: number, look: ChartLook): str
   const { choice, nothing } = look;
   const plain = { ...look, choice: { ...choice, isLogX: false, isLogY: false, zoom: null } };
   if (strandingOf(curves, width, plain) === null) return nothing;
-  if (choice.zoom !== null) return 'nothing in this part; Z zooms out';
-  if (choice.isLogX || choice.isLogY) return 'nothing above 0 to draw on a logarithmic axis';
+  if (choice.zoom !== null) return 'no data in this range; Z zooms out';
+  if (choice.isLogX || choice.isLogY) return 'no positive values for a logarithmic axis';
   return 'no room for a chart';
 }
 

@@ -20,7 +20,7 @@ export function compareScreen(model: WindowModel, width: number, height: number)
   const [first] = comparison.subjects;
   const lines =
     first === undefined
-      ? [[span(' None of these runs is there any more; Esc goes back.', 'dim')]]
+      ? [[span(' None of these runs exists any more; Esc goes back.', 'dim')]]
       : [
           sectionRule(`compare · ${ui.compare.view}`, headingWords(comparison), width),
           ...bodyOf(model, comparison, ui.screen, { width, height: height - 1 }),
@@ -67,7 +67,7 @@ function heatmapBody({ heatmaps, metrics }: Comparison, screen: CompareScreen, {
   const why =
     metrics.length === 0
       ? 'No run has written a metric yet.'
-      : 'These runs differ in nothing but chance: there is no axis for a heatmap.';
+      : 'These runs differ in their seeds alone: there is no axis for a heatmap.';
   return [blank(width), [span(`  ${why} Tab shows the table.`, 'dim')]];
 }
 

@@ -34,7 +34,7 @@ export function chooseSubjects(source: SubjectSource): readonly Subject[] | stri
   if (pinned !== null) return [pinned, node].map(subjectOf);
   if (node.kind === 'run') return 'Mark two runs or groups first: space. Or select a group.';
   const parts = partsOf(node);
-  return parts.length > 1 ? parts : `${node.label} has but one run; mark what to compare it with: space.`;
+  return parts.length > 1 ? parts : `${node.label} has only one run; mark what to compare it with: space.`;
 }
 
 /** The baseline, if it is neither the selection nor a part of it, nor has it as a part. */

@@ -4,12 +4,12 @@ import type { Series } from '../port.js';
 /** Which way a metric should go, if the sweep says so. */
 export type Direction = 'minimize' | 'maximize' | null;
 
-/** What one run's curve comes to. `low` and `high` are the same unless it is a range that stands for the curve. */
+/** The value of one run's curve. `low` and `high` are the same unless it is a range that stands for the curve. */
 export type CurveValue = { readonly low: number; readonly high: number };
 
 /**
- * What several runs come to. `mean` and `deviation` (of a sample, n − 1; 0 for one run) are over the runs that have a
- * value. `range`: the least and the greatest value of any, where nobody says which of them is best.
+ * The value of several runs. `mean` and `deviation` (of a sample, n − 1; 0 for one run) are over the runs that have a
+ * value. `range`: the lowest and the highest value of any, where nothing says which of them is best.
  */
 export type Sample =
   | { readonly kind: 'mean'; readonly mean: number; readonly deviation: number; readonly count: number }

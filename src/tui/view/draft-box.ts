@@ -40,11 +40,11 @@ function keysOf(isReady: boolean): Line {
     ? [
         ['Enter', 'submit'],
         ['e', 'edit again'],
-        ['Esc', 'drop'],
+        ['Esc', 'cancel'],
       ]
     : [
         ['Enter', 'edit again'],
-        ['Esc', 'drop'],
+        ['Esc', 'cancel'],
       ];
   return keys.flatMap(([key, does]) => [span(`${key} `, 'key'), span(`${does}   `, 'dim')]);
 }

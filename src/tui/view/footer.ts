@@ -78,7 +78,7 @@ type Hint = readonly [key: string, does: string];
 const paletteKeys: readonly Hint[] = [
   ['↑↓', 'choose'],
   ['Tab', 'complete'],
-  ['Enter', 'do it'],
+  ['Enter', 'run'],
   ['Esc', 'close'],
 ];
 const listDialogKeys: Record<ListDialog['kind'], readonly Hint[]> = {
@@ -92,21 +92,21 @@ const listDialogKeys: Record<ListDialog['kind'], readonly Hint[]> = {
     ['↑↓', 'move'],
     ['Space', 'show or hide'],
     ['←→', 'move the column'],
-    ['s', 'order, reverse'],
+    ['s', 'sort, reverse'],
     ['Enter', 'close'],
   ],
   views: [
     ['↑↓', 'move'],
     ['Enter', 'show'],
-    ['s', 'save the present one'],
+    ['s', 'save current'],
     ['x', 'delete'],
     ['Esc', 'close'],
   ],
 };
 const draftKeys: readonly Hint[] = [
-  ['Enter', 'go on'],
+  ['Enter', 'continue'],
   ['e', 'edit again'],
-  ['Esc', 'drop'],
+  ['Esc', 'cancel'],
 ];
 const textKeys: readonly Hint[] = [
   ['↑↓', 'scroll'],
@@ -122,14 +122,14 @@ const dialogKeys: Record<
   axes: axesKeys,
   filter: [
     ['Enter', 'keep'],
-    ['Esc', 'drop'],
+    ['Esc', 'cancel'],
     ['Tab', 'complete'],
     ['↑↓', 'earlier filters'],
     ['Ctrl-U', 'clear'],
   ],
   search: [
     ['Enter', 'search'],
-    ['Esc', 'drop'],
+    ['Esc', 'cancel'],
     ['Ctrl-U', 'clear'],
   ],
   metrics: [

@@ -18,7 +18,7 @@ export function gpuDetail(gpu: GpuSummary, model: WindowModel, width: number): L
   const name = `GPU ${gpuName(gpu.index)}${gpu.name === null ? '' : ` · ${cleanText(gpu.name)}`}`;
   const unseen =
     hidden > 16
-      ? [line('·', `${memoryReading(hidden)} held by what cannot be seen from here: a desktop, another container`)]
+      ? [line('·', `${memoryReading(hidden)} held by processes not visible from here: a desktop, another container`)]
       : [];
   return [
     sectionRule(name, gpu.uuid === null ? [] : [span(cleanText(gpu.uuid), 'faint')], width),
@@ -26,7 +26,7 @@ export function gpuDetail(gpu: GpuSummary, model: WindowModel, width: number): L
     ...runLines(runs, model.now, width, memoryHere),
     ...gpu.foreign.map((process) => foreignLine(process, width)),
     ...unseen,
-    ...(runs.length + gpu.foreign.length + unseen.length === 0 ? [line(' ', 'Nothing is on it.')] : []),
+    ...(runs.length + gpu.foreign.length + unseen.length === 0 ? [line(' ', 'No processes.')] : []),
   ];
 }
 
@@ -43,16 +43,16 @@ export function cpuDetail(model: WindowModel, width: number): Line[] {
   ];
 }
 
-const noGpus = 'No GPU is used here: none was found, or --gpus none was given. memrl-tui doctor tells what it sees.';
+const noGpus = 'No GPU is used here: none was found, or --gpus none was given. see memrl-tui doctor.';
 
 function notes({ drained, leasedBy, mps, utilization, memoryUsed }: GpuSummary): Line[] {
   return [
     ...(leasedBy === null
       ? []
       : [line('‖', `Leased by the runs in ${cleanText(leasedBy)}; it is free once they end.`)]),
-    ...(drained ? [line('‖', 'Drained: nothing new starts on it. D fills it again.')] : []),
+    ...(drained ? [line('‖', 'Drained: nothing new starts on it. D undrains it.')] : []),
     ...(utilization === null && memoryUsed === null
-      ? [line('?', 'The driver did not tell of it when it was asked last.')]
+      ? [line('?', 'The driver did not report it last time.')]
       : []),
     ...(mps ? [line('·', 'Its runs share it through MPS.')] : []),
   ];
@@ -86,7 +86,7 @@ function runLines(runs: readonly RunSummary[], now: number, width: number, memor
 function foreignLine({ pid, name, memory }: GpuSummary['foreign'][number], width: number): Line {
   const held = memory === null ? '' : ` · ${memoryReading(memory)}`;
   return fitLine(
-    [span(' ! ', 'warn'), span(cleanText(name), 'plain'), span(`  pid ${pid}${held} · not of a run here`, 'dim')],
+    [span(' ! ', 'warn'), span(cleanText(name), 'plain'), span(`  pid ${pid}${held} · not a run of this supervisor`, 'dim')],
     width,
   );
 }

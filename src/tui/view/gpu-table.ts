@@ -100,7 +100,7 @@ function cpuRow({ status: { cpu } }: WindowModel, shown: readonly Column[]): Lin
 }
 
 function cpuWords({ status: { cpu, gpus } }: WindowModel): Line {
-  if (cpu.slots === 0) return [span(gpus.length > 0 ? 'not used' : 'no slots; + gives one', 'dim')];
+  if (cpu.slots === 0) return [span(gpus.length > 0 ? 'not used' : 'no slots; + adds one', 'dim')];
   return [span(`${cpu.busy} of ${cpu.slots}`, cpu.busy > 0 ? 'busy' : 'good'), span(' slots busy', 'dim')];
 }
 

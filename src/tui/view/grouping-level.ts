@@ -25,8 +25,8 @@ const nothing = '\uffff';
 /** The level a person asked for. `sweeps`: those shown, in their order. */
 export function levelOf(by: GroupBy, sweeps: readonly SweepSummary[]): Level {
   switch (by.kind) {
-    case 'block':
-      return blockLevel(sweeps);
+    case 'group':
+      return groupLevel(sweeps);
     case 'state':
       return stateLevel;
     case 'gpu':
@@ -39,7 +39,7 @@ export function levelOf(by: GroupBy, sweeps: readonly SweepSummary[]): Level {
 }
 
 /** Groups of the sweep file in its order; those it does not know (of an older sweep) after them. */
-function blockLevel(sweeps: readonly SweepSummary[]): Level {
+function groupLevel(sweeps: readonly SweepSummary[]): Level {
   const named = sweeps.flatMap((sweep): [string, string | null][] =>
     sweep.groups.map(({ name, title }) => [`${sweep.name}/${name}`, title]),
   );

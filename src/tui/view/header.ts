@@ -78,6 +78,6 @@ function endedLine({ tally, table, ui }: WindowModel, width: number): Line {
   const failed = tally.total - tally.counts.done;
   const text =
     failed === 0 ? `✓ all ${tally.total} runs done` : `${tally.counts.done} of ${tally.total} runs done, ${failed} not`;
-  const hint = `${table === null ? '' : ` · ${keyOf('table', ui.keys)} shows the table`} · ${keyOf('leave', ui.keys)} leaves `;
+  const hint = `${table === null ? '' : ` · ${keyOf('table', ui.keys)} shows the table`} · ${keyOf('leave', ui.keys)} detaches `;
   return ends([span(` ${text}`, failed === 0 ? 'good' : 'warn'), span(hint, 'dim')], [], width);
 }

@@ -38,7 +38,7 @@ export function defaultAxes(runs: readonly RunSummary[]): HeatmapAxes | null {
   return across === undefined ? null : { across, down: down ?? null };
 }
 
-/** `valueOf`: what a run's curve comes to. */
+/** `valueOf`: the value of a run's curve. */
 export function heatmapOf(
   runs: readonly RunSummary[],
   metric: string,

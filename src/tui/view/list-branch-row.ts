@@ -17,7 +17,7 @@ export type BranchPlace = {
   readonly marks: ReadonlySet<RunId>;
 };
 
-/** A group or subgroup: what its runs come to. */
+/** A group or subgroup: its runs in sum. */
 export function branchRow(branch: Branch, layout: ListLayout, { isFolded, digit, marks }: BranchPlace): Line {
   const name = [
     span(`${'  '.repeat(branch.depth)}${isFolded ? '▸' : '▾'} `, 'dim'),

@@ -60,7 +60,7 @@ function wordsOver(run: RunSummary, cells: readonly (Line | null)[], layout: Lis
   return layout.isCramped ? { ...reason, from: 0, to: columns.length } : null;
 }
 
-/** A full bar would say no more; how it came to its end may, where there is room for the whole of it. */
+/** A full bar would say no more; how it ended may, where there is room for the whole of it. */
 function doneWords({ reason }: RunSummary, columns: readonly ListColumn[]): Words | null {
   const from = columns.findIndex(({ id }) => id === 'progress');
   if (from < 0) return null;

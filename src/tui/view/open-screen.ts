@@ -22,7 +22,7 @@ import { selectedNode, selectedRuns, type WindowModel } from './window-model.js'
 /** The selection on the whole screen: its charts, its log, its configuration and its attempts, as many as there is room for. */
 export function openScreen(model: WindowModel, width: number, height: number): Line[] {
   const node = selectedNode(model);
-  if (node === undefined) return [[span(' This run is not in the list any more; Esc goes back.', 'dim')]];
+  if (node === undefined) return [[span(' This run is no longer in the list; Esc goes back.', 'dim')]];
   const { heading, layout } = openParts(node, model, width, height);
   const focus = focusOf(model, node);
   const charts = layout.charts === null ? [] : drawPane(node, model, layout.charts, focus);

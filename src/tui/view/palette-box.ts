@@ -33,7 +33,7 @@ type Look = { readonly dialog: PaletteDialog; readonly ui: UiState; readonly inn
 function saidLines({ reading }: PaletteView, isRefused: boolean, inner: number): Line[] {
   const [text, tone] =
     reading === null
-      ? (['No command is called like this.', 'warn'] as const)
+      ? (['No such command.', 'warn'] as const)
       : ([reading.said, toneOf(reading.kind, isRefused)] as const);
   const lines = wrapWithin(cleanText(text), inner - 2, 2).map((part): Line => [span(`  ${part}`, tone)]);
   return [lines[0] ?? [], lines[1] ?? []];

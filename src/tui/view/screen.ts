@@ -11,7 +11,7 @@ import { blank, fitLine, type Line, span } from './span.js';
 import { sweepScreen } from './sweep-screen.js';
 import type { WindowModel } from './window-model.js';
 
-/** Below this much room there is only a list; below the least, nothing that would be of use. */
+/** Below this much room there is only a list; below the minimum, nothing that would be of use. */
 const whole = { width: 80, height: 24 };
 const least = { width: 40, height: 10 };
 /** From this width on the selection has a pane beside the list; from this height on a curve below it. */
@@ -136,8 +136,8 @@ function smallBody(model: WindowModel, width: number, body: number): Line[] {
 function tooSmall(width: number, height: number): Line[] {
   const words = [
     `${width}×${height} is too small:`,
-    `${least.width}×${least.height} is the least.`,
-    'q leaves; runs go on.',
+    `the minimum is ${least.width}×${least.height}.`,
+    'q detaches; runs keep running.',
   ];
   return padTo(
     words.map((text): Line => fitLine([span(text, 'warn')], width)),

@@ -17,14 +17,14 @@ export function isInitialSort({ by, isReversed }: Sort): boolean {
   return by === initialSort.by && isReversed === initialSort.isReversed;
 }
 
-/** The orders one goes through with the columns that are shown: the usual ones, then the others from left to right. */
+/** The orders that `s` cycles through: the usual ones, then the other columns shown, from left to right. */
 export function sortsFor(columns: readonly ColumnId[]): SortBy[] {
   const usual: SortBy[] = ['file order', 'state', 'metric', 'time', 'name'];
   const others = columns.filter((column): column is Exclude<ColumnId, 'trend'> => column !== 'trend');
   return [...new Set([...usual, ...others.filter((column) => columnKey(column) !== null || !defaults.has(column))])];
 }
 
-/** Their order is seldom asked for; who wants it chooses it among the columns. */
+/** Seldom sorted by, so `s` leaves them out; the dialog of columns offers them. */
 const defaults: ReadonlySet<ColumnId> = new Set(['progress', 'left', 'slot']);
 
 /** Whether the order can change without the runs' names or parameters changing. */
@@ -32,24 +32,28 @@ export function isLive({ by }: Sort): boolean {
   return by !== 'file order' && by !== 'name' && !by.startsWith('parameter ');
 }
 
-/** What comes first, in words. `metric`: the chosen one. */
+/** The order in words: `loss, lowest first`. `metric`: the chosen one. */
 export function sortWords({ by, isReversed }: Sort, metric: string | null): string {
-  const first = firstWords[by] ?? (columnKey(by as ColumnId)?.kind === 'parameter' ? least : greatest);
-  const what = by === 'metric' ? (metric ?? 'metric') : (columnKey(by as ColumnId)?.key ?? by);
-  return `${what}, ${first[isReversed ? 1 : 0]} first`;
+  if (by === 'file order') return isReversed ? 'file order, reversed' : 'file order';
+  const [first, last] = endsOf(by);
+  const what = by === 'metric' ? metric : columnKey(by as ColumnId)?.key;
+  return `${what ?? by}, ${isReversed ? last : first} first`;
+}
+
+function endsOf(by: SortBy): Words {
+  return firstWords[by] ?? (columnKey(by as ColumnId)?.kind === 'parameter' ? lowest : highest);
 }
 
 type Words = readonly [first: string, reversed: string];
 
-const greatest: Words = ['greatest', 'least'];
-const least: Words = ['least', 'greatest'];
+const highest: Words = ['highest', 'lowest'];
+const lowest: Words = ['lowest', 'highest'];
 const firstWords: Partial<Record<SortBy, Words>> = {
-  'file order': ['first', 'last'],
   state: ['most urgent', 'least urgent'],
   name: ['A', 'Z'],
   time: ['longest', 'shortest'],
   left: ['soonest', 'latest'],
-  slot: least,
+  slot: lowest,
   exit: ['A', 'Z'],
 };
 
@@ -97,7 +101,7 @@ function reader(by: SortBy, metric: string | null, now: number): (run: RunSummar
   return (run) => falling(metric === null ? null : run.metrics[metric]);
 }
 
-/** Least first, so what should begin with the greatest is turned round. */
+/** Ascending, so what should begin with its highest value is negated. */
 const readers: Partial<Record<SortBy, (run: RunSummary, now: number) => Value>> = {
   state: ({ state }) => statesByUrgency.indexOf(state),
   name: ({ name }) => name,

@@ -66,7 +66,7 @@ export type OverviewChoice = {
 const mostSlow = 8;
 const hour = 3_600_000;
 
-/** What all runs of the sweeps come to, but for what has to be read from their files. */
+/** What all runs of the sweeps amount to, except what has to be read from their files. */
 export function overviewOf(
   runs: readonly RunSummary[],
   sweeps: readonly SweepSummary[],

@@ -62,7 +62,7 @@ export class TreeGrower {
     const inputs = [...sweeps, prefix, matches, sort.by, sort.isReversed, metric];
     if (this.#recipe !== null && areEqual(this.#recipe.inputs, inputs)) return;
     const [first, second] = grouping;
-    const below = second !== undefined ? levelOf(second, sweeps) : first.kind === 'block' ? 'setting' : null;
+    const below = second !== undefined ? levelOf(second, sweeps) : first.kind === 'group' ? 'setting' : null;
     this.#recipe = { inputs, prefix, first: levelOf(first, sweeps), second: below };
     this.#runs = [];
     this.#places = [];

@@ -35,8 +35,8 @@ describe('preferences', () => {
   verdicts([
     { what: 'none yet', finding: judgePreferences(path, null), state: 'ok', says: path },
     { what: 'in order', finding: judgePreferences(path, '{"keys":"vim","sweeps":{}}'), state: 'ok', says: path },
-    { what: 'cut off', finding: judgePreferences(path, '{"keys":"v'), state: 'warn', says: 'no JSON object' },
-    { what: 'a list', finding: judgePreferences(path, '[]'), state: 'warn', says: 'no JSON object' },
+    { what: 'cut off', finding: judgePreferences(path, '{"keys":"v'), state: 'warn', says: 'not a JSON object' },
+    { what: 'a list', finding: judgePreferences(path, '[]'), state: 'warn', says: 'not a JSON object' },
     {
       what: 'misspelt',
       finding: judgePreferences(path, '{"theme":"drak"}'),
@@ -111,9 +111,9 @@ describe('the disk', () => {
     { what: 'no inodes', finding: space(50 * GIB, 1e6, 12), state: 'warn', says: '12 more files' },
     { what: 'inodes not counted', finding: space(50 * GIB, 0, 0), state: 'ok', says: '50 GiB' },
     { what: 'local', finding: at({}), state: 'ok', says: '/runs, on ext4' },
-    { what: 'not there', finding: at({ isThere: false }), state: 'ok', says: 'not there yet' },
-    { what: 'not known', finding: at({ mount: null }), state: 'ok', says: '/runs' },
-    { what: 'not writable', finding: at({ isWritable: false }), state: 'bad', says: 'may not write' },
+    { what: 'not there', finding: at({ isThere: false }), state: 'ok', says: 'does not exist yet' },
+    { what: 'unknown', finding: at({ mount: null }), state: 'ok', says: '/runs' },
+    { what: 'not writable', finding: at({ isWritable: false }), state: 'bad', says: 'not writable' },
     { what: 'read-only', finding: at({ mount: { ...mount, options: ['ro'] } }), state: 'bad', says: 'read-only' },
     { what: 'NFS', finding: at({ mount: { ...mount, type: 'nfs4' } }), state: 'warn', says: 'network' },
     { what: 'sshfs', finding: at({ mount: { ...mount, type: 'fuse.sshfs' } }), state: 'warn', says: 'network' },
@@ -178,7 +178,7 @@ describe('limits', () => {
     { what: 'few files', finding: judgeOpenFiles(limits('256')), state: 'warn', says: '256' },
     { what: 'hardly any files', finding: judgeOpenFiles(limits('64')), state: 'bad', says: '64' },
     { what: 'any number of files', finding: judgeOpenFiles(limits('unlimited')), state: 'ok', says: 'any number' },
-    { what: 'no /proc', finding: judgeOpenFiles(null), state: 'ok', says: 'not known' },
+    { what: 'no /proc', finding: judgeOpenFiles(null), state: 'ok', says: 'unknown' },
     {
       what: 'processes',
       finding: judgeProcesses({ most: 96_000, used: 300 }, null),
@@ -223,7 +223,7 @@ describe('the supervisor', () => {
   const answers = (isOurs: boolean) => ({ kind: 'answers' as const, lock, isOurs });
   const sick = { kind: 'unreadable' as const, reason: 'EACCES' };
   verdicts([
-    { what: 'none', finding: judgeSupervisor({ kind: 'none' }, 'dead'), state: 'ok', says: 'none is up' },
+    { what: 'none', finding: judgeSupervisor({ kind: 'none' }, 'dead'), state: 'ok', says: 'not running' },
     { what: 'well', finding: judgeSupervisor(answers(true), 'up'), state: 'ok', says: '4711 answers' },
     { what: 'of another version', finding: judgeSupervisor(answers(false), 'up'), state: 'warn', says: 'version' },
     { what: 'dead', finding: judgeSupervisor(silent, 'dead'), state: 'ok', says: 'was killed' },
@@ -238,13 +238,13 @@ describe('what runs survive', () => {
   const leave = (over: object) => judgeLogout({ killsAll: false, lingers: false, group: scope, user: 'me', ...over });
   const stay = { job: null, container: null, first: 'systemd', zombies: 0 };
   verdicts([
-    { what: 'a usual logout', finding: leave({}), state: 'ok', says: 'outlive' },
+    { what: 'a usual logout', finding: leave({}), state: 'ok', says: 'survive' },
     { what: 'KillUserProcesses', finding: leave({ killsAll: true }), state: 'bad', says: 'KillUserProcesses' },
     {
       what: 'a killing logind, from a service',
       finding: leave({ killsAll: true, group: '0::/system.slice/x.service\n' }),
       state: 'ok',
-      says: 'outlive',
+      says: 'survive',
     },
     { what: 'a desktop terminal', finding: leave({ group: manager }), state: 'warn', says: 'service manager' },
     {

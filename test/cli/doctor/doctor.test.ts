@@ -52,7 +52,7 @@ describe('the program', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, runs], { encoding: 'utf8' });
     expect(stderr).toBe('');
     expect([0, 2]).toContain(status);
-    expect(stdout).toContain('not there yet');
+    expect(stdout).toContain('does not exist yet');
     expect(readdirSync(place.runsDirectory)).toEqual([]);
   });
 
@@ -101,7 +101,7 @@ describe('a check', () => {
     });
     expect((await examine([failing], place)).checks[0]).toMatchObject({
       state: 'warn',
-      found: 'could not be looked at: no such thing',
+      found: 'could not be checked: no such thing',
     });
   });
 });
@@ -180,7 +180,7 @@ describe('the socket', () => {
       make: () => mkdirSync(join(place.runsDirectory, 'memrl'), { mode: 0o755 }),
       says: 'others may enter',
     },
-    { what: 'is a file', make: () => writeFileSync(join(place.runsDirectory, 'memrl'), ''), says: 'no folder' },
+    { what: 'is a file', make: () => writeFileSync(join(place.runsDirectory, 'memrl'), ''), says: 'not a folder' },
   ])('has another where that $what', async ({ make, says }) => {
     make();
     place = { ...place, environment: { ...place.environment, TMPDIR: place.runsDirectory } };
@@ -253,7 +253,7 @@ describe('the lines', () => {
         ! Open files  256 at a time
                       → Run \`ulimit -n 4096\`.
 
-      1 thing must be mended, 1 thing could be better.
+      1 thing must be fixed, 1 thing could be improved.
       "
     `);
   });
@@ -269,8 +269,8 @@ describe('the lines', () => {
         states.map((state) => ({ ...some[0]!, state })),
         80,
       ).at(-1);
-    expect(all('ok', 'ok')).toBe('All is well.');
-    expect(all('ok', 'warn')).toBe('All works, 1 thing could be better.');
-    expect(all('bad', 'warn', 'warn')).toBe('1 thing must be mended, 2 things could be better.');
+    expect(all('ok', 'ok')).toBe('No problems found.');
+    expect(all('ok', 'warn')).toBe('Everything works, 1 thing could be improved.');
+    expect(all('bad', 'warn', 'warn')).toBe('1 thing must be fixed, 2 things could be improved.');
   });
 });

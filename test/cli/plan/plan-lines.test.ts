@@ -67,7 +67,7 @@ groups:
         Which learning rate, and does it hold for a larger model?
 
         runs   6 runs in 2 groups, + 1 prerequisite
-        to do  4 to start, 2 to resume, 1 done already
+        to do  4 to start, 2 to resume, 1 already done
         slots  2 (cpu 0, cpu 1)
         into   /runs/tune
         from   /home/ada

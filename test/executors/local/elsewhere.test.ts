@@ -9,7 +9,7 @@ import { identityOf } from '../../../src/processes/process-identity.js';
 import { id, newExecutor, orderFor, runFolder } from './folder.js';
 
 const here = hostIdentity();
-const words = 'runs on node17, out of reach from here';
+const words = 'runs on node17, which cannot be reached from here';
 
 /** An attempt begun there by a process that has the same pid as a living one here. */
 function begunAt(there: Partial<HostIdentity>) {

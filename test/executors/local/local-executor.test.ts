@@ -86,7 +86,7 @@ describe('a run on this machine', () => {
     { what: 'the command is one of the shell alone', argv: ['cd', '/'], reason: /^command not found: cd$/ },
     { what: 'the program is missing', argv: ['./train.py'], reason: /^command not found: .*train\.py$/ },
     { what: 'the program is a folder', argv: ['/usr'], reason: /^\/usr is not a program$/ },
-    { what: 'the program may not be executed', argv: ['./tool'], reason: /\/tool may not be executed$/ },
+    { what: 'the program is not executable', argv: ['./tool'], reason: /\/tool is not executable$/ },
   ])('says why when $what', async ({ argv, reason }) => {
     const directory = runFolder();
     writeFileSync(join(directory, 'tool'), '');

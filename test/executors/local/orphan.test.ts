@@ -206,9 +206,7 @@ describe.runIf(hasProgram('setsid', 'helpers of a paused run')).each(waysOfHoldi
       const { directory, helper, executor, troubles, untilEnded } = await paused();
       process.kill(-shimOf(directory), 'SIGKILL');
       await waitFor('the warning', () => troubles.at(-1)?.includes(`(pid ${helper})`));
-      expect(troubles.at(-1)).toMatch(
-        /^its parent process was killed .*; left standing still: .*; continue or kill it$/,
-      );
+      expect(troubles.at(-1)).toMatch(/^its parent process was killed .*; still paused: .*; continue or kill it$/);
       executor.kill(id);
       await untilEnded();
       expect(identityOf(helper)).toBeNull();

@@ -129,7 +129,7 @@ describe.runIf(canMount)('a run on a file system that does not let it', () => {
   it('execute, says so', () => {
     const order = orderFor(runFolder(), ['./train.sh']);
     const script = on(order.directory, 'noexec', 'cd "$PLACE"; echo "#!/bin/sh" > train.sh; chmod 755 train.sh;');
-    const reason = `${order.directory}/train.sh may not be executed: its file system is mounted noexec`;
+    const reason = `${order.directory}/train.sh is not executable: its file system is mounted noexec`;
     expect(startedBy(script, order)).toEqual([{ kind: 'not-begun', reason }]);
   });
 });
@@ -208,10 +208,10 @@ describe('what stands in the way of a command', () => {
     { command: './fine.sh', problem: null },
     { command: 'fine.sh', problem: 'command not found: fine.sh' },
     { command: 'fine.sh', path: '/usr/bin:AT', problem: null },
-    { command: 'plain.sh', path: '/usr/bin:AT', problem: 'AT/plain.sh may not be executed' },
-    { command: './plain.sh', problem: 'AT/plain.sh may not be executed' },
+    { command: 'plain.sh', path: '/usr/bin:AT', problem: 'AT/plain.sh is not executable' },
+    { command: './plain.sh', problem: 'AT/plain.sh is not executable' },
     { command: './windows.sh', problem: 'AT/windows.sh has Windows line ends, so its interpreter is not found' },
-    { command: './lost.py', problem: 'the interpreter of AT/lost.py is not there: /opt/no/such/python' },
+    { command: './lost.py', problem: 'the interpreter of AT/lost.py does not exist: /opt/no/such/python' },
     { command: './binary', problem: null },
     { command: './folder', problem: 'AT/folder is not a program' },
     { command: './none', problem: 'command not found: AT/none' },
@@ -226,7 +226,7 @@ describe('what stands in the way of a command', () => {
   it('is told for an interpreter that is not there, instead of "not found"', async () => {
     const { executor, untilEnded } = newExecutor();
     executor.start(id, { ...orderFor(runFolder(), ['./lost.py']), cwd: at });
-    const reason = `the interpreter of ${at}/lost.py is not there: /opt/no/such/python`;
+    const reason = `the interpreter of ${at}/lost.py does not exist: /opt/no/such/python`;
     expect(await untilEnded()).toEqual({ kind: 'not-begun', reason });
   });
 

@@ -19,7 +19,7 @@ import {
 const breaker = { failures: 3, withinMs: 10_000 };
 const crash: Outcome = { kind: 'failed', code: 1 };
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-const HELD = 'held: 3 runs in a row failed within 10 s of starting; release them when it is mended';
+const HELD = 'held: 3 runs in a row failed within 10 s of starting; `release` them once the cause is fixed';
 
 const submit = (more: Partial<Sketch> = {}) =>
   submitted(

@@ -68,7 +68,7 @@ describe('pausing a run', () => {
 describe('a timeout', () => {
   const limited = [slots(1), submitted([{ name: 'a', timeoutMs: 60_000 }]), started('a', 1, 1000)];
 
-  it('ends the run politely, then by force, as one that used up its time', () => {
+  it('ends the run politely, then by force, as one that timed out after time', () => {
     const over = [...limited, time(61_000)];
     expect(short(play(...limited, time(60_999)).actions)).toEqual(['launch a']);
     expect(short(play(...over).actions)).toEqual(['launch a', 'terminate a']);

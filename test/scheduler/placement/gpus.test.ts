@@ -36,7 +36,7 @@ describe('which GPU a run is put on', () => {
       placed: ['a: gpu 3', 'b: gpu 1,2'],
     },
     {
-      when: 'not one that is drained, until it is filled again',
+      when: 'not one that is drained, until it is no longer drained',
       events: [slots(0, 2), drained(0), submitted(['a', 'b', 'c'].map((name) => gpu(name))), drained(0, false)],
       placed: ['a: gpu 1', 'b: gpu 0'],
     },

@@ -294,7 +294,7 @@ describe('the name of a run', () => {
     {
       wrong: 'a value said twice',
       text: 'parameters: {a: [1, 1]}',
-      says: 'the point a=1 is there twice',
+      says: 'the point a=1 exists twice',
       fix: 'Remove the repeated value or case.',
     },
     {
@@ -386,7 +386,7 @@ describe('--set', () => {
       option: 'grace=soon',
       says: 'expected a time: seconds, or a text such as 90s, 30m, 2h, 1d',
     },
-    { wrong: 'one value for all cases', option: 'r=1', says: 'is there twice' },
+    { wrong: 'one value for all cases', option: 'r=1', says: 'exists twice' },
   ])('is refused: $wrong', ({ option, says }) => {
     expect(refusal(() => set(option)).message).toContain(says);
   });

@@ -55,7 +55,7 @@ describe('a W&B sweep file', () => {
     expect(plan.notes).toEqual([
       "`controller` is for W&B's server; nothing here depends on it.",
       "`metric.impute` is for W&B's server; nothing here depends on it.",
-      '${no_such_macro} in `command` is no macro; the word is left out, as W&B does it.',
+      '${no_such_macro} in `command` is not a macro; the word is left out, as in W&B.',
     ]);
   });
 
@@ -137,7 +137,7 @@ describe('a W&B sweep file', () => {
     {
       wrong: 'a random search without an end',
       text: 'method: random\nparameters: {a: {min: 0, max: 1}}',
-      says: '`method: random` never comes to an end without `run_cap`.',
+      says: '`method: random` never ends without `run_cap`.',
       fix: '`run_cap: 20`',
     },
     {
@@ -203,7 +203,7 @@ describe('a W&B sweep file', () => {
     {
       wrong: 'a nested parameter that is there with a dot too',
       text: 'method: grid\nparameters: {a.b: {value: 1}, a: {parameters: {b: {value: 2}}}}',
-      says: '`a.b` is there twice.',
+      says: '`a.b` appears twice.',
       fix: 'Remove or rename one of the two.',
     },
     {

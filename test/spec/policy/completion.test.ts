@@ -38,7 +38,7 @@ describe('`extends` that was given after the run was started', () => {
 
   it('is what a person is told who changes a parameter without it', () => {
     const { fix } = refusal(() => completionOf(text(800), facts));
-    expect(fix).toContain('list a parameter that is only budget in `extends`: then the run that is there goes on');
+    expect(fix).toContain('list a parameter that is only budget in `extends`: then the existing run continues');
     expect(refusal(() => completionOf(text(800, 'extends: N'), facts)).message).toContain(
       'n_batches was 400 and would be 800',
     );
@@ -90,7 +90,7 @@ describe('where a run stands', () => {
       when: 'it was ended early and the file still ends runs early',
       rest: 'metric: {name: loss}\nearly_terminate: {type: median}',
       facts: { exitCode: 143, stoppedBy: 'early_terminate: asha: 2 at iteration 1 is above 1' },
-      is: 'done: stopped by rule early_terminate, which still stands',
+      is: 'done: stopped by rule early_terminate, which still applies',
     },
     {
       when: 'it was ended early, and nothing ends runs early any more',
@@ -102,7 +102,7 @@ describe('where a run stands', () => {
       when: 'a rule stopped it and stands',
       rest: 'stop_when: "x > 1"',
       facts: { stoppedBy: 'x > 1' },
-      is: 'done: stopped by rule x > 1, which still stands',
+      is: 'done: stopped by rule x > 1, which still applies',
     },
     {
       when: 'the rule is gone',
@@ -135,7 +135,7 @@ describe('where a run stands', () => {
       rest: 'stop_when: "x > 1"',
       n: 800,
       facts: { parameters: { N: 16, n_batches: 400 }, stoppedBy: 'x > 1' },
-      is: 'done: stopped by rule x > 1, which still stands',
+      is: 'done: stopped by rule x > 1, which still applies',
     },
     {
       when: 'its rule asks for the whole budget',

@@ -191,7 +191,7 @@ describe('notify', () => {
 
   it('does not show what a variable holds when that is no address', () => {
     const { message } = told('notify: {webhook: "${envvar:HOOK}"}', { environment: { HOOK: 'hush' } });
-    expect(message).toContain('this is no web address');
+    expect(message).toContain('this is not a web address');
     expect(message).not.toContain('hush');
   });
 });

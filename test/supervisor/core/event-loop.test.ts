@@ -77,7 +77,7 @@ describe('the event loop', () => {
     await loop.ask(started('a'));
     world.full = true;
     await expect(loop.ask(stopAsked('a'))).rejects.toMatchObject({
-      ...{ name: 'UserError', message: 'It could not be written down, so it is not done: no space.' },
+      ...{ name: 'UserError', message: 'It could not be recorded, so it was not done: no space.' },
     });
     world.full = false;
     await vi.advanceTimersByTimeAsync(5000);

@@ -94,7 +94,7 @@ describe('a journal that someone has', () => {
     await journal.close();
     expect(read()).toMatchObject({ snapshot: { all: 'so far' }, events: [slots(3), slots(4)], dropped: [] });
     expect(log).toHaveLength(1);
-    expect(log[0]).toContain('written anew');
+    expect(log[0]).toContain('rewritten from memory');
   });
 
   it('put another supervisor in charge of is left alone', async () => {

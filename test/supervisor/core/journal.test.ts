@@ -87,7 +87,7 @@ describe('the journal', () => {
     const { events: found, dropped } = parseJournal(readFileSync(path), path);
     expect(found).toEqual([events[0], ...events.slice(2)]);
     expect(dropped).toHaveLength(1);
-    expect(dropped[0]).toMatch(/^line 3 is damaged and left out: \{"type":"runs-sub␀itted"/);
+    expect(dropped[0]).toMatch(/^line 3 is damaged and was skipped: \{"type":"runs-sub␀itted"/);
   });
 
   it('does not do a request twice that stands there twice', async () => {
@@ -106,7 +106,7 @@ describe('the journal', () => {
     const rubbish = Buffer.from('{"type":"journal","version":2}\n' + 'rubbish\n'.repeat(1000));
     const { dropped } = parseJournal(rubbish, path);
     expect(dropped).toHaveLength(21);
-    expect(dropped.at(-1)).toBe('980 more lines are left out');
+    expect(dropped.at(-1)).toBe('980 more lines were skipped');
   });
 
   it.each([

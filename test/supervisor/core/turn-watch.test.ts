@@ -143,7 +143,7 @@ describe('the log', () => {
       await nextTurn();
     }
     watch.close();
-    expect(lines).toEqual([expect.stringMatching(/^for \d\d ms nothing else could be done \(/)]);
+    expect(lines).toEqual([expect.stringMatching(/^the event loop was blocked for \d\d ms \(/)]);
     const longest = readFileSync(file, 'utf8')
       .trimEnd()
       .split('\n')
@@ -156,11 +156,11 @@ describe('the log', () => {
   it.each([
     {
       turns: [{ ms: 80.4, computedMs: 70.2 }],
-      words: 'for 80 ms nothing else could be done (70 ms of computing, 10 ms of waiting for the system)',
+      words: 'the event loop was blocked for 80 ms (70 ms of computing, 10 ms of waiting for the system)',
     },
     {
       turns: [{ ms: 80, computedMs: null }],
-      words: 'for 80 ms nothing else could be done (other load of the machine included)',
+      words: 'the event loop was blocked for 80 ms (other load of the machine included)',
     },
     {
       turns: [
@@ -168,7 +168,7 @@ describe('the log', () => {
         { ms: 90, computedMs: 10 },
       ],
       words:
-        'for 90 ms nothing else could be done (10 ms of computing, 80 ms of waiting for the system); 2 such turns since the last such line',
+        'the event loop was blocked for 90 ms (10 ms of computing, 80 ms of waiting for the system); 2 such turns since the last such message',
     },
   ])('says $words', ({ turns, words }) => {
     expect(longTurnWords(turns)).toBe(words);

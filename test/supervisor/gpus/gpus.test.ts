@@ -100,7 +100,7 @@ describe('eight GPUs with three runs each, a stranger on one and one drained', (
     expect(placement(fleet)[2]).toEqual(names(22, 23, 24));
     expect(await fleet.request({ verb: 'drain', gpus: [5], drained: false })).toEqual({
       ok: true,
-      message: 'GPU 5 filled again',
+      message: 'GPU 5 no longer drained',
     });
     await untilSizes(fleet, [3, 3, 3, 3, 3, 3, 3, 3]);
     expect(placement(fleet)[5]).toEqual(names(14, 25, 26));
@@ -120,7 +120,7 @@ describe('eight GPUs with three runs each, a stranger on one and one drained', (
     ] as const) {
       driver.set({ ...machine, FAKE_GPU_MODE: mode });
       await waitFor(`a complaint about: ${mode}`, () => fleet.status.problem?.includes(complaint));
-      expect(fleet.status.problem).toMatch(/what was known \d+ s ago still counts/);
+      expect(fleet.status.problem).toMatch(/the state of \d+ s ago is used/);
       const before = placement(fleet)[0]!;
       await fleet.act('kill', [id(killed)]);
       await waitFor('the slot to be given on', () => {

@@ -106,7 +106,7 @@ describe('news', () => {
   });
 
   it('are one for a group of which a run is good enough, and none of what a person holds', () => {
-    const reason = 'a reached the target: acc 1 (0.9 is good enough)';
+    const reason = 'a reached the target: acc 1 (target 0.9)';
     const held = newsOf([
       slots(1),
       submitted(['a', 'b', 'c']),

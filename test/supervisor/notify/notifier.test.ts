@@ -115,7 +115,7 @@ describe('a command', () => {
   });
 
   it.each([
-    { what: 'is missing', command: ['/nonexistent/x'], problem: 'no such program' },
+    { what: 'is missing', command: ['/nonexistent/x'], problem: 'command not found' },
     { what: 'fails', command: ['sh', '-c', 'exit 7'], problem: 'ended with code 7' },
     { what: 'cannot be', command: ['a\0b'], problem: 'null bytes' },
     { what: 'does not read', command: ['true'], problem: null },

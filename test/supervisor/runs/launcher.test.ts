@@ -103,7 +103,7 @@ describe('launching', () => {
   it('tries again every second while the system is short of something, and says what it waits for', async () => {
     const { launcher, orders, told } = await setUp({}, [short, short, started]);
     expect(launcher.delayOf(id('a'))).toBe(
-      'cannot be started just now, and is tried again: the machine is out of processes',
+      'cannot be started right now, will be retried: the machine is out of processes',
     );
     vi.advanceTimersByTime(1999);
     expect([orders.length, told.length]).toEqual([2, 0]);

@@ -63,7 +63,7 @@ describe.each<{ what: string; harm: () => void; keeps: boolean }>([
     await orphaned();
     harm();
     const first = await bed.fleet();
-    expect(first.status.problem).toMatch(/launch s again: what is done is skipped, what lives is taken over/);
+    expect(first.status.problem).toMatch(/launch s again: finished runs are skipped, running ones are taken over/);
     first.close();
     await bed.killSupervisor();
     const second = await bed.fleet();

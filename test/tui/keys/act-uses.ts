@@ -66,7 +66,7 @@ export const actUses: Record<ActCommand, readonly Use[]> = {
   extend: [{ sees: [/╭─ extend abcd[^]*1 new run/], back: ['escape'] }],
   clone: [{ ...toFirstRun, sees: [/╭─ clone A_bsweep_single_N1024_binary_s0[^]*1 new run/], back: ['escape', 'home'] }],
   'more-slots': [{ sees: [/3 slots now/, /4 slots now/], back: ['-', '-'] }],
-  'fewer-slots': [{ sees: [/1 slot now; the 2 runs that have one keep it/, /0 slots now/], back: ['+', '+'] }],
+  'fewer-slots': [{ sees: [/1 slot now; the 2 runs that hold one keep it/, /0 slots now/], back: ['+', '+'] }],
   drain: [{ from: ['d'], at: /── GPU 0/, sees: [/asked: drain 0/, /asked: undrain 0/], back: ['escape'] }],
   copy: [{ ...toFirstRun, sees: [/Copied: memrl train A_bsweep_single_N1024_binary_s0/], back }],
   shell: [

@@ -21,12 +21,16 @@ export const listUses: Record<ListCommand, readonly Use[]> = {
   sort: [
     {
       sees: [
-        ...[/Order: state, most urgent first/, /Order: test\/bits_known, greatest first/, /Order: time, longest first/],
-        ...[/Order: name, A first/, /Order: file order, first first/],
+        ...[
+          /Sorted by state, most urgent first/,
+          /Sorted by test\/bits_known, highest first/,
+          /Sorted by time, longest first/,
+        ],
+        ...[/Sorted by name, A first/, /Sorted by file order\./],
       ],
     },
   ],
-  'reverse-sort': [{ sees: [/Order: file order, last first/, /Order: file order, first first/] }],
+  'reverse-sort': [{ sees: [/Sorted by file order, reversed/, /Sorted by file order\./] }],
   columns: [{ sees: [/╭─ columns/], back }],
   views: [{ sees: [/╭─ views/], back }],
   metric: [{ sees: [/╭─ metric/], back }],

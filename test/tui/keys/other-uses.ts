@@ -10,7 +10,9 @@ const searched = {
 
 export const logUses: Record<LogCommand, readonly Use[]> = {
   'search-next': [{ ...searched, sees: [/▸ step 700 /, /▸ step 800 /] }],
-  'search-previous': [{ ...searched, sees: [/▸ step 800 [^]*Above there is none; on from the end/, /▸ step 700 /] }],
+  'search-previous': [
+    { ...searched, sees: [/▸ step 800 [^]*No more matches above; continuing from the end/, /▸ step 700 /] },
+  ],
   'first-error': [
     {
       ...{ from: failed, at: /│ ✗ B_nsweep_single_B8_N64_s2/ },
@@ -38,7 +40,7 @@ export const compareUses: Record<CompareCommand, readonly Use[]> = {
       where: 'on the compare screen',
       from: ['c'],
       at: /· last · \S pins a baseline/,
-      sees: [/Baseline: binary; b again lets go of it/, /No baseline/],
+      sees: [/Baseline: binary; b again unpins it/, /No baseline/],
       back: ['escape'],
     },
   ],

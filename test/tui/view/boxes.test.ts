@@ -56,7 +56,7 @@ describe('the palette', () => {
   });
 
   it('says when no command is called so, and when Enter was of no use', () => {
-    expect(textOf(palette('xyzzyx').lines)).toContain('  No command is called like this.');
+    expect(textOf(palette('xyzzyx').lines)).toContain('  No such command.');
     const toneOfSaid = (isRefused: boolean) => palette('theme nothing', -1, undefined, isRefused).lines[1]![0]!.tone;
     expect([toneOfSaid(false), toneOfSaid(true)]).toEqual(['warn', 'bad']);
   });
@@ -119,7 +119,7 @@ describe('a draft', () => {
         '+ E_3',
         '= 48 that are there',
         '',
-        'Enter submit   e edit again   Esc drop',
+        'Enter submit   e edit again   Esc cancel',
         '/home/ada/drafts/abcd.yaml',
       ],
     });
@@ -138,6 +138,6 @@ describe('a draft', () => {
     const last = draftBox(long, 999, { width: 60, rows: 12 });
     expect([first.lines.length, first.below, last.below]).toEqual([12, 43, 0]);
     expect(textOf(last.lines)).toContain('+ E_49');
-    expect(textOf(first.lines)).toContain('Enter submit   e edit again   Esc drop');
+    expect(textOf(first.lines)).toContain('Enter submit   e edit again   Esc cancel');
   });
 });

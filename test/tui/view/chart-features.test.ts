@@ -71,7 +71,7 @@ describe('axes of a chart', () => {
   });
 
   it('say why nothing can be drawn on them', () => {
-    expect(drawn([line(9, () => -1)], { isLogY: true }).join('')).toContain('nothing above 0 to draw');
+    expect(drawn([line(9, () => -1)], { isLogY: true }).join('')).toContain('no positive values');
     const sparse = [
       curve([
         [0, 1],
@@ -79,7 +79,7 @@ describe('axes of a chart', () => {
         [1000, 1],
       ]),
     ];
-    expect(drawn(sparse, { zoom: { from: 0.4, to: 0.5 } }).join('')).toContain('nothing in this part; Z zooms out');
+    expect(drawn(sparse, { zoom: { from: 0.4, to: 0.5 } }).join('')).toContain('no data in this range; Z zooms out');
   });
 });
 

@@ -73,7 +73,7 @@ describe('the screen of GPUs', () => {
     const controller = shown(sweep, [120, 40]);
     controller.press('down');
     expect(screenText(controller).join('\n')).toContain('── GPU 1 · NVIDIA');
-    expect(screenText(controller).join('\n')).toContain('Drained: nothing new starts on it. D fills it again.');
+    expect(screenText(controller).join('\n')).toContain('Drained: no new runs start on it. D undrains it.');
     ['down', 'down', 'down'].forEach((key) => controller.press(key));
     expect(screenText(controller).join('\n')).toContain('── GPU 3:1 · NVIDIA H100 MIG');
     ['down', 'down', 'down'].forEach((key) => controller.press(key));
@@ -86,7 +86,7 @@ describe('the screen of GPUs', () => {
     expect(screenText(controller).join('\n')).toMatch(/│ [●◑] C_dense_multi_N16_s[12]/);
     controller.press('d');
     controller.press('k');
-    expect(screenText(controller).join('\n')).toContain('Go to a run first: Enter leads to the first one here.');
+    expect(screenText(controller).join('\n')).toContain('Go to a run first: Enter goes to the first one here.');
     controller.press('down');
     controller.press('enter');
     expect(screenText(controller).join('\n')).toContain('No run of this list is on GPU 1.');

@@ -152,8 +152,8 @@ describe('the order of runs', () => {
   });
 
   it('is told in words', () => {
-    expect(sortWords({ by: 'metric', isReversed: false }, 'loss')).toBe('loss, greatest first');
-    expect(sortWords({ by: 'parameter N', isReversed: true }, null)).toBe('N, greatest first');
+    expect(sortWords({ by: 'metric', isReversed: false }, 'loss')).toBe('loss, highest first');
+    expect(sortWords({ by: 'parameter N', isReversed: true }, null)).toBe('N, highest first');
     expect(isInitialSort({ by: 'file order', isReversed: false })).toBe(true);
   });
 });

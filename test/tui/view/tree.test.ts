@@ -162,9 +162,9 @@ describe('a tree after the one before', () => {
 
   it('is the tree that would have been made at once, whatever happened in between', () => {
     const groupings: Grouping[] = [
-      [{ kind: 'block' }],
+      [{ kind: 'group' }],
       [{ kind: 'state' }],
-      [{ kind: 'gpu' }, { kind: 'block' }],
+      [{ kind: 'gpu' }, { kind: 'group' }],
       [{ kind: 'parameter', key: 'N' }, { kind: 'state' }],
     ];
     const sort = fc.constantFrom<SortBy>('file order', 'state', 'metric', 'name', 'parameter N', 'time');
@@ -208,7 +208,7 @@ describe('a tree after the one before', () => {
 });
 
 const levels: GroupBy[] = [
-  { kind: 'block' },
+  { kind: 'group' },
   { kind: 'state' },
   { kind: 'gpu' },
   { kind: 'parameter', key: 'N' },

@@ -17,7 +17,7 @@ export const celEnvironment = withFunctions(
   withMixedArithmetic(new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false })),
 );
 
-/** Names that can be called as `name(…)` or `value.name(…)`: those of which it is known what they can come to. */
+/** Names that can be called as `name(…)` or `value.name(…)`: those whose bounds are known. */
 export const celFunctions: readonly string[] = [
   ...new Set(celEnvironment.getDefinitions().functions.map(({ name }) => name)),
 ].filter((name) => functionBounds.has(name) && name !== matchesInstead);

@@ -8,7 +8,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { atom, functionBounds, joined, type Size, sized, spelt } from './function-bounds.js';
 
-/** What an expression may come to. `steps` of one evaluation; `weight` of one value. */
+/** The limits of an expression. `steps` of one evaluation; `weight` of one value. */
 export type Limits = { readonly steps: number; readonly weight: number };
 
 export type Bound = { readonly steps: number; readonly size: Size };
@@ -52,7 +52,7 @@ function inner(node: ASTNode, { variables, limits }: Context): Bound {
   return boundOf(node, variables, limits);
 }
 
-/** What each form of an expression comes to. */
+/** The bounds of each form of an expression. */
 const forms: { readonly [Op in ASTNode['op']]?: (node: Extract<ASTNode, { op: Op }>, context: Context) => Bound } = {
   value: ({ args }) => ({ steps: 1, size: literalSize(args) }),
   id: ({ args }, { variables }) => ({ steps: 1, size: variables.get(args) ?? atom }),

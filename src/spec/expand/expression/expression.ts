@@ -237,7 +237,7 @@ function inOurWords(what: string): string {
     .replaceAll(matchesInstead, 'matches')
     .replace(/\b[LR](?:PAREN|BRACKET|BRACE)\b|\bIDENTIFIER\b/g, (token) => tokens[token] ?? token)
     .replace(/^found no matching overload for '(.*)'$/, 'the arguments do not fit in $1')
-    .replace(/^no such overload: /, 'these types do not go together: ')
+    .replace(/^no such overload: /, 'these types do not match: ')
     .replace(/dyn<(\w+)>/g, '$1')
     .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
 }

@@ -5,7 +5,7 @@ export const atom: Size = { length: 0, item: null, weight: 1 };
 const longestNumber = 25;
 
 /**
- * What a function's result comes to, from the sizes of its arguments (of a method: its receiver first), and what it takes
+ * How large a function's result is, from the sizes of its arguments (of a method: its receiver first), and what it takes
  * beyond looking at each of them once. `literals`: arguments that are written out.
  */
 export type FunctionBound = {

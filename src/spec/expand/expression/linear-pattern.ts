@@ -154,7 +154,7 @@ class PatternParser {
       const pattern = new RegExp(`^${text}$`, this.#flags.i ? 'isu' : 'su');
       return { kind: 'one', fits: (character) => pattern.test(character) };
     } catch {
-      throw new PatternError(`${text}, which is no class of characters`);
+      throw new PatternError(`${text}, which is not a character class`);
     }
   }
 
@@ -220,7 +220,7 @@ class Machine {
     // Visits and not states: `((){1000}){1000}` makes no state a million times.
     this.#visits += 1;
     if (this.#visits > 4 * mostStates || this.states.length > mostStates) {
-      throw new PatternError(`repetitions that come to more than ${mostStates} states`);
+      throw new PatternError(`repetitions that amount to more than ${mostStates} states`);
     }
     if (node.kind === 'all') node.parts.forEach((part) => this.add(part));
     else if (node.kind === 'any') this.#addAny(node.parts);

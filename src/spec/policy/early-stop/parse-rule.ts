@@ -21,7 +21,7 @@ export function parseRule(text: string): EarlyTerminate {
   const known = Object.hasOwn(numbers, type) ? numbers[type] : undefined;
   if (known === undefined) {
     throw new UserError(
-      `\`${type}\` is no rule that ends runs early. ${didYouMean(type, Object.keys(numbers))}`,
+      `\`${type}\` is not an early-stopping rule. ${didYouMean(type, Object.keys(numbers))}`,
       example,
     );
   }
