@@ -15,7 +15,7 @@ import { livingMarks } from './mark-handler.js';
 import { Memoized } from './memoize.js';
 import { select } from './move-handler.js';
 import { type PaletteView, paletteView } from './palette.js';
-import { pointed, type Pointing } from './pointer.js';
+import { Clicks, pointed, type Pointing } from './pointer.js';
 import type { FleetPort, RunFilesPort, RunSummary } from './port.js';
 import type { PreferencesPort } from './preferences-port.js';
 import { passingPreferences } from './preferences.js';
@@ -26,7 +26,7 @@ import { ShownClock } from './shown-clock.js';
 import type { SummaryPort } from './summary-port.js';
 import { SummaryTable } from './summary-table.js';
 import { Throttle } from './throttle.js';
-import { type Dialog, type Effect, initialUi, type Note, type UiState, type WindowEffect } from './ui-state.js';
+import { type Dialog, initialUi, type Note, type UiState, type WindowEffect } from './ui-state.js';
 import type { TreeNode } from './view/branch-index.js';
 import { helpLines } from './view/dialogs.js';
 import { openFocus } from './view/open-screen.js';
@@ -57,8 +57,6 @@ export type WindowPorts = {
 /** Four pictures a second are as good to the eye as ten, at half the cost, ms. */
 export const calmNewsPause = 240;
 
-/** Time within which a second click belongs to the first, ms. */
-const doubleClick = 400;
 /** Longest text a prompt takes from a paste, in UTF-16 units. */
 const mostPasted = 500;
 /** Lines of a log beside the list. */
@@ -85,12 +83,10 @@ export class Controller {
   #ui: UiState = initialUi;
   #size = { width: 80, height: 24 };
   #version = 0;
-  #hasShownTable = false;
-  #hadEnded = false;
   readonly #bell = new Bell();
   readonly #gpuHistory = new GpuHistory();
   readonly #table: SummaryTable;
-  #clicked: { row: number; at: number } | null = null;
+  readonly #clicks = new Clicks();
   readonly #detail = new Memoized<ReadDetail>();
   readonly #varying = new Memoized<ReadonlySet<string>>();
   readonly #wholes = new ScreenData();
@@ -160,7 +156,8 @@ export class Controller {
     if (ui.dialog.kind === 'table' && this.#ui.dialog.kind !== 'table') void this.#table.read();
     this.#ui = ui;
     this.#memory.keepViews(ui);
-    if (order !== undefined) this.#carryOut(order);
+    if (order !== undefined && isFleetEffect(order)) void this.#orders.send(order);
+    else if (order !== undefined) this.#ports.perform(order);
     this.#changed();
   }
 
@@ -180,7 +177,7 @@ export class Controller {
   point(event: Pointing): void {
     const scene = this.#scene();
     const { width, height } = this.#size;
-    const target = { ui: this.#ui, width, height, rows: scene.rows.length, index: this.#indexIn(scene) };
+    const target = { ui: this.#ui, width, height, rows: scene.rows.length, index: rowOfSelection(scene, this.#ui) };
     const keysLine = event.kind === 'click' && event.row === height - 1 ? (this.frame().at(-1) ?? []) : [];
     const meant = pointed(event, { ...target, keysLine });
     if (meant.kind === 'press') for (let time = 0; time < meant.times; time++) this.press(meant.key);
@@ -189,9 +186,7 @@ export class Controller {
 
   /** A second click soon after the first opens. */
   #selectRow(row: number, scene: ListModel): void {
-    const now = this.#ports.now();
-    const isSecond = this.#clicked?.row === row && now - this.#clicked.at < doubleClick;
-    this.#clicked = isSecond ? null : { row, at: now };
+    const isSecond = this.#clicks.isSecond(row, this.#ports.now());
     this.#ui = select({ ...this.#ui, note: null }, row, this.#situation(scene)).ui;
     if (isSecond) this.press('enter');
     else this.#changed();
@@ -251,39 +246,19 @@ export class Controller {
     const ended = this.isEnded;
     if (this.#bell.hear(this.#ports.fleet.runs.values(), ended, this.#ports.now()))
       this.#ports.perform({ type: 'ring' });
-    if (ended && !this.#hadEnded && this.#mayShowTable()) {
-      this.#hasShownTable = true;
+    if (this.#table.comesUp(ended, this.#ui)) {
       void this.#table.read();
       this.#ui = { ...this.#ui, dialog: { kind: 'table', top: 0 } };
     }
-    this.#hadEnded = ended;
     this.#changed();
   }
 
-  /** Not over what a person has opened, and not again each time that a retried run ends. */
-  #mayShowTable(): boolean {
-    const { dialog, screen } = this.#ui;
-    const isOnList = dialog.kind === 'none' && screen.kind === 'jobs';
-    return this.#table.isThere && isOnList && !this.#hasShownTable;
-  }
-
-  /** Of the open table; while it is not open all that matters is whether there is one. */
   #tableLines(): readonly string[] | null {
-    if (this.#ui.dialog.kind === 'table') return this.#table.lines(this.#size.width - boxFrame);
-    return this.#table.isThere ? [] : null;
-  }
-
-  #carryOut(order: Effect): void {
-    if (isFleetEffect(order)) void this.#orders.send(order);
-    else this.#ports.perform(order);
-  }
-
-  #indexIn(scene: ListModel): number {
-    return rowOfSelection(scene, this.#ui);
+    return this.#table.shownLines(this.#ui, this.#size.width - boxFrame);
   }
 
   #situation(scene: ListModel): KeyContext {
-    const index = this.#indexIn(scene);
+    const index = rowOfSelection(scene, this.#ui);
     const node = scene.rows[index];
     const xChoices = (): readonly XChoice[] => this.#xChoices(node, scene);
     // Not those of the last frame: two keys may come between two frames.
@@ -318,7 +293,8 @@ export class Controller {
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
       tableLength: this.#tableLines()?.length ?? null,
       ...this.#openSituation(scene, node),
-      screenLength: this.#screenLength(),
+      // The CPU has a row of its own.
+      screenLength: this.#ui.screen.kind === 'gpus' ? this.#ports.fleet.status.gpus.length + 1 : 0,
       now: this.#ports.now(),
       ...this.#wholes.situation(this.#source(scene), { width, height: wholeHeight(width, height) }),
     };
@@ -346,11 +322,6 @@ export class Controller {
     return paletteView(dialog.line, dialog.index, this.#ui, this.#situation(scene));
   }
 
-  #screenLength(): number {
-    // The CPU has a row of its own.
-    return this.#ui.screen.kind === 'gpus' ? this.#ports.fleet.status.gpus.length + 1 : 0;
-  }
-
   /** Rows that the thing that moves shows at once. */
   #page(): number {
     const { width, height } = this.#size;
@@ -360,7 +331,7 @@ export class Controller {
   }
 
   #model(scene: ListModel): WindowModel {
-    const index = this.#indexIn(scene);
+    const index = rowOfSelection(scene, this.#ui);
     const node = scene.rows[index];
     const opened = this.#ui.screen.kind === 'open' && node?.kind === 'run' ? node.run : null;
     this.#wantFilesOf(opened);
