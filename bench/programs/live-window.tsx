@@ -11,11 +11,11 @@ import { useSyncExternalStore } from 'react';
 import { RunId } from '../../src/base/ids.js';
 import { calmNewsPause, Controller } from '../../src/tui/controller.js';
 import { keyNames } from '../../src/tui/key-names.js';
+import { keepYoungGenerationSmall } from '../../src/tui/open-window.js';
 import { Painter } from '../../src/tui/painter.js';
 import type { FleetPort, RunFilesPort, RunSummary } from '../../src/tui/port.js';
 import { themeFor, toAnsi } from '../../src/tui/theme.js';
 import { mountWindow } from '../../src/tui/window.js';
-import { keepYoungGenerationSmall } from '../../src/tui/young-generation.js';
 
 const [mode, runCount, updatesPerSecond] = process.argv.slice(2);
 const COUNT = Number(runCount);

@@ -1,12 +1,11 @@
-import { commandFor } from './key-map.js';
 import { pressInX } from './chart-handler.js';
-import { pressInDraft } from './draft-handler.js';
 import { pressInFilter } from './filter-handler.js';
-import { pressInPalette } from './palette-handler.js';
 import { pressInAxes } from './in-compare-handler.js';
+import { distance, isMovement, type KeyContext, type Pressed, refuse } from './key-context.js';
+import { commandFor } from './key-map.js';
 import { pressInListDialog } from './list-handler.js';
 import { pressInSearch } from './log-handler.js';
-import { distance, isMovement, type Pressed, refuse, type KeyContext } from './key-context.js';
+import { pressInPalette } from './palette-handler.js';
 import type { Dialog, UiState } from './ui-state.js';
 
 type OpenDialog = Exclude<Dialog, { kind: 'none' }>;
@@ -77,4 +76,22 @@ function pressInText(
   if (command === 'leave') return { ui, order: { type: 'leave' } };
   const closes = ['back', 'open', dialog.kind].includes(command ?? '');
   return closes ? { ui: closed(ui) } : refuse(ui, 'Esc closes this.');
+}
+
+type DraftDialog = Extract<Dialog, { kind: 'draft' }>;
+
+/** One key while a person looks at what submitting new runs would do. */
+function pressInDraft(ui: UiState, dialog: DraftDialog, key: string, at: KeyContext): Pressed {
+  const { draft, top } = dialog;
+  const command = commandFor(key, ui.keys);
+  if (key === 'escape') return { ui: { ...ui, dialog: { kind: 'none' } }, order: { type: 'drop-draft' } };
+  if (key === 'e') return { ui, order: { type: 'edit-draft' } };
+  if (key === 'enter') return { ui, order: { type: draft.verdict.kind === 'ready' ? 'submit-draft' : 'edit-draft' } };
+  if (isMovement(command)) {
+    const length = 'lines' in draft.verdict ? draft.verdict.lines.length : 0;
+    const next = Math.max(0, Math.min(length - 1, top + distance(command, at.page)));
+    return { ui: { ...ui, dialog: { ...dialog, top: next } } };
+  }
+  const what = draft.verdict.kind === 'ready' ? 'submits' : 'edits it again';
+  return refuse(ui, `Enter ${what}, Esc discards it; the text is kept in ${draft.path}.`);
 }

@@ -1,8 +1,8 @@
 import { type Instance, render } from 'ink';
 import { useEffect, useLayoutEffect, useSyncExternalStore } from 'react';
 import type { Controller } from './controller.js';
+import { InputDecoder } from './input-decoder.js';
 import type { InputEvent } from './input-event.js';
-import { listen } from './listen.js';
 import { paintFrame } from './paint-frame.js';
 import type { Painter } from './painter.js';
 
@@ -53,4 +53,33 @@ function hand(controller: Controller, event: InputEvent): void {
   if (event.kind === 'key') controller.press(event.name);
   else if (event.kind === 'paste') controller.paste(event.text);
   else controller.point(event);
+}
+
+/** How long a lone escape may be the begin of something else, ms: more than a slow line needs, less than one notices. */
+const patience = 50;
+
+/**
+ * Reads what a person does from a terminal in raw mode.
+ *
+ * @returns What stops it.
+ */
+function listen(stdin: NodeJS.ReadStream, tell: (event: InputEvent) => void): () => void {
+  const decoder = new InputDecoder();
+  let timer: NodeJS.Timeout | null = null;
+  const hear = (text: string): void => {
+    if (timer !== null) clearTimeout(timer);
+    decoder.push(text).forEach(tell);
+    timer = decoder.isWaiting ? setTimeout(() => decoder.settle().forEach(tell), patience) : null;
+  };
+  // A character may be cut in two by a read.
+  stdin.setEncoding('utf8');
+  stdin.on('data', hear);
+  stdin.ref();
+  stdin.resume();
+  return () => {
+    if (timer !== null) clearTimeout(timer);
+    stdin.off('data', hear);
+    stdin.pause();
+    stdin.unref();
+  };
 }

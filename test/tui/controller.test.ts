@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync, appendFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runFiles as contractFiles } from '../../src/contract/files.js';
 import type { Controller } from '../../src/tui/controller.js';
+import { runFiles } from '../../src/tui/open-window.js';
 import type { RunFilesPort } from '../../src/tui/port.js';
-import { runFiles } from '../../src/tui/run-files.js';
 import type { SummaryPort } from '../../src/tui/summary-port.js';
 import { plainText } from '../../src/tui/view/span.js';
 import { LogInMemory } from '../logs/log-bytes.js';

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runFiles } from '../../src/tui/open-window.js';
 import { RunDetailsReader } from '../../src/tui/run-details-reader.js';
-import { runFiles } from '../../src/tui/run-files.js';
 
 let sweep: string;
 let run: string;

@@ -1,9 +1,13 @@
 import { parameterOf } from '../../base/scalar.js';
-import type { RunId } from '../port.js';
+import type { RunId, RunSummary } from '../port.js';
 import type { Branch } from './branch-index.js';
-import { meanTrend } from './mean-trend.js';
 import { parameterText } from './parameter-text.js';
-import { tally, type Tally } from './tally.js';
+import { progressOf, tally, type Tally } from './tally.js';
+
+/** As many values as the trend of one run has at most. */
+const points = 32;
+/** Runs that are looked at: the mean of more looks the same in seven steps of height. */
+const mostRuns = 256;
 
 /**
  * What a row of a group shows beyond its tally. A branch is never changed, so each is computed once, and only for the
@@ -48,4 +52,29 @@ function remembered<T>(compute: (branch: Branch, key: string) => T): (branch: Br
     if (!values.has(key)) values.set(key, compute(branch, key));
     return values.get(key)!;
   };
+}
+
+/**
+ * The trends of several runs as one, from the beginning of a run to its end: at each part of the way the mean over those
+ * runs that have come so far. Null where none has.
+ */
+export function meanTrend(runs: readonly RunSummary[]): (number | null)[] {
+  const sums = new Float64Array(points);
+  const counts = new Uint32Array(points);
+  const every = Math.max(1, Math.ceil(runs.length / mostRuns));
+  for (let index = 0; index < runs.length; index += every) addRun(runs[index]!, sums, counts);
+  return Array.from(sums, (sum, at) => (counts[at] === 0 ? null : sum / counts[at]!));
+}
+
+function addRun(run: RunSummary, sums: Float64Array, counts: Uint32Array): void {
+  const { spark } = run;
+  // A run that does not know how far it is has come all the way that is known.
+  const extent = run.progress === null ? 1 : progressOf(run);
+  const reached = Math.min(points, Math.ceil(extent * points));
+  for (let at = 0; at < reached; at++) {
+    const value = spark[Math.floor((at * spark.length) / reached)];
+    if (value === undefined || value === null || !Number.isFinite(value)) continue;
+    sums[at] = sums[at]! + value;
+    counts[at] = counts[at]! + 1;
+  }
 }

@@ -1,14 +1,18 @@
 import { assertNever } from '../../base/assert-never.js';
 import { cleanText } from '../../text/display-text.js';
+import { textWidth } from '../../text/display-width.js';
 import type { CompareScreen } from '../ui-state.js';
+import { chartSection, sharedLegend } from './chart-section.js';
+import { deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
 import { columnsTable, summaryWords } from './compare-columns.js';
-import { leastChart, overlaySection } from './compare-overlay.js';
-import { columnCount, rowsTable } from './compare-rows.js';
+import { valuesText } from './compare-parameters.js';
+import { deltaOf } from './compare-value.js';
 import { type Comparison, isInRows } from './comparison.js';
-import { heatmapGrid } from './heatmap-grid.js';
-import { heatmapSize } from './heatmap-section.js';
+import { heatmapNeeds, heatmapSection, heatmapSize } from './heatmap-section.js';
+import type { Heatmap } from './heatmap.js';
 import { sectionRule } from './section.js';
-import { blank, fitLine, type Line, span } from './span.js';
+import { shortKey } from './short-key.js';
+import { blank, fit, fitLine, type Line, lineWidth, onBackground, span } from './span.js';
 import type { WindowModel } from './window-model.js';
 
 type Room = { readonly width: number; readonly height: number };
@@ -103,4 +107,142 @@ export function compareExtent(
     return { length: subjects.length, columns: columnCount(whole), page: Math.max(1, height - 3) };
   const { head, body } = columnsTable(whole, { at: 0 }, width);
   return { length: body.length, columns: 1, page: Math.max(1, height - head.length - 2) };
+}
+
+/** A chart below this size tells nothing. */
+const leastChart = { width: 48, height: 10 };
+const gap = 2;
+
+/** The curves of all that is compared, a chart for each metric. `top`: the first of them that is shown. */
+function overlaySection(comparison: Comparison, top: number, width: number, height: number): Line[] {
+  const { setting } = comparison;
+  const charts = comparison.charts.slice(Math.min(top, Math.max(0, comparison.charts.length - 1)));
+  const columns = Math.max(1, Math.min(charts.length, Math.floor((width + gap) / (leastChart.width + gap)), 3));
+  const rows = Math.max(1, Math.min(Math.ceil(charts.length / columns), Math.floor(height / leastChart.height)));
+  const each = Math.floor((width - gap * (columns - 1)) / columns);
+  return Array.from({ length: rows }, (_, row) => row).flatMap((row): Line[] => {
+    const shown = charts.slice(row * columns, (row + 1) * columns);
+    const tall = Math.floor((height * (row + 1)) / rows) - Math.floor((height * row) / rows);
+    const legend = sharedLegend(shown, setting, each, tall);
+    const drawn = shown.map((data) => chartSection(data, setting, { width: each, height: tall, legend }));
+    return Array.from({ length: tall }, (_, line): Line =>
+      drawn.flatMap((lines, column) => [
+        ...(column > 0 ? [span(' '.repeat(gap))] : []),
+        ...fitLine(lines[line] ?? [], each),
+      ]),
+    );
+  });
+}
+
+const gridGap = 3;
+
+/** As many heatmaps beside and below each other as are still readable; the first in any case. At most `height` lines. */
+export function heatmapGrid(
+  maps: readonly Heatmap[],
+  place: { readonly top: number; readonly left: number },
+  { width, height }: { readonly width: number; readonly height: number },
+): Line[] {
+  const [first] = maps;
+  if (first === undefined) return [];
+  const needs = heatmapNeeds(first);
+  const columns = Math.max(1, Math.min(maps.length, Math.floor((width + gridGap) / (needs.width + gridGap))));
+  const rows = Math.max(1, Math.min(Math.ceil(maps.length / columns), Math.floor(height / needs.height)));
+  const each = { width: Math.floor((width - gridGap * (columns - 1)) / columns), height: Math.floor(height / rows) };
+  return Array.from({ length: rows }, (_, row) => row).flatMap((row): Line[] => {
+    const drawn = maps.slice(row * columns, (row + 1) * columns).map((map) => heatmapSection(map, place, each));
+    const tall = Math.max(...drawn.map(({ length }) => length));
+    const band = Array.from({ length: tall }, (__, line): Line =>
+      drawn.flatMap((lines, column) => [
+        ...(column > 0 ? [span(' '.repeat(gridGap))] : []),
+        ...fitLine(lines[line] ?? [], each.width),
+      ]),
+    );
+    return tall < each.height && row + 1 < rows ? [...band, blank(width)] : band;
+  });
+}
+
+const longestName = 36;
+
+/** `cell`: of the thing compared that has this position. */
+type Column = { readonly title: string; readonly cell: (index: number) => Line };
+
+/** One row for each thing compared; only those that are seen are drawn. `height`: of heading and rows together. */
+function rowsTable(
+  comparison: Comparison,
+  { at, left }: Pick<CompareScreen, 'at' | 'left'>,
+  { width, height }: { width: number; height: number },
+): Line[] {
+  const { subjects, baseline } = comparison;
+  const room = Math.max(1, height - 1);
+  const top = Math.max(0, Math.min(at - (room >> 1), subjects.length - room));
+  const indexes = subjects.slice(top, top + room).map((_, index) => top + index);
+  const name = nameWidth(comparison, indexes, width);
+  const { columns, widths } = fitting(columnsOf(comparison).slice(left), indexes, width - name);
+  const after = columnCount(comparison) - left - columns.length;
+  const more = [left > 0 ? `← ${left}` : '', after > 0 ? `${after} →` : ''].filter((part) => part !== '').join('  ');
+  const head = columns.flatMap(({ title }, index) => spaced([span(title, 'faint')], widths[index]!));
+  const rows = indexes.map((index): Line => {
+    const mark = index === baseline ? span('▸ ', 'accent') : span('  ');
+    const label = [span(' '), mark, span(cleanText(subjects[index]!.label), index === baseline ? 'strong' : 'plain')];
+    const cells = columns.flatMap(({ cell }, place) => spaced(cell(index), widths[place]!));
+    const line = fitLine([...fitLine(label, name), ...cells], width);
+    return index === at ? onBackground(line, 'selected') : line;
+  });
+  return [fitLine([...fitLine([span(more === '' ? '' : `   ${more} more`, 'accent')], name), ...head], width), ...rows];
+}
+
+/** How many columns there are to scroll through. */
+function columnCount(comparison: Comparison): number {
+  return columnsOf(comparison).length;
+}
+
+function nameWidth({ subjects }: Comparison, indexes: readonly number[], width: number): number {
+  const widest = Math.max(0, ...indexes.map((index) => textWidth(cleanText(subjects[index]!.label))));
+  return Math.min(widest, longestName, Math.floor(width * 0.4)) + 3;
+}
+
+function columnsOf({ subjects, parameters, metrics, baseline }: Comparison): Column[] {
+  const runs: Column = { title: 'runs', cell: (index) => [span(String(subjects[index]!.runs.length), 'dim')] };
+  const settings = parameters.map(({ key, cells }): Column => {
+    return { title: cleanText(key), cell: (index) => [span(valuesText(cells[index]!, 14))] };
+  });
+  const values = metrics.flatMap(({ key, cells, direction }): Column[] => {
+    const title = cleanText(shortKey(key));
+    const value: Column = { title, cell: (index) => sampleCell(cells[index]!, subjects[index]!.runs.length) };
+    if (baseline === null) return [value];
+    const base = cells[baseline] ?? null;
+    const delta = (index: number): Line =>
+      index === baseline ? [] : deltaCell(deltaOf(cells[index]!, base, direction));
+    return [value, { title: 'to baseline', cell: delta }];
+  });
+  return [...(subjects.some((subject) => subject.runs.length > 1) ? [runs] : []), ...settings, ...values];
+}
+
+/** As many columns as fit, each as wide as what is seen of it; the first in any case. */
+function fitting(
+  columns: readonly Column[],
+  indexes: readonly number[],
+  room: number,
+): { columns: Column[]; widths: number[] } {
+  const fitted: Column[] = [];
+  const widths: number[] = [];
+  let used = 0;
+  for (const column of columns) {
+    const most = Math.max(6, textWidth(column.title), ...indexes.map((index) => lineWidth(column.cell(index))));
+    const width = Math.min(most, 24);
+    if (fitted.length > 0 && used + gap + width > room) break;
+    used += gap + width;
+    fitted.push(column);
+    widths.push(width);
+  }
+  return { columns: fitted, widths };
+}
+
+function spaced(cell: Line, width: number): Line {
+  const [only] = cell;
+  const cut =
+    cell.length === 1 && only !== undefined
+      ? [{ ...only, text: fit(only.text, Math.min(textWidth(only.text), width)) }]
+      : cell;
+  return [span(' '.repeat(gap)), ...fitLineRight(cut, width)];
 }

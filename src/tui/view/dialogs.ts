@@ -1,19 +1,19 @@
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
+import { narrowNumber } from '../../text/numbers.js';
+import { wrapWithin } from '../../text/wrap.js';
+import type { Draft } from '../editor-port.js';
 import { keyMapOf } from '../key-map.js';
 import type { RunWord } from '../port.js';
 import type { KeyPreset } from '../preferences-port.js';
+import type { Offer } from '../prompt.js';
 import { scrollTo } from '../scroll.js';
 import type { Dialog } from '../ui-state.js';
 import { xChoiceLines } from './chart-x-choices.js';
-import { draftBox } from './draft-box.js';
-import { axesLines } from './heatmap-axes.js';
 import { listDialogBox } from './list-dialog-box.js';
-import { type Box, overlay } from './overlay.js';
+import { type Box, boxFrame, overlay } from './overlay.js';
 import { paletteBox } from './palette-box.js';
-import { withOffer } from './prompt-list.js';
-import { narrowNumber } from '../../text/numbers.js';
-import { fit, fitRight, type Line, onBackground, span } from './span.js';
+import { columnsOf, fit, fitRight, type Line, lineWidth, onBackground, span } from './span.js';
 import { stateLook, statesInOrder } from './state-look.js';
 import { selectedRuns, type WindowModel } from './window-model.js';
 
@@ -107,4 +107,97 @@ function metricLines({ metrics, rows, index }: WindowModel, chosen: number): Lin
     const line = [span(` ${fit(cleanText(key), width)} `), span(fitRight(mean, 9), 'value')];
     return position === chosen ? onBackground(line, 'selected') : line;
   });
+}
+
+const most = 32;
+
+/** The parameters that may be on the axes of the heatmap, with the axis they are on. */
+function axesLines({ comparison }: WindowModel, chosen: number): Line[] {
+  const keys = comparison?.axes ?? [];
+  const axes = comparison?.chosenAxes ?? null;
+  const width = Math.min(most, Math.max(16, ...keys.map(({ length }) => length)));
+  return keys.map((key, index): Line => {
+    const place = key === axes?.across ? 'across →' : key === axes?.down ? 'down ↓' : '';
+    const line = [span(` ${fit(cleanText(key), width)} `), span(fit(place, 9), 'accent')];
+    return index === chosen ? onBackground(line, 'selected') : line;
+  });
+}
+
+const mostRows = 8;
+
+/** The screen with what the prompt at its bottom can go on with, above the word it belongs to. `below`: rows of the prompt and what is under it. */
+export function withOffer(
+  screen: readonly Line[],
+  offer: Offer,
+  { column, below }: { readonly column: number; readonly below: number },
+): readonly Line[] {
+  const rows = Math.min(offer.candidates.length, mostRows, screen.length - below - 1);
+  if (rows <= 0) return screen;
+  const lines = offerLines(offer, rows);
+  const width = lineWidth(screen[0]!);
+  const inner = Math.min(width, Math.max(...lines.map(lineWidth)));
+  const left = Math.max(0, Math.min(column - 1, width - inner));
+  const top = screen.length - below - rows;
+  return screen.map((line, row) => {
+    const part = lines[row - top];
+    if (part === undefined) return line;
+    return [...columnsOf(line, 0, left), ...columnsOf(part, 0, inner), ...columnsOf(line, left + inner, width)];
+  });
+}
+
+function offerLines({ candidates, chosen }: Offer, rows: number): Line[] {
+  const top = scrollTo(chosen ?? 0, 0, rows, candidates.length);
+  const shown = candidates.slice(top, top + rows).map(cleanText);
+  const more = candidates.length - rows;
+  const width = Math.min(60, Math.max(...shown.map(textWidth)));
+  return shown.map((text, row) => {
+    const isLast = row === rows - 1 && more > 0;
+    const line: Line = [span(` ${fit(text, width)} `), ...(isLast ? [span(`+${more} `, 'dim')] : [])];
+    return onBackground(line, top + row === chosen ? 'selected' : 'raised');
+  });
+}
+
+/** What submitting a draft would do, or what is wrong with it, and what the keys do; at most `rows` lines. */
+export function draftBox({ title, path, verdict }: Draft, top: number, { width, rows }: Room): Box {
+  const isReady = verdict.kind === 'ready';
+  const said = 'lines' in verdict ? verdict.lines : [];
+  const inner = width - boxFrame - 2;
+  const lines = said.flatMap((line) => {
+    const tone = toneOf(line, isReady);
+    return wrapped(line, inner).map((part): Line => [span(part, tone)]);
+  });
+  const head: Line[] = verdict.kind === 'ready' ? [[span(verdict.summary, 'strong')], []] : [];
+  const foot: Line[] = [[], keysOf(isReady), [span(cleanText(path), 'faint')]];
+  const room = Math.max(1, rows - head.length - foot.length);
+  const from = Math.max(0, Math.min(top, lines.length - room));
+  const below = Math.max(0, lines.length - from - room);
+  return { title: cleanText(title), lines: [...head, ...lines.slice(from, from + room), ...foot], below };
+}
+
+/** Columns and rows there are. */
+type Room = { readonly width: number; readonly rows: number };
+
+/** Lines with a mark below them keep their columns; words are wrapped. */
+function wrapped(line: string, width: number): readonly string[] {
+  const text = cleanText(line);
+  return /^\s*\d* \| /.test(text) ? [text] : wrapWithin(text, width, 12);
+}
+
+function toneOf(line: string, isReady: boolean): 'plain' | 'bad' {
+  if (isReady) return 'plain';
+  return /^\s*(→|-|\d* \|)/.test(line) ? 'plain' : 'bad';
+}
+
+function keysOf(isReady: boolean): Line {
+  const keys = isReady
+    ? [
+        ['Enter', 'submit'],
+        ['e', 'edit again'],
+        ['Esc', 'cancel'],
+      ]
+    : [
+        ['Enter', 'edit again'],
+        ['Esc', 'cancel'],
+      ];
+  return keys.flatMap(([key, does]) => [span(`${key} `, 'key'), span(`${does}   `, 'dim')]);
 }

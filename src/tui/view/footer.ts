@@ -1,15 +1,15 @@
 import { keyedVerbs, runVerbs } from '../../protocol/run-verbs.js';
+import type { QueryProblem } from '../../query/query.js';
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
-import { keyMapOf } from '../key-map.js';
+import type { Command } from '../command.js';
+import { keyMapOf, keyOf } from '../key-map.js';
 import type { ListDialog } from '../list-dialog.js';
+import type { FilterDialog, SearchDialog } from '../ui-state.js';
 import { axesKeys, compareFirstToGo, compareKeys, sweepKeys } from './compare-keys.js';
-import { gpuKeys } from './gpu-keys.js';
-import { openKeys } from './open-keys.js';
-import { filterPrompt, problemBelow } from './prompt-line.js';
-import { searchProblem, searchPrompt } from './search-prompt.js';
+import { lineWithCursor } from './line-with-cursor.js';
 import { isInitialSort, sortWords } from './sort.js';
-import { ends, fitLine, type Line, onBackground, span } from './span.js';
+import { ends, fitLine, type Line, lineWidth, onBackground, span } from './span.js';
 import { selectedNode, type WindowModel } from './window-model.js';
 
 /** Two lines: what was said last or is being asked; the keys. */
@@ -201,4 +201,97 @@ function fitting(list: readonly Hint[], width: number): Line {
 /** Columns that `hints` makes of one. */
 function hintWidth([key, does]: Hint): number {
   return textWidth(key) + textWidth(does) + 3;
+}
+
+/** Keys of the screen of GPUs, for the footer. */
+const gpuKeys: readonly (readonly [key: string, does: string])[] = [
+  ['↑↓', 'choose'],
+  ['Enter', 'first run'],
+  ['D', 'drain'],
+  ['+ -', 'slots'],
+  ['Esc', 'back'],
+  ['?', 'help'],
+  ['q', 'detach'],
+];
+
+const sign = ' / ';
+
+/** What is looked for in the log, and at the right what kind of words it is, or what is wrong with a key. */
+function searchPrompt({ ui }: WindowModel, { line }: SearchDialog, width: number): Line {
+  const words = ui.note === null ? 'in the log · regular expression ' : `${ui.note.text} `;
+  const right = [span(words, ui.note === null ? 'dim' : 'warn')];
+  const room = lineWidth(right) > width / 2 ? [] : right;
+  return [span(sign, 'title'), ...lineWithCursor(line, width - lineWidth(room) - sign.length), ...room];
+}
+
+/** Why Enter did not take it, in place of the keys; null when it is all right. */
+function searchProblem({ problem }: SearchDialog, width: number): Line | null {
+  return problem === null ? null : fitLine([span(` ${cleanText(problem)}`, 'warn')], width);
+}
+
+const leave: readonly Hint[] = [
+  ['Esc', 'back'],
+  ['?', 'help'],
+  ['q', 'detach'],
+];
+const scroll: Hint = ['↑↓', 'scroll'];
+const pane: Hint = ['Tab', 'pane'];
+
+/** The keys of the open screen that its pane in use makes useful. */
+function openKeys(model: WindowModel): readonly Hint[] {
+  const { ui } = model;
+  if (ui.screen.kind !== 'open') return leave;
+  const bound = (...commands: readonly (readonly [Command, string])[]): Hint[] =>
+    commands.map(([command, does]) => [keyOf(command, ui.keys), does]);
+  const isRun = selectedNode(model)?.kind === 'run';
+  if (ui.log.seek !== null) return [['Esc', 'stop searching'], ...leave.slice(1)];
+  if (ui.screen.pane === 'charts') {
+    const draw = bound(['zoom-in', 'zoom'], ['metric', 'metric'], ['x-axis', 'x axis'], ['smooth', 'smooth']);
+    return [['←→', 'cursor'], pane, ...draw, ...leave];
+  }
+  if (!isRun) {
+    const act = bound(['metric', 'metric'], ['kill-group', 'kill'], ['resume-group', 'resume']);
+    return [scroll, pane, ...act, ...leave];
+  }
+  const act: readonly Hint[] = [['←→', 'other run'], ...bound(['kill', 'kill'], ['resume', 'resume'])];
+  if (ui.screen.pane !== 'log') return [scroll, pane, ...act, ...leave];
+  const next = [keyOf('search-next', ui.keys), keyOf('search-previous', ui.keys)].join(' ');
+  const search: readonly Hint[] = ui.log.search === '' ? [] : [[next, 'next, previous']];
+  const log = bound(['first-error', 'first error'], ['wrap', 'wrap']);
+  return [scroll, pane, ...bound(['filter', 'search']), ...search, ...log, ...act, ...leave];
+}
+
+/** The filter that is typed, and at the right how many runs it leaves, or why it cannot be used. */
+function filterPrompt(model: WindowModel, dialog: FilterDialog, width: number): Line {
+  const right = rightEnd(model, dialog);
+  const room = lineWidth(right) > width / 2 ? [] : right;
+  const left = width - lineWidth(room) - sign.length;
+  return [span(sign, 'title'), ...lineWithCursor(dialog.line, left), ...room];
+}
+
+/** Points at what is wrong with the filter, below it, and says what to do; null when nothing is. */
+function problemBelow({ line, problem }: FilterDialog, width: number): Line | null {
+  if (problem === null) return null;
+  const text = explanation(problem);
+  const column = sign.length + textWidth(line.text.slice(0, problem.at));
+  // The mark stands under the place as long as the words fit behind it, or else before it.
+  if (column + 2 + textWidth(text) <= width) {
+    return fitLine([span(`${' '.repeat(column)}^ `, 'bad'), span(text, 'warn')], width);
+  }
+  const before = `${text} ^`;
+  if (textWidth(before) <= column) {
+    return fitLine([span(' '.repeat(column - textWidth(before) + 1)), span(text, 'warn'), span(' ^', 'bad')], width);
+  }
+  return fitLine([span(` ${text}`, 'warn')], width);
+}
+
+function rightEnd({ ui, groups, tally }: WindowModel, { problem }: FilterDialog): Line {
+  if (problem !== null) return [];
+  if (ui.note !== null) return [span(` ${ui.note.text} `, 'warn')];
+  const shown = groups.reduce((sum, { runs }) => sum + runs.length, 0);
+  return [span(` ${shown} of ${tally.total} runs `, shown === 0 ? 'warn' : 'dim')];
+}
+
+function explanation({ problem, fix }: QueryProblem): string {
+  return cleanText(`${problem} ${fix}`);
 }

@@ -1,9 +1,8 @@
-import { counted } from '../../text/numbers.js';
 import { gpuName } from '../../base/ids.js';
 import { cleanText } from '../../text/display-text.js';
+import { counted } from '../../text/numbers.js';
 import type { GpuSummary, RunSummary } from '../port.js';
 import { scrollTo } from '../scroll.js';
-import { gaugeSpark } from './gauge-spark.js';
 import { type GpuMemory, gpuMemory } from './gpu-memory.js';
 import { progressBar } from './progress-bar.js';
 import { fit, fitLine, fitRight, type Line, onBackground, span, type Tone } from './span.js';
@@ -166,4 +165,15 @@ function warm(temperature: number | null): Line[number] {
 /** What every card of a maker has in its name says nothing. */
 function shortModel(name: string | null): string {
   return cleanText(name ?? '').replace(/^(NVIDIA|AMD) (GeForce )?/, '');
+}
+
+const levels = '▁▂▃▄▅▆▇';
+
+/** The newest values of a gauge of 0 to 100 as one row of blocks, newest at the right; a missing value is a space. */
+export function gaugeSpark(values: readonly (number | null)[], width: number): string {
+  const drawn = values.slice(-width).map((value) => {
+    if (value === null || !Number.isFinite(value)) return ' ';
+    return levels[Math.round((Math.min(100, Math.max(0, value)) / 100) * (levels.length - 1))]!;
+  });
+  return drawn.join('').padStart(width);
 }

@@ -1,15 +1,14 @@
 import { parameterOf } from '../../base/scalar.js';
+import { shortDuration } from '../../text/duration.js';
+import { narrowMemory, narrowNumber } from '../../text/numbers.js';
 import { columnKey, type CommonColumn } from '../list-column-id.js';
 import type { RunSummary } from '../port.js';
 import { commonValueOf, gpuMemoryOf, spreadOf, trendOf } from './branch-facts.js';
 import type { Branch } from './branch-index.js';
-import { shortDuration } from '../../text/duration.js';
 import { type ListColumn, percentWidth } from './list-columns.js';
 import { parameterText } from './parameter-text.js';
 import { progressBar } from './progress-bar.js';
-import { narrowMemory, narrowNumber } from '../../text/numbers.js';
 import { fit, fitRight, type Line, span, type Tone } from './span.js';
-import { sparkline } from './sparkline.js';
 import { elapsed, progressOf } from './tally.js';
 
 /** What the cells of a row need besides its run. `now`: Unix ms. */
@@ -104,4 +103,22 @@ function exitText(exit: Exit): string {
 
 function exitTone(exit: Exit): Tone {
   return exit.class === 'done' ? 'dim' : exit.class === 'killed' ? 'warn' : 'bad';
+}
+
+/** Not the full block: rows below each other would run together. */
+const levels = '▁▂▃▄▅▆▇';
+
+/** The values as one row of blocks, `width` columns, newest at the right; a missing value is a space. */
+export function sparkline(values: readonly (number | null)[], width: number): string {
+  const known = values.filter((value): value is number => value !== null && Number.isFinite(value));
+  if (known.length === 0 || width <= 0) return ' '.repeat(Math.max(0, width));
+  const low = Math.min(...known);
+  const range = Math.max(...known) - low;
+  const columns = Math.min(width, values.length);
+  const drawn = Array.from({ length: columns }, (_, column) => {
+    const value = values[Math.floor(((column + 1) * values.length) / columns) - 1] ?? null;
+    if (value === null || !Number.isFinite(value)) return ' ';
+    return levels[range === 0 ? 3 : Math.round(((value - low) / range) * (levels.length - 1))];
+  });
+  return drawn.join('').padEnd(width);
 }

@@ -1,19 +1,18 @@
 import { hasEnded } from '../../base/run-words.js';
+import { shortDuration } from '../../text/duration.js';
+import { narrowNumber } from '../../text/numbers.js';
 import type { RunSummary } from '../port.js';
 import type { OpenPane } from '../ui-state.js';
 import { attemptLines } from './attempts-pane.js';
 import type { Branch, RunNode, TreeNode } from './branch-index.js';
+import { chartSection, type Detail, sharedLegend } from './chart-section.js';
 import { configLines } from './config-pane.js';
 import { detailHeading } from './detail-heading.js';
-import { shortDuration } from '../../text/duration.js';
 import { logPane } from './log-pane.js';
-import { chartGrid, lastFirst } from './open-charts.js';
-import { focusedRoom, type OpenLayout, openLayout, paneGap, type PaneRoom } from './open-layout.js';
 import { openTabs } from './open-tabs.js';
 import { parameterLines } from './parameters.js';
 import { inFocus, sectionRule } from './section.js';
 import { shortKey } from './short-key.js';
-import { narrowNumber } from '../../text/numbers.js';
 import { blank, fit, fitLine, fitRight, type Line, lineWidth, span } from './span.js';
 import { stateLook } from './state-look.js';
 import { elapsed } from './tally.js';
@@ -172,4 +171,118 @@ function tableRow(run: RunSummary, keys: readonly string[], nameWidth: number, n
       span(` ${fitRight(typeof value === 'number' ? narrowNumber(value) : '', 11)}`.slice(1) + ' ', 'value'),
     ),
   ];
+}
+
+const gap = 2;
+/** A chart smaller than this says less than its numbers. */
+const least = { width: 44, height: 8 };
+
+/** Charts beside and below each other: as many as can be read, from `first` on. At most `height` lines. */
+function chartGrid(detail: Detail, { width, height, first }: { width: number; height: number; first: number }): Line[] {
+  const { columns, rows } = gridOf(detail.charts.length, width, height);
+  const shown = detail.charts
+    .slice(Math.min(first, lastFirst(detail.charts.length, width, height)))
+    .slice(0, columns * rows);
+  if (shown.length === 0) {
+    return [[span(detail.isLoaded ? 'No metrics have been written yet.' : 'reading…', 'faint')]];
+  }
+  return Array.from({ length: rows }, (_, row) => {
+    const from = Math.floor((row * height) / rows);
+    const to = Math.floor(((row + 1) * height) / rows);
+    const inRow = shown.slice(row * columns, (row + 1) * columns);
+    // The last row may have fewer charts: they take its whole width.
+    const each = Math.floor((width - gap * (inRow.length - 1)) / Math.max(1, inRow.length));
+    return chartRow(inRow, detail, { width: each, height: to - from });
+  }).flat();
+}
+
+/** The last chart that may be the first one shown: from it on all are seen. */
+function lastFirst(count: number, width: number, height: number): number {
+  const { columns, rows } = gridOf(count, width, height);
+  return Math.max(0, count - columns * rows);
+}
+
+/** As many charts as there are if they can be read; else as many as can, in whole columns and rows. */
+function gridOf(count: number, width: number, height: number): { columns: number; rows: number } {
+  const mostColumns = Math.max(1, Math.floor((width + gap) / (least.width + gap)));
+  const mostRows = Math.max(1, Math.floor(height / least.height));
+  const rows = Math.min(mostRows, Math.ceil(Math.max(1, count) / mostColumns));
+  const columns = Math.min(mostColumns, Math.ceil(Math.max(1, count) / rows));
+  return { columns, rows };
+}
+
+function chartRow(
+  charts: Detail['charts'],
+  detail: Detail,
+  { width, height }: { width: number; height: number },
+): Line[] {
+  const legend = sharedLegend(charts, detail, width, height);
+  const drawn = charts.map((data) => chartSection(data, detail, { width, height, legend }));
+  return Array.from({ length: height }, (_, row): Line =>
+    drawn.flatMap((lines, column) => [
+      ...(column > 0 ? [span(' '.repeat(gap))] : []),
+      ...fitLine(lines[row] ?? [], width),
+    ]),
+  );
+}
+
+/** A part of the open screen. */
+type PaneRoom = { readonly pane: OpenPane; readonly width: number; readonly height: number };
+
+/** Charts above; below them the lower panes, side by side, one below the other within a column. */
+type OpenLayout = { readonly charts: PaneRoom | null; readonly lower: readonly (readonly PaneRoom[])[] };
+
+/** What is laid out. `rows`: attempts of a run, or runs of a group. `hasCharts`: whether there is a curve, or may be one soon. */
+export type OpenContent = {
+  readonly kind: 'run' | 'group';
+  readonly focus: OpenPane;
+  readonly hasCharts: boolean;
+  readonly rows: number;
+};
+
+/** Columns between two panes beside each other. */
+export const paneGap = 3;
+
+/** Below this many rows only the pane in use is shown; from these columns on a second one stands beside the log. */
+const leastRows = 18;
+const wideColumns = 140;
+const tallRows = 16;
+
+/** Where each pane is, on so many rows below the heading. */
+export function openLayout(content: OpenContent, width: number, height: number): OpenLayout {
+  const { focus, hasCharts } = content;
+  if (height < leastRows) {
+    const room = { pane: focus, width, height };
+    return focus === 'charts' ? { charts: room, lower: [] } : { charts: null, lower: [[room]] };
+  }
+  const share = focus === 'charts' ? 0.64 : 0.5;
+  const wanted = hasCharts || focus === 'charts' ? Math.floor(height * share) : 0;
+  // A group of few runs leaves its room to the charts.
+  const above = content.kind === 'group' && wanted > 0 ? Math.max(wanted, height - content.rows - 2) : wanted;
+  const charts = above === 0 ? null : { pane: 'charts' as const, width, height: above };
+  return { charts, lower: lowerPanes(content, width, height - above) };
+}
+
+/** The log, and what it gives way to or has beside it. */
+function lowerPanes({ kind, focus, rows }: OpenContent, width: number, height: number): PaneRoom[][] {
+  const pane = focus === 'charts' ? 'log' : focus;
+  if (kind === 'group') return [[{ pane: 'log', width, height }]];
+  if (width < wideColumns) return [[{ pane, width, height }]];
+  const side = Math.floor((width - paneGap) * 0.42);
+  const log = { pane: 'log' as const, width: width - paneGap - side, height };
+  if (height < tallRows) return [[log], [{ pane: pane === 'log' ? 'config' : pane, width: side, height }]];
+  const below = Math.min(rows + 2, Math.floor(height * 0.4));
+  return [
+    [log],
+    [
+      { pane: 'config', width: side, height: height - below },
+      { pane: 'attempts', width: side, height: below },
+    ],
+  ];
+}
+
+/** The room of the pane in use. */
+export function focusedRoom({ charts, lower }: OpenLayout, focus: OpenPane): PaneRoom | null {
+  if (focus === 'charts') return charts;
+  return lower.flat().find(({ pane }) => pane === focus) ?? null;
 }

@@ -1,15 +1,25 @@
 import { assertNever } from '../../base/assert-never.js';
+import { cleanText } from '../../text/display-text.js';
+import { shortDuration } from '../../text/duration.js';
+import { keyOf } from '../key-map.js';
+import type { FleetStatus } from '../port.js';
+import { chartSection } from './chart-section.js';
 import { compareScreen } from './compare-screen.js';
-import { chartStrip, detailPane } from './detail-pane.js';
+import { detailHeading } from './detail-heading.js';
 import { withDialog } from './dialogs.js';
 import { footer, keysLine, messageLine } from './footer.js';
 import { gpuScreen } from './gpu-screen.js';
-import { header, shortHeader } from './header.js';
 import { listPane, listRows } from './list-pane.js';
+import { logSection } from './log-section.js';
 import { openScreen } from './open-screen.js';
-import { blank, fitLine, type Line, span } from './span.js';
+import { parameterLines } from './parameters.js';
+import { progressBar } from './progress-bar.js';
+import { sectionRule } from './section.js';
+import { blank, ends, fitLine, type Line, lineWidth, onBackground, span } from './span.js';
+import { stateLook, statesInOrder } from './state-look.js';
 import { sweepScreen } from './sweep-screen.js';
-import type { WindowModel } from './window-model.js';
+import { isOver } from './tally.js';
+import { selectedNode, selectedRuns, type WindowModel } from './window-model.js';
 
 /** Below this much room there is only a list; below the minimum, nothing that would be of use. */
 const whole = { width: 80, height: 24 };
@@ -149,4 +159,112 @@ function tooSmall(width: number, height: number): Line[] {
 /** Exactly `height` lines; those that are there have their width already. */
 function padTo(lines: readonly Line[], width: number, height: number): Line[] {
   return Array.from({ length: height }, (_, row) => lines[row] ?? blank(width));
+}
+
+/** The selection: what it is, its curve, its parameters, the end of its log. Exactly `height` lines. */
+function detailPane(model: WindowModel, width: number, height: number): Line[] {
+  const node = selectedNode(model);
+  if (node === undefined) return blankLines(height).map(() => blank(width));
+  const heading = detailHeading(node, width, model.now);
+  const parameters = parameterLines(selectedRuns(node), model.varying, width, Math.max(1, Math.floor(height / 7)));
+  const rest = height - heading.length - parameters.length - 1;
+  const isRun = node.kind === 'run';
+  const logHeight = isRun && rest >= 14 ? Math.floor(rest * 0.42) : 0;
+  const first = model.detail.charts[0];
+  const lines = [
+    ...heading,
+    ...(first === undefined ? [] : chartSection(first, model.detail, { width, height: rest - logHeight })),
+    sectionRule('parameters', [], width),
+    ...parameters,
+    ...(logHeight === 0 ? [] : logSection(model.detail.log, { offset: 0, wraps: false }, width, logHeight)),
+  ];
+  return [...lines, ...blankLines(height - lines.length)].slice(0, height).map((line) => fitLine(line, width));
+}
+
+/** The curve with its name, for when there is little room. Exactly `height` lines. */
+function chartStrip(model: WindowModel, width: number, height: number): Line[] {
+  const node = selectedNode(model);
+  const first = model.detail.charts[0];
+  const heading = node === undefined ? [] : detailHeading(node, width, model.now);
+  const rest = height - heading.length;
+  const below = first === undefined ? blankLines(rest) : chartSection(first, model.detail, { width, height: rest });
+  return [...heading, ...below].map((line) => fitLine(line, width));
+}
+
+function blankLines(count: number): Line[] {
+  return Array.from({ length: Math.max(0, count) }, (): Line => []);
+}
+
+/** Three lines: the sweep and its runs by state; the whole progress; what keeps the supervisor from its work, if anything. */
+function header(model: WindowModel, width: number): Line[] {
+  const name: Line = [span(` ${model.title}`, 'title'), span('   ')];
+  const right = rightEnd(model);
+  const room = width - lineWidth(name) - lineWidth(right) - 2;
+  const long = counts(model, true);
+  return [
+    ends([...name, ...(lineWidth(long) <= room ? long : counts(model, false))], right, width),
+    isOver(model.tally) ? endedLine(model, width) : progressLine(model, width),
+    model.status.problem === null ? blank(width) : problemLine(model.status.problem, width),
+  ];
+}
+
+/** One line, for a small screen. */
+function shortHeader(model: WindowModel, width: number): Line {
+  const percent = `${Math.floor(model.tally.progress * 100)}%`;
+  const connection = model.connection === 'connected' ? [] : onBackground([span(' ! ', 'strong')], 'alarm');
+  return ends(
+    [span(`${model.title} `, 'title'), ...counts(model, false)],
+    [...connection, span(` ${percent}`, 'dim')],
+    width,
+  );
+}
+
+function counts({ tally }: WindowModel, isLong: boolean): Line {
+  return statesInOrder
+    .filter((state) => tally.counts[state] > 0)
+    .flatMap((state) => [
+      span(`${stateLook[state].glyph}${isLong ? ' ' : ''}${tally.counts[state]}`, stateLook[state].tone),
+      span(isLong ? ` ${state}   ` : ' ', 'dim'),
+    ]);
+}
+
+function rightEnd(model: WindowModel): Line {
+  if (model.connection === 'reconnecting')
+    return onBackground([span(' supervisor lost · reconnecting ', 'strong')], 'alarm');
+  return [span(`${slotWords(model.status)} `, 'dim'), span(timeWords(model), 'plain')];
+}
+
+/** How long the runs have taken. Nothing of runs that had all ended before this supervisor knew of them. */
+function timeWords({ startedAt, endedAt, now, tally }: WindowModel): string {
+  if (startedAt !== null) return `  ${shortDuration((endedAt ?? now) - startedAt)} `;
+  return isOver(tally) ? '' : '  not started ';
+}
+
+/** `2 of 4 slots busy`, `7 of 8 GPUs busy`, or both. */
+function slotWords({ cpu, gpus }: FleetStatus): string {
+  const busyGpus = gpus.filter(({ runs }) => runs.length > 0).length;
+  const words = [
+    gpus.length > 0 ? `${busyGpus} of ${gpus.length} GPUs` : '',
+    cpu.busy > 0 || gpus.length === 0 ? `${cpu.busy} of ${cpu.slots} slots` : '',
+  ];
+  return `${words.filter((word) => word !== '').join(', ')} busy`;
+}
+
+function problemLine(problem: string, width: number): Line {
+  return onBackground(fitLine([span(` ${cleanText(problem)}`, 'strong')], width), 'alarm');
+}
+
+function progressLine({ tally, etaSeconds }: WindowModel, width: number): Line {
+  const percent = ` ${Math.floor(tally.progress * 100)}%`.padStart(5);
+  const eta = etaSeconds === null ? '' : ` · about ${shortDuration(etaSeconds * 1000)} left`;
+  const right = [span(percent, 'strong'), span(`${eta} `, 'dim')];
+  return [span(' '), ...progressBar(tally.progress, Math.max(0, width - lineWidth(right) - 1), 'accent'), ...right];
+}
+
+function endedLine({ tally, table, ui }: WindowModel, width: number): Line {
+  const failed = tally.total - tally.counts.done;
+  const text =
+    failed === 0 ? `✓ all ${tally.total} runs done` : `${tally.counts.done} of ${tally.total} runs done, ${failed} not`;
+  const hint = `${table === null ? '' : ` · ${keyOf('table', ui.keys)} shows the table`} · ${keyOf('leave', ui.keys)} detaches `;
+  return ends([span(` ${text}`, failed === 0 ? 'good' : 'warn'), span(hint, 'dim')], [], width);
 }

@@ -4,10 +4,9 @@ import type { Draft } from '../../../src/tui/editor-port.js';
 import { lineOf } from '../../../src/tui/line-editor.js';
 import { paletteView } from '../../../src/tui/palette.js';
 import { initialUi } from '../../../src/tui/ui-state.js';
-import { draftBox } from '../../../src/tui/view/draft-box.js';
+import { draftBox, withOffer } from '../../../src/tui/view/dialogs.js';
 import { paletteBox } from '../../../src/tui/view/palette-box.js';
-import { withOffer } from '../../../src/tui/view/prompt-list.js';
-import { blank, lineWidth, plainText, type Line } from '../../../src/tui/view/span.js';
+import { blank, type Line, lineWidth, plainText } from '../../../src/tui/view/span.js';
 import { aSituation } from '../a-situation.js';
 
 const textOf = (lines: readonly Line[]): string[] => lines.map((line) => plainText(line).trimEnd());

@@ -1,11 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { GpuIndex } from '../../../src/base/ids.js';
+import { memoryReading } from '../../../src/text/numbers.js';
 import type { Controller } from '../../../src/tui/controller.js';
 import type { GpuSummary } from '../../../src/tui/port.js';
-import { gaugeSpark } from '../../../src/tui/view/gauge-spark.js';
-import { memoryReading } from '../../../src/text/numbers.js';
 import { gpuMemory } from '../../../src/tui/view/gpu-memory.js';
-import { memoryBar } from '../../../src/tui/view/gpu-table.js';
+import { gaugeSpark, memoryBar } from '../../../src/tui/view/gpu-table.js';
 import { aController, screenText } from '../frames.js';
 import { aRun, memorySweep, type SimulatedFleet } from '../simulated-fleet.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { heatmapGrid } from '../../../src/tui/view/compare-screen.js';
 import { defaultAxes, heatmapOf, heatmapParameters } from '../../../src/tui/view/heatmap.js';
-import { heatmapGrid } from '../../../src/tui/view/heatmap-grid.js';
 import { lineWidth, plainText } from '../../../src/tui/view/span.js';
 import { aRun } from '../simulated-fleet.js';
 

@@ -1,21 +1,20 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { textWidth } from '../../../src/text/display-width.js';
 import type { Controller } from '../../../src/tui/controller.js';
 import {
-  columnKey,
   type ColumnId,
+  columnKey,
   commonColumns,
   initialColumns,
   isColumnId,
 } from '../../../src/tui/list-column-id.js';
 import type { RunSummary } from '../../../src/tui/port.js';
-import { textWidth } from '../../../src/text/display-width.js';
-import { fitName } from '../../../src/tui/view/fit-name.js';
+import { meanTrend } from '../../../src/tui/view/branch-facts.js';
 import { gutter, listLayout } from '../../../src/tui/view/list-columns.js';
-import { runRow } from '../../../src/tui/view/list-row.js';
-import { meanTrend } from '../../../src/tui/view/mean-trend.js';
+import { fitName, runRow } from '../../../src/tui/view/list-pane.js';
+import { isInitialSort, type SortBy, sorted, sortWords } from '../../../src/tui/view/sort.js';
 import { lineWidth, plainText } from '../../../src/tui/view/span.js';
-import { isInitialSort, sorted, type SortBy, sortWords } from '../../../src/tui/view/sort.js';
 import { varyingParametersOf } from '../../../src/tui/view/varying-parameters.js';
 import { aController, screenText } from '../frames.js';
 import { aRun, memorySweep } from '../simulated-fleet.js';

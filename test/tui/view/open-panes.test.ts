@@ -4,8 +4,8 @@ import type { RunDetails } from '../../../src/tui/port.js';
 import { openPanes } from '../../../src/tui/ui-state.js';
 import { attemptLines } from '../../../src/tui/view/attempts-pane.js';
 import { configLines } from '../../../src/tui/view/config-pane.js';
-import { focusedRoom, openLayout, type OpenContent, paneGap } from '../../../src/tui/view/open-layout.js';
-import { lineWidth, plainText, type Line } from '../../../src/tui/view/span.js';
+import { focusedRoom, type OpenContent, openLayout, paneGap } from '../../../src/tui/view/open-screen.js';
+import { type Line, lineWidth, plainText } from '../../../src/tui/view/span.js';
 import { aRun } from '../simulated-fleet.js';
 
 const textOf = (lines: readonly Line[]): string => `\n${lines.map((line) => plainText(line).trimEnd()).join('\n')}\n`;

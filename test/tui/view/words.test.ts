@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { cleanText } from '../../../src/text/display-text.js';
 import { textWidth } from '../../../src/text/display-width.js';
 import { shortDuration } from '../../../src/text/duration.js';
+import { narrowNumber } from '../../../src/text/numbers.js';
+import { wrapWithin } from '../../../src/text/wrap.js';
+import { sparkline } from '../../../src/tui/view/list-cells.js';
 import { progressBar } from '../../../src/tui/view/progress-bar.js';
 import { runReason } from '../../../src/tui/view/run-reason.js';
-import { narrowNumber } from '../../../src/text/numbers.js';
 import { plainText } from '../../../src/tui/view/span.js';
-import { sparkline } from '../../../src/tui/view/sparkline.js';
 import { tickLabel, ticks } from '../../../src/tui/view/ticks.js';
-import { wrapWithin } from '../../../src/text/wrap.js';
 import { aRun } from '../simulated-fleet.js';
 
 describe('durations', () => {
