@@ -19,8 +19,9 @@ function isStill(directory: string, attempt: number): boolean {
   const claim = readClaim(attemptDirectory(directory, attempt));
   const cgroup = claim.kind === 'begun' ? claim.cgroup : null;
   if (cgroup !== null) return readFileSync(join(cgroup, 'cgroup.events'), 'utf8').includes('frozen 1');
-  const own = ownProcesses(directory);
-  return own.length > 0 && own.every(({ state }) => state === 'T');
+  const states = ownProcesses(directory).map(({ state }) => state);
+  // A shell that is just starting a program waits in D until its stopped child has executed it.
+  return states.includes('T') && states.every((state) => state === 'T' || state === 'D');
 }
 
 for (const { how, home } of waysOfHolding) {
