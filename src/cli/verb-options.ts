@@ -36,7 +36,11 @@ export const launchOptions: readonly VerbOption[] = [
   },
   gpus,
   perGpu,
-  { flags: '--slots <n>', about: 'CPU slots, that is runs at the same time (default: one per core)', read: wholeNumber('--slots', 1) },
+  {
+    flags: '--slots <n>',
+    about: 'CPU slots, that is runs at the same time (default: one per core)',
+    read: wholeNumber('--slots', 1),
+  },
   runs,
   { flags: '--detach', about: 'launch and return at once' },
   plain,

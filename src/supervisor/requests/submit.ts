@@ -96,7 +96,9 @@ function submitWords(runs: readonly SubmittedRun[]): string {
   const remarks = [
     ...(extended === 0
       ? []
-      : [`${extended} ${extended === 1 ? 'continues' : 'continue'} with ${extended === 1 ? 'its' : 'their'} larger budget`]),
+      : [
+          `${extended} ${extended === 1 ? 'continues' : 'continue'} with ${extended === 1 ? 'its' : 'their'} larger budget`,
+        ]),
     ...(adopted === 0 ? [] : [`${adopted} found running and taken over`]),
   ];
   const underWay = kept === 0 ? '' : `, ${kept} in progress${remarks.length === 0 ? '' : ` (${remarks.join('; ')})`}`;
