@@ -56,7 +56,7 @@ type RunVerbRow = {
   readonly doing: (runs: string, value: number) => string;
   /** What has been done, as what follows the number of runs. */
   readonly done: (value: number) => string;
-  /** What runs are for which it, or what undoes it, makes sense: `No run of A waits or runs.` */
+  /** What runs are for which it, or what undoes it, makes sense: `No run of A is queued or running.` */
   readonly suits: string;
   /** The rule: null where it makes sense. The supervisor has the last word, as a run may have moved on. */
   readonly refusal: (run: VerbTarget, value: number) => Refusal | null;
@@ -82,9 +82,9 @@ export const runVerbs = {
     ...usual,
     help: 'stop runs: SIGTERM first, SIGKILL after the grace period',
     does: 'kills',
-    doing: (runs) => `Stopping ${runs}`,
+    doing: (runs) => `Killing ${runs}`,
     done: () => 'being stopped',
-    suits: 'waits or runs',
+    suits: 'is queued or running',
     refusal: ({ state }) => endedRefusal(state) ?? (state === 'stopping' ? { why: 'is stopping already' } : null),
     event: (ids, at) => ({ type: 'stop-requested', at, ids }),
     disturbs: true,
@@ -107,15 +107,15 @@ export const runVerbs = {
     event: (ids, at) => ({ type: 'resume-requested', at, ids }),
     keys: {
       key: 'r',
-      run: { short: 'resume', help: 'resume the run: start it again from where it stopped' },
-      group: { short: null, help: 'resume the runs of the group that failed, were killed or lost' },
+      run: { short: 'resume', help: 'resume the run from where it stopped' },
+      group: { short: null, help: 'resume all runs of the group that have stopped' },
     },
   },
   retry: {
     ...usual,
-    help: 'try failed runs again at once; their automatic retries are counted anew',
+    help: 'try failed runs again at once; their automatic retries start again from 0',
     does: 'retries',
-    doing: (runs) => `Trying again ${runs}`,
+    doing: (runs) => `Retrying ${runs}`,
     done: () => 'queued again',
     suits: 'has failed, been lost or is held',
     refusal: retryRefusal,
@@ -123,7 +123,7 @@ export const runVerbs = {
   },
   hold: {
     ...usual,
-    help: 'keep waiting runs from starting',
+    help: 'keep queued runs from starting',
     does: 'holds',
     doing: (runs) => `Holding ${runs}`,
     done: () => 'held',
@@ -134,8 +134,8 @@ export const runVerbs = {
     disturbs: true,
     keys: {
       ...{ key: 'h', vim: 'f' },
-      run: { short: 'hold', help: 'hold the run back from starting; again: release it' },
-      group: { short: null, help: 'hold all waiting runs of the group; release them' },
+      run: { short: 'hold', help: 'hold the run: it does not start; again: release it' },
+      group: { short: null, help: 'hold all queued runs of the group; again: release them' },
     },
   },
   release: {
@@ -163,12 +163,12 @@ export const runVerbs = {
     keys: {
       key: 'p',
       run: { short: 'pause', help: 'pause the run; again: continue it' },
-      group: { short: null, help: 'pause all running runs of the group; continue them' },
+      group: { short: null, help: 'pause all running runs of the group; again: continue them' },
     },
   },
   continue: {
     ...usual,
-    help: 'let paused runs go on',
+    help: 'continue paused runs',
     does: 'continues',
     doing: (runs) => `Continuing ${runs}`,
     done: () => 'going on',
@@ -292,7 +292,7 @@ function upRefusal(state: State): Refusal | null {
 
 /** What waits for its next automatic try need not wait any longer. */
 function queuedRefusal({ retryAt }: VerbTarget): Refusal | null {
-  return retryAt === null ? { why: 'is in the queue already' } : null;
+  return retryAt === null ? { why: 'is queued already' } : null;
 }
 
 function endedRefusal(state: State): Refusal | null {

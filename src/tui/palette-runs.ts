@@ -88,7 +88,7 @@ function queried(query: string, at: KeyContext): Chosen {
   return runs.length === 0 ? { kind: 'problem', said: `No run matches ${query.trim()}.` } : { kind: 'runs', runs, by };
 }
 
-/** Why there is nothing to do: `A_x_s1 is done; …`, `none of 15 runs of A waits or runs`. */
+/** Why there is nothing to do: `A_x_s1 is done; …`, `none of 15 runs of A is queued or running`. */
 function noneOf({ runs, by }: ChosenRuns, order: RunOrder, { keys }: UiState, { now }: KeyContext): string {
   const [run, ...others] = runs;
   const refusal = run === undefined || others.length > 0 ? null : refusalOf(order, run);
