@@ -84,7 +84,13 @@ export const keyMap: readonly Binding[] = [
     short: 'open',
     help: 'open the run or group full-screen',
   },
-  { command: 'back', keys: ['escape'], shown: 'Esc', short: null, help: 'go back; clear the filter; cancel a question' },
+  {
+    command: 'back',
+    keys: ['escape'],
+    shown: 'Esc',
+    short: null,
+    help: 'go back; clear the filter; cancel a question',
+  },
   {
     command: 'next-pane',
     keys: ['tab'],

@@ -43,17 +43,15 @@ export function cpuDetail(model: WindowModel, width: number): Line[] {
   ];
 }
 
-const noGpus = 'No GPU is used here: none was found, or --gpus none was given. see memrl-tui doctor.';
+const noGpus = 'No GPU is used here: none was found, or --gpus none was given. See memrl-tui doctor.';
 
 function notes({ drained, leasedBy, mps, utilization, memoryUsed }: GpuSummary): Line[] {
   return [
     ...(leasedBy === null
       ? []
       : [line('‖', `Leased by the runs in ${cleanText(leasedBy)}; it is free once they end.`)]),
-    ...(drained ? [line('‖', 'Drained: nothing new starts on it. D undrains it.')] : []),
-    ...(utilization === null && memoryUsed === null
-      ? [line('?', 'The driver did not report it last time.')]
-      : []),
+    ...(drained ? [line('‖', 'Drained: no new runs start on it. D undrains it.')] : []),
+    ...(utilization === null && memoryUsed === null ? [line('?', 'The driver did not report it last time.')] : []),
     ...(mps ? [line('·', 'Its runs share it through MPS.')] : []),
   ];
 }
@@ -86,7 +84,11 @@ function runLines(runs: readonly RunSummary[], now: number, width: number, memor
 function foreignLine({ pid, name, memory }: GpuSummary['foreign'][number], width: number): Line {
   const held = memory === null ? '' : ` · ${memoryReading(memory)}`;
   return fitLine(
-    [span(' ! ', 'warn'), span(cleanText(name), 'plain'), span(`  pid ${pid}${held} · not a run of this supervisor`, 'dim')],
+    [
+      span(' ! ', 'warn'),
+      span(cleanText(name), 'plain'),
+      span(`  pid ${pid}${held} · not a run of this supervisor`, 'dim'),
+    ],
     width,
   );
 }
