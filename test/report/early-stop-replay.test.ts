@@ -123,7 +123,7 @@ describe('the lines of it', () => {
       'The best run of every group would have kept running.',
       '',
       'run  ended at  of  final  why',
-      '────────────────────────────────────────────────────────────────────────────────',
+      '──────────────────────────────────────────────────────────────────────────────',
       'bad         2   5      8  8 at iteration 2 is above 4, the best half of 2 runs',
     ]);
   });

@@ -109,7 +109,7 @@ function notes({ drained, leasedBy, mps, utilization, memoryUsed }: GpuSummary):
     ...(leasedBy === null
       ? []
       : [line('‖', `Leased by the runs in ${cleanText(leasedBy)}; it is free once they end.`)]),
-    ...(drained ? [line('‖', 'Drained: nothing new starts on it. D undrains it.')] : []),
+    ...(drained ? [line('‖', 'Drained: no new runs start on it. D undrains it.')] : []),
     ...(utilization === null && memoryUsed === null ? [line('?', 'The driver did not report it last time.')] : []),
     ...(mps ? [line('·', 'Its runs share it through MPS.')] : []),
   ];
