@@ -102,7 +102,7 @@ function cpuDetail(model: WindowModel, width: number): Line[] {
   ];
 }
 
-const noGpus = 'No GPU is used here: none was found, or --gpus none was given. see memrl-tui doctor.';
+const noGpus = 'No GPU is used here: none was found, or --gpus none was given. See memrl-tui doctor.';
 
 function notes({ drained, leasedBy, mps, utilization, memoryUsed }: GpuSummary): Line[] {
   return [
