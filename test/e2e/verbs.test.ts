@@ -280,7 +280,7 @@ describe('without a terminal', () => {
       for (const words of [[''], [' '], ['""'], ['group:a', '']]) {
         const { code, out, err } = await run(...verb, ...words, '-y');
         expect({ verb, words, code, out }).toEqual({ verb, words, code: 2, out: '' });
-        expect(err).toMatch(/`all` for every run|For every run usete all/);
+        expect(err).toMatch(/`all` for every run|For every run use all/);
       }
     }
     expect(await run('stop', '', '-y')).toMatchObject({ code: 2, err: expect.stringContaining('is empty') as string });

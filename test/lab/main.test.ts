@@ -20,7 +20,7 @@ describe('the program memrl', () => {
   it.each([
     [[], 2, /memrl train +Learns a secret/],
     [['--help'], 0, /memrl sft-data/],
-    [['train', '--help'], 0, /learning_rate=0.00004 +float ≥ 0 +of Adam/],
+    [['train', '--help'], 0, /learning_rate=0.00004 +float ≥ 0 +learning rate of Adam/],
     [['warmup', '--help'], 0, /n_values=16,64,256,1024,4096/],
   ])('%j ends with %i and explains itself', async (argv, code, words) => {
     expect(await memrl.run(argv)).toMatchObject({ code, stdout: expect.stringMatching(words) as string, stderr: '' });

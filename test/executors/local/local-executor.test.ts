@@ -316,7 +316,7 @@ describe('adopting an attempt of a supervisor that died', () => {
     const { executor, troubles, untilEnded } = newExecutor();
     await whileUnreadable(directory, () => {
       expect(executor.adopt(id, directory, 1)).toMatchObject({ kind: 'alive' });
-      return waitFor('it to be looked for', () => troubles.some((words) => words?.includes('is looked for again')));
+      return waitFor('it to be looked for', () => troubles.some((words) => words?.includes('will be read again')));
     });
     expect(await untilEnded()).toEqual({ kind: 'exited', code: 3 });
     expect(troubles.at(-1)).toBeNull();
@@ -334,7 +334,7 @@ describe('adopting an attempt of a supervisor that died', () => {
     writeFileSync(join(attemptDirectory(directory, 1), 'exit'), '3\n');
     await whileUnreadable(directory, () => {
       process.kill(claim.kind === 'begun' ? -claim.identity.pid : 0, 'SIGKILL');
-      return waitFor('it to be looked for', () => troubles.some((words) => words?.includes('is looked for again')));
+      return waitFor('it to be looked for', () => troubles.some((words) => words?.includes('will be read again')));
     });
     expect(await untilEnded()).toEqual({ kind: 'exited', code: 3 });
   });
