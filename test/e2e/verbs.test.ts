@@ -291,7 +291,10 @@ describe('without a terminal', () => {
       ['kill', 'patient', '--json'],
     ]) {
       const { code, err } = await run(...words);
-      expect({ words, code, err }).toMatchObject({ code: 2, err: expect.stringContaining('Confirm with -y') as string });
+      expect({ words, code, err }).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('Confirm with -y') as string,
+      });
     }
     await eventuallyStates(before);
     expect((await run('ls', '')).out.match(/^(running|queued)/gm)).toHaveLength(4);
