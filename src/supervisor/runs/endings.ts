@@ -69,5 +69,7 @@ export function withEnd(
   if (ending.kind === 'not-claimed' || ending.kind === 'not-run') {
     return tell({ type: 'launch-withdrawn', at: now(), id, attempt });
   }
-  void after(outcomeOf(plan, ending, completionOf), (outcome) => tell({ type: 'run-ended', at: now(), id, attempt, outcome }));
+  void after(outcomeOf(plan, ending, completionOf), (outcome) =>
+    tell({ type: 'run-ended', at: now(), id, attempt, outcome }),
+  );
 }

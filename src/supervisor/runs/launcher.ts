@@ -186,4 +186,3 @@ export class Launcher {
     this.#tools.changed(id);
   }
 }
-
