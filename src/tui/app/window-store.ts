@@ -15,7 +15,11 @@ import { livingMarks } from '../screens/jobs/mark-handler.js';
 import { Memoized } from '../../base/memoize.js';
 import { select } from './move-handler.js';
 import { type PaletteView, paletteView } from '../dialogs/palette.js';
-import { Clicks, pointed, type Pointing } from './pointer.js';
+import { Clicks } from './clicks.js';
+import { bodyOf, isSmall } from './layout.js';
+import { listPage } from '../screens/jobs/layout.js';
+import { withLazy } from '../../base/lazy.js';
+import type { ModelSource } from '../model/use-model.js';
 import type { FleetPort, RunFilesPort, RunSummary } from '../state/port.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
 import { passingPreferences } from './preferences.js';
@@ -27,12 +31,12 @@ import type { SummaryPort } from '../state/summary-port.js';
 import { SummaryTable } from '../screens/sweep/summary-table.js';
 import { Throttle } from '../model/throttle.js';
 import { type Dialog, initialUi, type Note, type UiState, type WindowEffect } from '../state/ui-state.js';
-import type { TreeNode } from '../model/branch-index.js';
+import type { Branch, TreeNode } from '../model/branch-index.js';
 import { helpLines } from '../dialogs/dialogs.js';
 import { openFocus } from '../screens/run/open-screen.js';
-import { boxFrame } from '../dialogs/overlay.js';
-import { listHeight, openWidth, screen, wholeHeight } from './screen.js';
-import type { Line } from '../widgets/span.js';
+import { runArea } from '../screens/run/layout.js';
+import { scrollTo } from '../widgets/scroll.js';
+import { dialogFrame } from '../widgets/dialog-size.js';
 import { isOver } from '../model/tally.js';
 import { varyingKeys } from '../model/varying-keys.js';
 import type { WindowModel } from '../model/window-model.js';
@@ -61,13 +65,15 @@ export const calmNewsPause = 240;
 const mostPasted = 500;
 /** Lines of a log beside the list. */
 const logLines = 200;
+/** Rows per notch of the wheel. */
+const notch = 3;
 
 /**
- * The life of one window: takes keys and news, and gives frames.
+ * The life of one window: takes keys and news, and says what there is to show.
  *
- * Holds no copy of the runs; a frame is computed from the fleet as it is. Knows nothing of terminals, Ink or React.
+ * Holds no copy of the runs; what is shown is computed from the fleet as it is. Knows nothing of terminals, Ink or React.
  */
-export class Controller {
+export class WindowStore implements ModelSource {
   readonly #ports: WindowPorts;
   readonly #preferences: PreferencesPort;
   readonly #memory: ListMemory;
@@ -87,6 +93,7 @@ export class Controller {
   readonly #gpuHistory = new GpuHistory();
   readonly #table: SummaryTable;
   readonly #clicks = new Clicks();
+  readonly #shown = new Memoized<WindowModel>();
   readonly #detail = new Memoized<ReadDetail>();
   readonly #varying = new Memoized<ReadonlySet<string>>();
   readonly #wholes = new ScreenData();
@@ -150,7 +157,7 @@ export class Controller {
   }
 
   /** `key`: a name as `keyNames` gives it. */
-  press(key: string): void {
+  readonly press = (key: string): void => {
     const scene = this.#scene();
     const { ui, order } = press(this.#ui, key, this.#situation(scene));
     if (ui.dialog.kind === 'table' && this.#ui.dialog.kind !== 'table') void this.#table.read();
@@ -159,7 +166,7 @@ export class Controller {
     if (order !== undefined && isFleetEffect(order)) void this.#orders.send(order);
     else if (order !== undefined) this.#ports.perform(order);
     this.#changed();
-  }
+  };
 
   /** Pasted text goes to a prompt; without one it is not taken for keys, whatever it says. */
   paste(text: string): void {
@@ -173,16 +180,21 @@ export class Controller {
     for (const character of cleanText(text).slice(0, mostPasted)) this.press(character === ' ' ? 'space' : character);
   }
 
-  /** A click or a turn of the wheel. */
-  point(event: Pointing): void {
+  /** A notch of the wheel moves what is under the pointer. It answers no question, and does not leaf through what was typed before. */
+  readonly turn = (way: 'up' | 'down'): void => {
+    const { dialog, screen } = this.#ui;
+    if (dialog.kind === 'confirm' || 'line' in dialog) return;
+    const times = screen.kind === 'gpus' ? 1 : notch;
+    for (let time = 0; time < times; time++) this.press(way);
+  };
+
+  /** A click on a row of the list, counted from the first that is shown. */
+  readonly clickRow = (row: number): void => {
+    if (this.#ui.dialog.kind !== 'none' || row < 0) return;
     const scene = this.#scene();
-    const { width, height } = this.#size;
-    const target = { ui: this.#ui, width, height, rows: scene.rows.length, index: rowOfSelection(scene, this.#ui) };
-    const keysLine = event.kind === 'click' && event.row === height - 1 ? (this.frame().at(-1) ?? []) : [];
-    const meant = pointed(event, { ...target, keysLine });
-    if (meant.kind === 'press') for (let time = 0; time < meant.times; time++) this.press(meant.key);
-    if (meant.kind === 'select') this.#selectRow(meant.row, scene);
-  }
+    const top = scrollTo(rowOfSelection(scene, this.#ui), this.#ui.top, this.#listPage(), scene.rows.length);
+    if (top + row < scene.rows.length) this.#selectRow(top + row, scene);
+  };
 
   /** A second click soon after the first opens. */
   #selectRow(row: number, scene: ListModel): void {
@@ -198,11 +210,8 @@ export class Controller {
     this.#changed();
   }
 
-  /** The whole screen, as lines of the present size. */
-  frame(): readonly Line[] {
-    const { width, height } = this.#size;
-    return screen(this.#model(this.#scene()), width, height);
-  }
+  /** What there is to show: the same object until something changes. */
+  readonly model = (): WindowModel => this.#shown.value([this.#version], () => this.#model(this.#scene()));
 
   /** Ends timers and subscriptions. No frame is asked for afterwards. */
   close(): void {
@@ -254,7 +263,7 @@ export class Controller {
   }
 
   #tableLines(): readonly string[] | null {
-    return this.#table.shownLines(this.#ui, this.#size.width - boxFrame);
+    return this.#table.shownLines(this.#ui, this.#size.width - dialogFrame);
   }
 
   #situation(scene: ListModel): KeyContext {
@@ -263,7 +272,6 @@ export class Controller {
     const xChoices = (): readonly XChoice[] => this.#xChoices(node, scene);
     // Not those of the last frame: two keys may come between two frames.
     const charts = (): number => filledCharts(this.#detailFor(node, scene));
-    const { width, height } = this.#size;
     const { keys } = this.#ui;
     return {
       rows: scene.rows,
@@ -292,19 +300,19 @@ export class Controller {
       metric: scene.metric,
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
       tableLength: this.#tableLines()?.length ?? null,
-      ...this.#openSituation(scene, node),
+      ...this.#openSituation(node),
       // The CPU has a row of its own.
       screenLength: this.#ui.screen.kind === 'gpus' ? this.#ports.fleet.status.gpus.length + 1 : 0,
       now: this.#ports.now(),
-      ...this.#wholes.situation(this.#source(scene), { width, height: wholeHeight(width, height) }),
+      ...this.#wholes.situation(this.#source(scene), bodyOf(this.#size)),
     };
   }
 
   /** What is known of the open screen: nothing while another one is shown. */
-  #openSituation(scene: ListModel, node: TreeNode | undefined): Pick<KeyContext, 'focus' | 'log'> {
+  #openSituation(node: TreeNode | undefined): Pick<KeyContext, 'focus' | 'log'> {
     if (this.#ui.screen.kind !== 'open' || node === undefined) return { focus: null, log: null };
-    const { width, height } = this.#size;
-    const focus = openFocus(this.#model(scene), openWidth(width), wholeHeight(width, height));
+    const { width, height } = runArea(bodyOf(this.#size), isSmall(this.#size));
+    const focus = openFocus(this.model(), width, height);
     return { focus, log: node.kind === 'run' ? this.#viewer.page(node.run.directory) : null };
   }
 
@@ -324,10 +332,14 @@ export class Controller {
 
   /** Rows that the thing that moves shows at once. */
   #page(): number {
-    const { width, height } = this.#size;
+    const { height } = this.#size;
     const { dialog, screen: shown } = this.#ui;
     if (dialog.kind !== 'none') return Math.max(1, height - 4);
-    return shown.kind === 'open' ? Math.max(1, Math.floor(height * 0.35)) : listHeight(width, height);
+    return shown.kind === 'open' ? Math.max(1, Math.floor(height * 0.35)) : this.#listPage();
+  }
+
+  #listPage(): number {
+    return listPage(bodyOf(this.#size), isSmall(this.#size));
   }
 
   #model(scene: ListModel): WindowModel {
@@ -338,7 +350,7 @@ export class Controller {
     const source = this.#source(scene);
     const wanted = this.#wholes.wanted(source) ?? wantedFor(node, scene, logLines);
     this.#history.want(wanted);
-    return {
+    const known = {
       now: this.#clock.read(),
       title: this.#title,
       connection: this.#ports.fleet.connection,
@@ -348,25 +360,28 @@ export class Controller {
       groups: scene.tree.groups,
       rows: scene.rows,
       index,
-      isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
+      isFolded: (branch: Branch) => isFolded(branch, this.#ui, scene.runs.length),
       pending: this.#orders.pending,
-      palette: this.#palette(scene),
       metric: scene.metric,
-      metrics: this.#ui.dialog.kind === 'metrics' ? metricsOf(node, scene) : [],
-      xChoices: this.#ui.dialog.kind === 'x-axis' ? this.#xChoices(node, scene) : [],
       ui: this.#ui,
-      detail: { ...this.#detailFor(node, scene), choice: this.#ui.chart },
-      varying: this.#varyingFor(node, scene),
       variety: scene.variety,
       groupChoices: scene.groupChoices,
-      table: this.#tableLines(),
       fleetRuns: this.#ports.fleet.runs,
       gpuUse: this.#gpuHistory.of,
-      comparison: this.#wholes.comparison(source),
-      overview: this.#wholes.overview(source),
       log: opened === null ? null : { page: this.#viewer.page(opened.directory), progress: this.#viewer.progress },
       dossier: opened === null ? undefined : this.#dossiers.dossier(opened.directory),
     };
+    // What only some screens and dialogs show is worked out when they ask for it.
+    return withLazy(known, {
+      palette: () => this.#palette(scene),
+      metrics: () => (this.#ui.dialog.kind === 'metrics' ? metricsOf(node, scene) : []),
+      xChoices: () => (this.#ui.dialog.kind === 'x-axis' ? this.#xChoices(node, scene) : []),
+      detail: () => ({ ...this.#detailFor(node, scene), choice: this.#ui.chart }),
+      varying: () => this.#varyingFor(node, scene),
+      table: () => this.#tableLines(),
+      comparison: () => this.#wholes.comparison(source),
+      overview: () => this.#wholes.overview(source),
+    });
   }
 
   /** What the open run needs beside its metrics; null: no run is open. */

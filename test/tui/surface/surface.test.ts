@@ -1,7 +1,8 @@
 import xterm from '@xterm/headless';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Painter, type PaintTarget } from '../../../src/tui/terminal/painter.js';
+import type { WriteTarget } from '../../../src/tui/surface/terminal-writer.js';
+import { LinePainter } from '../line-painter.js';
 import { themeFor } from '../../../src/tui/terminal/theme.js';
 import { cellsOf } from '../../../src/text/display-width.js';
 import { backgrounds, type Line, onBackground, plainText, span, tones } from '../../../src/tui/widgets/span.js';
@@ -9,7 +10,7 @@ import { backgrounds, type Line, onBackground, plainText, span, tones } from '..
 const theme = themeFor({ colours: 256, ascii: false });
 
 /** A terminal that remembers what was written to it, and whose line may be slow. */
-class Target implements PaintTarget {
+class Target implements WriteTarget {
   readonly written: string[] = [];
   writableLength = 0;
   readonly #waiting: (() => void)[] = [];
@@ -68,13 +69,13 @@ function after(before: readonly Line[], lines: readonly Line[], kept: number): L
   return lines.map((own, row) => [...(before[row] ?? []).slice(0, kept).map((piece) => ({ ...piece })), ...own]);
 }
 
-describe('the painter', () => {
+describe('the surface', () => {
   it('leaves the terminal showing exactly the last frame, whatever came before', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(frame, { minLength: 1, maxLength: 8 }), async (frames) => {
         const terminal = new xterm.Terminal({ cols: 20, rows: 5, allowProposedApi: true, scrollback: 0 });
         const target = { write: (codes: string) => terminal.write(codes), writableLength: 0, once: () => undefined };
-        const painter = new Painter(target, theme);
+        const painter = new LinePainter(target, theme);
         let lines: readonly Line[] = [];
         for (const { lines: own, width, height, forgets, kept } of frames) {
           terminal.resize(width, height);
@@ -95,7 +96,10 @@ describe('the painter', () => {
 
   it('shows tones and grounds as colours', async () => {
     const terminal = new xterm.Terminal({ cols: 10, rows: 2, allowProposedApi: true });
-    const painter = new Painter({ write: (codes) => terminal.write(codes), writableLength: 0, once: () => 0 }, theme);
+    const painter = new LinePainter(
+      { write: (codes) => terminal.write(codes), writableLength: 0, once: () => 0 },
+      theme,
+    );
     painter.paint([[span('ok', 'good')], onBackground([span('row', 'plain')], 'selected')], 10, 2);
     await new Promise<void>((resolve) => terminal.write('', resolve));
     const cell = (row: number, column: number) => terminal.buffer.active.getLine(row)!.getCell(column)!;
@@ -106,7 +110,7 @@ describe('the painter', () => {
 
   it('writes nothing when nothing changed, and one cell when one did', () => {
     const target = new Target();
-    const painter = new Painter(target, theme);
+    const painter = new LinePainter(target, theme);
     painter.paint([[span('loss 0.51')]], 40, 3);
     painter.paint([[span('loss 0.51')]], 40, 3);
     expect(target.written).toHaveLength(1);
@@ -116,7 +120,7 @@ describe('the painter', () => {
 
   it('draws nothing while the terminal is somebody else’s, not even what has waited, and all of it afterwards', () => {
     const target = new Target();
-    const painter = new Painter(target, theme);
+    const painter = new LinePainter(target, theme);
     target.writableLength = 65 * 1024;
     painter.paint([[span('waits')]], 10, 1);
     painter.rest();
@@ -130,7 +134,7 @@ describe('the painter', () => {
 
   it('draws everything again after forgetting', () => {
     const target = new Target();
-    const painter = new Painter(target, theme);
+    const painter = new LinePainter(target, theme);
     painter.paint([[span('whole')]], 10, 1);
     painter.forget();
     painter.paint([[span('whole')]], 10, 1);
@@ -139,7 +143,7 @@ describe('the painter', () => {
 
   it('skips frames for a slow line and then draws the newest', () => {
     const target = new Target();
-    const painter = new Painter(target, theme);
+    const painter = new LinePainter(target, theme);
     painter.paint([[span('one')]], 10, 1);
     target.writableLength = 65 * 1024;
     painter.paint([[span('two')]], 10, 1);
@@ -154,7 +158,7 @@ describe('the painter', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 30 }), (wild) => {
         const target = new Target();
-        new Painter(target, theme).paint([[span(wild)]], 30, 1);
+        new LinePainter(target, theme).paint([[span(wild)]], 30, 1);
         const drawn = target.written.join('').replace(/\u001b\[[?0-9;]*[a-zA-Z]/g, '');
         expect(drawn).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
       }),
@@ -164,7 +168,7 @@ describe('the painter', () => {
   it('draws in ASCII alone where the theme says so', () => {
     const target = new Target();
     const ascii = themeFor({ colours: 'none', ascii: true });
-    new Painter(target, ascii).paint([[span('━━╸─ ✓ done 你 café ⣿')]], 30, 1);
+    new LinePainter(target, ascii).paint([[span('━━╸─ ✓ done 你 café ⣿')]], 30, 1);
     expect(target.written.join('')).toMatch(/==-- v done \?\? cafe \|/);
   });
 });
