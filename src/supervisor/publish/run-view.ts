@@ -176,7 +176,7 @@ export function sweepSummaries(
 }
 
 function summary(name: string, plans: readonly Plan[], directory: string): SweepSummary {
-  const { uses, choices, objectives } = digestOf(plans);
+  const { uses, choices, graces, objectives } = digestOf(plans);
   const { show, x } = commonest(uses);
   const groups = new Map(plans.flatMap((plan) => plan.groups).map((group) => [group.name, group]));
   return {
@@ -184,7 +184,8 @@ function summary(name: string, plans: readonly Plan[], directory: string): Sweep
     description: redacted(plans.at(-1)?.description ?? null),
     directory,
     groups: [...groups.values()].map((each): GroupSummary => {
-      const group = { ...each, title: redacted(each.title) };
+      const grace = graces.get(each.name);
+      const group = { ...each, title: redacted(each.title), ...(grace === undefined ? {} : { grace }) };
       const own = choices.get(group.name);
       if (own === undefined || (own.x === x && own.show.join() === show.join())) return group;
       return { ...group, shown: { show: own.show, x: own.x } };
@@ -195,16 +196,22 @@ function summary(name: string, plans: readonly Plan[], directory: string): Sweep
   };
 }
 
-/** What is looked at of all runs. `uses`: how many runs make each choice, in the order of the file. `choices`: by group. */
-type Digest = { uses: Map<MetricChoice, number>; choices: Map<string, MetricChoice>; objectives: Set<Objective> };
+/** What is looked at of all runs. `uses`: how many runs make each choice, in the order of the file. `choices`, `graces` (seconds): by group. */
+type Digest = {
+  uses: Map<MetricChoice, number>;
+  choices: Map<string, MetricChoice>;
+  graces: Map<string, number>;
+  objectives: Set<Objective>;
+};
 
 /** Runs of a plan share what they have in common, so that there is little of it, and one look at each run is enough. */
 function digestOf(plans: readonly Plan[]): Digest {
-  const digest: Digest = { uses: new Map(), choices: new Map(), objectives: new Set() };
+  const digest: Digest = { uses: new Map(), choices: new Map(), graces: new Map(), objectives: new Set() };
   for (const { runs } of plans) {
-    for (const { group, metrics, objective } of runs) {
+    for (const { group, metrics, grace, objective } of runs) {
       digest.uses.set(metrics, (digest.uses.get(metrics) ?? 0) + 1);
       digest.choices.set(group, metrics);
+      digest.graces.set(group, grace);
       if (objective !== null) digest.objectives.add(objective);
     }
   }

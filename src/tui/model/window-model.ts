@@ -1,5 +1,5 @@
 import type { GroupChoice } from './group-choices.js';
-import type { PaletteView } from '../dialogs/palette.js';
+import type { PaletteView } from '../dialogs/palette-view.js';
 import type { FleetStatus, RunDetails, RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
 import type { XChoice } from '../widgets/chart/x-axis.js';
@@ -46,6 +46,8 @@ export type WindowModel = {
   readonly variety: () => VaryingParameters;
   readonly groupChoices: () => readonly GroupChoice[];
   readonly table: readonly string[] | null;
+  /** Columns of the whole screen. */
+  readonly width: number;
   /** All runs by their ids, shown or not. */
   readonly fleetRuns?: ReadonlyMap<RunSummary['id'], RunSummary>;
   /** How busy a GPU was: percent, oldest first, five seconds apart. */
