@@ -1,8 +1,8 @@
-import { shownMetrics } from '../../analysis/metric-order.js';
+import { countingAmong, inMetricOrder, isCounter, type MetricsToShow } from '../../analysis/metric-order.js';
 import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-metrics.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { compileStopRule } from '../../spec/policy/stop-rule.js';
-import type { MonitoredMetrics } from '../publish/run-view.js';
+import { judgesOf, type MonitoredMetrics } from '../publish/run-view.js';
 
 /** A run is stalled after this much silence, and after so many times its usual pause between rows. */
 const SILENCE_MS = 60_000;
@@ -45,15 +45,16 @@ export class MetricsMonitor {
   #ruleMet = false;
   #lastRow: number;
   #rows = 0;
-  /** How many metrics there were when the one of the small picture was chosen. */
-  #keys = 0;
-  #sparkKey: string | null = null;
+  readonly #shown: MetricsToShow;
+  /** What may stand for the run, the likely first, and of how many metrics that was found. */
+  #ranked: { keys: number; inOrder: readonly string[] } = { keys: 0, inOrder: [] };
   /** Where this attempt took up: a resumed run does not start at zero. */
   #start: { at: number; progress: number } | null = null;
 
   /** @param hasPast Whether the rows of the first look are old ones, which no verdict is passed on. */
   constructor(run: PlannedRun, since: number, callbacks = noCallbacks, hasPast = false) {
     this.#run = run;
+    this.#shown = { show: run.metrics.show, x: run.metrics.x, judgedBy: judgesOf(run) };
     this.#callbacks = callbacks;
     callbacks.restart();
     this.#since = since;
@@ -102,6 +103,7 @@ export class MetricsMonitor {
   vitals(now: number): MonitoredMetrics {
     const metrics = this.#metrics.last();
     const progress = this.#progress(metrics);
+    const { standing, counting } = this.#standing();
     // Rows of before, while they are still being read, would make a pace out of how fast we read.
     const isBehind = this.#metrics.more || this.#metrics.isInPast;
     if (progress !== null && !isBehind) this.#start ??= { at: now, progress };
@@ -109,14 +111,15 @@ export class MetricsMonitor {
       metrics,
       progress,
       etaSeconds: progress === null || this.#start === null ? null : this.#eta(now, progress),
-      spark: this.#spark(),
+      ...(counting.length === 0 ? {} : { counting }),
+      spark: standing === null ? [] : this.#metrics.spark(standing),
       health: this.#health(metrics, now),
     };
   }
 
   #restart(): void {
     this.#ruleHolds = ruleOf(this.#run);
-    this.#keys = 0;
+    this.#ranked = { keys: 0, inOrder: [] };
     this.#callbacks.restart();
   }
 
@@ -142,12 +145,22 @@ export class MetricsMonitor {
     return rate > 0 ? Math.round((1 - progress) / rate / 1000) : null;
   }
 
-  /** Of the first metric worth a column, which is looked for again when there are others than before. */
-  #spark(): (number | null)[] {
+  /** The metric that stands for the run, and those before it that only count. */
+  #standing(): { standing: string | null; counting: string[] } {
+    const written = this.#inOrder();
+    const counting = countingAmong(written, this.#shown, (key) => this.#metrics.series(key).y);
+    const known = new Set(counting);
+    const standing = written.find((key) => !isCounter(key, this.#shown, known)) ?? written[0] ?? null;
+    return { standing, counting };
+  }
+
+  /** Ordered anew when there are more metrics than before. */
+  #inOrder(): readonly string[] {
     const keys = this.#metrics.keys();
-    if (keys.length !== this.#keys) this.#sparkKey = shownMetrics(keys, this.#run.metrics)[0] ?? null;
-    this.#keys = keys.length;
-    return this.#sparkKey === null ? [] : this.#metrics.spark(this.#sparkKey);
+    if (keys.length !== this.#ranked.keys) {
+      this.#ranked = { keys: keys.length, inOrder: inMetricOrder(keys, this.#shown) };
+    }
+    return this.#ranked.inOrder;
   }
 
   /** A metric that is not a number matters where it is shown, or is a loss. */

@@ -60,6 +60,23 @@ describe('the vital signs of a run', () => {
     expect(at(signs, 2000).spark).toEqual([9]);
   });
 
+  it('pass over what looks like a result and only counts', () => {
+    const signs = signsOf({ metrics: { show: [], x: 'step', progress: null } });
+    add('{"score": 1, "kl": 5}', '{"score": 2, "kl": 4}', '{"score": 3, "kl": 6}');
+    expect(at(signs, 1000)).toMatchObject({ spark: [1, 2, 3] });
+    add('{"score": 4, "kl": 3}');
+    expect(at(signs, 2000)).toMatchObject({ spark: [5, 4, 6, 3], counting: ['score'] });
+    add('{"score": 9, "kl": 2}');
+    expect(at(signs, 3000).spark).toEqual([1, 2, 3, 4, 9]);
+    expect(at(signs, 3000)).not.toHaveProperty('counting');
+  });
+
+  it('show what the run is judged by before other results', () => {
+    add('{"reward": 1, "eval/loss": 7}');
+    const metrics = { show: [], x: 'step', progress: null };
+    expect(at(signsOf({ metrics, stopWhen: { when: 'eval_loss < 2', for: 1 } }), 1000).spark).toEqual([7]);
+  });
+
   it.each([
     { row: '{"loss": NaN}', health: 'nan' },
     { row: '{"train/loss": null}', health: 'nan' },
