@@ -54,7 +54,7 @@ export const RunSummary = z.object({
   etaSeconds: z.number().nullable(),
   /** Last value of every numeric metric. */
   metrics: z.record(z.string(), z.number().nullable()),
-  /** Metrics that only count, as all their values show; of those that would stand for the run by their names. Absent: none. */
+  /** Metrics that only count, as all their values show; of those that would stand for the run by their names. An older build does not say. */
   counting: z.array(z.string()).optional(),
   /** The first metric worth a column over the run so far, oldest first, at most 32 values. */
   spark: z.array(z.number().nullable()),

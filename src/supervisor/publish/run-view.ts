@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { namesIn } from '../../analysis/metric-order.js';
+import type { Movement } from '../../analysis/remaining.js';
 import type { Outcome } from '../../base/outcome.js';
 import { endStateOf } from '../../base/run-words.js';
 import type { GroupSummary, RunSummary, RunWord, SweepSummary } from '../../protocol/run-summary.js';
@@ -11,16 +12,22 @@ import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { redactShapes } from '../../text/redaction.js';
 import type { SubmissionStore } from '../runs/submission-store.js';
 
-/** What the run's metrics say. */
-export type MonitoredMetrics = Pick<
-  RunSummary,
-  'progress' | 'etaSeconds' | 'metrics' | 'counting' | 'spark' | 'health'
->;
+/**
+ * What the run's metrics say. `toBudget`: seconds it took at `at`, on the scheduler's line, to the end of its budget, at its
+ * pace; null: nothing tells. `movement`: on that line, too; null: there has been none.
+ */
+export type MonitoredMetrics = Pick<RunSummary, 'progress' | 'metrics' | 'spark' | 'health'> & {
+  counting: string[];
+  toBudget: { seconds: number; at: number } | null;
+  movement: Movement | null;
+};
 
 export const nothingMonitored: MonitoredMetrics = {
   progress: null,
-  etaSeconds: null,
+  toBudget: null,
+  movement: null,
   metrics: {},
+  counting: [],
   spark: [],
   health: 'ok',
 };
@@ -29,7 +36,7 @@ export const nothingMonitored: MonitoredMetrics = {
  * What is known of a run beside its state. `pid`: of its own process, while there is one. `waiting`: why it is not up, while
  * it waits or starts, or what comes after. `wallTime`: the wall clock at a time of the scheduler's line, Unix ms.
  */
-export type RunContext = Pick<RunSummary, 'argv' | 'parameters' | 'gpuMemory' | 'warning' | 'pid'> & {
+export type RunContext = Pick<RunSummary, 'argv' | 'parameters' | 'gpuMemory' | 'warning' | 'pid' | 'etaSeconds'> & {
   monitored: MonitoredMetrics;
   waiting: string | null;
   wallTime: (at: number) => number;
@@ -67,18 +74,13 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     gpuMemory: context.gpuMemory,
     warning: context.warning,
     progress: state.phase === 'ended' && state.outcome.kind === 'done' ? 1 : monitored.progress,
-    etaSeconds: isRunning ? monitored.etaSeconds : null,
+    etaSeconds: context.etaSeconds,
     metrics: monitored.metrics,
-    ...countingOf(monitored),
+    counting: monitored.counting,
     spark: monitored.spark,
     // A paused run is not stalled.
     health: monitored.health === 'stalled' && !isRunning ? 'ok' : monitored.health,
   };
-}
-
-/** Absent where there are none. */
-function countingOf({ counting }: MonitoredMetrics): Pick<RunSummary, 'counting'> {
-  return counting === undefined ? {} : { counting };
 }
 
 function wallTimeOf(at: number | null, { wallTime }: Pick<RunContext, 'wallTime'>): number | null {

@@ -50,6 +50,8 @@ export class MetricsMonitor {
   #ranked: { keys: number; inOrder: readonly string[] } = { keys: 0, inOrder: [] };
   /** Where this attempt took up: a resumed run does not start at zero. */
   #start: { at: number; progress: number } | null = null;
+  /** Of this attempt; null: it has not moved. `mark`: how far it was. */
+  #moves: { count: number; first: number; last: number; longest: number; mark: number } | null = null;
 
   /** @param hasPast Whether the rows of the first look are old ones, which no verdict is passed on. */
   constructor(run: PlannedRun, since: number, callbacks = noCallbacks, hasPast = false) {
@@ -107,11 +109,13 @@ export class MetricsMonitor {
     // Rows of before, while they are still being read, would make a pace out of how fast we read.
     const isBehind = this.#metrics.more || this.#metrics.isInPast;
     if (progress !== null && !isBehind) this.#start ??= { at: now, progress };
+    if (!isBehind) this.#noteMove(progress ?? this.#rows, now);
     return {
       metrics,
       progress,
-      etaSeconds: progress === null || this.#start === null ? null : this.#eta(now, progress),
-      ...(counting.length === 0 ? {} : { counting }),
+      toBudget: progress === null || this.#start === null ? null : this.#toBudget(progress),
+      movement: this.#movement(),
+      counting,
       spark: standing === null ? [] : this.#metrics.spark(standing),
       health: this.#health(metrics, now),
     };
@@ -137,12 +141,30 @@ export class MetricsMonitor {
     return Math.min(1, Math.max(0, value / (wanted?.total ?? 1)));
   }
 
-  #eta(now: number, progress: number): number | null {
+  /** As its pace was when it moved last: that it has not moved since makes it no slower, until it stands still. */
+  #toBudget(progress: number): MonitoredMetrics['toBudget'] {
     const { at, progress: first } = this.#start!;
+    const now = this.#moves?.last ?? at;
     // Until a second reading there is only the start of the process to go by.
     const [from, base] = progress > first ? [at, first] : [this.#since, 0];
     const rate = (progress - base) / (now - from);
-    return rate > 0 ? Math.round((1 - progress) / rate / 1000) : null;
+    return rate > 0 && Number.isFinite(rate) ? { seconds: (1 - progress) / rate / 1000, at: now } : null;
+  }
+
+  #noteMove(mark: number, now: number): void {
+    const before = this.#moves;
+    if (before === null) {
+      if (mark > 0) this.#moves = { count: 1, first: now, last: now, longest: now - this.#since, mark };
+    } else if (before.mark !== mark) {
+      const longest = before.count === 1 ? now - before.last : Math.max(before.longest, now - before.last);
+      this.#moves = { count: before.count + 1, first: before.first, last: now, longest, mark };
+    }
+  }
+
+  #movement(): MonitoredMetrics['movement'] {
+    if (this.#moves === null) return null;
+    const { count, first, last, longest } = this.#moves;
+    return { at: last, every: count === 1 ? longest : (last - first) / (count - 1), longest };
   }
 
   /** The metric that stands for the run, and those before it that only count. */
