@@ -33,8 +33,8 @@ function theater(common: Partial<PlannedRun>, ...events: SchedulerEvent[]) {
   return { etaAt, play: (event: SchedulerEvent) => etas.follow(step(state, event).touched) };
 }
 
-const start = (name: string, at: number): SchedulerEvent => ({ ...started(name), at }) as SchedulerEvent;
-const end = (name: string, at: number): SchedulerEvent => ({ ...ended(name), at }) as SchedulerEvent;
+const start = (name: string, at: number): SchedulerEvent => ({ ...started(name), at });
+const end = (name: string, at: number): SchedulerEvent => ({ ...ended(name), at });
 
 describe('when a run ends', () => {
   it('is told by its pace, and counts down between its rows', () => {
