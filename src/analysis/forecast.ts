@@ -35,6 +35,29 @@ export type ForecastSetting = {
   readonly now: number;
 };
 
+/** What a supervisor says of the room for runs and of its sweeps, as far as it is looked at. */
+type Known = {
+  readonly status: {
+    readonly cpu: { readonly slots: number };
+    readonly gpus: readonly { readonly drained: boolean; readonly leasedBy: string | null }[];
+  };
+  readonly sweeps: ReadonlyMap<
+    string,
+    { readonly groups: readonly { readonly name: string; readonly needs: readonly string[] }[] }
+  >;
+};
+
+/** The setting that a supervisor tells of. `now`: Unix ms. */
+export function forecastSetting({ status, sweeps }: Known, now: number): ForecastSetting {
+  const needs = new Map(
+    [...sweeps].flatMap(([sweep, { groups }]) =>
+      groups.map((group) => [groupKey(sweep, group.name), group.needs] as const),
+    ),
+  );
+  const gpus = status.gpus.filter(({ drained, leasedBy }) => !drained && leasedBy === null).length;
+  return { cpuSlots: status.cpu.slots, gpus, needs: (sweep, group) => needs.get(groupKey(sweep, group)) ?? [], now };
+}
+
 /** Seconds until the last of these runs has ended that will; null: nothing tells, or there is nothing to wait for. */
 export type Forecast = (runs: Iterable<Pick<ForecastRun, 'id' | 'state'>>) => number | null;
 
