@@ -9,13 +9,13 @@
 import { render, Text, useInput } from 'ink';
 import { useSyncExternalStore } from 'react';
 import { RunId } from '../../src/base/ids.js';
-import { calmNewsPause, Controller } from '../../src/tui/controller.js';
-import { keyNames } from '../../src/tui/key-names.js';
-import { keepYoungGenerationSmall } from '../../src/tui/open-window.js';
-import { Painter } from '../../src/tui/painter.js';
-import type { FleetPort, RunFilesPort, RunSummary } from '../../src/tui/port.js';
-import { themeFor, toAnsi } from '../../src/tui/theme.js';
-import { mountWindow } from '../../src/tui/window.js';
+import { calmNewsPause, Controller } from '../../src/tui/app/controller.js';
+import { keyNames } from '../../src/tui/terminal/key-names.js';
+import { keepYoungGenerationSmall } from '../../src/tui/app/open-window.js';
+import { Painter } from '../../src/tui/terminal/painter.js';
+import type { FleetPort, RunFilesPort, RunSummary } from '../../src/tui/state/port.js';
+import { themeFor, toAnsi } from '../../src/tui/terminal/theme.js';
+import { mountWindow } from '../../src/tui/app/window.js';
 
 const [mode, runCount, updatesPerSecond] = process.argv.slice(2);
 const COUNT = Number(runCount);

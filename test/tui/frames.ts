@@ -1,7 +1,7 @@
-import { Controller } from '../../src/tui/controller.js';
-import type { RunFilesPort } from '../../src/tui/port.js';
-import type { SummaryPort } from '../../src/tui/summary-port.js';
-import { plainText } from '../../src/tui/view/span.js';
+import { Controller } from '../../src/tui/app/controller.js';
+import type { RunFilesPort } from '../../src/tui/state/port.js';
+import type { SummaryPort } from '../../src/tui/state/summary-port.js';
+import { plainText } from '../../src/tui/widgets/span.js';
 import type { SimulatedFleet } from './simulated-fleet.js';
 
 /** A controller on a simulated fleet, with the clock standing still. */

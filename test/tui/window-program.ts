@@ -1,6 +1,6 @@
 /** The program of the end-to-end tests: the window on the simulated memory sweep, or whatever the first argument names. */
-import { openWindow } from '../../src/tui/open-window.js';
-import type { RunFilesPort } from '../../src/tui/port.js';
+import { openWindow } from '../../src/tui/app/open-window.js';
+import type { RunFilesPort } from '../../src/tui/state/port.js';
 import { knownSummary } from './known-summary.js';
 import { memorySweep } from './simulated-fleet.js';
 

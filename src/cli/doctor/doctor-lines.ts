@@ -1,5 +1,5 @@
 import { wrap } from '../../text/wrap.js';
-import { type Line, span, type Tone } from '../../tui/view/span.js';
+import { type Line, span, type Tone } from '../../tui/widgets/span.js';
 import { type Checked, type Finding, topics } from './check.js';
 
 const looks: Record<Finding['state'], { glyph: string; tone: Tone }> = {

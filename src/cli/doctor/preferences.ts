@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { preferencesPath } from '../../files/preferences.js';
-import { strayPreference } from '../../tui/preferences.js';
+import { strayPreference } from '../../tui/app/preferences.js';
 import { type Check, type Finding, ok, warn } from './check.js';
 
 export const preferences: Check = { topic: 'Terminal', name: 'Preferences', look: lookAtPreferences };

@@ -1,4 +1,4 @@
-import { capabilitiesOf } from '../../tui/capabilities.js';
+import { capabilitiesOf } from '../../tui/terminal/capabilities.js';
 import { ask, type Check, type Finding, ok, type Place, warn } from './check.js';
 
 /** Smallest window that shows all of the control window. */

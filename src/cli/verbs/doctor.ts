@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
-import { capabilitiesOf } from '../../tui/capabilities.js';
-import { themeFor } from '../../tui/theme.js';
-import type { Tone } from '../../tui/view/span.js';
+import { capabilitiesOf } from '../../tui/terminal/capabilities.js';
+import { themeFor } from '../../tui/terminal/theme.js';
+import type { Tone } from '../../tui/widgets/span.js';
 import type { Checked, Place } from '../doctor/check.js';
 import { checks, examine } from '../doctor/checks.js';
 import { doctorLines } from '../doctor/doctor-lines.js';
