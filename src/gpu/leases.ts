@@ -13,7 +13,7 @@ import { linkNew } from '../files/whole-file.js';
 import { isAlive, type ProcessIdentity } from '../processes/process-identity.js';
 import { isLive, type Lease, readLease, type WrittenLease } from './lease-file.js';
 
-export type LeaseOptions = {
+type LeaseOptions = {
   /** Shared by all users of the machine, e.g. `/tmp/memrl-gpus`; made if it is not there. */
   directory: string;
   /** The supervisor, which has locked its runs directory. */
@@ -23,7 +23,7 @@ export type LeaseOptions = {
   uid: number;
 };
 
-export type Taking = 'taken' | { heldBy: string };
+type Taking = 'taken' | { heldBy: string };
 
 /** The highest lease of a GPU, 0: there is none. `written` is null where the file is someone's rubbish, which counts as over. */
 type Top = { number: number; written: WrittenLease | null };

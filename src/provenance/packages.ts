@@ -6,7 +6,7 @@ import { askProgram } from '../processes/short-call.js';
 import { type Interpreter, interpreterOf } from './interpreter.js';
 
 /** What a run's code could import, and by which files that was pinned. `unknown`: why the interpreter did not say. */
-export type Packages = {
+type Packages = {
   version: 1;
   python?: PythonPackages;
   node?: NodePackages;
@@ -18,7 +18,7 @@ export type Packages = {
 type Place = { cwd: string; environment: Readonly<Record<string, string>> };
 
 /** The same key: the same packages. Looking costs 50 µs, reading up to a second. */
-export type PackageLookup = { key: string; read: (folders: readonly string[]) => Promise<Packages | null> };
+type PackageLookup = { key: string; read: (folders: readonly string[]) => Promise<Packages | null> };
 
 /** Finds the interpreter that a command comes down to. */
 export function packageLookup(argv: readonly string[], place: Place): PackageLookup {

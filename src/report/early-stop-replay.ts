@@ -16,7 +16,7 @@ import { readRuns } from './read-runs.js';
 export { parseObjective, parseRule } from '../spec/policy/early-stop/parse-rule.js';
 
 /** A run of the replay. `iterations`: values of the objective that it wrote; `final`: the last of them. */
-export type ReplayedRun = { run: string; group: string; iterations: number; final: number };
+type ReplayedRun = { run: string; group: string; iterations: number; final: number };
 /** `iteration`: the one after which it would have ended. */
 export type StoppedRun = ReplayedRun & { iteration: number; why: string; savedMs: number };
 

@@ -21,7 +21,7 @@ import type { Run } from './run-state.js';
 import type { SchedulerState } from './state.js';
 
 /** What came of an event. `touched`: runs whose own state changed. */
-export type Step = { actions: readonly SchedulerAction[]; touched: ReadonlySet<RunId> };
+type Step = { actions: readonly SchedulerAction[]; touched: ReadonlySet<RunId> };
 
 export function step(state: SchedulerState, event: SchedulerEvent): Step {
   const turn: StepContext = { state, at: event.at, actions: [], touched: new Set() };

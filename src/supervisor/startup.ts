@@ -29,7 +29,7 @@ export type OpenedRuns = {
 };
 
 /** What it takes to resume runs. */
-export type ResumeTools = ReconcileTools & {
+type ResumeTools = ReconcileTools & {
   runsDirectory: string;
   log: (line: string) => void;
   state: SchedulerState;

@@ -6,7 +6,7 @@ import type { TypedLine } from './command-line.js';
 /** What there is to name. */
 export type Known = { readonly sweeps: readonly string[]; readonly runs: readonly RunSummary[] };
 
-export type Grammar = { readonly verbs: readonly Verb[]; readonly launchOptions: readonly VerbOption[] };
+type Grammar = { readonly verbs: readonly Verb[]; readonly launchOptions: readonly VerbOption[] };
 
 const shells = ['bash', 'zsh', 'fish'];
 

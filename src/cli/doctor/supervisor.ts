@@ -20,7 +20,7 @@ export const supervisor: Check = {
 };
 
 /** Whether the process that holds the lock lives, as far as that can be seen from here. */
-export type Sight = 'up' | 'dead' | 'out of sight';
+type Sight = 'up' | 'dead' | 'out of sight';
 
 function sightOf(lock: SupervisorLock): Sight {
   if (relationTo(placeIn(lock)) === 'foreign') return 'out of sight';

@@ -9,10 +9,8 @@ import { metricsToShow, readOutline, type SweepOutline } from '../../report/swee
 import { csvLine, type CsvValue } from '../../text/csv.js';
 import { terminalJson } from '../../text/display-text.js';
 
-export const exportFormats = ['csv', 'json', 'jsonl'] as const;
-export type ExportFormat = (typeof exportFormats)[number];
-export const metricChoices = ['last', 'all'] as const;
-export type MetricChoice = (typeof metricChoices)[number];
+export type ExportFormat = 'csv' | 'json' | 'jsonl';
+export type MetricChoice = 'last' | 'all';
 
 /** A sweep as lines of text. `last`: a row for each run; `all`: a row for each value of each metric, made as it is asked for. */
 export function exportLines(

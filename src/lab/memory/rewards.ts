@@ -9,7 +9,7 @@ export type RewardRule =
   | { readonly type: 'log_distance' }
   | { readonly type: 'binned_log_distance'; readonly bins: number };
 
-export type Judgement = { readonly reward: number; readonly correct: boolean; readonly distance: number };
+type Judgement = { readonly reward: number; readonly correct: boolean; readonly distance: number };
 
 /**
  * What a guess earns: in [0, 1].

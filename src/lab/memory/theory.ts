@@ -4,7 +4,7 @@ import type { RewardRule } from './rewards.js';
 import type { Credit } from '../credit.js';
 
 /** Constants to draw beside the curves; NaN where the source system gives none (a continuous reward). */
-export type Theory = {
+type Theory = {
   readonly 'theory/signal_bits': number;
   readonly 'theory/channel_bits_per_episode': number;
 };

@@ -18,7 +18,7 @@ import { lrMultiplier } from './learning-rate.js';
 import { openModel } from './open-model.js';
 import { adam } from './policy-gradient.js';
 
-export type SftConfig = Config<typeof sftKeys>;
+type SftConfig = Config<typeof sftKeys>;
 
 /** Keys of `sft` that may differ from attempt to attempt. A changed number of epochs also changes the linear schedule. */
 export const sftBudget = new Set(

@@ -19,7 +19,7 @@ import type { trainKeys } from './keys.js';
 import { openModel } from './open-model.js';
 import { playBatch, update, type Batch, type Update } from './policy-gradient.js';
 
-export type TrainConfig = Config<typeof trainKeys>;
+type TrainConfig = Config<typeof trainKeys>;
 
 /** Keys of `train` that say how long and how often, so that a run may go on with other values of them. */
 export const trainBudget = new Set(

@@ -28,7 +28,7 @@ export type TakenLock = {
  * `held`: another supervisor is alive. `elsewhere`: another one has it, and from here nobody can see whether it lives; its
  * last heartbeat was so long ago.
  */
-export type LockResult =
+type LockResult =
   TakenLock | { kind: 'held'; by: SupervisorLock } | { kind: 'elsewhere'; by: SupervisorLock; silentForMs: number };
 
 /** Whether the process that wrote a lock lives, as far as that can be seen from here. */
@@ -81,7 +81,7 @@ export function readLock(path: string): SupervisorLock | null {
 }
 
 /** Whether both were written by one process. */
-export function isSameOwner(one: SupervisorLock, other: SupervisorLock): boolean {
+function isSameOwner(one: SupervisorLock, other: SupervisorLock): boolean {
   const facts = ({ pid, startTime, bootId, host, machineId, pidNamespace }: SupervisorLock) =>
     JSON.stringify([pid, startTime, bootId, host, machineId, pidNamespace]);
   return facts(one) === facts(other);

@@ -15,7 +15,7 @@ import type { Notification } from './notification.js';
 import { Notifier } from './notifier.js';
 
 /** What it is made of. `directoryOf`: of a sweep. */
-export type NotificationTools = {
+type NotificationTools = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun | null;
   directoryOf: (sweep: string) => string;
