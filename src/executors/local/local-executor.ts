@@ -16,11 +16,10 @@ import type {
   TakenOver,
 } from '../executor.js';
 import { attemptDirectory, giveUp } from './attempt-files.js';
-import { type Attempt, FamilyWatch, newAttempt } from './attempt.js';
+import { type Attempt, FamilyWatch, Naming, newAttempt } from './attempt.js';
 import { type CgroupHome, OomWatch, openCgroupHome, release } from './cgroup-home.js';
 import { EndWatch } from './end-watch.js';
 import { provenEnding } from './ending.js';
-import { Naming } from './naming.js';
 import { Orders } from './orders.js';
 import { isLed } from './orphan.js';
 import { startAttempt } from './start-attempt.js';

@@ -4,7 +4,7 @@ import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
 import type { Game } from '../memory/game.js';
 import { bitLength } from '../../analysis/memory-rules.js';
-import { multiStepTheory, singleStepTheory } from '../memory/theory.js';
+import { multiStepTheory, singleStepTheory } from '../memory/rewards.js';
 import { objectiveOf } from '../objectives/loss-fn.js';
 import { Evaluator } from '../probes/evaluator.js';
 import { resumeRng, rng, type Rng } from '../rng.js';

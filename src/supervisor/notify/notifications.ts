@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 import { failureClass } from '../../base/outcome.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
-import { isIdle } from '../../scheduler/lifecycle/idle.js';
+import { isIdle } from '../../scheduler/placement/waiting-reason.js';
 import type { Run } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';

@@ -8,7 +8,7 @@ import type { PlannedRun } from '../../spec/planned-run.js';
 import { makeHaste, MANY_RUNS } from '../core/haste.js';
 import type { Request } from '../publish/socket-server.js';
 import type { RequestTools } from './request.js';
-import { grantSlots } from './set-slots.js';
+import { grantSlots } from './slots.js';
 import { groupNeeds, mostSharing, reconcile } from './submission.js';
 
 type Submit = Extract<Request, { type: 'submit' }>;
