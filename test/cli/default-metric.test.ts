@@ -7,8 +7,8 @@ import { runTable } from '../../src/cli/show/run-table.js';
 import { safeLine } from '../../src/cli/terminal.js';
 import { writeRunRecord } from '../../src/files/run-record-file.js';
 import { buildReport } from '../../src/report/build-report.js';
-import { ListModelBuilder } from '../../src/tui/list-model.js';
-import { initialUi } from '../../src/tui/ui-state.js';
+import { ListModelBuilder } from '../../src/tui/model/list-model.js';
+import { initialUi } from '../../src/tui/state/ui-state.js';
 import { aRun, aSweep, SimulatedFleet } from '../tui/simulated-fleet.js';
 
 let directory: string;

@@ -1,7 +1,7 @@
-import type { RunSummary } from '../../src/tui/port.js';
-import type { KeyContext } from '../../src/tui/key-context.js';
-import type { UiState } from '../../src/tui/ui-state.js';
-import { buildTree, flatten } from '../../src/tui/view/tree.js';
+import type { RunSummary } from '../../src/tui/state/port.js';
+import type { KeyContext } from '../../src/tui/app/key-context.js';
+import type { UiState } from '../../src/tui/state/ui-state.js';
+import { buildTree, flatten } from '../../src/tui/model/tree.js';
 import { aSweep } from './simulated-fleet.js';
 
 const NOW = 1_000_000;

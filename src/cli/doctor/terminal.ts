@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { preferencesPath } from '../../files/preferences.js';
-import { capabilitiesOf } from '../../tui/capabilities.js';
-import { strayPreference } from '../../tui/preferences.js';
+import { strayPreference } from '../../tui/app/preferences.js';
+import { capabilitiesOf } from '../../tui/terminal/capabilities.js';
 import { ask, type Check, type Finding, ok, type Place, warn } from './check.js';
 
 /** Smallest window that shows all of the control window. */

@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import { wrap } from '../../text/wrap.js';
-import { capabilitiesOf } from '../../tui/capabilities.js';
-import { themeFor } from '../../tui/theme.js';
-import { type Line, span, type Tone } from '../../tui/view/span.js';
+import { capabilitiesOf } from '../../tui/terminal/capabilities.js';
+import { themeFor } from '../../tui/terminal/theme.js';
+import { type Line, span, type Tone } from '../../tui/widgets/span.js';
 import { type Checked, type Finding, type Place, topics } from '../doctor/check.js';
 import { checks, examine } from '../doctor/checks.js';
 import { definedEnvironment, type LaunchOptions, runsPath } from '../options.js';

@@ -1,0 +1,130 @@
+import { defaultMetric } from '../../analysis/metric-order.js';
+import { lazy } from '../../base/lazy.js';
+import { runTest } from '../../query/match.js';
+import { readRunQuery } from '../../query/parser.js';
+import { hasTerm, type RunQuery } from '../../query/query.js';
+import { type GroupChoice, groupChoices } from './group-choices.js';
+import { Memoized } from '../../base/memoize.js';
+import type { FleetPort, RunSummary, SweepSummary } from '../state/port.js';
+import type { UiState } from '../state/ui-state.js';
+import type { Branch, Tree, TreeNode } from './branch-index.js';
+import { type Pace, paceOf } from './pace.js';
+import { tally, type Tally } from './tally.js';
+import { TreeGrower } from './tree-grower.js';
+import { flatten } from './tree.js';
+import { type VaryingParameters, varyingParametersOf } from './varying-parameters.js';
+
+/** From this many runs on, groups start folded. */
+const many = 300;
+
+/** What the fleet and the user's choices amount to: the rows of the list and the totals. */
+export type ListModel = {
+  readonly runs: readonly RunSummary[];
+  readonly sweeps: readonly SweepSummary[];
+  readonly metric: string | null;
+  readonly tree: Tree;
+  readonly rows: readonly TreeNode[];
+  readonly tally: Tally;
+  readonly pace: Pace;
+  /** What tells the runs apart. Computed when it is asked for, once for as long as there are the same runs. */
+  readonly variety: () => VaryingParameters;
+  /** What the list can be divided by; as above. */
+  readonly groupChoices: () => readonly GroupChoice[];
+};
+
+type FleetPart = Pick<ListModel, 'runs' | 'sweeps' | 'pace' | 'variety' | 'groupChoices'>;
+
+/**
+ * Computes scenes, and only what has changed since the last: the tree once per publication of the fleet, the rows
+ * once per fold. A key that moves the selection costs nothing here, however many runs there are.
+ */
+export class ListModelBuilder {
+  readonly #fleet: FleetPort;
+  readonly #sweep: string | null;
+  readonly #grower = new TreeGrower();
+  readonly #fleetPart = new Memoized<FleetPart>();
+  readonly #matches = new Memoized<(run: RunSummary) => boolean>();
+  readonly #treePart = new Memoized<Pick<ListModel, 'metric' | 'tree' | 'tally'>>();
+  readonly #whole = new Memoized<ListModel>();
+  readonly #usualMetric = new Memoized<string | null>();
+  /** Once there is one it stays. */
+  #defaultMetric: string | null = null;
+  /** The publication that scenes show. */
+  #seen: number;
+
+  /** `sweep`: show this one only; null shows all. */
+  constructor(fleet: FleetPort, sweep: string | null) {
+    this.#fleet = fleet;
+    this.#sweep = sweep;
+    this.#seen = fleet.version();
+  }
+
+  /** Lets the next scenes show what the fleet has published since the last call. */
+  takeNews(): void {
+    this.#seen = this.#fleet.version();
+  }
+
+  scene(ui: UiState, now: number): ListModel {
+    const { filter, grouping, sort } = ui;
+    const fleet = this.#fleetPart.value([this.#seen], () => this.#readFleet(now));
+    this.#defaultMetric ??= this.#usualMetric.value([fleet], () => usualMetric(fleet.sweeps, fleet.runs));
+    const metric = ui.metric ?? this.#defaultMetric;
+    const grown = this.#treePart.value([fleet, filter, grouping, sort, metric], () => {
+      const options = { matches: this.#matcher(filter, fleet, now), grouping, sort, metric, now };
+      const tree = this.#grower.grow(fleet.runs, fleet.sweeps, options);
+      return { metric, tree, tally: tally(fleet.runs, metric) };
+    });
+    return this.#whole.value([grown, ui.folds], () => {
+      const rows = flatten(grown.tree, (branch) => isFolded(branch, ui, fleet.runs.length));
+      return { ...fleet, ...grown, rows };
+    });
+  }
+
+  #readFleet(now: number): FleetPart {
+    const isShown = (name: string): boolean => this.#sweep === null || name === this.#sweep;
+    const runs = [...this.#fleet.runs.values()].filter(({ sweep }) => isShown(sweep));
+    const known = this.#fleetPart.current;
+    const sweeps = [...this.#fleet.sweeps.values()].filter(({ name }) => isShown(name));
+    const isSame = known !== undefined && haveSameParameters(known.runs, runs);
+    const variety = isSame ? known.variety : lazy(() => varyingParametersOf(runs));
+    const choices = lazy(() => groupChoices(runs, sweeps, variety()));
+    return { runs, sweeps, pace: paceOf(runs, now), variety, groupChoices: choices };
+  }
+
+  /** The same function for as long as the filter lets the same runs through: one about ages does not. */
+  #matcher(filter: string, fleet: FleetPart, now: number): (run: RunSummary) => boolean {
+    const query = readRunQuery(filter);
+    if (query.kind === 'problem') return showAll;
+    return this.#matches.value([filter, isAboutTime(query) ? fleet : null], () => runTest(query, now));
+  }
+}
+
+export function isFolded({ key, kind }: Branch, { folds }: UiState, runs: number): boolean {
+  return folds.get(key) ?? (kind === 'group' && runs > many);
+}
+
+function haveSameParameters(a: readonly RunSummary[], b: readonly RunSummary[]): boolean {
+  return a.length === b.length && a.every(({ parameters }, index) => parameters === b[index]!.parameters);
+}
+
+/** Runs looked at for a metric where no sweep says what to show. */
+const mostRuns = 64;
+
+/** The default metric of the first sweep that says what to show, or else of the first run that wrote one. */
+function usualMetric(sweeps: readonly SweepSummary[], runs: readonly RunSummary[]): string | null {
+  const choice = sweeps.find(({ show }) => show.length > 0) ?? sweeps[0] ?? { show: [], x: 'step' };
+  if (choice.show.length > 0) return defaultMetric([], choice);
+  let looks = 0;
+  for (const { metrics } of runs) {
+    const written = Object.keys(metrics);
+    const metric = written.length === 0 ? null : defaultMetric(written, choice);
+    if (metric !== null || (written.length > 0 && ++looks === mostRuns)) return metric;
+  }
+  return null;
+}
+
+const showAll = (): boolean => true;
+
+function isAboutTime(query: RunQuery): boolean {
+  return hasTerm(query, (term) => term.kind === 'fact' && term.fact === 'age');
+}
