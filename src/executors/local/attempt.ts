@@ -14,8 +14,16 @@ export function newAttempt(
 ): Attempt {
   const startedAt = child === null ? -Infinity : performance.now();
   return {
-    ...{ ...which, child, startedAt, identity: null, command: null, stopped: false, paused: false, killedAt: null },
-    ...{ seen: new Set<string>(), orphan: null, unreadSince: null, ending: null, endedAt: 0, trouble: null },
+    ...{ ...which, child, startedAt, identity: null, command: null, stopped: false, paused: false, bereaved: false },
+    ...{
+      killedAt: null,
+      seen: new Set<string>(),
+      orphan: null,
+      unreadSince: null,
+      ending: null,
+      endedAt: 0,
+      trouble: null,
+    },
   };
 }
 
@@ -43,6 +51,8 @@ export type Attempt = {
   stopped: boolean;
   /** We have made it stand still. */
   paused: boolean;
+  /** While it stood still, its command was dead and its shim was not, when they were last looked at. */
+  bereaved: boolean;
   /** When SIGKILL was sent to all of it. */
   killedAt: number | null;
   /** Its shim died without a word; null: it lives, or has told the end. */
