@@ -13,6 +13,7 @@ import { UserError } from '../base/user-error.js';
 import { everyPoint } from '../metrics/bounded-series.js';
 import { openMetrics, type Pause } from '../metrics/run-metrics.js';
 import { naturalOrder } from '../text/natural-order.js';
+import { countingIn } from './counting-metrics.js';
 import { type Cell, cellsOf, summariseMetrics } from './metric-summary.js';
 import { eachRun } from './read-runs.js';
 import type { Report, Section } from './report.js';
@@ -132,13 +133,18 @@ type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'rows'>;
 
 async function metricTable(cells: Cell[], choice: MetricsToShow, pause?: Pause): Promise<MetricTable> {
   const lasts: Record<string, number | null>[][] = [];
+  const counting = new Set<string>();
   for (const { runs } of cells) {
     const ofCell: Record<string, number | null>[] = [];
-    for (const { directory } of runs) ofCell.push((await openMetrics(directory).readToEnd(pause)).last());
+    for (const { directory } of runs) {
+      const metrics = await openMetrics(directory).readToEnd(pause);
+      ofCell.push(metrics.last());
+      for (const key of countingIn(metrics, choice)) counting.add(key);
+    }
     lasts.push(ofCell);
   }
   const written = new Set(lasts.flat().flatMap((last) => Object.keys(last)));
-  const keys = shownMetrics(written, choice);
+  const keys = shownMetrics(written, choice, counting);
   return { keys, rows: cells.map((cell, index) => summariseMetrics(cell, lasts[index]!, keys)) };
 }
 

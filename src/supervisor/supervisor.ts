@@ -13,6 +13,7 @@ import { Turns } from './core/turns.js';
 import { GpuWatch, type HostConfig } from './gpus/gpu-watch.js';
 import { NotificationCentre } from './notify/notifications.js';
 import { Publisher } from './publish/publisher.js';
+import { RunEtas } from './publish/run-etas.js';
 import { sweepSummaries } from './publish/run-view.js';
 import { RequestHandler } from './requests/request-handler.js';
 import { Endings } from './runs/endings.js';
@@ -195,9 +196,12 @@ function withExecutor(known: ReturnType<typeof withReporting>) {
 function withClients(known: ReturnType<typeof withExecutor>) {
   const { runsDirectory, log, state, clock, submissions, plannedRuns, watcher, gpus, launcher, records } = known;
   const requests = requestHandler(known);
+  const planned = (id: RunId) => plannedRuns.of(id)!;
+  const etas = new RunEtas({ state, planned, monitored: (id) => watcher.vitals(id), now: known.now });
   const publisher = new Publisher({
     ...{ state, log },
-    planned: (id) => plannedRuns.of(id)!,
+    planned,
+    etaOf: (run) => etas.of(run),
     contextOf: (run) => contextOf(run, known),
     delayOf: (id) => launcher.delayOf(id),
     wallTime: (at) => clock.wallTime(at),
@@ -208,7 +212,7 @@ function withClients(known: ReturnType<typeof withExecutor>) {
     answer: (request, client) => requests.answer(request, client),
     prepare: (untilMs) => records.flush(untilMs),
   });
-  return { ...known, publisher };
+  return { ...known, etas, publisher };
 }
 
 function requestHandler(known: ReturnType<typeof withExecutor>): RequestHandler {
@@ -246,11 +250,12 @@ function problems({ launcher, gpus, losses }: ReturnType<typeof withExecutor>): 
 
 /** The one place that says who hears of what happens, and in which order; see `Observer`. */
 function subscribeAll(parts: ReturnType<typeof withClients>): void {
-  const { isOurs, log, loop, observer, gpus, publisher, notifications, deadline, state, journal } = parts;
+  const { isOurs, log, loop, observer, gpus, etas, publisher, notifications, deadline, state, journal } = parts;
   loop.subscribe(
     // Records and metrics first: whoever hears of an end can read of it.
     observer,
     gpus,
+    etas,
     publisher,
     notifications,
     { follow: () => deadline.set(nextDeadline(state)) },

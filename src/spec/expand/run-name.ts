@@ -2,6 +2,7 @@ import { Name } from '../../base/ids.js';
 import { diagnosticsError, type LocatedDiagnostic } from '../file/diagnostic.js';
 import type { SweepFile } from '../file/sweep-file.js';
 import type { CompiledBlock } from './compiled-block.js';
+import { romanized } from '../../text/romanized.js';
 import type { Value } from './expression/cel-environment.js';
 import type { Point } from './grid.js';
 import { fnv1a64 } from './identity.js';
@@ -13,7 +14,7 @@ const longest = 120;
 
 /**
  * Names for runs whose group has no `name`: the group and the parameters that vary, shortened, as in
- * `tune_lr0.001_bs32_s0`. Values that cannot stand in a folder name are changed; a mark from the run's parameters keeps
+ * `tune_lr0.001_bs32_s0`. Values that cannot stand in a folder name are changed, and those in other letters written in ours; a mark from the run's parameters keeps
  * names apart that mending or cutting made equal.
  */
 export function defaultNames({ block, axes, variants }: CompiledBlock, points: readonly Point[]): string[] {
@@ -61,7 +62,7 @@ export function varyingNames(points: readonly Pick<Point, 'parameters'>[]): stri
 
 /** `lr0.1`, but `opt-sgd` and `b1=0.9`, so that one can see where the name ends. */
 function joined(short: string, value: Value): string {
-  const text = valueText(value).replace(/[^A-Za-z0-9._=+,@-]+/g, '-');
+  const text = romanized(valueText(value)).replace(/[^A-Za-z0-9._=+,@-]+/g, '-');
   if (/\d$/.test(short)) return `${short}=${text}`;
   return /^[\d.-]/.test(text) || text === '' ? `${short}${text}` : `${short}-${text}`;
 }
