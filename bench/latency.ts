@@ -38,7 +38,7 @@ export async function benchLatency(): Promise<string[]> {
     const entry = 'bench/programs/live-window.tsx';
     const program = await bundle(folder, entry, 'live-window');
     // Ink as it comes: ours is without what draws.
-    const peer = await bundle(folder, entry, 'ink-window', { plugins: [] });
+    const peer = await bundle(folder, entry, 'ink-window', { plugins: [], external: ['react-devtools-core'] });
     const lines: string[] = [
       `key → frame, every run updated ${updatesPerSecond} times a second, ${keys} keys each`,
       '                                   p50      p95      p99      CPU      RSS     output',

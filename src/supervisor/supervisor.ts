@@ -7,7 +7,7 @@ import { isSettled } from '../scheduler/placement/waiting-reason.js';
 import { type Snapshot, snapshotOf } from '../scheduler/snapshot.js';
 import type { PlannedRun } from '../spec/planned-run.js';
 import { EventLoop } from './core/event-loop.js';
-import { RoundRobin } from './core/round-robin.js';
+import { TurnQueue } from './core/turn-queue.js';
 import { ClockWatch, DeadlineClock, SteadyClock } from './core/steady-clock.js';
 import { Turns } from './core/turns.js';
 import { GpuWatch, type HostConfig } from './gpus/gpu-watch.js';
@@ -125,7 +125,7 @@ function wired(options: SupervisorOptions, opened: OpenedRuns) {
   return parts;
 }
 
-export type Parts = ReturnType<typeof wired>;
+type Parts = ReturnType<typeof wired>;
 
 /** What is known of the runs, and the event loop that changes it. */
 function withLoop(options: SupervisorOptions, { journal, state }: OpenedRuns) {
@@ -179,7 +179,7 @@ function withExecutor(known: ReturnType<typeof withReporting>) {
     },
   );
   const launcher = new Launcher({
-    ...{ state, book: submissions, bin, executor, gpus, shortage, tell, changed, now },
+    ...{ state, submissions, bin, executor, gpus, shortage, tell, changed, now },
     mention: (event) => loop.mention(event),
     tookOver: (id, orphan, pid) => {
       log(`${id}: attempt ${orphan} (process ${pid}) still runs; it is taken over, not started again`);
@@ -187,7 +187,7 @@ function withExecutor(known: ReturnType<typeof withReporting>) {
     },
     ended: (id, attempt, ending) => endings.ended(id, attempt, ending, []),
   });
-  const launches = new RoundRobin<Launch>(LAUNCH_MS, (launch) => launcher.launch(launch));
+  const launches = new TurnQueue<Launch>(LAUNCH_MS, (launch) => launcher.launch(launch));
   const observer = new RunObserver({ state, plannedRuns, clock, records, watcher, warnings, gpus, executor });
   return { ...known, executor, launcher, launches, observer };
 }
@@ -218,10 +218,10 @@ function withClients(known: ReturnType<typeof withExecutor>) {
 function requestHandler(known: ReturnType<typeof withExecutor>): RequestHandler {
   const { state, completionOf, now, submissions, plannedRuns, loop, executor, gpus, records, redaction } = known;
   return new RequestHandler({
-    ...{ state, now, book: submissions, judge: completionOf },
+    ...{ state, now, submissions, completionOf },
     planned: (id) => plannedRuns.of(id),
     ask: (event) => loop.ask(event),
-    elderOf: (directory, attempt) => executor.orphanedAttemptOf(directory, attempt),
+    orphanedAttemptOf: (directory, attempt) => executor.orphanedAttemptOf(directory, attempt),
     resources: () => executor.resources(),
     inventory: (environment) => gpus.inventory(environment),
     capture: (plan, environment, names) =>

@@ -1,3 +1,4 @@
+import { press } from '../../src/tui/app/key-handlers.js';
 import { mountApp } from '../../src/tui/app/mount-app.js';
 import { WindowStore } from '../../src/tui/app/window-store.js';
 import type { RunFilesPort } from '../../src/tui/state/port.js';
@@ -15,7 +16,9 @@ export function aWindow(
 ): WindowStore {
   const perform = ({ type }: { type: string }): void => void options.orders?.push(type);
   const ports = { fleet, files, now: () => now, summary: options.summary, perform };
-  return new WindowStore(ports, options.sweep === undefined ? 'abcd' : options.sweep);
+  const store = new WindowStore(ports, options.sweep === undefined ? 'abcd' : options.sweep);
+  store.listen(press);
+  return store;
 }
 
 type Shown = { readonly surface: Surface; readonly mounted: MountedWindow; failure: Error | undefined };

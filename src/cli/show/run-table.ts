@@ -8,7 +8,7 @@ import { narrowNumber } from '../../text/numbers.js';
 import { type Column, tableLines } from '../../text/table.js';
 import type { Line, Painted } from '../terminal.js';
 
-export type RunTableOptions = {
+type RunTableOptions = {
   readonly sweeps: ReadonlyMap<string, SweepSummary>;
   /** Columns of the terminal. */
   readonly width: number;

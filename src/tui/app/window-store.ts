@@ -5,8 +5,7 @@ import type { Draft } from '../state/editor-port.js';
 import { FleetEffects, isFleetEffect } from './fleet-effects.js';
 import { GpuHistory } from '../model/gpu-history.js';
 import { History } from '../model/history.js';
-import type { KeyContext } from './key-context.js';
-import { press } from './key-handlers.js';
+import type { KeyContext, Press } from './key-context.js';
 import { ListMemory } from '../widgets/run-list/list-memory.js';
 import { isFolded, type ListModel, ListModelBuilder } from '../model/list-model.js';
 import { withFound } from '../screens/run/log-handler.js';
@@ -32,7 +31,6 @@ import { SummaryTable } from '../screens/sweep/summary-table.js';
 import { Throttle } from '../model/throttle.js';
 import { type Dialog, initialUi, type Note, type UiState, type WindowEffect } from '../state/ui-state.js';
 import type { Branch, TreeNode } from '../model/branch-index.js';
-import { helpLines } from '../dialogs/dialogs.js';
 import { openFocus } from '../screens/run/open-screen.js';
 import { runArea } from '../screens/run/layout.js';
 import { scrollTo } from '../widgets/scroll.js';
@@ -75,6 +73,7 @@ const notch = 3;
  */
 export class WindowStore implements ModelSource {
   readonly #ports: WindowPorts;
+  #press: Press = unheard;
   readonly #preferences: PreferencesPort;
   readonly #memory: ListMemory;
   readonly #scenes: ListModelBuilder;
@@ -156,10 +155,15 @@ export class WindowStore implements ModelSource {
     this.#changed();
   }
 
+  /** Hands over what keys do. They come with the components, as dialogs have both in one place; the first picture needs neither. */
+  listen(press: Press): void {
+    this.#press = press;
+  }
+
   /** `key`: a name as `keyNames` gives it. */
   readonly press = (key: string): void => {
     const scene = this.#scene();
-    const { ui, order } = press(this.#ui, key, this.#situation(scene));
+    const { ui, order } = this.#press(this.#ui, key, this.#situation(scene));
     if (ui.dialog.kind === 'table' && this.#ui.dialog.kind !== 'table') void this.#table.read();
     this.#ui = ui;
     this.#memory.keepViews(ui);
@@ -272,7 +276,6 @@ export class WindowStore implements ModelSource {
     const xChoices = (): readonly XChoice[] => this.#xChoices(node, scene);
     // Not those of the last frame: two keys may come between two frames.
     const charts = (): number => filledCharts(this.#detailFor(node, scene));
-    const { keys } = this.#ui;
     return {
       rows: scene.rows,
       runs: scene.runs,
@@ -291,9 +294,6 @@ export class WindowStore implements ModelSource {
       },
       get xChoices() {
         return xChoices();
-      },
-      get helpLength() {
-        return helpLines(keys).length;
       },
       variety: scene.variety,
       groupChoices: scene.groupChoices,
@@ -408,4 +408,9 @@ export class WindowStore implements ModelSource {
     const inputs = [node?.key, members, scene.metric, xKey, this.#history.version];
     return this.#detail.value(inputs, () => detailOf(node, scene, this.#history, xKey));
   }
+}
+
+/** Until the window is mounted, keys wait in the terminal. */
+function unheard(): never {
+  throw new Error('A key was pressed before the window was mounted.');
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RoundRobin } from '../../../src/supervisor/core/round-robin.js';
+import { TurnQueue } from '../../../src/supervisor/core/turn-queue.js';
 import { waitFor } from '../testbed.js';
 
 function busyFor(ms: number): void {
@@ -9,14 +9,14 @@ function busyFor(ms: number): void {
 describe('what is done in turns', () => {
   it('is done at once while it is little', () => {
     const done: number[] = [];
-    const turns = new RoundRobin<number>(20, (thing) => done.push(thing));
+    const turns = new TurnQueue<number>(20, (thing) => done.push(thing));
     [1, 2, 3].forEach((thing) => turns.give(thing));
     expect(done).toEqual([1, 2, 3]);
   });
 
   it('is done in its order, and others come in between, when it is much', async () => {
     const done: number[] = [];
-    const turns = new RoundRobin<number>(20, (thing) => {
+    const turns = new TurnQueue<number>(20, (thing) => {
       busyFor(6);
       done.push(thing);
     });
@@ -32,7 +32,7 @@ describe('what is done in turns', () => {
 
   it('is done in its order also when one leads to another', async () => {
     const done: number[] = [];
-    const turns: RoundRobin<number> = new RoundRobin<number>(20, (thing) => {
+    const turns: TurnQueue<number> = new TurnQueue<number>(20, (thing) => {
       done.push(thing);
       if (thing < 10) turns.give(thing + 10);
     });
@@ -43,7 +43,7 @@ describe('what is done in turns', () => {
 
   it('is not done any more once it is closed', async () => {
     const done: number[] = [];
-    const turns = new RoundRobin<number>(1, (thing) => {
+    const turns = new TurnQueue<number>(1, (thing) => {
       busyFor(2);
       done.push(thing);
     });

@@ -2,7 +2,7 @@
  * Does one thing after another, in the order in which they were given, but only so many in one turn of the event loop: in
  * between, clients are heard and ends are noticed. What is given while there is little to do is done at once.
  */
-export class RoundRobin<Thing> {
+export class TurnQueue<Thing> {
   readonly #atOnceMs: number;
   readonly #perform: (thing: Thing) => void;
   readonly #waiting: Thing[] = [];
