@@ -21,7 +21,7 @@ export const runHealths = ['ok', 'stalled', 'nan'] as const;
 
 /** The states that a run does not leave by itself. */
 export const endStates = ['done', 'failed', 'killed', 'lost'] as const satisfies readonly RunWord[];
-export type EndState = (typeof endStates)[number];
+type EndState = (typeof endStates)[number];
 
 /** Whether a run in this state is over, well or not: nothing of it runs, and nothing is waited for. */
 export function hasEnded(state: RunWord): state is EndState {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 /** What a verb is for; `--help` and the README list them under these headings, in this order. */
 export const headings = ['Launch', 'Look', 'Act', 'Machine'] as const;
-export type Heading = (typeof headings)[number];
+type Heading = (typeof headings)[number];
 
 /** One option as commander takes it. */
 export type VerbOption = {

@@ -40,7 +40,7 @@ export async function watch(
 /** Begins to load the window where one will be shown: while the supervisor answers there is time for it. */
 export function prepareWindow({ plain }: LaunchOptions): void {
   // Whoever opens it will meet the same problem, and tells of it.
-  if (hasScreen() && plain !== true) import('../tui/app/window.js').catch(() => undefined);
+  if (hasScreen() && plain !== true) import('../tui/app/mount-app.js').catch(() => undefined);
 }
 
 async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched): Promise<number> {

@@ -3,7 +3,7 @@ import { numberOf } from './parser.js';
 import type { Operator, RunQuery } from './query.js';
 import { type Fact, factOf, type Field, fields, type QueriedRun } from './words.js';
 
-export type RunTest = (run: QueriedRun) => boolean;
+type RunTest = (run: QueriedRun) => boolean;
 
 /**
  * A query as a test. What a run does not have is neither equal to anything nor above or below it.

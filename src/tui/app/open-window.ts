@@ -1,17 +1,19 @@
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import type { Instance } from 'ink';
 import { UserError } from '../../base/user-error.js';
 import { runFiles as files } from '../../contract/files.js';
 import { packageCount, readRunRecord } from '../../files/run-record-file.js';
 import { fileSource, lastLines } from '../../logs/log-source.js';
 import { openOutlinedMetrics } from '../../metrics/outlined-metrics.js';
 import { capabilitiesOf } from '../terminal/capabilities.js';
-import { calmNewsPause, Controller } from './controller.js';
+import { calmNewsPause, WindowStore } from './window-store.js';
 import type { EditorPort } from '../state/editor-port.js';
 import { ExternalEditor } from './external-editor.js';
-import { paintFrame } from './paint-frame.js';
-import { Painter } from '../terminal/painter.js';
+import { firstPicture } from './first-picture.js';
+import { listen } from '../terminal/listen.js';
+import type { InputEvent } from '../terminal/input-event.js';
+import { type Size, Surface } from '../surface/surface.js';
+import type { MountedWindow } from '../surface/mount-window.js';
 import type { FleetPort, RunDetails, RunFilesPort } from '../state/port.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
 import { passingPreferences } from './preferences.js';
@@ -19,7 +21,7 @@ import type { SummaryPort } from '../state/summary-port.js';
 import { dieBy, type Interruption, TerminalSession } from '../terminal/terminal-session.js';
 import { type Capabilities, themeFor } from '../terminal/theme.js';
 import type { WindowEffect } from '../state/ui-state.js';
-import type { mountWindow } from './window.js';
+import type { mountApp } from './mount-app.js';
 
 export type WindowOptions = {
   readonly fleet: FleetPort;
@@ -76,13 +78,14 @@ class WindowLife {
   readonly #stdout: NodeJS.WriteStream;
   readonly #onReady: () => void;
   readonly #answer: Answer;
-  readonly #painter: Painter;
-  readonly #controller: Controller;
+  readonly #surface: Surface;
+  readonly #store: WindowStore;
   readonly #session: TerminalSession;
   readonly #capabilities: Capabilities;
   readonly #preferences: PreferencesPort;
   readonly #desk: ExternalEditor;
-  #ink: Instance | null = null;
+  #mounted: MountedWindow | null = null;
+  #deafen: () => void = () => undefined;
   #isOver = false;
 
   constructor(options: WindowOptions, answer: Answer) {
@@ -93,15 +96,16 @@ class WindowLife {
     this.#capabilities = capabilitiesOf(options.environment ?? {}, options.ascii ?? false);
     const { fleet, summary, files = runFiles, preferences = passingPreferences() } = options;
     this.#preferences = preferences;
-    this.#painter = new Painter(options.stdout, themeFor(this.#capabilities, preferences.theme));
+    const theme = themeFor(this.#capabilities, preferences.theme);
+    this.#surface = new Surface(options.stdout, theme, sizeOf(options.stdout), this.#fail);
     const perform = (order: WindowEffect): void => this.#perform(order);
     const ports = { fleet, files, summary, preferences, perform, now: Date.now, newsPause: calmNewsPause };
-    this.#controller = new Controller(ports, options.sweep ?? null);
+    this.#store = new WindowStore(ports, options.sweep ?? null);
     this.#session = new TerminalSession(options.stdin, options.stdout, {
       onInterruption: (interruption) => this.#interrupt(interruption),
-      onLeave: () => this.#painter.rest(),
+      onLeave: () => this.#surface.rest(),
       onReturn: () => {
-        this.#painter.wake();
+        this.#surface.wake();
         this.#repaint();
       },
     });
@@ -110,8 +114,8 @@ class WindowLife {
       preferences,
       lend: (use) => this.#session.lend(use),
       write: (codes) => void this.#stdout.write(codes),
-      say: this.#controller.say,
-      review: this.#controller.review,
+      say: this.#store.say,
+      review: this.#store.review,
     });
   }
 
@@ -120,29 +124,35 @@ class WindowLife {
     this.#session.begin();
     this.#stdout.on('resize', this.#repaint);
     try {
-      this.#controller.resize(this.#stdout.columns, this.#stdout.rows);
-      paintFrame(this.#controller, this.#painter);
+      this.#store.resize(this.#stdout.columns, this.#stdout.rows);
+      this.#surface.preview(firstPicture(this.#store.model(), this.#surface.size()));
     } catch (error) {
       return this.#fail(error);
     }
-    // Ink and React are more than half of the window's code: its first frame does not wait until they are loaded. A key that is
-    // pressed meanwhile waits in the terminal.
-    import('./window.js').then((loaded) => this.#mount(loaded.mountWindow)).catch(this.#fail);
+    // Ink and React are more than half of the window's code: its first picture does not wait until they are loaded. A key that
+    // is pressed meanwhile waits in the terminal.
+    import('./mount-app.js').then((loaded) => this.#mount(loaded.mountApp)).catch(this.#fail);
   }
 
-  #mount(mount: typeof mountWindow): void {
+  #mount(mount: typeof mountApp): void {
     if (this.#isOver) return;
-    const parts = { controller: this.#controller, painter: this.#painter, onError: this.#fail };
-    this.#ink = mount(parts, this.#stdin, this.#stdout);
-    this.#ink.waitUntilExit().catch(this.#fail);
+    this.#mounted = mount({ store: this.#store, surface: this.#surface, onError: this.#fail });
+    this.#stdin.setRawMode(true);
+    this.#deafen = listen(this.#stdin, this.#hear);
     this.#onReady();
   }
+
+  readonly #hear = (event: InputEvent): void => {
+    if (event.kind === 'key') this.#store.press(event.name);
+    else if (event.kind === 'paste') this.#store.paste(event.text);
+    else this.#surface.point({ ...event, kind: event.kind === 'click' ? 'click' : event.way });
+  };
 
   readonly #fail = (error: unknown): void => this.#finish(() => this.#answer.reject(asError(error)));
 
   readonly #repaint = (): void => {
-    this.#painter.forget();
-    this.#controller.resize(this.#stdout.columns, this.#stdout.rows);
+    this.#store.resize(this.#stdout.columns, this.#stdout.rows);
+    this.#surface.resize(sizeOf(this.#stdout));
   };
 
   #perform(order: WindowEffect): void {
@@ -150,7 +160,7 @@ class WindowLife {
     else if (order.type === 'repaint') this.#repaint();
     else if (order.type === 'suspend') this.#session.suspend();
     else if (order.type === 'leave')
-      this.#finish(() => this.#answer.resolve(this.#controller.isEnded ? 'ended' : 'detached'));
+      this.#finish(() => this.#answer.resolve(this.#store.isEnded ? 'ended' : 'detached'));
     else this.#desk.obey(order);
     if (order.type === 'prefer') this.#prefer();
   }
@@ -158,8 +168,8 @@ class WindowLife {
   /** What was chosen holds at once; that it is written takes longer. */
   #prefer(): void {
     this.#session.useMouse(this.#preferences.mouse);
-    this.#painter.restyle(themeFor(this.#capabilities, this.#preferences.theme));
-    this.#controller.prefer();
+    this.#surface.restyle(themeFor(this.#capabilities, this.#preferences.theme));
+    this.#store.prefer();
   }
 
   #interrupt(interruption: Interruption): void {
@@ -170,16 +180,22 @@ class WindowLife {
     });
   }
 
-  /** Ink first (it would draw on the person's own screen), then the terminal, then the answer. */
+  /** What draws and what reads keys first (either would go on on the person's own screen), then the terminal, then the answer. */
   #finish(tell: () => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#stdout.off('resize', this.#repaint);
-    this.#controller.close();
-    this.#ink?.unmount();
+    this.#store.close();
+    this.#deafen();
+    this.#surface.rest();
+    this.#mounted?.unmount();
     this.#session.end();
     tell();
   }
+}
+
+function sizeOf({ columns, rows }: NodeJS.WriteStream): Size {
+  return { width: columns, height: rows };
 }
 
 function asError(error: unknown): Error {

@@ -1,13 +1,13 @@
 import { ComparisonReader } from '../screens/compare/comparison-reader.js';
 import { SweepOverviewReader } from '../screens/sweep/sweep-overview-reader.js';
-import { sweepLines } from '../screens/sweep/sweep-screen.js';
+import { sweepLines } from '../screens/sweep/sweep-screen-lines.js';
 import type { SweepOverview } from '../screens/sweep/sweep-overview.js';
 import type { History, Wanted } from '../model/history.js';
 import type { FleetPort } from '../state/port.js';
 import type { ListModel } from '../model/list-model.js';
 import type { KeyContext } from './key-context.js';
 import type { UiState } from '../state/ui-state.js';
-import { compareExtent } from '../screens/compare/compare-screen.js';
+import { compareExtent } from '../screens/compare/compare-screen-lines.js';
 import type { Comparison } from '../screens/compare/comparison.js';
 import type { XChoice } from '../widgets/chart/x-axis.js';
 

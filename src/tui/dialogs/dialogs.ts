@@ -11,7 +11,9 @@ import { scrollTo } from '../widgets/scroll.js';
 import type { Dialog } from '../state/ui-state.js';
 import { xChoiceLines } from './chart-x-choices.js';
 import { listDialogBox } from './list-dialog-box.js';
-import { type Box, boxFrame, overlay } from './overlay.js';
+import type { Box } from './box.js';
+import { dialogFrame } from '../widgets/dialog-size.js';
+import type { Size } from '../surface/surface.js';
 import { paletteBox } from './palette-box.js';
 import { columnsOf, fit, fitRight, type Line, lineWidth, onBackground, span } from '../widgets/span.js';
 import { stateLook, statesInOrder } from '../model/state-look.js';
@@ -49,20 +51,12 @@ const boxes: { readonly [K in Dialog['kind']]: BoxOf<Extract<Dialog, { kind: K }
   views: (dialog, { model, page }) => listDialogBox(model, dialog, page),
 };
 
-/** The screen with the open dialog over it, if there is one. */
-export function withDialog(screen: readonly Line[], model: WindowModel, width: number): readonly Line[] {
+/** The box of the dialog that is open; null where there is none, or none is to be seen. */
+export function openBox(model: WindowModel, { width, height }: Size): Box | null {
   const { dialog } = model.ui;
-  const rows = screen.length;
-  if (dialog.kind === 'filter') {
-    return withOffer(screen, dialog.offer, {
-      column: 3 + textWidth(dialog.line.text.slice(0, dialog.offer.from)),
-      below: width < 80 || rows < 24 ? 1 : 2,
-    });
-  }
   // The table has a function for each kind of dialog; the compiler cannot see that key and argument belong together.
   const boxOf = boxes[dialog.kind] as BoxOf<Dialog>;
-  const box = boxOf(dialog, { model, width, rows, page: Math.max(1, rows - 4) });
-  return box === null ? screen : overlay(screen, box, width);
+  return boxOf(dialog, { model, width, rows: height, page: Math.max(1, height - 4) });
 }
 
 /** A list to choose from, at most twenty rows of it, with the chosen one in sight. */
@@ -125,24 +119,25 @@ function axesLines({ comparison }: WindowModel, chosen: number): Line[] {
 
 const mostRows = 8;
 
-/** The screen with what the prompt at its bottom can go on with, above the word it belongs to. `below`: rows of the prompt and what is under it. */
-export function withOffer(
-  screen: readonly Line[],
+/** Where a list of words lies on the screen. */
+type Offered = { readonly left: number; readonly top: number; readonly width: number; readonly lines: readonly Line[] };
+
+/**
+ * What the prompt at the bottom of the screen can go on with, above the word it belongs to; null when there is nothing.
+ *
+ * @param column Where the word begins. @param below Rows of the prompt and of what is under it.
+ */
+export function offered(
   offer: Offer,
+  size: Size,
   { column, below }: { readonly column: number; readonly below: number },
-): readonly Line[] {
-  const rows = Math.min(offer.candidates.length, mostRows, screen.length - below - 1);
-  if (rows <= 0) return screen;
+): Offered | null {
+  const rows = Math.min(offer.candidates.length, mostRows, size.height - below - 1);
+  if (rows <= 0) return null;
   const lines = offerLines(offer, rows);
-  const width = lineWidth(screen[0]!);
-  const inner = Math.min(width, Math.max(...lines.map(lineWidth)));
-  const left = Math.max(0, Math.min(column - 1, width - inner));
-  const top = screen.length - below - rows;
-  return screen.map((line, row) => {
-    const part = lines[row - top];
-    if (part === undefined) return line;
-    return [...columnsOf(line, 0, left), ...columnsOf(part, 0, inner), ...columnsOf(line, left + inner, width)];
-  });
+  const width = Math.min(size.width, Math.max(...lines.map(lineWidth)));
+  const left = Math.max(0, Math.min(column - 1, size.width - width));
+  return { left, top: size.height - below - rows, width, lines: lines.map((line) => columnsOf(line, 0, width)) };
 }
 
 function offerLines({ candidates, chosen }: Offer, rows: number): Line[] {
@@ -161,7 +156,7 @@ function offerLines({ candidates, chosen }: Offer, rows: number): Line[] {
 export function draftBox({ title, path, verdict }: Draft, top: number, { width, rows }: Room): Box {
   const isReady = verdict.kind === 'ready';
   const said = 'lines' in verdict ? verdict.lines : [];
-  const inner = width - boxFrame - 2;
+  const inner = width - dialogFrame - 2;
   const lines = said.flatMap((line) => {
     const tone = toneOf(line, isReady);
     return wrapped(line, inner).map((part): Line => [span(part, tone)]);

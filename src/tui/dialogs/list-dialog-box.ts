@@ -10,7 +10,7 @@ import type { SavedView } from '../state/preferences-port.js';
 import { scrollTo } from '../widgets/scroll.js';
 import { viewsOf } from './views-handler.js';
 import { lineWithCursor } from '../widgets/line-with-cursor.js';
-import type { Box } from './overlay.js';
+import type { Box } from './box.js';
 import { isInitialSort, sortWords } from '../state/sort.js';
 import { fit, fitRight, type Line, onBackground, span } from '../widgets/span.js';
 import type { WindowModel } from '../model/window-model.js';

@@ -6,7 +6,8 @@ import type { PaletteView } from './palette.js';
 import { scrollTo } from '../widgets/scroll.js';
 import type { PaletteDialog, UiState } from '../state/ui-state.js';
 import { lineWithCursor } from '../widgets/line-with-cursor.js';
-import { type Box, boxFrame } from './overlay.js';
+import type { Box } from './box.js';
+import { dialogFrame } from '../widgets/dialog-size.js';
 import { ends, fit, fitLine, type Line, onBackground, span } from '../widgets/span.js';
 import { wrapWithin } from '../../text/wrap.js';
 
@@ -15,7 +16,7 @@ const mostRows = 12;
 
 /** The prompt, what Enter would do, and the commands or words to choose from. `width`, `rows`: of the screen below it. */
 export function paletteBox(dialog: PaletteDialog, view: PaletteView, ui: UiState, room: Room): Box {
-  const inner = Math.min(widest, room.width - boxFrame);
+  const inner = Math.min(widest, room.width - dialogFrame);
   const said = saidLines(view, dialog.isRefused, inner);
   const all = view.kind === 'commands' ? view.entries.length : view.offer.candidates.length;
   // The box keeps its height while one types, or it would jump.

@@ -47,8 +47,6 @@ export class ListModelBuilder {
   readonly #treePart = new Memoized<Pick<ListModel, 'metric' | 'tree' | 'tally'>>();
   readonly #whole = new Memoized<ListModel>();
   readonly #usualMetric = new Memoized<string | null>();
-  /** Once there is one it stays. */
-  #defaultMetric: string | null = null;
   /** The publication that scenes show. */
   #seen: number;
 
@@ -67,8 +65,7 @@ export class ListModelBuilder {
   scene(ui: UiState, now: number): ListModel {
     const { filter, grouping, sort } = ui;
     const fleet = this.#fleetPart.value([this.#seen], () => this.#readFleet(now));
-    this.#defaultMetric ??= this.#usualMetric.value([fleet], () => usualMetric(fleet.sweeps, fleet.runs));
-    const metric = ui.metric ?? this.#defaultMetric;
+    const metric = ui.metric ?? this.#usual(fleet);
     const grown = this.#treePart.value([fleet, filter, grouping, sort, metric], () => {
       const options = { matches: this.#matcher(filter, fleet, now), grouping, sort, metric, now };
       const tree = this.#grower.grow(fleet.runs, fleet.sweeps, options);
@@ -78,6 +75,11 @@ export class ListModelBuilder {
       const rows = flatten(grown.tree, (branch) => isFolded(branch, ui, fleet.runs.length));
       return { ...fleet, ...grown, rows };
     });
+  }
+
+  #usual({ sweeps, runs }: FleetPart): string | null {
+    const some = writers(runs);
+    return this.#usualMetric.value([sweeps[0], kindsOf(some)], () => usualMetric(sweeps, some));
   }
 
   #readFleet(now: number): FleetPart {
@@ -110,17 +112,37 @@ function haveSameParameters(a: readonly RunSummary[], b: readonly RunSummary[]):
 /** Runs looked at for a metric where no sweep says what to show. */
 const mostRuns = 64;
 
-/** The default metric of the first sweep that says what to show, or else of the first run that wrote one. */
+/** The default metric of the first sweep that says what to show, or else of most runs that wrote any. */
 function usualMetric(sweeps: readonly SweepSummary[], runs: readonly RunSummary[]): string | null {
   const choice = sweeps.find(({ show }) => show.length > 0) ?? sweeps[0] ?? { show: [], x: 'step' };
-  if (choice.show.length > 0) return defaultMetric([], choice);
-  let looks = 0;
-  for (const { metrics } of runs) {
-    const written = Object.keys(metrics);
-    const metric = written.length === 0 ? null : defaultMetric(written, choice);
-    if (metric !== null || (written.length > 0 && ++looks === mostRuns)) return metric;
+  const [first] = choice.show;
+  if (first !== undefined) return first;
+  const votes = new Map<string, number>();
+  for (const { metrics, counting } of runs) {
+    const metric = defaultMetric(Object.keys(metrics), choice, new Set(counting));
+    if (metric !== null) votes.set(metric, (votes.get(metric) ?? 0) + 1);
   }
-  return null;
+  return [...votes].sort(([, a], [, b]) => b - a)[0]?.[0] ?? null;
+}
+
+/** Some runs that wrote metrics, the first of them. */
+function writers(runs: readonly RunSummary[]): RunSummary[] {
+  const found: RunSummary[] = [];
+  for (const run of runs) {
+    if (!hasMetrics(run)) continue;
+    if (found.push(run) === mostRuns) break;
+  }
+  return found;
+}
+
+function hasMetrics({ metrics }: RunSummary): boolean {
+  for (const key in metrics) if (Object.hasOwn(metrics, key)) return true;
+  return false;
+}
+
+/** Changes with the metrics that there are, and not with their values. */
+function kindsOf(runs: readonly RunSummary[]): string {
+  return runs.map(({ metrics, counting }) => `${Object.keys(metrics).length} ${counting?.length ?? 0}`).join();
 }
 
 const showAll = (): boolean => true;

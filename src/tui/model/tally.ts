@@ -1,3 +1,4 @@
+import { withoutNoise } from '../../analysis/statistics.js';
 import { endStates, hasEnded } from '../../base/run-words.js';
 import type { RunSummary, RunWord } from '../state/port.js';
 import { statesInOrder } from './state-look.js';
@@ -64,7 +65,8 @@ class Spread {
 
   result(): Tally['metric'] {
     if (this.#count === 0) return null;
-    const deviation = this.#count > 1 ? Math.sqrt(this.#squares / (this.#count - 1)) : 0;
+    const spread = this.#count > 1 ? Math.sqrt(this.#squares / (this.#count - 1)) : 0;
+    const deviation = withoutNoise(spread, this.#mean);
     return { mean: this.#mean, deviation, count: this.#count };
   }
 }

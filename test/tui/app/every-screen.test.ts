@@ -2,25 +2,25 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GpuIndex } from '../../../src/base/ids.js';
 import { toAscii } from '../../../src/text/ascii.js';
-import type { Controller } from '../../../src/tui/app/controller.js';
+import type { WindowStore } from '../../../src/tui/app/window-store.js';
 import type { Draft } from '../../../src/tui/state/editor-port.js';
-import { Painter } from '../../../src/tui/terminal/painter.js';
+import { LinePainter } from '../line-painter.js';
 import type { RunFilesPort, RunWord } from '../../../src/tui/state/port.js';
 import { themeFor } from '../../../src/tui/terminal/theme.js';
 import type { Dialog, Screen } from '../../../src/tui/state/ui-state.js';
 import { textWidth } from '../../../src/text/display-width.js';
 import { type Line, lineWidth } from '../../../src/tui/widgets/span.js';
 import { LogInMemory } from '../../logs/log-bytes.js';
-import { aController } from '../frames.js';
+import { aWindow, frameOf } from '../frames.js';
 import { knownSummary } from '../known-summary.js';
 import { aRun, aSweep, memorySweep, SimulatedFleet } from '../simulated-fleet.js';
 
 type Fleet = ReturnType<typeof memorySweep>;
 
-let open: Controller[] = [];
+let open: WindowStore[] = [];
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
-  open.forEach((controller) => controller.close());
+  open.forEach((store) => store.close());
   open = [];
   vi.useRealTimers();
 });
@@ -74,24 +74,24 @@ function keysOf(key: string): string[] {
   return key.startsWith('"') ? [...key.slice(1)].map((one) => (one === ' ' ? 'space' : one)) : [key];
 }
 
-function go(controller: Controller, route: readonly string[]): void {
+function go(store: WindowStore, route: readonly string[]): void {
   for (const key of route.flatMap(keysOf)) {
-    if (key === '(ready)') controller.review(ready);
-    else if (key === '(refused)') controller.review(refused);
-    else controller.press(key);
-    controller.frame();
+    if (key === '(ready)') store.review(ready);
+    else if (key === '(refused)') store.review(refused);
+    else store.press(key);
+    frameOf(store);
     vi.advanceTimersByTime(60);
   }
-  controller.frame();
+  frameOf(store);
   vi.advanceTimersByTime(600);
 }
 
-function windowOn(fleet: Fleet): Controller {
-  const controller = aController(fleet, {
+function windowOn(fleet: Fleet): WindowStore {
+  const store = aWindow(fleet, {
     summary: knownSummary((width) => ['setting  bits/episode', '='.repeat(width)]),
   });
-  open.push(controller);
-  return controller;
+  open.push(store);
+  return store;
 }
 
 const words: readonly RunWord[] = ['running', 'done', 'failed', 'queued', 'paused', 'killed', 'held', 'lost'];
@@ -158,13 +158,9 @@ const sizes: readonly [number, number][] = [
   [400, 120],
 ];
 
-function expectFits(
-  controller: Controller,
-  route: readonly string[],
-  [width, height]: readonly [number, number],
-): void {
-  controller.resize(width, height);
-  const lines = controller.frame();
+function expectFits(store: WindowStore, route: readonly string[], [width, height]: readonly [number, number]): void {
+  store.resize(width, height);
+  const lines = frameOf(store);
   const where = `${route.join(' ')} at ${width}×${height}`;
   expect(lines, where).toHaveLength(height);
   expect(
@@ -175,11 +171,11 @@ function expectFits(
 describe.each(fleets)('every screen and dialog, with %s', (_, fleet) => {
   it('has exactly the size of the terminal, from 40 × 10 to 400 × 120', { timeout: 30_000 }, () => {
     for (const route of routes) {
-      const controller = windowOn(fleet());
-      controller.resize(100, 30);
-      go(controller, route);
-      sizes.forEach((size) => expectFits(controller, route, size));
-      controller.close();
+      const store = windowOn(fleet());
+      store.resize(100, 30);
+      go(store, route);
+      sizes.forEach((size) => expectFits(store, route, size));
+      store.close();
     }
   });
 });
@@ -210,12 +206,12 @@ describe('every screen and dialog, with foreign text in every name, value and li
     const size = fc.record({ width: fc.integer({ min: 40, max: 160 }), height: fc.integer({ min: 10, max: 50 }) });
     fc.assert(
       fc.property(fc.constantFrom(...routes), wild, size, (route, text, { width, height }) => {
-        const controller = windowOn(fleetOf(24, (plain) => `${plain}${text}`));
-        controller.resize(100, 30);
-        go(controller, route);
-        expectFits(controller, route, [width, height]);
-        expect(painted(controller.frame(), width, height)).not.toMatch(harmful);
-        controller.close();
+        const store = windowOn(fleetOf(24, (plain) => `${plain}${text}`));
+        store.resize(100, 30);
+        go(store, route);
+        expectFits(store, route, [width, height]);
+        expect(painted(frameOf(store), width, height)).not.toMatch(harmful);
+        store.close();
       }),
       { numRuns: 40 },
     );
@@ -225,12 +221,12 @@ describe('every screen and dialog, with foreign text in every name, value and li
 describe('where only ASCII can be shown', () => {
   it('has a stand-in of the same width for every character of every screen', () => {
     for (const route of routes) {
-      const controller = windowOn(fleetOf(24));
-      controller.resize(141, 40);
-      go(controller, route);
-      const wrong = controller.frame().flatMap((line) => line.filter(({ text }) => !hasStandIns(text)));
+      const store = windowOn(fleetOf(24));
+      store.resize(141, 40);
+      go(store, route);
+      const wrong = frameOf(store).flatMap((line) => line.filter(({ text }) => !hasStandIns(text)));
       expect(wrong, route.join(' ')).toEqual([]);
-      controller.close();
+      store.close();
     }
   });
 });
@@ -246,6 +242,6 @@ function hasStandIns(text: string): boolean {
 function painted(lines: readonly Line[], width: number, height: number): string {
   const written: string[] = [];
   const target = { write: (codes: string) => written.push(codes), writableLength: 0, once: () => undefined };
-  new Painter(target, themeFor({ colours: 256, ascii: false })).paint(lines, width, height);
+  new LinePainter(target, themeFor({ colours: 256, ascii: false })).paint(lines, width, height);
   return written.join('').replace(/\u001b\[(\?2026[hl]|2J|[0-9;]*[mHGC])/g, '');
 }

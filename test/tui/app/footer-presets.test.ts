@@ -1,14 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { Controller } from '../../../src/tui/app/controller.js';
+import { WindowStore } from '../../../src/tui/app/window-store.js';
+import { press } from '../../../src/tui/app/key-handlers.js';
 import { commandFor } from '../../../src/tui/app/key-map.js';
 import { type KeyPreset, keyPresets } from '../../../src/tui/state/preferences-port.js';
 import { passingPreferences } from '../../../src/tui/app/preferences.js';
 import { screenText } from '../frames.js';
 import { memorySweep } from '../simulated-fleet.js';
 
-let open: Controller[] = [];
+let open: WindowStore[] = [];
 afterEach(() => {
-  open.forEach((controller) => controller.close());
+  open.forEach((store) => store.close());
   open = [];
 });
 
@@ -17,11 +18,12 @@ async function hints(preset: KeyPreset, keys: readonly string[]): Promise<string
   const { fleet, files, now } = memorySweep();
   const preferences = passingPreferences();
   await preferences.keep({ keys: preset });
-  const controller = new Controller({ fleet, files, preferences, now: () => now, perform: () => undefined }, 'abcd');
-  open.push(controller);
-  controller.resize(300, 60);
-  for (const key of keys) controller.press(key);
-  const line = screenText(controller).at(-1)!.trim();
+  const store = new WindowStore({ fleet, files, preferences, now: () => now, perform: () => undefined }, 'abcd');
+  store.listen(press);
+  open.push(store);
+  store.resize(300, 60);
+  for (const key of keys) store.press(key);
+  const line = screenText(store).at(-1)!.trim();
   return line.split(/ {2,}/).map((hint) => {
     const [key = '', ...words] = hint.split(' ');
     return `${commandFor(key, preset) ?? key} ${words.join(' ')}`;

@@ -1,29 +1,29 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Controller } from '../../../src/tui/app/controller.js';
+import type { WindowStore } from '../../../src/tui/app/window-store.js';
 import { lineWidth } from '../../../src/tui/widgets/span.js';
-import { aController, screenText } from '../frames.js';
+import { aWindow, screenText, frameOf } from '../frames.js';
 import { knownSummary } from '../known-summary.js';
 import { memorySweep } from '../simulated-fleet.js';
 
-let controller: Controller;
+let store: WindowStore;
 beforeEach(() => {
   vi.useFakeTimers();
-  controller = aController(memorySweep(), { summary: knownSummary(() => ['setting  bits/episode', 'A_B8  0.0121']) });
+  store = aWindow(memorySweep(), { summary: knownSummary(() => ['setting  bits/episode', 'A_B8  0.0121']) });
 });
 afterEach(() => {
-  controller.close();
+  store.close();
   vi.useRealTimers();
 });
 
 /** The screen after some keys, once the files of the selection have been read. */
 function shown(width: number, height: number, ...keys: string[]): string {
-  controller.resize(width, height);
-  controller.frame();
-  keys.forEach((key) => controller.press(key));
-  controller.frame();
+  store.resize(width, height);
+  frameOf(store);
+  keys.forEach((key) => store.press(key));
+  frameOf(store);
   vi.advanceTimersByTime(500);
-  return `\n${screenText(controller).join('\n')}\n`;
+  return `\n${screenText(store).join('\n')}\n`;
 }
 
 describe('the jobs screen', () => {
@@ -96,9 +96,9 @@ describe('every screen', () => {
     const size = fc.record({ width: fc.integer({ min: 1, max: 400 }), height: fc.integer({ min: 1, max: 120 }) });
     fc.assert(
       fc.property(size, fc.array(fc.constantFrom(...keys), { maxLength: 12 }), ({ width, height }, pressed) => {
-        controller.resize(width, height);
-        pressed.forEach((key) => controller.press(key));
-        const lines = controller.frame();
+        store.resize(width, height);
+        pressed.forEach((key) => store.press(key));
+        const lines = frameOf(store);
         vi.advanceTimersByTime(100);
         expect(lines).toHaveLength(height);
         expect(lines.filter((line) => lineWidth(line) !== width)).toEqual([]);

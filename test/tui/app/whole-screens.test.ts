@@ -1,32 +1,32 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Controller } from '../../../src/tui/app/controller.js';
+import type { WindowStore } from '../../../src/tui/app/window-store.js';
 import { lineWidth, type Line } from '../../../src/tui/widgets/span.js';
-import { aController, screenText } from '../frames.js';
+import { aWindow, screenText, frameOf } from '../frames.js';
 import { aRun, aSweep, memorySweep, SimulatedFleet } from '../simulated-fleet.js';
 
-let controller: Controller;
+let store: WindowStore;
 beforeEach(() => {
   vi.useFakeTimers();
-  controller = aController(memorySweep());
+  store = aWindow(memorySweep());
 });
 afterEach(() => {
-  controller.close();
+  store.close();
   vi.useRealTimers();
 });
 
 /** The screen after some keys, once the files have been read. */
 function shown(width: number, height: number, ...keys: string[]): string {
-  controller.resize(width, height);
-  controller.frame();
+  store.resize(width, height);
+  frameOf(store);
   for (const key of keys) {
-    controller.press(key);
-    controller.frame();
+    store.press(key);
+    frameOf(store);
     vi.advanceTimersByTime(200);
   }
-  controller.frame();
+  frameOf(store);
   vi.advanceTimersByTime(1500);
-  return `\n${screenText(controller).join('\n')}\n`;
+  return `\n${screenText(store).join('\n')}\n`;
 }
 
 /** The line of the screen that says this. */
@@ -75,8 +75,8 @@ describe('the compare screen', () => {
       ...fleet.sweeps.get('abcd')!,
       objective: { name: 'test/bits_known', goal: 'maximize' },
     });
-    controller.close();
-    controller = aController({ fleet, files, now });
+    store.close();
+    store = aWindow({ fleet, files, now });
     const text = shown(120, 40, '2', 'c', 'b');
     expect(text).toContain('test/bits_known ↑');
     expect(tonesOf('to the baseline')).toContain('good');
@@ -126,8 +126,8 @@ describe('the sweep screen', () => {
       ...memorySweep().files,
       metrics: (directory: string) => reader(directory.includes('B2_') ? Infinity : 1000),
     };
-    controller.close();
-    controller = aController({ fleet: new SimulatedFleet([aSweep({ groups })], runs), files, now: 0 });
+    store.close();
+    store = aWindow({ fleet: new SimulatedFleet([aSweep({ groups })], runs), files, now: 0 });
     expect(shown(100, 30, 'S')).toMatchSnapshot();
   });
 
@@ -143,15 +143,15 @@ describe('the sweep screen', () => {
     const series = () => ({ x: Float64Array.of(100), y: Float64Array.of(10) });
     const metricsOf = () => ({ refresh: () => false, keys: () => ['test/bits/answer_raw'], series });
     const files = { ...memorySweep().files, metrics: metricsOf };
-    controller.close();
-    controller = aController({ fleet: new SimulatedFleet([aSweep()], runs), files, now: 0 });
-    controller.resize(120, 30);
-    controller.press('S');
-    const unread = screenText(controller).join('\n');
+    store.close();
+    store = aWindow({ fleet: new SimulatedFleet([aSweep()], runs), files, now: 0 });
+    store.resize(120, 30);
+    store.press('S');
+    const unread = screenText(store).join('\n');
     expect(unread).toContain('reading 0 of 2 curves');
     expect(lineOf(unread, '   B2')).not.toContain('0/2');
     vi.advanceTimersByTime(1500);
-    expect(lineOf(screenText(controller).join('\n'), '   B2')).toContain('2/2');
+    expect(lineOf(screenText(store).join('\n'), '   B2')).toContain('2/2');
   });
 
   it('scrolls to its end and not beyond', () => {
@@ -163,8 +163,8 @@ describe('the sweep screen', () => {
   });
 
   it('has a word for a sweep without runs', () => {
-    controller.close();
-    controller = aController({ fleet: new SimulatedFleet([aSweep()], []), files: memorySweep().files, now: 0 });
+    store.close();
+    store = aWindow({ fleet: new SimulatedFleet([aSweep()], []), files: memorySweep().files, now: 0 });
     expect(shown(80, 24, 'S')).toContain('The sweep has no runs yet.');
   });
 });
@@ -176,8 +176,7 @@ function tonesOf(words: string): string[] {
       .map(({ text }) => text)
       .join('')
       .includes(words);
-  return controller
-    .frame()
+  return frameOf(store)
     .filter(isIt)
     .flatMap((line) => line.map(({ tone }) => tone));
 }
@@ -205,9 +204,9 @@ describe('both', () => {
     const size = fc.record({ width: fc.integer({ min: 40, max: 220 }), height: fc.integer({ min: 10, max: 70 }) });
     fc.assert(
       fc.property(size, fc.array(fc.constantFrom(...keys), { maxLength: 10 }), ({ width, height }, pressed) => {
-        controller.resize(width, height);
-        pressed.forEach((key) => controller.press(key));
-        const lines = controller.frame();
+        store.resize(width, height);
+        pressed.forEach((key) => store.press(key));
+        const lines = frameOf(store);
         vi.advanceTimersByTime(200);
         expect(lines).toHaveLength(height);
         expect(lines.filter((line) => lineWidth(line) !== width)).toEqual([]);

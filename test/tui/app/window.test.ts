@@ -116,8 +116,8 @@ describe('every way out restores the terminal', () => {
   });
 
   it('an error while drawing', async () => {
-    const terminal = await start('broken');
-    terminal.write('m');
+    const terminal = startWindow(program.file, { mode: 'broken' });
+    terminals.push(terminal);
     const rows = await expectRestored(terminal);
     expect(rows).toContain('failed: broken by the test program');
   });

@@ -4,9 +4,9 @@ import type { Draft } from '../../../src/tui/state/editor-port.js';
 import { lineOf } from '../../../src/tui/state/line-editor.js';
 import { paletteView } from '../../../src/tui/dialogs/palette.js';
 import { initialUi } from '../../../src/tui/state/ui-state.js';
-import { draftBox, withOffer } from '../../../src/tui/dialogs/dialogs.js';
+import { draftBox, offered } from '../../../src/tui/dialogs/dialogs.js';
 import { paletteBox } from '../../../src/tui/dialogs/palette-box.js';
-import { blank, type Line, lineWidth, plainText } from '../../../src/tui/widgets/span.js';
+import { type Line, lineWidth, plainText } from '../../../src/tui/widgets/span.js';
 import { aSituation } from '../a-situation.js';
 
 const textOf = (lines: readonly Line[]): string[] => lines.map((line) => plainText(line).trimEnd());
@@ -62,22 +62,24 @@ describe('the palette', () => {
 });
 
 describe('what a prompt can go on with', () => {
-  const screen = Array.from({ length: 10 }, () => blank(40));
+  const size = { width: 40, height: 10 };
   const offer = (candidates: string[], chosen: number | null = null) => ({ from: 0, candidates, chosen });
 
   it('stands right above the prompt, at the word it belongs to', () => {
-    const shown = textOf(withOffer(screen, offer(['status', 'state'], 1), { column: 5, below: 2 }));
-    expect(shown.slice(-4)).toEqual(['     status', '     state', '', '']);
+    const list = offered(offer(['status', 'state'], 1), size, { column: 5, below: 2 })!;
+    expect({ left: list.left, top: list.top }).toEqual({ left: 4, top: 6 });
+    expect(textOf(list.lines)).toEqual([' status', ' state']);
   });
 
   it('moves to the left where it would leave the screen, and counts what it has no room for', () => {
     const many = Array.from({ length: 30 }, (_, at) => `candidate ${at}`);
-    const shown = textOf(withOffer(screen, offer(many, 29), { column: 39, below: 1 }));
-    expect(shown.at(-2)).toMatch(/candidate 29 \+22$/);
-    expect(shown.filter((line) => line.includes('candidate'))).toHaveLength(8);
+    const list = offered(offer(many, 29), size, { column: 39, below: 1 })!;
+    expect(textOf(list.lines).at(-1)).toMatch(/candidate 29 \+22$/);
+    expect(list.lines).toHaveLength(8);
+    expect(list.left + list.width).toBe(40);
   });
 
-  it('keeps the size of the screen, whatever the words are', () => {
+  it('stays on the screen, whatever the words are', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'binary', maxLength: 90 }), { maxLength: 20 }),
@@ -86,8 +88,11 @@ describe('what a prompt can go on with', () => {
         fc.nat(19),
         (candidates, column, below, chosen) => {
           const at = candidates.length === 0 ? null : chosen % candidates.length;
-          const shown = withOffer(screen, offer(candidates, at), { column, below });
-          expect(shown.map(lineWidth)).toEqual(screen.map(() => 40));
+          const list = offered(offer(candidates, at), size, { column, below });
+          if (list === null) return;
+          expect(list.lines.map(lineWidth)).toEqual(list.lines.map(() => list.width));
+          expect(list.left >= 0 && list.left + list.width <= 40 && list.top >= 0).toBe(true);
+          expect(list.top + list.lines.length).toBe(10 - below);
         },
       ),
     );

@@ -7,7 +7,7 @@ import { themeFor, toAnsi } from '../../../src/tui/terminal/theme.js';
 import { textWidth } from '../../../src/text/display-width.js';
 import { backgrounds, onBackground, span, tones } from '../../../src/tui/widgets/span.js';
 import { stateLook } from '../../../src/tui/model/state-look.js';
-import { aController } from '../frames.js';
+import { aWindow, frameOf } from '../frames.js';
 import { knownSummary } from '../known-summary.js';
 import { memorySweep } from '../simulated-fleet.js';
 
@@ -139,13 +139,13 @@ describe('ASCII', () => {
   });
 
   it('knows every character the screens draw themselves, column for column', () => {
-    const controller = aController(memorySweep(), { summary: knownSummary(() => ['x']) });
-    controller.resize(160, 50);
+    const store = aWindow(memorySweep(), { summary: knownSummary(() => ['x']) });
+    store.resize(160, 50);
     const frames = ['2', '?', 'escape', 'm', 'escape', 'enter'].flatMap((key) => {
-      controller.press(key);
-      return controller.frame();
+      store.press(key);
+      return frameOf(store);
     });
-    controller.close();
+    store.close();
     for (const { text } of frames.flat()) {
       const plain = toAscii(text);
       expect(textWidth(plain)).toBe(textWidth(text));

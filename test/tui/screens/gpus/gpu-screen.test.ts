@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { GpuIndex } from '../../../../src/base/ids.js';
 import { memoryReading } from '../../../../src/text/numbers.js';
-import type { Controller } from '../../../../src/tui/app/controller.js';
+import type { WindowStore } from '../../../../src/tui/app/window-store.js';
 import type { GpuSummary } from '../../../../src/tui/state/port.js';
 import { gpuMemory } from '../../../../src/tui/screens/gpus/gpu-memory.js';
 import { gaugeSpark, memoryBar } from '../../../../src/tui/screens/gpus/gpu-table.js';
-import { aController, screenText } from '../../frames.js';
+import { aWindow, screenText } from '../../frames.js';
 import { aRun, memorySweep, type SimulatedFleet } from '../../simulated-fleet.js';
 
-const open: Controller[] = [];
-afterEach(() => open.splice(0).forEach((controller) => controller.close()));
+const open: WindowStore[] = [];
+afterEach(() => open.splice(0).forEach((store) => store.close()));
 
 const gib = 1024;
 function aGpu(index: number, over: Partial<GpuSummary> = {}): GpuSummary {
@@ -43,12 +43,12 @@ function machine(): { sweep: ReturnType<typeof memorySweep>; fleet: SimulatedFle
   return { sweep, fleet };
 }
 
-function shown(sweep: ReturnType<typeof memorySweep>, [width, height]: readonly [number, number]): Controller {
-  const controller = aController(sweep);
-  open.push(controller);
-  controller.resize(width, height);
-  controller.press('d');
-  return controller;
+function shown(sweep: ReturnType<typeof memorySweep>, [width, height]: readonly [number, number]): WindowStore {
+  const store = aWindow(sweep);
+  open.push(store);
+  store.resize(width, height);
+  store.press('d');
+  return store;
 }
 
 describe('the screen of GPUs', () => {
@@ -69,48 +69,48 @@ describe('the screen of GPUs', () => {
 
   it('moves through the GPUs to the CPU, and no further', () => {
     const { sweep } = machine();
-    const controller = shown(sweep, [120, 40]);
-    controller.press('down');
-    expect(screenText(controller).join('\n')).toContain('── GPU 1 · NVIDIA');
-    expect(screenText(controller).join('\n')).toContain('Drained: no new runs start on it. D undrains it.');
-    ['down', 'down', 'down'].forEach((key) => controller.press(key));
-    expect(screenText(controller).join('\n')).toContain('── GPU 3:1 · NVIDIA H100 MIG');
-    ['down', 'down', 'down'].forEach((key) => controller.press(key));
-    expect(screenText(controller).join('\n')).toContain('── CPU ──');
+    const store = shown(sweep, [120, 40]);
+    store.press('down');
+    expect(screenText(store).join('\n')).toContain('── GPU 1 · NVIDIA');
+    expect(screenText(store).join('\n')).toContain('Drained: no new runs start on it. D undrains it.');
+    ['down', 'down', 'down'].forEach((key) => store.press(key));
+    expect(screenText(store).join('\n')).toContain('── GPU 3:1 · NVIDIA H100 MIG');
+    ['down', 'down', 'down'].forEach((key) => store.press(key));
+    expect(screenText(store).join('\n')).toContain('── CPU ──');
   });
 
   it('goes to the first run on a GPU, or says that there is none', () => {
-    const controller = shown(machine().sweep, [120, 40]);
-    controller.press('enter');
-    expect(screenText(controller).join('\n')).toMatch(/│ [●◑] C_dense_multi_N16_s[12]/);
-    controller.press('d');
-    controller.press('k');
-    expect(screenText(controller).join('\n')).toContain('Go to a run first: Enter goes to the first one here.');
-    controller.press('down');
-    controller.press('enter');
-    expect(screenText(controller).join('\n')).toContain('No run of this list is on GPU 1.');
-    controller.press('escape');
-    expect(screenText(controller).join('\n')).not.toContain('── GPUs');
+    const store = shown(machine().sweep, [120, 40]);
+    store.press('enter');
+    expect(screenText(store).join('\n')).toMatch(/│ [●◑] C_dense_multi_N16_s[12]/);
+    store.press('d');
+    store.press('k');
+    expect(screenText(store).join('\n')).toContain('Go to a run first: Enter goes to the first one here.');
+    store.press('down');
+    store.press('enter');
+    expect(screenText(store).join('\n')).toContain('No run of this list is on GPU 1.');
+    store.press('escape');
+    expect(screenText(store).join('\n')).not.toContain('── GPUs');
   });
 
   it('remembers how busy a GPU was', () => {
     const { sweep, fleet } = machine();
     let now = sweep.now;
-    const controller = aController({
+    const store = aWindow({
       ...sweep,
       get now() {
         return now;
       },
     });
-    open.push(controller);
-    controller.resize(120, 40);
-    controller.press('d');
+    open.push(store);
+    store.resize(120, 40);
+    store.press('d');
     for (const utilization of [0, 50, 100]) {
       now += 5000;
       fleet.status = { ...fleet.status, gpus: fleet.status.gpus.map((gpu) => ({ ...gpu, utilization })) };
       fleet.publish();
     }
-    expect(screenText(controller).join('\n')).toContain('▁');
+    expect(screenText(store).join('\n')).toContain('▁');
   });
 });
 

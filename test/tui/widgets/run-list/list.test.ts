@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { textWidth } from '../../../../src/text/display-width.js';
-import type { Controller } from '../../../../src/tui/app/controller.js';
+import type { WindowStore } from '../../../../src/tui/app/window-store.js';
 import {
   type ColumnId,
   columnKey,
@@ -16,7 +16,7 @@ import { fitName, runRow } from '../../../../src/tui/widgets/run-list/list-pane.
 import { isInitialSort, type SortBy, sorted, sortWords } from '../../../../src/tui/state/sort.js';
 import { lineWidth, plainText } from '../../../../src/tui/widgets/span.js';
 import { varyingParametersOf } from '../../../../src/tui/model/varying-parameters.js';
-import { aController, screenText } from '../../frames.js';
+import { aWindow, screenText } from '../../frames.js';
 import { aRun, memorySweep } from '../../simulated-fleet.js';
 
 const variety = () => varyingParametersOf([]);
@@ -186,21 +186,21 @@ describe('what tells runs apart', () => {
 });
 
 describe('the list on the screen', () => {
-  let controller: Controller;
+  let store: WindowStore;
   beforeEach(() => {
     vi.useFakeTimers();
-    controller = aController(memorySweep());
+    store = aWindow(memorySweep());
   });
   afterEach(() => {
-    controller.close();
+    store.close();
     vi.useRealTimers();
   });
 
   /** The list without what stands beside it. */
   function list(width: number, height: number, ...keys: string[]): string {
-    controller.resize(width, height);
-    keys.forEach((key) => controller.press(key));
-    const rows = screenText(controller).map((line) => (width < 100 ? line : line.split('│')[0]!).trimEnd());
+    store.resize(width, height);
+    keys.forEach((key) => store.press(key));
+    const rows = screenText(store).map((line) => (width < 100 ? line : line.split('│')[0]!).trimEnd());
     return `\n${rows.join('\n')}\n`;
   }
 
