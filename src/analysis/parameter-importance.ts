@@ -2,6 +2,7 @@ import type { Parameters } from '../base/scalar.js';
 import { type Factor, factorsOf, type LeftOut, type Level } from './factors.js';
 import { type Forest, growForest } from './random-forest.js';
 import type { RegressionTree, Sample } from './regression-tree.js';
+import { ranksOf } from './rank-correlation.js';
 import { noiseOfSeeds, seedNames, type SeedNoise } from './seed-noise.js';
 import type { Random } from './seeded-random.js';
 import {
@@ -148,7 +149,7 @@ type Objective = { readonly y: Float64Array; readonly mean: number; readonly dev
 /** Null where all are equal. */
 function objectiveOf(runs: readonly MeasuredRun[], scale: 'value' | 'rank'): Objective | null {
   const written = runs.map(({ objective }) => objective!);
-  const values = scale === 'value' ? written : ranks(written);
+  const values = scale === 'value' ? written : ranksOf(written).map((rank) => rank / (written.length - 1));
   // In units of the largest, so that squares of numbers at the ends of what a double holds do not overflow.
   const size = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const small = values.map((value) => (size > 0 ? value / size : 0));
@@ -159,17 +160,6 @@ function objectiveOf(runs: readonly MeasuredRun[], scale: 'value' | 'rank'): Obj
   if (!(deviation > 1e-12)) return null;
   const y = Float64Array.from(small, (value) => (value - mean) / deviation);
   return { y, mean: mean * size, deviation: deviation * size };
-}
-
-/** 0 for the lowest … 1 for the highest; equal values share the mean of their ranks. */
-function ranks(values: readonly number[]): number[] {
-  const order = [...values.keys()].sort((a, b) => values[a]! - values[b]!);
-  const found = new Array<number>(values.length).fill(0);
-  for (let from = 0, to = 0; from < order.length; from = to) {
-    while (to < order.length && values[order[to]!] === values[order[from]!]) to++;
-    for (let at = from; at < to; at++) found[order[at]!] = (from + to - 1) / 2 / Math.max(1, order.length - 1);
-  }
-  return found;
 }
 
 /** The runs in an order that follows from what they are alone: the same ones are drawn, in whatever order they come. */
