@@ -29,7 +29,7 @@ export type WindowOptions = {
   readonly sweep?: string | undefined;
   readonly stdout: NodeJS.WriteStream;
   readonly stdin: NodeJS.ReadStream;
-  /** The summary table, shown when all runs have ended and on `t`. */
+  /** The summary table, shown on `t`. */
   readonly summary?: SummaryPort | undefined;
   /** Where TERM, LANG, NO_COLOR … are read. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;

@@ -21,6 +21,7 @@ import { withLazy } from '../../base/lazy.js';
 import type { ModelSource } from '../model/use-model.js';
 import type { FleetPort, RunFilesPort, RunSummary } from '../state/port.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
+import { PassingNote } from './passing-note.js';
 import { passingPreferences } from './preferences.js';
 import { RunDetailsReader } from '../screens/run/run-details-reader.js';
 import { ScreenData, type ScreenSource } from './screen-data.js';
@@ -92,6 +93,7 @@ export class WindowStore implements ModelSource {
   readonly #gpuHistory = new GpuHistory();
   readonly #table: SummaryTable;
   readonly #clicks = new Clicks();
+  readonly #passing = new PassingNote(() => this.#forgetNote());
   readonly #shown = new Memoized<WindowModel>();
   readonly #detail = new Memoized<ReadDetail>();
   readonly #varying = new Memoized<ReadonlySet<string>>();
@@ -187,7 +189,7 @@ export class WindowStore implements ModelSource {
   /** A notch of the wheel moves what is under the pointer. It answers no question, and does not leaf through what was typed before. */
   readonly turn = (way: 'up' | 'down'): void => {
     const { dialog, screen } = this.#ui;
-    if (dialog.kind === 'confirm' || 'line' in dialog) return;
+    if (dialog.kind !== 'none' && !('index' in dialog) && !('top' in dialog)) return;
     const times = screen.kind === 'gpus' ? 1 : notch;
     for (let time = 0; time < times; time++) this.press(way);
   };
@@ -198,6 +200,14 @@ export class WindowStore implements ModelSource {
     const scene = this.#scene();
     const top = scrollTo(rowOfSelection(scene, this.#ui), this.#ui.top, this.#listPage(), scene.rows.length);
     if (top + row < scene.rows.length) this.#selectRow(top + row, scene);
+  };
+
+  /** A click on a row of the menu that is open: as if the cursor had gone there and `key` had been pressed. */
+  readonly chooseRow = (index: number, key: string): void => {
+    const { dialog } = this.#ui;
+    if (!('index' in dialog)) return;
+    this.#ui = { ...this.#ui, dialog: { ...dialog, index } };
+    this.press(key);
   };
 
   /** A second click soon after the first opens. */
@@ -226,6 +236,7 @@ export class WindowStore implements ModelSource {
     this.#dossiers.close();
     this.#clock.close();
     this.#news.close();
+    this.#passing.close();
   }
 
   /** Says something to the person, until the next key. */
@@ -243,26 +254,26 @@ export class WindowStore implements ModelSource {
 
   #changed(): void {
     this.#version++;
+    this.#passing.hear(this.#ui.note);
     this.#listeners.forEach((listener) => listener());
+  }
+
+  #forgetNote(): void {
+    this.#ui = { ...this.#ui, note: null };
+    this.#changed();
   }
 
   #scene(): ListModel {
     return this.#scenes.scene(this.#ui, this.#ports.now());
   }
 
-  /** When the last run ends, the table comes up by itself, once. */
   #hearFleet(): void {
     this.#scenes.takeNews();
     const marks = livingMarks(this.#ui.marks, this.#ports.fleet.runs);
     if (marks !== this.#ui.marks) this.#ui = { ...this.#ui, marks };
     this.#gpuHistory.hear(this.#ports.fleet.status, this.#ports.now());
-    const ended = this.isEnded;
-    if (this.#bell.hear(this.#ports.fleet.runs.values(), ended, this.#ports.now()))
+    if (this.#bell.hear(this.#ports.fleet.runs.values(), this.isEnded, this.#ports.now()))
       this.#ports.perform({ type: 'ring' });
-    if (this.#table.comesUp(ended, this.#ui)) {
-      void this.#table.read();
-      this.#ui = { ...this.#ui, dialog: { kind: 'table', top: 0 } };
-    }
     this.#changed();
   }
 
