@@ -1,4 +1,4 @@
-import { elapsedMs } from '../../analysis/busy-time.js';
+import { elapsedMs } from '../../analysis/forecast/busy-time.js';
 import { defaultMetric, metricHeading } from '../../analysis/metric-order.js';
 import { grouped } from '../../base/group-by.js';
 import type { RunSummary, RunWord, SweepSummary } from '../../client/fleet.js';

@@ -1,5 +1,5 @@
-import { busyMs, busyTimeOf } from '../../analysis/busy-time.js';
-import { forecastOf, forecastSetting } from '../../analysis/forecast.js';
+import { busyMs, busyTimeOf } from '../../analysis/forecast/busy-time.js';
+import { forecastOf, forecastSetting } from '../../analysis/forecast/forecast.js';
 import type { Fleet, RunSummary, SweepSummary } from '../../client/fleet.js';
 import { knownSweeps, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';

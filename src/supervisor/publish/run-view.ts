@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { namesIn } from '../../analysis/metric-order.js';
-import type { Movement } from '../../analysis/remaining.js';
+import type { Movement } from '../../analysis/forecast/remaining.js';
 import type { Outcome } from '../../base/outcome.js';
 import { endStateOf } from '../../base/run-words.js';
 import type { GroupSummary, RunSummary, RunWord, SweepSummary } from '../../protocol/run-summary.js';

@@ -1,4 +1,4 @@
-import { busyMs } from '../../analysis/busy-time.js';
+import { busyMs } from '../../analysis/forecast/busy-time.js';
 import { Box } from 'ink';
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';

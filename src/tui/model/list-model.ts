@@ -1,4 +1,4 @@
-import { type Forecast, forecastOf, forecastSetting } from '../../analysis/forecast.js';
+import { type Forecast, forecastOf, forecastSetting } from '../../analysis/forecast/forecast.js';
 import { defaultMetric } from '../../analysis/metric-order.js';
 import { lazy } from '../../base/lazy.js';
 import { runTest } from '../../query/match.js';

@@ -1,5 +1,5 @@
-import { type BusyTime, busyTimeOf } from '../../analysis/busy-time.js';
-import type { Forecast } from '../../analysis/forecast.js';
+import { type BusyTime, busyTimeOf } from '../../analysis/forecast/busy-time.js';
+import type { Forecast } from '../../analysis/forecast/forecast.js';
 import type { RunSummary } from '../state/port.js';
 
 /** How long runs have taken together, and how long the rest will take. */

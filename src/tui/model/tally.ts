@@ -44,7 +44,7 @@ export function isOver({ counts, total }: Tally): boolean {
   return total > 0 && endStates.reduce((sum, state) => sum + counts[state], 0) === total;
 }
 
-export { elapsedMs as elapsed } from '../../analysis/busy-time.js';
+export { elapsedMs as elapsed } from '../../analysis/forecast/busy-time.js';
 
 /** Welford's running mean and variance. */
 class Spread {

@@ -1,4 +1,4 @@
-import type { BusyTime } from '../../analysis/busy-time.js';
+import type { BusyTime } from '../../analysis/forecast/busy-time.js';
 import type { GroupChoice } from './group-choices.js';
 import type { PaletteView } from '../dialogs/palette.js';
 import type { FleetStatus, RunDetails, RunSummary } from '../state/port.js';

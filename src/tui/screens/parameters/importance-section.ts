@@ -1,5 +1,10 @@
-import type { Level } from '../../../analysis/factors.js';
-import type { Importance, Measured, ParameterEffect, Trend } from '../../../analysis/parameter-importance.js';
+import type { Level } from '../../../analysis/parameters/factors.js';
+import type {
+  Importance,
+  Measured,
+  ParameterEffect,
+  Trend,
+} from '../../../analysis/parameters/parameter-importance.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { counted, narrowNumber } from '../../../text/numbers.js';

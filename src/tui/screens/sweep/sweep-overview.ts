@@ -1,5 +1,5 @@
-import { busyMs, busyTimeOf } from '../../../analysis/busy-time.js';
-import type { Forecast } from '../../../analysis/forecast.js';
+import { busyMs, busyTimeOf } from '../../../analysis/forecast/busy-time.js';
+import type { Forecast } from '../../../analysis/forecast/forecast.js';
 import { hasEnded } from '../../../base/run-words.js';
 import { groupBy } from '../../../base/group-by.js';
 import { cleanText } from '../../../text/display-text.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type MeasuredRun, parameterImportance } from '../../../../src/analysis/parameter-importance.js';
-import { seededRandom } from '../../../../src/analysis/seeded-random.js';
+import { type MeasuredRun, parameterImportance } from '../../../../src/analysis/parameters/parameter-importance.js';
+import { seededRandom } from '../../../../src/analysis/parameters/seeded-random.js';
 import { importanceProgress, importanceSection } from '../../../../src/tui/screens/parameters/importance-section.js';
 import { lineWidth, plainText } from '../../../../src/tui/widgets/span.js';
 import { aSweep, faults, seen } from './pictures.js';

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../../../src/analysis/seeded-random.js';
+import { seededRandom } from '../../../../src/analysis/parameters/seeded-random.js';
 import { toAscii } from '../../../../src/text/ascii.js';
 import type { Column } from '../../../../src/tui/screens/parameters/axis.js';
 import { type Line, lineWidth, plainText } from '../../../../src/tui/widgets/span.js';

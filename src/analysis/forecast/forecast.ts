@@ -3,9 +3,9 @@
  * runs like it took, and slots are given in the order of the queue, as the scheduler gives them. The same for the window,
  * `ls`, `status` and `wait`.
  */
-import { groupBy } from '../base/group-by.js';
-import type { RunWord } from '../base/run-words.js';
-import type { Parameters } from '../base/scalar.js';
+import { groupBy } from '../../base/group-by.js';
+import type { RunWord } from '../../base/run-words.js';
+import type { Parameters } from '../../base/scalar.js';
 import { Durations, type RunKind } from './durations.js';
 
 /** What is looked at in a run; a run summary is one. Times: Unix ms. */

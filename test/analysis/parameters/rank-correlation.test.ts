@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rankCorrelation, ranksOf } from '../../src/analysis/rank-correlation.js';
+import { rankCorrelation, ranksOf } from '../../../src/analysis/parameters/rank-correlation.js';
 
 it('gives equal values the mean of their ranks', () => {
   expect(ranksOf([30, 10, 20, 10])).toEqual([3, 0.5, 2, 0.5]);

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Factor, factorsOf, type ParameterValue } from '../../src/analysis/factors.js';
+import { type Factor, factorsOf, type ParameterValue } from '../../../src/analysis/parameters/factors.js';
 import {
   type Importance,
   importanceSteps,
   type ImportanceQuestion,
   type MeasuredRun,
   parameterImportance,
-} from '../../src/analysis/parameter-importance.js';
-import { growTree } from '../../src/analysis/regression-tree.js';
-import { seededRandom } from '../../src/analysis/seeded-random.js';
+} from '../../../src/analysis/parameters/parameter-importance.js';
+import { growTree } from '../../../src/analysis/parameters/regression-tree.js';
+import { seededRandom } from '../../../src/analysis/parameters/seeded-random.js';
 import {
   addToPairs,
   effectsOf,
@@ -18,7 +18,7 @@ import {
   interactionVariance,
   levelShares,
   pairTable,
-} from '../../src/analysis/variance-decomposition.js';
+} from '../../../src/analysis/parameters/variance-decomposition.js';
 
 type Point = Readonly<Record<string, ParameterValue>>;
 

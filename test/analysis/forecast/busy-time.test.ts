@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { busyMs, busyTimeOf, elapsedMs } from '../../src/analysis/busy-time.js';
+import { busyMs, busyTimeOf, elapsedMs } from '../../../src/analysis/forecast/busy-time.js';
 
 const done = (startedAt: number, endedAt: number) => ({ state: 'done' as const, startedAt, endedAt });
 const up = (startedAt: number) => ({ state: 'running' as const, startedAt, endedAt: null });

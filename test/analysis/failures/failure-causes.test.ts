@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { errorKind } from '../../src/analysis/error-kind.js';
-import { type EndedRun, failureCauses } from '../../src/analysis/failure-causes.js';
-import { fisherLog10 } from '../../src/analysis/fisher-exact.js';
-import { seededRandom } from '../../src/analysis/seeded-random.js';
+import { errorKind } from '../../../src/analysis/failures/error-kind.js';
+import { type EndedRun, failureCauses } from '../../../src/analysis/failures/failure-causes.js';
+import { fisherLog10 } from '../../../src/analysis/failures/fisher-exact.js';
+import { seededRandom } from '../../../src/analysis/parameters/seeded-random.js';
 
 describe('the kind of an error', () => {
   it.each([

@@ -1,6 +1,6 @@
-import { Durations, type RunKind } from '../../src/analysis/durations.js';
-import { type ForecastRun, forecastOf } from '../../src/analysis/forecast.js';
-import { secondsToEnd, standsStill } from '../../src/analysis/remaining.js';
+import { Durations, type RunKind } from '../../../src/analysis/forecast/durations.js';
+import { type ForecastRun, forecastOf } from '../../../src/analysis/forecast/forecast.js';
+import { secondsToEnd, standsStill } from '../../../src/analysis/forecast/remaining.js';
 
 /** What was foretold at one moment. `share`: of the runs that have ended. `actual`: until the last of them ended that did. */
 export type Look = { at: number; share: number; left: number | null; actual: number };

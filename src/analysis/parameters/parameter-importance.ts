@@ -1,4 +1,4 @@
-import type { Parameters } from '../base/scalar.js';
+import type { Parameters } from '../../base/scalar.js';
 import { type Factor, factorsOf, type LeftOut, type Level } from './factors.js';
 import { type Forest, growForest } from './random-forest.js';
 import type { RegressionTree, Sample } from './regression-tree.js';

@@ -1,4 +1,4 @@
-import { hasEnded, type RunWord } from '../base/run-words.js';
+import { hasEnded, type RunWord } from '../../base/run-words.js';
 
 /** What is looked at in a run. Times: Unix ms, of its last attempt. */
 type Lived = { readonly state: RunWord; readonly startedAt: number | null; readonly endedAt: number | null };

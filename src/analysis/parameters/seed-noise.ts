@@ -1,5 +1,5 @@
-import { groupBy } from '../base/group-by.js';
-import { parameterOf, type Parameters } from '../base/scalar.js';
+import { groupBy } from '../../base/group-by.js';
+import { parameterOf, type Parameters } from '../../base/scalar.js';
 
 /** How far runs lie apart that differ in nothing but their seeds. */
 export type SeedNoise = {

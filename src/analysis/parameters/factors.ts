@@ -1,4 +1,4 @@
-import { parameterOf, type Parameters } from '../base/scalar.js';
+import { parameterOf, type Parameters } from '../../base/scalar.js';
 
 /** The value of a parameter in one run; undefined: it is not passed. */
 export type ParameterValue = Parameters[string] | undefined;

@@ -1,4 +1,4 @@
-import type { Parameters } from '../base/scalar.js';
+import type { Parameters } from '../../base/scalar.js';
 
 /** Parameters that name a repetition or a place, and are no condition of the experiment. */
 const repetition = /(^|[._-])(seed|secret|random_state|run_id|name|path|dir|directory|file)$/i;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type RunSoFar, secondsToEnd, standsStill } from '../../src/analysis/remaining.js';
+import { type RunSoFar, secondsToEnd, standsStill } from '../../../src/analysis/forecast/remaining.js';
 
 const soFar = (known: Partial<RunSoFar>): RunSoFar => ({
   ...{ elapsed: 10, toBudget: null, mayEndEarly: false, likes: [] },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seededRandom } from '../../src/analysis/seeded-random.js';
+import { seededRandom } from '../../../src/analysis/parameters/seeded-random.js';
 
 describe('seeded random numbers', () => {
   it('are the same for the same seed, and others for another', () => {

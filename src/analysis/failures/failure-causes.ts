@@ -1,7 +1,7 @@
-import { groupBy } from '../base/group-by.js';
-import { parameterOf, type Parameters } from '../base/scalar.js';
+import { groupBy } from '../../base/group-by.js';
+import { parameterOf, type Parameters } from '../../base/scalar.js';
 import { errorKind } from './error-kind.js';
-import type { ParameterValue } from './factors.js';
+import type { ParameterValue } from '../parameters/factors.js';
 import { fisherLog10, gStatistic, type Tally, type TwoByTwo } from './fisher-exact.js';
 
 /** One run that has ended. `error`: what it said when it failed; null: nothing is known. */

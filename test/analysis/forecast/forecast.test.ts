@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ForecastRun, forecastOf, type ForecastSetting } from '../../src/analysis/forecast.js';
-import { median } from '../../src/analysis/statistics.js';
+import { type ForecastRun, forecastOf, type ForecastSetting } from '../../../src/analysis/forecast/forecast.js';
+import { median } from '../../../src/analysis/statistics.js';
 import { medianError, playedSweep } from './played-sweep.js';
 
 const now = 1_000_000;
