@@ -53,14 +53,20 @@ export function unambiguousName(parameters: string): string | undefined {
   const code = Number(codes.split(':')[0]);
   const bits = Number(modified.split(':')[0]) - 1;
   if (!isCharacter(code) || !(bits >= 0)) return undefined;
-  const has = (bit: number): boolean => (bits & bit) !== 0;
   const special = byCode[code];
-  if (special === 'escape') return special;
-  if (special === 'tab' && has(modifiers.shift)) return 'shift-tab';
-  const character = special ?? String.fromCodePoint(code);
-  if (special === undefined && has(modifiers.ctrl)) return `ctrl-${character}`;
-  const name = special === undefined && has(modifiers.shift) ? character.toUpperCase() : character;
-  return has(modifiers.alt) ? `alt-${name}` : name;
+  return special === undefined ? characterKey(String.fromCodePoint(code), bits) : specialKey(special, bits);
+}
+
+function specialKey(name: string, bits: number): string {
+  if (name === 'escape') return name;
+  if (name === 'tab' && (bits & modifiers.shift) !== 0) return 'shift-tab';
+  return (bits & modifiers.alt) === 0 ? name : `alt-${name}`;
+}
+
+function characterKey(character: string, bits: number): string {
+  if ((bits & modifiers.ctrl) !== 0) return `ctrl-${character}`;
+  const name = (bits & modifiers.shift) === 0 ? character : character.toUpperCase();
+  return (bits & modifiers.alt) === 0 ? name : `alt-${name}`;
 }
 
 function isCharacter(code: number): boolean {
