@@ -1,6 +1,7 @@
 import { statRegular } from '../files/regular-file.js';
 import { naturalOrder } from '../text/natural-order.js';
 import type { FoundFile, MetricFormat, Recognition } from './formats/format.js';
+import { whyUnread } from './formats/registry.js';
 import { expectedFiles, RunFolders } from './run-folders.js';
 
 /** One source of a run: the files of one format that are read as one. `why`: what it was told by. */
@@ -27,7 +28,8 @@ const MOST_MAYBE = 32;
  */
 export class Detection {
   readonly #folders: RunFolders;
-  readonly #formats: readonly MetricFormat[];
+  /** In order of precedence. */
+  readonly formats: readonly MetricFormat[];
   readonly #expected: readonly FoundFile[];
   /** By path. */
   readonly #verdicts = new Map<string, Verdict>();
@@ -37,7 +39,7 @@ export class Detection {
 
   constructor(directory: string, folders: readonly string[], formats: readonly MetricFormat[]) {
     this.#folders = new RunFolders(directory, folders);
-    this.#formats = formats;
+    this.formats = formats;
     this.#expected = expectedFiles(directory);
     for (const file of this.#expected) this.#judge(file);
     this.#sort();
@@ -86,8 +88,9 @@ export class Detection {
   }
 
   #recognise(file: FoundFile): Omit<Verdict, 'size'> {
-    let best: Recognition = { is: 'no' };
-    for (const format of this.#formats) {
+    const why = whyUnread(file.name);
+    let best: Recognition = why === undefined ? { is: 'no' } : { is: 'no', why };
+    for (const format of this.formats) {
       const recognition = format.recognise(file);
       if (recognition.is === 'yes') return { recognition, format };
       if (recognition.is === 'maybe' || (recognition.why !== undefined && best.is === 'no')) best = recognition;
@@ -114,7 +117,7 @@ export class Detection {
   }
 
   #sort(): void {
-    const rank = ({ format, places }: FoundSource) => [this.#formats.indexOf(format), depthOf(places[0]!)] as const;
+    const rank = ({ format, places }: FoundSource) => [this.formats.indexOf(format), depthOf(places[0]!)] as const;
     this.#order = [...this.#sources.values()].sort((one, other) => {
       const [a, b] = [rank(one), rank(other)];
       return a[0] - b[0] || a[1] - b[1] || naturalOrder(one.paths[0]!, other.paths[0]!);

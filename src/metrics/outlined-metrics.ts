@@ -1,4 +1,5 @@
 import { statRegular } from '../files/regular-file.js';
+import { describeSources, type MetricsReport } from './describe-sources.js';
 import type { Line } from './downsample.js';
 import type { Filing } from './filing.js';
 import type { MetricFormat, RowPicker } from './formats/format.js';
@@ -64,6 +65,11 @@ export class OutlinedMetrics {
   series(key: string, xKey = 'step'): Line {
     const isOutlined = this.#tellsOutline && this.#outline!.table.has(key);
     return (isOutlined ? this.#outline!.table : this.#metrics).series(key, xKey);
+  }
+
+  /** Where the metrics are, and why, as far as they have been read. */
+  describe(): MetricsReport {
+    return describeSources(this.#metrics);
   }
 
   #begin(): void {

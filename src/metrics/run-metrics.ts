@@ -88,6 +88,11 @@ export class RunMetrics {
     return this.#sources.flatMap(({ found }) => (isLog(found.format) ? [] : found.paths));
   }
 
+  /** All sources, there or expected, in order of precedence. */
+  get all(): readonly Source[] {
+    return this.#sources;
+  }
+
   /** The sources that count, in order of precedence. */
   get told(): readonly Source[] {
     const log = this.#sources.at(-1);

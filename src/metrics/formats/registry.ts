@@ -16,3 +16,20 @@ const fileFormats: readonly MetricFormat[] = [
 export function metricFormats(patterns: LogPatterns = {}): readonly MetricFormat[] {
   return [...fileFormats, logFormat(patterns)];
 }
+
+/** Files in which programs write metrics too, and that are not read: what to say of them. By name. */
+const unreadFiles: readonly { pattern: RegExp; why: string }[] = [
+  {
+    pattern: /\.(db|sqlite3?)$/i,
+    why: 'SQLite, as trackio writes it, is not read: Node has no reader of it before 22.13',
+  },
+  {
+    pattern: /^evaluations\.npz$/i,
+    why: 'numpy arrays are not read: the same values are in progress.csv as eval/mean_reward',
+  },
+];
+
+/** Why a file of metrics is not read; undefined: it is none of those. */
+export function whyUnread(name: string): string | undefined {
+  return unreadFiles.find(({ pattern }) => pattern.test(name))?.why;
+}

@@ -62,7 +62,8 @@ export class MetricsMonitor {
     const isJudged = run.stopWhen !== null || run.objective !== null;
     const row = isJudged ? (values: Row, isPast: boolean) => this.#takeRow(values, isPast) : null;
     const listener = { row, restart: () => this.#restart() };
-    this.#metrics = openMetrics(run.directory, { listener, keep, hasPast });
+    const { folders = [], patterns = {} } = run.metrics;
+    this.#metrics = openMetrics(run.directory, { listener, keep, hasPast, places: { folders, patterns } });
   }
 
   /** Where the run writes them, or will. */
@@ -101,14 +102,17 @@ export class MetricsMonitor {
 
   vitals(now: number): MonitoredMetrics {
     const metrics = this.#metrics.last();
-    const progress = this.#progress(metrics);
+    const counted = this.#progress(metrics);
+    // What a progress bar says, where no metric does.
+    const stated = counted === null ? this.#metrics.progress : null;
+    const progress = stated?.share ?? counted;
     // Rows of before, while they are still being read, would make a pace out of how fast we read.
     const isBehind = this.#metrics.more || this.#metrics.isInPast;
     if (progress !== null && !isBehind) this.#start ??= { at: now, progress };
     return {
       metrics,
       progress,
-      etaSeconds: progress === null || this.#start === null ? null : this.#eta(now, progress),
+      etaSeconds: stated?.etaSeconds ?? this.#eta(now, progress),
       spark: this.#spark(),
       health: this.#health(metrics, now),
     };
@@ -134,8 +138,9 @@ export class MetricsMonitor {
     return Math.min(1, Math.max(0, value / (wanted?.total ?? 1)));
   }
 
-  #eta(now: number, progress: number): number | null {
-    const { at, progress: first } = this.#start!;
+  #eta(now: number, progress: number | null): number | null {
+    if (progress === null || this.#start === null) return null;
+    const { at, progress: first } = this.#start;
     // Until a second reading there is only the start of the process to go by.
     const [from, base] = progress > first ? [at, first] : [this.#since, 0];
     const rate = (progress - base) / (now - from);
