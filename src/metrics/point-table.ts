@@ -119,7 +119,8 @@ export class PointTable implements Filing {
   }
 
   #line(key: string, xKey: string): Line {
-    const parts = (this.#partsOf(key) ?? []).filter((points) => points !== undefined);
+    const isTimed = ({ times }: Points) => xKey !== wallTime || times.length > 0;
+    const parts = (this.#partsOf(key) ?? []).filter((points) => points !== undefined && isTimed(points)) as Points[];
     const other = xKey === STEP || xKey === wallTime ? null : this.series(xKey);
     if (other?.x.length === 0) return noLine;
     const lines = parts.map((points, index) => {

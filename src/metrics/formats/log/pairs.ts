@@ -4,7 +4,7 @@ const number = String.raw`[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d
 const name = String.raw`[A-Za-z_][\w./@%-]*`;
 
 /** `key=value` anywhere in a line. After a dash it is an option of a command that is being told. */
-const assignment = new RegExp(String.raw`(?<![\w./=-])(${name}) ?= ?(${number})(?=[\s,;|)\]%]|$)`, 'g');
+const assignment = new RegExp(String.raw`(?<![\w./=?&-])(${name}) ?= ?(${number})(?=[\s,;|)\]%]|$)`, 'g');
 /** One of the parts that a line of pairs consists of: `key: value`, `key value` for counters, `Epoch 3/10`. */
 const part = new RegExp(String.raw`^(${name}(?: ${name}){0,3})(?:: *|=)(${number})(?: ?(?:s|ms|%|it/s))?$`);
 const counter = new RegExp(String.raw`^(epoch|step|iter(?:ation)?|global_step)[ :#]*(\d+)(?:\/\d+)?$`, 'i');
