@@ -1,7 +1,7 @@
-import { initialChartChoice } from '../src/tui/chart-choice.js';
-import type { Series } from '../src/tui/port.js';
-import type { Curve } from '../src/tui/view/chart-look.js';
-import { type ChartData, chartSection } from '../src/tui/view/chart-section.js';
+import { initialChartChoice } from '../src/tui/state/chart-choice.js';
+import type { Series } from '../src/tui/state/port.js';
+import type { Curve } from '../src/tui/widgets/chart/chart-look.js';
+import { type ChartData, chartSection } from '../src/tui/widgets/chart/chart-section.js';
 import { busyLines } from './support/busy.js';
 import { median } from './support/quantile.js';
 

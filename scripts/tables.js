@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-const { keyTableMarkdown } = await load('src/tui/key-map.ts');
+const { keyTableMarkdown } = await load('src/tui/app/key-map.ts');
 const { verbTableMarkdown } = await load('src/cli/verb-table.ts');
 for (const [name, page, table] of [
   ['keys', 'docs/keys.md', keyTableMarkdown()],

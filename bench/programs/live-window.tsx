@@ -3,19 +3,26 @@
  * invisible title, so that a driver can tell which key a frame answers.
  *
  *   node program.mjs painter RUNS UPDATES_PER_SECOND    as shipped
- *   node program.mjs ink RUNS UPDATES_PER_SECOND        the same lines through Ink's own output
+ *   node program.mjs ink RUNS UPDATES_PER_SECOND        list and pane, the same lines, through Ink's own output
  *   node program.mjs none RUNS UPDATES_PER_SECOND       no window: what the updates alone cost
  */
 import { render, Text, useInput } from 'ink';
 import { useSyncExternalStore } from 'react';
 import { RunId } from '../../src/base/ids.js';
-import { calmNewsPause, Controller } from '../../src/tui/controller.js';
-import { keyNames } from '../../src/tui/key-names.js';
-import { keepYoungGenerationSmall } from '../../src/tui/open-window.js';
-import { Painter } from '../../src/tui/painter.js';
-import type { FleetPort, RunFilesPort, RunSummary } from '../../src/tui/port.js';
-import { themeFor, toAnsi } from '../../src/tui/theme.js';
-import { mountWindow } from '../../src/tui/window.js';
+import { press } from '../../src/tui/app/key-handlers.js';
+import { calmNewsPause, WindowStore } from '../../src/tui/app/window-store.js';
+import { keyNames } from '../../src/tui/terminal/key-names.js';
+import { keepYoungGenerationSmall } from '../../src/tui/app/open-window.js';
+import { bodyOf } from '../../src/tui/app/layout.js';
+import { mountApp } from '../../src/tui/app/mount-app.js';
+import { detailPane } from '../../src/tui/screens/jobs/detail-pane.js';
+import { jobsLayout } from '../../src/tui/screens/jobs/layout.js';
+import { Surface } from '../../src/tui/surface/surface.js';
+import { listen } from '../../src/tui/terminal/listen.js';
+import { listPane } from '../../src/tui/widgets/run-list/list-pane.js';
+import { type Line, span } from '../../src/tui/widgets/span.js';
+import type { FleetPort, RunFilesPort, RunSummary } from '../../src/tui/state/port.js';
+import { themeFor, toAnsi } from '../../src/tui/terminal/theme.js';
 
 const [mode, runCount, updatesPerSecond] = process.argv.slice(2);
 const COUNT = Number(runCount);
@@ -125,25 +132,21 @@ else show();
 
 function show(): void {
   keepYoungGenerationSmall(COUNT);
-  const controller = new Controller({ fleet, files, now: Date.now, perform, newsPause: calmNewsPause }, 'live');
+  const store = new WindowStore({ fleet, files, now: Date.now, perform, newsPause: calmNewsPause }, 'live');
+  store.listen(press);
   process.stdout.write('\u001b[?1049h\u001b[?25l');
   // Unfolded, as one looks at a sweep; the groups of one this large begin folded.
-  controller.resize(process.stdout.columns, process.stdout.rows);
+  store.resize(process.stdout.columns, process.stdout.rows);
   for (let group = 0; group < 9; group++) {
-    controller.press('right');
-    controller.press(String(group + 2));
+    store.press('right');
+    store.press(String(group + 2));
   }
-  controller.press('home');
-  if (mode === 'painter') showPainted(controller);
-  else showByInk(controller);
+  store.press('home');
+  if (mode === 'painter') showPainted(store);
+  else showByInk(store);
 }
 
-function showPainted(controller: Controller): void {
-  const press = controller.press.bind(controller);
-  controller.press = (key) => {
-    presses++;
-    press(key);
-  };
+function showPainted(store: WindowStore): void {
   const target = {
     write: (text: string) => process.stdout.write(text + mark()),
     get writableLength() {
@@ -151,18 +154,24 @@ function showPainted(controller: Controller): void {
     },
     once: (event: 'drain', listener: () => void) => process.stdout.once(event, listener),
   };
-  const painter = new Painter(target, theme);
-  mountWindow({ controller, painter, onError: leave }, process.stdin, process.stdout);
+  const surface = new Surface(target, theme, store.size, leave);
+  mountApp({ store, surface, onError: leave });
+  process.stdin.setRawMode(true);
+  listen(process.stdin, (event) => {
+    if (event.kind !== 'key') return;
+    presses++;
+    store.press(event.name);
+  });
 }
 
-function showByInk(controller: Controller): void {
+function showByInk(store: WindowStore): void {
   // One row less than the screen: at full height Ink clears the whole terminal for each frame.
-  controller.resize(process.stdout.columns, process.stdout.rows - 1);
+  store.resize(process.stdout.columns, process.stdout.rows - 1);
   const write = process.stdout.write.bind(process.stdout);
   const marked = Object.assign(Object.create(process.stdout) as NodeJS.WriteStream, {
     write: (text: string) => write(text + mark()),
   });
-  render(<ByInk controller={controller} />, {
+  render(<ByInk store={store} />, {
     stdout: marked,
     stdin: process.stdin,
     exitOnCtrlC: false,
@@ -170,14 +179,26 @@ function showByInk(controller: Controller): void {
   });
 }
 
-function ByInk({ controller }: { controller: Controller }) {
-  useSyncExternalStore(controller.subscribe, controller.version);
+function ByInk({ store }: { store: WindowStore }) {
+  useSyncExternalStore(store.subscribe, store.version);
   useInput((input, key) =>
     keyNames(input, key).forEach((name) => {
       presses++;
-      controller.press(name);
+      store.press(name);
     }),
   );
-  const lines = controller.frame().map((line) => toAnsi(line, theme));
+  const lines = jobsLines(store).map((line) => toAnsi(line, theme));
   return <Text wrap="truncate">{lines.join('\n')}</Text>;
+}
+
+/** What the two canvases of the jobs screen draw, as the lines of one picture. */
+function jobsLines(store: WindowStore): Line[] {
+  const model = store.model();
+  const { list, pane } = jobsLayout(bodyOf(store.size), false, model.rows.length);
+  const right = detailPane(model, pane, list.height);
+  return listPane(model, list.width, list.height).map((line, row) => [
+    ...line,
+    span(' │ ', 'faint'),
+    ...(right[row] ?? []),
+  ]);
 }

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Fleet, RunSummary } from '../client/fleet.js';
 import { PreferencesFile, preferencesPath } from '../files/preferences.js';
-import { openWindow } from '../tui/open-window.js';
-import { preferencesIn } from '../tui/preferences.js';
-import type { SummaryPort } from '../tui/summary-port.js';
+import { openWindow } from '../tui/app/open-window.js';
+import { preferencesIn } from '../tui/app/preferences.js';
+import type { SummaryPort } from '../tui/state/summary-port.js';
 import { LazyEditor } from './editor/lazy-editor.js';
 import type { Launched } from './editor/sweep-source.js';
 import type { LaunchOptions } from './options.js';
@@ -40,7 +40,7 @@ export async function watch(
 /** Begins to load the window where one will be shown: while the supervisor answers there is time for it. */
 export function prepareWindow({ plain }: LaunchOptions): void {
   // Whoever opens it will meet the same problem, and tells of it.
-  if (hasScreen() && plain !== true) import('../tui/window.js').catch(() => undefined);
+  if (hasScreen() && plain !== true) import('../tui/app/mount-app.js').catch(() => undefined);
 }
 
 async function showWindow(fleet: Fleet, sweep: string | null, launched: Launched): Promise<number> {

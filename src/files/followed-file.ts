@@ -1,7 +1,7 @@
 import { FollowedBytes, type Taken } from './followed-bytes.js';
 
 /** What one look at the file gave. */
-export type NewBytes = {
+type NewBytes = {
   /** The file is another one than before, or was rewritten: forget all it said; `bytes` begin at its start. */
   restarted: boolean;
   /** Whole lines, each with its newline. */

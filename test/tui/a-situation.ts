@@ -1,6 +1,6 @@
-import type { KeyContext } from '../../src/tui/key-context.js';
-import { initialSort } from '../../src/tui/view/sort.js';
-import { buildTree, flatten } from '../../src/tui/view/tree.js';
+import type { KeyContext } from '../../src/tui/app/key-context.js';
+import { initialSort } from '../../src/tui/state/sort.js';
+import { buildTree, flatten } from '../../src/tui/model/tree.js';
 import { aRun, aSweep } from './simulated-fleet.js';
 
 const sweep = aSweep({ groups: [{ name: 'A', title: null, needs: [] }] });
@@ -22,7 +22,6 @@ export function aSituation(over: Partial<KeyContext> = {}): KeyContext {
     metric: null,
     isFolded: () => false,
     tableLength: null,
-    helpLength: 20,
     focus: null,
     log: null,
     screenLength: 0,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import type { Command } from '../../src/tui/command.js';
-import { keyMapOf } from '../../src/tui/key-map.js';
-import type { KeyPreset } from '../../src/tui/preferences-port.js';
+import type { Command } from '../../src/tui/state/command.js';
+import { keyMapOf } from '../../src/tui/app/key-map.js';
+import type { KeyPreset } from '../../src/tui/state/preferences-port.js';
 import { bundleProgram } from './bundle-program.js';
 import { actUses } from './keys/act-uses.js';
 import { chartUses } from './keys/chart-uses.js';

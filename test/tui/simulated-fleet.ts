@@ -10,7 +10,7 @@ import type {
   RunSummary,
   Series,
   SweepSummary,
-} from '../../src/tui/port.js';
+} from '../../src/tui/state/port.js';
 import type { Command } from '../../src/protocol/message.js';
 import type { PlainVerb, RunOrder } from '../../src/protocol/run-verbs.js';
 

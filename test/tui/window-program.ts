@@ -1,6 +1,6 @@
 /** The program of the end-to-end tests: the window on the simulated memory sweep, or whatever the first argument names. */
-import { openWindow } from '../../src/tui/open-window.js';
-import type { RunFilesPort } from '../../src/tui/port.js';
+import { openWindow } from '../../src/tui/app/open-window.js';
+import type { RunFilesPort } from '../../src/tui/state/port.js';
 import { knownSummary } from './known-summary.js';
 import { memorySweep } from './simulated-fleet.js';
 
@@ -16,8 +16,6 @@ for (const run of fleet.runs.values()) {
     killAt: moved(run.killAt),
   });
 }
-if (mode === 'throw') setTimeout(() => failLater(), 300);
-if (mode === 'exit') setTimeout(() => process.exit(7), 300);
 if (mode === 'busy') setInterval(makeNews, 20);
 const broken: RunFilesPort = {
   ...files,
@@ -43,6 +41,12 @@ function makeNews(): void {
   fleet.publish();
 }
 
+/** Once the window is there: what ends it from within. */
+function endSoon(): void {
+  if (mode === 'throw') setTimeout(() => failLater(), 300);
+  if (mode === 'exit') setTimeout(() => process.exit(7), 300);
+}
+
 function failLater(): never {
   throw new Error('thrown by the test program');
 }
@@ -57,6 +61,7 @@ try {
     stdout: process.stdout,
     environment: process.env,
     summary,
+    onReady: endSoon,
   });
   process.stdout.write(`left: ${outcome}; asked: ${fleet.asked.join(', ') || 'nothing'}\n`);
   process.exit(0);

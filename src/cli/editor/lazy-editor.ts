@@ -1,6 +1,6 @@
 import { errorText, UserError } from '../../base/user-error.js';
 import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
-import type { Draft, EditorPort } from '../../tui/editor-port.js';
+import type { Draft, EditorPort } from '../../tui/state/editor-port.js';
 import type { Launched } from './sweep-source.js';
 
 /** The desk, with the reader of sweep files, which is loaded once the window stands: the first frame is not kept waiting. */

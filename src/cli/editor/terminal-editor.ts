@@ -13,7 +13,7 @@ import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { completionOf } from '../../spec/policy/completion.js';
 import { doneTest } from '../../spec/policy/done-rule.js';
 import { shellQuote } from '../../text/shell-words.js';
-import type { Draft, EditorPort, Verdict } from '../../tui/editor-port.js';
+import type { Draft, EditorPort, Verdict } from '../../tui/state/editor-port.js';
 import { definedEnvironment, requestedSlots } from '../options.js';
 import { compactNames } from '../plan/compact-names.js';
 import { readSweepText } from '../read-plan.js';

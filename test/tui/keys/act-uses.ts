@@ -1,4 +1,4 @@
-import type { ActCommand } from '../../../src/tui/command.js';
+import type { ActCommand } from '../../../src/tui/state/command.js';
 import type { Use } from './use.js';
 
 const toRunning = { from: ['3', 'down', 'down', 'down', 'down'], at: /│ ● C_dense_multi_N16_s2/ };

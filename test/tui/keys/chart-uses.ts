@@ -1,4 +1,4 @@
-import type { ChartCommand } from '../../../src/tui/command.js';
+import type { ChartCommand } from '../../../src/tui/state/command.js';
 import { not, type Use } from './use.js';
 
 const plain = /── test\/bits_known ─+ episodes/;

@@ -1,5 +1,5 @@
-import { commandFor, keyMapOf } from '../../../src/tui/key-map.js';
-import type { KeyPreset } from '../../../src/tui/preferences-port.js';
+import { commandFor, keyMapOf } from '../../../src/tui/app/key-map.js';
+import type { KeyPreset } from '../../../src/tui/state/preferences-port.js';
 
 const codes: Record<string, string> = {
   ...{ up: '\u001b[A', down: '\u001b[B', right: '\u001b[C', left: '\u001b[D', home: '\u001b[H', end: '\u001b[F' },

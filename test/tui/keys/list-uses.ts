@@ -1,4 +1,4 @@
-import type { ListCommand } from '../../../src/tui/command.js';
+import type { ListCommand } from '../../../src/tui/state/command.js';
 import { not, type Use } from './use.js';
 
 const back = ['escape'];

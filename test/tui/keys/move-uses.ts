@@ -1,4 +1,4 @@
-import type { MoveCommand } from '../../../src/tui/command.js';
+import type { MoveCommand } from '../../../src/tui/state/command.js';
 import { isHome, not, type Use } from './use.js';
 
 const lastRow = /│ ○ J_waits/;

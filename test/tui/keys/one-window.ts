@@ -1,4 +1,4 @@
-import type { KeyPreset } from '../../../src/tui/preferences-port.js';
+import type { KeyPreset } from '../../../src/tui/state/preferences-port.js';
 import type { Use } from './use.js';
 import { WindowAtHome } from './window-at-home.js';
 

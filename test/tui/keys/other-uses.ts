@@ -1,4 +1,4 @@
-import type { CompareCommand, LogCommand, ScreenCommand, WindowCommand } from '../../../src/tui/command.js';
+import type { CompareCommand, LogCommand, ScreenCommand, WindowCommand } from '../../../src/tui/state/command.js';
 import { isHome, type Use } from './use.js';
 
 const failed = ['2', ...Array<string>(8).fill('down')];

@@ -6,11 +6,11 @@
  */
 import { spawnSync } from 'node:child_process';
 import type { GpuStatus } from '../../../src/protocol/run-summary.js';
-import type { Draft, EditorPort } from '../../../src/tui/editor-port.js';
-import { openWindow } from '../../../src/tui/open-window.js';
-import type { RequestedSlots, RunSummary } from '../../../src/tui/port.js';
-import { keyPresets } from '../../../src/tui/preferences-port.js';
-import { passingPreferences } from '../../../src/tui/preferences.js';
+import type { Draft, EditorPort } from '../../../src/tui/state/editor-port.js';
+import { openWindow } from '../../../src/tui/app/open-window.js';
+import type { RequestedSlots, RunSummary } from '../../../src/tui/state/port.js';
+import { keyPresets } from '../../../src/tui/state/preferences-port.js';
+import { passingPreferences } from '../../../src/tui/app/preferences.js';
 import { knownSummary } from '../known-summary.js';
 import { aRun, aSweep, memorySweep } from '../simulated-fleet.js';
 

@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 import { openTerminal, type OpenTerminal } from '../../../scripts/terminal.js';
-import type { KeyPreset } from '../../../src/tui/preferences-port.js';
+import type { KeyPreset } from '../../../src/tui/state/preferences-port.js';
 import { codeOf, codesOf } from './keyboard.js';
 import { isSeen, type Sight, type Use } from './use.js';
 

@@ -1,0 +1,136 @@
+import { type ChartChoice, spreads } from '../state/chart-choice.js';
+import type { ChartCommand } from '../state/command.js';
+import { commandFor, keyOf } from './key-map.js';
+import { distance, isMovement, type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
+import type { UiState } from '../state/ui-state.js';
+import { spreadNames } from '../widgets/chart/chart-legend.js';
+
+/** Weights of the exponential mean, in the order in which the key goes through them. */
+const smoothings = [0, 0.6, 0.9, 0.97];
+
+export const handleChart: Record<ChartCommand, Handler> = {
+  'x-axis': askForX,
+  'log-y': (ui) => choose(ui, { isLogY: !ui.chart.isLogY }, `y axis: ${ui.chart.isLogY ? 'linear' : 'logarithmic'}.`),
+  'log-x': (ui) => choose(ui, { isLogX: !ui.chart.isLogX }, `x axis: ${ui.chart.isLogX ? 'linear' : 'logarithmic'}.`),
+  smooth: (ui) => {
+    const smoothing = next(smoothings, ui.chart.smoothing);
+    const text = smoothing === 0 ? 'Smoothing off.' : `Exponential moving average, weight ${smoothing}.`;
+    return choose(ui, { smoothing }, text);
+  },
+  spread: (ui) => {
+    const spread = next(spreads, ui.chart.spread);
+    return choose(ui, { spread }, `Seeds of one setting: ${spreadNames[spread]}.`);
+  },
+  clip: (ui) => {
+    const text = ui.chart.isClipped
+      ? 'y axis: all values.'
+      : 'y axis: the outermost 1 % of values are cut off; arrows show where.';
+    return choose(ui, { isClipped: !ui.chart.isClipped }, text);
+  },
+  'zoom-in': zoomIn,
+  'zoom-out': zoomOut,
+};
+
+function next<T>(all: readonly T[], current: T): T {
+  return all[(all.indexOf(current) + 1) % all.length]!;
+}
+
+function choose(ui: UiState, change: Partial<ChartChoice>, text: string): Pressed {
+  return { ui: { ...ui, chart: { ...ui.chart, ...change }, note: { text, tone: 'dim' } } };
+}
+
+/** The smallest part of the x range that can be shown. */
+const leastPart = 1 / 4096;
+const whole = { from: 0, to: 1 };
+
+/** Half of what is shown, around the cursor or the middle. */
+function zoomIn(ui: UiState, at: KeyContext): Pressed {
+  if (at.charts === 0) return refuse(ui, 'There is no chart to zoom into; select a run that has started.');
+  const { from, to } = ui.chart.zoom ?? whole;
+  if (to - from <= leastPart) return refuse(ui, `Cannot zoom in any further; ${keyOf('zoom-out', ui.keys)} zooms out.`);
+  const middle = ui.chart.cursor ?? (from + to) / 2;
+  return { ui: { ...ui, chart: { ...ui.chart, zoom: partAround(middle, (to - from) / 2) } } };
+}
+
+function zoomOut(ui: UiState): Pressed {
+  const { zoom, cursor } = ui.chart;
+  if (zoom === null && cursor === null) return refuse(ui, `All of it is shown; ${keyOf('zoom-in', ui.keys)} zooms in.`);
+  if (zoom === null) return choose(ui, { cursor: null }, 'Cursor off.');
+  const size = (zoom.to - zoom.from) * 2;
+  const wider = size >= 1 ? null : partAround(cursor ?? (zoom.from + zoom.to) / 2, size);
+  return { ui: { ...ui, chart: { ...ui.chart, zoom: wider } } };
+}
+
+/** A part of that size as nearly around a place as the whole allows. */
+function partAround(middle: number, size: number): { from: number; to: number } {
+  const from = Math.min(1 - size, Math.max(0, middle - size / 2));
+  return { from, to: from + size };
+}
+
+/** Steps of the cursor from one end of what is shown to the other, and those of a page. */
+const cursorSteps = 100;
+const pageSteps = 10;
+
+/** Where the cursor of the charts can be sent. */
+export type CursorMove = 'left' | 'right' | 'page-left' | 'page-right' | 'first' | 'last';
+
+/** Moves the cursor of the charts, and what is shown with it; the first move puts it at the end it comes from. */
+export function moveCursor(ui: UiState, move: CursorMove, at: KeyContext): Pressed {
+  if (at.charts === 0) return refuse(ui, 'There is no chart to read values from; select a run that has started.');
+  const { cursor, zoom } = ui.chart;
+  const { from, to } = zoom ?? whole;
+  const step = (to - from) / cursorSteps;
+  const steps = {
+    left: -1,
+    right: 1,
+    'page-left': -pageSteps,
+    'page-right': pageSteps,
+    first: -Infinity,
+    last: Infinity,
+  };
+  const start = cursor ?? (steps[move] < 0 ? to + step : from - step);
+  const moved = Math.min(1, Math.max(0, start + steps[move] * step));
+  if (moved === cursor) return refuse(ui, moved === 0 ? 'The curves begin here.' : 'The curves end here.');
+  return { ui: { ...ui, chart: { ...ui.chart, cursor: moved, zoom: following(zoom, moved) } } };
+}
+
+/** The part shown moves on when the cursor leaves it. */
+function following(zoom: ChartChoice['zoom'], cursor: number): ChartChoice['zoom'] {
+  if (zoom === null || (cursor >= zoom.from && cursor <= zoom.to)) return zoom;
+  const size = zoom.to - zoom.from;
+  return cursor < zoom.from ? { from: cursor, to: cursor + size } : { from: cursor - size, to: cursor };
+}
+
+function askForX(ui: UiState, at: KeyContext): Pressed {
+  const choices = at.xChoices ?? [];
+  if (at.charts === 0 || choices.length === 0) {
+    return refuse(ui, 'There is no chart to choose an axis for; select a run that has started.');
+  }
+  const index = Math.max(
+    0,
+    choices.findIndex(({ key }) => key === ui.chart.xKey),
+  );
+  return { ui: { ...ui, dialog: { kind: 'x-axis', index } } };
+}
+
+/** One key while the dialog asks for the x axis. */
+export function pressInX(ui: UiState, index: number, key: string, at: KeyContext): Pressed {
+  const choices = at.xChoices ?? [];
+  const command = commandFor(key, ui.keys);
+  if (isMovement(command)) {
+    const moved = Math.min(choices.length - 1, Math.max(0, index + distance(command, at.page)));
+    return { ui: { ...ui, dialog: { kind: 'x-axis', index: moved } } };
+  }
+  if (command === 'open') return chooseX(ui, choices[index]);
+  if (command === 'leave') return { ui, order: { type: 'leave' } };
+  if (command === 'back' || command === 'x-axis') return { ui: { ...ui, dialog: { kind: 'none' } } };
+  return refuse(ui, 'Choose with ↑ ↓ and Enter; Esc keeps the axis.');
+}
+
+/** Another axis has other places: what was zoomed into and pointed at on the old one is let go. */
+function chooseX(ui: UiState, choice: NonNullable<KeyContext['xChoices']>[number] | undefined): Pressed {
+  if (choice === undefined) return { ui: { ...ui, dialog: { kind: 'none' } } };
+  if (choice.refusal !== null) return refuse(ui, choice.refusal);
+  const closed: UiState = { ...ui, dialog: { kind: 'none' } };
+  return choose(closed, { xKey: choice.key, zoom: null, cursor: null }, `x axis: ${choice.label}.`);
+}

@@ -1,0 +1,39 @@
+import type { RunSummary } from '../state/port.js';
+import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
+import type { UiState } from '../state/ui-state.js';
+
+export const copyCommand: Handler = (ui, at) =>
+  withRun(ui, at, 'copy', (run) => ({ ui, order: { type: 'copy', run } }));
+
+export const cloneRun: Handler = (ui, at) => withRun(ui, at, 'clone', (run) => ({ ui, order: { type: 'clone', run } }));
+
+/** A shell where the selected run keeps its files; for a group, where its sweep does. */
+export const openShell: Handler = (ui, at) => {
+  const node = at.rows[at.index];
+  if (node?.kind === 'run') {
+    return { ui, order: { type: 'shell', directory: node.run.directory, what: node.run.name } };
+  }
+  const sweep = sweepAt(at);
+  if (sweep === undefined) return refuse(ui, 'There is no run whose directory could be opened.');
+  return { ui, order: { type: 'shell', directory: sweep.directory, what: sweep.name } };
+};
+
+export const extendSweep: Handler = (ui, at) => {
+  const sweep = sweepAt(at);
+  if (sweep === undefined) return refuse(ui, 'There is no sweep to extend.');
+  return { ui, order: { type: 'extend', sweep: sweep.name } };
+};
+
+function withRun(ui: UiState, at: KeyContext, verb: string, use: (run: RunSummary) => Pressed): Pressed {
+  const node = at.rows[at.index];
+  if (node === undefined) return refuse(ui, `There is no run to ${verb}.`);
+  if (node.kind !== 'run') return refuse(ui, `Select a run to ${verb}; this is a ${node.kind}.`);
+  return use(node.run);
+}
+
+/** The sweep of the selection. */
+export function sweepAt({ rows, index, sweeps }: KeyContext): KeyContext['sweeps'][number] | undefined {
+  const node = rows[index];
+  const run = node?.kind === 'run' ? node.run : node?.runs[0];
+  return sweeps.find(({ name }) => name === run?.sweep) ?? sweeps[0];
+}

@@ -1,0 +1,152 @@
+import { assertNever } from '../../base/assert-never.js';
+import { errorText, UserError } from '../../base/user-error.js';
+import { cleanText } from '../../text/display-text.js';
+import { clipboardCodes, mostCopied } from '../terminal/clipboard.js';
+import type { Draft, EditorPort } from '../state/editor-port.js';
+import type { EditorEffect } from '../state/effect.js';
+import type { PreferencesPort } from '../state/preferences-port.js';
+import type { Note } from '../state/ui-state.js';
+
+/** What the desk needs of the window around it. */
+export type EditorTools = {
+  /** Undefined: this window was opened without one. */
+  readonly port: EditorPort | undefined;
+  readonly preferences: PreferencesPort | undefined;
+  /** Gives the terminal to other programs for as long as `use` takes. */
+  readonly lend: <Result>(use: () => Result) => Result;
+  /** Sends codes to the terminal. */
+  readonly write: (codes: string) => void;
+  readonly say: (note: Note) => void;
+  /** Shows what submitting the draft would do; null: no longer. */
+  readonly review: (draft: Draft | null) => void;
+};
+
+/** What ends a paste, or is a key, for the shell that the text is pasted into. A command may have lines. */
+const commanding = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
+
+/** Carries out what needs other programs: the clipboard, a shell, an editor. */
+export class ExternalEditor {
+  readonly #tools: EditorTools;
+  #draft: Draft | null = null;
+
+  constructor(tools: EditorTools) {
+    this.#tools = tools;
+  }
+
+  /** What goes wrong is said, never thrown, save what is a bug. */
+  obey(order: EditorEffect): void {
+    const { port } = this.#tools;
+    if (order.type !== 'prefer' && port?.loading) return void port.loading.then(() => this.#carryOut(order));
+    this.#carryOut(order);
+  }
+
+  #carryOut(order: EditorEffect): void {
+    try {
+      if (order.type === 'prefer') void this.#prefer(order);
+      else this.#work(order, this.#port());
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      this.#tools.say({ text: cleanText(`${error.message} → ${error.fix}`), tone: 'bad' });
+    }
+  }
+
+  #work(order: Exclude<EditorEffect, { type: 'prefer' }>, port: EditorPort): void {
+    switch (order.type) {
+      case 'copy':
+        return this.#copy(port.commandOf(order.run));
+      case 'shell':
+        this.#tools.lend(() => port.openShell(order.directory));
+        return this.#tools.say({ text: `Back from ${order.what}.`, tone: 'dim' });
+      case 'extend':
+        return this.#take(this.#tools.lend(() => port.extend(order.sweep)));
+      case 'clone':
+        return this.#take(this.#tools.lend(() => port.clone(order.run)));
+      case 'edit-draft': {
+        const draft = this.#draft;
+        if (draft !== null) this.#take(this.#tools.lend(() => port.edit(draft)));
+        return;
+      }
+      case 'drop-draft':
+        return this.#drop();
+      case 'submit-draft':
+        return void this.#submit(port);
+      default:
+        return assertNever(order);
+    }
+  }
+
+  #copy(text: string): void {
+    if (text.length > mostCopied) {
+      throw new UserError(
+        `The command has ${text.length} characters; terminals take ${mostCopied} at most.`,
+        'It is in run.json of the run: o opens its directory.',
+      );
+    }
+    if (commanding.test(text)) {
+      throw new UserError(
+        'The command holds control characters: a terminal would execute them when pasted.',
+        'It is in run.json of the run: o opens its directory.',
+      );
+    }
+    this.#tools.write(clipboardCodes(text));
+    this.#tools.say({ text: cleanText(`Copied: ${text}`), tone: 'good' });
+  }
+
+  #take(draft: Draft): void {
+    const isOpen = draft.verdict.kind !== 'unchanged';
+    this.#draft = isOpen ? draft : null;
+    this.#tools.review(this.#draft);
+    if (draft.verdict.kind === 'unchanged') this.#tools.say({ text: draft.verdict.why, tone: 'warn' });
+  }
+
+  #drop(): void {
+    const draft = this.#draft;
+    this.#draft = null;
+    this.#tools.review(null);
+    if (draft !== null)
+      this.#tools.say({ text: `Nothing was submitted. The text is kept in ${draft.path}.`, tone: 'dim' });
+  }
+
+  /** A draft that was refused stays open, with the reason; nothing that was typed is lost. */
+  async #submit(port: EditorPort): Promise<void> {
+    const draft = this.#draft;
+    if (draft === null) return;
+    this.#tools.review(null);
+    this.#tools.say({ text: `Submitting: ${draft.title} …`, tone: 'dim' });
+    const ack = await port.submit(draft).catch((error: unknown) => refused(error));
+    if (ack.ok) {
+      this.#draft = null;
+      return this.#tools.say({ text: cleanText(`${draft.title}: ${ack.message}`), tone: 'good' });
+    }
+    const why = [ack.message, ...(ack.fix === null ? [] : [`→ ${ack.fix}`])];
+    this.#take({ ...draft, verdict: { kind: 'refused', lines: why } });
+  }
+
+  async #prefer({ theme, keys, mouse }: Extract<EditorEffect, { type: 'prefer' }>): Promise<void> {
+    const { preferences, say } = this.#tools;
+    const change = {
+      ...(theme === undefined ? {} : { theme }),
+      ...(keys === undefined ? {} : { keys }),
+      ...(mouse === undefined ? {} : { mouse }),
+    };
+    const words = Object.entries(change).map(
+      ([name, value]) => `${name} ${typeof value === 'boolean' ? (value ? 'on' : 'off') : value}`,
+    );
+    if (preferences === undefined) return say({ text: 'This window does not save preferences.', tone: 'warn' });
+    const problem = await preferences.keep(change);
+    if (problem !== null)
+      return say({ text: cleanText(`${words.join(', ')}; it could not be saved: ${problem}`), tone: 'warn' });
+    say({ text: `${words.join(', ')}; saved for other windows too.`, tone: 'good' });
+  }
+
+  #port(): EditorPort {
+    const { port } = this.#tools;
+    if (port !== undefined) return port;
+    throw new UserError('This window is read-only.', 'Open it with `memrl-tui attach`.');
+  }
+}
+
+function refused(error: unknown): { ok: false; message: string; fix: string | null } {
+  if (error instanceof UserError) return { ok: false, message: error.message, fix: error.fix };
+  return { ok: false, message: errorText(error), fix: null };
+}

@@ -1,0 +1,104 @@
+import { errorText } from '../../base/user-error.js';
+import { cleanText } from '../../text/display-text.js';
+import { doingWords, type RunOrder } from '../../protocol/run-verbs.js';
+import type { Effect, FleetEffect, RunEffect } from '../state/effect.js';
+import type { Ack, FleetPort } from '../state/port.js';
+import type { Note } from '../state/ui-state.js';
+
+/** Sends orders to the supervisor; says each when it is sent, and again when it is answered. */
+export class FleetEffects {
+  readonly #fleet: FleetPort;
+  readonly #say: (note: Note) => void;
+  readonly #pending = new Set<string>();
+  /** CPU slots that were asked for and are not there yet: the news may come after the answer, and a key after neither. */
+  #slots: number | null = null;
+
+  constructor(fleet: FleetPort, say: (note: Note) => void) {
+    this.#fleet = fleet;
+    this.#say = say;
+  }
+
+  /** What was asked and is not answered yet, in words, oldest first. */
+  get pending(): readonly string[] {
+    return [...this.#pending];
+  }
+
+  /** Resolves when it was answered, well or not. */
+  async send(order: FleetEffect): Promise<void> {
+    const doing = `${doingOf(order)} …`;
+    this.#pending.add(doing);
+    this.#say({ text: doing, tone: 'dim' });
+    try {
+      const ack = await this.#ask(order);
+      this.#pending.delete(doing);
+      this.#say(answerNote(ack, 'undo' in order ? order.undo : undefined));
+    } catch (error) {
+      this.#pending.delete(doing);
+      const text = `${order.type} did not reach the supervisor: ${errorText(error)}`;
+      this.#say({ text: cleanText(text), tone: 'bad' });
+    }
+  }
+
+  #ask(order: FleetEffect): Promise<Ack> {
+    switch (order.type) {
+      case 'more-slots':
+        return this.#moreSlots(order.by);
+      case 'set-slots':
+        return this.#fleet.request({ verb: 'set-slots', slots: order.wish });
+      case 'drain':
+        return this.#fleet.request({ verb: 'drain', gpus: [...order.gpus], drained: order.drained });
+      case 'stop-sweep':
+        return this.#fleet.request({ verb: 'stop-sweep', sweep: order.sweep });
+      default:
+        return this.#fleet.act(runOrder(order), order.ids);
+    }
+  }
+
+  async #moreSlots(by: number): Promise<Ack> {
+    const slots = Math.max(0, (this.#slots ?? this.#fleet.status.cpu.slots) + by);
+    this.#slots = slots;
+    const ack = await this.#fleet.request({ verb: 'set-slots', slots: { slots } });
+    if (this.#slots === slots) this.#slots = null;
+    if (!ack.ok) return ack;
+    const what = slots === 1 ? '1 slot' : `${slots} slots`;
+    const busy = this.#fleet.status.cpu.busy;
+    const rest = slots === 0 ? '; no new runs start, + adds one' : by < 0 && busy > slots ? busyStays(busy) : '';
+    return { ok: true, message: `${what} now${rest}` };
+  }
+}
+
+function busyStays(busy: number): string {
+  return `; the ${busy} runs that hold one keep it until they end`;
+}
+
+/** Whether an order goes to the supervisor. */
+export function isFleetEffect(order: Effect): order is FleetEffect {
+  return 'ids' in order || fleetOrders.has(order.type);
+}
+
+const fleetOrders: ReadonlySet<Effect['type']> = new Set(['more-slots', 'set-slots', 'drain', 'stop-sweep']);
+
+function runOrder(effect: RunEffect): RunOrder {
+  return effect.type === 'priority' ? { verb: effect.type, priority: effect.priority } : { verb: effect.type };
+}
+
+function doingOf(order: FleetEffect): string {
+  switch (order.type) {
+    case 'more-slots':
+      return order.by > 0 ? 'Adding a slot' : 'Removing a slot';
+    case 'set-slots':
+      return 'Changing the slots';
+    case 'drain':
+      return `${order.drained ? 'Draining' : 'Undraining'} GPU ${order.gpus.join(', ')}`;
+    case 'stop-sweep':
+      return `Stopping ${order.sweep}`;
+    default:
+      return doingWords(runOrder(order), order.what);
+  }
+}
+
+/** `undo`: what undoes it, if it was done. */
+function answerNote(ack: Ack, undo: string | undefined): Note {
+  if (ack.ok) return { text: cleanText(undo === undefined ? ack.message : `${ack.message} · ${undo}`), tone: 'good' };
+  return { text: cleanText(ack.fix === null ? ack.message : `${ack.message} → ${ack.fix}`), tone: 'bad' };
+}

@@ -1,0 +1,151 @@
+import { busyMs } from '../../analysis/forecast/busy-time.js';
+import { Box } from 'ink';
+import { cleanText } from '../../text/display-text.js';
+import { textWidth } from '../../text/display-width.js';
+import { shortDuration } from '../../text/duration.js';
+import { stateLook, statesInOrder } from '../model/state-look.js';
+import { isOver, type Tally } from '../model/tally.js';
+import { LiveLine, useModel } from '../model/use-model.js';
+import type { WindowModel } from '../model/window-model.js';
+import type { FleetStatus } from '../state/port.js';
+import { progressBar } from '../widgets/progress-bar.js';
+import { type Line, lineWidth, span } from '../widgets/span.js';
+import { Text } from '../widgets/text.js';
+import { keyOf } from './key-map.js';
+
+const lost = ' supervisor lost · reconnecting ';
+
+/** Three rows: the sweep and its runs by state; the whole progress; what keeps the supervisor from its work, if anything. */
+export function Header({ width }: { readonly width: number }) {
+  const title = useModel((model) => model.title);
+  const tally = useModel((model) => model.tally);
+  const right = useModel(rightEnd);
+  const isLost = useModel(isReconnecting);
+  const problem = useModel((model) => model.status.problem);
+  const room = width - textWidth(title) - textWidth(right) - 6;
+  const isLong = countWidth(tally, true) <= room;
+  return (
+    <Box flexDirection="column" width={width} height={3} flexShrink={0}>
+      <Box>
+        <Box flexGrow={1} overflow="hidden">
+          <Text tone="title"> {title}</Text>
+          <Text>{'   '}</Text>
+          <Counts tally={tally} isLong={isLong} />
+        </Box>
+        <Box flexShrink={0}>{isLost ? <Lost words={lost} /> : <Text tone="dim">{right}</Text>}</Box>
+      </Box>
+      {isOver(tally) ? <Ended tally={tally} /> : <LiveLine width={width} read={progressLine} />}
+      {problem !== null && (
+        <Box width={width} backgroundColor="alarm">
+          <Text tone="strong"> {cleanText(problem)}</Text>
+        </Box>
+      )}
+    </Box>
+  );
+}
+
+/** One row, for a small screen. */
+export function ShortHeader({ width }: { readonly width: number }) {
+  const title = useModel((model) => model.title);
+  const tally = useModel((model) => model.tally);
+  const isLost = useModel(isReconnecting);
+  return (
+    <Box width={width} height={1} flexShrink={0}>
+      <Box flexGrow={1} overflow="hidden">
+        <Text tone="title">{title} </Text>
+        <Counts tally={tally} isLong={false} />
+      </Box>
+      <Box flexShrink={0}>
+        {isLost && <Lost words=" ! " />}
+        <Text tone="dim"> {Math.floor(tally.progress * 100)}%</Text>
+      </Box>
+    </Box>
+  );
+}
+
+function isReconnecting({ connection }: WindowModel): boolean {
+  return connection === 'reconnecting';
+}
+
+function Lost({ words }: { readonly words: string }) {
+  return (
+    <Text tone="strong" ground="alarm">
+      {words}
+    </Text>
+  );
+}
+
+type CountsProps = { readonly tally: Tally; readonly isLong: boolean };
+
+/** How many runs are in which state; states without runs are left out. */
+function Counts({ tally, isLong }: CountsProps) {
+  return (
+    <Text>
+      {countWords(tally, isLong).map(({ state, sign, words }) => (
+        <Text key={state}>
+          <Text tone={stateLook[state].tone}>{sign}</Text>
+          <Text tone="dim">{words}</Text>
+        </Text>
+      ))}
+    </Text>
+  );
+}
+
+function countWords({ counts }: Tally, isLong: boolean) {
+  return statesInOrder
+    .filter((state) => counts[state] > 0)
+    .map((state) => ({
+      state,
+      sign: `${stateLook[state].glyph}${isLong ? ' ' : ''}${counts[state]}`,
+      words: isLong ? ` ${state}   ` : ' ',
+    }));
+}
+
+function countWidth(tally: Tally, isLong: boolean): number {
+  return countWords(tally, isLong).reduce((sum, { sign, words }) => sum + textWidth(sign) + words.length, 0);
+}
+
+/** What of the machine is busy, and how long the runs have taken. Nothing of runs that had ended before this supervisor knew of them. */
+function rightEnd(model: WindowModel): string {
+  if (isReconnecting(model)) return lost;
+  return `${slotWords(model.status)} ${timeWords(model)}`;
+}
+
+function timeWords({ busy, now, tally }: WindowModel): string {
+  if (busy !== null) return `  ${shortDuration(busyMs(busy, now))} `;
+  return isOver(tally) ? '' : '  not started ';
+}
+
+/** `2 of 4 slots busy`, `7 of 8 GPUs busy`, or both. */
+function slotWords({ cpu, gpus }: FleetStatus): string {
+  const busyGpus = gpus.filter(({ runs }) => runs.length > 0).length;
+  const words = [
+    gpus.length > 0 ? `${busyGpus} of ${gpus.length} GPUs` : '',
+    cpu.busy > 0 || gpus.length === 0 ? `${cpu.busy} of ${cpu.slots} slots` : '',
+  ];
+  return `${words.filter((word) => word !== '').join(', ')} busy`;
+}
+
+function progressLine({ tally, etaSeconds }: WindowModel, width: number): Line {
+  const percent = ` ${Math.floor(tally.progress * 100)}%`.padStart(5);
+  const eta = etaSeconds === null ? '' : ` · about ${shortDuration(etaSeconds * 1000)} left`;
+  const right = [span(percent, 'strong'), span(`${eta} `, 'dim')];
+  return [span(' '), ...progressBar(tally.progress, Math.max(0, width - lineWidth(right) - 1), 'accent'), ...right];
+}
+
+/** What all runs came to, and what there is to do now. */
+function Ended({ tally }: { readonly tally: Tally }) {
+  const hasTable = useModel((model) => model.table !== null);
+  const keys = useModel((model) => model.ui.keys);
+  const { done } = tally.counts;
+  const failed = tally.total - done;
+  const words = failed === 0 ? `✓ all ${tally.total} runs done` : `${done} of ${tally.total} runs done, ${failed} not`;
+  return (
+    <Text>
+      <Text tone={failed === 0 ? 'good' : 'warn'}> {words}</Text>
+      <Text tone="dim">
+        {hasTable ? ` · ${keyOf('table', keys)} shows the table` : ''} · {keyOf('leave', keys)} detaches
+      </Text>
+    </Text>
+  );
+}

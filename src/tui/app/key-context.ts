@@ -1,0 +1,81 @@
+import type { Command } from '../state/command.js';
+import type { HeatmapAxes } from '../state/compare-choice.js';
+import type { GroupChoice } from '../model/group-choices.js';
+import type { FleetStatus, RunSummary, SweepSummary } from '../state/port.js';
+import type { Effect, UiState } from '../state/ui-state.js';
+import type { Branch, BranchIndex, TreeNode } from '../model/branch-index.js';
+import type { LogPage } from '../widgets/log/log-page.js';
+import type { VaryingParameters } from '../model/varying-parameters.js';
+import type { XChoice } from '../widgets/chart/x-axis.js';
+
+/** What a key press may need to know about what is on the screen. */
+export type KeyContext = {
+  readonly rows: readonly TreeNode[];
+  /** All runs of the sweeps shown, whatever the filter says. */
+  readonly runs: readonly RunSummary[];
+  readonly sweeps: readonly SweepSummary[];
+  readonly status: FleetStatus;
+  /** Position of the selection in `rows`; 0 when there are none. */
+  readonly index: number;
+  readonly groups: readonly Branch[];
+  /** Groups and subgroups by key. */
+  readonly branches: BranchIndex;
+  /** Rows of the list, and lines of a text screen, that are seen at once. */
+  readonly page: number;
+  readonly metrics: readonly string[];
+  readonly metric: string | null;
+  readonly isFolded: (branch: Branch) => boolean;
+  readonly tableLength: number | null;
+  /** The pane in use of the open screen: its columns and rows, and its lines where they can be counted. Null: none is open. */
+  readonly focus: { readonly width: number; readonly height: number; readonly length: number } | null;
+  /** What has been read of the log of the open run. */
+  readonly log: LogPage | null;
+  /** Lines of the compare or sweep screen; GPUs on theirs. */
+  readonly screenLength: number;
+  /** Charts of the selection, and what their x axis can be. */
+  readonly charts?: number;
+  readonly xChoices?: readonly XChoice[];
+  /** Columns a compare screen can be moved sideways by. */
+  readonly screenColumns?: number;
+  /** Parameters that may be on the axes of the heatmap, and those that are. */
+  readonly axes?: readonly string[];
+  readonly chosenAxes?: HeatmapAxes | null;
+  /** What the runs can be grouped by, and what tells them apart; computed when it is asked for. */
+  readonly groupChoices?: () => readonly GroupChoice[];
+  readonly variety?: () => VaryingParameters;
+  /** Unix ms. */
+  readonly now: number;
+};
+
+/** `command`: what is to be done next, as if its key had been pressed. */
+export type Pressed = { readonly ui: UiState; readonly order?: Effect; readonly command?: Command };
+
+/** What one key does, wherever it is pressed. */
+export type Press = (ui: UiState, key: string, at: KeyContext) => Pressed;
+
+export function refuse(ui: UiState, why: string): Pressed {
+  return { ui: { ...ui, note: { text: why, tone: 'warn' } } };
+}
+
+const movements = ['up', 'down', 'page-up', 'page-down', 'first', 'last'] as const;
+export type Movement = (typeof movements)[number];
+
+export function isMovement(command: Command | undefined): command is Movement {
+  return (movements as readonly (Command | undefined)[]).includes(command);
+}
+
+/** How far a movement goes, in rows; the ends are far enough for any list. */
+export function distance(movement: Movement, page: number): number {
+  const distances: Record<Movement, number> = {
+    up: -1,
+    down: 1,
+    'page-up': -page,
+    'page-down': page,
+    first: -Infinity,
+    last: Infinity,
+  };
+  return distances[movement];
+}
+
+/** What a command does to the window. `key`: the one that was pressed. */
+export type Handler = (ui: UiState, at: KeyContext, key: string) => Pressed;

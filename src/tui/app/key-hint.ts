@@ -1,0 +1,23 @@
+import { textWidth } from '../../text/display-width.js';
+import type { KeyPreset } from '../state/preferences-port.js';
+import type { Line } from '../widgets/span.js';
+import { keyMapOf } from './key-map.js';
+
+/** The key whose hint is there. A hint is a span in the tone of keys, and the word after it. */
+export function keyHintAt(line: Line, column: number, preset: KeyPreset): string | null {
+  let end = 0;
+  let key: string | null = null;
+  for (const { text, tone } of line) {
+    end += textWidth(text);
+    if (tone === 'key') key = text.trim();
+    if (column < end) return key === null || tone === 'plain' ? null : nameOfShown(key, preset);
+  }
+  return null;
+}
+
+/** A hint for several keys (`↑↓`) is none to press. */
+function nameOfShown(shown: string, preset: KeyPreset): string | null {
+  const row = keyMapOf(preset).find((binding) => binding.shown === shown);
+  if (row !== undefined) return row.keys.length > 2 ? null : row.keys.at(row.command === 'leave' ? 0 : -1)!;
+  return /^[!-~]$/.test(shown) ? shown : shown.startsWith('Ctrl-') ? shown.toLowerCase() : null;
+}

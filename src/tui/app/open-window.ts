@@ -1,0 +1,235 @@
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { UserError } from '../../base/user-error.js';
+import { runFiles as files } from '../../contract/files.js';
+import { packageCount, readRunRecord } from '../../files/run-record-file.js';
+import { fileSource, lastLines } from '../../logs/log-source.js';
+import { openOutlinedMetrics } from '../../metrics/outlined-metrics.js';
+import { capabilitiesOf } from '../terminal/capabilities.js';
+import { calmNewsPause, WindowStore } from './window-store.js';
+import type { EditorPort } from '../state/editor-port.js';
+import { ExternalEditor } from './external-editor.js';
+import { firstPicture } from './first-picture.js';
+import { listen } from '../terminal/listen.js';
+import type { InputEvent } from '../terminal/input-event.js';
+import { type Size, Surface } from '../surface/surface.js';
+import type { MountedWindow } from '../surface/mount-window.js';
+import type { FleetPort, RunDetails, RunFilesPort } from '../state/port.js';
+import type { PreferencesPort } from '../state/preferences-port.js';
+import { passingPreferences } from './preferences.js';
+import type { SummaryPort } from '../state/summary-port.js';
+import { dieBy, type Interruption, TerminalSession } from '../terminal/terminal-session.js';
+import { type Capabilities, themeFor } from '../terminal/theme.js';
+import type { WindowEffect } from '../state/ui-state.js';
+import type { mountApp } from './mount-app.js';
+
+export type WindowOptions = {
+  readonly fleet: FleetPort;
+  /** The only sweep to show; without it all the supervisor knows. */
+  readonly sweep?: string | undefined;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stdin: NodeJS.ReadStream;
+  /** The summary table, shown on `t`. */
+  readonly summary?: SummaryPort | undefined;
+  /** Where TERM, LANG, NO_COLOR … are read. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** What the person prefers, and where it is kept; without it choices hold until the window is closed. */
+  readonly preferences?: PreferencesPort | undefined;
+  /** Draw with ASCII only. */
+  readonly ascii?: boolean | undefined;
+  /** Where histories and logs are read; the run directories themselves unless a test says otherwise. */
+  readonly files?: RunFilesPort | undefined;
+  /** Editor, shell and clipboard; without it the window cannot extend, clone or copy. */
+  readonly desk?: EditorPort | undefined;
+  /** Called once the first frame is drawn and keys are heard: what neither needed can be loaded. */
+  readonly onReady?: (() => void) | undefined;
+};
+
+/**
+ * Shows the control window until the person leaves it. Runs are not touched by leaving.
+ *
+ * @returns `ended` when every run shown had ended by then, else `detached`.
+ * @throws UserError when there is no terminal to draw on; whatever broke inside, after the terminal was restored.
+ */
+export async function openWindow(options: WindowOptions): Promise<Outcome> {
+  const { stdin, stdout } = options;
+  if (!stdin.isTTY || !stdout.isTTY) {
+    throw new UserError(
+      'The control window needs a terminal, and this is none.',
+      'Use --plain for one line per event.',
+    );
+  }
+  if (options.environment?.['TERM'] === 'dumb') {
+    throw new UserError(
+      'TERM is dumb: the control window cannot be drawn on such a terminal.',
+      'Set TERM to what the terminal is, for example `export TERM=xterm-256color`, or use --plain.',
+    );
+  }
+  keepYoungGenerationSmall(options.fleet.runs.size);
+  return new Promise((resolve, reject) => new WindowLife(options, { resolve, reject }).begin());
+}
+
+type Outcome = 'detached' | 'ended';
+type Answer = { readonly resolve: (outcome: Outcome) => void; readonly reject: (error: Error) => void };
+
+/** Holds the parts of one open window together, and takes them apart once, in the right order. */
+class WindowLife {
+  readonly #stdin: NodeJS.ReadStream;
+  readonly #stdout: NodeJS.WriteStream;
+  readonly #onReady: () => void;
+  readonly #answer: Answer;
+  readonly #surface: Surface;
+  readonly #store: WindowStore;
+  readonly #session: TerminalSession;
+  readonly #capabilities: Capabilities;
+  readonly #preferences: PreferencesPort;
+  readonly #desk: ExternalEditor;
+  #mounted: MountedWindow | null = null;
+  #deafen: () => void = () => undefined;
+  #isOver = false;
+
+  constructor(options: WindowOptions, answer: Answer) {
+    this.#stdin = options.stdin;
+    this.#stdout = options.stdout;
+    this.#onReady = options.onReady ?? (() => undefined);
+    this.#answer = answer;
+    this.#capabilities = capabilitiesOf(options.environment ?? {}, options.ascii ?? false, hostname());
+    const { fleet, summary, files = runFiles, preferences = passingPreferences() } = options;
+    this.#preferences = preferences;
+    const theme = themeFor(this.#capabilities, preferences.theme);
+    this.#surface = new Surface(options.stdout, theme, sizeOf(options.stdout), this.#fail);
+    const perform = (order: WindowEffect): void => this.#perform(order);
+    const ports = { fleet, files, summary, preferences, perform, now: Date.now, newsPause: calmNewsPause };
+    this.#store = new WindowStore(ports, options.sweep ?? null);
+    this.#session = new TerminalSession(options.stdin, options.stdout, {
+      onInterruption: (interruption) => this.#interrupt(interruption),
+      onLeave: () => this.#surface.rest(),
+      onReturn: () => {
+        this.#surface.wake();
+        this.#repaint();
+      },
+    });
+    this.#desk = new ExternalEditor({
+      port: options.desk,
+      preferences,
+      lend: (use) => this.#session.lend(use),
+      write: (codes) => void this.#stdout.write(codes),
+      say: this.#store.say,
+      review: this.#store.review,
+    });
+  }
+
+  begin(): void {
+    this.#session.useMouse(this.#preferences.mouse);
+    this.#session.begin();
+    this.#stdout.on('resize', this.#repaint);
+    try {
+      this.#store.resize(this.#stdout.columns, this.#stdout.rows);
+      this.#surface.preview(firstPicture(this.#store.model(), this.#surface.size()));
+    } catch (error) {
+      return this.#fail(error);
+    }
+    // Ink and React are more than half of the window's code: its first picture does not wait until they are loaded. A key that
+    // is pressed meanwhile waits in the terminal.
+    import('./mount-app.js').then((loaded) => this.#mount(loaded.mountApp)).catch(this.#fail);
+  }
+
+  #mount(mount: typeof mountApp): void {
+    if (this.#isOver) return;
+    this.#mounted = mount({ store: this.#store, surface: this.#surface, onError: this.#fail });
+    this.#stdin.setRawMode(true);
+    this.#deafen = listen(this.#stdin, this.#hear);
+    this.#onReady();
+  }
+
+  readonly #hear = (event: InputEvent): void => {
+    if (event.kind === 'key') this.#store.press(event.name);
+    else if (event.kind === 'paste') this.#store.paste(event.text);
+    else if (event.kind === 'keyboard') this.#session.useKeyboard();
+    else this.#surface.point({ ...event, kind: event.kind === 'click' ? 'click' : event.way });
+  };
+
+  readonly #fail = (error: unknown): void => this.#finish(() => this.#answer.reject(asError(error)));
+
+  readonly #repaint = (): void => {
+    this.#store.resize(this.#stdout.columns, this.#stdout.rows);
+    this.#surface.resize(sizeOf(this.#stdout));
+  };
+
+  #perform(order: WindowEffect): void {
+    if (order.type === 'ring') this.#stdout.write('\u0007');
+    else if (order.type === 'repaint') this.#repaint();
+    else if (order.type === 'suspend') this.#session.suspend();
+    else if (order.type === 'leave')
+      this.#finish(() => this.#answer.resolve(this.#store.isEnded ? 'ended' : 'detached'));
+    else this.#desk.obey(order);
+    if (order.type === 'prefer') this.#prefer();
+  }
+
+  /** What was chosen holds at once; that it is written takes longer. */
+  #prefer(): void {
+    this.#session.useMouse(this.#preferences.mouse);
+    this.#surface.restyle(themeFor(this.#capabilities, this.#preferences.theme));
+    this.#store.prefer();
+  }
+
+  #interrupt(interruption: Interruption): void {
+    this.#finish(() => {
+      if (interruption.kind === 'error') this.#answer.reject(asError(interruption.error));
+      else this.#answer.resolve('detached');
+      if (interruption.kind === 'signal') dieBy(interruption.signal);
+    });
+  }
+
+  /** What draws and what reads keys first (either would go on on the person's own screen), then the terminal, then the answer. */
+  #finish(tell: () => void): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#stdout.off('resize', this.#repaint);
+    this.#store.close();
+    this.#deafen();
+    this.#surface.rest();
+    this.#mounted?.unmount();
+    this.#session.end();
+    tell();
+  }
+}
+
+function sizeOf({ columns, rows }: NodeJS.WriteStream): Size {
+  return { width: columns, height: rows };
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** Above so many runs, what is published fills a small young generation so often that its collection takes a fifth more time. */
+const most = 2000;
+
+/**
+ * Keeps the part of the heap that takes new objects as small as it starts: by itself it grows to 32 MB, which a window that
+ * hears of all its runs ten times a second soon fills. Saves a fifth of the window's memory, and costs no time that could
+ * be measured.
+ *
+ * @param runs How many the window shows. With very many, the garbage collector gets the room it asks for.
+ */
+export function keepYoungGenerationSmall(runs: number): void {
+  if (runs <= most) setFlagsFromString('--semi-space-growth-factor=1');
+}
+
+/** The run directories on this machine. */
+export const runFiles: RunFilesPort = {
+  metrics: openOutlinedMetrics,
+  logTail: (directory, count) => lastLines(join(directory, files.log), count),
+  openLog: (directory) => fileSource(join(directory, files.log)),
+  dossier: readDossier,
+};
+
+/** The files about the code lie in the directory of the sweep. */
+function readDossier(directory: string): RunDetails | null {
+  const record = readRunRecord(directory);
+  if (record === null) return null;
+  const { packages } = record;
+  return { record, packages: typeof packages === 'string' ? packageCount(join(dirname(directory), packages)) : null };
+}

@@ -1,0 +1,117 @@
+import * as z from 'zod';
+import type { PreferencesFile } from '../../files/preferences.js';
+import type { GroupBy, Grouping } from '../state/grouping.js';
+import { isColumnId } from '../state/list-column-id.js';
+import {
+  keyPresets,
+  type PreferencesPort,
+  type SweepPreferences,
+  themeNames,
+  type WindowPreferences,
+} from '../state/preferences-port.js';
+import type { Sort, SortBy } from '../state/sort.js';
+
+const GroupBy: z.ZodType<GroupBy> = z.discriminatedUnion('kind', [
+  z.object({ kind: z.enum(['group', 'state', 'gpu']) }),
+  z.object({ kind: z.literal('parameter'), key: z.string() }),
+]);
+/** Views saved before groups were called so everywhere say `block`. */
+const SavedLevel = z.union([
+  z.object({ kind: z.literal('block') }).transform((): GroupBy => ({ kind: 'group' })),
+  GroupBy,
+]);
+const Grouping: z.ZodType<Grouping> = z.union([z.tuple([SavedLevel]), z.tuple([SavedLevel, SavedLevel])]);
+const SortBy = z.custom<SortBy>((by) => typeof by === 'string' && isSortBy(by));
+const Sort: z.ZodType<Sort> = z.object({ by: SortBy, isReversed: z.boolean() });
+const View = z.object({
+  filter: z.string(),
+  grouping: Grouping,
+  sort: Sort,
+  metric: z.string().nullable(),
+  columns: z.array(z.string()).nullable(),
+});
+/** A view that a newer program has written is left out; the others are still good. */
+const NamedView = View.extend({ name: z.string() });
+const Views = z.array(z.unknown()).transform((views) => views.flatMap((view) => NamedView.safeParse(view).data ?? []));
+const SweepPart: z.ZodType<SweepPreferences> = z.object({ views: Views.catch([]), last: View.nullable().catch(null) });
+
+function isSortBy(by: string): boolean {
+  return ['file order', 'state', 'name'].includes(by) || (isColumnId(by) && by !== 'trend');
+}
+
+/** What each key may be, and in words for a person. */
+const parts = {
+  theme: { schema: z.enum(themeNames).nullable(), may: `one of ${themeNames.join(', ')}` },
+  keys: { schema: z.enum(keyPresets), may: `one of ${keyPresets.join(', ')}` },
+  mouse: { schema: z.boolean(), may: 'true or false' },
+};
+const initial: WindowPreferences = { theme: null, keys: 'default', mouse: true };
+const nothing: SweepPreferences = { views: [], last: null };
+
+/** The preferences in a file. A value that cannot be is as if it were not there, and told as a problem. */
+export function preferencesIn(file: PreferencesFile): PreferencesPort {
+  return {
+    get theme() {
+      return valueOf(file, 'theme');
+    },
+    get keys() {
+      return valueOf(file, 'keys');
+    },
+    get mouse() {
+      return valueOf(file, 'mouse');
+    },
+    problem: file.problem ?? strayPreference(file),
+    ofSweep: (sweep) => SweepPart.safeParse(sweepsIn(file.values)[sweep]).data ?? nothing,
+    keep: (change) => file.change((values) => ({ ...values, ...change })),
+    keepSweep: (sweep, preferences) =>
+      file.change((values) => ({ ...values, sweeps: { ...sweepsIn(values), [sweep]: preferences } })),
+  };
+}
+
+/** Preferences for a window that keeps none: what is chosen holds until it is closed. */
+export function passingPreferences(): PreferencesPort {
+  let chosen = initial;
+  const sweeps = new Map<string, SweepPreferences>();
+  return {
+    get theme() {
+      return chosen.theme;
+    },
+    get keys() {
+      return chosen.keys;
+    },
+    get mouse() {
+      return chosen.mouse;
+    },
+    problem: null,
+    ofSweep: (sweep) => sweeps.get(sweep) ?? nothing,
+    keep: (change) => {
+      chosen = { ...chosen, ...change };
+      return Promise.resolve(null);
+    },
+    keepSweep: (sweep, preferences) => {
+      sweeps.set(sweep, preferences);
+      return Promise.resolve(null);
+    },
+  };
+}
+
+function valueOf<Key extends keyof WindowPreferences>({ values }: PreferencesFile, key: Key): WindowPreferences[Key] {
+  const { success, data } = parts[key].schema.safeParse(values[key]);
+  return success ? (data as WindowPreferences[Key]) : initial[key];
+}
+
+/** The first value that a person must have misspelt, in a sentence; null: all can be. */
+export function strayPreference({ values, path }: Pick<PreferencesFile, 'values' | 'path'>): string | null {
+  for (const [key, { schema, may }] of Object.entries(parts)) {
+    const value = values[key];
+    if (value === undefined || schema.safeParse(value).success) continue;
+    return `${key} in ${path} is ${JSON.stringify(value)}, which is not ${may}; it is ignored.`;
+  }
+  return null;
+}
+
+function sweepsIn({ sweeps }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return typeof sweeps === 'object' && sweeps !== null && !Array.isArray(sweeps)
+    ? (sweeps as Record<string, unknown>)
+    : {};
+}

@@ -1,0 +1,83 @@
+import {
+  fits,
+  type KeyedVerb,
+  keyedVerbs,
+  type PlainVerb,
+  type Refusal,
+  refusalOf,
+  rowOf,
+  runVerbs,
+} from '../../protocol/run-verbs.js';
+import type { VerbCommand } from '../state/command.js';
+import { type Handler, type KeyContext, type Pressed, refuse } from './key-context.js';
+import { keyOf } from './key-map.js';
+import { groupTargetOf, type Target, targetOf } from './key-target.js';
+import type { RunSummary } from '../state/port.js';
+import type { KeyPreset } from '../state/preferences-port.js';
+import type { UiState } from '../state/ui-state.js';
+import { shortDuration } from '../../text/duration.js';
+
+/** The keys that act on runs: all of them do what the table of run verbs says. */
+export const handleRunVerbs = Object.fromEntries(
+  keyedVerbs.flatMap((verb): [VerbCommand, Handler][] => [
+    [verb, (ui, at, key) => act(ui, { verb, key, now: at.now, on: (each) => targetOf(each, key, ui, at) })],
+    [`${verb}-group`, (ui, at, key) => act(ui, { verb, key, now: at.now, on: (each) => groupTargetOf(each, ui, at) })],
+  ]),
+) as Readonly<Record<VerbCommand, Handler>>;
+
+/** A key that was pressed for a verb. `on`: the runs it means, if a verb makes sense for them. */
+type Asked = {
+  readonly verb: KeyedVerb;
+  readonly key: string;
+  readonly now: KeyContext['now'];
+  readonly on: (verb: PlainVerb) => Target;
+};
+
+/** While the verb makes sense for any of the runs, the key does that; else it does what undoes it, if anything does. */
+function act(ui: UiState, { verb, key, now, on }: Asked): Pressed {
+  const { undo } = rowOf(verb);
+  for (const type of undo === null ? [verb] : [verb, undo]) {
+    const target = on(type);
+    if (target.kind === 'runs' && target.runs.some(fits({ verb: type }))) return sent(ui, type, key, target);
+  }
+  const target = on(verb);
+  if (target.kind === 'none') return refuse(ui, target.why);
+  const [run] = target.runs;
+  const refusal = refusalOf({ verb }, run!);
+  return refuse(
+    ui,
+    `${run!.name} ${refusal === null ? `is ${run!.state}` : refusalWithKeys(refusal, run!, ui.keys, now)}.`,
+  );
+}
+
+function sent(ui: UiState, verb: PlainVerb, key: string, target: Extract<Target, { kind: 'runs' }>): Pressed {
+  const { undo, asks } = rowOf(verb);
+  const { runs, what, caution } = target;
+  const order = { type: verb, ids: runs.map(({ id }) => id), what };
+  if (asks) {
+    const answers = caution.startsWith(',') ? `${key} again: yes` : `${key} again: yes · any other key: no`;
+    const question = `${capital(verb)} ${what}${caution}?  ${answers}`;
+    return { ui: { ...ui, dialog: { kind: 'confirm', key, question, order } } };
+  }
+  if (undo === null) return { ui, order };
+  return { ui, order: { ...order, undo: `${key} ${runVerbs[undo].does} ${runs.length === 1 ? 'it' : 'them'}` } };
+}
+
+/** A refusal for someone who presses keys: `is held; h releases it`. */
+export function refusalWithKeys(refusal: Refusal, { killAt }: RunSummary, keys: KeyPreset, now: number): string {
+  const { why, first, instead } = refusal;
+  const countdown = killAt === null ? '' : `, SIGKILL in ${shortDuration(Math.max(0, killAt - now))}`;
+  const better = first ?? instead;
+  return `${why}${countdown}${better === undefined ? '' : `; ${byKey(better, keys)}`}`;
+}
+
+/** `h releases it`, by its own key or the one it shares; else as a word. */
+function byKey(verb: PlainVerb, keys: KeyPreset): string {
+  const keyed = keyedVerbs.find((each) => each === verb || rowOf(each).undo === verb);
+  return keyed === undefined ? `${verb} it` : `${keyOf(keyed, keys)} ${runVerbs[verb].does} it`;
+}
+
+/** `Kill` */
+export function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}

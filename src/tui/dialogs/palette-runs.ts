@@ -1,0 +1,110 @@
+import {
+  fits,
+  keyedVerbs,
+  orderOf,
+  refusalOf,
+  rowOf,
+  type RunOrder,
+  type RunVerb,
+  runVerbNames,
+} from '../../protocol/run-verbs.js';
+import { counted } from '../../text/numbers.js';
+import { runTest } from '../../query/match.js';
+import { readRunQuery } from '../../query/parser.js';
+import type { RunEffect } from '../state/effect.js';
+import { problemOf } from './filter-handler.js';
+import type { KeyContext } from '../app/key-context.js';
+import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
+import type { RunSummary } from '../state/port.js';
+import { capital, refusalWithKeys } from '../app/run-verb-handler.js';
+import type { UiState } from '../state/ui-state.js';
+
+/** The verbs that act on runs: on those of a query, else on the marks, else on the selection. */
+export const runEntries: readonly PaletteEntry[] = runVerbNames.map((verb): PaletteEntry => {
+  const { help, takesNumber } = rowOf(verb);
+  const command = keyedVerbs.find((each) => each === verb) ?? null;
+  const shared = { name: verb, help, command, words: null };
+  return takesNumber
+    ? { ...shared, takes: 'N [runs]', queryAt: afterNumber, read: (rest, ui, at) => readNumber(verb, rest, ui, at) }
+    : { ...shared, takes: '[runs]', queryAt: () => 0, read: (rest, ui, at) => read(orderOf(verb), rest, ui, at) };
+});
+
+function afterNumber(rest: string): number {
+  return /^\S*\s*/.exec(rest)![0].length;
+}
+
+function readNumber(verb: RunVerb, rest: string, ui: UiState, at: KeyContext): Reading {
+  const [, number, query = ''] = /^\s*([+-]?\d{1,9})(?:\s+([^]*))?$/.exec(rest) ?? [];
+  if (number !== undefined) return read(orderOf(verb, Number(number)), query, ui, at);
+  if (rest.trim() === '') return open(`${verb}: a whole number comes first, for example 5; then which runs.`);
+  return problem(`${verb}: a whole number comes first, for example \`${verb} 5 seed=0\`.`);
+}
+
+function read(order: RunOrder, query: string, ui: UiState, at: KeyContext): Reading {
+  const chosen = chosenBy(query, ui, at);
+  if (chosen.kind === 'problem') return chosen;
+  const runs = chosen.runs.filter(fits(order));
+  if (runs.length === 0) return problem(`${order.verb}: ${noneOf(chosen, order, ui, at)}.`);
+  const what = `${counted(runs.length, 'run')} ${chosen.by}`;
+  const effect = runEffect(order, { ids: runs.map(({ id }) => id), what });
+  const said = preview(order, runs, chosen);
+  if (!rowOf(order.verb).asks) return { kind: 'ready', said, act: (now) => ({ ui: now, order: effect }) };
+  const question = `${capital(order.verb)} ${what}?  y: yes · any other key: no`;
+  return {
+    kind: 'ready',
+    said,
+    act: (now) => ({ ui: { ...now, dialog: { kind: 'confirm', key: 'y', question, order: effect } } }),
+  };
+}
+
+function runEffect(order: RunOrder, on: Pick<RunEffect, 'ids' | 'what'>): RunEffect {
+  return order.verb === 'priority'
+    ? { type: order.verb, ...on, priority: order.priority }
+    : { type: order.verb, ...on };
+}
+
+type ChosenRuns = { readonly kind: 'runs'; readonly runs: readonly RunSummary[]; readonly by: string };
+type Chosen = ChosenRuns | Extract<Reading, { kind: 'problem' }>;
+
+/** The runs of a query; without one the marked runs, the selected run, or what is shown of the selected group. */
+function chosenBy(query: string, ui: UiState, at: KeyContext): Chosen {
+  if (query.trim() !== '') return queried(query, at);
+  if (ui.marks.size > 0) return { kind: 'runs', runs: at.runs.filter(({ id }) => ui.marks.has(id)), by: '(marked)' };
+  const node = at.rows[at.index];
+  if (node === undefined) return { kind: 'problem', said: 'There is no run here.' };
+  if (node.kind === 'run') return { kind: 'runs', runs: [node.run], by: '(the selected one)' };
+  return { kind: 'runs', runs: node.runs, by: `of ${node.label}` };
+}
+
+function queried(query: string, at: KeyContext): Chosen {
+  const by = `(${query.trim()})`;
+  const words = query.trim().split(/\s+/);
+  const named = words.map((word) => at.runs.filter(({ id, name }) => name === word || id === word));
+  if (named.every(({ length }) => length > 0)) return { kind: 'runs', runs: [...new Set(named.flat())], by };
+  const wrong = problemOf(query, at.runs);
+  if (wrong !== null) return { kind: 'problem', said: `${wrong.problem} ${wrong.fix}` };
+  const read = readRunQuery(query);
+  const runs = read.kind === 'problem' ? [] : at.runs.filter(runTest(read, at.now));
+  return runs.length === 0 ? { kind: 'problem', said: `No run matches ${query.trim()}.` } : { kind: 'runs', runs, by };
+}
+
+/** Why there is nothing to do: `A_x_s1 is done; …`, `none of 15 runs of A is queued or running`. */
+function noneOf({ runs, by }: ChosenRuns, order: RunOrder, { keys }: UiState, { now }: KeyContext): string {
+  const [run, ...others] = runs;
+  const refusal = run === undefined || others.length > 0 ? null : refusalOf(order, run);
+  if (refusal !== null) return `${run!.name} ${refusalWithKeys(refusal, run!, keys, now)}`;
+  return `none of ${counted(runs.length, 'run')} ${by} ${rowOf(order.verb).suits}`;
+}
+
+const mostNames = 3;
+
+/** `kill 12 runs: A_x_s0, A_x_s1, A_y … · 3 others stay as they are` */
+function preview(order: RunOrder, runs: readonly RunSummary[], { runs: chosen }: ChosenRuns): string {
+  const verb = order.verb === 'priority' ? `${order.verb} ${order.priority} for` : order.verb;
+  const names = runs.slice(0, mostNames).map(({ name }) => name);
+  const more = runs.length > mostNames ? ` and ${runs.length - mostNames} more` : '';
+  const others = chosen.length - runs.length;
+  const rest =
+    others === 0 ? '' : ` · ${others === 1 ? '1 other stays as it is' : `${others} others stay as they are`}`;
+  return `${verb} ${counted(runs.length, 'run')}: ${names.join(', ')}${more}${rest}`;
+}

@@ -1,7 +1,0 @@
-/** What a terminal tells of what a person does. Columns and rows count from 0 at the top left. */
-export type InputEvent =
-  | { readonly kind: 'key'; readonly name: string }
-  /** Text that was pasted, in one piece; it may hold anything, line ends too. */
-  | { readonly kind: 'paste'; readonly text: string }
-  | { readonly kind: 'click'; readonly column: number; readonly row: number }
-  | { readonly kind: 'wheel'; readonly way: 'up' | 'down'; readonly column: number; readonly row: number };

@@ -1,0 +1,80 @@
+import { parameterOf } from '../../base/scalar.js';
+import type { RunId, RunSummary } from '../state/port.js';
+import type { Branch } from './branch-index.js';
+import { parameterText } from './parameter-text.js';
+import { progressOf, tally, type Tally } from './tally.js';
+
+/** As many values as the trend of one run has at most. */
+const points = 32;
+/** Runs that are looked at: the mean of more looks the same in seven steps of height. */
+const mostRuns = 256;
+
+/**
+ * What a row of a group shows beyond its tally. A branch is never changed, so each is computed once, and only for the
+ * groups that are on the screen.
+ */
+export const trendOf = remembered((branch) => meanTrend(branch.runs));
+
+/** Mean and deviation of another metric than the chosen one. */
+export const spreadOf = remembered((branch, metric): Tally['metric'] => tally(branch.runs, metric).metric);
+
+/** The value of a parameter that all runs have; null when they differ. */
+export const commonValueOf = remembered((branch, parameter): string | null => {
+  const first = parameterText(parameterOf(branch.runs[0]?.parameters ?? {}, parameter));
+  return branch.runs.every(({ parameters }) => parameterText(parameterOf(parameters, parameter)) === first)
+    ? first
+    : null;
+});
+
+/** GPU memory in MiB that the runs hold together; null: none. */
+export const gpuMemoryOf = remembered((branch): number | null => {
+  const known = branch.runs.flatMap(({ gpuMemory }) => (gpuMemory === null ? [] : [gpuMemory]));
+  return known.length === 0 ? null : known.reduce((sum, size) => sum + size);
+});
+
+/** Whether all, some or none of a group's runs are marked. */
+export function markState(branch: Branch, marks: ReadonlySet<RunId>): 'all' | 'some' | 'none' {
+  if (marks.size === 0) return 'none';
+  let [marked, others] = [false, false];
+  for (const { id } of branch.runs) {
+    if (marks.has(id)) marked = true;
+    else others = true;
+    if (marked && others) return 'some';
+  }
+  return marked ? 'all' : 'none';
+}
+
+function remembered<T>(compute: (branch: Branch, key: string) => T): (branch: Branch, key?: string) => T {
+  const known = new WeakMap<Branch, Map<string, T>>();
+  return (branch, key = '') => {
+    let values = known.get(branch);
+    if (values === undefined) known.set(branch, (values = new Map<string, T>()));
+    if (!values.has(key)) values.set(key, compute(branch, key));
+    return values.get(key)!;
+  };
+}
+
+/**
+ * The trends of several runs as one, from the beginning of a run to its end: at each part of the way the mean over those
+ * runs that have come so far. Null where none has.
+ */
+export function meanTrend(runs: readonly RunSummary[]): (number | null)[] {
+  const sums = new Float64Array(points);
+  const counts = new Uint32Array(points);
+  const every = Math.max(1, Math.ceil(runs.length / mostRuns));
+  for (let index = 0; index < runs.length; index += every) addRun(runs[index]!, sums, counts);
+  return Array.from(sums, (sum, at) => (counts[at] === 0 ? null : sum / counts[at]!));
+}
+
+function addRun(run: RunSummary, sums: Float64Array, counts: Uint32Array): void {
+  const { spark } = run;
+  // A run that does not know how far it is has come all the way that is known.
+  const extent = run.progress === null ? 1 : progressOf(run);
+  const reached = Math.min(points, Math.ceil(extent * points));
+  for (let at = 0; at < reached; at++) {
+    const value = spark[Math.floor((at * spark.length) / reached)];
+    if (value === undefined || value === null || !Number.isFinite(value)) continue;
+    sums[at] = sums[at]! + value;
+    counts[at] = counts[at]! + 1;
+  }
+}

@@ -1,0 +1,86 @@
+import type { Grouping } from '../state/grouping.js';
+import type { RunId, RunSummary } from '../state/port.js';
+import type { Sort } from '../state/sort.js';
+import type { Tally } from './tally.js';
+
+export type RunNode = {
+  readonly kind: 'run';
+  readonly key: RunId;
+  readonly depth: number;
+  /** Key of the branch it hangs on. */
+  readonly parent: string;
+  /** The name without what the heading above already says. */
+  readonly label: string;
+  /** Length of what the labels of all its siblings begin with: where a label has to be cut, it is cut there. */
+  readonly shared: number;
+  readonly run: RunSummary;
+};
+
+/** A group, or a subgroup below one. */
+export type Branch = {
+  readonly kind: 'group' | 'subgroup';
+  readonly key: string;
+  readonly depth: number;
+  /** Key of the group; null for a group itself. */
+  readonly parent: string | null;
+  readonly label: string;
+  readonly title: string | null;
+  /** In the order of the list. */
+  readonly runs: readonly RunSummary[];
+  readonly tally: Tally;
+  readonly children: readonly TreeNode[];
+};
+
+export type TreeNode = Branch | RunNode;
+
+export type Tree = {
+  readonly groups: readonly Branch[];
+  readonly branches: BranchIndex;
+};
+
+export type TreeOptions = {
+  /** Which runs are shown. Another function is another filter. */
+  readonly matches: (run: RunSummary) => boolean;
+  /** The sweep file's own when left out. */
+  readonly grouping?: Grouping;
+  readonly sort: Sort;
+  readonly metric: string | null;
+  /** Unix ms. */
+  readonly now: number;
+};
+
+/** Groups and subgroups by key. Looks below a group only for what must be there: to look makes what hangs on it. */
+export class BranchIndex {
+  readonly #groups: readonly Branch[];
+
+  constructor(groups: readonly Branch[]) {
+    this.#groups = groups;
+  }
+
+  get(key: string): Branch | undefined {
+    for (const group of this.#groups) {
+      if (group.key === key) return group;
+      if (!isBelow(key, group.key)) continue;
+      const found = subgroups(group).find((branch) => branch.key === key);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  /** Each group, and after it its subgroups. */
+  values(): Branch[] {
+    return this.#groups.flatMap((group) => [group, ...subgroups(group)]);
+  }
+}
+
+function isBelow(key: string, group: string): boolean {
+  return key.length > group.length && key[group.length] === '/' && key.startsWith(group);
+}
+
+function subgroups({ children }: Branch): Branch[] {
+  return children.filter((child) => child.kind !== 'run');
+}

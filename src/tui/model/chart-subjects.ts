@@ -1,0 +1,97 @@
+import { parameterOf } from '../../base/scalar.js';
+import type { ListModel } from './list-model.js';
+import { Memo } from '../../base/memo.js';
+import type { RunSummary } from '../state/port.js';
+import type { Branch, TreeNode } from './branch-index.js';
+import type { Tone } from '../widgets/span.js';
+import { varyingKeys } from './varying-keys.js';
+
+/** One run among those drawn. An empty label is not in the legend. `setting`: the same for the seeds of one setting. */
+export type Subject = {
+  readonly run: RunSummary;
+  readonly label: string;
+  readonly tone: Tone;
+  readonly setting?: string;
+};
+
+/** The runs drawn, and of how many that have begun they were taken. */
+export type Subjects = { readonly drawn: readonly Subject[]; readonly begun: number };
+
+/** More curves than this cannot be told apart, and cost memory. */
+const mostCurves = 32;
+const curveTones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];
+
+/** A run over its siblings in the background; a subgroup's runs each in its colour; a group's by subgroup when they are many. */
+export function subjectsOf(node: TreeNode | undefined, { tree }: ListModel): Subjects {
+  if (node === undefined) return { drawn: [], begun: 0 };
+  if (node.kind === 'run') {
+    const drawn = [
+      ...siblings(tree.branches.get(node.parent), node.run),
+      { run: node.run, label: '', tone: 'curve0' as const },
+    ];
+    return { drawn, begun: drawn.length };
+  }
+  return ofBranch.value(node, '', () => subjectsOfBranch(node));
+}
+
+/** Asked for in every frame, and dear for a group of thousands; a branch in which anything has changed is another one. */
+const ofBranch = new Memo<Branch, Subjects>(1);
+
+function subjectsOfBranch(node: Branch): Subjects {
+  const hasBranches = node.children.some(({ kind }) => kind !== 'run');
+  const subjects = (hasBranches ? node.children.flatMap(childSubjects) : eachRun(node)).filter(({ run }) =>
+    hasBegun(run),
+  );
+  return { drawn: evenly(subjects, mostCurves), begun: subjects.length };
+}
+
+/** A run that was taken over from an earlier sweep never started here, and has its metrics all the same. */
+function hasBegun({ state, attempt }: RunSummary): boolean {
+  return attempt > 0 || (state !== 'queued' && state !== 'held');
+}
+
+function siblings(parent: Branch | undefined, run: RunSummary): Subject[] {
+  if (parent?.kind !== 'subgroup' || parent.runs.length > 8) return [];
+  return parent.runs
+    .filter(({ id }) => id !== run.id)
+    .map((other) => ({ run: other, label: '', tone: 'faint', setting: 'siblings' }));
+}
+
+function eachRun(branch: Branch): Subject[] {
+  const settingOf = branch.kind === 'subgroup' ? () => branch.label : settingsAmong(branch.runs);
+  return branch.children.flatMap((child, index): Subject[] =>
+    child.kind === 'run'
+      ? [
+          {
+            run: child.run,
+            label: child.label,
+            tone: curveTones[index % curveTones.length]!,
+            setting: settingOf(child.run) || branch.label,
+          },
+        ]
+      : [],
+  );
+}
+
+function childSubjects(child: TreeNode, index: number): Subject[] {
+  const tone = curveTones[index % curveTones.length]!;
+  if (child.kind === 'run') return [{ run: child.run, label: child.label, tone }];
+  return child.runs.map((run) => ({ run, label: child.label, tone, setting: child.label }));
+}
+
+/** Names a run's setting by the parameters that tell these runs apart, but for their seeds: `lr 0.1 N 64`. */
+function settingsAmong(runs: readonly RunSummary[]): (run: RunSummary) => string {
+  const keys = [...varyingKeys(runs)].filter((key) => !/(^|[._-])seed$/i.test(key));
+  return ({ parameters }) =>
+    keys
+      .flatMap((key) =>
+        parameterOf(parameters, key) === undefined ? [] : [`${key} ${String(parameterOf(parameters, key))}`],
+      )
+      .join(' ');
+}
+
+/** At most `most` of them, evenly taken, so that every subgroup is still there. */
+function evenly<T>(items: readonly T[], most: number): T[] {
+  if (items.length <= most) return [...items];
+  return Array.from({ length: most }, (_, index) => items[Math.floor((index * items.length) / most)]!);
+}

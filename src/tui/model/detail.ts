@@ -1,0 +1,91 @@
+import { type Subject, subjectsOf } from './chart-subjects.js';
+import type { History, Wanted } from './history.js';
+import type { ListModel } from './list-model.js';
+import type { MetricReader } from '../state/port.js';
+import { theoryLines } from '../widgets/chart/theory-lines.js';
+import type { TreeNode } from './branch-index.js';
+import type { Curve } from '../widgets/chart/chart-look.js';
+import type { Detail } from '../widgets/chart/chart-section.js';
+import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../widgets/chart/x-axis.js';
+
+/** As many as a large terminal has room for. */
+const mostCharts = 9;
+
+/** What has to be read to show a node. `logLines`: how much of a run's log. */
+export function wantedFor(node: TreeNode | undefined, scene: ListModel, logLines: number): Wanted {
+  const isRun = node?.kind === 'run';
+  return {
+    metrics: subjectsOf(node, scene).drawn.map(({ run }) => run.directory),
+    log: isRun ? node.run.directory : null,
+    logLines: isRun ? logLines : 0,
+  };
+}
+
+/** What has been read of a node. Curves are those of the chosen metric first, then of those its group or the sweep shows. */
+export function detailOf(
+  node: TreeNode | undefined,
+  scene: ListModel,
+  history: History,
+  xKey: string | null,
+): ReadDetail {
+  const { drawn, begun } = subjectsOf(node, scene);
+  const sources = sourcesOf(drawn, history);
+  const readers = sources.map(({ reader }) => reader);
+  const { show, x: usual } = shownFor(drawn[0], scene);
+  const axis = xAxisOf(xKey, usual, readers);
+  return {
+    charts: chartKeys(scene.metric, show, readers).map((metric) => ({
+      metric,
+      curves: sources.map(({ reader, ...subject }) => curve(subject, axis, reader, metric)),
+      references: theoryLines(metric, axis.key, sources),
+    })),
+    xKey: axis.key,
+    xUnit: axis.unit,
+    note: begun > drawn.length ? `${drawn.length} of ${begun} runs` : null,
+    log: node?.kind === 'run' ? history.log(node.run.directory) : [],
+    isLoaded: sources.length === drawn.length,
+  };
+}
+
+/** A detail without what changes with a key alone: how its charts are drawn. */
+export type ReadDetail = Omit<Detail, 'choice'>;
+
+/** Charts in which there is something to see: a run that has not started has one without curves. */
+export function filledCharts({ charts }: ReadDetail): number {
+  return charts.filter(({ curves }) => curves.some(({ series }) => series.y.length > 0)).length;
+}
+
+/** What the x axis of a node can be. */
+export function xChoicesFor(node: TreeNode | undefined, scene: ListModel, history: History): XChoice[] {
+  const { drawn } = subjectsOf(node, scene);
+  const readers = sourcesOf(drawn, history).map(({ reader }) => reader);
+  return xChoicesOf(shownFor(drawn[0], scene).x, readers);
+}
+
+type Source = Subject & { readonly reader: MetricReader };
+
+/** The subjects that have been read. */
+function sourcesOf(subjects: readonly Subject[], history: History): Source[] {
+  return subjects.flatMap((subject) => {
+    const reader = history.reader(subject.run.directory);
+    return reader === undefined ? [] : [{ ...subject, reader }];
+  });
+}
+
+function shownFor(subject: Subject | undefined, { sweeps }: ListModel): { show: readonly string[]; x: string } {
+  const sweep = sweeps.find(({ name }) => name === subject?.run.sweep);
+  const group = sweep?.groups.find(({ name }) => name === subject?.run.group);
+  return group?.shown ?? sweep ?? { show: [], x: 'step' };
+}
+
+function chartKeys(metric: string | null, show: readonly string[], readers: readonly MetricReader[]): string[] {
+  const known = new Set(readers.flatMap((reader) => reader.keys()));
+  const others = show.filter((key) => known.has(key));
+  // A warm-up has no use for the metric of the sweep; an empty chart would hide its own.
+  const first = metric !== null && (known.has(metric) || others.length === 0) ? [metric] : [];
+  return [...new Set([...first, ...others])].slice(0, mostCharts);
+}
+
+function curve({ label, tone, setting }: Subject, axis: XAxis, reader: MetricReader, metric: string): Curve {
+  return { label, tone, setting, series: seriesOver(axis, reader, metric) };
+}

@@ -1,0 +1,164 @@
+import { type Forecast, forecastOf, forecastSetting } from '../../analysis/forecast/forecast.js';
+import { defaultMetric } from '../../analysis/metric-order.js';
+import { lazy } from '../../base/lazy.js';
+import { runTest } from '../../query/match.js';
+import { readRunQuery } from '../../query/parser.js';
+import { hasTerm, type RunQuery } from '../../query/query.js';
+import { type GroupChoice, groupChoices } from './group-choices.js';
+import { Memoized } from '../../base/memoize.js';
+import type { FleetPort, RunSummary, SweepSummary } from '../state/port.js';
+import type { UiState } from '../state/ui-state.js';
+import type { Branch, Tree, TreeNode } from './branch-index.js';
+import { type Pace, paceOf } from './pace.js';
+import { tally, type Tally } from './tally.js';
+import { TreeGrower } from './tree-grower.js';
+import { flatten } from './tree.js';
+import { type VaryingParameters, varyingParametersOf } from './varying-parameters.js';
+
+/** From this many runs on, groups start folded. */
+const many = 300;
+
+/** What the fleet and the user's choices amount to: the rows of the list and the totals. */
+export type ListModel = {
+  readonly runs: readonly RunSummary[];
+  readonly sweeps: readonly SweepSummary[];
+  readonly metric: string | null;
+  readonly tree: Tree;
+  readonly rows: readonly TreeNode[];
+  readonly tally: Tally;
+  readonly pace: Pace;
+  /** When runs will have ended. */
+  readonly forecast: Forecast;
+  /** What tells the runs apart. Computed when it is asked for, once for as long as there are the same runs. */
+  readonly variety: () => VaryingParameters;
+  /** What the list can be divided by; as above. */
+  readonly groupChoices: () => readonly GroupChoice[];
+};
+
+type FleetPart = Pick<ListModel, 'runs' | 'sweeps' | 'pace' | 'forecast' | 'variety' | 'groupChoices'>;
+
+/**
+ * Computes scenes, and only what has changed since the last: the tree once per publication of the fleet, the rows
+ * once per fold. A key that moves the selection costs nothing here, however many runs there are.
+ */
+export class ListModelBuilder {
+  readonly #fleet: FleetPort;
+  readonly #sweep: string | null;
+  readonly #grower = new TreeGrower();
+  readonly #fleetPart = new Memoized<FleetPart>();
+  readonly #matches = new Memoized<(run: RunSummary) => boolean>();
+  readonly #treePart = new Memoized<Pick<ListModel, 'metric' | 'tree' | 'tally'>>();
+  readonly #whole = new Memoized<ListModel>();
+  readonly #usualMetric = new Memoized<string | null>();
+  readonly #forecast = new Memoized<Forecast>();
+  /** The publication that scenes show. */
+  #seen: number;
+
+  /** `sweep`: show this one only; null shows all. */
+  constructor(fleet: FleetPort, sweep: string | null) {
+    this.#fleet = fleet;
+    this.#sweep = sweep;
+    this.#seen = fleet.version();
+  }
+
+  /** Lets the next scenes show what the fleet has published since the last call. */
+  takeNews(): void {
+    this.#seen = this.#fleet.version();
+  }
+
+  scene(ui: UiState, now: number): ListModel {
+    const { filter, grouping, sort } = ui;
+    const fleet = this.#fleetPart.value([this.#seen], () => this.#readFleet(now));
+    const metric = ui.metric ?? this.#usual(fleet);
+    const grown = this.#treePart.value([fleet, filter, grouping, sort, metric], () => {
+      const options = { matches: this.#matcher(filter, fleet, now), grouping, sort, metric, now };
+      const tree = this.#grower.grow(fleet.runs, fleet.sweeps, options);
+      return { metric, tree, tally: tally(fleet.runs, metric) };
+    });
+    return this.#whole.value([grown, ui.folds], () => {
+      const rows = flatten(grown.tree, (branch) => isFolded(branch, ui, fleet.runs.length));
+      return { ...fleet, ...grown, rows };
+    });
+  }
+
+  #usual({ sweeps, runs }: FleetPart): string | null {
+    const some = writers(runs);
+    return this.#usualMetric.value([sweeps[0], kindsOf(some)], () => usualMetric(sweeps, some));
+  }
+
+  #readFleet(now: number): FleetPart {
+    const isShown = (name: string): boolean => this.#sweep === null || name === this.#sweep;
+    const runs = [...this.#fleet.runs.values()].filter(({ sweep }) => isShown(sweep));
+    const known = this.#fleetPart.current;
+    const sweeps = [...this.#fleet.sweeps.values()].filter(({ name }) => isShown(name));
+    const isSame = known !== undefined && haveSameParameters(known.runs, runs);
+    const variety = isSame ? known.variety : lazy(() => varyingParametersOf(runs));
+    const choices = lazy(() => groupChoices(runs, sweeps, variety()));
+    const forecast = this.#forecastAt(now);
+    return { runs, sweeps, forecast, pace: paceOf(runs, forecast), variety, groupChoices: choices };
+  }
+
+  /** Of all sweeps, as they share the slots. Where there are many runs, once a second is often enough. */
+  #forecastAt(now: number): Forecast {
+    const { runs, sweeps, status } = this.#fleet;
+    const seen = runs.size > many ? [Math.floor(now / 1000), runs.size] : [this.#seen, now];
+    return this.#forecast.value(seen, () => forecastOf([...runs.values()], forecastSetting({ status, sweeps }, now)));
+  }
+
+  /** The same function for as long as the filter lets the same runs through: one about ages does not. */
+  #matcher(filter: string, fleet: FleetPart, now: number): (run: RunSummary) => boolean {
+    const query = readRunQuery(filter);
+    if (query.kind === 'problem') return showAll;
+    return this.#matches.value([filter, isAboutTime(query) ? fleet : null], () => runTest(query, now));
+  }
+}
+
+export function isFolded({ key, kind }: Branch, { folds }: UiState, runs: number): boolean {
+  return folds.get(key) ?? (kind === 'group' && runs > many);
+}
+
+function haveSameParameters(a: readonly RunSummary[], b: readonly RunSummary[]): boolean {
+  return a.length === b.length && a.every(({ parameters }, index) => parameters === b[index]!.parameters);
+}
+
+/** Runs looked at for a metric where no sweep says what to show. */
+const mostRuns = 64;
+
+/** The default metric of the first sweep that says what to show, or else of most runs that wrote any. */
+function usualMetric(sweeps: readonly SweepSummary[], runs: readonly RunSummary[]): string | null {
+  const choice = sweeps.find(({ show }) => show.length > 0) ?? sweeps[0] ?? { show: [], x: 'step' };
+  const [first] = choice.show;
+  if (first !== undefined) return first;
+  const votes = new Map<string, number>();
+  for (const { metrics, counting } of runs) {
+    const metric = defaultMetric(Object.keys(metrics), choice, new Set(counting));
+    if (metric !== null) votes.set(metric, (votes.get(metric) ?? 0) + 1);
+  }
+  return [...votes].sort(([, a], [, b]) => b - a)[0]?.[0] ?? null;
+}
+
+/** Some runs that wrote metrics, the first of them. */
+function writers(runs: readonly RunSummary[]): RunSummary[] {
+  const found: RunSummary[] = [];
+  for (const run of runs) {
+    if (!hasMetrics(run)) continue;
+    if (found.push(run) === mostRuns) break;
+  }
+  return found;
+}
+
+function hasMetrics({ metrics }: RunSummary): boolean {
+  for (const key in metrics) if (Object.hasOwn(metrics, key)) return true;
+  return false;
+}
+
+/** Changes with the metrics that there are, and not with their values. */
+function kindsOf(runs: readonly RunSummary[]): string {
+  return runs.map(({ metrics, counting }) => `${Object.keys(metrics).length} ${counting?.length ?? 0}`).join();
+}
+
+const showAll = (): boolean => true;
+
+function isAboutTime(query: RunQuery): boolean {
+  return hasTerm(query, (term) => term.kind === 'fact' && term.fact === 'age');
+}

@@ -1,0 +1,30 @@
+import { cleanText } from '../../text/display-text.js';
+import { naturalOrder } from '../../text/natural-order.js';
+import type { RunSummary } from '../state/port.js';
+
+export type ParameterValue = RunSummary['parameters'][string] | undefined;
+
+/** The value in one row of text; nothing for a run that does not have the parameter. */
+export function parameterText(value: ParameterValue): string {
+  if (value === undefined) return '';
+  if (Array.isArray(value)) return `[${value.map((item) => parameterText(item)).join(', ')}]`;
+  return typeof value === 'string' ? cleanText(value) : String(value);
+}
+
+/** Numbers by value, then everything else as a person orders text, then runs that do not have the parameter. */
+export function parameterOrder(a: ParameterValue, b: ParameterValue): number {
+  const rank = rankOf(a) - rankOf(b);
+  if (rank !== 0) return rank;
+  return typeof a === 'number' && typeof b === 'number'
+    ? compareNumbers(a, b)
+    : naturalOrder(parameterText(a), parameterText(b));
+}
+
+function rankOf(value: ParameterValue): number {
+  return typeof value === 'number' ? 0 : value === undefined ? 2 : 1;
+}
+
+/** Infinities are values too, and their difference is none. */
+function compareNumbers(a: number, b: number): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,50 @@
+import { cleanText } from '../../text/display-text.js';
+import type { RunSummary, RunWord } from '../state/port.js';
+import { shortDuration } from '../../text/duration.js';
+import type { Tone } from '../widgets/span.js';
+
+type Reason = { text: string; tone: Tone };
+
+/** Why a run is not simply running or done, in a few words; null for one that is. `now`: Unix ms. */
+export function runReason(run: RunSummary, now: number): Reason | null {
+  const reason = reasons[run.state]?.(run, run.reason === null ? null : cleanText(run.reason), now) ?? null;
+  if (run.warning === null) return reason;
+  const warning = cleanText(run.warning);
+  return reason === null ? { text: warning, tone: 'warn' } : { ...reason, text: `${reason.text} · ${warning}` };
+}
+
+const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: number) => Reason) | null> = {
+  queued: (run, reason, now) => ({ text: `${again(run.retryAt, now)}${reason ?? 'queued'}`, tone: 'wait' }),
+  starting: (_, reason) => ({ text: reason ?? 'starting', tone: 'busy' }),
+  running: null,
+  paused: (_, reason) => ({ text: joined('paused', reason), tone: 'warn' }),
+  stopping: (run, _, now) => ({ text: `stopping${countdown(run.killAt, now)}`, tone: 'warn' }),
+  done: null,
+  failed: (run, reason) => ({ text: joined(exitWords(run), reason), tone: 'bad' }),
+  killed: (_, reason) => ({ text: joined('killed', reason), tone: 'warn' }),
+  lost: (_, reason) => ({ text: joined('lost', reason), tone: 'bad' }),
+  held: (_, reason) => ({ text: joined('held', reason), tone: 'warn' }),
+};
+
+/** First, because a long reason is cut off at its end. */
+function again(retryAt: number | null, now: number): string {
+  return retryAt === null ? '' : `again in ${shortDuration(Math.max(0, retryAt - now) + 999)} · `;
+}
+
+function countdown(killAt: number | null, now: number): string {
+  return killAt === null ? '' : ` · SIGKILL in ${shortDuration(Math.max(0, killAt - now) + 999)}`;
+}
+
+/** How a failed run ended: `exit 1`, `SIGSEGV`, `out of memory`, `timeout`. */
+export function exitWords({ exit }: RunSummary): string {
+  if (exit === null) return 'failed';
+  if (exit.class === 'oom') return 'out of memory';
+  if (exit.class === 'timeout') return 'timeout';
+  return exit.signal ?? (exit.code === null ? 'failed' : `exit ${exit.code}`);
+}
+
+/** Without saying the same thing twice. */
+function joined(words: string, reason: string | null): string {
+  if (reason === null || reason === '') return words;
+  return reason.toLowerCase().startsWith(words.toLowerCase()) ? reason : `${words} · ${reason}`;
+}

@@ -1,0 +1,57 @@
+import { inMetricOrder } from '../../analysis/metric-order.js';
+import type { ListModel } from './list-model.js';
+import type { RunSummary } from '../state/port.js';
+import type { UiState } from '../state/ui-state.js';
+import type { Branch, TreeNode } from './branch-index.js';
+
+type Shown = Pick<ListModel, 'rows' | 'tree'>;
+
+/** Runs looked at for the names of their metrics. */
+const mostRuns = 64;
+
+/**
+ * Position of the selected row: of the run or group itself, or of the folded group the run is in; where it was last seen
+ * if it is not in the list any more. It seldom moves, so that place is looked at first.
+ */
+export function rowOfSelection(
+  { rows, tree }: Shown,
+  { selected, index }: Pick<UiState, 'selected' | 'index'>,
+): number {
+  const last = Math.max(0, Math.min(index, rows.length - 1));
+  if (selected === null || rows[index]?.key === selected) return last;
+  const found = rows.findIndex(({ key }) => key === selected);
+  if (found >= 0) return found;
+  const holders = holdersOf(selected, tree);
+  const folded = rows.findLastIndex((row) => row.kind !== 'run' && holders.has(row));
+  return folded >= 0 ? folded : last;
+}
+
+/** The groups and subgroups a run is in, folded or not. */
+function holdersOf(id: string, { groups }: ListModel['tree']): ReadonlySet<TreeNode> {
+  const holds = ({ runs }: Branch): boolean => runs.some((run) => run.id === id);
+  const group = groups.find(holds);
+  const below = group?.children.filter((child) => child.kind !== 'run' && holds(child)) ?? [];
+  return new Set<TreeNode>(group === undefined ? [] : [group, ...below]);
+}
+
+/** The runs of a group; of a run, those it hangs beside. */
+export function familyOf(node: TreeNode | undefined, { tree }: ListModel): readonly RunSummary[] {
+  const branch = node?.kind === 'run' ? tree.branches.get(node.parent) : node;
+  return branch?.runs ?? [];
+}
+
+/** The group at the top above a node. */
+export function groupOf(node: TreeNode | undefined, { tree }: ListModel): Branch | undefined {
+  const branch = node?.kind === 'run' ? tree.branches.get(node.parent) : node;
+  return branch === undefined || branch.parent === null ? branch : tree.branches.get(branch.parent);
+}
+
+/** Keys of the metrics that the sweeps show and the selection's runs have, in the order of `inMetricOrder`. */
+export function metricsOf(node: TreeNode | undefined, scene: ListModel): string[] {
+  const show = scene.sweeps.flatMap((sweep) => sweep.show);
+  const runs = familyOf(node, scene).slice(0, mostRuns);
+  const keys = new Set([...show, ...runs.flatMap(({ metrics }) => Object.keys(metrics))]);
+  const counting = new Set(runs.flatMap((run) => run.counting ?? []));
+  const { x = 'step', judgedBy } = scene.sweeps[0] ?? {};
+  return inMetricOrder(keys, { show, x, judgedBy }, counting);
+}

@@ -1,0 +1,68 @@
+import { withoutNoise } from '../../analysis/statistics.js';
+import { endStates } from '../../base/run-words.js';
+import type { RunSummary, RunWord } from '../state/port.js';
+import { statesInOrder } from './state-look.js';
+
+/** Many runs in a few numbers. */
+export type Tally = {
+  readonly total: number;
+  readonly counts: Readonly<Record<RunWord, number>>;
+  /** 0..1, the mean over the runs; a done run counts as whole. */
+  readonly progress: number;
+  /** Mean and sample standard deviation of the chosen metric's last values; null where no run has one. */
+  readonly metric: { readonly mean: number; readonly deviation: number; readonly count: number } | null;
+};
+
+/** Copied for each tally: far cheaper than making it, and ten thousand runs have some thousand groups. */
+const none = Object.fromEntries(statesInOrder.map((state) => [state, 0])) as Record<RunWord, number>;
+
+export function tally(runs: readonly RunSummary[], metric: string | null): Tally {
+  const counts = { ...none };
+  let progress = 0;
+  const spread = new Spread();
+  for (const run of runs) {
+    counts[run.state]++;
+    progress += progressOf(run);
+    const value = metric === null ? null : (run.metrics[metric] ?? null);
+    if (value !== null && Number.isFinite(value)) spread.add(value);
+  }
+  return {
+    total: runs.length,
+    counts,
+    progress: runs.length === 0 ? 0 : progress / runs.length,
+    metric: spread.result(),
+  };
+}
+
+/** 0..1; a done run is whole even when its rule ended it early. */
+export function progressOf(run: RunSummary): number {
+  return run.state === 'done' ? 1 : (run.progress ?? 0);
+}
+
+/** Whether all of them have ended; not of none. */
+export function isOver({ counts, total }: Tally): boolean {
+  return total > 0 && endStates.reduce((sum, state) => sum + counts[state], 0) === total;
+}
+
+export { elapsedMs as elapsed } from '../../analysis/forecast/busy-time.js';
+
+/** Welford's running mean and variance. */
+class Spread {
+  #count = 0;
+  #mean = 0;
+  #squares = 0;
+
+  add(value: number): void {
+    this.#count++;
+    const before = value - this.#mean;
+    this.#mean += before / this.#count;
+    this.#squares += before * (value - this.#mean);
+  }
+
+  result(): Tally['metric'] {
+    if (this.#count === 0) return null;
+    const spread = this.#count > 1 ? Math.sqrt(this.#squares / (this.#count - 1)) : 0;
+    const deviation = withoutNoise(spread, this.#mean);
+    return { mean: this.#mean, deviation, count: this.#count };
+  }
+}

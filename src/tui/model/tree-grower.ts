@@ -1,0 +1,146 @@
+import { groupingKey, initialGrouping } from '../state/grouping.js';
+import type { RunSummary, SweepSummary } from '../state/port.js';
+import { type Branch, BranchIndex, type Tree, type TreeOptions } from './branch-index.js';
+import { type Level, levelOf } from './grouping-level.js';
+import { isLive, sorted } from '../state/sort.js';
+import { groupBranch } from './tree-branch.js';
+
+/** What the shape of the tree depends on besides the runs. */
+type Recipe = {
+  readonly inputs: readonly unknown[];
+  /** What the keys of all branches begin with: folds are remembered for each grouping by itself. */
+  readonly prefix: string;
+  readonly first: Level;
+  readonly second: Level | 'setting' | null;
+};
+
+/**
+ * A group while it grows: its runs by their positions among all, and the order the list has them in; null for an order
+ * that must be found anew whenever a run changes.
+ */
+type Group = { readonly members: readonly number[]; readonly order: readonly number[] | null; readonly branch: Branch };
+
+type Changes = { readonly changed: ReadonlySet<string>; readonly hasMoved: boolean };
+
+/**
+ * Makes one tree after the other, and only what has changed since the last one: a publication costs a look at every run,
+ * and the building of those groups in which a run has changed. Within them, subgroups and rows without a change are kept.
+ */
+export class TreeGrower {
+  #recipe: Recipe | null = null;
+  #runs: readonly RunSummary[] = [];
+  /** Key of each run's group; null for one that is not shown. */
+  #places: (string | null)[] = [];
+  #groups = new Map<string, Group>();
+  #tree = treeOf([]);
+
+  /** Groups in the order of their level, runs in the chosen order. Groups left empty are not there. */
+  grow(runs: readonly RunSummary[], sweeps: readonly SweepSummary[], options: TreeOptions): Tree {
+    this.#follow(sweeps, options);
+    const { changed, hasMoved } = this.#look(runs, options);
+    this.#runs = runs;
+    if (changed.size === 0 && !hasMoved) return this.#tree;
+    const members = hasMoved ? membersOf(this.#places) : null;
+    const keys = members === null ? [...this.#groups.keys()] : [...members.keys()].sort(this.#recipe!.first.order);
+    const groups = keys.map((key): [string, Group] => {
+      const known = this.#groups.get(key);
+      const own = members?.get(key) ?? known!.members;
+      const isSame = known !== undefined && areEqual(known.members, own);
+      if (isSame && !changed.has(key)) return [key, known];
+      const order = this.#orderOf(own, isSame && !hasMoved ? known.order : null, options);
+      return [key, this.#group(key, own, order, { metric: options.metric, before: known?.branch })];
+    });
+    this.#groups = new Map(groups);
+    this.#tree = treeOf(groups.map(([, { branch }]) => branch));
+    return this.#tree;
+  }
+
+  /** Another recipe makes all anew. */
+  #follow(sweeps: readonly SweepSummary[], options: TreeOptions): void {
+    const { matches, grouping = initialGrouping, sort, metric } = options;
+    const prefix = groupingKey(grouping);
+    const inputs = [...sweeps, prefix, matches, sort.by, sort.isReversed, metric];
+    if (this.#recipe !== null && areEqual(this.#recipe.inputs, inputs)) return;
+    const [first, second] = grouping;
+    const below = second !== undefined ? levelOf(second, sweeps) : first.kind === 'group' ? 'setting' : null;
+    this.#recipe = { inputs, prefix, first: levelOf(first, sweeps), second: below };
+    this.#runs = [];
+    this.#places = [];
+    this.#groups = new Map();
+    this.#tree = treeOf([]);
+  }
+
+  /** Finds out which groups have changed runs, and whether any run has come, gone or gone to another group. */
+  #look(runs: readonly RunSummary[], { matches }: TreeOptions): Changes {
+    const { first } = this.#recipe!;
+    const changed = new Set<string>();
+    let hasMoved = runs.length !== this.#runs.length;
+    this.#places = runs.map((run, index) => {
+      const known = this.#runs[index];
+      const before = this.#places[index] ?? null;
+      if (known === run) return before;
+      const place = matches(run)
+        ? isStill(first, known, run)
+          ? (before ?? first.keyOf(run))
+          : first.keyOf(run)
+        : null;
+      if (place !== null) changed.add(place);
+      if (place !== before || known?.id !== run.id) hasMoved = true;
+      return place;
+    });
+    return { changed, hasMoved };
+  }
+
+  /** The runs of a group as the list has them. `known`: an order that still holds. */
+  #orderOf(members: readonly number[], known: readonly number[] | null, { sort, metric, now }: TreeOptions): Order {
+    if (known !== null) return { runs: known.map((index) => this.#runs[index]!), order: known };
+    const own = members.map((index) => this.#runs[index]!);
+    const runs = sorted(own, sort, metric, now);
+    if (isLive(sort)) return { runs, order: null };
+    const positions = new Map(own.map((run, index) => [run, members[index]!]));
+    return { runs, order: runs.map((run) => positions.get(run)!) };
+  }
+
+  #group(
+    key: string,
+    members: readonly number[],
+    { runs, order }: Order,
+    { metric, before }: { metric: string | null; before: Branch | undefined },
+  ): Group {
+    const { prefix, first, second } = this.#recipe!;
+    const plan = {
+      key: prefix === '' ? key : `${prefix}|${key}`,
+      label: first.labelOf(key),
+      title: first.titleOf(key),
+      second,
+      metric,
+    };
+    return { members, order, branch: groupBranch(plan, runs, before) };
+  }
+}
+
+type Order = { readonly runs: readonly RunSummary[]; readonly order: readonly number[] | null };
+
+/** Whether a changed run is sure to be in the group it was in: the client keeps the parameters it was not told of. */
+function isStill({ isFixed }: Level, known: RunSummary | undefined, run: RunSummary): boolean {
+  return isFixed && known?.id === run.id && known.parameters === run.parameters;
+}
+
+function membersOf(places: readonly (string | null)[]): Map<string, number[]> {
+  const members = new Map<string, number[]>();
+  places.forEach((key, index) => {
+    if (key === null) return;
+    const found = members.get(key);
+    if (found === undefined) members.set(key, [index]);
+    else found.push(index);
+  });
+  return members;
+}
+
+function treeOf(groups: readonly Branch[]): Tree {
+  return { groups, branches: new BranchIndex(groups) };
+}
+
+function areEqual(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((item, index) => Object.is(item, b[index]));
+}

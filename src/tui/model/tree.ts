@@ -1,0 +1,21 @@
+import type { RunSummary, SweepSummary } from '../state/port.js';
+import type { Branch, Tree, TreeNode, TreeOptions } from './branch-index.js';
+import { TreeGrower } from './tree-grower.js';
+
+export type { TreeOptions } from './branch-index.js';
+
+/** The tree of these runs, made at once. Groups left empty are not there. */
+export function buildTree(runs: readonly RunSummary[], sweeps: readonly SweepSummary[], options: TreeOptions): Tree {
+  return new TreeGrower().grow(runs, sweeps, options);
+}
+
+/** The rows of the list: every node whose ancestors are unfolded. */
+export function flatten(tree: Tree, isFolded: (branch: Branch) => boolean): TreeNode[] {
+  const rows: TreeNode[] = [];
+  const walk = (node: TreeNode): void => {
+    rows.push(node);
+    if (node.kind !== 'run' && !isFolded(node)) node.children.forEach(walk);
+  };
+  tree.groups.forEach(walk);
+  return rows;
+}

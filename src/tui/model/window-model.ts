@@ -1,0 +1,69 @@
+import type { BusyTime } from '../../analysis/forecast/busy-time.js';
+import type { GroupChoice } from './group-choices.js';
+import type { PaletteView } from '../dialogs/palette.js';
+import type { FleetStatus, RunDetails, RunSummary } from '../state/port.js';
+import type { UiState } from '../state/ui-state.js';
+import type { XChoice } from '../widgets/chart/x-axis.js';
+import type { Branch, TreeNode } from './branch-index.js';
+import type { Detail } from '../widgets/chart/chart-section.js';
+import type { Comparison } from '../screens/compare/comparison.js';
+import type { LogPage } from '../widgets/log/log-page.js';
+import type { SweepOverview } from '../screens/sweep/sweep-overview.js';
+import type { Tally } from './tally.js';
+import type { VaryingParameters } from './varying-parameters.js';
+
+/** Everything the screens are computed from. */
+export type WindowModel = {
+  /** Unix ms. */
+  readonly now: number;
+  readonly title: string;
+  readonly connection: 'connected' | 'reconnecting';
+  readonly status: FleetStatus;
+  /** Of all runs, filtered or not. */
+  readonly tally: Tally;
+  /** The time in which a run was up; null: none has begun. */
+  readonly busy: BusyTime | null;
+  /** Seconds until all runs have ended; null: nothing tells. */
+  readonly etaSeconds: number | null;
+  readonly groups: readonly Branch[];
+  readonly rows: readonly TreeNode[];
+  /** Position of the selection in `rows`. */
+  readonly index: number;
+  readonly isFolded: (branch: Branch) => boolean;
+  /** Orders that the supervisor has not answered yet, in words. */
+  readonly pending: readonly string[];
+  /** What the palette shows; null: it is closed. */
+  readonly palette: PaletteView | null;
+  readonly metric: string | null;
+  readonly metrics: readonly string[];
+  /** What the x axis can be, while one is asked. */
+  readonly xChoices: readonly XChoice[];
+  readonly ui: UiState;
+  readonly detail: Detail;
+  /** Names of parameters that differ between runs. */
+  readonly varying: ReadonlySet<string>;
+  /** What tells all runs apart; computed when it is asked for. */
+  readonly variety: () => VaryingParameters;
+  readonly groupChoices: () => readonly GroupChoice[];
+  readonly table: readonly string[] | null;
+  /** All runs by their ids, shown or not. */
+  readonly fleetRuns?: ReadonlyMap<RunSummary['id'], RunSummary>;
+  /** How busy a GPU was: percent, oldest first, five seconds apart. */
+  readonly gpuUse?: (index: number) => readonly (number | null)[];
+  /** null: another screen is shown. */
+  readonly comparison?: Comparison | null;
+  readonly overview?: SweepOverview | null;
+  /** The log of the open run, and what percent of it a search has seen; null while no run is open. */
+  readonly log?: { readonly page: LogPage | null; readonly progress: number | null } | null;
+  /** What is written down of the open run; undefined before it was read. */
+  readonly dossier?: RunDetails | null | undefined;
+};
+
+export function selectedNode({ rows, index }: WindowModel): TreeNode | undefined {
+  return rows[index];
+}
+
+/** The selected run, or the runs of the selected group. */
+export function selectedRuns(node: TreeNode | undefined): readonly RunSummary[] {
+  return node === undefined ? [] : node.kind === 'run' ? [node.run] : node.runs;
+}

@@ -1,8 +1,0 @@
-import type { Controller } from './controller.js';
-import type { Painter } from './painter.js';
-
-/** Draws what the window looks like now, as far as it looks different from what is drawn. */
-export function paintFrame(controller: Controller, painter: Painter): void {
-  const { width, height } = controller.size;
-  painter.paint(controller.frame(), width, height);
-}

@@ -1,0 +1,49 @@
+import type { Delta, Sample } from './compare-value.js';
+import { narrowNumber } from '../../../text/numbers.js';
+import { fitLine, type Line, lineWidth, span, type Tone } from '../../widgets/span.js';
+
+/** `9.310 ±0.12 n2`, or `0.02…9.31` where nobody says which end is best. `runs`: how many could have a value. */
+export function sampleCell(sample: Sample | null, runs: number): Line {
+  if (sample === null) return [span('–', 'faint')];
+  const few = sample.count < runs ? [span(` n${sample.count}`, 'faint')] : [];
+  if (sample.kind === 'range') {
+    return [span(`${narrowNumber(sample.low)}…${narrowNumber(sample.high)}`, 'value'), ...few];
+  }
+  const spread = sample.count > 1 ? [span(` ±${roughNumber(sample.deviation)}`, 'dim')] : [];
+  return [span(narrowNumber(sample.mean), 'value'), ...spread, ...few];
+}
+
+const verdictTones: Record<Delta['verdict'], Tone> = { better: 'good', worse: 'bad', same: 'dim', unknown: 'plain' };
+
+/** `+0.520 +5.6%`; coloured only where the sweep says which way is better. */
+export function deltaCell(delta: Delta | null): Line {
+  if (delta === null) return [];
+  if (delta.absolute === 0) return [span('same', 'dim')];
+  const tone = verdictTones[delta.verdict];
+  const percent =
+    delta.percent === null ? [] : [span(` ${percentText(delta.percent)}`, tone === 'plain' ? 'dim' : tone)];
+  return [span(signed(delta.absolute, roughNumber), tone), ...percent];
+}
+
+function percentText(percent: number): string {
+  if (Math.abs(percent) >= 1000) return `×${narrowNumber(1 + percent / 100)}`;
+  if (Math.abs(percent) < 0.05) return '~0%';
+  return `${signed(percent, (size) => (size < 10 ? size.toFixed(1) : size.toFixed(0)))}%`;
+}
+
+function signed(value: number, text: (size: number) => string): string {
+  return (value < 0 ? '-' : '+') + text(Math.abs(value));
+}
+
+/** Three digits that count: what a deviation or a difference is worth. */
+function roughNumber(value: number): string {
+  const size = Math.abs(value);
+  if (!Number.isFinite(value) || size < 1e-3 || size >= 1000) return narrowNumber(value);
+  return String(Number(value.toPrecision(3)));
+}
+
+/** Exactly `width` columns, the spaces on the left. */
+export function fitLineRight(line: Line, width: number): Line {
+  const missing = width - lineWidth(line);
+  return missing > 0 ? [span(' '.repeat(missing)), ...line] : fitLine(line, width);
+}

@@ -1,0 +1,56 @@
+import { parameterOf } from '../../../base/scalar.js';
+import { cleanText } from '../../../text/display-text.js';
+import type { RunSummary } from '../../state/port.js';
+import { scalarText } from '../../widgets/parameters.js';
+import { narrowNumber } from '../../../text/numbers.js';
+
+type Value = RunSummary['parameters'][string];
+
+/** A parameter in which what is compared differs. Of each thing compared: the different values its runs have. */
+export type DifferingParameter = { readonly key: string; readonly cells: readonly (readonly (Value | undefined)[])[] };
+
+/**
+ * The parameters that do not have the same values in all of these lists of runs, in the order in which they come.
+ * What differs inside every list in the same way (its seeds) is no difference between the lists. `undefined` is a value:
+ * a run may lack a parameter.
+ */
+export function differingParameters(lists: readonly (readonly RunSummary[])[]): DifferingParameter[] {
+  const sets = lists.map(valueSets);
+  const keys = new Set(sets.flatMap((set) => [...set.keys()]));
+  return [...keys].flatMap((key): DifferingParameter[] => {
+    const texts = sets.map((set) => identity(set.get(key)));
+    if (texts.every((text) => text === texts[0])) return [];
+    return [{ key, cells: sets.map((set) => [...(set.get(key)?.values() ?? [undefined])]) }];
+  });
+}
+
+/** Of every parameter its values, by their text. */
+function valueSets(runs: readonly RunSummary[]): Map<string, Map<string, Value | undefined>> {
+  const sets = new Map<string, Map<string, Value | undefined>>();
+  const counts = new Map<string, number>();
+  for (const { parameters } of runs) {
+    for (const key in parameters) {
+      let set = sets.get(key);
+      if (set === undefined) sets.set(key, (set = new Map<string, Value | undefined>()));
+      set.set(JSON.stringify(parameterOf(parameters, key)), parameterOf(parameters, key));
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+  }
+  for (const [key, set] of sets) if (counts.get(key)! < runs.length) set.set('', undefined);
+  return sets;
+}
+
+/** Two sets of values are the same when this is. No run of the list has a parameter that has no set. */
+function identity(set: ReadonlyMap<string, unknown> | undefined): string {
+  return set === undefined ? '' : [...set.keys()].sort().join('\n');
+}
+
+/** One value as it is, a few beside each other, many as a range or a number of them; at most about `width` columns. */
+export function valuesText(values: readonly (Value | undefined)[], width: number): string {
+  const texts = values.map(scalarText);
+  const whole = texts.join(' ');
+  if (texts.length === 1 || whole.length <= width) return cleanText(whole);
+  const numbers = values.filter((value) => typeof value === 'number');
+  if (numbers.length < values.length) return `${values.length} values`;
+  return `${narrowNumber(Math.min(...numbers))}…${narrowNumber(Math.max(...numbers))} (${values.length})`;
+}

@@ -1,0 +1,227 @@
+import type { HeatmapAxes } from '../../state/compare-choice.js';
+import type { History, Wanted } from '../../model/history.js';
+import type { ListModel } from '../../model/list-model.js';
+import { Memoized } from '../../../base/memoize.js';
+import type { FleetPort, MetricReader, RunSummary } from '../../state/port.js';
+import { theoryLines } from '../../widgets/chart/theory-lines.js';
+import type { CompareScreen, UiState } from '../../state/ui-state.js';
+import { cursorX } from '../../widgets/chart/chart-cursor.js';
+import type { ChartData } from '../../widgets/chart/chart-section.js';
+import { differingParameters } from './compare-parameters.js';
+import { type CurveValue, curveValue, type Direction, type Question, sampleOf } from './compare-value.js';
+import type { ComparedMetric, ComparedSubject, Comparison } from './comparison.js';
+import { defaultAxes, heatmapOf, heatmapParameters } from './heatmap.js';
+import type { Tone } from '../../widgets/span.js';
+import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../../widgets/chart/x-axis.js';
+
+/** Runs whose curves are read for one comparison: more cannot be told apart, and cost memory. */
+const mostCurves = 96;
+const mostMetrics = 6;
+const curveTones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];
+
+type Source = { ui: UiState; screen: CompareScreen; scene: ListModel; fleet: FleetPort; history: History };
+type Subjects = { subjects: readonly ComparedSubject[]; runs: readonly RunSummary[] };
+type Parameters = Pick<Comparison, 'parameters' | 'axes'> & { defaultAxes: HeatmapAxes | null };
+type Shown = { keys: readonly string[]; usual: string };
+type Readers = ReadonlyMap<RunSummary['id'], MetricReader>;
+/** What one run's curve of a metric amounts to. */
+type ValueOf = (run: RunSummary, metric: string) => CurveValue | null;
+
+/** Puts together what the compare screen shows, and only what has changed since the last time. */
+export class ComparisonReader {
+  readonly #subjects = new Memoized<Subjects>();
+  readonly #parameters = new Memoized<Parameters>();
+  readonly #charts = new Memoized<readonly ChartData[]>();
+  readonly #whole = new Memoized<Comparison>();
+
+  comparison(source: Source): Comparison {
+    const { ui, screen, scene, fleet, history } = source;
+    const who = this.#subjects.value([screen.subjects, fleet.version()], () => subjectsNow(screen, fleet));
+    const seen = [who, ui.compare, ui.chart, scene.metric, scene.sweeps, history.version];
+    return this.#whole.value(seen, () => this.#compare(who, source));
+  }
+
+  /** What the x axis of the overlay can be. */
+  xChoices({ ui, screen, scene, fleet, history }: Source): readonly XChoice[] {
+    const who = this.#subjects.value([screen.subjects, fleet.version()], () => subjectsNow(screen, fleet));
+    return xChoicesOf(shownMetrics(who.runs, scene).usual, [...readersOf(curvesWanted(who, ui), history).values()]);
+  }
+
+  /** The curves that are needed: none while the last values, which every summary has, are enough. */
+  wanted(source: Source): Wanted {
+    const { ui, screen, fleet } = source;
+    const who = this.#subjects.value([screen.subjects, fleet.version()], () => subjectsNow(screen, fleet));
+    return { metrics: curvesWanted(who, ui).map(({ directory }) => directory), log: null, logLines: 0 };
+  }
+
+  #compare(who: Subjects, source: Source): Comparison {
+    const { ui, scene, history, screen } = source;
+    const shown = shownMetrics(who.runs, scene);
+    const wanted = curvesWanted(who, ui);
+    const readers = readersOf(wanted, history);
+    const axis = xAxisOf(ui.chart.xKey, shown.usual, [...readers.values()]);
+    const inputs = [screen.subjects, who.runs.length, shown.keys.join('\n'), axis.key, history.version, readers.size];
+    const charts = this.#charts.value(inputs, () => chartsOf(who.subjects, shown, axis, readers));
+    const cursor = cursorX(charts[0]?.curves ?? [], ui.chart);
+    const answer = answerer(readers, axis, { ...ui.compare, cursor }, scene);
+    const found = this.#parameters.value([screen.subjects, who.runs.length], () => parametersOf(who));
+    return {
+      subjects: who.subjects,
+      baseline: positionOf(ui.compare.baseline, who.subjects),
+      parameters: found.parameters,
+      metrics: shown.keys.map((key) => metricOf(key, who.subjects, answer, scene)),
+      summary: ui.compare.summary,
+      cursor,
+      charts,
+      setting: settingOf(ui, axis, readers.size === wanted.length),
+      ...mapOf(who.runs, shown, found, { ui, answer }),
+      curves: { wanted: wanted.length, read: wholeReaders(readers), of: who.runs.length },
+    };
+  }
+}
+
+/** The subjects as they are now. A run that is gone is left out. */
+function subjectsNow({ subjects }: CompareScreen, { runs }: FleetPort): Subjects {
+  const now = subjects
+    .map(({ key, label, ids }) => ({ key, label, runs: ids.flatMap((id) => runs.get(id) ?? []) }))
+    .filter((subject) => subject.runs.length > 0);
+  return { subjects: now, runs: uniqueRuns(now) };
+}
+
+/** A baseline may hold some of the others. */
+function uniqueRuns(subjects: readonly ComparedSubject[]): RunSummary[] {
+  return [...new Map(subjects.flatMap(({ runs }) => runs.map((run) => [run.id, run] as const))).values()];
+}
+
+/** The chosen metric, then those that the group or the sweep shows; of these only what some run has. */
+function shownMetrics(runs: readonly RunSummary[], scene: ListModel): Shown {
+  const [first] = runs;
+  const sweep = scene.sweeps.find(({ name }) => name === first?.sweep);
+  const group = sweep?.groups.find(({ name }) => name === first?.group);
+  const { show, x } = group?.shown ?? sweep ?? { show: [], x: 'step' };
+  const wanted = [...new Set([...(scene.metric === null ? [] : [scene.metric]), ...show])];
+  const keys = wanted.filter((key) => runs.some(({ metrics }) => key in metrics)).slice(0, mostMetrics);
+  return { keys: keys.length > 0 ? keys : wanted.slice(0, 1), usual: x };
+}
+
+/** A heatmap of last values, which the supervisor keeps, needs no curve. */
+function curvesWanted({ subjects }: Subjects, { compare }: UiState): RunSummary[] {
+  if (compare.summary === 'last' && compare.view === 'heatmap') return [];
+  const share = Math.max(1, Math.floor(mostCurves / Math.max(1, subjects.length)));
+  return uniqueRuns(spread(subjects, mostCurves).map((subject) => ({ ...subject, runs: spread(subject.runs, share) })));
+}
+
+function readersOf(runs: readonly RunSummary[], history: History): Readers {
+  const known = runs.map(({ id, directory }) => [id, history.reader(directory)] as const);
+  return new Map(known.filter((entry): entry is [RunSummary['id'], MetricReader] => entry[1] !== undefined));
+}
+
+/** Of a long file a part is shown while the rest is read. */
+function wholeReaders(readers: Readers): number {
+  return [...readers.values()].filter(({ more }) => more !== true).length;
+}
+
+function parametersOf({ subjects, runs }: Subjects): Parameters {
+  return {
+    parameters: differingParameters(subjects.map((subject) => subject.runs)),
+    axes: heatmapParameters(runs),
+    defaultAxes: defaultAxes(runs),
+  };
+}
+
+/** The runs of one thing compared are drawn as one where seeds are. */
+function chartsOf(
+  subjects: readonly ComparedSubject[],
+  { keys }: Shown,
+  axis: XAxis,
+  readers: Readers,
+): readonly ChartData[] {
+  const sources = subjects.flatMap(({ label, runs }, index) =>
+    runs.flatMap((run) => {
+      const reader = readers.get(run.id);
+      const tone = curveTones[index % curveTones.length]!;
+      return reader === undefined ? [] : [{ run, reader, label, tone }];
+    }),
+  );
+  return keys.map((metric) => ({
+    metric,
+    curves: sources.map(({ reader, label, tone }) => ({
+      label,
+      tone,
+      setting: label,
+      series: seriesOver(axis, reader, metric),
+    })),
+    references: theoryLines(metric, axis.key, sources),
+  }));
+}
+
+function settingOf({ chart, compare }: UiState, { key, unit }: XAxis, isLoaded: boolean): Comparison['setting'] {
+  return { xKey: key, xUnit: unit, choice: { ...chart, spread: compare.spread }, isLoaded, note: null };
+}
+
+function answerer(
+  readers: Readers,
+  axis: XAxis,
+  { summary, cursor }: { summary: Question['summary']; cursor: number | null },
+  scene: ListModel,
+): ValueOf {
+  return (run, metric) => {
+    if (summary === 'last') return lastValue(run, metric);
+    const reader = readers.get(run.id);
+    if (reader === undefined) return null;
+    const direction = directionOf(metric, run.sweep, scene);
+    return curveValue(seriesOver(axis, reader, metric), { summary, direction, x: cursor });
+  };
+}
+
+/** The supervisor keeps the last values of every run, so these need no file. */
+function lastValue({ metrics }: RunSummary, metric: string): CurveValue | null {
+  const value = metrics[metric] ?? null;
+  return value === null || !Number.isFinite(value) ? null : { low: value, high: value };
+}
+
+/** What the sweep file says; never guessed from the name of a metric. */
+function directionOf(metric: string, sweep: string, { sweeps }: ListModel): Direction {
+  const objective = sweeps.find(({ name }) => name === sweep)?.objective;
+  return objective?.name === metric ? objective.goal : null;
+}
+
+function metricOf(
+  key: string,
+  subjects: readonly ComparedSubject[],
+  valueOf: ValueOf,
+  scene: ListModel,
+): ComparedMetric {
+  return {
+    key,
+    direction: directionOf(key, subjects[0]?.runs[0]?.sweep ?? '', scene),
+    cells: subjects.map(({ runs }) => sampleOf(runs.map((run) => valueOf(run, key)))),
+  };
+}
+
+/** A heatmap of every metric. Axes that were chosen for other runs may not exist here. */
+function mapOf(
+  runs: readonly RunSummary[],
+  { keys }: Shown,
+  { axes, defaultAxes: usual }: Parameters,
+  { ui, answer }: { ui: UiState; answer: ValueOf },
+): Pick<Comparison, 'heatmaps' | 'axes' | 'chosenAxes'> {
+  const wanted = ui.compare.axes;
+  const isKnown =
+    wanted !== null && axes.includes(wanted.across) && (wanted.down === null || axes.includes(wanted.down));
+  const chosenAxes = isKnown ? wanted : usual;
+  const isShown = ui.compare.view === 'heatmap' && chosenAxes !== null;
+  const heatmaps = isShown ? keys.map((key) => heatmapOf(runs, key, chosenAxes, (run) => answer(run, key))) : [];
+  return { heatmaps, axes, chosenAxes };
+}
+
+function positionOf(key: string | null, subjects: readonly ComparedSubject[]): number | null {
+  const index = key === null ? -1 : subjects.findIndex((subject) => subject.key === key);
+  return index < 0 ? null : index;
+}
+
+/** At most `most` of them, evenly taken. */
+function spread<T>(items: readonly T[], most: number): readonly T[] {
+  if (items.length <= most) return items;
+  return Array.from({ length: most }, (_, index) => items[Math.floor((index * items.length) / most)]!);
+}

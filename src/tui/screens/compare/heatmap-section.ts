@@ -1,0 +1,178 @@
+import { cleanText } from '../../../text/display-text.js';
+import { textWidth } from '../../../text/display-width.js';
+import { fitLineRight } from './compare-cells.js';
+import type { Sample } from './compare-value.js';
+import type { Heatmap } from './heatmap.js';
+import { scalarText } from '../../widgets/parameters.js';
+import { sectionRule } from '../../widgets/section.js';
+import { narrowNumber } from '../../../text/numbers.js';
+import { type Background, fit, fitLine, fitRight, type Line, span } from '../../widgets/span.js';
+
+const leastCell = 10;
+const widestCell = 16;
+const tallest = 4;
+/** Steps of the ramp; a block of each height tells them apart where there are no colours. */
+const steps = '▁▂▃▄▅▆▇';
+
+/** Where the window into a large heatmap is. */
+type Place = { readonly top: number; readonly left: number };
+type Room = { readonly width: number; readonly height: number };
+type Frame = {
+  label: number;
+  cell: number;
+  /** Columns of the longest number. */
+  number: number;
+  rows: number;
+  columns: readonly number[];
+  lines: readonly number[];
+  low: number;
+  high: number;
+};
+
+/** Room that one heatmap needs with cells of two lines, and with the narrowest ones. */
+export function heatmapNeeds(map: Heatmap): Room {
+  return { width: labelWidth(map, Infinity) + map.across.length * leastCell, height: map.down.length * 2 + 6 };
+}
+
+/** A metric over two parameters, each cell on a ramp of colours with its number. At most `height` lines. */
+export function heatmapSection(map: Heatmap, place: Place, { width, height }: Room): Line[] {
+  const frame = frameOf(map, place, { width, height: height - 1 });
+  const across = cleanText(map.axes.across);
+  const titles: Line = [
+    ...fitLine([span(` ${map.axes.down === null ? '' : cleanText(map.axes.down)} ↓`, 'dim')], frame.label),
+  ];
+  const head: Line = [
+    ...(map.axes.down === null ? fitLine([], frame.label) : titles),
+    span(`  ${across} →`, 'dim'),
+    ...hiddenWords(map, frame),
+  ];
+  const body = frame.lines.flatMap((row) => bandOf(map, row, frame));
+  const lines = [
+    title(map, width),
+    fitLine(head, width),
+    columnLabels(map, frame),
+    ...body,
+    rampLine(map, frame, width),
+  ];
+  return lines.slice(0, height).map((line) => fitLine(line, width));
+}
+
+function frameOf(map: Heatmap, { top, left }: Place, { width, height }: Room): Frame {
+  const label = labelWidth(map, width);
+  const fair = Math.floor((width - label) / map.across.length);
+  const cell = Math.max(leastCell, Math.min(widestCell, fair));
+  const shownColumns = Math.max(1, Math.min(map.across.length, Math.floor((width - label) / cell)));
+  const rows = Math.max(1, Math.min(tallest, Math.floor((height - 4) / map.down.length)));
+  const shownRows = Math.max(1, Math.min(map.down.length, Math.floor((height - 4) / rows)));
+  const means = map.cells.flatMap((line) => line.map(middle)).filter((value) => value !== null);
+  return {
+    label,
+    cell,
+    number: Math.max(1, ...means.map((value) => narrowNumber(value).length)),
+    rows,
+    columns: range(Math.min(left, map.across.length - shownColumns), shownColumns),
+    lines: range(Math.min(top, map.down.length - shownRows), shownRows),
+    low: means.reduce((least, value) => Math.min(least, value), Infinity),
+    high: means.reduce((most, value) => Math.max(most, value), -Infinity),
+  };
+}
+
+function labelWidth(map: Heatmap, width: number): number {
+  const labels = map.down.map((value) => textWidth(scalarText(value)) + 2);
+  const name = map.axes.down === null ? 0 : textWidth(cleanText(map.axes.down)) + 3;
+  return Math.max(2, Math.min(24, Math.floor(width / 4), Math.max(name, ...labels)));
+}
+
+function title({ metric, cells }: Heatmap, width: number): Line {
+  const isRange = cells.some((row) => row.some((sample) => sample?.kind === 'range'));
+  return sectionRule(cleanText(metric), isRange ? [span('greatest', 'faint')] : [], width);
+}
+
+function range(from: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => from + index);
+}
+
+/** Rows and columns of a heatmap of which no more can be hidden. */
+export function heatmapSize({ across, down }: Heatmap): { rows: number; columns: number } {
+  return { rows: down.length, columns: across.length };
+}
+
+function hiddenWords(map: Heatmap, { columns, lines }: Frame): Line {
+  const hidden = [
+    columns.length < map.across.length
+      ? `columns ${columns[0]! + 1}–${columns.at(-1)! + 1} of ${map.across.length}`
+      : '',
+    lines.length < map.down.length ? `rows ${lines[0]! + 1}–${lines.at(-1)! + 1} of ${map.down.length}` : '',
+  ].filter((part) => part !== '');
+  return hidden.length === 0 ? [] : [span(`   ${hidden.join(' · ')}`, 'accent')];
+}
+
+function columnLabels(map: Heatmap, frame: Frame): Line {
+  const labels = frame.columns.map((column) => centred(scalarText(map.across[column]), frame.cell));
+  return [...fitLine([], frame.label), span(labels.join(''), 'strong')];
+}
+
+/** One row of cells, as many lines high as there is room for; the numbers stand in the middle one. */
+function bandOf(map: Heatmap, row: number, frame: Frame): Line[] {
+  const middleLine = (frame.rows - 1) >> 1;
+  return Array.from({ length: frame.rows }, (_, line): Line => {
+    const name = line === middleLine && map.axes.down !== null ? scalarText(map.down[row]) : '';
+    const cells = frame.columns.flatMap((column) =>
+      cellLine(map.cells[row]![column] ?? null, map.counts[row]![column]!, frame, line === middleLine),
+    );
+    return [
+      ...fitLineRight([span(fit(name, Math.min(textWidth(name), frame.label - 2)), 'strong')], frame.label - 1),
+      span(' '),
+      ...cells,
+    ];
+  });
+}
+
+function cellLine(sample: Sample | null, count: number, { cell, number, low, high }: Frame, hasText: boolean): Line {
+  const value = middle(sample);
+  if (value === null) return [span(centred(hasText ? (count === 0 ? '·' : '–') : '', cell), 'faint')];
+  const step = stepOf(value, low, high);
+  const text = hasText ? `${steps[step]} ${fitRight(narrowNumber(value), number)}` : '';
+  return [{ text: centred(text, cell), tone: 'plain', ground: heatGrounds[step]! }];
+}
+
+const heatGrounds: readonly Background[] = ['heat0', 'heat1', 'heat2', 'heat3', 'heat4', 'heat5', 'heat6'];
+
+/** 0 … 6 from the lowest to the highest; the middle one where all are equal. */
+function stepOf(value: number, low: number, high: number): number {
+  if (!(high > low)) return 3;
+  const share = (value / 2 - low / 2) / (high / 2 - low / 2);
+  return Math.min(steps.length - 1, Math.floor(share * steps.length));
+}
+
+/** The mean; the greatest value where nobody says which end is best. */
+function middle(sample: Sample | null): number | null {
+  return sample === null ? null : sample.kind === 'mean' ? sample.mean : sample.high;
+}
+
+function rampLine(map: Heatmap, { label, low, high }: Frame, width: number): Line {
+  const indent = span(' '.repeat(Math.min(label, 4)));
+  if (low > high) return fitLine([indent, span(`no run has a value of ${cleanText(map.metric)} yet`, 'dim')], width);
+  const ramp = [...steps].map((glyph, step) => ({
+    text: ` ${glyph} `,
+    tone: 'plain' as const,
+    ground: heatGrounds[step]!,
+  }));
+  const words = [span(`${narrowNumber(low)} `, 'value'), ...ramp, span(` ${narrowNumber(high)}`, 'value')];
+  return fitLine([indent, ...words, ...missingWords(map)], width);
+}
+
+function missingWords({ cells, counts }: Heatmap): Line {
+  const all = counts.flatMap((row, y) => row.map((count, x) => ({ count, sample: cells[y]![x]! })));
+  const words = [
+    all.some(({ count }) => count === 0) ? '· no run' : '',
+    all.some(({ count, sample }) => count > 0 && sample === null) ? '– no value' : '',
+  ].filter((word) => word !== '');
+  return words.length === 0 ? [] : [span(`   ${words.join('   ')}`, 'faint')];
+}
+
+function centred(text: string, width: number): string {
+  const cut = fit(text, Math.min(textWidth(text), width));
+  const left = (width - textWidth(cut)) >> 1;
+  return fit(' '.repeat(left) + cut, width);
+}

@@ -1,0 +1,29 @@
+import { type WindowModel, selectedNode, selectedRuns } from '../../model/window-model.js';
+import { chartSection } from '../../widgets/chart/chart-section.js';
+import { detailHeading } from '../../widgets/detail-heading.js';
+import { logSection } from '../../widgets/log/log-section.js';
+import { parameterLines } from '../../widgets/parameters.js';
+import { sectionRule } from '../../widgets/section.js';
+import { fitLine, type Line } from '../../widgets/span.js';
+
+/** From so many rows on there is room for the end of the log below the curve. */
+const roomForLog = 14;
+
+/** The selection: what it is, its curve, its parameters, the end of its log. */
+export function detailPane(model: WindowModel, width: number, height: number): Line[] {
+  const node = selectedNode(model);
+  if (node === undefined) return [];
+  const heading = detailHeading(node, width, model.now);
+  const parameters = parameterLines(selectedRuns(node), model.varying, width, Math.max(1, Math.floor(height / 7)));
+  const rest = height - heading.length - parameters.length - 1;
+  const logHeight = node.kind === 'run' && rest >= roomForLog ? Math.floor(rest * 0.42) : 0;
+  const first = model.detail.charts[0];
+  const lines = [
+    ...heading,
+    ...(first === undefined ? [] : chartSection(first, model.detail, { width, height: rest - logHeight })),
+    sectionRule('parameters', [], width),
+    ...parameters,
+    ...(logHeight === 0 ? [] : logSection(model.detail.log, { offset: 0, wraps: false }, width, logHeight)),
+  ];
+  return lines.slice(0, height).map((line) => fitLine(line, width));
+}

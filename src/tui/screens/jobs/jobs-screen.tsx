@@ -1,0 +1,53 @@
+import { Box } from 'ink';
+import { useCallback } from 'react';
+import { type DrawModel, ModelCanvas, useModel, useModelSource } from '../../model/use-model.js';
+import { selectedNode } from '../../model/window-model.js';
+import type { OnPoint } from '../../surface/surface.js';
+import { chartSection } from '../../widgets/chart/chart-section.js';
+import { detailHeading } from '../../widgets/detail-heading.js';
+import { listPane, listRows } from '../../widgets/run-list/list-pane.js';
+import { fitLine } from '../../widgets/span.js';
+import { Rule } from '../../widgets/rule.js';
+import type { ScreenProps } from '../screen-props.js';
+import { detailPane } from './detail-pane.js';
+import { jobsLayout } from './layout.js';
+
+/** The list of all runs, and the selection's curve, parameters and log beside it; on a narrow terminal the curve below it. */
+export function JobsScreen({ size, isSmall }: ScreenProps) {
+  const rows = useModel((model) => model.rows.length);
+  const { list, strip, pane } = jobsLayout(size, isSmall, rows);
+  return (
+    <Box {...size} flexDirection={pane > 0 ? 'row' : 'column'}>
+      <RunList width={list.width} height={list.height} hasHeading={!isSmall} />
+      {pane > 0 && <Rule height={size.height} />}
+      {pane > 0 && <ModelCanvas width={pane} height={size.height} draw={drawDetail} />}
+      {strip > 0 && <ModelCanvas width={size.width} height={strip} draw={drawStrip} />}
+    </Box>
+  );
+}
+
+type RunListProps = { readonly width: number; readonly height: number; readonly hasHeading: boolean };
+
+/** The tree of groups and runs. Thousands of rows, ten updates a second: a canvas. */
+function RunList({ hasHeading, ...size }: RunListProps) {
+  const source = useModelSource();
+  const point = useCallback<OnPoint>(
+    ({ kind, row }) => (kind === 'click' ? source.clickRow(row - (hasHeading ? 1 : 0)) : source.turn(kind)),
+    [source, hasHeading],
+  );
+  return <ModelCanvas {...size} flexShrink={0} draw={hasHeading ? drawList : drawRows} onPoint={point} />;
+}
+
+const drawList: DrawModel = (model, { width, height }) => listPane(model, width, height);
+const drawRows: DrawModel = (model, { width, height }) => listRows(model, width, height);
+const drawDetail: DrawModel = (model, { width, height }) => detailPane(model, width, height);
+
+/** The curve with its name, for when there is little room. */
+const drawStrip: DrawModel = (model, { width, height }) => {
+  const node = selectedNode(model);
+  const first = model.detail.charts[0];
+  const heading = node === undefined ? [] : detailHeading(node, width, model.now);
+  const rest = { width, height: height - heading.length };
+  const curve = first === undefined ? [] : chartSection(first, model.detail, rest);
+  return [...heading, ...curve].map((line) => fitLine(line, width));
+};

@@ -1,0 +1,120 @@
+import { parameterOf } from '../../../base/scalar.js';
+import { cleanText } from '../../../text/display-text.js';
+import { textWidth } from '../../../text/display-width.js';
+import type { RunDetails, RunSummary } from '../../state/port.js';
+import { memoryText } from '../../../text/numbers.js';
+import { shellQuote } from '../../../text/shell-words.js';
+import { fit, fitLine, type Line, span, type Tone } from '../../widgets/span.js';
+import { wrapWithin } from '../../../text/wrap.js';
+
+/** What a run is. `dossier`: undefined until it was read, null where there is none. */
+export type ShownConfig = {
+  readonly run: RunSummary;
+  readonly varying: ReadonlySet<string>;
+  readonly dossier: RunDetails | null | undefined;
+};
+
+/** Rows a command may fill; a longer one is cut. */
+const mostCommandRows = 40;
+const leastColumn = 28;
+
+/** Everything a run was told, and where it came from: the parameters that tell it apart first. All lines of it. */
+export function configLines(config: ShownConfig, width: number): Line[] {
+  return [...parameterGrid(config, width), [], ...facts(config).flatMap((fact) => factLines(fact, width))];
+}
+
+type Pair = { readonly key: string; readonly value: string; readonly tone: Tone };
+
+/** Names and exact values, down one column and then the next. */
+function parameterGrid({ run, varying }: ShownConfig, width: number): Line[] {
+  const keys = Object.keys(run.parameters);
+  const ordered = [...keys.filter((key) => varying.has(key)), ...keys.filter((key) => !varying.has(key))];
+  if (ordered.length === 0) return [[span('no parameters', 'faint')]];
+  const pairs = ordered.map((key): Pair => {
+    const value = exactText(parameterOf(run.parameters, key));
+    return { key: cleanText(key), value, tone: varying.has(key) ? 'strong' : 'plain' };
+  });
+  const keyWidth = Math.min(Math.max(...pairs.map(({ key }) => textWidth(key))), Math.floor(width / 2));
+  const valueWidth = Math.max(...pairs.map(({ value }) => textWidth(value)));
+  const each = Math.max(leastColumn, keyWidth + valueWidth + 4);
+  const columns = Math.max(1, Math.floor((width + 2) / each));
+  const rows = Math.ceil(pairs.length / columns);
+  return Array.from({ length: rows }, (_, row) =>
+    gridLine(
+      pairs.filter((_pair, at) => at % rows === row),
+      keyWidth,
+      each,
+    ),
+  );
+}
+
+function gridLine(pairs: readonly Pair[], keyWidth: number, each: number): Line {
+  return pairs.flatMap(({ key, value, tone }, column): Line => {
+    const cell = [span(`${fit(key, keyWidth)}  `, tone === 'strong' ? 'accent' : 'dim'), span(value, tone)];
+    return column === pairs.length - 1 ? cell : fitLine(cell, each);
+  });
+}
+
+function exactText(value: RunSummary['parameters'][string] | undefined): string {
+  if (Array.isArray(value)) return `[${value.map((item) => exactText(item)).join(', ')}]`;
+  return cleanText(String(value));
+}
+
+type Fact = { readonly name: string; readonly text: string; readonly tone?: Tone };
+
+function facts({ run, dossier }: ShownConfig): Fact[] {
+  const here: (Fact | null)[] = [
+    { name: 'command', text: shellQuote((dossier?.record.argv ?? run.argv).map(cleanText)) },
+    { name: 'directory', text: cleanText(run.directory) },
+    run.slot === null ? null : { name: 'slot', text: run.slot },
+    run.priority === 0 ? null : { name: 'priority', text: String(run.priority) },
+    ...written(dossier),
+  ];
+  return here.filter((fact) => fact !== null);
+}
+
+function written(dossier: ShownConfig['dossier']): Fact[] {
+  if (dossier === undefined) return [{ name: 'record', text: 'reading…', tone: 'faint' }];
+  if (dossier === null)
+    return [{ name: 'record', text: 'none yet: it is written when the run is started', tone: 'faint' }];
+  const { record, packages } = dossier;
+  return [
+    { name: 'cwd', text: cleanText(record.cwd) },
+    { name: 'host', text: cleanText([record.host, ...machineWords(record.machine)].join(' · ')) },
+    codeFact(record.git),
+    { name: 'packages', text: packageWords(record.packages ?? null, packages) },
+    { name: 'identity', text: cleanText(record.identity), tone: 'dim' },
+  ];
+}
+
+type DossierRecord = RunDetails['record'];
+
+function machineWords(machine: DossierRecord['machine']): string[] {
+  if (machine === undefined) return [];
+  const gpus = machine.gpus.length === 0 ? [] : [machine.gpus.join(', ')];
+  const memory = memoryText(machine.memory);
+  return [machine.os, `${machine.cpu}, ${machine.cores} cores`, memory, ...gpus, `node ${machine.node}`];
+}
+
+function codeFact(git: DossierRecord['git']): Fact {
+  if (git === null) return { name: 'commit', text: 'not in a git repository', tone: 'dim' };
+  const branch = git.branch === undefined || git.branch === null ? '' : ` on ${git.branch}`;
+  const at = cleanText(`${git.commit.slice(0, 12)}${branch}`);
+  if (!git.dirty) return { name: 'commit', text: `${at}, nothing changed since` };
+  const kept = typeof git.diff === 'string' ? `: ${cleanText(git.diff)}` : '';
+  return { name: 'commit', text: `${at} with changes${kept}`, tone: 'warn' };
+}
+
+function packageWords(file: string | null, count: number | null): string {
+  if (file === null) return 'not known';
+  return count === null ? cleanText(file) : `${count} in ${cleanText(file)}`;
+}
+
+const nameWidth = 11;
+
+function factLines({ name, text, tone }: Fact, width: number): Line[] {
+  return wrapWithin(text, Math.max(8, width - nameWidth), mostCommandRows).map((piece, row): Line => [
+    span(fit(row === 0 ? name : '', nameWidth), 'dim'),
+    span(piece, tone ?? 'plain'),
+  ]);
+}

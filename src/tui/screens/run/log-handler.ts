@@ -1,0 +1,162 @@
+import { readLogPattern } from '../../../logs/log-search.js';
+import type { LogCommand } from '../../state/command.js';
+import { distance, type Handler, type KeyContext, type Movement, type Pressed, refuse } from '../../app/key-context.js';
+import { keyOf } from '../../app/key-map.js';
+import { editLine, lineOf } from '../../state/line-editor.js';
+import { anotherLog, type LogHit, type LogPlace, type LogSeek, type Sought } from '../../state/log-choice.js';
+import type { SearchDialog, UiState } from '../../state/ui-state.js';
+import { lineAt, type LogPage } from '../../widgets/log/log-page.js';
+import { logRoom } from '../../widgets/log/log-pane.js';
+import type { LogRoom } from '../../widgets/log/log-rows.js';
+import { placeAfter, topOf } from '../../widgets/log/log-scroll.js';
+
+export const handleLog: Record<LogCommand, Handler> = {
+  'search-next': (ui, at) => searchOn(ui, at, 1),
+  'search-previous': (ui, at) => searchOn(ui, at, -1),
+  'first-error': firstError,
+  wrap: (ui) => {
+    const note = { text: ui.log.wraps ? 'Long lines are cut.' : 'Long lines are wrapped.', tone: 'dim' } as const;
+    return { ui: { ...ui, log: { ...ui.log, wraps: !ui.log.wraps }, note } };
+  },
+};
+
+/** Whether the keys act on the log of an open run. */
+export function isReadingLog({ screen }: UiState, at: KeyContext): boolean {
+  return screen.kind === 'open' && screen.pane === 'log' && at.rows[at.index]?.kind === 'run';
+}
+
+export function askSearch(ui: UiState): Pressed {
+  const { search } = ui.log;
+  return { ui: { ...ui, dialog: { kind: 'search', line: lineOf(search), before: search, problem: null } } };
+}
+
+/** One key in the prompt. What matches on the screen stands out while one types. */
+export function pressInSearch(ui: UiState, dialog: SearchDialog, key: string, at: KeyContext): Pressed {
+  const closed: UiState = { ...ui, dialog: { kind: 'none' } };
+  if (key === 'escape') return { ui: { ...closed, log: { ...ui.log, search: dialog.before } } };
+  const { line, before } = dialog;
+  if (key === 'enter') {
+    if (line.text === '') return { ui: { ...closed, log: { ...ui.log, search: '', seek: null } } };
+    const read = readLogPattern(line.text);
+    if (read.kind === 'problem')
+      return { ui: { ...ui, dialog: { ...dialog, problem: `${read.problem} ${read.fix}` } } };
+    const log = { ...ui.log, search: line.text };
+    return {
+      ui: { ...closed, log: { ...log, seek: seekOf('pattern', line.text, { from: startOf(ui, at), direction: 1 }) } },
+    };
+  }
+  const edited = editLine(line, key);
+  if (edited === null) return refuse(ui, `${key} does nothing here; Enter searches, Esc cancels.`);
+  const isPattern = readLogPattern(edited.text).kind === 'pattern';
+  const log = isPattern ? { ...ui.log, search: edited.text } : ui.log;
+  return { ui: { ...ui, log, dialog: { kind: 'search', line: edited, before, problem: null } } };
+}
+
+/** Esc while something is searched for. Null: nothing is. */
+export function stopSearch(ui: UiState): Pressed | null {
+  if (ui.log.seek === null) return null;
+  return { ui: { ...ui, log: { ...ui.log, seek: null }, note: { text: 'The search was stopped.', tone: 'dim' } } };
+}
+
+/** What the search has found: the line is shown, or a word that there is none. */
+export function withFound(ui: UiState, seek: LogSeek, offset: Sought): UiState {
+  if (ui.log.seek !== seek) return ui;
+  const log = { ...ui.log, seek: null };
+  if (offset === 'too long') return { ...ui, log, note: { text: tooLong(seek), tone: 'bad' } };
+  if (offset === null) return { ...ui, log, note: { text: nothing(seek), tone: 'warn' } };
+  const hit: LogHit = { of: seek.of, offset };
+  return { ...ui, log: { ...log, hit, place: { kind: 'around', offset } }, note: turnNote(seek, offset) };
+}
+
+function nothing({ of, pattern }: LogSeek): string {
+  return of === 'error' ? 'No error was found in the log.' : `No line of the log matches ${pattern}.`;
+}
+
+function tooLong({ pattern }: LogSeek): string {
+  return `${pattern} takes too long; write it without a repetition of a repetition: a+ instead of (a+)+.`;
+}
+
+function turnNote({ from, direction }: LogSeek, offset: number): UiState['note'] {
+  if (direction > 0 && offset < from)
+    return { text: 'No more matches below; continuing from the first line.', tone: 'dim' };
+  if (direction < 0 && offset >= from) return { text: 'No more matches above; continuing from the end.', tone: 'dim' };
+  return null;
+}
+
+/** Through the log of an open run, row by row. */
+export function scrollLog(ui: UiState, movement: Movement, at: KeyContext): Pressed {
+  const room = roomOf(ui, at);
+  if (at.log === null || room === null) return refuse(ui, notYet);
+  if (movement === 'first') return { ui: withPlace(ui, { kind: 'top', offset: 0, row: 0 }) };
+  if (movement === 'last') {
+    return ui.log.place.kind === 'end' ? refuse(ui, atEnd) : { ui: withPlace(ui, { kind: 'end' }) };
+  }
+  return scrollRows(ui, at.log, room, distance(movement, Math.max(1, room.height - 1)));
+}
+
+function scrollRows(ui: UiState, page: LogPage, room: LogRoom, rows: number): Pressed {
+  const top = topOf(page, ui.log.place, room);
+  if (top === null) return refuse(ui, 'Nothing has been written yet.');
+  const place = placeAfter(page, top, rows, room);
+  const after = topOf(page, place, room);
+  if (after?.index !== top.index || after.row !== top.row) return { ui: withPlace(ui, place) };
+  return refuse(ui, rows > 0 ? atEnd : page.from === 0 ? 'This is the first line.' : notYet);
+}
+
+const notYet = 'The log is being read; try again in a moment.';
+const atEnd = 'This is the end; new output appears here by itself.';
+
+function withPlace(ui: UiState, place: LogPlace): UiState {
+  return { ...ui, log: { ...ui.log, place, hit: null } };
+}
+
+function searchOn(ui: UiState, at: KeyContext, direction: 1 | -1): Pressed {
+  const { search } = ui.log;
+  if (!isOpenRun(ui, at))
+    return refuse(ui, `Open a run and search its log first: Enter, then ${keyOf('filter', ui.keys)}.`);
+  if (search === '') return refuse(ui, `Search for something first: ${keyOf('filter', ui.keys)}.`);
+  const from = direction > 0 ? startOf(ui, at) : (ui.log.hit?.offset ?? startOf(ui, at));
+  return { ui: inLog(ui, seekOf('pattern', search, { from, direction })) };
+}
+
+/** The first in the log; when it is on the screen, the next one. */
+function firstError(ui: UiState, at: KeyContext): Pressed {
+  const node = at.rows[at.index];
+  if (node?.kind !== 'run') return refuse(ui, 'Select a run: a group has no log.');
+  const isNext = ui.screen.kind === 'open' && ui.log.hit?.of === 'error';
+  const fresh = ui.screen.kind === 'open' ? ui : { ...ui, log: anotherLog(ui.log) };
+  return { ui: inLog(fresh, seekOf('error', '', { from: isNext ? startOf(ui, at) : 0, direction: 1 })) };
+}
+
+function isOpenRun({ screen }: UiState, at: KeyContext): boolean {
+  return screen.kind === 'open' && at.rows[at.index]?.kind === 'run';
+}
+
+/** The log comes to the front when it is searched. */
+function inLog(ui: UiState, seek: LogSeek): UiState {
+  return { ...ui, screen: { kind: 'open', pane: 'log', offset: 0 }, log: { ...ui.log, seek } };
+}
+
+function seekOf(of: LogSeek['of'], pattern: string, way: Pick<LogSeek, 'from' | 'direction'>): LogSeek {
+  return { of, pattern, ...way };
+}
+
+/** The line to look at next: after the one found last, or the first on the screen. */
+function startOf(ui: UiState, at: KeyContext): number {
+  const page = at.log;
+  if (page === null || page.lines.length === 0) return 0;
+  const { hit } = ui.log;
+  if (hit !== null) {
+    const line = page.lines[lineAt(page, hit.offset)];
+    return line?.offset === hit.offset ? line.end : hit.offset;
+  }
+  const room = roomOf(ui, at);
+  const top = room === null ? null : topOf(page, ui.log.place, room);
+  return top === null ? 0 : page.lines[top.index]!.offset;
+}
+
+/** Null: the log is not what is in use. */
+function roomOf(ui: UiState, { focus }: KeyContext): LogRoom | null {
+  const isLog = ui.screen.kind === 'open' && ui.screen.pane === 'log';
+  return focus === null || !isLog ? null : logRoom(focus, ui.log.wraps);
+}

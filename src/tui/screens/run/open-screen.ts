@@ -1,0 +1,288 @@
+import { hasEnded } from '../../../base/run-words.js';
+import { shortDuration } from '../../../text/duration.js';
+import { narrowNumber } from '../../../text/numbers.js';
+import type { RunSummary } from '../../state/port.js';
+import type { OpenPane } from '../../state/ui-state.js';
+import { attemptLines } from './attempts-pane.js';
+import type { Branch, RunNode, TreeNode } from '../../model/branch-index.js';
+import { chartSection, type Detail, sharedLegend } from '../../widgets/chart/chart-section.js';
+import { configLines } from './config-pane.js';
+import { detailHeading } from '../../widgets/detail-heading.js';
+import { logPane } from '../../widgets/log/log-pane.js';
+import { openTabs } from './open-tabs.js';
+import { parameterLines } from '../../widgets/parameters.js';
+import { inFocus, sectionRule } from '../../widgets/section.js';
+import { shortKey } from '../../widgets/short-key.js';
+import { blank, fit, fitLine, fitRight, type Line, lineWidth, span } from '../../widgets/span.js';
+import { stateLook } from '../../model/state-look.js';
+import { elapsed } from '../../model/tally.js';
+import { selectedNode, selectedRuns, type WindowModel } from '../../model/window-model.js';
+
+/** The selection on the whole screen: its charts, its log, its configuration and its attempts, as many as there is room for. */
+export function openScreen(model: WindowModel, width: number, height: number): Line[] {
+  const node = selectedNode(model);
+  if (node === undefined) return [[span(' This run is no longer in the list; Esc goes back.', 'dim')]];
+  const { heading, layout } = openParts(node, model, width, height);
+  const focus = focusOf(model, node);
+  const charts = layout.charts === null ? [] : drawPane(node, model, layout.charts, focus);
+  const columns = layout.lower.map((rooms) => rooms.flatMap((room) => drawPane(node, model, room, focus)));
+  const rows = Math.max(0, ...columns.map(({ length }) => length));
+  const lower = Array.from({ length: rows }, (_, row): Line =>
+    columns.flatMap((lines, column) => [
+      ...(column > 0 ? [span(' '.repeat(paneGap))] : []),
+      ...(lines[row] ?? blank(layout.lower[column]![0]!.width)),
+    ]),
+  );
+  return [...heading, ...charts, ...lower].map((line) => fitLine(line, width));
+}
+
+/** The pane in use: its columns and rows, and how many lines it has. Null: it is not on the screen. */
+export function openFocus(
+  model: WindowModel,
+  width: number,
+  height: number,
+): { width: number; height: number; length: number } | null {
+  const node = selectedNode(model);
+  if (node === undefined) return null;
+  const { layout } = openParts(node, model, width, height);
+  const room = focusedRoom(layout, focusOf(model, node));
+  return room === null ? null : { width: room.width, height: room.height, length: paneLength(node, model, room) };
+}
+
+/** A group has no panes but its charts and its runs. */
+function focusOf({ ui }: WindowModel, { kind }: TreeNode): OpenPane {
+  const pane = ui.screen.kind === 'open' ? ui.screen.pane : 'log';
+  return kind === 'run' || pane === 'charts' ? pane : 'log';
+}
+
+function openParts(
+  node: TreeNode,
+  model: WindowModel,
+  width: number,
+  height: number,
+): { heading: Line[]; layout: OpenLayout } {
+  const focus = focusOf(model, node);
+  const heading = withTabs(detailHeading(node, width, model.now), openTabs(node.kind, focus), width);
+  // A low window has better things to show, and the config pane has all of them.
+  const most = height < 15 || focus === 'config' ? 0 : Math.max(1, Math.floor(height / 16));
+  const parameters = parameterLines(selectedRuns(node), model.varying, width, most);
+  const content = {
+    kind: node.kind === 'run' ? ('run' as const) : ('group' as const),
+    focus,
+    hasCharts: model.detail.charts.length > 0 || !model.detail.isLoaded,
+    rows: node.kind === 'run' ? Math.max(1, node.run.attempt) : node.runs.length,
+  };
+  const kept = height < 12 ? heading.slice(0, 2) : heading;
+  const above = [...kept, ...parameters];
+  return { heading: above, layout: openLayout(content, width, height - above.length) };
+}
+
+/** The names of the panes at the right end of the first line, if its left end keeps enough room. */
+function withTabs([first, ...others]: Line[], tabs: Line, width: number): Line[] {
+  return [tabbed(first ?? [], tabs, width), ...others];
+}
+
+function tabbed(first: Line, tabs: Line, width: number): Line {
+  const room = width - lineWidth(tabs) - 2;
+  return room < 24 ? first : [...fitLine(first, room), span('  '), ...tabs];
+}
+
+/** Exactly the lines of the room. */
+function drawPane(node: TreeNode, model: WindowModel, room: PaneRoom, focus: OpenPane): Line[] {
+  const drawn = node.kind === 'run' ? runPane(node, model, room) : groupPane(node, model, room);
+  const lines = room.pane === focus ? [inFocus(drawn[0] ?? []), ...drawn.slice(1)] : drawn;
+  return Array.from({ length: room.height }, (_, row) => fitLine(lines[row] ?? [], room.width));
+}
+
+function groupPane(branch: Branch, model: WindowModel, { pane, width, height }: PaneRoom): Line[] {
+  const top = offsetOf(model, pane, 'log');
+  if (pane === 'charts') return chartGrid(model.detail, { width, height, first: offsetOf(model, pane, pane) });
+  return runTable(branch, model, { width, height, top });
+}
+
+function runPane(node: RunNode, model: WindowModel, room: PaneRoom): Line[] {
+  const { pane, width, height } = room;
+  const top = offsetOf(model, pane, pane);
+  if (pane === 'charts') return chartGrid(model.detail, { width, height, first: top });
+  if (pane === 'log') return logPane(shownLog(node.run, model), { width, height });
+  return textPane(pane, textLines(node.run, model, room), { width, height, top });
+}
+
+/** How far a pane is scrolled; only the one in use is. */
+function offsetOf({ ui }: WindowModel, pane: OpenPane, focus: OpenPane): number {
+  return ui.screen.kind === 'open' && ui.screen.pane === focus && pane === focus ? ui.screen.offset : 0;
+}
+
+function shownLog(run: RunSummary, model: WindowModel): Parameters<typeof logPane>[0] {
+  const { page, progress } = model.log ?? { page: null, progress: null };
+  return { page, progress, choice: model.ui.log, isLive: !hasEnded(run.state) };
+}
+
+function textLines(run: RunSummary, model: WindowModel, { pane, width }: PaneRoom): Line[] {
+  const { dossier } = model;
+  return pane === 'config'
+    ? configLines({ run, dossier, varying: model.varying }, width)
+    : attemptLines({ run, dossier, now: model.now }, width);
+}
+
+type TextRoom = { width: number; height: number; top: number };
+
+/** A part of a text that may be longer than its pane. */
+function textPane(title: string, lines: readonly Line[], { width, height, top }: TextRoom): Line[] {
+  const shown = lines.slice(top, top + height - 1);
+  const below = lines.length - top - shown.length;
+  return [sectionRule(title, below > 0 ? [span(`${below} below`, 'faint')] : [], width), ...shown];
+}
+
+/** Lines of a pane: one more than a page of them can be scrolled past. Charts count one by one. */
+function paneLength(node: TreeNode, model: WindowModel, room: PaneRoom): number {
+  const { pane, width, height } = room;
+  const page = height - 1;
+  if (pane === 'charts') return page + lastFirst(model.detail.charts.length, width, height);
+  if (node.kind !== 'run') return node.runs.length + 1;
+  return pane === 'log' ? 0 : textLines(node.run, model, room).length;
+}
+
+/** One row per run of a group, with the last values of the shown metrics. */
+function runTable(branch: Branch, model: WindowModel, { width, height, top }: TextRoom): Line[] {
+  const nameWidth = Math.min(40, Math.max(...branch.runs.map(({ name }) => name.length)));
+  const keys = model.detail.charts.map(({ metric }) => metric).slice(0, Math.floor((width - nameWidth - 12) / 12));
+  const head = `  ${fit('run', nameWidth)}  ${fitRight('time', 7)} ${keys.map((key) => fitRight(shortKey(key), 11)).join(' ')}`;
+  const rows = branch.runs
+    .slice(top, top + Math.max(0, height - 2))
+    .map((run) => tableRow(run, keys, nameWidth, model.now));
+  const below = branch.runs.length - top - rows.length;
+  return [
+    sectionRule('runs', below > 0 ? [span(`${below} below`, 'faint')] : [], width),
+    [span(head, 'faint')],
+    ...rows,
+  ];
+}
+
+function tableRow(run: RunSummary, keys: readonly string[], nameWidth: number, now: number): Line {
+  const look = stateLook[run.state];
+  const time = elapsed(run, now);
+  const values = keys.map((key) => run.metrics[key]);
+  return [
+    span(`${look.glyph} `, look.tone),
+    span(fit(run.name, nameWidth)),
+    span(`  ${fitRight(time === null ? '' : shortDuration(time), 7)} `, 'dim'),
+    ...values.map((value) =>
+      span(` ${fitRight(typeof value === 'number' ? narrowNumber(value) : '', 11)}`.slice(1) + ' ', 'value'),
+    ),
+  ];
+}
+
+const gap = 2;
+/** A chart smaller than this says less than its numbers. */
+const least = { width: 44, height: 8 };
+
+/** Charts beside and below each other: as many as can be read, from `first` on. At most `height` lines. */
+function chartGrid(detail: Detail, { width, height, first }: { width: number; height: number; first: number }): Line[] {
+  const { columns, rows } = gridOf(detail.charts.length, width, height);
+  const shown = detail.charts
+    .slice(Math.min(first, lastFirst(detail.charts.length, width, height)))
+    .slice(0, columns * rows);
+  if (shown.length === 0) {
+    return [[span(detail.isLoaded ? 'No metrics have been written yet.' : 'reading…', 'faint')]];
+  }
+  return Array.from({ length: rows }, (_, row) => {
+    const from = Math.floor((row * height) / rows);
+    const to = Math.floor(((row + 1) * height) / rows);
+    const inRow = shown.slice(row * columns, (row + 1) * columns);
+    // The last row may have fewer charts: they take its whole width.
+    const each = Math.floor((width - gap * (inRow.length - 1)) / Math.max(1, inRow.length));
+    return chartRow(inRow, detail, { width: each, height: to - from });
+  }).flat();
+}
+
+/** The last chart that may be the first one shown: from it on all are seen. */
+function lastFirst(count: number, width: number, height: number): number {
+  const { columns, rows } = gridOf(count, width, height);
+  return Math.max(0, count - columns * rows);
+}
+
+/** As many charts as there are if they can be read; else as many as can, in whole columns and rows. */
+function gridOf(count: number, width: number, height: number): { columns: number; rows: number } {
+  const mostColumns = Math.max(1, Math.floor((width + gap) / (least.width + gap)));
+  const mostRows = Math.max(1, Math.floor(height / least.height));
+  const rows = Math.min(mostRows, Math.ceil(Math.max(1, count) / mostColumns));
+  const columns = Math.min(mostColumns, Math.ceil(Math.max(1, count) / rows));
+  return { columns, rows };
+}
+
+function chartRow(
+  charts: Detail['charts'],
+  detail: Detail,
+  { width, height }: { width: number; height: number },
+): Line[] {
+  const legend = sharedLegend(charts, detail, width, height);
+  const drawn = charts.map((data) => chartSection(data, detail, { width, height, legend }));
+  return Array.from({ length: height }, (_, row): Line =>
+    drawn.flatMap((lines, column) => [
+      ...(column > 0 ? [span(' '.repeat(gap))] : []),
+      ...fitLine(lines[row] ?? [], width),
+    ]),
+  );
+}
+
+/** A part of the open screen. */
+type PaneRoom = { readonly pane: OpenPane; readonly width: number; readonly height: number };
+
+/** Charts above; below them the lower panes, side by side, one below the other within a column. */
+type OpenLayout = { readonly charts: PaneRoom | null; readonly lower: readonly (readonly PaneRoom[])[] };
+
+/** What is laid out. `rows`: attempts of a run, or runs of a group. `hasCharts`: whether there is a curve, or may be one soon. */
+export type OpenContent = {
+  readonly kind: 'run' | 'group';
+  readonly focus: OpenPane;
+  readonly hasCharts: boolean;
+  readonly rows: number;
+};
+
+/** Columns between two panes beside each other. */
+export const paneGap = 3;
+
+/** Below this many rows only the pane in use is shown; from these columns on a second one stands beside the log. */
+const leastRows = 18;
+const wideColumns = 140;
+const tallRows = 16;
+
+/** Where each pane is, on so many rows below the heading. */
+export function openLayout(content: OpenContent, width: number, height: number): OpenLayout {
+  const { focus, hasCharts } = content;
+  if (height < leastRows) {
+    const room = { pane: focus, width, height };
+    return focus === 'charts' ? { charts: room, lower: [] } : { charts: null, lower: [[room]] };
+  }
+  const share = focus === 'charts' ? 0.64 : 0.5;
+  const wanted = hasCharts || focus === 'charts' ? Math.floor(height * share) : 0;
+  // A group of few runs leaves its room to the charts.
+  const above = content.kind === 'group' && wanted > 0 ? Math.max(wanted, height - content.rows - 2) : wanted;
+  const charts = above === 0 ? null : { pane: 'charts' as const, width, height: above };
+  return { charts, lower: lowerPanes(content, width, height - above) };
+}
+
+/** The log, and what it gives way to or has beside it. */
+function lowerPanes({ kind, focus, rows }: OpenContent, width: number, height: number): PaneRoom[][] {
+  const pane = focus === 'charts' ? 'log' : focus;
+  if (kind === 'group') return [[{ pane: 'log', width, height }]];
+  if (width < wideColumns) return [[{ pane, width, height }]];
+  const side = Math.floor((width - paneGap) * 0.42);
+  const log = { pane: 'log' as const, width: width - paneGap - side, height };
+  if (height < tallRows) return [[log], [{ pane: pane === 'log' ? 'config' : pane, width: side, height }]];
+  const below = Math.min(rows + 2, Math.floor(height * 0.4));
+  return [
+    [log],
+    [
+      { pane: 'config', width: side, height: height - below },
+      { pane: 'attempts', width: side, height: below },
+    ],
+  ];
+}
+
+/** The room of the pane in use. */
+export function focusedRoom({ charts, lower }: OpenLayout, focus: OpenPane): PaneRoom | null {
+  if (focus === 'charts') return charts;
+  return lower.flat().find(({ pane }) => pane === focus) ?? null;
+}

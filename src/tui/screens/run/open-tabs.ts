@@ -1,0 +1,16 @@
+import { openPanes, type OpenPane } from '../../state/ui-state.js';
+import { type Line, onBackground, span } from '../../widgets/span.js';
+
+/** The names of the panes, the one in use marked: `log │ charts │ config │ attempts`. */
+export function openTabs(kind: 'run' | 'group' | 'subgroup', focus: OpenPane): Line {
+  return panesOf(kind).flatMap((pane, index): Line => {
+    const name = ` ${pane === 'log' && kind !== 'run' ? 'runs' : pane} `;
+    const tab = pane === focus ? onBackground([span(name, 'strong')], 'selected') : [span(name, 'dim')];
+    return index === 0 ? tab : [span('│', 'faint'), ...tab];
+  });
+}
+
+/** What can be in use on the open screen of a run or a group. */
+export function panesOf(kind: 'run' | 'group' | 'subgroup'): readonly OpenPane[] {
+  return kind === 'run' ? openPanes : ['log', 'charts'];
+}

@@ -1,0 +1,57 @@
+import type { RunDetails, RunFilesPort } from '../../state/port.js';
+
+/** A run that stays open this long has its record read, in ms. */
+const REST = 40;
+/** The supervisor writes a record a moment after it tells of it; then it is read again, in ms. */
+const PERIOD = 2000;
+
+/** Reads what is written down of the open run, and goes on while it is open; never in answer to a key. */
+export class RunDetailsReader {
+  readonly #files: RunFilesPort;
+  readonly #changed: () => void;
+  #directory: string | null = null;
+  #text = '';
+  #dossier: RunDetails | null | undefined;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** `changed` is called after something new was read. */
+  constructor(files: RunFilesPort, changed: () => void) {
+    this.#files = files;
+    this.#changed = changed;
+  }
+
+  /** Null: no run is open. */
+  want(directory: string | null): void {
+    if (directory === this.#directory) return;
+    this.#directory = directory;
+    this.#text = '';
+    this.#dossier = undefined;
+    this.#schedule(directory === null ? null : REST);
+  }
+
+  /** Undefined before it was read; null: there is none. */
+  dossier(directory: string): RunDetails | null | undefined {
+    return directory === this.#directory ? this.#dossier : undefined;
+  }
+
+  close(): void {
+    this.#directory = null;
+    this.#schedule(null);
+  }
+
+  #schedule(delay: number | null): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = delay === null ? null : setTimeout(() => this.#read(), delay);
+  }
+
+  #read(): void {
+    if (this.#directory === null) return;
+    const read = this.#files.dossier(this.#directory);
+    const text = JSON.stringify(read);
+    const isNews = text !== this.#text;
+    this.#text = text;
+    if (isNews) this.#dossier = read;
+    this.#schedule(PERIOD);
+    if (isNews) this.#changed();
+  }
+}

@@ -1,0 +1,56 @@
+import type { History, Wanted } from '../../model/history.js';
+import { Memoized } from '../../../base/memoize.js';
+import type { MetricReader, RunSummary } from '../../state/port.js';
+import type { ListModel } from '../../model/list-model.js';
+import { memoryFacts, memoryRows } from './sweep-memory.js';
+import { overviewOf, type SweepOverview } from './sweep-overview.js';
+
+/** Memory runs whose curves are read: as many as a window can keep. */
+const mostCurves = 192;
+const mostMetrics = 4;
+const second = 1000;
+
+/** Puts together what the sweep screen shows, and only what has changed since the last time. */
+export class SweepOverviewReader {
+  readonly #memoryRuns = new Memoized<readonly RunSummary[]>();
+  readonly #facts = new Memoized<ReturnType<typeof overviewOf>>();
+  readonly #whole = new Memoized<SweepOverview>();
+
+  /** `now`: Unix ms; looked at by the second. */
+  overview(scene: ListModel, history: History, now: number): SweepOverview {
+    const at = Math.floor(now / second) * second;
+    const facts = this.#facts.value([scene.runs, scene.sweeps, scene.metric, at], () => factsOf(scene, at));
+    return this.#whole.value([facts, history.version], () => {
+      const runs = this.#memory(scene);
+      const drawn = runs.slice(0, mostCurves);
+      const memory = memoryRows(drawn, (run, bits, count) => wholeReader(history, run)?.series(bits, count));
+      const read = drawn.filter((run) => wholeReader(history, run) !== null).length;
+      return { ...facts, memory, curves: { read, wanted: drawn.length, of: runs.length } };
+    });
+  }
+
+  /** The curves that tell when a run had memorised; none of other sweeps. */
+  wanted(scene: ListModel): Wanted {
+    const runs = this.#memory(scene).slice(0, mostCurves);
+    return { metrics: runs.map(({ directory }) => directory), log: null, logLines: 0 };
+  }
+
+  #memory({ runs }: ListModel): readonly RunSummary[] {
+    return this.#memoryRuns.value([runs], () => runs.filter((run) => memoryFacts(run) !== null));
+  }
+}
+
+/** Null until all of the run has been read: half a curve would say that it knew nothing. */
+function wholeReader(history: History, { directory }: RunSummary): MetricReader | null {
+  const reader = history.reader(directory);
+  return reader === undefined || reader.more === true ? null : reader;
+}
+
+/** The chosen metric first, then what the sweep shows. */
+function factsOf({ runs, sweeps, metric, forecast }: ListModel, now: number): ReturnType<typeof overviewOf> {
+  const wanted = [...(metric === null ? [] : [metric]), ...sweeps.flatMap(({ show }) => show)];
+  const metrics = [...new Set(wanted)].slice(0, mostMetrics);
+  const objective = sweeps.length === 1 ? sweeps[0]!.objective : undefined;
+  const direction = objective !== undefined && objective.name === metrics[0] ? objective.goal : null;
+  return overviewOf(runs, sweeps, { metrics, direction, now, forecast });
+}

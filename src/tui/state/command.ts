@@ -1,0 +1,41 @@
+import { type KeyedVerb, keyedVerbs } from '../../protocol/run-verbs.js';
+
+/** What a person can ask the window for. Each has one row in the key map. */
+export type Command =
+  MoveCommand | ActCommand | ListCommand | ChartCommand | LogCommand | CompareCommand | ScreenCommand | WindowCommand;
+
+export type MoveCommand =
+  | 'up'
+  | 'down'
+  | 'page-up'
+  | 'page-down'
+  | 'first'
+  | 'last'
+  | 'jump'
+  | 'fold'
+  | 'unfold'
+  | 'open'
+  | 'back'
+  | 'next-pane';
+
+/** A run verb that has a key: for one run or the marked ones, or for the group. */
+export type VerbCommand = KeyedVerb | `${KeyedVerb}-group`;
+
+/** What is asked of runs, or of the machine they run on. */
+export type ActCommand =
+  VerbCommand | 'extend' | 'clone' | 'more-slots' | 'fewer-slots' | 'drain' | 'copy' | 'shell' | 'palette';
+
+export type ListCommand =
+  'mark' | 'mark-all' | 'filter' | 'group' | 'sort' | 'reverse-sort' | 'columns' | 'views' | 'metric';
+
+export type ChartCommand = 'x-axis' | 'log-y' | 'log-x' | 'smooth' | 'spread' | 'clip' | 'zoom-in' | 'zoom-out';
+
+export type LogCommand = 'search-next' | 'search-previous' | 'first-error' | 'wrap';
+
+export type CompareCommand = 'compare' | 'baseline';
+
+export type ScreenCommand = 'gpus' | 'sweep' | 'table' | 'help';
+
+export type WindowCommand = 'repaint' | 'suspend' | 'leave';
+
+export const verbCommands: readonly VerbCommand[] = keyedVerbs.flatMap((verb) => [verb, `${verb}-group` as const]);

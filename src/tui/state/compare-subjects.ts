@@ -1,0 +1,111 @@
+import type { RunId } from './port.js';
+import type { Branch, BranchIndex, RunNode, TreeNode } from '../model/branch-index.js';
+
+/** One of the things that are compared: a run, or the runs of a group together. */
+export type Subject = {
+  /** As of the row of the list it was taken from. */
+  readonly key: string;
+  readonly label: string;
+  readonly ids: readonly RunId[];
+};
+
+/** What a person has singled out, and where they stand. */
+export type SubjectSource = {
+  readonly node: TreeNode | undefined;
+  readonly groups: readonly Branch[];
+  readonly branches: BranchIndex;
+  readonly marks: ReadonlySet<RunId>;
+  /** Key of the pinned baseline. */
+  readonly baseline: string | null;
+};
+
+/**
+ * What `c` compares: the marks; without marks the parts of the selected group, or the selection with the baseline.
+ * A string says why there is nothing to compare, and what to do.
+ */
+export function chooseSubjects(source: SubjectSource): readonly Subject[] | string {
+  if (source.marks.size > 0) {
+    const marked = withBaseline(markedSubjects(source), source);
+    return marked.length > 1 ? marked : 'One run is marked; mark another: space. Or pin one as the baseline: b.';
+  }
+  const { node } = source;
+  if (node === undefined) return 'There is no run to compare.';
+  const pinned = pinnedBeside(node, source);
+  if (pinned !== null) return [pinned, node].map(subjectOf);
+  if (node.kind === 'run') return 'Mark two runs or groups first: space. Or select a group.';
+  const parts = partsOf(node);
+  return parts.length > 1 ? parts : `${node.label} has only one run; mark what to compare it with: space.`;
+}
+
+/** The baseline, if it is neither the selection nor a part of it, nor has it as a part. */
+function pinnedBeside(node: TreeNode, source: SubjectSource): TreeNode | null {
+  const pinned = source.baseline === null ? null : nodeOf(source.baseline, source);
+  return pinned === null || pinned.key === node.key || holds(node, pinned) || holds(pinned, node) ? null : pinned;
+}
+
+/** The outermost groups of which every run is marked, and the other marked runs each by itself. */
+function markedSubjects({ groups, marks }: SubjectSource): readonly Subject[] {
+  const found: TreeNode[] = [];
+  const walk = (node: TreeNode): void => {
+    const areAll = runsOf(node).every(({ id }) => marks.has(id));
+    if (areAll) found.push(node);
+    else if (node.kind !== 'run') node.children.forEach(walk);
+  };
+  groups.forEach(walk);
+  const [first] = found;
+  const shown = found.length === 1 && first?.kind !== 'run' ? partsOf(first!) : found.map(subjectOf);
+  const ids = new Set(shown.flatMap((subject) => subject.ids));
+  // Runs stay marked while the filter hides them.
+  const hidden = [...marks].filter((id) => !ids.has(id));
+  return [...shown, ...hidden.map((id): Subject => ({ key: id, label: id.slice(id.indexOf('/') + 1), ids: [id] }))];
+}
+
+function withBaseline(subjects: readonly Subject[], source: SubjectSource): readonly Subject[] {
+  const pinned = source.baseline === null ? null : nodeOf(source.baseline, source);
+  if (pinned === null) return subjects;
+  const own = new Set(runsOf(pinned).map(({ id }) => id));
+  const isThere = subjects.some(({ key, ids }) => key === pinned.key || ids.some((id) => own.has(id)));
+  return isThere ? subjects : [subjectOf(pinned), ...subjects];
+}
+
+/** A group is compared by its settings; where it has none, by its runs. */
+function partsOf(branch: Branch): readonly Subject[] {
+  const [only] = branch.children;
+  if (branch.children.length === 1 && only?.kind === 'subgroup') return partsOf(only);
+  return branch.children.map(subjectOf);
+}
+
+/** A group of one run is that run. */
+function subjectOf(node: TreeNode): Subject {
+  const runs = runsOf(node);
+  const label = node.kind === 'run' ? node.run.name : node.label;
+  return { key: node.key, label, ids: runs.map(({ id }) => id) };
+}
+
+function runsOf(node: TreeNode): readonly RunNode['run'][] {
+  return node.kind === 'run' ? [node.run] : node.runs;
+}
+
+function holds(outer: TreeNode, inner: TreeNode): boolean {
+  if (outer.kind === 'run') return false;
+  const ids = new Set(outer.runs.map(({ id }) => id));
+  return runsOf(inner).every(({ id }) => ids.has(id));
+}
+
+function nodeOf(key: string, { groups, branches }: SubjectSource): TreeNode | null {
+  const branch = branches.get(key);
+  if (branch !== undefined) return branch;
+  for (const group of groups) {
+    const run = runNode(group, key);
+    if (run !== null) return run;
+  }
+  return null;
+}
+
+function runNode(branch: Branch, key: string): RunNode | null {
+  for (const child of branch.children) {
+    const found = child.kind === 'run' ? (child.key === key ? child : null) : runNode(child, key);
+    if (found !== null) return found;
+  }
+  return null;
+}

@@ -1,0 +1,39 @@
+import type { RequestedSlots } from '../../client/fleet.js';
+import type { PlainVerb } from '../../protocol/run-verbs.js';
+import type { RunId, RunSummary } from './port.js';
+import type { KeyPreset, ThemeName } from './preferences-port.js';
+
+/** What has to be done outside the state of the window because of a key. */
+export type Effect = FleetEffect | WindowEffect;
+
+/** An order to the supervisor. */
+export type FleetEffect =
+  | RunEffect
+  /** So many CPU slots more than there are, or will be once earlier orders are through. */
+  | { readonly type: 'more-slots'; readonly by: number }
+  | { readonly type: 'set-slots'; readonly wish: RequestedSlots }
+  | { readonly type: 'drain'; readonly gpus: readonly number[]; readonly drained: boolean }
+  | { readonly type: 'stop-sweep'; readonly sweep: string };
+
+/** A run verb. `what`: on what, in words; `undo`: what undoes it, in words. */
+export type RunEffect =
+  | { readonly type: PlainVerb; readonly ids: readonly RunId[]; readonly what: string; readonly undo?: string }
+  | { readonly type: 'priority'; readonly ids: readonly RunId[]; readonly what: string; readonly priority: number };
+
+/** An order to the window itself. */
+export type WindowEffect =
+  | { readonly type: 'leave' }
+  | { readonly type: 'repaint' }
+  | { readonly type: 'suspend' }
+  | { readonly type: 'ring' }
+  | EditorEffect;
+
+/** An order for which the window needs other programs, the clipboard or the sweep file. */
+export type EditorEffect =
+  | { readonly type: 'copy' | 'clone'; readonly run: RunSummary }
+  /** A shell in a directory. */
+  | { readonly type: 'shell'; readonly directory: string; readonly what: string }
+  | { readonly type: 'extend'; readonly sweep: string }
+  /** What becomes of the draft that is being reviewed. */
+  | { readonly type: 'submit-draft' | 'edit-draft' | 'drop-draft' }
+  | { readonly type: 'prefer'; readonly theme?: ThemeName; readonly keys?: KeyPreset; readonly mouse?: boolean };

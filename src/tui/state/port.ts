@@ -1,0 +1,53 @@
+import type { Fleet, FleetStatus, RunSummary } from '../../client/fleet.js';
+import type { LogSource } from '../../logs/log-source.js';
+import type { readRunRecord } from '../../files/run-record-file.js';
+
+export type {
+  Ack,
+  FleetStatus,
+  GroupSummary,
+  RunSummary,
+  RunWord,
+  RequestedSlots,
+  SweepSummary,
+} from '../../client/fleet.js';
+
+export type RunId = RunSummary['id'];
+
+export type GpuSummary = FleetStatus['gpus'][number];
+
+/** What the window needs of the connection to the supervisor; tests give their own. */
+export type FleetPort = Pick<
+  Fleet,
+  'sweeps' | 'runs' | 'status' | 'connection' | 'subscribe' | 'version' | 'act' | 'request'
+>;
+
+/** One metric over a run; `x` grows, gaps are NaN in `y`. Both have the same length and are not changed afterwards. */
+export type Series = { readonly x: Float64Array; readonly y: Float64Array };
+
+/** The metrics a run has written so far. */
+export type MetricReader = {
+  /** Reads what was added since the last call, or a part of it that takes no more than some ms; true when something was. */
+  refresh(): boolean;
+  /** Whether there is more to read at once. Absent: never. */
+  readonly more?: boolean;
+  keys(): readonly string[];
+  series(key: string, xKey?: string): Series;
+};
+
+/** The files of one run directory, as far as the window reads them. */
+export type RunFilesPort = {
+  metrics(directory: string): MetricReader;
+  /** The last lines of the run's output, oldest first; empty when there is none yet. */
+  logTail(directory: string, count: number): readonly string[];
+  /** The whole of the run's output, whatever its size, to be read by place. */
+  openLog(directory: string): LogSource;
+  /** What is written down of the run; null when nothing is, or it cannot be read. */
+  dossier(directory: string): RunDetails | null;
+};
+
+/** `run.json`, and how many packages the code of the run could see; null: that is not known. */
+export type RunDetails = {
+  readonly record: NonNullable<ReturnType<typeof readRunRecord>>;
+  readonly packages: number | null;
+};

@@ -1,0 +1,136 @@
+import { cellsOf, isSimple } from '../../text/display-width.js';
+import { type Line, type Span, span } from '../widgets/span.js';
+import { codeOfComposed, composedGlyph, continuation, firstComposed, isWide, space } from './glyphs.js';
+import { type Look, partsOf, plainLook } from './look.js';
+
+/** Columns and rows; the ends are not part of it. */
+export type Rect = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number };
+
+/** Who painted a cell: 0 for Ink's boxes and texts, else the number of a canvas. */
+export type Owner = number;
+
+export function intersection(a: Rect, b: Rect): Rect {
+  return {
+    left: Math.max(a.left, b.left),
+    top: Math.max(a.top, b.top),
+    right: Math.min(a.right, b.right),
+    bottom: Math.min(a.bottom, b.bottom),
+  };
+}
+
+/** Text that looks the same all along. */
+type Piece = { readonly text: string; readonly look: Look };
+
+/** A picture of the screen or of a part of it: glyph, look and owner of each cell, row by row. */
+export class Cells {
+  readonly width: number;
+  readonly height: number;
+  readonly glyphs: Uint32Array;
+  readonly looks: Uint32Array;
+  readonly owners: Uint8Array;
+
+  constructor(width: number, height: number) {
+    this.width = width;
+    this.height = height;
+    this.glyphs = new Uint32Array(width * height).fill(space);
+    this.looks = new Uint32Array(width * height).fill(plainLook);
+    this.owners = new Uint8Array(width * height);
+  }
+
+  get rect(): Rect {
+    return { left: 0, top: 0, right: this.width, bottom: this.height };
+  }
+
+  /** The code of the glyph in a cell. Where something lies over one half of a wide glyph, the other half is a space. */
+  code(row: number, column: number): number {
+    const at = row * this.width + column;
+    const code = this.glyphs[at]!;
+    if (code === continuation) return column > 0 && isWide(this.glyphs[at - 1]) ? code : space;
+    if (code < firstComposed || !isWide(code)) return code;
+    return column + 1 < this.width && this.glyphs[at + 1] === continuation ? code : space;
+  }
+
+  /** The picture as lines: one span for as long as the look stays the same. */
+  lines(): Line[] {
+    return Array.from({ length: this.height }, (_, row) => this.#line(row));
+  }
+
+  #line(row: number): Line {
+    const line: Span[] = [];
+    for (let column = 0; column < this.width; column++) {
+      const code = this.code(row, column);
+      if (code === continuation) continue;
+      const glyph = code < firstComposed ? String.fromCharCode(code) : composedGlyph(code);
+      const { tone, ground } = partsOf(this.looks[row * this.width + column]!);
+      const last = line.at(-1);
+      if (last?.tone === tone && (last.ground ?? 'none') === ground)
+        line[line.length - 1] = { ...last, text: last.text + glyph };
+      else line.push(ground === 'none' ? span(glyph, tone) : { text: glyph, tone, ground });
+    }
+    return line;
+  }
+
+  clear(): void {
+    this.glyphs.fill(space);
+    this.looks.fill(plainLook);
+    this.owners.fill(0);
+  }
+
+  fill({ left, top, right, bottom }: Rect, look: Look, owner: Owner = 0): void {
+    for (let row = top; row < bottom; row++) {
+      const [from, to] = [row * this.width + left, row * this.width + right];
+      if (to <= from) return;
+      this.glyphs.fill(space, from, to);
+      this.looks.fill(look, from, to);
+      this.owners.fill(owner, from, to);
+    }
+  }
+
+  /** Writes text into a row from a column on, as far as it lies in `clip`. @returns The column after it. */
+  write(row: number, column: number, { text, look }: Piece, clip: Rect): number {
+    if (row < clip.top || row >= clip.bottom) return column;
+    if (!isSimple(text)) return this.#writeAny(row, column, { text, look }, clip);
+    const base = row * this.width;
+    const end = Math.min(column + text.length, clip.right);
+    for (let at = Math.max(column, clip.left); at < end; at++) {
+      this.glyphs[base + at] = text.charCodeAt(at - column);
+      this.looks[base + at] = look;
+      this.owners[base + at] = 0;
+    }
+    return column + text.length;
+  }
+
+  #writeAny(row: number, start: number, { text, look }: Piece, clip: Rect): number {
+    const base = row * this.width;
+    let column = start;
+    for (const { glyph, width } of cellsOf(text)) {
+      const isWhole = column >= clip.left && column + width <= clip.right;
+      const code = isSimple(glyph) ? glyph.charCodeAt(0) : codeOfComposed(glyph, width);
+      for (let part = 0; part < width; part++) {
+        const at = column + part;
+        if (at < clip.left || at >= clip.right) continue;
+        // Half of a wide character is a space.
+        this.glyphs[base + at] = !isWhole ? space : part === 0 ? code : continuation;
+        this.looks[base + at] = look;
+        this.owners[base + at] = 0;
+      }
+      column += width;
+    }
+    return column;
+  }
+
+  /** Copies rows of a picture to where `place` says, but only over the cells that `owner` has. */
+  blit(from: Cells, place: Rect, owner: Owner, isWanted: (row: number) => boolean): void {
+    const seen = intersection(place, this.rect);
+    for (let row = seen.top; row < seen.bottom; row++) {
+      if (!isWanted(row - place.top)) continue;
+      const source = (row - place.top) * from.width - place.left;
+      for (let column = seen.left; column < seen.right; column++) {
+        const target = row * this.width + column;
+        if (this.owners[target] !== owner) continue;
+        this.glyphs[target] = from.glyphs[source + column]!;
+        this.looks[target] = from.looks[source + column]!;
+      }
+    }
+  }
+}

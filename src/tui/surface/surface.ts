@@ -1,0 +1,222 @@
+import type { DOMElement } from 'ink';
+import type { Theme } from '../terminal/theme.js';
+import type { Background, Line } from '../widgets/span.js';
+import { Cells, type Rect } from './cells.js';
+import { takeOverDrawing } from './ink-tree.js';
+import { lookOf } from './look.js';
+import { TerminalWriter, type WriteTarget } from './terminal-writer.js';
+import { TreePainter } from './tree-painter.js';
+
+export type Size = { readonly width: number; readonly height: number };
+export type Draw = (size: Size) => readonly Line[];
+/** A place within a canvas, counted from its top left. */
+export type Place = { readonly column: number; readonly row: number };
+/** A press of the mouse, or a notch of its wheel. */
+export type Pointing = Place & { readonly kind: 'click' | 'up' | 'down' };
+export type OnPoint = (at: Pointing) => void;
+
+/** What a `<Canvas>` has in the surface. */
+export type CanvasRecord = {
+  readonly owner: number;
+  draw: Draw;
+  onPoint: OnPoint | undefined;
+  /** Where it was laid out last, and on what. */
+  place: Rect;
+  ground: Background;
+  picture: Cells;
+  /** What each row of the picture was painted from. */
+  lines: readonly Line[];
+  isStale: boolean;
+};
+
+const nowhere: Rect = { left: 0, top: 0, right: 0, bottom: 0 };
+
+/**
+ * The screen: Ink's tree and the canvases in it, as one picture of cells.
+ *
+ * A frame is made at most once per turn of the event loop. After a commit of React the tree is painted anew; when only a
+ * canvas has changed, only that canvas is drawn, and of it only the rows that differ. Either way what is written are the cells
+ * that differ.
+ */
+export class Surface {
+  readonly #writer: TerminalWriter;
+  readonly #onError: (error: unknown) => void;
+  #theme: Theme;
+  #size: Size;
+  #cells: Cells;
+  #root: DOMElement | null = null;
+  #isTreeStale = true;
+  #isAsked = false;
+  readonly #canvases = new Map<DOMElement, CanvasRecord>();
+  readonly #sizeListeners = new Set<() => void>();
+
+  /** `onError`: a frame could not be made. */
+  constructor(target: WriteTarget, theme: Theme, size: Size, onError: (error: unknown) => void) {
+    this.#writer = new TerminalWriter(target, theme);
+    this.#theme = theme;
+    this.#size = size;
+    this.#cells = new Cells(size.width, size.height);
+    this.#onError = onError;
+  }
+
+  /** Shows lines for as long as there is no tree. */
+  preview(lines: readonly Line[]): void {
+    this.#cells.clear();
+    lines.forEach((line, row) => this.#paintLine(line, row, { picture: this.#cells, ground: 'none' }));
+    this.#writer.show(this.#cells, () => this.preview(lines));
+  }
+
+  /** Draws Ink's tree in Ink's place. */
+  attach(root: DOMElement): void {
+    this.#root = root;
+    takeOverDrawing(root, () => {
+      this.#isTreeStale = true;
+      this.#ask();
+    });
+  }
+
+  addCanvas(node: DOMElement, draw: Draw): CanvasRecord {
+    const used = new Set([...this.#canvases.values()].map(({ owner }) => owner));
+    let owner = 1;
+    while (used.has(owner)) owner++;
+    const at = { place: nowhere, ground: 'none', picture: new Cells(0, 0), lines: [] } as const;
+    const canvas: CanvasRecord = { owner, draw, onPoint: undefined, ...at, isStale: true };
+    this.#canvases.set(node, canvas);
+    this.#isTreeStale = true;
+    this.#ask();
+    return canvas;
+  }
+
+  removeCanvas(node: DOMElement): void {
+    this.#canvases.delete(node);
+  }
+
+  /** What the canvas shows has changed. */
+  redraw(canvas: CanvasRecord): void {
+    canvas.isStale = true;
+    this.#ask();
+  }
+
+  /** Tells the canvas that is seen at a place of the screen, if there is one; what a dialog hides is not seen. */
+  point({ kind, column, row }: Pointing): void {
+    const owner = this.#cells.owners[row * this.#cells.width + column];
+    const canvas = [...this.#canvases.values()].find((each) => each.owner === owner);
+    canvas?.onPoint?.({ kind, column: column - canvas.place.left, row: row - canvas.place.top });
+  }
+
+  /** The last frame. */
+  get picture(): Cells {
+    return this.#cells;
+  }
+
+  readonly size = (): Size => this.#size;
+
+  readonly onResize = (listener: () => void): (() => void) => {
+    this.#sizeListeners.add(listener);
+    return () => this.#sizeListeners.delete(listener);
+  };
+
+  /** The terminal has another size, or shows something else: the next frame is written whole. */
+  resize(size: Size): void {
+    if (size.width !== this.#size.width || size.height !== this.#size.height) {
+      this.#size = size;
+      this.#cells = new Cells(size.width, size.height);
+      this.#isTreeStale = true;
+      this.#sizeListeners.forEach((listener) => listener());
+    }
+    this.#writer.forget();
+    this.#ask();
+  }
+
+  restyle(theme: Theme): void {
+    this.#theme = theme;
+    this.#writer.restyle(theme);
+    this.#isTreeStale = true;
+    for (const canvas of this.#canvases.values()) [canvas.isStale, canvas.lines] = [true, []];
+    this.#ask();
+  }
+
+  /** The terminal is somebody else's until `wake`. */
+  rest(): void {
+    this.#writer.rest();
+  }
+
+  wake(): void {
+    this.#writer.wake();
+    this.#ask();
+  }
+
+  /** After the reactions of React, which come as microtasks, so that one event is one frame. */
+  #ask(): void {
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    setImmediate(() => {
+      try {
+        this.frame();
+      } catch (error) {
+        this.#onError(error);
+      }
+    });
+  }
+
+  /** Draws what has changed now, without waiting for the end of the turn. */
+  frame(): void {
+    this.#isAsked = false;
+    if (this.#root === null) return;
+    const wasTreeStale = this.#isTreeStale;
+    this.#isTreeStale = false;
+    if (wasTreeStale) new TreePainter(this.#cells, this.#theme, (node) => this.#canvases.get(node)).paint(this.#root);
+    for (const canvas of this.#canvases.values()) this.#paintCanvas(canvas, wasTreeStale);
+    this.#writer.show(this.#cells, () => this.#ask());
+  }
+
+  #paintCanvas(canvas: CanvasRecord, isNewGround: boolean): void {
+    const { place, owner } = canvas;
+    const size = { width: place.right - place.left, height: place.bottom - place.top };
+    if (size.width <= 0 || size.height <= 0) return;
+    if (size.width !== canvas.picture.width || size.height !== canvas.picture.height) {
+      canvas.picture = new Cells(size.width, size.height);
+      [canvas.isStale, canvas.lines] = [true, []];
+    }
+    const changed = canvas.isStale ? this.#repaint(canvas, canvas.draw(size)) : none;
+    canvas.isStale = false;
+    if (isNewGround) this.#cells.blit(canvas.picture, place, owner, () => true);
+    else if (changed.size > 0) this.#cells.blit(canvas.picture, place, owner, (row) => changed.has(row));
+  }
+
+  /** @returns The rows that differ from what was painted before. */
+  #repaint(canvas: CanvasRecord, lines: readonly Line[]): ReadonlySet<number> {
+    const changed = new Set<number>();
+    const isSameGround = canvas.lines.length > 0;
+    for (let row = 0; row < canvas.picture.height; row++) {
+      const line = lines[row] ?? empty;
+      if (isSameGround && areSame(line, canvas.lines[row] ?? empty)) continue;
+      this.#paintLine(line, row, canvas);
+      changed.add(row);
+    }
+    canvas.lines = lines;
+    return changed;
+  }
+
+  #paintLine(line: Line, row: number, { picture, ground: below }: Pick<CanvasRecord, 'picture' | 'ground'>): void {
+    const { rect } = picture;
+    let column = 0;
+    for (const { text, tone, ground = below, link } of line) {
+      const piece = { text: this.#theme.glyphs(text), look: lookOf(tone, ground, link) };
+      column = picture.write(row, column, piece, rect);
+    }
+    picture.fill({ left: column, top: row, right: rect.right, bottom: row + 1 }, lookOf('plain', below));
+  }
+}
+
+const none: ReadonlySet<number> = new Set();
+const empty: Line = [];
+
+function areSame(a: Line, b: Line): boolean {
+  if (a === b) return true;
+  return a.length === b.length && a.every((span, index) => isSameSpan(span, b[index]!));
+}
+
+function isSameSpan(a: Line[number], b: Line[number]): boolean {
+  return a === b || (a.text === b.text && a.tone === b.tone && a.ground === b.ground && a.link === b.link);
+}

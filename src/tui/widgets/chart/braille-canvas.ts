@@ -1,0 +1,133 @@
+import { type Line, span, type Span, type Tone } from '../span.js';
+
+/** Bits of the eight dots of a braille character, by row and column of the dot. */
+const dotBits = [
+  [0x01, 0x08],
+  [0x02, 0x10],
+  [0x04, 0x20],
+  [0x40, 0x80],
+] as const;
+
+/** A place among the dots, counted from the top left; it may lie outside of the picture, and between two rows. */
+export type Dot = { readonly column: number; readonly row: number };
+
+/** Characters laid over the picture where nothing is drawn: a rule down one column of characters. */
+export type Rule = { readonly column: number; readonly glyph: string; readonly tone: Tone };
+
+/**
+ * A drawing of 2 × 4 dots per character, in layers. A character shows the topmost layer that has a dot in it, in the tone
+ * of the last dot set there; so a line stays sharp before what lies behind it. What is outside of the picture is cut off.
+ */
+export class BrailleCanvas {
+  readonly columns: number;
+  readonly rows: number;
+  readonly #bits: Uint8Array;
+  readonly #layers: Uint8Array;
+  readonly #tones: Tone[];
+  readonly #glyphs = new Map<number, string>();
+  #layer = 0;
+
+  constructor(columns: number, rows: number) {
+    this.columns = columns;
+    this.rows = rows;
+    this.#bits = new Uint8Array(columns * rows);
+    this.#layers = new Uint8Array(columns * rows);
+    this.#tones = new Array<Tone>(columns * rows).fill('plain');
+  }
+
+  /** What is drawn from now on lies before all that was drawn. */
+  raise(): void {
+    this.#layer++;
+  }
+
+  dot(x: number, y: number, tone: Tone): void {
+    if (x < 0 || y < 0 || x >= this.columns * 2 || y >= this.rows * 4) return;
+    this.#set((y >> 2) * this.columns + (x >> 1), dotBits[y & 3]![x & 1]!, tone);
+  }
+
+  #set(cell: number, bit: number, tone: Tone): void {
+    if (this.#layers[cell] !== this.#layer) this.#bits[cell] = 0;
+    this.#layers[cell] = this.#layer;
+    this.#bits[cell]! |= bit;
+    this.#tones[cell] = tone;
+  }
+
+  /** A dot of the lowest layer, if nothing else but such dots is in its character. */
+  dotBehind(x: number, y: number, tone: Tone): void {
+    const cell = (y >> 2) * this.columns + (x >> 1);
+    if (this.#bits[cell] !== 0 && (this.#layers[cell]! > 0 || this.#tones[cell] !== tone)) return;
+    this.#layers[cell] = 0;
+    this.#bits[cell]! |= dotBits[y & 3]![x & 1]!;
+    this.#tones[cell] = tone;
+  }
+
+  /** A vertical stroke at dot column `x` from dot row `from` to `to`, both included. */
+  stroke(x: number, from: number, to: number, tone: Tone): void {
+    if (x < 0 || x >= this.columns * 2) return;
+    const top = Math.max(0, Math.min(from, to));
+    const bottom = Math.min(this.rows * 4 - 1, Math.max(from, to));
+    for (let y = top; y <= bottom; y++) this.#set((y >> 2) * this.columns + (x >> 1), dotBits[y & 3]![x & 1]!, tone);
+  }
+
+  /** On from a point already drawn to one further right: a vertical stroke per column, so that there are no holes. */
+  line(from: Dot, to: Dot, tone: Tone): void {
+    const width = to.column - from.column;
+    const slope = (to.row - from.row) / width;
+    const first = Math.max(1, -from.column);
+    const last = Math.min(width, this.columns * 2 - 1 - from.column);
+    let row = Math.round(from.row + slope * (first - 1));
+    for (let step = first; step <= last; step++) {
+      const next = Math.round(from.row + slope * step);
+      this.stroke(from.column + step, next === row ? row : row + Math.sign(next - row), next, tone);
+      row = next;
+    }
+  }
+
+  /** Whether nothing at all is in these characters. */
+  isFree(column: number, row: number, length: number): boolean {
+    if (column < 0 || row < 0 || column + length > this.columns || row >= this.rows) return false;
+    const start = row * this.columns + column;
+    for (let cell = start; cell < start + length; cell++) {
+      if (this.#bits[cell] !== 0 || this.#glyphs.has(cell)) return false;
+    }
+    return true;
+  }
+
+  /** Writes characters, each one column wide, in place of the dots there. */
+  write(column: number, row: number, text: string, tone: Tone): void {
+    [...text].forEach((glyph, index) => {
+      const cell = row * this.columns + column + index;
+      this.#glyphs.set(cell, glyph);
+      this.#tones[cell] = tone;
+    });
+  }
+
+  /** One row of characters, neighbours of one tone in one span. */
+  row(row: number, rule: Rule | null = null): Line {
+    const spans: Span[] = [];
+    const start = row * this.columns;
+    let text = '';
+    let tone: Tone = 'plain';
+    for (let column = 0; column < this.columns; column++) {
+      const isRule = rule?.column === column && this.#isEmpty(start + column);
+      const glyph = isRule ? rule.glyph : this.#glyph(start + column);
+      const own: Tone = glyph === ' ' ? tone : isRule ? rule.tone : this.#tones[start + column]!;
+      if (own !== tone && text !== '') {
+        spans.push(span(text, tone));
+        text = '';
+      }
+      tone = own;
+      text += glyph;
+    }
+    return [...spans, span(text, tone)];
+  }
+
+  #isEmpty(cell: number): boolean {
+    return !this.#glyphs.has(cell) && (this.#bits[cell] === 0 || this.#layers[cell] === 0);
+  }
+
+  #glyph(cell: number): string {
+    const bits = this.#bits[cell]!;
+    return this.#glyphs.get(cell) ?? (bits === 0 ? ' ' : String.fromCharCode(0x2800 + bits));
+  }
+}

@@ -1,0 +1,85 @@
+import type { ChartChoice } from '../../state/chart-choice.js';
+import type { ChartLook, Curve } from './chart-look.js';
+import { spreadNames } from './chart-legend.js';
+import { strandingOf } from './chart-plot.js';
+import { sectionRule } from '../section.js';
+import { fit, type Line, lineWidth, span, type Span } from '../span.js';
+
+/** What is drawn: the metric, and how. */
+export type ChartTitle = { readonly metric: string; readonly xKey: string; readonly note: string | null };
+
+/** Room that the name of the metric keeps, and what the rule around it takes. */
+const leastName = 16;
+const rule = 8;
+
+/**
+ * The rule above a chart: the metric at its left end, and at its right what is not plain to see: points left out, the part
+ * shown, what stands for the seeds, smoothing, axes. Where there is little room each says it shorter, then the first go.
+ */
+export function chartHeading(title: ChartTitle, curves: readonly Curve[], look: ChartLook, width: number): Line {
+  const name = title.metric;
+  const long = pieces(title, curves, look, width);
+  const short: Span[] = long.map(({ short: text, tone }) => ({ text, tone }));
+  // The axis is the last piece, and the first to be said shorter: most of its name is the group it belongs to.
+  const fitting = [long, [...long.slice(0, -1), ...short.slice(-1)]]
+    .map(right)
+    .find((words) => lineWidth(words) + name.length + rule <= width);
+  if (fitting !== undefined) return sectionRule(name, fitting, width);
+  const room = width - rule - Math.min(leastName, name.length);
+  while (short.length > 0 && lineWidth(right(short)) > room) short.splice(short.length > 1 ? -2 : 0, 1);
+  const words = right(short);
+  const left = width - rule - lineWidth(words);
+  const shown = name.length <= left ? name : fit(lastPart(name), Math.min(lastPart(name).length, Math.max(1, left)));
+  return sectionRule(shown, words, width);
+}
+
+type Piece = Span & { readonly short: string };
+
+function pieces({ xKey, note }: ChartTitle, curves: readonly Curve[], look: ChartLook, width: number): Piece[] {
+  const leftOut = strandingOf(curves, width, look)?.leftOut ?? { x: 0, y: 0 };
+  const { choice } = look;
+  const found = [
+    leftOut.y > 0 ? piece(`${leftOut.y} ≤ 0 left out`, `${leftOut.y} ≤ 0`, 'warn') : null,
+    leftOut.x > 0 ? piece(`${leftOut.x} at x ≤ 0 left out`, `${leftOut.x} x ≤ 0`, 'warn') : null,
+    note === null ? null : piece(note, note, 'faint'),
+    ...choicePieces(choice),
+    piece(xKey, lastPart(xKey), 'faint'),
+  ];
+  return found.filter((one) => one !== null);
+}
+
+function choicePieces(choice: ChartChoice): (Piece | null)[] {
+  const { zoom, spread, smoothing, isClipped } = choice;
+  const part = zoom === null ? '' : `${percent(zoom.from)}–${percent(zoom.to)} %`;
+  return [
+    zoom === null ? null : piece(`zoom ${part}`, part, 'accent'),
+    spread === 'each' ? null : piece(spreadNames[spread], spread === 'band' ? '95 %' : spread, 'faint'),
+    smoothing === 0 ? null : piece(`smoothed ${smoothing}`, `~${smoothing}`, 'faint'),
+    isClipped ? piece('outliers cut', 'cut', 'faint') : null,
+    logPiece(choice),
+  ];
+}
+
+function logPiece({ isLogX, isLogY }: ChartChoice): Piece | null {
+  if (!isLogX && !isLogY) return null;
+  const text = isLogX && isLogY ? 'log x y' : isLogX ? 'log x' : 'log y';
+  return piece(text, text, 'faint');
+}
+
+function piece(text: string, short: string, tone: Span['tone']): Piece {
+  return { text, short, tone };
+}
+
+/** With as many decimals as a deep zoom needs. */
+function percent(fraction: number): string {
+  return String(Number((fraction * 100).toFixed(1)));
+}
+
+function right(found: readonly Span[]): Line {
+  return found.flatMap(({ text, tone }, index) => [...(index > 0 ? [span(' · ', 'faint')] : []), span(text, tone)]);
+}
+
+/** `test/bits/answer` → `answer`. */
+function lastPart(key: string): string {
+  return key.split('/').at(-1)!;
+}

@@ -1,0 +1,156 @@
+import type { Series } from '../../state/port.js';
+import { BrailleCanvas } from './braille-canvas.js';
+import type { ChartLook, Reference } from './chart-look.js';
+import { Ruler, type Scale, valueAt } from './chart-scale.js';
+import type { ChartSeries, Seeds } from './chart-series.js';
+import type { Tone } from '../span.js';
+
+/** Both axes, and the size of the picture in characters. */
+type Frame = { readonly x: Scale; readonly y: Scale; readonly columns: number; readonly rows: number };
+
+/** The strands in a frame: bands and theory at the back, then what was smoothed, then faint lines, the others in front. */
+export function drawPicture(
+  strands: readonly ChartSeries[],
+  frame: Frame,
+  { references, choice }: ChartLook,
+): BrailleCanvas {
+  const canvas = new BrailleCanvas(frame.columns, frame.rows);
+  for (const { seeds, tone } of strands) if (seeds !== null) drawBand(canvas, frame, seeds, tone);
+  canvas.raise();
+  for (const { raw, isRising } of strands) {
+    if (raw !== null) drawSeries(canvas, frame, { series: raw, isRising }, 'faint');
+  }
+  const inFront = strands.filter(({ tone }) => tone !== 'faint');
+  for (const layer of [strands.filter(({ tone }) => tone === 'faint'), inFront]) {
+    canvas.raise();
+    for (const { line, isRising, tone } of layer) drawSeries(canvas, frame, { series: line, isRising }, tone);
+  }
+  if (choice.isClipped) for (const { line, tone } of strands) markOutside(canvas, frame, line, tone);
+  drawReferences(canvas, frame, references);
+  return canvas;
+}
+
+/** Where points lie among the dots. */
+class Place {
+  readonly bottom: number;
+  readonly #across: Ruler;
+  readonly #up: Ruler;
+
+  constructor({ x, y, columns, rows }: Frame) {
+    this.bottom = rows * 4 - 1;
+    this.#across = new Ruler(x, columns * 2 - 1);
+    this.#up = new Ruler(y, this.bottom);
+  }
+
+  column(x: number): number {
+    return Math.round(this.#across.at(x));
+  }
+
+  /** Not rounded. */
+  row(y: number): number {
+    return this.bottom - this.#up.at(y);
+  }
+}
+
+/**
+ * Joins the points that follow each other; those of a series without order are dots. NaN is a gap. There are many points to
+ * a column of dots: they come to one stroke, from the highest to the lowest.
+ */
+function drawSeries(
+  canvas: BrailleCanvas,
+  frame: Frame,
+  { series: { x, y }, isRising }: { series: Series; isRising: boolean },
+  tone: Tone,
+): void {
+  const place = new Place(frame);
+  // The column that is being drawn, or NaN; the rows of its points.
+  let [at, top, bottom, last] = [Number.NaN, 0, 0, 0];
+  for (let index = 0; index < y.length; index++) {
+    const row = place.row(y[index]!);
+    const column = Number.isNaN(row) ? row : place.column(x[index]!);
+    if (isRising && column === at) {
+      top = Math.min(top, row);
+      bottom = Math.max(bottom, row);
+    } else {
+      if (!Number.isNaN(at)) canvas.stroke(at, Math.round(top), Math.round(bottom), tone);
+      if (isRising && !Number.isNaN(at + column)) canvas.line({ column: at, row: last }, { column, row }, tone);
+      [at, top, bottom] = [column, row, row];
+    }
+    last = row;
+  }
+  if (!Number.isNaN(at)) canvas.stroke(at, Math.round(top), Math.round(bottom), tone);
+}
+
+/** Every second dot of every second column between the edges: a shade of the line's own tone that leaves other lines to be seen. */
+function drawBand(canvas: BrailleCanvas, frame: Frame, { line, low, high }: Seeds, tone: Tone): void {
+  const place = new Place(frame);
+  const { bottom } = place;
+  for (let index = 0; index < line.x.length; index++) {
+    const top = place.row(high[index]!);
+    // A lower edge that a logarithmic axis has no place for lies below the picture.
+    const base = frame.y.isLog && low[index]! <= 0 ? bottom : place.row(low[index]!);
+    if (Number.isNaN(top) || Number.isNaN(base)) continue;
+    const column = place.column(line.x[index]!);
+    for (let row = Math.max(0, Math.ceil(top)); row <= Math.min(bottom, Math.floor(base)); row++) {
+      if ((column + 2 * (row & 1)) % 4 === 0) canvas.dot(column, row, tone);
+    }
+  }
+}
+
+/** An arrow at the edge where a line has left the picture. */
+function markOutside(canvas: BrailleCanvas, { x, y, columns, rows }: Frame, line: Series, tone: Tone): void {
+  const across = new Ruler(x, columns * 2 - 1);
+  for (let index = 0; index < line.y.length; index++) {
+    const column = Math.round(across.at(line.x[index]!)) >> 1;
+    if (!(column >= 0 && column < columns)) continue;
+    if (line.y[index]! > y.high) canvas.write(column, 0, '↑', tone);
+    else if (line.y[index]! < y.low) canvas.write(column, rows - 1, '↓', tone);
+  }
+}
+
+/** A line seen in fewer columns of dots than this is a stroke beside the axis, and tells nothing. */
+const leastDots = 16;
+
+/**
+ * Theory behind the curves: dashes, with a name where there is room for it near the right end. Lines outside of the
+ * picture are not there. Comes last, so that a name finds a place that no curve goes through.
+ */
+function drawReferences(canvas: BrailleCanvas, frame: Frame, references: readonly Reference[]): void {
+  const lines = references
+    .map((reference) => ({ text: reference.label, rows: rowsOf(reference, frame) }))
+    .filter(({ rows }) => rows.filter((row) => row !== null).length >= leastDots);
+  for (const { rows } of lines) {
+    rows.forEach((row, column) => {
+      if (row !== null && column % 4 < 2) canvas.dotBehind(column, row, 'faint');
+    });
+  }
+  // A name must not lie on the dashes of another line.
+  for (const { text, rows } of lines) label(canvas, text, rows);
+}
+
+/** The row of dots in each column of dots; null where the line is outside. */
+function rowsOf({ value, isPerX }: Reference, { x, y, columns, rows }: Frame): (number | null)[] {
+  const bottom = rows * 4 - 1;
+  const up = new Ruler(y, bottom);
+  const width = columns * 2;
+  return Array.from({ length: width }, (_, column) => {
+    const row = bottom - Math.round(up.at(isPerX ? value * valueAt(x, column / (width - 1)) : value));
+    return row >= 0 && row <= bottom ? row : null;
+  });
+}
+
+/** Above or below the line, as far right as no curve is in the way. */
+function label(canvas: BrailleCanvas, text: string, rows: readonly (number | null)[]): void {
+  for (let column = canvas.columns - text.length; column >= 0; column--) {
+    const dots = rows.slice(column * 2, (column + text.length) * 2).filter((row) => row !== null);
+    if (dots.length === 0) continue;
+    const [top, bottom] = [Math.min(...dots) >> 2, Math.max(...dots) >> 2];
+    // With a space before and behind it, inside the picture.
+    const start = Math.max(0, column - 1);
+    const length = Math.min(canvas.columns, column + text.length + 1) - start;
+    const row = [top - 1, bottom + 1].find((free) => canvas.isFree(start, free, length));
+    if (row === undefined) continue;
+    canvas.write(column, row, text, 'faint');
+    return;
+  }
+}

@@ -1,0 +1,68 @@
+import type { BrailleCanvas } from './braille-canvas.js';
+import { type Mark, xMarksOf, yMarksOf } from './chart-marks.js';
+import { type ChartLook, type Curve, lookKey } from './chart-look.js';
+import { drawPicture } from './chart-picture.js';
+import { xScaleOf, yScaleOf } from './chart-range.js';
+import type { Scale } from './chart-scale.js';
+import { type ChartSeries, chartSeriesOf } from './chart-series.js';
+import { factsOf } from './chart-facts.js';
+import { Memo } from '../../../base/memo.js';
+
+/** What the curves look like on an axis, whatever the height of the chart. */
+export type Stranding = {
+  readonly x: Scale;
+  readonly strands: readonly ChartSeries[];
+  /** Points that a logarithmic axis has no place for. */
+  readonly leftOut: { readonly x: number; readonly y: number };
+};
+
+/** A chart drawn, but for its cursor. */
+export type Plot = {
+  readonly x: Scale;
+  readonly y: Scale;
+  readonly labelWidth: number;
+  readonly xMarks: readonly Mark[];
+  readonly yMarks: readonly Mark[];
+  readonly picture: BrailleCanvas;
+};
+
+/** Lines of a chart of that width; null when no point can be drawn. Computed once for one list of curves. */
+export function strandingOf(curves: readonly Curve[], width: number, look: ChartLook): Stranding | null {
+  return strandings.value(curves, `${width} ${lookKey(look)}`, () => {
+    const { choice } = look;
+    const x = xScaleOf(curves, choice);
+    if (x === null) return null;
+    const facts = curves.map(({ series }) => factsOf(series));
+    return {
+      x,
+      strands: chartSeriesOf(curves, choice, { x, cells: Math.max(1, width) * 2 }),
+      leftOut: {
+        x: choice.isLogX ? facts.reduce((sum, fact) => sum + fact.xNotPositive, 0) : 0,
+        y: choice.isLogY ? facts.reduce((sum, fact) => sum + fact.yNotPositive, 0) : 0,
+      },
+    };
+  });
+}
+
+/** The picture of exactly that size with its axes; null when there is nothing to draw, or no room. Computed once as well. */
+export function plotOf(curves: readonly Curve[], width: number, height: number, look: ChartLook): Plot | null {
+  return plots.value(curves, `${width} ${height} ${lookKey(look)}`, () => {
+    const stranding = strandingOf(curves, width, look);
+    return stranding === null ? null : draw(stranding, width, height, look);
+  });
+}
+
+const strandings = new Memo<readonly Curve[], Stranding | null>(2);
+const plots = new Memo<readonly Curve[], Plot | null>(2);
+
+function draw({ x, strands }: Stranding, width: number, height: number, look: ChartLook): Plot | null {
+  const rows = height - 2;
+  const y = rows < 2 ? null : yScaleOf(strands, x, look.choice, look.references);
+  if (y === null) return null;
+  const yMarks = yMarksOf(y, rows);
+  const labelWidth = Math.max(3, ...yMarks.map(({ label }) => label.length));
+  const columns = width - labelWidth - 1;
+  if (columns < 8) return null;
+  const picture = drawPicture(strands, { x, y, columns, rows }, look);
+  return { x, y, labelWidth, yMarks, xMarks: xMarksOf(x, columns, look.xUnit), picture };
+}

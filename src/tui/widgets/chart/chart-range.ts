@@ -1,0 +1,115 @@
+import type { ChartChoice } from '../../state/chart-choice.js';
+import type { Series } from '../../state/port.js';
+import { factsOf } from './chart-facts.js';
+import type { Curve, Reference } from './chart-look.js';
+import { fractionOf, partOf, type Scale, valueAt } from './chart-scale.js';
+import type { ChartSeries } from './chart-series.js';
+import { firstAfter, lowerBound } from './chart-thin.js';
+
+type Range = { low: number; high: number };
+
+/** The x axis over all points of the curves, or the part of it one has zoomed into; null when there is nothing on it. */
+export function xScaleOf(curves: readonly Curve[], { isLogX, zoom }: ChartChoice): Scale | null {
+  const facts = curves.map(({ series }) => factsOf(series));
+  const low = Math.min(...facts.map((fact) => (isLogX ? fact.lowPositive : fact.low)));
+  const high = Math.max(...facts.map((fact) => fact.high));
+  if (!(low <= high)) return null;
+  const whole = { ...apart({ low, high }, isLogX), isLog: isLogX };
+  return zoom === null ? whole : partOf(whole, zoom);
+}
+
+/**
+ * The y axis for what is seen of the strands in the range of x, with a little air; null when nothing is seen.
+ *
+ * With outliers left out it reaches from the 1st to the 99th percentile and a tenth beyond, but never beyond the values.
+ */
+export function yScaleOf(
+  strands: readonly ChartSeries[],
+  x: Scale,
+  choice: ChartChoice,
+  references: readonly Reference[],
+): Scale | null {
+  const least = choice.isLogY ? Number.MIN_VALUE : -Number.MAX_VALUE;
+  const values = new Values(least);
+  for (const { line, seeds } of strands) {
+    values.take(line, x);
+    if (seeds === null) continue;
+    values.take({ x: line.x, y: seeds.high }, x);
+    // The lower edge of a band may come as near to zero as it likes: on a logarithmic axis it would flatten all else.
+    if (!choice.isLogY) values.take({ x: line.x, y: seeds.low }, x);
+  }
+  if (values.low > values.high) return null;
+  if (choice.isClipped) return padded(withoutOutliers(strands, x, values), choice.isLogY);
+  references.filter(({ isPerX }) => !isPerX).forEach(({ value }) => values.takeOne(value));
+  return padded(values, choice.isLogY);
+}
+
+/** The lowest and the highest of the values seen. */
+class Values {
+  low = Infinity;
+  high = -Infinity;
+  readonly least: number;
+
+  constructor(least: number) {
+    this.least = least;
+  }
+
+  take({ x, y }: Series, { low, high }: Scale): void {
+    for (let index = 0; index < y.length; index++) if (x[index]! >= low && x[index]! <= high) this.takeOne(y[index]!);
+  }
+
+  takeOne(value: number): void {
+    if (!(value >= this.least) || value === Infinity) return;
+    if (value < this.low) this.low = value;
+    if (value > this.high) this.high = value;
+  }
+}
+
+/** Values looked at per strand: enough to know its hundredths. */
+const sample = 500;
+/** With fewer values than this nothing can be called an outlier. */
+const fewest = 8;
+
+function withoutOutliers(strands: readonly ChartSeries[], x: Scale, whole: Values): Range {
+  const seen = strands.flatMap(({ whole: series, isRising }) => sampled(series, x, isRising));
+  const sorted = Float64Array.from(seen.filter((value) => value >= whole.least && Number.isFinite(value))).sort();
+  if (sorted.length < fewest) return whole;
+  const cut = Math.ceil(sorted.length / 100);
+  const [low, high] = [sorted[cut]!, sorted[sorted.length - 1 - cut]!];
+  if (!(low < high)) return whole;
+  const margin = (high - low) / 10;
+  return { low: Math.max(whole.low, low - margin), high: Math.min(whole.high, high + margin) };
+}
+
+/** At most `sample` of the values in the range, evenly taken. */
+function sampled({ x, y }: Series, { low, high }: Scale, isRising: boolean): number[] {
+  const from = isRising ? lowerBound(x, low, 0) : 0;
+  const end = isRising ? firstAfter(x, high, from) : x.length;
+  const count = Math.min(sample, end - from);
+  return Array.from({ length: count }, (_, index) => y[from + Math.floor((index * (end - from)) / count)]!);
+}
+
+/** A little air above and below; what begins near zero begins at zero. */
+function padded({ low, high }: Range, isLog: boolean): Scale {
+  const range = apart({ low, high }, isLog);
+  const air = 0.04;
+  const scale = { ...range, isLog };
+  const isFromZero = !isLog && low >= 0 && low < (high - low) * 0.2;
+  const bottom = isFromZero ? 0 : valueAt(scale, -air);
+  const top = valueAt(scale, 1 + air);
+  // At the ends of the doubles there is no air left.
+  return {
+    low: Number.isFinite(bottom) && (!isLog || bottom > 0) ? bottom : range.low,
+    high: Number.isFinite(top) ? top : range.high,
+    isLog,
+  };
+}
+
+/** Two values that differ: a single one lies in the middle. */
+function apart({ low, high }: Range, isLog: boolean): Range {
+  // A range too small for the arithmetic of an axis is a single value as well.
+  if (low < high && fractionOf({ low, high, isLog }, high) === 1) return { low, high };
+  if (isLog) return { low: low / 2, high: high * 2 };
+  const half = (Math.abs(low) || 1) * 0.5;
+  return { low: low - half, high: high + half };
+}

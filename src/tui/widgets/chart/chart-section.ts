@@ -1,0 +1,73 @@
+import type { ChartChoice } from '../../state/chart-choice.js';
+import { chartHeading } from './chart-heading.js';
+import { legendLines } from './chart-legend.js';
+import { type ChartLook, type Curve, plainLook, type Reference, type XUnit } from './chart-look.js';
+import { chart } from './chart.js';
+import type { Line } from '../span.js';
+
+/** What is known of the selection beyond its summary. */
+export type Detail = {
+  /** The chosen metric first. */
+  readonly charts: readonly ChartData[];
+  readonly xKey: string;
+  readonly xUnit: XUnit;
+  /** How they are drawn. */
+  readonly choice: ChartChoice;
+  /** What is to be said of all of them, such as that not every run is drawn; null: nothing. */
+  readonly note: string | null;
+  readonly log: readonly string[];
+  /** False until the files of the selection have been read. */
+  readonly isLoaded: boolean;
+};
+
+export type ChartData = {
+  readonly metric: string;
+  readonly curves: readonly Curve[];
+  /** Lines that theory gives. */
+  readonly references?: readonly Reference[];
+};
+
+/** Room for a chart. `legend`: rows below it, if they must be as many as those of its neighbours. */
+export type ChartRoom = { readonly width: number; readonly height: number; readonly legend?: number };
+
+/** What is said and chosen of all charts shown together; plain where nothing is said. */
+export type ChartSetting = Pick<Detail, 'xKey' | 'isLoaded'> & Partial<Pick<Detail, 'xUnit' | 'choice' | 'note'>>;
+
+/** A heading, the curves of one metric, and below them the legend: exactly `height` lines. */
+export function chartSection(data: ChartData, detail: ChartSetting, { width, height, legend }: ChartRoom): Line[] {
+  const look = lookOf(data, detail);
+  const entries = legendLines(data.curves, look, width, legend ?? mostLegend(height));
+  const legendRows = Array.from({ length: legend ?? entries.length }, (_, row) => entries[row] ?? []);
+  return [
+    chartHeading({ metric: data.metric, xKey: detail.xKey, note: detail.note ?? null }, data.curves, look, width),
+    ...chart(data.curves, width, height - 1 - legendRows.length, look),
+    ...legendRows,
+  ];
+}
+
+/** Rows the legends need, the same for all charts beside each other. */
+export function sharedLegend(
+  charts: readonly ChartData[],
+  detail: ChartSetting,
+  width: number,
+  height: number,
+): number {
+  return Math.max(
+    0,
+    ...charts.map((data) => legendLines(data.curves, lookOf(data, detail), width, mostLegend(height)).length),
+  );
+}
+
+function lookOf({ metric, references }: ChartData, { choice, xUnit, isLoaded }: ChartSetting): ChartLook {
+  const plain = plainLook(isLoaded ? `no values of ${metric} yet` : 'reading…');
+  return {
+    ...plain,
+    choice: choice ?? plain.choice,
+    references: references ?? plain.references,
+    xUnit: xUnit ?? plain.xUnit,
+  };
+}
+
+function mostLegend(height: number): number {
+  return Math.max(0, Math.min(3, Math.floor(height / 5)));
+}

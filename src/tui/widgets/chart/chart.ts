@@ -1,0 +1,76 @@
+import type { ChartLook, Curve } from './chart-look.js';
+import { type Plot, plotOf, strandingOf } from './chart-plot.js';
+import { fractionOf } from './chart-scale.js';
+import { cursorX } from './chart-cursor.js';
+import { fit, fitRight, type Line, span } from '../span.js';
+
+export type { ChartLook, Curve } from './chart-look.js';
+
+/**
+ * Curves in one picture with both axes, exactly `height` lines of `width` columns.
+ *
+ * Each column of dots shows the range of the values that fall into it, so no spike is lost however many points there are.
+ * A NaN is a gap. Later curves are drawn over earlier ones. What was computed is kept with the curves and with each
+ * series, so that a frame in which only the cursor has moved costs as much as its characters.
+ */
+export function chart(curves: readonly Curve[], width: number, height: number, look: ChartLook): readonly Line[] {
+  const plot = plotOf(curves, width, height, look);
+  if (plot === null) return emptyChart(width, height, whyEmpty(curves, width, look));
+  const cursor = cursorColumn(curves, plot, look);
+  const rule = cursor === null ? null : ({ column: cursor, glyph: '│', tone: 'faint' } as const);
+  const labels = yLabels(plot);
+  const body = Array.from({ length: plot.picture.rows }, (_, row): Line => {
+    const label = labels.get(row);
+    const edge = fitRight(label ?? '', plot.labelWidth) + (label === undefined ? '│' : '┤');
+    return [span(edge, 'faint'), ...plot.picture.row(row, rule)];
+  });
+  return [...body, ...xAxis(plot, cursor)];
+}
+
+function cursorColumn(curves: readonly Curve[], { x, picture }: Plot, { choice }: ChartLook): number | null {
+  const at = cursorX(curves, choice);
+  if (at === null) return null;
+  const column = Math.floor(fractionOf(x, at) * picture.columns);
+  return column >= 0 && column <= picture.columns ? Math.min(picture.columns - 1, column) : null;
+}
+
+function whyEmpty(curves: readonly Curve[], width: number, look: ChartLook): string {
+  const { choice, nothing } = look;
+  const plain = { ...look, choice: { ...choice, isLogX: false, isLogY: false, zoom: null } };
+  if (strandingOf(curves, width, plain) === null) return nothing;
+  if (choice.zoom !== null) return 'no data in this range; Z zooms out';
+  if (choice.isLogX || choice.isLogY) return 'no positive values for a logarithmic axis';
+  return 'no room for a chart';
+}
+
+function yLabels({ yMarks, picture: { rows } }: Plot): Map<number, string> {
+  const bottom = rows * 4 - 1;
+  return new Map(yMarks.map(({ fraction, label }) => [(bottom - Math.round(fraction * bottom)) >> 2, label]));
+}
+
+/** The line under the curves and the numbers below it. Numbers that would touch are left out. */
+function xAxis({ xMarks, labelWidth, picture: { columns } }: Plot, cursor: number | null): Line[] {
+  const rule = new Array<string>(columns).fill('─');
+  let numbers = '';
+  for (const { fraction, label } of xMarks) {
+    const column = Math.round(fraction * (columns * 2 - 1)) >> 1;
+    rule[column] = '┬';
+    const start = Math.min(columns - label.length, Math.max(0, column - (label.length >> 1)));
+    if (numbers !== '' && start <= numbers.length) continue;
+    numbers = numbers.padEnd(start) + label;
+  }
+  if (cursor !== null) rule[cursor] = '┼';
+  return [
+    [span(`${' '.repeat(labelWidth)}└${rule.join('')}`, 'faint')],
+    [span(fit(' '.repeat(labelWidth + 1) + numbers, labelWidth + 1 + columns), 'faint')],
+  ];
+}
+
+function emptyChart(width: number, height: number, why: string): Line[] {
+  const middle = Math.floor((height - 1) / 2);
+  const words = fit(why, Math.min(width, why.length));
+  return Array.from({ length: height }, (_, row): Line => {
+    if (row !== middle) return [span(' '.repeat(width))];
+    return [span(fit(' '.repeat((width - words.length) >> 1) + words, width), 'dim')];
+  });
+}

@@ -1,0 +1,121 @@
+import type { MetricReader, Series } from '../../state/port.js';
+import type { XUnit } from './chart-look.js';
+import { Memo } from '../../../base/memo.js';
+
+/** What the charts are drawn over. `chosen`: a person chose it, so a run without it is left out instead of drawn over its steps. */
+export type XAxis = { readonly key: string; readonly unit: XUnit; readonly isChosen: boolean };
+
+/** The axis that was chosen; null: `usual`, what the sweep says. */
+export function xAxisOf(chosen: string | null, usual: string, readers: readonly MetricReader[]): XAxis {
+  if (chosen === null) return { key: usual, unit: 'number', isChosen: false };
+  if (chosen === 'relative') return { key: chosen, unit: 'seconds', isChosen: true };
+  const isClock = chosen === 'time' && readers.some((reader) => timeColumn(reader, 'time') !== null);
+  return { key: chosen, unit: isClock ? 'clock' : 'number', isChosen: true };
+}
+
+/** One metric of a run over the axis; empty when the run has no such axis and it was chosen. */
+export function seriesOver(axis: XAxis, reader: MetricReader, metric: string): Series {
+  if (axis.unit !== 'number') return overTime(axis.unit, reader, metric);
+  const wanted = reader.series(metric, axis.key);
+  return wanted.y.length > 0 || axis.isChosen ? wanted : reader.series(metric);
+}
+
+const nothing: Series = { x: new Float64Array(0), y: new Float64Array(0) };
+
+/** Names of columns that hold the time of a row: Unix seconds or milliseconds, or seconds since the run began. */
+const timeColumns = [
+  ...['_timestamp', 'timestamp', 'wall_time', 'time'],
+  ...['_runtime', 'runtime', 'elapsed', 'time_elapsed', 'time/time_elapsed', 'train_runtime'],
+];
+
+/** Later than 2001 in seconds: no run lasts so long. And later than that in milliseconds. */
+const unixSeconds = 1e9;
+const unixMilliseconds = 1e12;
+
+/** The column that an axis of time is read from; null when the run has none. `time` of the day needs a Unix time. */
+export function timeColumn(reader: MetricReader, kind: 'relative' | 'time'): string | null {
+  const keys = new Set(reader.keys());
+  const isFit = (key: string): boolean => {
+    const { y } = reader.series(key);
+    const first = y.find(Number.isFinite);
+    return first !== undefined && isRising(y) && (kind === 'relative' || first >= unixSeconds);
+  };
+  return timeColumns.find((key) => keys.has(key) && isFit(key)) ?? null;
+}
+
+function overTime(unit: 'seconds' | 'clock', reader: MetricReader, metric: string): Series {
+  const column = timeColumn(reader, unit === 'clock' ? 'time' : 'relative');
+  if (column === null) return nothing;
+  const first = reader.series(column).y.find(Number.isFinite) ?? 0;
+  // A column that counts from the start of the run is relative as it is.
+  const start = unit === 'clock' || first < unixSeconds ? 0 : first;
+  const perSecond = first >= unixMilliseconds ? 1000 : 1;
+  const series = reader.series(metric, column);
+  if (start === 0 && perSecond === 1) return series;
+  return inSeconds.value(series, `${start}`, () => ({
+    x: series.x.map((value) => (value - start) / perSecond),
+    y: series.y,
+  }));
+}
+
+/** A new object a frame would be a new picture a frame. */
+const inSeconds = new Memo<Series, Series>(2);
+
+/** One line of the dialog that asks for an axis. */
+export type XChoice = {
+  /** null: what the sweep says. */
+  readonly key: string | null;
+  readonly label: string;
+  readonly about: string;
+  /** Why it cannot be chosen; null when it can. */
+  readonly refusal: string | null;
+};
+
+/**
+ * What can be the x axis, the likely first: what the sweep says, steps, what rises all the time, time; then all else.
+ *
+ * @param readers Of the runs shown; what one of them has is offered.
+ */
+export function xChoicesOf(usual: string, readers: readonly MetricReader[]): XChoice[] {
+  const keys = [...new Set(readers.flatMap((reader) => reader.keys()))].filter(
+    (key) => key !== usual && key !== 'step',
+  );
+  const rises = (key: string): boolean => {
+    const reader = readers.find((one) => one.series(key).y.length > 1);
+    return reader !== undefined && isRising(reader.series(key).y);
+  };
+  const rising = new Set(keys.filter(rises));
+  const plain = (key: string, about: string): XChoice => ({ key, label: key, about, refusal: null });
+  return [
+    { key: null, label: usual, about: 'as in the sweep file', refusal: null },
+    ...(usual === 'step' ? [] : [plain('step', 'the steps of the run')]),
+    timeChoice('relative', 'relative', 'time since the run began', readers),
+    timeChoice('time', 'time', 'time of the day', readers),
+    ...keys.filter((key) => rising.has(key) && key !== 'time').map((key) => plain(key, 'rises')),
+    ...keys.filter((key) => !rising.has(key) && key !== 'time').map((key) => plain(key, 'points, not joined')),
+  ];
+}
+
+function timeChoice(key: 'relative' | 'time', label: string, about: string, readers: readonly MetricReader[]): XChoice {
+  const has = readers.some((reader) => timeColumn(reader, key) !== null);
+  const columns = key === 'time' ? '_timestamp, timestamp or time in Unix seconds' : '_timestamp, time or _runtime';
+  const refusal = `These runs do not write the time of a row: a column ${columns} is needed.`;
+  return { key, label, about, refusal: has ? null : refusal };
+}
+
+const rising = new WeakMap<Float64Array, boolean>();
+
+/** Whether values never fall, and not all are equal. Found once per array, which does not change. */
+function isRising(y: Float64Array): boolean {
+  const known = rising.get(y);
+  if (known !== undefined) return known;
+  let before = -Infinity;
+  const falls = y.some((value) => {
+    const isLess = value < before;
+    if (value > before) before = value;
+    return isLess;
+  });
+  const result = !falls && y.find(Number.isFinite) !== before;
+  rising.set(y, result);
+  return result;
+}

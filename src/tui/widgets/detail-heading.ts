@@ -1,0 +1,45 @@
+import { cleanText } from '../../text/display-text.js';
+import type { RunSummary } from '../state/port.js';
+import type { Branch, TreeNode } from '../model/branch-index.js';
+import { countsLine } from './counts-line.js';
+import { shortDuration } from '../../text/duration.js';
+import { runReason } from '../model/run-reason.js';
+import { ends, type Line, lineWidth, span } from './span.js';
+import { stateLook } from '../model/state-look.js';
+import { elapsed } from '../model/tally.js';
+import { wrapWithin } from '../../text/wrap.js';
+
+/** What is selected, in two or three lines of any width: its full name, where and how long it runs, why it is as it is. */
+export function detailHeading(node: TreeNode, width: number, now: number): Line[] {
+  return node.kind === 'run' ? runHeading(node.run, width, now) : branchHeading(node, width);
+}
+
+function runHeading(run: RunSummary, width: number, now: number): Line[] {
+  const look = stateLook[run.state];
+  const time = elapsed(run, now);
+  const facts = [
+    run.state,
+    run.attempt > 1 ? `attempt ${run.attempt}` : null,
+    run.slot,
+    run.pid === null ? null : `pid ${run.pid}`,
+    time === null ? null : shortDuration(time),
+    run.state === 'running' && run.etaSeconds !== null ? `${shortDuration(run.etaSeconds * 1000)} left` : null,
+  ];
+  const reason =
+    runReason(run, now) ?? (run.reason === null ? null : { text: cleanText(run.reason), tone: 'dim' as const });
+  const line = facts.filter((fact) => fact !== null).join(' · ');
+  return [
+    [span(`${look.glyph} `, look.tone), span(run.name, 'strong')],
+    [span(line, 'dim')],
+    ...(reason === null ? [] : wrapWithin(reason.text, width, 2).map((text): Line => [span(text, reason.tone)])),
+  ];
+}
+
+function branchHeading(branch: Branch, width: number): Line[] {
+  const counts = countsLine(branch.tally);
+  const name = [span(branch.label, 'strong'), span(branch.title === null ? '' : `  ${branch.title}`, 'dim')];
+  const runs = `${branch.tally.total} ${branch.tally.total === 1 ? 'run' : 'runs'} · ${Math.floor(branch.tally.progress * 100)}%`;
+  return lineWidth(counts) + runs.length + 2 > width
+    ? [name, counts]
+    : [name, ends([span(runs, 'dim')], counts, width)];
+}

@@ -1,0 +1,147 @@
+import type { LogLine } from '../../../logs/log-file.js';
+import { matchWithin, readLogPattern } from '../../../logs/log-search.js';
+import type { LogChoice } from '../../state/log-choice.js';
+import { sizeText } from '../../../text/numbers.js';
+import { isAtEnd, type LogPage } from './log-page.js';
+import { type LogRoom, type LogRow, rowsOf, shownText } from './log-rows.js';
+import { type LogSpot, topOf } from './log-scroll.js';
+import { logTone } from './log-section.js';
+import { sectionRule } from '../section.js';
+import { fitLine, type Line, onBackground, span, type Span, type Tone } from '../span.js';
+
+/** Columns beside the text, for the sign at the line that was found. */
+export const logGutter = 2;
+
+/** The log of an open run. `progress`: percent a search has seen. `isLive`: more may be written. */
+export type ShownLog = {
+  readonly page: LogPage | null;
+  readonly choice: LogChoice;
+  readonly progress: number | null;
+  readonly isLive: boolean;
+};
+
+type Room = { readonly width: number; readonly height: number };
+
+/** Rows and columns of the log's text in a pane. */
+export function logRoom({ width, height }: Room, wraps: boolean): LogRoom {
+  return { width: Math.max(1, width - logGutter), height: Math.max(1, height - 1), wraps };
+}
+
+/** A rule that says where one is, and the lines of that place: at most `height` lines. */
+export function logPane(log: ShownLog, pane: Room): Line[] {
+  const { page, choice } = log;
+  const room = logRoom(pane, choice.wraps);
+  const top = page === null ? null : topOf(page, choice.place, room);
+  if (page === null || top === null) {
+    const words = page === null ? 'reading…' : 'nothing written yet';
+    return [sectionRule('log', rightOf(log, null), pane.width), [span(`  ${words}`, 'faint')]];
+  }
+  const { lines, last } = drawn(page, top, room, choice);
+  return [sectionRule('log', rightOf(log, last), pane.width), ...lines.map((line) => fitLine(line, pane.width))];
+}
+
+/** The rows from `top` on, and the index of the last line among them. */
+function drawn(page: LogPage, top: LogSpot, room: LogRoom, choice: LogChoice): { lines: Line[]; last: number } {
+  const matches = matchesOf(page.lines.slice(top.index, top.index + room.height), choice.search);
+  const lines: Line[] = [];
+  let index = top.index;
+  for (; index < page.lines.length && lines.length < room.height; index++) {
+    const line = page.lines[index]!;
+    const rows = rowsOf(line, room).slice(index === top.index ? top.row : 0);
+    const sign = signOf(line, page, choice);
+    const tone = toneOf(line);
+    rows.forEach((row) => {
+      if (lines.length < room.height) lines.push([sign, ...rowSpans(row, tone, matches[index - top.index] ?? [])]);
+    });
+  }
+  return { lines, last: index - 1 };
+}
+
+/** The line that was found, or the one that says why the run failed. */
+function signOf({ offset }: LogLine, { failure }: LogPage, { hit }: LogChoice): Span {
+  if (hit?.offset === offset) return span('▸ ', hit.of === 'error' ? 'bad' : 'title');
+  return failure === offset ? span('▸ ', 'bad') : span('  ');
+}
+
+function toneOf({ text }: LogLine): Tone {
+  const tone = logTone(text);
+  return tone === 'dim' ? 'plain' : tone;
+}
+
+type Range = { readonly from: number; readonly to: number };
+
+/** More matches in one line are not told apart by anyone. */
+const mostMatches = 200;
+
+/** More than any sensible expression takes for the lines of a screen, ms. */
+const PATIENCE_MS = 100;
+/** What was typed last that took longer: it is not tried again with each frame. */
+let tooSlow = '';
+
+/** What stands out in each of the lines. Nothing does where that takes too long to tell: the search itself says so. */
+function matchesOf(lines: readonly LogLine[], search: string): readonly (readonly Range[])[] {
+  const pattern = search === tooSlow ? null : patternOf(search);
+  if (pattern === null) return [];
+  const texts = lines.map(shownText);
+  const matched = matchWithin(() => texts.map((text) => rangesOf(text, pattern)), PATIENCE_MS);
+  if (matched.kind === 'matched') return matched.value;
+  tooSlow = search;
+  return [];
+}
+
+function rangesOf(text: string, pattern: RegExp): Range[] {
+  const ranges: Range[] = [];
+  for (const { 0: found, index } of text.matchAll(pattern)) {
+    if (found !== '') ranges.push({ from: index, to: index + found.length });
+    if (ranges.length >= mostMatches) break;
+  }
+  return ranges;
+}
+
+function rowSpans({ text, start }: LogRow, tone: Tone, matches: readonly Range[]): Line {
+  const spans: Span[] = [];
+  let at = 0;
+  for (const { from, to } of matches) {
+    const [first, last] = [Math.max(at, from - start), Math.min(text.length, to - start)];
+    if (last <= first) continue;
+    spans.push(span(text.slice(at, first), tone), ...onBackground([span(text.slice(first, last), 'warn')], 'selected'));
+    at = last;
+  }
+  return [...spans, span(text.slice(at), tone)];
+}
+
+function patternOf(search: string): RegExp | null {
+  const read = search === '' ? null : readLogPattern(search);
+  return read?.kind === 'pattern' ? read.regexp : null;
+}
+
+/** Where one is in the log, and what is searched for. */
+function rightOf({ page, choice, progress, isLive }: ShownLog, last: number | null): Line {
+  const searched = choice.seek?.of === 'error' ? 'first error' : `/${choice.search}/`;
+  const search: Line =
+    choice.seek !== null
+      ? [span(`${searched} searching… ${progress ?? 0} %`, 'busy'), span(' Esc stops', 'faint')]
+      : choice.search !== ''
+        ? [span(searched, 'warn')]
+        : [];
+  if (page === null || last === null) return search;
+  return search.length === 0
+    ? placeOf(page, last, isLive)
+    : [...search, span(' · ', 'faint'), ...placeOf(page, last, isLive)];
+}
+
+function placeOf(page: LogPage, last: number, isLive: boolean): Line {
+  const line = page.lines[last]!;
+  const isEnd = isAtEnd(page) && last === page.lines.length - 1;
+  const size = span(sizeText(page.size), 'faint');
+  if (isEnd) return [span(isLive ? 'following' : 'end', isLive ? 'good' : 'dim'), span(' · ', 'faint'), size];
+  const number = numberOf(page, last);
+  const percent = `${Math.floor((line.end / Math.max(1, page.size)) * 100)} %`;
+  return [span(`${number === null ? '' : `line ${number} · `}${percent}`, 'warn'), span(' · ', 'faint'), size];
+}
+
+/** Known where the lines were counted from the start of the log. */
+function numberOf({ lines, firstNumber }: LogPage, index: number): number | null {
+  if (firstNumber === null) return null;
+  return firstNumber + lines.slice(0, index).filter(({ endsLine }) => endsLine).length;
+}

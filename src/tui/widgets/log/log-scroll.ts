@@ -1,0 +1,71 @@
+import type { LogPlace } from '../../state/log-choice.js';
+import { isAtEnd, lineAt, type LogPage } from './log-page.js';
+import { type LogRoom, rowsOf } from './log-rows.js';
+
+/** A row of the page: the `row`th of the line `index`. */
+export type LogSpot = { readonly index: number; readonly row: number };
+
+/** The row at the top of the pane for a place; null while the page has no lines. */
+export function topOf(page: LogPage, place: LogPlace, room: LogRoom): LogSpot | null {
+  if (page.lines.length === 0) return null;
+  const last = endTop(page, room);
+  const wanted = wantedTop(page, place, room);
+  return wanted === null || isAfter(wanted, last) ? last : wanted;
+}
+
+/** The place some rows further down, or up with a negative number; the end when it is reached. */
+export function placeAfter(page: LogPage, top: LogSpot, rows: number, room: LogRoom): LogPlace {
+  const moved = rows < 0 ? up(page, top, -rows, room) : down(page, top, rows, room);
+  if (rows > 0 && isAtEnd(page) && !isAfter(endTop(page, room), moved)) return { kind: 'end' };
+  return { kind: 'top', offset: page.lines[moved.index]!.offset, row: moved.row };
+}
+
+/** The top at which the last row of the page is at the bottom. */
+function endTop(page: LogPage, room: LogRoom): LogSpot {
+  const index = page.lines.length - 1;
+  const row = rowsOf(page.lines[index]!, room).length - 1;
+  return up(page, { index, row }, room.height - 1, room);
+}
+
+/** Null: the end. A place that has not been read yet is where the page was read for. */
+function wantedTop(page: LogPage, place: LogPlace, room: LogRoom): LogSpot | null {
+  if (place.kind === 'end') return null;
+  // The words that say why come last: what led to them is above.
+  if (place.kind === 'opening')
+    return page.failure === null ? null : above(page, page.failure, Math.floor(room.height * 0.7), room);
+  const offset = place.offset >= page.from && place.offset < page.to ? place.offset : page.anchor;
+  if (place.kind === 'around') return above(page, offset, Math.floor(room.height / 3), room);
+  const index = lineAt(page, offset);
+  return { index, row: Math.min(place.row, rowsOf(page.lines[index]!, room).length - 1) };
+}
+
+function above(page: LogPage, offset: number, rows: number, room: LogRoom): LogSpot {
+  return up(page, { index: lineAt(page, offset), row: 0 }, rows, room);
+}
+
+function isAfter(a: LogSpot, b: LogSpot): boolean {
+  return a.index > b.index || (a.index === b.index && a.row > b.row);
+}
+
+function up(page: LogPage, { index, row }: LogSpot, rows: number, room: LogRoom): LogSpot {
+  let left = rows;
+  while (left > row) {
+    if (index === 0) return { index: 0, row: 0 };
+    left -= row + 1;
+    index -= 1;
+    row = rowsOf(page.lines[index]!, room).length - 1;
+  }
+  return { index, row: row - left };
+}
+
+function down(page: LogPage, { index, row }: LogSpot, rows: number, room: LogRoom): LogSpot {
+  let left = rows;
+  for (;;) {
+    const below = rowsOf(page.lines[index]!, room).length - 1 - row;
+    if (left <= below) return { index, row: row + left };
+    if (index === page.lines.length - 1) return { index, row: row + below };
+    left -= below + 1;
+    index += 1;
+    row = 0;
+  }
+}

@@ -1,0 +1,139 @@
+import { errorWords, isErrorLine } from '../../../logs/failure-line.js';
+import type { LineTest } from '../../../logs/log-plain-text.js';
+import { LogSearch, readLogPattern } from '../../../logs/log-search.js';
+import type { LogSource } from '../../../logs/log-source.js';
+import type { LogPlace, LogSeek, Sought } from '../../state/log-choice.js';
+import { LogWindow } from './log-window.js';
+import type { LogPage } from './log-page.js';
+
+/** How often an open log is looked at again, in ms. */
+const PERIOD = 500;
+/** A run that stays open this long has its log read: going through many runs reads nothing. */
+const REST = 30;
+
+/** What of which log is to be seen. */
+export type LogWish = {
+  readonly directory: string;
+  readonly place: LogPlace;
+  /** Whether its run has failed: then why it did is looked for. */
+  readonly hasFailed: boolean;
+  readonly seek: LogSeek | null;
+};
+
+/** What the viewer says. `sought`: a search has ended; at the beginning of a line, with nothing, or given up. */
+export type LogNews = {
+  readonly changed: () => void;
+  readonly sought: (seek: LogSeek, found: Sought) => void;
+};
+
+/** The life of the log that is open: reads around what is shown and searches, a part per turn of the event loop. */
+export class LogViewer {
+  readonly #open: (directory: string) => LogSource;
+  readonly #news: LogNews;
+  #wish: LogWish | null = null;
+  #window: LogWindow | null = null;
+  #search: LogSearch | null = null;
+  #progress: number | null = null;
+  /** The search that has ended; the wish may hold on to it. */
+  #answered: LogSeek | null = null;
+  /** Whether something was read that was not told of. */
+  #isUntold = false;
+  #timer: NodeJS.Timeout | null = null;
+  #isClosed = false;
+
+  constructor(open: (directory: string) => LogSource, news: LogNews) {
+    this.#open = open;
+    this.#news = news;
+  }
+
+  /** How much of the log the search has seen, in whole percent; null while nothing is searched for. */
+  get progress(): number | null {
+    return this.#progress;
+  }
+
+  /** What has been read of the log; null before. */
+  page(directory: string): LogPage | null {
+    return this.#wish?.directory === directory ? (this.#window?.page ?? null) : null;
+  }
+
+  /** Null: no log is open. */
+  want(wish: LogWish | null): void {
+    const last = this.#wish;
+    if (isSame(wish, last)) return;
+    this.#wish = wish;
+    if (wish === null || wish.directory !== last?.directory) {
+      this.#window = wish === null ? null : new LogWindow(this.#open(wish.directory));
+      this.#endSearch();
+      this.#rest(wish === null ? null : REST);
+      return;
+    }
+    if (wish.seek !== last.seek) this.#endSearch();
+    this.#rest(0);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#rest(null);
+  }
+
+  #rest(delay: number | null): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = delay === null || this.#isClosed ? null : setTimeout(() => this.#turn(), delay);
+  }
+
+  #turn(): void {
+    const [wish, window] = [this.#wish, this.#window];
+    if (wish === null || window === null) return;
+    const isMore = this.#readOn(window, wish);
+    const isSearching = wish.seek !== null && wish.seek !== this.#answered && this.#searchOn(window, wish.seek);
+    if (this.#wish === wish) this.#rest(isMore || isSearching ? 0 : PERIOD);
+  }
+
+  /** One part more of what is around the place. True when there is more of it. */
+  #readOn(window: LogWindow, { place, hasFailed }: LogWish): boolean {
+    const before = window.page;
+    const isMore = window.improve(place, hasFailed);
+    if (window.page !== before) this.#isUntold = true;
+    // The lines around what is shown come without a word each; what is shown, and in the end all of it, is told.
+    if (this.#isUntold && (!isMore || before?.anchor !== window.page?.anchor)) {
+      this.#isUntold = false;
+      this.#news.changed();
+    }
+    return isMore;
+  }
+
+  #endSearch(): void {
+    this.#search = null;
+    this.#progress = null;
+  }
+
+  /** One part more. True while it goes on. */
+  #searchOn(window: LogWindow, seek: LogSeek): boolean {
+    this.#search ??= new LogSearch(window.file, testFor(seek), seek.from, seek.direction);
+    const step = this.#search.step();
+    if (step.kind === 'searching') {
+      const progress = Math.floor(step.done * 100);
+      if (progress !== this.#progress) {
+        this.#progress = progress;
+        this.#news.changed();
+      }
+      return true;
+    }
+    this.#endSearch();
+    this.#answered = seek;
+    this.#news.sought(seek, step.kind === 'found' ? step.offset : step.kind === 'nothing' ? null : 'too long');
+    return false;
+  }
+}
+
+function isSame(a: LogWish | null, b: LogWish | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.directory === b.directory && a.place === b.place && a.seek === b.seek && a.hasFailed === b.hasFailed;
+}
+
+function testFor({ of, pattern }: LogSeek): LineTest {
+  if (of === 'error') return { matches: isErrorLine, hint: errorWords };
+  const read = readLogPattern(pattern);
+  if (read.kind === 'problem') return { matches: () => false, hint: null };
+  return { matches: (text) => text.search(read.regexp) >= 0, hint: read.hint };
+}

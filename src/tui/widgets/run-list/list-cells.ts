@@ -1,0 +1,124 @@
+import { parameterOf } from '../../../base/scalar.js';
+import { shortDuration } from '../../../text/duration.js';
+import { narrowMemory, narrowNumber } from '../../../text/numbers.js';
+import { columnKey, type CommonColumn } from '../../state/list-column-id.js';
+import type { RunSummary } from '../../state/port.js';
+import { commonValueOf, gpuMemoryOf, spreadOf, trendOf } from '../../model/branch-facts.js';
+import type { Branch } from '../../model/branch-index.js';
+import { type ListColumn, percentWidth } from './list-columns.js';
+import { parameterText } from '../../model/parameter-text.js';
+import { progressBar } from '../progress-bar.js';
+import { fit, fitRight, type Line, span, type Tone } from '../span.js';
+import { elapsed, progressOf } from '../../model/tally.js';
+
+/** What the cells of a row need besides its run. `now`: Unix ms. */
+export type CellContext = { readonly metric: string | null; readonly now: number };
+
+/** What a run shows in a column, as wide as that is; null for nothing. */
+export function runCell(run: RunSummary, column: ListColumn, at: CellContext): Line | null {
+  const key = columnKey(column.id);
+  if (key?.kind === 'parameter') return textCell(parameterText(parameterOf(run.parameters, key.key)), column, 'plain');
+  if (key !== null) return numberCell(run.metrics[key.key], column);
+  return runCells[column.id as CommonColumn](run, column, at);
+}
+
+/** What a group shows in a column; null for nothing. */
+export function branchCell(branch: Branch, column: ListColumn): Line | null {
+  const key = columnKey(column.id);
+  if (key?.kind === 'parameter') return textCell(commonValueOf(branch, key.key) ?? '', column, 'dim');
+  if (key !== null) return numberCell(spreadOf(branch, key.key)?.mean, column);
+  return branchCells[column.id as CommonColumn]?.(branch, column) ?? null;
+}
+
+type RunCell = (run: RunSummary, column: ListColumn, at: CellContext) => Line | null;
+
+const runCells: Record<CommonColumn, RunCell> = {
+  progress: (run, column) => barCell(run.progress === null ? null : progressOf(run), column, 'busy'),
+  left: remaining,
+  trend: ({ spark }, { width }) => (spark.length === 0 ? null : [span(sparkline(spark, width), 'spark')]),
+  metric: (run, column, { metric }) => (metric === null ? null : numberCell(run.metrics[metric], column)),
+  slot: ({ slot }, column) => textCell(slot ?? '', column, 'dim'),
+  time: (run, column, { now }) => {
+    const time = elapsed(run, now);
+    return time === null ? null : textCell(shortDuration(time), column, 'dim');
+  },
+  'gpu memory': ({ gpuMemory }, column) => textCell(memoryText(gpuMemory), column, 'dim'),
+  attempt: ({ attempt }, column) =>
+    attempt === 0 ? null : textCell(String(attempt), column, attempt > 1 ? 'warn' : 'dim'),
+  exit: ({ exit }, column) => (exit === null ? null : textCell(exitText(exit), column, exitTone(exit))),
+  priority: ({ priority }, column) => textCell(String(priority), column, priority === 0 ? 'faint' : 'plain'),
+};
+
+const branchCells: Partial<Record<CommonColumn, (branch: Branch, column: ListColumn) => Line | null>> = {
+  progress: ({ tally }, column) => barCell(tally.progress, column, 'accent'),
+  trend: (branch, { width }) => {
+    const trend = trendOf(branch);
+    return trend.every((value) => value === null) ? null : [span(sparkline(trend, width), 'spark')];
+  },
+  metric: ({ tally }, column) => numberCell(tally.metric?.mean, column),
+  'gpu memory': (branch, column) => textCell(memoryText(gpuMemoryOf(branch)), column, 'dim'),
+};
+
+/** A bar where there is room for one, and the number. */
+function barCell(fraction: number | null, { width }: ListColumn, tone: Tone): Line {
+  const percent = span(fitRight(fraction === null ? '' : percentOf(fraction), percentWidth), 'dim');
+  const bar = width - percentWidth - 1;
+  return bar > 0 ? [...progressBar(fraction, bar, tone), span(' '), percent] : [percent];
+}
+
+/** `67%`, never more than there is. */
+export function percentOf(fraction: number): string {
+  return `${Math.floor(fraction * 100)}%`;
+}
+
+/** Time left; or what is wrong with a run that goes on. */
+function remaining({ state, health, etaSeconds }: RunSummary, column: ListColumn): Line | null {
+  if (state !== 'running') return null;
+  if (health === 'nan') return textCell('NaN', column, 'bad');
+  if (health === 'stalled') return textCell('stall', column, 'warn');
+  return etaSeconds === null ? null : textCell(shortDuration(etaSeconds * 1000), column, 'dim');
+}
+
+/** A value that is not finite travels as null. */
+function numberCell(value: number | null | undefined, column: ListColumn): Line | null {
+  if (value === undefined) return null;
+  const text = narrowNumber(value ?? Number.NaN);
+  return textCell(text, column, text === 'NaN' ? 'bad' : 'value');
+}
+
+function textCell(text: string, { width, isRight }: ListColumn, tone: Tone): Line | null {
+  return text === '' ? null : [span(isRight ? fitRight(text, width) : fit(text, width), tone)];
+}
+
+function memoryText(mebibytes: number | null): string {
+  return mebibytes === null ? '' : narrowMemory(mebibytes);
+}
+
+type Exit = NonNullable<RunSummary['exit']>;
+
+function exitText(exit: Exit): string {
+  if (exit.class === 'failed') return exit.code === null ? 'failed' : `code ${exit.code}`;
+  return exit.class === 'signal' ? (exit.signal ?? 'signal') : exit.class;
+}
+
+function exitTone(exit: Exit): Tone {
+  return exit.class === 'done' ? 'dim' : exit.class === 'killed' ? 'warn' : 'bad';
+}
+
+/** Not the full block: rows below each other would run together. */
+const levels = '▁▂▃▄▅▆▇';
+
+/** The values as one row of blocks, `width` columns, newest at the right; a missing value is a space. */
+export function sparkline(values: readonly (number | null)[], width: number): string {
+  const known = values.filter((value): value is number => value !== null && Number.isFinite(value));
+  if (known.length === 0 || width <= 0) return ' '.repeat(Math.max(0, width));
+  const low = Math.min(...known);
+  const range = Math.max(...known) - low;
+  const columns = Math.min(width, values.length);
+  const drawn = Array.from({ length: columns }, (_, column) => {
+    const value = values[Math.floor(((column + 1) * values.length) / columns) - 1] ?? null;
+    if (value === null || !Number.isFinite(value)) return ' ';
+    return levels[range === 0 ? 3 : Math.round(((value - low) / range) * (levels.length - 1))];
+  });
+  return drawn.join('').padEnd(width);
+}

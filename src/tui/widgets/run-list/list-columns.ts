@@ -1,0 +1,134 @@
+import { columnKey, type ColumnId, initialColumns } from '../../state/list-column-id.js';
+import { shortKey } from '../short-key.js';
+import { textWidth } from '../../../text/display-width.js';
+import type { VaryingParameters } from '../../model/varying-parameters.js';
+
+/** One column with the room it has. Between two columns lies one space. */
+export type ListColumn = {
+  readonly id: ColumnId;
+  readonly heading: string;
+  readonly width: number;
+  readonly isRight: boolean;
+};
+
+/** How the list is laid out. Left of the name lies one column for the marks. */
+export type ListLayout = {
+  /** All together with the spaces between them. */
+  readonly total: number;
+  readonly name: number;
+  /** Those there is room for, from left to right. */
+  readonly columns: readonly ListColumn[];
+  /** Whether a column had to be left out. */
+  readonly isCramped: boolean;
+};
+
+/** What the widths depend on. `longest`: columns of the longest name that should be readable. */
+export type ListWishes = {
+  readonly columns: readonly ColumnId[] | null;
+  readonly metric: string | null;
+  readonly longest: number;
+  readonly variety: () => VaryingParameters;
+};
+
+/** Columns for the sign of a mark. */
+export const gutter = 1;
+/** Columns of the number beside the bar. */
+export const percentWidth = 4;
+
+const nameWidths = { least: 18, most: 24, good: 32 };
+const barWidths = { least: 8, most: 24 };
+const sparkWidths = { least: 8, most: 24 };
+/** In the order in which they are worth their room; before them all that a person has added. */
+const worth: readonly ColumnId[] = ['progress', 'time', 'left', 'trend', 'slot'];
+
+/** What fits into `width` columns. The name gets most of what is over, then bar and sparkline. */
+export function listLayout(width: number, wishes: ListWishes): ListLayout {
+  const wanted = wishes.columns ?? initialColumns;
+  const least = Math.min(nameWidths.most, Math.max(nameWidths.least, wishes.longest)) - gutter;
+  const sizes = new Map<ColumnId, number>();
+  let room = width - gutter - least;
+  for (const [id, size] of wantedSizes(wanted, wishes)) {
+    if (room < size + (sizes.has(id) ? 0 : 1)) break;
+    room -= size + (sizes.has(id) ? 0 : 1);
+    sizes.set(id, (sizes.get(id) ?? 0) + size);
+  }
+  const toName = Math.min(room, Math.max(0, nameWidths.good - least));
+  const { bar, spark } = shareOut(sizes, room - toName);
+  const extra: Partial<Record<ColumnId, number>> = { progress: bar, trend: spark };
+  const columns = wanted.flatMap((id): ListColumn[] => {
+    const size = sizes.get(id);
+    if (size === undefined) return [];
+    return [{ id, ...headingOf(id, wishes), width: size + (extra[id] ?? 0) }];
+  });
+  const used = columns.reduce((sum, column) => sum + column.width + 1, 0);
+  return { total: width, name: width - gutter - used, columns, isCramped: columns.length < wanted.length };
+}
+
+/** In the order of their worth. The bar comes after its number, as what that column can do without. */
+function wantedSizes(wanted: readonly ColumnId[], wishes: ListWishes): [ColumnId, number][] {
+  const added = wanted.filter((id) => !worth.includes(id));
+  const metricFirst = [...added.filter((id) => id === 'metric'), ...added.filter((id) => id !== 'metric')];
+  const rest = worth.filter((id) => wanted.includes(id));
+  return [...metricFirst, ...rest].flatMap((id): [ColumnId, number][] =>
+    id === 'progress'
+      ? [
+          [id, percentWidth],
+          [id, barWidths.least + 1],
+        ]
+      : [[id, leastWidth(id, wishes)]],
+  );
+}
+
+/** What is over goes to the trend and to the bar in equal parts, as far as they are there and gain from it. */
+function shareOut(sizes: ReadonlyMap<ColumnId, number>, over: number): { bar: number; spark: number } {
+  const hasBar = (sizes.get('progress') ?? 0) > percentWidth;
+  const most = { bar: hasBar ? barWidths.most - barWidths.least : 0, spark: 0 };
+  if (sizes.has('trend')) most.spark = sparkWidths.most - sparkWidths.least;
+  const spark = Math.min(most.spark, most.bar > 0 ? over >> 1 : over);
+  return { bar: Math.min(most.bar, over - spark), spark };
+}
+
+/** For a parameter that has one value in all runs. */
+const sameWidth = 6;
+const numberWidths = { least: 8, most: 14 };
+const commonWidths: Partial<Record<ColumnId, number>> = {
+  time: 6,
+  left: 6,
+  trend: sparkWidths.least,
+  slot: 5,
+  attempt: 3,
+  exit: 8,
+  priority: 4,
+  'gpu memory': 6,
+};
+
+function leastWidth(id: ColumnId, wishes: ListWishes): number {
+  const common = commonWidths[id];
+  if (common !== undefined) return common;
+  const heading = textWidth(headingOf(id, wishes).heading);
+  const key = columnKey(id);
+  const widest = key?.kind === 'parameter' ? (wishes.variety().get(key.key)?.width ?? sameWidth) : numberWidths.least;
+  return Math.min(numberWidths.most, Math.max(heading, widest));
+}
+
+type Heading = Pick<ListColumn, 'heading' | 'isRight'>;
+
+const commonHeadings: Partial<Record<ColumnId, Heading>> = {
+  progress: { heading: 'progress', isRight: false },
+  left: { heading: 'left', isRight: true },
+  trend: { heading: 'trend', isRight: false },
+  slot: { heading: 'slot', isRight: false },
+  time: { heading: 'time', isRight: true },
+  attempt: { heading: 'try', isRight: true },
+  exit: { heading: 'exit', isRight: false },
+  priority: { heading: 'prio', isRight: true },
+  'gpu memory': { heading: 'memory', isRight: true },
+};
+
+function headingOf(id: ColumnId, { metric, variety }: ListWishes): Heading {
+  const common = commonHeadings[id];
+  if (common !== undefined) return common;
+  const key = columnKey(id);
+  if (key?.kind === 'parameter') return { heading: key.key, isRight: variety().get(key.key)?.isNumeric ?? false };
+  return { heading: shortKey(key?.key ?? metric ?? ''), isRight: true };
+}

@@ -1,0 +1,63 @@
+import { runTest } from '../../../query/match.js';
+import { readRunQuery } from '../../../query/parser.js';
+import { fittingLook, isSameLook, type ListLook, lookOf, plainLook, withLook } from '../../state/list-look.js';
+import type { RunSummary } from '../../state/port.js';
+import type { PreferencesPort, SavedView } from '../../state/preferences-port.js';
+import type { UiState } from '../../state/ui-state.js';
+
+/** Under this name a window that shows all sweeps keeps how it looked; no sweep can be called so. */
+const allSweeps = '*';
+
+/** Remembers for one sweep how its list looked and which views were saved. */
+export class ListMemory {
+  readonly #preferences: PreferencesPort;
+  readonly #sweep: string;
+  readonly #tell: (problem: string) => void;
+  #views: readonly SavedView[];
+  #last: ListLook | null;
+
+  /** `sweep`: null for all of them. `tell`: says why something could not be kept. */
+  constructor(preferences: PreferencesPort, sweep: string | null, tell: (problem: string) => void) {
+    this.#preferences = preferences;
+    this.#sweep = sweep ?? allSweeps;
+    this.#tell = tell;
+    const { views, last } = preferences.ofSweep(this.#sweep);
+    this.#views = views;
+    this.#last = last;
+  }
+
+  /** The state as the window was left, as far as it still fits. A filter that would hide every run is not brought back. */
+  restored(ui: UiState, runs: readonly RunSummary[], now: number): UiState {
+    const withViews = { ...ui, views: this.#views };
+    if (this.#last === null) return withViews;
+    const look = fittingLook(this.#last, runs);
+    return withLook(withViews, { ...look, filter: showsAny(look.filter, runs, now) ? look.filter : '' });
+  }
+
+  /** Keeps the views if they have changed. */
+  keepViews({ views }: UiState): void {
+    if (views === this.#views) return;
+    this.#views = views;
+    this.#keep();
+  }
+
+  /** Keeps how the list looks now, if it looked otherwise before. */
+  keepLook(ui: UiState): void {
+    const look = lookOf(ui);
+    if (isSameLook(look, this.#last ?? plainLook)) return;
+    this.#last = look;
+    this.#keep();
+  }
+
+  #keep(): void {
+    const kept = this.#preferences.keepSweep(this.#sweep, { views: this.#views, last: this.#last });
+    void kept.then((problem) => {
+      if (problem !== null) this.#tell(problem);
+    });
+  }
+}
+
+function showsAny(filter: string, runs: readonly RunSummary[], now: number): boolean {
+  const query = readRunQuery(filter);
+  return query.kind !== 'problem' && runs.some(runTest(query, now));
+}

@@ -1,0 +1,302 @@
+import { cleanText } from '../../../text/display-text.js';
+import { textWidth } from '../../../text/display-width.js';
+import { narrowNumber } from '../../../text/numbers.js';
+import { Memo } from '../../../base/memo.js';
+import { Memoized } from '../../../base/memoize.js';
+import type { RunId, RunSummary } from '../../state/port.js';
+import { scrollTo } from '../scroll.js';
+import { markState } from '../../model/branch-facts.js';
+import type { Branch, RunNode, TreeNode } from '../../model/branch-index.js';
+import { countsLine } from '../counts-line.js';
+import { branchCell, type CellContext, percentOf, runCell } from './list-cells.js';
+import { gutter, type ListColumn, type ListLayout, listLayout, percentWidth } from './list-columns.js';
+import { progressBar } from '../progress-bar.js';
+import { runReason } from '../../model/run-reason.js';
+import type { Sort } from '../../state/sort.js';
+import {
+  columnsOf,
+  ends,
+  fit,
+  fitLine,
+  fitRight,
+  type Line,
+  lineWidth,
+  onBackground,
+  plainText,
+  span,
+  type Tone,
+} from '../span.js';
+import { stateLook } from '../../model/state-look.js';
+import type { Tally } from '../../model/tally.js';
+import type { WindowModel } from '../../model/window-model.js';
+
+/** Rows that are looked at for the longest name: the layout must not change while one scrolls. */
+const measured = 200;
+
+/** The tree of groups and runs: a heading and `height - 1` rows, of which only those on the screen are computed. */
+export function listPane(model: WindowModel, width: number, height: number): Line[] {
+  const heading = listHeading(layoutFor(model, width), model.ui.sort);
+  return [fitLine(heading, width), ...listRows(model, width, height - 1)];
+}
+
+/** The rows alone, for a small screen. */
+export function listRows(model: WindowModel, width: number, height: number): Line[] {
+  const { rows, index, ui } = model;
+  if (rows.length === 0) return emptyList(model, width, height);
+  const layout = layoutFor(model, width);
+  const top = scrollTo(index, ui.top, height, rows.length);
+  return rows.slice(top, top + height).map((node, offset) => {
+    const line = rowOf(node, model, layout);
+    return top + offset === index ? onBackground(line, 'selected') : line;
+  });
+}
+
+/** As wide as the layout; drawn again only when something has changed that it shows. A node is never changed itself. */
+function rowOf(node: TreeNode, model: WindowModel, layout: ListLayout): Line {
+  let last = drawn.get(node);
+  if (last === undefined) drawn.set(node, (last = new Memoized<Line>()));
+  const { marks } = model.ui;
+  if (node.kind === 'run') {
+    const isMarked = marks.has(node.run.id);
+    const { now, metric } = model;
+    return last.value([layout, now, metric, isMarked], () =>
+      fitLine(runRow(node, isMarked, layout, { now, metric }), layout.total),
+    );
+  }
+  const isFolded = model.isFolded(node);
+  const digit = node.kind === 'group' ? jumpNumber(model, node.key) : null;
+  return last.value([layout, isFolded, digit, marks], () =>
+    fitLine(branchRow(node, layout, { isFolded, digit, marks }), layout.total),
+  );
+}
+
+const drawn = new WeakMap<TreeNode, Memoized<Line>>();
+
+/** The same object for as long as nothing in it has changed. */
+function layoutFor({ rows, ui, metric, variety }: WindowModel, width: number): ListLayout {
+  const longest = rows.slice(0, measured).reduce((most, node) => Math.max(most, nameWidth(node)), 0);
+  const { columns } = ui;
+  return layouts.value(variety, JSON.stringify([width, longest, metric, columns]), () =>
+    listLayout(width, { columns, metric, longest, variety }),
+  );
+}
+
+const layouts = new Memo<WindowModel['variety'], ListLayout>(4);
+
+/** Columns of mark, indentation, sign and name; a group's name may be longer, for it can take the room of its bar. */
+function nameWidth(node: TreeNode): number {
+  return node.kind === 'run' ? gutter + 2 * node.depth + 2 + node.label.length : 0;
+}
+
+/** The digit that jumps to a group; null from the eleventh on. */
+function jumpNumber({ groups }: WindowModel, key: string): number | null {
+  const position = groups.slice(0, 10).findIndex((group) => group.key === key);
+  return position < 0 ? null : (position + 1) % 10;
+}
+
+function emptyList({ ui, tally }: WindowModel, width: number, height: number): Line[] {
+  const why =
+    tally.total > 0
+      ? [`No run matches ${ui.filter}`, 'Esc shows all runs again.']
+      : ['There are no runs yet.', 'They appear here as soon as they are submitted.'];
+  return why.slice(0, height).map((text) => fitLine([span(`  ${text}`, 'dim')], width));
+}
+
+/** The words above the columns; the one the runs are ordered by stands out, with an arrow where it has room. */
+function listHeading({ name, columns }: ListLayout, sort: Sort): Line {
+  const arrow = sort.isReversed ? '↑' : '↓';
+  const byName = sort.by === 'name';
+  const first = span(fit(`   run${byName ? ` ${arrow}` : ''}`, name + 1), byName ? 'accent' : 'faint');
+  return [first, ...columns.flatMap((column) => [span(' '), word(column, sort, arrow)])];
+}
+
+function word({ id, heading, width, isRight }: ListColumn, sort: Sort, arrow: string): Line[number] {
+  const isOrdered = id === sort.by;
+  const text = isOrdered && textWidth(heading) < width ? `${heading}${arrow}` : heading;
+  return span(isRight ? fitRight(text, width) : fit(text, width), isOrdered ? 'accent' : 'faint');
+}
+
+/** How a group stands in the list. `digit`: the key that jumps to it, or null. */
+type BranchPlace = {
+  readonly isFolded: boolean;
+  readonly digit: number | null;
+  readonly marks: ReadonlySet<RunId>;
+};
+
+/** A group or subgroup: its runs in sum. */
+function branchRow(branch: Branch, layout: ListLayout, { isFolded, digit, marks }: BranchPlace): Line {
+  const name = [
+    span(`${'  '.repeat(branch.depth)}${isFolded ? '▸' : '▾'} `, 'dim'),
+    span(digit === null ? '' : `${digit} `, 'faint'),
+    span(branch.label, branch.kind === 'group' ? 'title' : 'strong'),
+    span(branch.title === null ? '' : `  ${branch.title}`, 'dim'),
+  ];
+  const { columns } = layout;
+  const head = columns.slice(0, headLength(columns));
+  const rest = columns.slice(head.length);
+  return [markSign(markState(branch, marks)), ...headOf(branch.tally, name, layout.name, head), ...tail(branch, rest)];
+}
+
+/** How many columns after the name a group fills with its name, its progress and its counts as it likes. */
+function headLength(columns: readonly ListColumn[]): number {
+  const end = columns.findIndex(({ id }) => id !== 'progress' && id !== 'left');
+  return end < 0 ? columns.length : end;
+}
+
+/**
+ * Name, progress and counts. The bar stands under that of the other rows where the name leaves it its place; a long title
+ * takes that place, for words say more than a bar.
+ */
+function headOf(tally: Tally, name: Line, nameWidth: number, columns: readonly ListColumn[]): Line {
+  const middle = columns.reduce((sum, { width }) => sum + width + 1, 0);
+  const counts = countsLine(tally);
+  const bar = columns[0]?.id === 'progress' ? columns[0].width - percentWidth - 1 : 0;
+  const percent = percentOf(tally.progress).padStart(percentWidth);
+  if (lineWidth(name) > nameWidth || bar <= 0) return longNamed(name, percent, counts, nameWidth + middle);
+  const room = middle - bar - 2;
+  const words = [span(`${percent} `, 'dim'), ...counts];
+  const shown = lineWidth(words) <= room ? words : counts;
+  if (lineWidth(shown) > room) return longNamed(name, percent, counts, nameWidth + middle);
+  return [
+    ...fitLine(name, nameWidth),
+    span(' '),
+    ...progressBar(tally.progress, bar, 'accent'),
+    span(' '),
+    ...fitLine(shown, room),
+  ];
+}
+
+/** The counts at the right end, and the percentage before them if the name leaves it room. */
+function longNamed(name: Line, percent: string, counts: Line, width: number): Line {
+  const numbers = [span(`  ${percent.trim()} `, 'dim'), ...counts];
+  const fits = lineWidth(name) + lineWidth(numbers) <= width;
+  return ends(name, fits ? numbers : [span(' '), ...counts], width);
+}
+
+/** The other columns; the deviation of the metric has the empty ones that follow it. */
+function tail(branch: Branch, columns: readonly ListColumn[]): Line {
+  const cells = columns.map((column) => branchCell(branch, column));
+  const metric = columns.findIndex(({ id }) => id === 'metric');
+  const after = metric + 1;
+  let end = after;
+  while (metric >= 0 && end < columns.length && cells[end] === null) end++;
+  const width = columns.slice(after, end).reduce((sum, column) => sum + column.width + 1, 0);
+  return columns.flatMap((column, index): Line => {
+    if (index === after && width > 0) return [span(fit(` ${deviationText(branch.tally)}`, width), 'dim')];
+    return index > after && index < end ? [] : cell(cells[index]!, column);
+  });
+}
+
+function deviationText({ metric }: Tally): string {
+  return metric === null || metric.count < 2 ? '' : `±${shortDeviation(metric.deviation)}`;
+}
+
+/** Two digits that count are more than a handful of seeds can tell; one where it is small. */
+function shortDeviation(value: number): string {
+  if (value >= 100 || value === 0) return narrowNumber(value);
+  if (value < 1e-3) return value.toExponential(0);
+  return value.toPrecision(value < 0.01 ? 1 : 2);
+}
+
+/** Columns below which a reason would be a stump. */
+const leastReason = 12;
+
+/** Words that lie over several columns, from the one to before the other. */
+type Words = { readonly text: string; readonly tone: Tone; readonly from: number; readonly to: number };
+
+/** One run: mark, sign, name, and its columns; or, over those that have nothing to say, why it is as it is. */
+export function runRow(node: RunNode, isMarked: boolean, layout: ListLayout, at: CellContext): Line {
+  const { run } = node;
+  const { columns } = layout;
+  const cells = columns.map((column) => runCell(run, column, at));
+  const words = wordsOver(run, cells, layout, at.now);
+  const parts = columns.flatMap((column, index): Line => {
+    if (words === null || index < words.from || index >= words.to) return cell(cells[index]!, column);
+    if (index > words.from) return [];
+    return [gap, span(fit(words.text, widthOf(columns, words)), words.tone)];
+  });
+  return [markSign(isMarked ? 'all' : 'none'), ...nameOf(node, layout.name), ...parts];
+}
+
+/** Two characters in their own place, so that a mark moves nothing. */
+function markSign(state: 'all' | 'some' | 'none'): Line[number] {
+  if (state === 'none') return span(' ');
+  return state === 'all' ? span('◆', 'accent') : span('◇', 'accent');
+}
+
+/** What a column shows, with the space before it. */
+function cell(content: Line | null, { width }: ListColumn): Line {
+  return content === null ? [span(' '.repeat(width + 1))] : [gap, ...content];
+}
+
+const gap = span(' ');
+
+function nameOf({ run, label, shared, depth }: RunNode, width: number): Line {
+  const look = stateLook[run.state];
+  const indent = '  '.repeat(depth);
+  const room = width - indent.length - 2;
+  return [span(indent), span(look.glyph, look.tone), span(` ${fitName(cleanText(label), room, shared)}`)];
+}
+
+/** Why a run is not simply running, over its progress and whatever else is empty. */
+function wordsOver(run: RunSummary, cells: readonly (Line | null)[], layout: ListLayout, now: number): Words | null {
+  const { columns } = layout;
+  const reason = runReason(run, now);
+  if (reason === null) return run.state === 'done' ? doneWords(run, columns) : null;
+  const stretch = longest(columns, (index) => isSoft(columns[index]!) || cells[index] === null);
+  if (widthOf(columns, stretch) >= leastReason) return { ...reason, ...stretch };
+  // Where there is little room a reason comes before all else; where a person chose other columns, they come first.
+  return layout.isCramped ? { ...reason, from: 0, to: columns.length } : null;
+}
+
+/** A full bar would say no more; how it ended may, where there is room for the whole of it. */
+function doneWords({ reason }: RunSummary, columns: readonly ListColumn[]): Words | null {
+  const from = columns.findIndex(({ id }) => id === 'progress');
+  if (from < 0) return null;
+  const to = columns[from + 1]?.id === 'left' ? from + 2 : from + 1;
+  const whole = reason === null ? 'done' : `done · ${cleanText(reason)}`;
+  const fits = textWidth(whole) <= widthOf(columns, { from, to });
+  return { text: fits ? whole : 'done', tone: 'dim', from, to };
+}
+
+/** Columns a reason may lie over though a run that failed has something to show in them. */
+function isSoft({ id }: ListColumn): boolean {
+  return id === 'progress' || id === 'left' || id === 'trend';
+}
+
+type Stretch = { readonly from: number; readonly to: number };
+
+/** The widest stretch of neighbouring columns that are free. */
+function longest(columns: readonly ListColumn[], isFree: (index: number) => boolean): Stretch {
+  let best: Stretch = { from: 0, to: 0 };
+  for (let from = 0; from < columns.length; from++) {
+    let to = from;
+    while (to < columns.length && isFree(to)) to++;
+    if (widthOf(columns, { from, to }) > widthOf(columns, best)) best = { from, to };
+    from = Math.max(from, to);
+  }
+  return best;
+}
+
+function widthOf(columns: readonly ListColumn[], { from, to }: Stretch): number {
+  return columns.slice(from, to).reduce((sum, { width }) => sum + width + 1, -1);
+}
+
+/** Columns of the beginning that are always left. */
+const leastHead = 4;
+
+/**
+ * A name in exactly `width` columns. One that is too long loses its middle, for the end of a run's name is what tells it
+ * from its siblings: `A_bsweep_single_N1024_B8_s0` → `A_bs…1024_B8_s0`. `shared`: how much of it they have in common.
+ */
+export function fitName(name: string, width: number, shared: number): string {
+  const columns = textWidth(name);
+  if (columns <= width || width < 2 * leastHead) return fit(name, width);
+  const own = columns - textWidth(name.slice(0, shared));
+  const half = Math.ceil((width - 1) / 2);
+  // Names that differ early on have their beginning to tell them apart as well.
+  const tail = shared <= leastHead ? half : Math.min(width - leastHead - 1, Math.max(own, half));
+  const line = [span(name)];
+  const [head, end] = [columnsOf(line, 0, width - 1 - tail), columnsOf(line, columns - tail, columns)];
+  return `${plainText(head)}…${plainText(end)}`;
+}

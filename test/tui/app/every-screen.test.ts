@@ -1,0 +1,247 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { GpuIndex } from '../../../src/base/ids.js';
+import { toAscii } from '../../../src/text/ascii.js';
+import type { WindowStore } from '../../../src/tui/app/window-store.js';
+import type { Draft } from '../../../src/tui/state/editor-port.js';
+import { LinePainter } from '../line-painter.js';
+import type { RunFilesPort, RunWord } from '../../../src/tui/state/port.js';
+import { themeFor } from '../../../src/tui/terminal/theme.js';
+import type { Dialog, Screen } from '../../../src/tui/state/ui-state.js';
+import { textWidth } from '../../../src/text/display-width.js';
+import { type Line, lineWidth } from '../../../src/tui/widgets/span.js';
+import { LogInMemory } from '../../logs/log-bytes.js';
+import { aWindow, frameOf } from '../frames.js';
+import { knownSummary } from '../known-summary.js';
+import { aRun, aSweep, memorySweep, SimulatedFleet } from '../simulated-fleet.js';
+
+type Fleet = ReturnType<typeof memorySweep>;
+
+let open: WindowStore[] = [];
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  open.forEach((store) => store.close());
+  open = [];
+  vi.useRealTimers();
+});
+
+const ready: Draft = {
+  title: 'extend abcd',
+  path: '/home/ada/.cache/memrl-tui/drafts/abcd.yaml',
+  verdict: { kind: 'ready', summary: '12 new runs', lines: Array.from({ length: 60 }, (_, at) => `+ E_new_s${at}`) },
+};
+const refused: Draft = { ...ready, verdict: { kind: 'refused', lines: ['line 3: nam', '3 | nam: abcd', '→ name'] } };
+
+/** How to come to each screen and to each dialog from the list: keys, `"text` typed; the compiler knows if one is missing. */
+const screens: Record<Screen['kind'], readonly string[][]> = {
+  jobs: [[], ['right', 'down', 'down'], ['1', 'left', 'end'], ['*'], ['s', 's', 'I']],
+  open: [
+    ['enter'],
+    ['right', 'down', 'down', 'enter'],
+    ['right', 'down', 'down', 'enter', 'tab'],
+    ['right', 'down', 'down', 'enter', 'tab', 'tab', 'pagedown'],
+    ['right', 'down', 'down', 'enter', 'tab', 'tab', 'tab'],
+    ['right', 'down', 'down', 'enter', '/', '"bits', 'enter', 'n', 'w', 'pageup'],
+    ['!'],
+  ],
+  compare: [['c'], ['c', 'right', 'b', 'down'], ['*', 'c', 'tab'], ['*', 'c', 'tab', 'tab']],
+  gpus: [['d'], ['d', 'down', 'enter']],
+  sweep: [['S'], ['S', 'end']],
+};
+const dialogs: Record<Dialog['kind'], readonly string[][]> = {
+  none: [['escape']],
+  help: [['?'], ['?', 'end']],
+  table: [['t']],
+  metrics: [['m', 'down']],
+  'x-axis': [['x', 'end']],
+  axes: [['2', 'c', 'tab', 'tab', 'x']],
+  filter: [
+    ['/', '"sta'],
+    ['/', '"status:', 'tab'],
+    ['/', '"N>>', 'enter'],
+  ],
+  palette: [[':'], [':', '"ki'], [':', '"kill status:', 'down'], [':', '"nothing like it', 'enter']],
+  draft: [['(ready)'], ['(ready)', 'pagedown'], ['(refused)']],
+  grouping: [['g', 'down', 'enter']],
+  columns: [['C', 'down', 'space', 'right']],
+  views: [['v', '"a name', 'enter', 'v']],
+  search: [['right', 'down', 'down', 'enter', '/', '"(']],
+  confirm: [['K'], ['right', 'down', 'down', 'k']],
+};
+const routes = [...Object.values(screens), ...Object.values(dialogs)].flat();
+
+function keysOf(key: string): string[] {
+  return key.startsWith('"') ? [...key.slice(1)].map((one) => (one === ' ' ? 'space' : one)) : [key];
+}
+
+function go(store: WindowStore, route: readonly string[]): void {
+  for (const key of route.flatMap(keysOf)) {
+    if (key === '(ready)') store.review(ready);
+    else if (key === '(refused)') store.review(refused);
+    else store.press(key);
+    frameOf(store);
+    vi.advanceTimersByTime(60);
+  }
+  frameOf(store);
+  vi.advanceTimersByTime(600);
+}
+
+function windowOn(fleet: Fleet): WindowStore {
+  const store = aWindow(fleet, {
+    summary: knownSummary((width) => ['setting  bits/episode', '='.repeat(width)]),
+  });
+  open.push(store);
+  return store;
+}
+
+const words: readonly RunWord[] = ['running', 'done', 'failed', 'queued', 'paused', 'killed', 'held', 'lost'];
+
+/** Any number of runs in ten groups, with every state among them. `dress`: what is to be different. */
+function fleetOf(count: number, dress: (text: string) => string = (text) => text): Fleet {
+  const now = 1_000_000_000;
+  const runs = Array.from({ length: count }, (_, index) => {
+    const [group, state] = [`g${index % 10}`, words[index % words.length]!];
+    const hasBegun = state !== 'queued' && state !== 'held';
+    return aRun(`run_${index}`, {
+      ...{
+        group: dress(group),
+        name: dress(`run_${index}`),
+        subgroup: index % 3 === 0 ? null : dress(`s${index % 4}`),
+      },
+      ...{ state, parameters: { seed: index % 3, [dress('N')]: index, word: dress('value') } },
+      reason: state === 'failed' ? dress('ValueError: loss is NaN') : null,
+      ...(hasBegun ? { startedAt: now - 5000, progress: 0.4, attempt: 1, slot: 'cpu 0' } : {}),
+      ...(hasBegun ? { metrics: { 'test/bits_known': index / 7, [dress('loss')]: 0.1 }, spark: [1, 2, 3, 2] } : {}),
+      ...(state === 'done' || state === 'failed' ? { endedAt: now - 1000, progress: 1 } : {}),
+    });
+  });
+  const groups = Array.from({ length: 10 }, (_, at) => ({ name: dress(`g${at}`), title: dress('title'), needs: [] }));
+  const fleet = new SimulatedFleet(count === 0 ? [] : [aSweep({ groups })], runs);
+  fleet.status = { ...fleet.status, problem: dress('The disk is full.'), gpus: [gpu(dress)] };
+  return { fleet, files: filesOf(dress), now };
+}
+
+function gpu(dress: (text: string) => string): SimulatedFleet['status']['gpus'][number] {
+  return {
+    ...{ index: GpuIndex.parse(0), uuid: 'GPU-0', name: dress('NVIDIA H100'), runs: [], drained: false, mps: false },
+    ...{ memoryTotal: 81_559, memoryUsed: 9000, utilization: 50, temperature: 60, power: 200 },
+    ...{ foreign: [{ pid: 7, name: dress('python'), memory: 512 }], leasedBy: null },
+  };
+}
+
+function filesOf(dress: (text: string) => string): RunFilesPort {
+  const x = Float64Array.from({ length: 50 }, (_, index) => index);
+  const text = Array.from({ length: 90 }, (_, index) => dress(`step ${index} bits 1 Error: none`)).join('\n');
+  return {
+    metrics: () => ({
+      refresh: () => false,
+      keys: () => ['test/bits_known', dress('loss')],
+      series: () => ({ x, y: x.map(Math.sqrt) }),
+    }),
+    logTail: (_, count) => text.split('\n').slice(-count),
+    openLog: () => new LogInMemory(text),
+    dossier: () => null,
+  };
+}
+
+const fleets: readonly [string, () => Fleet][] = [
+  ['no run', () => fleetOf(0)],
+  ['one run', () => fleetOf(1)],
+  ['48 runs', () => memorySweep()],
+  ['1,000 runs', () => fleetOf(1000)],
+];
+/** The least, the greatest, and those between which the layout changes. */
+const sizes: readonly [number, number][] = [
+  [40, 10],
+  [80, 24],
+  [141, 40],
+  [400, 120],
+];
+
+function expectFits(store: WindowStore, route: readonly string[], [width, height]: readonly [number, number]): void {
+  store.resize(width, height);
+  const lines = frameOf(store);
+  const where = `${route.join(' ')} at ${width}×${height}`;
+  expect(lines, where).toHaveLength(height);
+  expect(
+    lines.flatMap((line, row) => (lineWidth(line) === width ? [] : [`row ${row} of ${where}: ${lineWidth(line)}`])),
+  ).toEqual([]);
+}
+
+describe.each(fleets)('every screen and dialog, with %s', (_, fleet) => {
+  it('has exactly the size of the terminal, from 40 × 10 to 400 × 120', { timeout: 120_000 }, () => {
+    for (const route of routes) {
+      const store = windowOn(fleet());
+      store.resize(100, 30);
+      go(store, route);
+      sizes.forEach((size) => expectFits(store, route, size));
+      store.close();
+    }
+  });
+});
+
+/** What a program may write: right to left, marks on marks, joined emoji, wide ones, controls, escapes. */
+const wild = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.constantFrom(
+    'שלום עולם',
+    'مرحبا',
+    '\u202eevil\u202c',
+    '\u2067x',
+    '👩‍👩‍👧‍👦',
+    '🇸🇪',
+    'e\u0301'.repeat(9),
+    'ｗｉｄｅ',
+    '你好',
+    'क्षि',
+  ),
+  fc.constantFrom('\u001b[2J\u001b[H', '\u001b]0;title\u0007', '\r\n\t\b', '\u0000', '\u009b31m', '\ud800', '\ufeff'),
+);
+
+/** What no terminal may be given: it moves the cursor, sets modes or turns the direction of what follows. */
+const harmful = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
+
+describe('every screen and dialog, with foreign text in every name, value and line', () => {
+  it('keeps its columns, and lets nothing through that a terminal would obey', { timeout: 120_000 }, () => {
+    const size = fc.record({ width: fc.integer({ min: 40, max: 160 }), height: fc.integer({ min: 10, max: 50 }) });
+    fc.assert(
+      fc.property(fc.constantFrom(...routes), wild, size, (route, text, { width, height }) => {
+        const store = windowOn(fleetOf(24, (plain) => `${plain}${text}`));
+        store.resize(100, 30);
+        go(store, route);
+        expectFits(store, route, [width, height]);
+        expect(painted(frameOf(store), width, height)).not.toMatch(harmful);
+        store.close();
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('where only ASCII can be shown', () => {
+  it('has a stand-in of the same width for every character of every screen', () => {
+    for (const route of routes) {
+      const store = windowOn(fleetOf(24));
+      store.resize(141, 40);
+      go(store, route);
+      const wrong = frameOf(store).flatMap((line) => line.filter(({ text }) => !hasStandIns(text)));
+      expect(wrong, route.join(' ')).toEqual([]);
+      store.close();
+    }
+  });
+});
+
+/** What is not known becomes a question mark; those that are there before stand for themselves. */
+function hasStandIns(text: string): boolean {
+  const plain = toAscii(text);
+  const asked = (own: string): number => own.split('?').length;
+  return /^[ -~]*$/.test(plain) && textWidth(plain) === textWidth(text) && asked(plain) === asked(text);
+}
+
+/** What a terminal is given, but for the codes of the painter itself. */
+function painted(lines: readonly Line[], width: number, height: number): string {
+  const written: string[] = [];
+  const target = { write: (codes: string) => written.push(codes), writableLength: 0, once: () => undefined };
+  new LinePainter(target, themeFor({ colours: 256, ascii: false })).paint(lines, width, height);
+  return written.join('').replace(/\u001b\[(\?2026[hl]|2J|[0-9;]*[mHGC])/g, '');
+}

@@ -1,0 +1,268 @@
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runFiles as contractFiles } from '../../../src/contract/files.js';
+import type { WindowStore } from '../../../src/tui/app/window-store.js';
+import { runFiles } from '../../../src/tui/app/open-window.js';
+import type { RunFilesPort } from '../../../src/tui/state/port.js';
+import type { SummaryPort } from '../../../src/tui/state/summary-port.js';
+import { listPane } from '../../../src/tui/widgets/run-list/list-pane.js';
+import { plainText } from '../../../src/tui/widgets/span.js';
+import { LogInMemory } from '../../logs/log-bytes.js';
+import { aWindow, screenText, frameOf } from '../frames.js';
+import { knownSummary } from '../known-summary.js';
+import { aRun, aSweep, memorySweep, SimulatedFleet } from '../simulated-fleet.js';
+
+const NOW = 1_000_000;
+const groups = ['A', 'B'].map((name) => ({ name, title: null, needs: [] }));
+const noFiles: RunFilesPort = {
+  metrics: () => ({
+    refresh: () => false,
+    keys: () => [],
+    series: () => ({ x: new Float64Array(), y: new Float64Array() }),
+  }),
+  logTail: () => [],
+  openLog: () => new LogInMemory(),
+  dossier: () => null,
+};
+
+let open: WindowStore[] = [];
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  open.forEach((store) => store.close());
+  open = [];
+  vi.useRealTimers();
+});
+
+function show(
+  fleet: SimulatedFleet,
+  options: Parameters<typeof aWindow>[1] & { files?: RunFilesPort } = {},
+): WindowStore {
+  const store = aWindow({ fleet, files: options.files ?? noFiles, now: NOW }, options);
+  store.resize(120, 40);
+  open.push(store);
+  return store;
+}
+
+function twoRuns(): SimulatedFleet {
+  return new SimulatedFleet([aSweep({ groups })], [aRun('A_1', { state: 'running' }), aRun('B_1')]);
+}
+
+describe('the window', () => {
+  it('sends an order and shows the answer', async () => {
+    const fleet = twoRuns();
+    const store = show(fleet);
+    ['down', 'k', 'k'].forEach((key) => store.press(key));
+    expect(screenText(store).join('\n')).toContain('Killing A_1 …');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(fleet.asked).toEqual(['kill abcd/A_1']);
+    expect(screenText(store).join('\n')).toContain('it will be done');
+  });
+
+  it('shows a refusal with what to do about it', async () => {
+    const fleet = twoRuns();
+    fleet.answer = { ok: false, message: 'the disk is full', fix: 'Free some space.' };
+    const store = show(fleet);
+    ['down', 'k', 'k'].forEach((key) => store.press(key));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(screenText(store).join('\n')).toContain('the disk is full → Free some space.');
+  });
+
+  it('draws again on news, on keys and once a second, and not after it was closed', () => {
+    const fleet = twoRuns();
+    const store = show(fleet);
+    let frames = 0;
+    store.subscribe(() => frames++);
+    fleet.publish();
+    store.press('down');
+    expect(frames).toBe(2);
+    vi.advanceTimersByTime(2000);
+    expect(frames).toBeGreaterThanOrEqual(4);
+    store.close();
+    const before = frames;
+    fleet.publish();
+    vi.advanceTimersByTime(5000);
+    expect(frames).toBe(before);
+  });
+
+  it('computes only those rows anew that have changed', () => {
+    const fleet = twoRuns();
+    const store = show(fleet);
+    store.press('home');
+    const sign = () => listPane(store.model(), 100, 30).find((line) => plainText(line).includes('A_1'))![2]!;
+    const before = sign();
+    store.press('down');
+    store.press('end');
+    expect(sign()).toBe(before);
+    fleet.change([...fleet.runs.keys()][0]!, { state: 'failed' });
+    fleet.publish();
+    expect(sign()).toMatchObject({ text: '✗', tone: 'bad' });
+  });
+
+  it('keeps the selection on its run when the list changes under it', () => {
+    const fleet = twoRuns();
+    const store = show(fleet);
+    ['end', 's'].forEach((key) => store.press(key));
+    fleet.change('abcd/A_1', { state: 'failed' });
+    fleet.publish();
+    expect(screenText(store).join('\n')).toMatch(/│ ○ B_1/);
+  });
+
+  it('goes to a neighbour when the selected run is filtered away', () => {
+    const store = show(twoRuns());
+    ['end', '/', 'A', 'enter'].forEach((key) => store.press(key));
+    expect(screenText(store).join('\n')).toMatch(/│ ● A_1/);
+  });
+
+  it('says what cannot be, in words', () => {
+    const fleet = twoRuns();
+    const store = show(fleet);
+    ['/', 'zzz', 'enter'].forEach((key) => store.press(key));
+    for (const letter of 'zzz') store.press(letter);
+    fleet.connection = 'reconnecting';
+    fleet.status = { ...fleet.status, problem: 'no space left on device: nothing new is started' };
+    fleet.publish();
+    ['/', 'ctrl-u', 'q', 'q', 'enter'].forEach((key) => store.press(key));
+    const text = screenText(store).join('\n');
+    expect(text).toContain('No run matches qq');
+    expect(text).toContain('supervisor lost · reconnecting');
+    expect(text).toContain('no space left on device');
+  });
+
+  it('leaves the list on the screen when the last run ends, and says which key shows the table', () => {
+    const fleet = new SimulatedFleet([aSweep({ groups })], [aRun('A_1', { state: 'running', startedAt: 0 })]);
+    const store = show(fleet, { summary: knownSummary(() => ['bits per episode 0.012']) });
+    fleet.change('abcd/A_1', { state: 'done', endedAt: 9000 });
+    fleet.publish();
+    const text = screenText(store).join('\n');
+    expect(text).toContain('✓ all 1 runs done · t shows the table · q detaches');
+    expect(text).not.toContain('bits per episode');
+    store.press('t');
+    expect(screenText(store).join('\n')).toContain('bits per episode 0.012');
+  });
+
+  it('takes a passing remark away after a while, and leaves a refusal', () => {
+    const store = show(twoRuns());
+    store.press('s');
+    expect(screenText(store).join('\n')).toContain('Sorted by state');
+    vi.advanceTimersByTime(6000);
+    expect(screenText(store).join('\n')).not.toContain('Sorted by state');
+    store.press('Q');
+    vi.advanceTimersByTime(6000);
+    expect(screenText(store).join('\n')).toContain('Q does nothing here');
+  });
+
+  it('asks for a table that fits, and again when the size changes under it', () => {
+    const store = show(twoRuns(), { summary: knownSummary((width) => ['─'.repeat(width)]) });
+    store.press('t');
+    for (const width of [120, 84]) {
+      store.resize(width, 30);
+      expect(screenText(store)).toContain(`│ ${'─'.repeat(width - 4)} │`);
+    }
+  });
+
+  it('puts what varies in the group of the selection first', () => {
+    const runs = [1, 2].map((seed) => aRun(`A_${seed}`, { parameters: { N: 64, seed } }));
+    const store = show(new SimulatedFleet([aSweep({ groups })], [...runs, aRun('B_1', { parameters: { N: 16 } })]));
+    expect(screenText(store).join('\n')).toContain('seed 1 2  N 64');
+    store.press('2');
+    expect(screenText(store).join('\n')).toContain('│ N 16');
+  });
+
+  it('shows why the table could not be made', async () => {
+    const failing = { lines: null, refresh: () => Promise.reject(new Error('no metrics')) };
+    const store = show(twoRuns(), { summary: failing });
+    store.press('t');
+    await vi.waitFor(() => expect(screenText(store).join('\n')).toContain('The table could not be made: no metrics'));
+  });
+
+  it('says that the table is being read, and shows the one before while it is read anew', async () => {
+    const done: (() => void)[] = [];
+    const summary: { lines: SummaryPort['lines'] } & SummaryPort = {
+      lines: null,
+      refresh: () => new Promise((resolve) => done.push(resolve)),
+    };
+    const store = show(twoRuns(), { summary });
+    store.press('t');
+    expect(screenText(store).join('\n')).toContain('reading…');
+    for (const [text, before] of [
+      ['first', 'reading…'],
+      ['second', 'first'],
+    ] as const) {
+      store.press('escape');
+      store.press('t');
+      expect(screenText(store).join('\n')).toContain(before);
+      summary.lines = () => [text];
+      done.splice(0).forEach((resolve) => resolve());
+      await vi.waitFor(() => expect(screenText(store).join('\n')).toContain(text));
+    }
+  });
+
+  it('shows one sweep of several, or all', () => {
+    const other = aSweep({ name: 'other', groups: [{ name: 'X', title: null, needs: [] }] });
+    const run = { ...aRun('X_1', { group: 'X' }), sweep: 'other' };
+    const fleet = new SimulatedFleet([aSweep({ groups }), other], [aRun('A_1'), run]);
+    expect(screenText(show(fleet)).join('\n')).not.toContain('X_1');
+    const all = screenText(show(fleet, { sweep: null })).join('\n');
+    expect(all).toContain('other/X');
+    expect(all).toContain('abcd/A');
+  });
+
+  it('folds the groups of a large sweep at first', () => {
+    const runs = Array.from({ length: 10_000 }, (_, index) => aRun(`A_${index}`));
+    const store = show(new SimulatedFleet([aSweep({ groups })], runs));
+    expect(screenText(store).join('\n')).toContain('▸ 1 A');
+    store.press('right');
+    expect(screenText(store).join('\n')).toContain('A_17');
+  });
+});
+
+describe('what is read for the selection', () => {
+  it('reads log and curves of the selected run, siblings in the background, and goes on reading', () => {
+    const sweep = memorySweep();
+    const store = aWindow(sweep);
+    open.push(store);
+    store.resize(120, 40);
+    ['down', 'down'].forEach((key) => store.press(key));
+    frameOf(store);
+    vi.advanceTimersByTime(200);
+    const text = screenText(store).join('\n');
+    expect(text).toContain('step 20000 | episodes 80000');
+    expect(text).toMatch(/┤.*[\u2801-\u28ff]/);
+  });
+
+  it('reads nothing while the selection moves on', () => {
+    const read: string[] = [];
+    const files: RunFilesPort = { ...noFiles, logTail: (directory) => (read.push(directory), []) };
+    const runs = Array.from({ length: 30 }, (_, index) => aRun(`A_${index}`));
+    const store = show(new SimulatedFleet([aSweep({ groups })], runs), { files });
+    for (let step = 0; step < 20; step++) {
+      store.press('down');
+      frameOf(store);
+      vi.advanceTimersByTime(10);
+    }
+    expect(read).toEqual([]);
+    vi.advanceTimersByTime(100);
+    expect(read).toEqual(['/runs/abcd/A_19']);
+  });
+
+  it('finds the files of a run directory by the names the contract gives them', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'memrl-window-'));
+    try {
+      mkdirSync(join(directory, 'run'));
+      const reader = runFiles.metrics(join(directory, 'run'));
+      expect([reader.refresh(), runFiles.logTail(join(directory, 'run'), 5)]).toEqual([false, []]);
+      writeFileSync(
+        join(directory, 'run', contractFiles.metrics),
+        '{"step": 1, "loss": 2}\n{"step": 2, "loss": NaN}\n',
+      );
+      appendFileSync(join(directory, 'run', contractFiles.log), 'one\n\u001b[31mtwo\u001b[0m\n10%\r20%\n');
+      expect(reader.refresh()).toBe(true);
+      expect([...reader.series('loss').y]).toEqual([2, Number.NaN]);
+      expect(runFiles.logTail(join(directory, 'run'), 2)).toEqual(['two', '20%']);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { subjectsOf } from '../../../src/tui/model/chart-subjects.js';
+import { type ListModel, ListModelBuilder } from '../../../src/tui/model/list-model.js';
+import type { RunSummary } from '../../../src/tui/state/port.js';
+import { initialUi } from '../../../src/tui/state/ui-state.js';
+import type { Branch } from '../../../src/tui/model/branch-index.js';
+import { aRun, aSweep, SimulatedFleet } from '../simulated-fleet.js';
+
+function sceneOf(runs: readonly RunSummary[]): ListModel {
+  return new ListModelBuilder(new SimulatedFleet([aSweep()], runs), null).scene(initialUi, 0);
+}
+
+/** The first setting of the first group. */
+function settingIn({ tree }: ListModel): Branch {
+  return tree.groups[0]!.children[0] as Branch;
+}
+
+/** Settings `B8`, `B16` … with so many seeds each, all running. */
+function settings(names: readonly string[], seeds: number): RunSummary[] {
+  return names.flatMap((subgroup, at) =>
+    Array.from({ length: seeds }, (_, seed) =>
+      aRun(`A_${subgroup}_s${seed}`, { subgroup, state: 'running', attempt: 1, parameters: { bins: at, seed } }),
+    ),
+  );
+}
+
+describe('the curves of a selection', () => {
+  it('are those of a run over its siblings, its own on top', () => {
+    const scene = sceneOf(settings(['B8', 'B16'], 3));
+    const run = settingIn(scene).children[1]!;
+    const { drawn, begun } = subjectsOf(run, scene);
+    expect(drawn.map(({ run: { name }, tone }) => `${name} ${tone}`)).toEqual([
+      'A_B8_s0 faint',
+      'A_B8_s2 faint',
+      'A_B8_s1 curve0',
+    ]);
+    expect(begun).toBe(3);
+  });
+
+  it('are those of a run alone where it has too many siblings', () => {
+    const scene = sceneOf(settings(['B8', 'B16'], 12));
+    expect(subjectsOf(settingIn(scene).children[0], scene).drawn).toHaveLength(1);
+  });
+
+  it('have the colour and the name of their setting in a group', () => {
+    const scene = sceneOf(settings(['B8', 'B16'], 2));
+    const { drawn } = subjectsOf(scene.tree.groups[0], scene);
+    expect(drawn.map(({ label, tone, setting }) => [label, tone, setting])).toEqual([
+      ['B8', 'curve0', 'B8'],
+      ['B8', 'curve0', 'B8'],
+      ['B16', 'curve1', 'B16'],
+      ['B16', 'curve1', 'B16'],
+    ]);
+  });
+
+  it('are one for each seed of a setting, which is one to be averaged', () => {
+    const scene = sceneOf(settings(['B8', 'B16'], 3));
+    const { drawn } = subjectsOf(settingIn(scene), scene);
+    expect(drawn.map(({ tone }) => tone)).toEqual(['curve0', 'curve1', 'curve2']);
+    expect(new Set(drawn.map(({ setting }) => setting))).toEqual(new Set(['B8']));
+  });
+
+  it('that are too many are taken evenly, so that every setting is there', () => {
+    const names = Array.from({ length: 16 }, (_, at) => `B${at}`);
+    const scene = sceneOf(settings(names, 10));
+    const { drawn, begun } = subjectsOf(scene.tree.groups[0], scene);
+    expect([drawn.length, begun]).toEqual([32, 160]);
+    expect(new Set(drawn.map(({ label }) => label))).toEqual(new Set(names));
+  });
+
+  it('leave out what has not begun, but not what was taken over from an earlier sweep', () => {
+    const [first, second, third] = settings(['B8'], 3) as [RunSummary, RunSummary, RunSummary];
+    const waiting = { ...first, state: 'queued', attempt: 0 } as const;
+    const scene = sceneOf([waiting, { ...second, state: 'done', attempt: 0 }, third]);
+    expect(subjectsOf(scene.tree.groups[0], scene)).toMatchObject({ begun: 2 });
+  });
+
+  it('are none where nothing is selected', () => {
+    expect(subjectsOf(undefined, sceneOf([]))).toEqual({ drawn: [], begun: 0 });
+  });
+});

@@ -1,0 +1,223 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { GroupBy, Grouping } from '../../../src/tui/state/grouping.js';
+import type { RunSummary } from '../../../src/tui/state/port.js';
+import type { Tree } from '../../../src/tui/model/branch-index.js';
+import { paceOf } from '../../../src/tui/model/pace.js';
+import type { SortBy } from '../../../src/tui/state/sort.js';
+import { statesInOrder } from '../../../src/tui/model/state-look.js';
+import { tally } from '../../../src/tui/model/tally.js';
+import { TreeGrower } from '../../../src/tui/model/tree-grower.js';
+import { buildTree, flatten, type TreeOptions } from '../../../src/tui/model/tree.js';
+import { aRun, aSweep } from '../simulated-fleet.js';
+
+const groups = ['B', 'A'].map((name) => ({ name, title: null, needs: [] }));
+const options: TreeOptions = {
+  matches: () => true,
+  sort: { by: 'file order', isReversed: false },
+  metric: 'bits',
+  now: 100_000,
+};
+
+/** The rows as an indented list. */
+function outline(runs: readonly RunSummary[], over: Partial<TreeOptions> = {}): string[] {
+  const tree = buildTree(runs, [aSweep({ groups })], { ...options, ...over });
+  return flatten(tree, () => false).map(({ depth, label }) => '  '.repeat(depth) + label);
+}
+
+const seeds = (group: string, setting: string, ...over: Partial<RunSummary>[]) =>
+  over.map((more, seed) => aRun(`${group}_${setting}_s${seed}`, { group, subgroup: setting, ...more }));
+
+describe('the tree', () => {
+  it('has groups in the order of the file, subgroups by their first run, and says nothing twice', () => {
+    const runs = [...seeds('A', 'B8', {}, {}), ...seeds('A', 'B16', {}, {}), aRun('B_alone', { group: 'B' })];
+    expect(outline(runs)).toEqual(['B', '  B_alone', 'A', '  B8', '    s0', '    s1', '  B16', '    s0', '    s1']);
+  });
+
+  it('gives a subgroup of one run no heading, and leaves out groups without runs', () => {
+    expect(outline(seeds('A', 'B8', {}))).toEqual(['A', '  A_B8_s0']);
+  });
+
+  it('knows groups the sweep file does not (an older sweep), after the others', () => {
+    expect(outline([aRun('Z_1', { group: 'Z' }), aRun('A_1', { group: 'A' })])).toEqual(['A', '  A_1', 'Z', '  Z_1']);
+  });
+
+  it('keeps names whole where the rest would be empty', () => {
+    const runs = ['x_', 'x_1'].map((name) => aRun(name, { group: 'A', subgroup: 'x' }));
+    expect(outline(runs)).toEqual(['A', '  x', '    x_', '    x_1']);
+  });
+
+  it('tells sweeps apart when several are shown', () => {
+    const tree = buildTree([aRun('A_1', { group: 'A' })], [aSweep({ groups }), aSweep({ name: 'other' })], options);
+    expect(tree.groups.map(({ label }) => label)).toEqual(['abcd/A']);
+  });
+
+  it('shows what matches only', () => {
+    const runs = [...seeds('A', 'B8', { state: 'failed' }, {}), aRun('B_1', { group: 'B' })];
+    expect(outline(runs, { matches: ({ state }) => state === 'failed' })).toEqual(['A', '  A_B8_s0']);
+  });
+
+  it.each<{ sort: SortBy; order: string[] }>([
+    { sort: 'file order', order: ['A_a', 'A_b', 'A_c', 'A_d'] },
+    { sort: 'state', order: ['A_c', 'A_b', 'A_d', 'A_a'] },
+    { sort: 'metric', order: ['A_b', 'A_c', 'A_a', 'A_d'] },
+    { sort: 'time', order: ['A_c', 'A_a', 'A_b', 'A_d'] },
+  ])('sorts runs by $sort, missing values last', ({ sort, order }) => {
+    const runs = [
+      aRun('A_a', { state: 'done', metrics: { bits: 1 }, startedAt: 0, endedAt: 20_000 }),
+      aRun('A_b', { state: 'running', metrics: { bits: 9 }, startedAt: 90_000 }),
+      aRun('A_c', { state: 'failed', metrics: { bits: 3 }, startedAt: 0, endedAt: 30_000 }),
+      aRun('A_d', { metrics: { bits: null } }),
+    ];
+    expect(outline(runs, { sort: { by: sort, isReversed: false } }).slice(1)).toEqual(order.map((name) => `  ${name}`));
+  });
+
+  it('moves a subgroup with its best run', () => {
+    const runs = [
+      ...seeds('A', 'low', { metrics: { bits: 1 } }, { metrics: { bits: 2 } }),
+      ...seeds('A', 'high', { metrics: { bits: 0 } }, { metrics: { bits: 8 } }),
+    ];
+    expect(outline(runs, { sort: { by: 'metric', isReversed: false } })).toEqual([
+      'A',
+      '  high',
+      '    s1',
+      '    s0',
+      '  low',
+      '    s1',
+      '    s0',
+    ]);
+  });
+});
+
+describe('the sums of a group', () => {
+  it('counts states, averages progress, and gives mean and sample deviation of the metric', () => {
+    const runs = [
+      aRun('A_a', { state: 'done', progress: 0.4, metrics: { bits: 2 } }),
+      aRun('A_b', { state: 'running', progress: 0.5, metrics: { bits: 4 } }),
+      aRun('A_c', { metrics: { bits: null } }),
+    ];
+    const sums = tally(runs, 'bits');
+    expect(sums).toMatchObject({ total: 3, counts: { done: 1, running: 1, queued: 1 }, progress: 0.5 });
+    expect(sums.metric).toEqual({ mean: 3, deviation: Math.SQRT2, count: 2 });
+    expect(tally([], 'bits')).toMatchObject({ total: 0, progress: 0, metric: null });
+  });
+});
+
+describe('the pace of a sweep', () => {
+  it('is the time in which a run was up, and what the forecast says of all of them', () => {
+    const done = { state: 'done', startedAt: 0, endedAt: 40_000 } as const;
+    const runs = [aRun('A_1', done), aRun('A_2', { ...done, startedAt: 90_000, endedAt: 100_000 }), aRun('A_3')];
+    const pace = paceOf(runs, (asked) => [...asked].length);
+    expect(pace).toEqual({ busy: { ms: 50_000, since: null }, etaSeconds: 3 });
+    expect(paceOf([aRun('A_3')], () => null)).toEqual({ busy: null, etaSeconds: null });
+  });
+});
+
+describe('a tree after the one before', () => {
+  const runs = [...seeds('A', 'x', {}, {}), ...seeds('A', 'y', {}, {}), aRun('B_1', { group: 'B' })];
+  const sweeps = [aSweep({ groups })];
+
+  it('takes over what has not changed, and no more', () => {
+    const grower = new TreeGrower();
+    const previous = grower.grow(runs, sweeps, options);
+    // As a frame does: what nobody has looked at was not made, and cannot be taken over.
+    flatten(previous, () => false);
+    const changed = runs.map((run) => (run.name === 'A_y_s1' ? { ...run, state: 'done' as const } : run));
+    const tree = grower.grow(changed, sweeps, options);
+    expect(tree.branches.get('abcd/B')).toBe(previous.branches.get('abcd/B'));
+    expect(tree.branches.get('abcd/A/x')).toBe(previous.branches.get('abcd/A/x'));
+    const nodes = (of: Tree) => of.branches.get('abcd/A/y')!.children;
+    expect(nodes(tree)[0]).toBe(nodes(previous)[0]);
+    expect(tree).toEqual(buildTree(changed, sweeps, options));
+    expect(tree.branches.get('abcd/A')!.tally.counts.done).toBe(1);
+  });
+
+  it('is the same tree when nothing has changed', () => {
+    const grower = new TreeGrower();
+    expect(grower.grow([...runs], sweeps, options)).toBe(grower.grow([...runs], sweeps, options));
+  });
+
+  it('is the tree that would have been made at once, whatever happened in between', () => {
+    const groupings: Grouping[] = [
+      [{ kind: 'group' }],
+      [{ kind: 'state' }],
+      [{ kind: 'gpu' }, { kind: 'group' }],
+      [{ kind: 'parameter', key: 'N' }, { kind: 'state' }],
+    ];
+    const sort = fc.constantFrom<SortBy>('file order', 'state', 'metric', 'name', 'parameter N', 'time');
+    const choices = { sort, isReversed: fc.boolean(), grouping: fc.constantFrom(...groupings) };
+    // What nobody looks at is not made, and the next tree takes over from the one before.
+    const step = fc.record({ ...choices, runs: someRuns, isLookedAt: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 2, maxLength: 6 }), (steps) => {
+        const grower = new TreeGrower();
+        let before: readonly RunSummary[] = [];
+        for (const { sort: by, isReversed, grouping, runs: drawn, isLookedAt } of steps) {
+          const now = drawn.map((run) => before.find((known) => isSameRun(known, run)) ?? run);
+          const wanted = { ...options, sort: { by, isReversed }, grouping, matches: notLost };
+          const tree = grower.grow(now, sweeps, wanted);
+          if (isLookedAt) expect(tree).toEqual(buildTree(now, sweeps, wanted));
+          before = now;
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('has every run that is shown exactly once, and counts that add up, under any grouping', () => {
+    fc.assert(
+      fc.property(someRuns, fc.array(fc.constantFrom(...levels), { minLength: 1, maxLength: 2 }), (some, [a, b]) => {
+        const grouping: Grouping = b === undefined ? [a!] : [a!, b];
+        const tree = buildTree(some, sweeps, { ...options, grouping, matches: notLost });
+        const shown = some.filter(notLost);
+        const rows = flatten(tree, () => false);
+        const ids = rows.flatMap((row) => (row.kind === 'run' ? [row.run.id] : []));
+        expect([...ids].sort()).toEqual(shown.map(({ id }) => id).sort());
+        expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length);
+        expect(tree.groups.reduce((sum, { tally: { total } }) => sum + total, 0)).toBe(shown.length);
+        for (const branch of tree.branches.values()) {
+          expect(Object.values(branch.tally.counts).reduce((sum, count) => sum + count)).toBe(branch.runs.length);
+          for (const child of branch.children) expect(child.parent).toBe(branch.key);
+        }
+      }),
+    );
+  });
+});
+
+const levels: GroupBy[] = [
+  { kind: 'group' },
+  { kind: 'state' },
+  { kind: 'gpu' },
+  { kind: 'parameter', key: 'N' },
+  { kind: 'parameter', key: 'absent' },
+];
+
+const notLost = ({ state }: RunSummary): boolean => state !== 'lost';
+
+function isSameRun(a: RunSummary, b: RunSummary): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** Up to a dozen runs of which everything a list looks at may differ from one time to the next. */
+const someRuns = fc
+  .uniqueArray(
+    fc.record({
+      number: fc.nat(15),
+      state: fc.constantFrom(...statesInOrder),
+      bits: fc.option(fc.constantFrom(1, 2, Number.NaN, Infinity)),
+      slot: fc.constantFrom(null, 'cpu 0', 'gpu 1'),
+      subgroup: fc.constantFrom(null, 'x', 'y'),
+      N: fc.constantFrom(undefined, null, 4, 16, '4', 'x', true, [1, 2]),
+    }),
+    { maxLength: 12, selector: ({ number }) => number },
+  )
+  .map((drawn) =>
+    drawn.map(({ number, state, bits, slot, subgroup, N }) =>
+      aRun(`${number % 2 === 0 ? 'A' : 'B'}_${number}`, {
+        ...{ state, slot, subgroup, startedAt: number * 1000 },
+        gpus: slot === 'gpu 1' ? [1] : [],
+        metrics: { bits },
+        parameters: N === undefined ? {} : { N },
+      }),
+    ),
+  );

@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ValueSummary } from '../../../../src/tui/state/compare-choice.js';
+import { curveValue, deltaOf, type Direction, sampleOf } from '../../../../src/tui/screens/compare/compare-value.js';
+
+const curve = (y: number[]) => ({ x: Float64Array.from(y, (_, index) => index * 10), y: Float64Array.from(y) });
+const one = (value: number) => ({ low: value, high: value });
+
+describe('the value of a curve', () => {
+  it.each<{ summary: ValueSummary; direction?: Direction; x?: number; y: number[]; value: object | null }>([
+    { summary: 'last', y: [1, 2, 3], value: one(3) },
+    { summary: 'last', y: [1, 2, NaN, Infinity], value: one(2) },
+    { summary: 'last', y: [], value: null },
+    { summary: 'last', y: [NaN], value: null },
+    { summary: 'best', direction: 'maximize', y: [1, 5, NaN, 2], value: one(5) },
+    { summary: 'best', direction: 'minimize', y: [1, 5, -2, 2], value: one(-2) },
+    { summary: 'best', direction: null, y: [1, 5, -2], value: { low: -2, high: 5 } },
+    { summary: 'mean of last 10', y: [100, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9], value: one(4.5) },
+    { summary: 'mean of last 10', y: [2, NaN, 4], value: one(3) },
+    { summary: 'at cursor', x: 15, y: [1, 2, 3], value: one(2) },
+    { summary: 'at cursor', x: 10, y: [1, 2, 3], value: one(2) },
+    { summary: 'at cursor', x: 20, y: [1, 2, NaN], value: one(2) },
+    { summary: 'at cursor', x: -1, y: [1, 2, 3], value: null },
+    { summary: 'at cursor', y: [1, 2, 3], value: null },
+  ])('$summary $direction of $y', ({ summary, direction = null, x = null, y, value }) => {
+    expect(curveValue(curve(y), { summary, direction, x })).toEqual(value);
+  });
+});
+
+const finite = fc.double({ min: -1e6, max: 1e6, noNaN: true });
+
+describe('several runs together', () => {
+  it('have the mean and the deviation of a naive calculation, over those with a value', () => {
+    fc.assert(
+      fc.property(fc.array(fc.option(finite), { maxLength: 20 }), (values) => {
+        const sample = sampleOf(values.map((value) => (value === null ? null : one(value))));
+        const known = values.filter((value) => value !== null);
+        if (known.length === 0) {
+          expect(sample).toBeNull();
+          return;
+        }
+        const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
+        const variance = known.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, known.length - 1);
+        expect(sample).toMatchObject({ kind: 'mean', count: known.length });
+        expect(sample!.kind === 'mean' && sample!.mean).toBeCloseTo(mean, 4);
+        expect(sample!.kind === 'mean' && sample!.deviation).toBeCloseTo(Math.sqrt(variance), 4);
+      }),
+    );
+  });
+
+  it('give a range where nobody says which end is best', () => {
+    expect(sampleOf([{ low: 1, high: 5 }, null, { low: -2, high: 3 }])).toEqual({
+      kind: 'range',
+      low: -2,
+      high: 5,
+      count: 2,
+    });
+  });
+});
+
+describe('the difference to the baseline', () => {
+  const sample = (mean: number) => ({ kind: 'mean', mean, deviation: 0, count: 3 }) as const;
+
+  it.each<[number, number, Direction, object]>([
+    [11, 10, 'maximize', { absolute: 1, percent: 10, verdict: 'better' }],
+    [11, 10, 'minimize', { absolute: 1, percent: 10, verdict: 'worse' }],
+    [9, 10, 'minimize', { absolute: -1, percent: -10, verdict: 'better' }],
+    [11, 10, null, { absolute: 1, percent: 10, verdict: 'unknown' }],
+    [-5, -10, 'maximize', { absolute: 5, percent: 50, verdict: 'better' }],
+    [10, 10, 'maximize', { absolute: 0, percent: 0, verdict: 'same' }],
+    [3, 0, 'maximize', { absolute: 3, percent: null, verdict: 'better' }],
+  ])('%d against %d, to %s', (value, base, direction, delta) => {
+    expect(deltaOf(sample(value), sample(base), direction)).toEqual(delta);
+  });
+
+  it('leads from the baseline back to the value, and is opposite the other way round', () => {
+    const direction = fc.constantFrom<Direction>('maximize', 'minimize');
+    fc.assert(
+      fc.property(finite, finite, direction, (a, b, way) => {
+        const there = deltaOf(sample(a), sample(b), way)!;
+        const back = deltaOf(sample(b), sample(a), way)!;
+        expect(b + there.absolute).toBeCloseTo(a, 4);
+        expect(there.absolute + back.absolute).toBe(0);
+        if (there.percent !== null)
+          expect((there.percent / 100) * Math.abs(b) - there.absolute).toBeLessThanOrEqual(
+            1e-9 * Math.abs(there.absolute),
+          );
+        const opposite = { better: 'worse', worse: 'better', same: 'same', unknown: 'unknown' };
+        expect(back.verdict).toBe(opposite[there.verdict]);
+      }),
+    );
+  });
+
+  it('is none where one of them has no single value', () => {
+    expect(deltaOf(null, sample(1), null)).toBeNull();
+    expect(deltaOf({ kind: 'range', low: 0, high: 1, count: 1 }, sample(1), null)).toBeNull();
+  });
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { BrailleCanvas } from '../../../../src/tui/widgets/chart/braille-canvas.js';
+import { plainText } from '../../../../src/tui/widgets/span.js';
+
+describe('the canvas', () => {
+  it('shows the dots of the topmost layer alone, in its tone', () => {
+    const canvas = new BrailleCanvas(2, 1);
+    canvas.stroke(0, 0, 3, 'faint');
+    canvas.stroke(2, 0, 3, 'faint');
+    canvas.raise();
+    canvas.dot(1, 0, 'curve1');
+    expect(canvas.row(0)).toEqual([
+      { text: '⠈', tone: 'curve1' },
+      { text: '⡇', tone: 'faint' },
+    ]);
+  });
+
+  it('lets lines of one layer share a character', () => {
+    const canvas = new BrailleCanvas(1, 1);
+    canvas.dot(0, 0, 'curve0');
+    canvas.dot(1, 3, 'curve1');
+    expect(canvas.row(0)).toEqual([{ text: '⢁', tone: 'curve1' }]);
+  });
+
+  it('cuts off what is outside, and keeps the slope of a line that leaves', () => {
+    const canvas = new BrailleCanvas(4, 1);
+    canvas.line({ column: -1e9, row: 0 }, { column: 1e9, row: 0 }, 'curve0');
+    expect(plainText(canvas.row(0))).toBe('⠉⠉⠉⠉');
+    const steep = new BrailleCanvas(4, 1);
+    steep.dot(0, 3, 'curve0');
+    steep.line({ column: 0, row: 3 }, { column: 7, row: -1e9 }, 'curve0');
+    expect(plainText(steep.row(0))).toBe('⡸   ');
+  });
+
+  it('draws a rule only where no curve is', () => {
+    const canvas = new BrailleCanvas(1, 2);
+    canvas.raise();
+    canvas.dot(0, 0, 'curve0');
+    const rule = { column: 0, glyph: '│', tone: 'faint' } as const;
+    expect([canvas.row(0, rule), canvas.row(1, rule)].map(plainText)).toEqual(['⠁', '│']);
+  });
+
+  it('knows where it is free, and that nothing outside is', () => {
+    const canvas = new BrailleCanvas(4, 1);
+    expect(canvas.isFree(0, 0, 4)).toBe(true);
+    canvas.dotBehind(7, 0, 'faint');
+    expect([canvas.isFree(0, 0, 3), canvas.isFree(0, 0, 4), canvas.isFree(2, 0, 3)]).toEqual([true, false, false]);
+    canvas.write(0, 0, 'a', 'faint');
+    expect([canvas.isFree(0, 0, 1), canvas.isFree(1, 0, 2)]).toEqual([false, true]);
+    expect([canvas.isFree(0, -1, 1), canvas.isFree(0, 1, 1)]).toEqual([false, false]);
+  });
+});

@@ -1,0 +1,281 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type ChartChoice, initialChartChoice, spreads } from '../../../../src/tui/state/chart-choice.js';
+import { chart, type Curve } from '../../../../src/tui/widgets/chart/chart.js';
+import { type ChartLook, plainLook, type Reference } from '../../../../src/tui/widgets/chart/chart-look.js';
+import { lineWidth, plainText, type Tone } from '../../../../src/tui/widgets/span.js';
+
+type Points = readonly (readonly [x: number, y: number])[];
+
+function curve(points: Points, more: Partial<Curve> = {}): Curve {
+  const series = { x: Float64Array.from(points, ([x]) => x), y: Float64Array.from(points, ([, y]) => y) };
+  return { label: 'a', tone: 'curve0', series, ...more };
+}
+
+function line(count: number, y: (x: number) => number, more: Partial<Curve> = {}): Curve {
+  return curve(
+    Array.from({ length: count }, (_, x) => [x, y(x)] as const),
+    more,
+  );
+}
+
+function look(choice: Partial<ChartChoice>, references: readonly Reference[] = []): ChartLook {
+  return { ...plainLook('nothing yet'), choice: { ...initialChartChoice, ...choice }, references };
+}
+
+function drawn(curves: readonly Curve[], choice: Partial<ChartChoice>, references?: readonly Reference[]): string[] {
+  return chart(curves, 40, 8, look(choice, references)).map((row) => plainText(row).trimEnd());
+}
+
+/** What of the picture has a tone, the other cells blank. */
+function inTone(curves: readonly Curve[], choice: Partial<ChartChoice>, tone: Tone): string {
+  const rows = chart(curves, 40, 8, look(choice)).slice(0, 6);
+  const cells = rows.map((row) =>
+    row
+      .slice(1)
+      .map((span) => (span.tone === tone ? span.text : ''))
+      .join(''),
+  );
+  return cells.join('').replaceAll(' ', '');
+}
+
+describe('axes of a chart', () => {
+  it('make a line of an exponential on a logarithmic y axis, with powers of ten beside it', () => {
+    expect(drawn([line(41, (x) => 10 ** (x / 10))], { isLogY: true })).toMatchInlineSnapshot(`
+      [
+        "10k┤                               ⢀⣀⠤⠔⠒",
+        "   │                         ⣀⠤⠤⠒⠒⠉⠁",
+        "100┤                  ⢀⡠⠤⠔⠒⠉⠉",
+        "   │           ⣀⣀⠤⠔⠒⠊⠉⠁",
+        "   │    ⢀⣀⠤⠤⠒⠒⠉",
+        "  1┤⠤⠔⠒⠉⠁",
+        "   └┬─────────────────┬────────────────┬",
+        "    0                20               40",
+      ]
+    `);
+  });
+
+  it('spread small x on a logarithmic x axis', () => {
+    expect(drawn([line(10_001, (x) => Math.log10(x))], { isLogX: true })).toMatchInlineSnapshot(`
+      [
+        "  4┤                               ⢀⣀⡤⠴⠒",
+        "   │                         ⣀⣠⠤⠖⠚⠉⠉",
+        "   │                  ⢀⣀⡤⠴⠒⠚⠉⠁",
+        "  2┤            ⣀⣠⠤⠔⠒⠋⠉",
+        "   │      ⣀⡠⠤⠒⠊⠉⠁",
+        "  0┤⣀⠤⠔⠒⠉⠉",
+        "   └┬─────────────────┬────────────────┬",
+        "    1                100             10k",
+      ]
+    `);
+  });
+
+  it('say why nothing can be drawn on them', () => {
+    expect(drawn([line(9, () => -1)], { isLogY: true }).join('')).toContain('no positive values');
+    const sparse = [
+      curve([
+        [0, 1],
+        [1, Number.NaN],
+        [1000, 1],
+      ]),
+    ];
+    expect(drawn(sparse, { zoom: { from: 0.4, to: 0.5 } }).join('')).toContain('no data in this range; Z zooms out');
+  });
+});
+
+describe('zoom and cursor', () => {
+  const rising = [line(101, (x) => x)];
+
+  it('show a part of x, and fit y to it', () => {
+    expect(drawn(rising, { zoom: { from: 0.5, to: 0.6 } })).toMatchInlineSnapshot(`
+      [
+        " 60┤                               ⢀⣀⠤⠔⠒",
+        "   │                         ⣀⡠⠤⠒⠒⠉⠁",
+        " 55┤                  ⢀⣀⠤⠔⠒⠉⠉",
+        "   │           ⣀⣀⠤⠔⠒⠊⠉⠁",
+        "   │    ⢀⣀⠤⠤⠒⠊⠉",
+        " 50┤⠤⠔⠒⠉⠁",
+        "   └┬─────────────────┬────────────────┬",
+        "    50               55               60",
+      ]
+    `);
+  });
+
+  it('draw the cursor down to the axis, but not over a curve', () => {
+    expect(drawn(rising, { cursor: 0.5 })).toMatchInlineSnapshot(`
+      [
+        "100┤                  │            ⢀⣀⠤⠤⠒",
+        "   │                  │      ⣀⣠⠤⠔⠒⠉⠁",
+        "   │                  │⣀⡤⠤⠒⠊⠉⠁",
+        " 50┤            ⣀⣀⠤⠔⠒⠉⠉",
+        "   │     ⢀⣀⡠⠤⠒⠚⠉      │",
+        "  0┤⣀⠤⠔⠒⠊⠉            │",
+        "   └┬─────────────────┼────────────────┬",
+        "    0                50              100",
+      ]
+    `);
+  });
+
+  it('leave a cursor out that is not in the part shown', () => {
+    const zoom = { from: 0.5, to: 0.6 };
+    expect(drawn(rising, { zoom, cursor: 0.1 })).toEqual(drawn(rising, { zoom }));
+  });
+});
+
+describe('outliers', () => {
+  const spiky = [line(300, (x) => (x === 150 ? 1e6 : x === 200 ? -1e6 : Math.sin(x / 30)))];
+
+  it('flatten all else as long as they are in the range', () => {
+    expect(drawn(spiky, {}).join('')).toMatch(/-1M.*1M|1M.*-1M/);
+  });
+
+  it('are cut when asked, with an arrow where the curve leaves', () => {
+    expect(drawn(spiky, { isClipped: true })).toMatchInlineSnapshot(`
+      [
+        "  1┤    ⣀⣀⣀⡀          ↑       ⢀⣀⣀⣀",
+        "   │  ⡴⠊⠁  ⠉⠳⣄        ⡇     ⣠⠞⠉  ⠈⠙⢦⡀",
+        "   │⣠⠊       ⠈⠳⡀      ⡇   ⢀⢼⡇       ⠙⣄",
+        "  0┤⠁          ⠘⢦⡀    ⡇  ⡰⠋⢸⡇        ⠈⠳⡄",
+        "   │             ⠙⢦⡀  ⣇⡤⠊  ⢸⡇          ⠈",
+        " -1┤               ⠉⠉⠉⠉    ↓⡇",
+        "   └┬───────────┬──────────┬────────────",
+        "    0          100        200",
+      ]
+    `);
+  });
+
+  it('are not seen in a handful of values', () => {
+    const few = [line(5, (x) => (x === 2 ? 100 : 0))];
+    expect(drawn(few, { isClipped: true })).toEqual(drawn(few, {}));
+  });
+});
+
+describe('seeds of one setting', () => {
+  const seeds = [0, 1, 2].map((seed) => line(60, (x) => x + 10 * (seed - 1), { label: 'B8', setting: 'B8' }));
+
+  it('are one line in a band', () => {
+    expect(drawn(seeds, { spread: 'std' })).toMatchInlineSnapshot(`
+      [
+        "   │                                 ⡀⠄⡀",
+        " 50┤                       ⡀⠄⡀⠄⣀⣀⡠⠤⠔⠒⠊⠉⠉",
+        "   │             ⡀ ⡀⠄⡀⣀⣀⠤⠤⠔⠒⠊⠉⠉⠂⠁⠂⠁",
+        "   │     ⡀ ⡀⠄⣀⣀⡠⠤⠔⠒⠒⠉⠉⠅⠂⠁ ⠁",
+        "  0┤⣀⣀⡠⠤⠔⠒⠊⠉⠉⠂⠁⠂⠁",
+        "   │⠅⠂⠁ ⠁",
+        "   └┬───────────┬───────────┬───────────",
+        "    0          20          40",
+      ]
+    `);
+  });
+
+  it('are each drawn where a chart says so, or where x has no order', () => {
+    expect(drawn(seeds, { spread: 'each' })).not.toEqual(drawn(seeds, { spread: 'std' }));
+    const cloud = [0, 1].map((seed) =>
+      curve(
+        Array.from({ length: 60 }, (_, at) => [(at * 37) % 60, at + seed] as const),
+        { setting: 'B8' },
+      ),
+    );
+    expect(drawn(cloud, { spread: 'std' })).toEqual(drawn(cloud, {}));
+  });
+
+  it('leave a run without a setting as it is', () => {
+    const own = line(60, (x) => x, { tone: 'curve1' });
+    expect(inTone([own], { spread: 'iqm' }, 'curve1')).toBe(inTone([own], {}, 'curve1'));
+  });
+});
+
+describe('smoothing', () => {
+  it('draws the mean before what it was made of', () => {
+    const noisy = [line(200, (x) => Math.sin(x * 12.9) + x / 50)];
+    expect(inTone(noisy, {}, 'faint')).not.toMatch(/[\u2801-\u28ff]/);
+    expect(inTone(noisy, { smoothing: 0.9 }, 'faint')).toMatch(/[\u2801-\u28ff]/);
+    expect(inTone(noisy, { smoothing: 0.9 }, 'curve0').length).toBeLessThan(inTone(noisy, {}, 'curve0').length);
+  });
+});
+
+describe('theory', () => {
+  const known = [line(100, (x) => 8 * (1 - Math.exp(-x / 20)))];
+
+  it('is dashes with a name beside them, and the range reaches up to them', () => {
+    const most = { label: 'log2 N = 10', value: 10, isPerX: false };
+    expect(drawn(known, {}, [most])).toMatchInlineSnapshot(`
+      [
+        " 10┤⠒ ⠒ ⠒ ⠒ ⠒ ⠒ ⠒ ⠒ ⠒ ⠒ ⠒ ⠒ ⠒ ⠒ ⠒ ⠒ ⠒ ⠒",
+        "   │   log2 N = 10 ⣀⣀⣀⣀⡠⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠤⠴⠒⠒⠒",
+        "   │       ⢀⣀⠤⠔⠒⠊⠉⠉",
+        "  5┤    ⢀⠴⠒⠁",
+        "   │  ⡤⠊⠁",
+        "  0┤⡰⠊",
+        "   └┬─────────────────┬─────────────────",
+        "    0                50",
+      ]
+    `);
+  });
+
+  it('may grow with x, and is cut off at the top', () => {
+    const ceiling = { label: '0.1 bits/episode', value: 0.1, isPerX: true };
+    expect(drawn(known, {}, [ceiling]).join('')).toContain('0.1 bits/episode');
+    const steep = { label: '50 bits/episode', value: 50, isPerX: true };
+    expect(drawn(known, {}, [steep]).join('')).not.toContain('50 bits/episode');
+  });
+});
+
+describe('any chart', () => {
+  const wild = fc.oneof(
+    { weight: 8, arbitrary: fc.double({ min: -1e3, max: 1e3, noNaN: true }) },
+    { weight: 2, arbitrary: fc.double() },
+    { weight: 1, arbitrary: fc.constantFrom(0, 1e308, -1e308, 5e-324, Infinity, -Infinity, Number.NaN) },
+  );
+  const points = fc.array(fc.tuple(wild, wild), { maxLength: 30 });
+  const rising = points.map((given) => given.toSorted(([a], [b]) => a - b));
+  const fraction = fc.double({ min: 0, max: 1, noNaN: true });
+  const choice = fc.record({
+    isLogX: fc.boolean(),
+    isLogY: fc.boolean(),
+    smoothing: fc.constantFrom(0, 0.9),
+    spread: fc.constantFrom(...spreads),
+    isClipped: fc.boolean(),
+    zoom: fc.option(fraction.map((from) => ({ from: from * 0.9, to: from * 0.9 + 0.1 }))),
+    cursor: fc.option(fraction),
+  });
+
+  it('has exactly its size and never throws, whatever is in it and however it is drawn', () => {
+    const size = fc.integer({ min: 1, max: 50 });
+    const runs = fc.array(fc.oneof(points, rising), { maxLength: 4 });
+    fc.assert(
+      fc.property(runs, choice, size, size, (given, chosen, width, height) => {
+        const curves = given.map((one) => curve(one, { setting: 'one' }));
+        const references = [{ label: 'most', value: 3, isPerX: false }];
+        const lines = chart(curves, width, height, look(chosen, references));
+        expect(lines).toHaveLength(height);
+        for (const row of lines) expect(lineWidth(row)).toBe(width);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('has a dot wherever a run has a value', () => {
+    const value = fc.double({ min: -100, max: 100, noNaN: true });
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 2, maxLength: 5000, size: 'max' }), (values) => {
+        const rows = drawn([line(values.length, (x) => values[x]!)], {}).slice(0, 6);
+        const width = Math.max(...rows.map((row) => row.length));
+        const edge = rows[0]!.search(/[│┤]/);
+        for (let column = edge + 1; column < width; column++) {
+          expect(rows.some((row) => /[\u2801-\u28ff]/.test(row[column] ?? ''))).toBe(true);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('is drawn once, and again when it is asked for otherwise', () => {
+    const curves = [line(100, (x) => x)];
+    const before = chart(curves, 40, 8, look({}));
+    expect(chart(curves, 40, 8, look({ cursor: 0.3 }))).not.toEqual(before);
+    expect(chart(curves, 40, 8, look({ isLogX: true }))).not.toEqual(before);
+    expect(chart(curves, 41, 8, look({}))).not.toEqual(before);
+    expect(chart(curves, 40, 8, look({}))).toEqual(before);
+  });
+});

@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { chart, type Curve } from '../../../../src/tui/widgets/chart/chart.js';
+import { plainLook } from '../../../../src/tui/widgets/chart/chart-look.js';
+import { lineWidth, plainText, type Tone } from '../../../../src/tui/widgets/span.js';
+
+function curve(points: readonly (readonly [number, number])[], tone: Tone = 'curve0'): Curve {
+  const series = { x: Float64Array.from(points.map(([x]) => x)), y: Float64Array.from(points.map(([, y]) => y)) };
+  return { label: 'a', tone, series };
+}
+
+function drawn(curves: readonly Curve[], width: number, height: number): string[] {
+  return chart(curves, width, height, plainLook('nothing yet')).map((line) => plainText(line).trimEnd());
+}
+
+describe('the chart', () => {
+  it('draws a rising line from corner to corner, with round numbers on both axes', () => {
+    const rising = curve(Array.from({ length: 101 }, (_, step) => [step, step / 10] as const));
+    expect(drawn([rising], 30, 8)).toMatchInlineSnapshot(`
+      [
+        " 10┤                      ⢀⣠⠤⠒",
+        "   │                  ⣀⡤⠔⠊⠉",
+        "   │             ⢀⣠⠤⠒⠉⠁",
+        "  5┤        ⢀⣀⠤⠒⠋⠁",
+        "   │    ⣀⡠⠔⠚⠉",
+        "  0┤⣀⠤⠒⠋⠁",
+        "   └┬────────────────────────┬",
+        "    0                      100",
+      ]
+    `);
+  });
+
+  it('leaves a gap where values are missing, and does not join over it', () => {
+    const gap = curve([
+      [0, 1],
+      [1, 1],
+      [2, Number.NaN],
+      [8, 1],
+      [9, 1],
+      [10, Number.NaN],
+      [20, 1],
+    ]);
+    const row = drawn([gap], 30, 6).find((line) => /[\u2801-\u28ff]/.test(line))!;
+    expect(row).toMatch(/[\u2801-\u28ff] +[\u2801-\u28ff]+ +[\u2801-\u28ff]/);
+  });
+
+  it('loses no spike, however many points share a column', () => {
+    const flat = Array.from({ length: 50_000 }, (_, step) => [step, step === 31_234 ? 100 : 0] as const);
+    const top = drawn([curve(flat)], 40, 10)[0]!;
+    expect(top).toMatch(/[\u2801-\u28ff]/);
+  });
+
+  it('gives a cell the tone of the curve drawn last', () => {
+    const lines = chart(
+      [
+        curve(
+          [
+            [0, 1],
+            [9, 1],
+          ],
+          'faint',
+        ),
+        curve(
+          [
+            [0, 1],
+            [9, 1],
+          ],
+          'curve3',
+        ),
+      ],
+      30,
+      6,
+      plainLook(''),
+    );
+    expect(
+      lines.flatMap((line) => line.filter(({ text }) => /[\u2801-\u28ff]/.test(text))).map(({ tone }) => tone),
+    ).toEqual(['curve3']);
+  });
+
+  it('says so where there is nothing to draw', () => {
+    expect(drawn([], 21, 3)).toEqual(['', '     nothing yet', '']);
+    expect(drawn([curve([[0, Number.NaN]])], 21, 3)[1]).toContain('nothing yet');
+  });
+
+  it.each<{ when: string; points: [number, number][] }>([
+    { when: 'one point', points: [[5, 5]] },
+    {
+      when: 'a flat line',
+      points: [
+        [0, 2],
+        [9, 2],
+      ],
+    },
+    {
+      when: 'zero throughout',
+      points: [
+        [0, 0],
+        [9, 0],
+      ],
+    },
+    {
+      when: 'one x',
+      points: [
+        [3, 1],
+        [3, 9],
+      ],
+    },
+    {
+      when: 'infinities',
+      points: [
+        [0, 1],
+        [1, Infinity],
+        [2, -Infinity],
+        [3, 2],
+      ],
+    },
+    {
+      when: 'x going back after a resume',
+      points: [
+        [0, 1],
+        [5, 2],
+        [3, 1],
+        [6, 3],
+      ],
+    },
+  ])('can draw $when', ({ points }) => {
+    expect(drawn([curve(points)], 40, 10).join('')).toMatch(/[\u2801-\u28ff]/);
+  });
+
+  it('always has the size asked for', () => {
+    const point = fc.tuple(fc.double({ noNaN: true }), fc.oneof(fc.double(), fc.constant(Number.NaN)));
+    const size = fc.integer({ min: 1, max: 60 });
+    fc.assert(
+      fc.property(fc.array(point, { maxLength: 40 }), size, size, (points, width, height) => {
+        const lines = chart([curve(points)], width, height, plainLook('nothing yet'));
+        expect(lines).toHaveLength(height);
+        for (const line of lines) expect(lineWidth(line)).toBe(width);
+      }),
+    );
+  });
+});

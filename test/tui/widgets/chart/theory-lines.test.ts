@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import type { MetricReader, RunSummary } from '../../../../src/tui/state/port.js';
+import { type Source, theoryLines } from '../../../../src/tui/widgets/chart/theory-lines.js';
+import { aRun } from '../../simulated-fleet.js';
+
+function source(parameters: RunSummary['parameters'], columns: Record<string, number[]> = {}): Source {
+  const reader: MetricReader = {
+    refresh: () => false,
+    keys: () => Object.keys(columns),
+    series: (key) => {
+      const y = Float64Array.from(columns[key] ?? []);
+      return { x: y.map((_, index) => index), y };
+    },
+  };
+  return { run: aRun('A_s0', { parameters }), reader };
+}
+
+const metric = 'test/bits/answer_clamped';
+
+describe('the lines of theory', () => {
+  it('give the bits there are to know, from what the run writes or else from its parameter N', () => {
+    const written = source({ N: 16 }, { 'theory/signal_bits': [8, 8, 8] });
+    expect(theoryLines(metric, 'step', [written])).toEqual([{ label: 'log2 N = 8', value: 8, isPerX: false }]);
+    expect(theoryLines(metric, 'step', [source({ N: 1024 })])).toEqual([
+      { label: 'log2 N = 10', value: 10, isPerX: false },
+    ]);
+  });
+
+  it('give what an episode can carry, over episodes only', () => {
+    const run = source(
+      { N: 4 },
+      { 'theory/channel_bits_per_episode': [3, 3], 'theory/credit_bits_per_episode': [1, 1] },
+    );
+    expect(theoryLines(metric, 'progress/episodes', [run])).toEqual([
+      { label: 'log2 N = 2', value: 2, isPerX: false },
+      { label: '1 bit/episode', value: 1, isPerX: true },
+    ]);
+    expect(theoryLines(metric, 'step', [run]).map(({ isPerX }) => isPerX)).toEqual([false]);
+  });
+
+  it('are the same for all seeds once', () => {
+    expect(theoryLines(metric, 'step', [source({ N: 64 }), source({ N: 64 }), source({ N: 16 })])).toHaveLength(2);
+  });
+
+  it.each([
+    ['another metric', 'env/all/reward/total', source({ N: 64 })],
+    ['a run that tells nothing', metric, source({})],
+    ['an N that is no number', metric, source({ N: 'large' })],
+    ['a column that changes', metric, source({}, { 'theory/signal_bits': [1, 2] })],
+    ['a column without a value', metric, source({}, { 'theory/signal_bits': [Number.NaN] })],
+  ])('are not invented for %s', (_, key, run) => {
+    expect(theoryLines(key, 'progress/episodes', [run])).toEqual([]);
+  });
+});

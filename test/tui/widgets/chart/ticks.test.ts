@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { logTicks, tickLabel } from '../../../../src/tui/widgets/chart/ticks.js';
+import { clockTicks, exactSeconds, exactTime, secondTicks } from '../../../../src/tui/widgets/chart/time-ticks.js';
+
+describe('marks of a logarithmic axis', () => {
+  it.each([
+    { low: 1, high: 1000, most: 4, expected: [1, 10, 100, 1000] },
+    { low: 0.05, high: 3, most: 9, expected: [0.05, 0.1, 0.2, 0.5, 1, 2] },
+    { low: 1e-12, high: 1e12, most: 5, expected: [1e-10, 1e-5, 1, 1e5, 1e10] },
+    { low: 1, high: 1e9, most: 1, expected: [1] },
+    { low: 3, high: 4, most: 3, expected: [3, 3.5, 4] },
+    { low: 0, high: 10, most: 5, expected: [] },
+    { low: -1, high: 10, most: 5, expected: [] },
+  ])('from $low to $high, at most $most', ({ low, high, most, expected }) => {
+    expect(logTicks(low, high, most)).toEqual(expected);
+  });
+
+  it('are inside, rise, and are no more than asked for', () => {
+    const exponent = fc.double({ min: -290, max: 290, noNaN: true });
+    const decades = fc.double({ min: 0.001, max: 15, noNaN: true });
+    fc.assert(
+      fc.property(exponent, decades, fc.integer({ min: 1, max: 20 }), (from, size, most) => {
+        const [low, high] = [10 ** from, 10 ** (from + size)];
+        const marks = logTicks(low, high, most);
+        expect(marks.length).toBeLessThanOrEqual(Math.max(2, most));
+        for (const [index, mark] of marks.entries()) {
+          expect(mark).toBeGreaterThanOrEqual(low * (1 - 1e-6));
+          expect(mark).toBeLessThanOrEqual(high * (1 + 1e-6));
+          if (index > 0) expect(mark).toBeGreaterThan(marks[index - 1]!);
+        }
+      }),
+    );
+  });
+});
+
+describe('labels of marks', () => {
+  it.each([
+    [100_002, 2, '100.002k'],
+    [15_000, 500, '15k'],
+    [2e9, 1e9, '2G'],
+    [3e15, 1e15, '3e15'],
+    [0.000_25, 0.000_05, '2.5e-4'],
+    [0, 0.1, '0'],
+  ])('%d, %d apart: %s', (value, step, label) => {
+    expect(tickLabel(value, step)).toBe(label);
+  });
+});
+
+describe('marks of an axis of time', () => {
+  it.each([
+    { high: 50, expected: ['0', '15s', '30s', '45s'] },
+    { high: 400, expected: ['0', '2m', '4m', '6m'] },
+    { high: 20_000, expected: ['0', '2h', '4h'] },
+    { high: 400_000, expected: ['0', '2d', '4d'] },
+  ])('over $high seconds', ({ high, expected }) => {
+    expect(secondTicks(0, high, 5).map(({ label }) => label)).toEqual(expected);
+  });
+
+  it('are at round times of the day of this place', () => {
+    const start = 1_767_600_123;
+    const marks = clockTicks(start, start + 6 * 3600, 5);
+    expect(marks.length).toBeGreaterThan(1);
+    for (const { value, label } of marks) {
+      expect(label).toMatch(/^\d\d:00$/);
+      expect(exactTime(value)).toMatch(new RegExp(`${label}:00$`));
+      expect(value).toBeGreaterThanOrEqual(start);
+    }
+  });
+
+  it.each([
+    [0.25, '0.25s'],
+    [59, '59s'],
+    [61, '01m01s'],
+    [3723.4, '1h02m03s'],
+    [-90, '-01m30s'],
+  ])('read exactly: %d s is %s', (value, text) => {
+    expect(exactSeconds(value)).toBe(text);
+  });
+});

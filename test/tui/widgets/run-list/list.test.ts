@@ -1,0 +1,224 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { textWidth } from '../../../../src/text/display-width.js';
+import type { WindowStore } from '../../../../src/tui/app/window-store.js';
+import {
+  type ColumnId,
+  columnKey,
+  commonColumns,
+  initialColumns,
+  isColumnId,
+} from '../../../../src/tui/state/list-column-id.js';
+import type { RunSummary } from '../../../../src/tui/state/port.js';
+import { meanTrend } from '../../../../src/tui/model/branch-facts.js';
+import { gutter, listLayout } from '../../../../src/tui/widgets/run-list/list-columns.js';
+import { fitName, runRow } from '../../../../src/tui/widgets/run-list/list-pane.js';
+import { isInitialSort, type SortBy, sorted, sortWords } from '../../../../src/tui/state/sort.js';
+import { lineWidth, plainText } from '../../../../src/tui/widgets/span.js';
+import { varyingParametersOf } from '../../../../src/tui/model/varying-parameters.js';
+import { aWindow, screenText } from '../../frames.js';
+import { aRun, memorySweep } from '../../simulated-fleet.js';
+
+const variety = () => varyingParametersOf([]);
+const columns = (...extra: ColumnId[]) => [...initialColumns, ...extra];
+
+describe('the columns of the list', () => {
+  it.each<{ width: number; columns: ColumnId[] | null; shown: string }>([
+    { width: 40, columns: null, shown: 'progress 4 metric 8' },
+    { width: 58, columns: null, shown: 'progress 13 left 6 metric 8 time 6' },
+    { width: 72, columns: null, shown: 'progress 13 left 6 trend 8 metric 8 slot 5 time 6' },
+    { width: 72, columns: columns('attempt', 'exit'), shown: 'progress 13 left 6 metric 8 time 6 attempt 3 exit 8' },
+    { width: 60, columns: ['time', 'metric'], shown: 'time 6 metric 8' },
+  ])('in $width columns: $shown', ({ width, columns: wanted, shown }) => {
+    const layout = listLayout(width, { columns: wanted, metric: 'loss', longest: 18, variety });
+    expect(layout.columns.map(({ id, width: size }) => `${id} ${size}`).join(' ')).toBe(shown);
+  });
+
+  it('fill exactly the width there is, the name never losing all of its own', () => {
+    const some = fc.option(fc.uniqueArray(fc.constantFrom<ColumnId>(...commonColumns, 'metric a/b', 'parameter N')));
+    const facts = fc.record({
+      width: fc.integer({ min: 40, max: 400 }),
+      longest: fc.integer({ min: 0, max: 60 }),
+      some,
+    });
+    const run = aRun('a_run_with_a_long_name', { state: 'running', startedAt: 0, metrics: { m: 1 }, spark: [1, 2] });
+    const node = { kind: 'run', key: run.id, depth: 2, parent: 'A', label: run.name, shared: 6, run } as const;
+    fc.assert(
+      fc.property(facts, ({ width, longest, some: wanted }) => {
+        const layout = listLayout(width, { columns: wanted, metric: 'm', longest, variety });
+        const used = layout.columns.reduce((sum, column) => sum + column.width + 1, 0);
+        expect(gutter + layout.name + used).toBe(width);
+        expect(layout.name).toBeGreaterThanOrEqual(17);
+        expect(lineWidth(runRow(node, true, layout, { metric: 'm', now: 5000 }))).toBe(width);
+      }),
+    );
+  });
+
+  it('are known by their ids, wherever those were kept', () => {
+    expect(['metric', 'metric a b', 'parameter N'].map(isColumnId)).toEqual([true, true, true]);
+    expect(['metric ', 'colour', ''].map(isColumnId)).toEqual([false, false, false]);
+    expect(columnKey('parameter N x')).toEqual({ kind: 'parameter', key: 'N x' });
+    expect(columnKey('gpu memory')).toBeNull();
+  });
+});
+
+describe('a row of the list', () => {
+  const row = (run: RunSummary, wanted: ColumnId[] | null, width = 72): string => {
+    const layout = listLayout(width, { columns: wanted, metric: 'loss', longest: 18, variety });
+    const node = { kind: 'run', key: run.id, depth: 1, parent: 'A', label: run.name, shared: 0, run } as const;
+    return plainText(runRow(node, false, layout, { metric: 'loss', now: 60_000 })).trimEnd();
+  };
+  const failed = aRun('A_1', {
+    ...{ state: 'failed', reason: 'ValueError: loss is NaN', startedAt: 0, endedAt: 9000, metrics: { loss: 2 } },
+    exit: { class: 'failed', code: 1, signal: null },
+    parameters: { N: 64 },
+  });
+
+  it.each<{ of: string; run: RunSummary; columns?: ColumnId[]; width?: number; text: string }>([
+    {
+      of: 'a failed run',
+      run: failed,
+      text: '   ✗ A_1             exit 1 · ValueError: loss is…        2           9s',
+    },
+    { of: 'a failed run with little room', run: failed, width: 40, text: '   ✗ A_1                   exit 1 · Val…' },
+    {
+      of: 'a failed run under columns that were chosen',
+      run: failed,
+      columns: ['parameter N', 'metric', 'exit'],
+      text: '   ✗ A_1                                        64            2 code 1',
+    },
+    {
+      of: 'a run that waits, its reason over all that is empty',
+      run: aRun('A_2', { reason: 'waiting for 12 GB on a GPU, 7.9 GB free' }),
+      text: '   ○ A_2             waiting for 12 GB on a GPU, 7.9 GB free',
+    },
+    {
+      of: 'a stalled run',
+      run: aRun('A_3', { state: 'running', startedAt: 0, progress: 0.5, health: 'stalled', metrics: { loss: null } }),
+      text: '   ● A_3             ━━━━────  50%  stall               NaN        1m00s',
+    },
+    {
+      of: 'a run with a wide name',
+      run: { ...failed, name: '学習率の探索実験番号一二三' },
+      text: '   ✗ 学習率 … 一二三 exit 1 · ValueError: loss is…        2           9s',
+    },
+  ])('shows $of', ({ run, columns: wanted, width, text }) => {
+    expect(row(run, wanted ?? null, width)).toBe(text);
+  });
+});
+
+describe('a name that is too long', () => {
+  it.each<[string, number, number, string]>([
+    ['A_bsweep_single_N1024_B8_s0', 15, 16, 'A_bs…1024_B8_s0'],
+    ['A_bsweep_single_N1024_B8_s0', 30, 16, 'A_bsweep_single_N1024_B8_s0   '],
+    ['long_prefix_of_all_then_its_own_end', 20, 19, 'long…hen_its_own_end'],
+    ['short', 3, 0, 'sh…'],
+  ])('%s in %i columns', (name, width, shared, text) => {
+    expect(fitName(name, width, shared)).toBe(text);
+  });
+
+  it('has exactly its width, and shows the end of it', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.integer({ min: 1, max: 60 }), fc.nat(40), (name, width, shared) => {
+        expect(textWidth(fitName(name, width, shared))).toBe(width);
+      }),
+    );
+  });
+});
+
+describe('the order of runs', () => {
+  const runs = [
+    aRun('A_10', { parameters: { N: 64 }, priority: 1, gpuMemory: 900, etaSeconds: 9, metrics: { loss: 1 } }),
+    aRun('A_9', { parameters: { N: 'x' }, attempt: 2, slot: 'gpu 10', metrics: { loss: null } }),
+    aRun('A_1', { parameters: { N: 8 }, slot: 'gpu 9', etaSeconds: 3, metrics: { loss: 5 } }),
+    aRun('B', { state: 'running', progress: 0.5 }),
+  ];
+
+  it.each<{ by: SortBy; order: string; reversed: string }>([
+    { by: 'file order', order: 'A_10 A_9 A_1 B', reversed: 'B A_1 A_9 A_10' },
+    { by: 'name', order: 'A_1 A_9 A_10 B', reversed: 'B A_10 A_9 A_1' },
+    { by: 'metric', order: 'A_1 A_10 A_9 B', reversed: 'A_10 A_1 A_9 B' },
+    { by: 'parameter N', order: 'A_1 A_10 A_9 B', reversed: 'A_9 A_10 A_1 B' },
+    { by: 'slot', order: 'A_1 A_9 A_10 B', reversed: 'A_9 A_1 A_10 B' },
+    { by: 'left', order: 'A_1 A_10 A_9 B', reversed: 'A_10 A_1 A_9 B' },
+    { by: 'priority', order: 'A_10 A_9 A_1 B', reversed: 'A_9 A_1 B A_10' },
+    { by: 'gpu memory', order: 'A_10 A_9 A_1 B', reversed: 'A_10 A_9 A_1 B' },
+    { by: 'progress', order: 'B A_10 A_9 A_1', reversed: 'B A_10 A_9 A_1' },
+  ])('by $by, what has no value last either way', ({ by, order, reversed }) => {
+    const names = (isReversed: boolean) => sorted(runs, { by, isReversed }, 'loss', 0).map(({ name }) => name);
+    expect(names(false).join(' ')).toBe(order);
+    expect(names(true).join(' ')).toBe(reversed);
+  });
+
+  it('is told in words', () => {
+    expect(sortWords({ by: 'metric', isReversed: false }, 'loss')).toBe('loss, highest first');
+    expect(sortWords({ by: 'parameter N', isReversed: true }, null)).toBe('N, highest first');
+    expect(isInitialSort({ by: 'file order', isReversed: false })).toBe(true);
+  });
+});
+
+describe('the trend of a group', () => {
+  it('is the mean over those runs that have come so far', () => {
+    const whole = aRun('A_1', { state: 'done', progress: 1, spark: [2, 2, 2, 2] });
+    const half = aRun('A_2', { state: 'running', progress: 0.5, spark: [4, 4, null] });
+    const trend = meanTrend([whole, half, aRun('A_3')]);
+    expect([0, 9, 14, 16, 31].map((at) => trend[at])).toEqual([3, 3, 2, 2, 2]);
+    expect(
+      meanTrend([half])
+        .slice(16)
+        .every((value) => value === null),
+    ).toBe(true);
+    expect(meanTrend([]).every((value) => value === null)).toBe(true);
+  });
+});
+
+describe('what tells runs apart', () => {
+  it('is every parameter with more than one value, a missing one counting', () => {
+    const runs = [
+      { N: 8, lr: 0.1, only: 'x' },
+      { N: 1024, lr: 0.1 },
+    ].map((parameters, index) => aRun(`A_${index}`, { parameters }));
+    expect([...varyingParametersOf(runs)]).toEqual([
+      ['N', { values: 2, width: 4, isNumeric: true }],
+      ['only', { values: 2, width: 1, isNumeric: false }],
+    ]);
+  });
+});
+
+describe('the list on the screen', () => {
+  let store: WindowStore;
+  beforeEach(() => {
+    vi.useFakeTimers();
+    store = aWindow(memorySweep());
+  });
+  afterEach(() => {
+    store.close();
+    vi.useRealTimers();
+  });
+
+  /** The list without what stands beside it. */
+  function list(width: number, height: number, ...keys: string[]): string {
+    store.resize(width, height);
+    keys.forEach((key) => store.press(key));
+    const rows = screenText(store).map((line) => (width < 100 ? line : line.split('│')[0]!).trimEnd());
+    return `\n${rows.join('\n')}\n`;
+  }
+
+  it('by state and parameter, with marks, at 80 × 24', () => {
+    const keys = ['g', 'down', 'enter', 'g', 'down', 'down', 'down', 'space', 'escape', 'home', 'space', '2', 'down'];
+    expect(list(80, 24, ...keys, 'down', 'space')).toMatchSnapshot();
+  });
+
+  it('by a parameter, with columns of its own and the order of one, at 160 × 30', () => {
+    const columnsKeys = ['C', ...Array<string>(11).fill('down'), 'space', 'down', 'down', 'space', 's', 'enter'];
+    expect(list(160, 30, 'g', 'down', 'down', 'down', 'down', 'enter', ...columnsKeys)).toMatchSnapshot();
+  });
+
+  it.each([
+    ['what to group by', ['g', 'down', 'down', 'down', 'space']],
+    ['the columns', ['C', 'down', 'space', 's']],
+    ['the views', ['s', 'v', 's', ...'mine']],
+  ])('asks over the list: %s', (_, keys) => {
+    expect(list(80, 24, ...keys)).toMatchSnapshot();
+  });
+});
