@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmS
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { jsonLines } from '../../src/metrics/formats/json-lines.js';
+import { ownJsonLines } from '../../src/metrics/formats/json-lines.js';
 import { lineFormat } from '../../src/metrics/formats/line-format.js';
 import { type MetricRow, openMetrics } from '../../src/metrics/run-metrics.js';
 
@@ -15,10 +15,8 @@ const write = (name: string, text: string) => appendFileSync(join(run, name), te
 /** `a 1` on each line: a step of its own each time. */
 const pairs = lineFormat({
   name: 'pairs',
-  detect: (directory) =>
-    readdirSync(directory)
-      .filter((name) => name.endsWith('.pairs'))
-      .map((name) => join(directory, name)),
+  looksFor: '*.pairs',
+  recognise: ({ name }) => (name.endsWith('.pairs') ? { is: 'yes', why: 'its name' } : { is: 'no' }),
   parser: () => {
     let step = 0;
     return (line) => {
@@ -33,14 +31,14 @@ function following(hasPast = false) {
   const row = (values: MetricRow, isPast: boolean) =>
     void told.push(isPast ? `past ${JSON.stringify(values)}` : values);
   const listener = { row, restart: () => void told.push('restart') };
-  return { told, metrics: openMetrics(run, { listener, hasPast, formats: [jsonLines, pairs] }) };
+  return { told, metrics: openMetrics(run, { listener, hasPast, formats: [ownJsonLines, pairs] }) };
 }
 
 describe('a run whose metrics are in several files', () => {
   it('has the keys of all, each over the steps of its own file; of two alike the first counts', () => {
     write('metrics.jsonl', '{"step": 10, "loss": 1}\n{"step": 20, "loss": 2}\n');
     write('a.pairs', 'acc 5\nacc 6\nloss 9\n');
-    const metrics = openMetrics(run, { formats: [jsonLines, pairs] }).readNow();
+    const metrics = openMetrics(run, { formats: [ownJsonLines, pairs] }).readNow();
     expect(metrics.keys()).toEqual(['step', 'loss', 'acc']);
     expect([...metrics.series('loss').x, ...metrics.series('acc').x]).toEqual([10, 20, 0, 1]);
     expect(metrics.last()).toEqual({ step: 20, loss: 2, acc: 6 });
