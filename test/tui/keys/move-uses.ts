@@ -21,7 +21,13 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
   ],
   down: [
     { sees: [binary], back: ['home'] },
-    { where: 'in the help', from: ['?'], at: /╭─ keys/, sees: [not(/kill the run/)], back: ['escape'] },
+    {
+      where: 'in the help, where letters are text',
+      from: ['?'],
+      at: /│ runs/,
+      sees: (key) => (key === 'j' ? [/╭─ keys › j/] : [not(/│ runs/)]),
+      back: ['escape', 'escape'],
+    },
     { where: 'among GPUs', from: ['d'], at: /── GPU 0/, sees: [/── GPU 1/, not(/── GPU 1/)], back: ['escape'] },
   ],
   'page-up': [{ from: ['end'], at: lastRow, sees: [/│ ● C_dense_multi_N16_s2/], back: ['home'] }],
