@@ -22,7 +22,7 @@ import { type CompiledBlock, mostRuns, type Variant } from './compiled-block.js'
 import { evaluated, gridSize, PointError, pointsOf } from './grid.js';
 import { identityOf } from './identity.js';
 import { type ExpandOptions, joinPath, type NamedPoint, plannedRun, rendering } from './plan-run.js';
-import { defaultNames, type NamedGroup, refuseClashes } from './run-name.js';
+import { defaultNames, type NamedGroup, refuseClashes, varyingNames } from './run-name.js';
 
 /**
  * All runs of a sweep file, complete, in launch order: groups in file order; in a group the axes in file order, the
@@ -171,11 +171,15 @@ function notesOf(file: GroupsFile, named: readonly NamedGroup[], runs: readonly 
   return notes.length === 0 ? {} : { notes };
 }
 
+/** Parameters that say which repetition a run is; alike commands are what they are for. */
+const repetition = /(^|[._-])(seed|repeat|repetition|trial)$/i;
+
 /** Runs that differ in what their program is not told. What `wandb.init()` reads differs from run to run, but few read it. */
 function alikeNote({ block }: CompiledBlock, runs: readonly PlannedRun[]): string[] {
   const own = ({ argv, env, cwd }: PlannedRun) =>
     JSON.stringify([argv, Object.keys(block.env.content).map((name) => env[name]), cwd]);
   if (runs.length < 2 || new Set(runs.map(own)).size > 1) return [];
+  if (varyingNames(runs).every((name) => repetition.test(name))) return [];
   const count = `The ${runs.length} commands of group ${block.group} are all alike`;
   return [
     block.dialect === 'wandb'

@@ -158,6 +158,11 @@ describe('a W&B sweep file', () => {
     expect(notes?.[0]?.slice(0, says?.length)).toBe(says);
   });
 
+  it('says nothing of commands that are alike because they are repeated', () => {
+    const text = 'method: grid\ncommand: [a]\nparameters: {model.seed: {values: [1, 2]}}';
+    expect(wandb(text).notes).toBeUndefined();
+  });
+
   it('passes over keys that W&B does not know, and says so', () => {
     expect(wandb('method: grid\nnane: x\nparameters: {a: {value: 1}}').notes).toEqual([
       '`nane` is not a key of a W&B sweep file and is passed over, as in W&B. Did you mean `name`?',
