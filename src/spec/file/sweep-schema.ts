@@ -88,7 +88,7 @@ const MetricsText = z.strictObject(
   '{show: […], x: step, progress: {key: step, total: n_batches}, folders: […], patterns: {…}}',
 );
 
-const MethodText = z.enum(['grid', 'random', 'lhs', 'sobol'], 'grid, random, lhs or sobol');
+const MethodText = z.enum(['grid', 'random', 'lhs', 'sobol', 'bayes'], 'grid, random, lhs or sobol');
 
 /** Entries of `include` and `exclude`. */
 const EditsText = z.array(
@@ -175,6 +175,7 @@ export const WandbText = z.strictObject(
 export type WandbText = z.infer<typeof WandbText>;
 
 export const sweepKeys: readonly string[] = Object.keys(SweepText.shape);
+export const wandbKeys: readonly string[] = Object.keys(WandbText.shape);
 export const groupKeys: readonly string[] = Object.keys(GroupText.shape);
 /** Schemas of the keys that `--set` may set besides parameters. */
 export const sharedShape = shared;
