@@ -1,3 +1,4 @@
+import { hasEnded } from '../../base/run-words.js';
 import { type Subject, subjectsOf } from './chart-subjects.js';
 import type { History, Wanted } from './history.js';
 import type { ListModel } from './list-model.js';
@@ -86,6 +87,6 @@ function chartKeys(metric: string | null, show: readonly string[], readers: read
   return [...new Set([...first, ...others])].slice(0, mostCharts);
 }
 
-function curve({ label, tone, setting }: Subject, axis: XAxis, reader: MetricReader, metric: string): Curve {
-  return { label, tone, setting, series: seriesOver(axis, reader, metric) };
+function curve({ run, label, tone, setting }: Subject, axis: XAxis, reader: MetricReader, metric: string): Curve {
+  return { label, tone, setting, isOver: hasEnded(run.state), series: seriesOver(axis, reader, metric) };
 }

@@ -1,3 +1,4 @@
+import { hasEnded } from '../../../base/run-words.js';
 import type { HeatmapAxes } from '../../state/compare-choice.js';
 import type { History, Wanted } from '../../model/history.js';
 import type { ListModel } from '../../model/list-model.js';
@@ -145,10 +146,11 @@ function chartsOf(
   );
   return keys.map((metric) => ({
     metric,
-    curves: sources.map(({ reader, label, tone }) => ({
+    curves: sources.map(({ run, reader, label, tone }) => ({
       label,
       tone,
       setting: label,
+      isOver: hasEnded(run.state),
       series: seriesOver(axis, reader, metric),
     })),
     references: theoryLines(metric, axis.key, sources),
@@ -166,8 +168,10 @@ function answerer(
   scene: ListModel,
 ): ValueOf {
   return (run, metric) => {
-    if (summary === 'last') return lastValue(run, metric);
     const reader = readers.get(run.id);
+    const last = summary === 'last' ? lastValue(run, metric) : null;
+    // The supervisor tells that a last value is no number; whether it is NaN or infinite, only the file does.
+    if (summary === 'last' && (last === null || reader === undefined || Number.isFinite(last.low))) return last;
     if (reader === undefined) return null;
     const direction = directionOf(metric, run.sweep, scene);
     return curveValue(seriesOver(axis, reader, metric), { summary, direction, x: cursor });
@@ -176,8 +180,10 @@ function answerer(
 
 /** The supervisor keeps the last values of every run, so these need no file. */
 function lastValue({ metrics }: RunSummary, metric: string): CurveValue | null {
-  const value = metrics[metric] ?? null;
-  return value === null || !Number.isFinite(value) ? null : { low: value, high: value };
+  const value = metrics[metric];
+  if (value === undefined) return null;
+  const known = value ?? Number.NaN;
+  return { low: known, high: known };
 }
 
 /** What the sweep file says; never guessed from the name of a metric. */
