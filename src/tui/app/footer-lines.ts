@@ -6,6 +6,7 @@ import type { Command } from '../state/command.js';
 import { keyMapOf, keyOf } from './key-map.js';
 import type { ListDialog } from '../state/list-dialog.js';
 import type { FilterDialog, SearchDialog } from '../state/ui-state.js';
+import type { WallFilterDialog } from '../state/wall-choice.js';
 import { axesKeys, compareFirstToGo, compareKeys, sweepKeys } from '../screens/compare/compare-keys.js';
 import { lineWithCursor } from '../widgets/line-with-cursor.js';
 import { isInitialSort, sortWords } from '../state/sort.js';
@@ -23,6 +24,7 @@ export function messageLine(model: WindowModel, width: number): Line {
   if (dialog.kind === 'confirm') return onBackground(fitLine([span(` ${dialog.question}`, 'strong')], width), 'alarm');
   if (dialog.kind === 'filter') return filterPrompt(model, dialog, width);
   if (dialog.kind === 'search') return searchPrompt(model, dialog, width);
+  if (dialog.kind === 'wall-filter') return wallPrompt(model, dialog, width);
   if (note !== null) return fitLine([span(` ${note.text}`, note.tone)], width);
   if (model.pending.length > 0) return fitLine([span(` ${model.pending.join(' · ')}`, 'dim')], width);
   return ends(listState(model), directory(model, width), width);
@@ -113,7 +115,17 @@ const textKeys: readonly Hint[] = [
   ['Esc', 'close'],
 ];
 const dialogKeys: Record<
-  'filter' | 'search' | 'metrics' | 'x-axis' | 'axes' | 'help' | 'table' | 'draft' | 'palette' | ListDialog['kind'],
+  | 'filter'
+  | 'search'
+  | 'wall-filter'
+  | 'metrics'
+  | 'x-axis'
+  | 'axes'
+  | 'help'
+  | 'table'
+  | 'draft'
+  | 'palette'
+  | ListDialog['kind'],
   readonly Hint[]
 > = {
   draft: draftKeys,
@@ -129,6 +141,11 @@ const dialogKeys: Record<
   ],
   search: [
     ['Enter', 'search'],
+    ['Esc', 'cancel'],
+    ['Ctrl-U', 'clear'],
+  ],
+  'wall-filter': [
+    ['Enter', 'keep'],
     ['Esc', 'cancel'],
     ['Ctrl-U', 'clear'],
   ],
@@ -224,6 +241,13 @@ function searchPrompt({ ui }: WindowModel, { line }: SearchDialog, width: number
   return [span(sign, 'title'), ...lineWithCursor(line, width - lineWidth(room) - sign.length), ...room];
 }
 
+/** The words that the names of the metrics shown have in them. */
+function wallPrompt({ ui }: WindowModel, { line }: WallFilterDialog, width: number): Line {
+  const right = [span(ui.note === null ? 'metrics by name ' : `${ui.note.text} `, ui.note === null ? 'dim' : 'warn')];
+  const room = lineWidth(right) > width / 2 ? [] : right;
+  return [span(sign, 'title'), ...lineWithCursor(line, width - lineWidth(room) - sign.length), ...room];
+}
+
 /** Why Enter did not take it, in place of the keys; null when it is all right. */
 function searchProblem({ problem }: SearchDialog, width: number): Line | null {
   return problem === null ? null : fitLine([span(` ${cleanText(problem)}`, 'warn')], width);
@@ -247,7 +271,8 @@ function openKeys(model: WindowModel): readonly Hint[] {
   if (ui.log.seek !== null) return [['Esc', 'stop searching'], ...leave.slice(1)];
   if (ui.screen.pane === 'charts') {
     const draw = bound(['zoom-in', 'zoom'], ['metric', 'metric'], ['x-axis', 'x axis'], ['smooth', 'smooth']);
-    return [['←→', 'cursor'], pane, ...draw, ...leave];
+    const zoom: Hint = ['Enter', ui.wall.isZoomed ? 'all charts' : 'one chart'];
+    return [['↑↓', 'chart'], ['←→', 'cursor'], zoom, pane, ...bound(['filter', 'filter']), ...draw, ...leave];
   }
   if (!isRun) {
     const act = bound(['metric', 'metric'], ['kill-group', 'kill'], ['resume-group', 'resume']);

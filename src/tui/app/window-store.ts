@@ -292,6 +292,7 @@ export class WindowStore implements ModelSource {
       get xChoices() {
         return xChoices();
       },
+      wall: () => this.#detailFor(node, scene).metrics,
       get helpLength() {
         return helpLines(keys).length;
       },

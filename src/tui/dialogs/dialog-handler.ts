@@ -5,6 +5,7 @@ import { distance, isMovement, type KeyContext, type Pressed, refuse } from '../
 import { commandFor } from '../app/key-map.js';
 import { pressInListDialog } from '../screens/jobs/list-handler.js';
 import { pressInSearch } from '../screens/run/log-handler.js';
+import { pressInWallFilter } from '../app/wall-handler.js';
 import { pressInPalette } from './palette-handler.js';
 import type { Dialog, UiState } from '../state/ui-state.js';
 
@@ -23,6 +24,7 @@ type PressIn<Open> = (ui: UiState, dialog: Open, key: string, at: KeyContext) =>
 const pressInKind: { readonly [Kind in OpenDialog['kind']]: PressIn<Of<Kind>> } = {
   filter: pressInFilter,
   search: pressInSearch,
+  'wall-filter': pressInWallFilter,
   draft: pressInDraft,
   palette: pressInPalette,
   confirm: pressInConfirm,

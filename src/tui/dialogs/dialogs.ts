@@ -34,6 +34,7 @@ type BoxOf<D extends Dialog> = (dialog: D, ground: Ground) => Box | null;
 const boxes: { readonly [K in Dialog['kind']]: BoxOf<Extract<Dialog, { kind: K }>> } = {
   none: () => null,
   search: () => null,
+  'wall-filter': () => null,
   confirm: () => null,
   filter: () => null,
   help: ({ top }, { model, page }) => part('keys', helpLines(model.ui.keys), top, page),

@@ -65,6 +65,7 @@ const dialogs: Record<Dialog['kind'], readonly string[][]> = {
   grouping: [['g', 'down', 'enter']],
   columns: [['C', 'down', 'space', 'right']],
   views: [['v', '"a name', 'enter', 'v']],
+  'wall-filter': [['enter', 'tab', '/', '"los']],
   search: [['right', 'down', 'down', 'enter', '/', '"(']],
   confirm: [['K'], ['right', 'down', 'down', 'k']],
 };

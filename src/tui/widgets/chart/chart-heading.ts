@@ -33,9 +33,24 @@ export function chartHeading(title: ChartTitle, curves: readonly Curve[], look: 
   return sectionRule(shown, words, width);
 }
 
+/** How charts are drawn, in words, for charts that have a heading in common. */
+export function chartNotes(
+  title: Omit<ChartTitle, 'metric'>,
+  curves: readonly Curve[],
+  look: ChartLook,
+  width: number,
+): Line {
+  return right(pieces(title, curves, look, width));
+}
+
 type Piece = Span & { readonly short: string };
 
-function pieces({ xKey, note }: ChartTitle, curves: readonly Curve[], look: ChartLook, width: number): Piece[] {
+function pieces(
+  { xKey, note }: Omit<ChartTitle, 'metric'>,
+  curves: readonly Curve[],
+  look: ChartLook,
+  width: number,
+): Piece[] {
   const leftOut = strandingOf(curves, width, look)?.leftOut ?? { x: 0, y: 0 };
   const { choice } = look;
   const found = [

@@ -36,6 +36,35 @@ function readOff(curves: readonly Curve[], look: ChartLook, width: number, heigh
   return flow([...place, ...entries], width, height);
 }
 
+/** What the colours mean, in one line that holds for all charts of the same runs; none where no curve has a name. */
+export function labelLines(curves: readonly Curve[], look: ChartLook, width: number): Line[] {
+  const entries = entriesOf(strandingOf(curves, width, look)?.strands ?? [], false);
+  return flow(
+    entries.map(({ strand }): Line => [span('━ ', strand.tone), span(strand.label, 'plain')]),
+    width,
+    1,
+  );
+}
+
+/** What all curves that are not in the background have come to, or have at the cursor: one value, or the lowest and the highest. */
+export function wholeReading(curves: readonly Curve[], look: ChartLook, width: number): Line {
+  const strands = (strandingOf(curves, width, look)?.strands ?? []).filter(({ tone }) => tone !== 'faint');
+  const x = cursorX(curves, look.choice);
+  const readings = strands.flatMap((one) => (x === null ? lastReading(one) : readingAt(one, x)) ?? []);
+  const [only] = readings;
+  if (only === undefined) return [];
+  if (readings.length === 1)
+    return strands[0]!.seeds === null ? [valueSpan(only.value)] : together(only, look.choice.spread).slice(1);
+  const values = readings.map(({ value }) => value).filter(Number.isFinite);
+  const counts = {
+    nan: readings.reduce((sum, { nan }) => sum + nan, 0),
+    infinite: readings.reduce((sum, { infinite }) => sum + infinite, 0),
+  };
+  if (values.length === 0) return notFinite(counts);
+  const [low, high] = [Math.min(...values), Math.max(...values)].map(narrowNumber);
+  return [span(low === high ? low! : `${low}–${high}`, 'value'), ...beside(counts)];
+}
+
 type Entry = { strand: ChartSeries; others: ChartSeries[] };
 
 /** Curves of one label have one colour and one entry. What has no name is in the legend only to be read off. */

@@ -59,7 +59,7 @@ const strandings = new Memo<readonly Curve[], Stranding | null>(2);
 const plots = new Memo<readonly Curve[], Plot | null>(2);
 
 /** A lower chart has no row to spare for the numbers of runs. */
-const leastForCounts = 7;
+const leastForCounts = 8;
 
 function draw({ x, strands }: Stranding, width: number, height: number, look: ChartLook): Plot | null {
   const counts = height < leastForCounts ? null : countsRow(strands, width);
