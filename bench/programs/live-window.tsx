@@ -9,6 +9,7 @@
 import { render, Text, useInput } from 'ink';
 import { useSyncExternalStore } from 'react';
 import { RunId } from '../../src/base/ids.js';
+import { press } from '../../src/tui/app/key-handlers.js';
 import { calmNewsPause, WindowStore } from '../../src/tui/app/window-store.js';
 import { keyNames } from '../../src/tui/terminal/key-names.js';
 import { keepYoungGenerationSmall } from '../../src/tui/app/open-window.js';
@@ -132,6 +133,7 @@ else show();
 function show(): void {
   keepYoungGenerationSmall(COUNT);
   const store = new WindowStore({ fleet, files, now: Date.now, perform, newsPause: calmNewsPause }, 'live');
+  store.listen(press);
   process.stdout.write('\u001b[?1049h\u001b[?25l');
   // Unfolded, as one looks at a sweep; the groups of one this large begin folded.
   store.resize(process.stdout.columns, process.stdout.rows);

@@ -18,17 +18,21 @@ export function mean(values: readonly number[]): number | null {
 export function deviation(values: readonly number[]): number | null {
   const centre = mean(values);
   if (centre === null || values.length < 2) return null;
-  const squares = values.reduce((sum, value) => sum + (value - centre) ** 2, 0);
-  return withoutRounding(Math.sqrt(squares / (values.length - 1)), centre);
+  if (values.every((value) => value === values[0])) return 0;
+  const spread = Math.sqrt(values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1));
+  return withoutNoise(spread, centre);
 }
 
 /**
- * A deviation, or 0 where it is no more than what the arithmetic of doubles leaves of equal values: 0.1 + 0.2 and 0.3
- * are one result, not two that lie 5.6e-17 apart.
+ * A spread, or 0 where it is no more than what rounding makes of equal values: the mean of three times 0.1 is not 0.1, and
+ * they seem to differ by 1.4e-17.
  */
-export function withoutRounding(spread: number, centre: number): number {
-  return spread <= 16 * Number.EPSILON * Math.abs(centre) ? 0 : spread;
+export function withoutNoise(spread: number, mean: number): number {
+  return spread <= NOISE * Math.abs(mean) ? 0 : spread;
 }
+
+/** Relative to a mean: some units in the last place of a double. */
+const NOISE = 16 * Number.EPSILON;
 
 /** Linear between the order statistics, the lowest at 0 and the highest at 1 (numpy's default). `sorted`: at least one. */
 export function quantile(sorted: readonly number[], share: number): number {

@@ -22,7 +22,6 @@ export function aSituation(over: Partial<KeyContext> = {}): KeyContext {
     metric: null,
     isFolded: () => false,
     tableLength: null,
-    helpLength: 20,
     focus: null,
     log: null,
     screenLength: 0,

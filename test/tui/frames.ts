@@ -1,3 +1,4 @@
+import { press } from '../../src/tui/app/key-handlers.js';
 import { mountApp } from '../../src/tui/app/mount-app.js';
 import { WindowStore } from '../../src/tui/app/window-store.js';
 import type { RunFilesPort } from '../../src/tui/state/port.js';
@@ -15,7 +16,9 @@ export function aWindow(
 ): WindowStore {
   const perform = ({ type }: { type: string }): void => void options.orders?.push(type);
   const ports = { fleet, files, now: () => now, summary: options.summary, perform };
-  return new WindowStore(ports, options.sweep === undefined ? 'abcd' : options.sweep);
+  const store = new WindowStore(ports, options.sweep === undefined ? 'abcd' : options.sweep);
+  store.listen(press);
+  return store;
 }
 
 type Shown = { readonly surface: Surface; readonly mounted: MountedWindow; failure: Error | undefined };
@@ -25,9 +28,9 @@ const shown = new WeakMap<WindowStore, Shown>();
 export function frameOf(store: WindowStore): readonly Line[] {
   const window = shown.get(store) ?? mounted(store);
   const { surface } = window;
-  surface.resize(store.size);
-  // Effects of a commit may ask for another.
-  window.mounted.flush();
+  const { width, height } = surface.size();
+  // A surface that is told its size is written whole.
+  if (width !== store.size.width || height !== store.size.height) surface.resize(store.size);
   window.mounted.flush();
   surface.frame();
   if (window.failure !== undefined) throw window.failure;
@@ -45,6 +48,8 @@ function mounted(store: WindowStore): Shown {
   const surface = new Surface(target, themeFor({ colours: 256, ascii: false }), store.size, fail);
   const window: Shown = { surface, mounted: mountApp({ store, surface, onError: fail }), failure: undefined };
   shown.set(store, window);
+  // The first commit takes the drawing over from Ink, the second has the components.
+  window.mounted.flush();
   const close = store.close.bind(store);
   store.close = () => {
     window.mounted.unmount();

@@ -26,7 +26,6 @@ export type KeyContext = {
   readonly metric: string | null;
   readonly isFolded: (branch: Branch) => boolean;
   readonly tableLength: number | null;
-  readonly helpLength: number;
   /** The pane in use of the open screen: its columns and rows, and its lines where they can be counted. Null: none is open. */
   readonly focus: { readonly width: number; readonly height: number; readonly length: number } | null;
   /** What has been read of the log of the open run. */
@@ -52,6 +51,9 @@ export type KeyContext = {
 
 /** `command`: what is to be done next, as if its key had been pressed. */
 export type Pressed = { readonly ui: UiState; readonly order?: Effect; readonly command?: Command };
+
+/** What one key does, wherever it is pressed. */
+export type Press = (ui: UiState, key: string, at: KeyContext) => Pressed;
 
 export function refuse(ui: UiState, why: string): Pressed {
   return { ui: { ...ui, note: { text: why, tone: 'warn' } } };

@@ -5,8 +5,7 @@ import type { Draft } from '../state/editor-port.js';
 import { FleetEffects, isFleetEffect } from './fleet-effects.js';
 import { GpuHistory } from '../model/gpu-history.js';
 import { History } from '../model/history.js';
-import type { KeyContext } from './key-context.js';
-import { press } from './key-handlers.js';
+import type { KeyContext, Press } from './key-context.js';
 import { ListMemory } from '../widgets/run-list/list-memory.js';
 import { isFolded, type ListModel, ListModelBuilder } from '../model/list-model.js';
 import { withFound } from '../screens/run/log-handler.js';
@@ -22,6 +21,7 @@ import { withLazy } from '../../base/lazy.js';
 import type { ModelSource } from '../model/use-model.js';
 import type { FleetPort, RunFilesPort, RunSummary } from '../state/port.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
+import { PassingNote } from './passing-note.js';
 import { passingPreferences } from './preferences.js';
 import { RunDetailsReader } from '../screens/run/run-details-reader.js';
 import { ScreenData, type ScreenSource } from './screen-data.js';
@@ -32,7 +32,6 @@ import { SummaryTable } from '../screens/sweep/summary-table.js';
 import { Throttle } from '../model/throttle.js';
 import { type Dialog, initialUi, type Note, type UiState, type WindowEffect } from '../state/ui-state.js';
 import type { Branch, TreeNode } from '../model/branch-index.js';
-import { helpLines } from '../dialogs/dialogs.js';
 import { openFocus } from '../screens/run/open-screen.js';
 import { runArea } from '../screens/run/layout.js';
 import { scrollTo } from '../widgets/scroll.js';
@@ -75,6 +74,7 @@ const notch = 3;
  */
 export class WindowStore implements ModelSource {
   readonly #ports: WindowPorts;
+  #press: Press = unheard;
   readonly #preferences: PreferencesPort;
   readonly #memory: ListMemory;
   readonly #scenes: ListModelBuilder;
@@ -93,6 +93,7 @@ export class WindowStore implements ModelSource {
   readonly #gpuHistory = new GpuHistory();
   readonly #table: SummaryTable;
   readonly #clicks = new Clicks();
+  readonly #passing = new PassingNote(() => this.#forgetNote());
   readonly #shown = new Memoized<WindowModel>();
   readonly #detail = new Memoized<ReadDetail>();
   readonly #varying = new Memoized<ReadonlySet<string>>();
@@ -156,10 +157,15 @@ export class WindowStore implements ModelSource {
     this.#changed();
   }
 
+  /** Hands over what keys do. They come with the components, as dialogs have both in one place; the first picture needs neither. */
+  listen(press: Press): void {
+    this.#press = press;
+  }
+
   /** `key`: a name as `keyNames` gives it. */
   readonly press = (key: string): void => {
     const scene = this.#scene();
-    const { ui, order } = press(this.#ui, key, this.#situation(scene));
+    const { ui, order } = this.#press(this.#ui, key, this.#situation(scene));
     if (ui.dialog.kind === 'table' && this.#ui.dialog.kind !== 'table') void this.#table.read();
     this.#ui = ui;
     this.#memory.keepViews(ui);
@@ -183,7 +189,7 @@ export class WindowStore implements ModelSource {
   /** A notch of the wheel moves what is under the pointer. It answers no question, and does not leaf through what was typed before. */
   readonly turn = (way: 'up' | 'down'): void => {
     const { dialog, screen } = this.#ui;
-    if (dialog.kind === 'confirm' || 'line' in dialog) return;
+    if (dialog.kind !== 'none' && !('index' in dialog) && !('top' in dialog)) return;
     const times = screen.kind === 'gpus' ? 1 : notch;
     for (let time = 0; time < times; time++) this.press(way);
   };
@@ -194,6 +200,14 @@ export class WindowStore implements ModelSource {
     const scene = this.#scene();
     const top = scrollTo(rowOfSelection(scene, this.#ui), this.#ui.top, this.#listPage(), scene.rows.length);
     if (top + row < scene.rows.length) this.#selectRow(top + row, scene);
+  };
+
+  /** A click on a row of the menu that is open: as if the cursor had gone there and `key` had been pressed. */
+  readonly chooseRow = (index: number, key: string): void => {
+    const { dialog } = this.#ui;
+    if (!('index' in dialog)) return;
+    this.#ui = { ...this.#ui, dialog: { ...dialog, index } };
+    this.press(key);
   };
 
   /** A second click soon after the first opens. */
@@ -222,6 +236,7 @@ export class WindowStore implements ModelSource {
     this.#dossiers.close();
     this.#clock.close();
     this.#news.close();
+    this.#passing.close();
   }
 
   /** Says something to the person, until the next key. */
@@ -239,26 +254,26 @@ export class WindowStore implements ModelSource {
 
   #changed(): void {
     this.#version++;
+    this.#passing.hear(this.#ui.note);
     this.#listeners.forEach((listener) => listener());
+  }
+
+  #forgetNote(): void {
+    this.#ui = { ...this.#ui, note: null };
+    this.#changed();
   }
 
   #scene(): ListModel {
     return this.#scenes.scene(this.#ui, this.#ports.now());
   }
 
-  /** When the last run ends, the table comes up by itself, once. */
   #hearFleet(): void {
     this.#scenes.takeNews();
     const marks = livingMarks(this.#ui.marks, this.#ports.fleet.runs);
     if (marks !== this.#ui.marks) this.#ui = { ...this.#ui, marks };
     this.#gpuHistory.hear(this.#ports.fleet.status, this.#ports.now());
-    const ended = this.isEnded;
-    if (this.#bell.hear(this.#ports.fleet.runs.values(), ended, this.#ports.now()))
+    if (this.#bell.hear(this.#ports.fleet.runs.values(), this.isEnded, this.#ports.now()))
       this.#ports.perform({ type: 'ring' });
-    if (this.#table.comesUp(ended, this.#ui)) {
-      void this.#table.read();
-      this.#ui = { ...this.#ui, dialog: { kind: 'table', top: 0 } };
-    }
     this.#changed();
   }
 
@@ -272,7 +287,6 @@ export class WindowStore implements ModelSource {
     const xChoices = (): readonly XChoice[] => this.#xChoices(node, scene);
     // Not those of the last frame: two keys may come between two frames.
     const charts = (): number => filledCharts(this.#detailFor(node, scene));
-    const { keys } = this.#ui;
     return {
       rows: scene.rows,
       runs: scene.runs,
@@ -293,9 +307,6 @@ export class WindowStore implements ModelSource {
         return xChoices();
       },
       wall: () => this.#detailFor(node, scene).metrics,
-      get helpLength() {
-        return helpLines(keys).length;
-      },
       variety: scene.variety,
       groupChoices: scene.groupChoices,
       metric: scene.metric,
@@ -409,4 +420,9 @@ export class WindowStore implements ModelSource {
     const inputs = [node?.key, members, scene.metric, xKey, this.#history.version];
     return this.#detail.value(inputs, () => detailOf(node, scene, this.#history, xKey));
   }
+}
+
+/** Until the window is mounted, keys wait in the terminal. */
+function unheard(): never {
+  throw new Error('A key was pressed before the window was mounted.');
 }

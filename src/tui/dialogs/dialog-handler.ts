@@ -6,6 +6,7 @@ import { commandFor } from '../app/key-map.js';
 import { pressInListDialog } from '../screens/jobs/list-handler.js';
 import { pressInSearch } from '../screens/run/log-handler.js';
 import { pressInWallFilter } from '../app/wall-handler.js';
+import { helpLines } from './dialogs.js';
 import { pressInPalette } from './palette-handler.js';
 import type { Dialog, UiState } from '../state/ui-state.js';
 
@@ -34,7 +35,7 @@ const pressInKind: { readonly [Kind in OpenDialog['kind']]: PressIn<Of<Kind>> } 
   grouping: pressInListDialog,
   columns: pressInListDialog,
   views: pressInListDialog,
-  help: (ui, dialog, key, at) => pressInText(ui, dialog, key, { length: at.helpLength, page: at.page }),
+  help: (ui, dialog, key, at) => pressInText(ui, dialog, key, { length: helpLines(ui.keys).length, page: at.page }),
   table: (ui, dialog, key, at) => pressInText(ui, dialog, key, { length: at.tableLength ?? 0, page: at.page }),
 };
 

@@ -89,9 +89,9 @@ function shownFor(subject: Subject | undefined, { sweeps }: ListModel): { show: 
   return group?.shown ?? sweep ?? { show: [], x: 'step' };
 }
 
-/** Metrics of one prefix together (`train/…`), in the order in which the best of each comes; results first in each. */
+/** Metrics of one prefix together (`train/…`), in the order in which the best of each comes; results first in each. The x axis is none of them. */
 export function wallOrder(keys: Iterable<string>, choice: MetricsToShow): string[] {
-  const inOrder = inMetricOrder(keys, choice);
+  const inOrder = inMetricOrder(keys, choice).filter((key) => key !== choice.x);
   return [...groupBy(inOrder, (key) => key.slice(0, Math.max(0, key.indexOf('/')))).values()].flat();
 }
 

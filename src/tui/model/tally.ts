@@ -1,5 +1,5 @@
-import { withoutRounding } from '../../analysis/statistics.js';
-import { endStates, hasEnded } from '../../base/run-words.js';
+import { withoutNoise } from '../../analysis/statistics.js';
+import { endStates } from '../../base/run-words.js';
 import type { RunSummary, RunWord } from '../state/port.js';
 import { statesInOrder } from './state-look.js';
 
@@ -56,11 +56,7 @@ export function isOver({ counts, total }: Tally): boolean {
   return total > 0 && endStates.reduce((sum, state) => sum + counts[state], 0) === total;
 }
 
-/** Milliseconds a run has taken so far or took; null before it started. `now`: Unix ms. */
-export function elapsed(run: RunSummary, now: number): number | null {
-  if (run.startedAt === null) return null;
-  return (hasEnded(run.state) ? (run.endedAt ?? now) : now) - run.startedAt;
-}
+export { elapsedMs as elapsed } from '../../analysis/forecast/busy-time.js';
 
 /** Welford's running mean and variance: ten thousand values need no array. */
 class Spread {
@@ -84,7 +80,7 @@ class Spread {
     const [count, notFinite] = [this.#count, this.#notFinite];
     if (count + notFinite === 0) return null;
     if (count === 0) return { mean: Number.NaN, deviation: 0, count, notFinite };
-    const deviation = count > 1 ? withoutRounding(Math.sqrt(this.#squares / (count - 1)), this.#mean) : 0;
+    const deviation = count > 1 ? withoutNoise(Math.sqrt(this.#squares / (count - 1)), this.#mean) : 0;
     return { mean: this.#mean, deviation, count, notFinite };
   }
 }

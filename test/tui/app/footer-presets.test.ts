@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { WindowStore } from '../../../src/tui/app/window-store.js';
+import { press } from '../../../src/tui/app/key-handlers.js';
 import { commandFor } from '../../../src/tui/app/key-map.js';
 import { type KeyPreset, keyPresets } from '../../../src/tui/state/preferences-port.js';
 import { passingPreferences } from '../../../src/tui/app/preferences.js';
@@ -18,6 +19,7 @@ async function hints(preset: KeyPreset, keys: readonly string[]): Promise<string
   const preferences = passingPreferences();
   await preferences.keep({ keys: preset });
   const store = new WindowStore({ fleet, files, preferences, now: () => now, perform: () => undefined }, 'abcd');
+  store.listen(press);
   open.push(store);
   store.resize(300, 60);
   for (const key of keys) store.press(key);

@@ -25,7 +25,7 @@ function situation(ui: UiState): KeyContext {
   const rows = flatten(tree, isFolded);
   return {
     ...{ rows, runs, sweeps, groups: tree.groups, branches: tree.branches, isFolded },
-    ...{ page: 5, metrics: ['loss', 'reward'], metric: 'loss', tableLength: null, helpLength: 20 },
+    ...{ page: 5, metrics: ['loss', 'reward'], metric: 'loss', tableLength: null },
     ...{ screenLength: 0, focus: null, log: null, now: NOW },
     status: new SimulatedFleet([], []).status,
     index: rowOfSelection({ rows, tree }, ui),

@@ -99,7 +99,7 @@ describe('the metrics of the wall', () => {
   it('stand by prefix, results first', () => {
     const keys = ['train/lr', 'eval/acc', 'step', 'train/loss', 'eval/time', 'loss', 'train/grad_norm'];
     expect(wallOrder(keys, { show: [], x: 'step' })).toEqual([
-      ...['eval/acc', 'eval/time', 'train/loss', 'train/lr', 'train/grad_norm', 'loss', 'step'],
+      ...['eval/acc', 'eval/time', 'loss', 'train/loss', 'train/grad_norm', 'train/lr'],
     ]);
     expect(wallOrder(keys, { show: ['loss'], x: 'step' })[0]).toBe('loss');
   });
