@@ -9,22 +9,35 @@ const tones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4'
  * grouping, in the order in which they are first drawn.
  */
 export class CurveColours {
-  readonly #runs: () => readonly RunSummary[];
+  readonly #runs: readonly RunSummary[];
   #numbers: Map<string, number> | null = null;
   readonly #others = new Map<string, number>();
 
   /** `runs`: all of them, whatever is shown; looked at once, when the first colour is asked for. */
-  constructor(runs: () => readonly RunSummary[]) {
+  constructor(runs: readonly RunSummary[]) {
     this.#runs = runs;
   }
 
   /** `key`: of a row of the list. */
   of(key: string): Tone {
-    this.#numbers ??= numbersOf(this.#runs());
+    this.#numbers ??= numbersOf(this.#runs);
     let number = this.#numbers.get(key) ?? this.#others.get(key);
     if (number === undefined) this.#others.set(key, (number = this.#others.size));
     return tones[number % tones.length]!;
   }
+}
+
+/** A colour for each key: its own, or the next that is free where another of them has it already; from the ninth on they repeat. */
+export function distinctColours(keys: readonly string[], colours: CurveColours): Tone[] {
+  const taken = new Set<Tone>();
+  return keys.map((key) => {
+    const own = colours.of(key);
+    const from = tones.indexOf(own);
+    const inOrder = tones.map((_, step) => tones[(from + step) % tones.length]!);
+    const tone = inOrder.find((one) => !taken.has(one)) ?? own;
+    taken.add(tone);
+    return tone;
+  });
 }
 
 /** By the keys of the rows they have in the list: runs, settings and groups are numbered each by themselves. */

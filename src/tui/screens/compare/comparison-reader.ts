@@ -1,5 +1,6 @@
 import { hasEnded } from '../../../base/run-words.js';
 import type { HeatmapAxes } from '../../state/compare-choice.js';
+import { type CurveColours, distinctColours } from '../../model/curve-colours.js';
 import type { History, Wanted } from '../../model/history.js';
 import type { ListModel } from '../../model/list-model.js';
 import { Memoized } from '../../../base/memoize.js';
@@ -12,13 +13,11 @@ import { differingParameters } from './compare-parameters.js';
 import { type CurveValue, curveValue, type Direction, type Question, sampleOf } from './compare-value.js';
 import type { ComparedMetric, ComparedSubject, Comparison } from './comparison.js';
 import { defaultAxes, heatmapOf, heatmapParameters } from './heatmap.js';
-import type { Tone } from '../../widgets/span.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../../widgets/chart/x-axis.js';
 
 /** Runs whose curves are read for one comparison: more cannot be told apart, and cost memory. */
 const mostCurves = 96;
 const mostMetrics = 6;
-const curveTones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];
 
 type Source = { ui: UiState; screen: CompareScreen; scene: ListModel; fleet: FleetPort; history: History };
 type Subjects = { subjects: readonly ComparedSubject[]; runs: readonly RunSummary[] };
@@ -62,7 +61,9 @@ export class ComparisonReader {
     const readers = readersOf(wanted, history);
     const axis = xAxisOf(ui.chart.xKey, shown.usual, [...readers.values()]);
     const inputs = [screen.subjects, who.runs.length, shown.keys.join('\n'), axis.key, history.version, readers.size];
-    const charts = this.#charts.value(inputs, () => chartsOf(who.subjects, shown, axis, readers));
+    const charts = this.#charts.value(inputs, () =>
+      chartsOf(who.subjects, shown, axis, { readers, colours: scene.colours }),
+    );
     const cursor = cursorX(charts[0]?.curves ?? [], ui.chart);
     const answer = answerer(readers, axis, { ...ui.compare, cursor }, scene);
     const found = this.#parameters.value([screen.subjects, who.runs.length], () => parametersOf(who));
@@ -135,12 +136,16 @@ function chartsOf(
   subjects: readonly ComparedSubject[],
   { keys }: Shown,
   axis: XAxis,
-  readers: Readers,
+  { readers, colours }: { readers: Readers; colours: CurveColours },
 ): readonly ChartData[] {
+  const own = distinctColours(
+    subjects.map(({ key }) => key),
+    colours,
+  );
   const sources = subjects.flatMap(({ label, runs }, index) =>
     runs.flatMap((run) => {
       const reader = readers.get(run.id);
-      const tone = curveTones[index % curveTones.length]!;
+      const tone = own[index]!;
       return reader === undefined ? [] : [{ run, reader, label, tone }];
     }),
   );
