@@ -22,6 +22,11 @@ export const handleChart: Record<ChartCommand, Handler> = {
     const spread = next(spreads, ui.chart.spread);
     return choose(ui, { spread }, `Seeds of one setting: ${spreadNames[spread]}.`);
   },
+  carry: (ui) => {
+    const carriesEnded = !ui.chart.carriesEnded;
+    const how = carriesEnded ? 'count on with their last value' : 'are left out from their end on';
+    return choose(ui, { carriesEnded }, `Seeds of one setting: runs that ended early ${how}.`);
+  },
   clip: (ui) => {
     const text = ui.chart.isClipped
       ? 'y axis: all values.'

@@ -138,7 +138,8 @@ function openKeys(model: WindowModel): readonly KeyHint[] {
   if (ui.log.seek !== null) return [['Esc', 'stop searching'], ...leave.slice(1)];
   if (ui.screen.pane === 'charts') {
     const draw = bound(['zoom-in', 'zoom'], ['metric', 'metric'], ['x-axis', 'x axis'], ['smooth', 'smooth']);
-    return [['←→', 'cursor'], pane, ...draw, ...leave];
+    const zoom: Hint = ['Enter', ui.wall.isZoomed ? 'all charts' : 'one chart'];
+    return [['↑↓', 'chart'], ['←→', 'cursor'], zoom, pane, ...bound(['filter', 'filter']), ...draw, ...leave];
   }
   if (!isRun) {
     const act = bound(['metric', 'metric'], ['kill-group', 'kill'], ['resume-group', 'resume']);

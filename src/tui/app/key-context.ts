@@ -38,6 +38,8 @@ export type KeyContext = {
   /** Charts of the selection, and what their x axis can be. */
   readonly charts?: number;
   readonly xChoices?: readonly XChoice[];
+  /** The metrics of the selection, in the order of the wall of charts. */
+  readonly wall?: () => readonly string[];
   /** Columns a compare screen can be moved sideways by. */
   readonly screenColumns?: number;
   /** Parameters that may be on the axes of the heatmap, and those that are. */

@@ -314,6 +314,7 @@ export class WindowStore implements ModelSource {
       get xChoices() {
         return xChoices();
       },
+      wall: () => this.#detailFor(node, scene).metrics,
       variety: scene.variety,
       groupChoices: scene.groupChoices,
       metric: scene.metric,

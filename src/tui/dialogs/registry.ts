@@ -11,6 +11,7 @@ import { palette } from './palette.js';
 import { search } from './search.js';
 import { table } from './table.js';
 import { views } from './views.js';
+import { wallFilter } from './wall-filter.js';
 import { xAxis } from './x-axis.js';
 
 /** Every dialog, once. A new one is its file, its kind in `state/ui-state.ts`, and its line here. */
@@ -22,6 +23,7 @@ export const dialogs: { readonly [Kind in DialogState['kind']]: DialogModule<Kin
   axes,
   filter,
   search,
+  'wall-filter': wallFilter,
   palette,
   grouping,
   columns,

@@ -12,6 +12,7 @@ import type { RunId } from './port.js';
 import type { KeyPreset, SavedView } from './preferences-port.js';
 import type { Offer, Recall } from './prompt.js';
 import type { Subject } from './compare-subjects.js';
+import { initialWallChoice, type WallChoice, type WallFilterDialog } from './wall-choice.js';
 import { initialSort, type Sort } from './sort.js';
 
 /** What is looked for in a log, while it is typed. `before`: what it was. */
@@ -70,6 +71,8 @@ export type UiState = {
   readonly metric: string | null;
   readonly chart: ChartChoice;
   readonly log: LogChoice;
+  /** The charts of an open run or group. */
+  readonly wall: WallChoice;
   readonly compare: CompareChoice;
   readonly screen: Screen;
   readonly dialog: Dialog;
@@ -120,6 +123,7 @@ export type Dialog =
   /** New runs that were written in an editor, and what submitting them would do. */
   | { readonly kind: 'draft'; readonly draft: Draft; readonly top: number }
   | SearchDialog
+  | WallFilterDialog
   | ConfirmDialog;
 
 /**
@@ -154,6 +158,7 @@ export const initialUi: UiState = {
   metric: null,
   chart: initialChartChoice,
   log: initialLogChoice,
+  wall: initialWallChoice,
   compare: initialCompareChoice,
   screen: { kind: 'jobs' },
   dialog: { kind: 'none' },

@@ -37,11 +37,13 @@ describe('the keys of the charts', () => {
   });
 
   it('go through what stands for seeds, each by its name', () => {
-    const all = [1, 2, 3, 4].map((times) => obeyed('spread', initialUi, times));
-    expect(all.map(({ chart }) => chart.spread)).toEqual(['std', 'band', 'iqm', 'each']);
+    const all = [1, 2, 3, 4, 5, 6].map((times) => obeyed('spread', initialUi, times));
+    expect(all.map(({ chart }) => chart.spread)).toEqual(['std', 'band', 'range', 'median', 'iqm', 'each']);
     expect(all.map(({ note }) => note?.text)).toEqual([
       'Seeds of one setting: mean ± std.',
       'Seeds of one setting: mean, 95 % band.',
+      'Seeds of one setting: mean, min–max.',
+      'Seeds of one setting: median, quartiles.',
       'Seeds of one setting: IQM, quartiles.',
       'Seeds of one setting: each seed.',
     ]);
