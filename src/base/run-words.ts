@@ -28,6 +28,11 @@ export function hasEnded(state: RunWord): state is EndState {
   return endStates.some((each) => each === state);
 }
 
+/** What a run said when it failed; null: it has not failed, or nobody knows. `reason`: why it is in its state. */
+export function errorOf({ state, reason }: { readonly state: RunWord; readonly reason: string | null }): string | null {
+  return state === 'failed' || state === 'lost' ? reason : null;
+}
+
 /** The state that an exit class puts a run in. */
 export function endStateOf(kind: (typeof exitClasses)[number]): EndState {
   return kind === 'signal' || kind === 'oom' || kind === 'timeout' ? 'failed' : kind;

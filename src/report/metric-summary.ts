@@ -1,5 +1,5 @@
 import type { ReportedRun, ReportedState } from '../analysis/analysed-run.js';
-import { namesRepetition } from '../analysis/durations.js';
+import { namesRepetition } from '../analysis/forecast/durations.js';
 import { deviation, mean } from '../analysis/statistics.js';
 import { grouped } from '../base/group-by.js';
 import { parameterOf } from '../base/scalar.js';

@@ -1,3 +1,4 @@
+import { elapsedMs } from '../../analysis/forecast/busy-time.js';
 import { defaultMetric, metricHeading } from '../../analysis/metric-order.js';
 import { grouped } from '../../base/group-by.js';
 import type { RunSummary, RunWord, SweepSummary } from '../../client/fleet.js';
@@ -81,8 +82,9 @@ function metricOf(runs: readonly RunSummary[], sweeps: RunTableOptions['sweeps']
 }
 
 /** How long it is up, or was, in its last attempt. */
-function timeOf({ startedAt, endedAt }: RunSummary, now: number): string {
-  return startedAt === null ? '' : shortDuration((endedAt ?? now) - startedAt);
+function timeOf(run: RunSummary, now: number): string {
+  const elapsed = elapsedMs(run, now);
+  return elapsed === null ? '' : shortDuration(elapsed);
 }
 
 function progressOf({ progress, state }: RunSummary): string {

@@ -50,6 +50,8 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
   if (program === undefined)
     throw new PointError('the command has no words.', block.command.keys, { start: 0, end: 1 });
   const values = fill(group.env.renderTexts, block.env.keys);
+  const cwd = joinPath(options.cwd, group.cwd && block.cwd ? fill(group.cwd.renderTexts, block.cwd.keys)[0]! : '');
+  const folders = fill(group.folders.renderTexts, block.folders.keys).map((folder) => joinPath(cwd, folder));
   const parameters = macros.parameters as PlannedRun['parameters'];
   refuseCostlyRule(group, point);
   const identity = identityOf(block.group, parameters, block.extends.content);
@@ -69,14 +71,18 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
       ...wandb.env,
       ...Object.fromEntries(Object.keys(block.env.content).map((name, index) => [name, values[index]!])),
     },
-    cwd: joinPath(options.cwd, group.cwd && block.cwd ? fill(group.cwd.renderTexts, block.cwd.keys)[0]! : ''),
+    cwd,
     directory: macros.runDirectory,
     needs: [...block.needs],
     done: block.done.content,
     stopWhen: block.stopWhen?.content ?? null,
     resources: block.resources,
     ...policyOf(block),
-    metrics: { show: [...block.show], x: block.x, progress: progressOf(group, point) },
+    metrics: {
+      ...{ show: [...block.show], x: block.x, progress: progressOf(group, point) },
+      ...(folders.length === 0 ? {} : { folders }),
+      ...(Object.keys(block.patterns).length === 0 ? {} : { patterns: block.patterns }),
+    },
     ...filesOf({ ...argsFileOf(group, macros), ...wandb.files }),
   };
 }

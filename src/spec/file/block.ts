@@ -113,4 +113,8 @@ export type Block = {
   readonly show: readonly string[];
   readonly x: string;
   readonly progress: Located<{ readonly key: string; readonly total: number | string }> | null;
+  /** Words with macros: where else the runs write metrics. */
+  readonly folders: Located<readonly string[]>;
+  /** By metric, regular expressions for what the runs print. */
+  readonly patterns: Readonly<Record<string, string>>;
 };

@@ -92,14 +92,16 @@ export function stopRule(said: NonNullable<SweepText['stop_when']>): StopRule {
   return StopRule.parse(typeof said === 'string' ? { when: said } : said);
 }
 
-function metricsOf(layers: Layers): Pick<Block, 'show' | 'x' | 'progress'> {
+function metricsOf(layers: Layers): Pick<Block, 'show' | 'x' | 'progress' | 'folders' | 'patterns'> {
   const own = layers.group.metrics ?? {};
-  const { show = [], x = 'step', progress } = { ...layers.sweep.metrics, ...own };
-  const above = own.progress === undefined ? [] : layers.above;
+  const { show = [], x = 'step', progress, folders = [], patterns = {} } = { ...layers.sweep.metrics, ...own };
+  const keysOf = (key: keyof typeof own) => [...(own[key] === undefined ? [] : layers.above), 'metrics', key];
   return {
     show,
     x,
-    progress: progress ? { content: progress, keys: [...above, 'metrics', 'progress'] } : null,
+    progress: progress ? { content: progress, keys: keysOf('progress') } : null,
+    folders: { content: folders, keys: keysOf('folders') },
+    patterns,
   };
 }
 

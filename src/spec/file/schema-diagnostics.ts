@@ -115,7 +115,7 @@ function isParameter(above: KeyPath): boolean {
 const inner: Record<string, readonly string[]> = {
   ...policyKeys,
   resources: ['gpus', 'per_gpu', 'gpu_memory', 'mps', 'cpus'],
-  metrics: ['show', 'x', 'progress'],
+  metrics: ['show', 'x', 'progress', 'folders', 'patterns'],
   progress: ['key', 'total'],
   stop_when: ['when', 'for'],
   done: ['exit', 'file', 'where'],

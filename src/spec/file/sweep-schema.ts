@@ -53,10 +53,25 @@ const ResourcesText = z.strictObject(
   '{gpus: auto, per_gpu: 1, cpus: 1}',
 );
 
+/** A first group is what the number is read from. */
+const pattern = z
+  .string('a regular expression')
+  .refine(hasGroup, 'a regular expression with a group: "loss is (\\S+)"');
+
+function hasGroup(source: string): boolean {
+  try {
+    return new RegExp(`${source}|`).exec('')!.length > 1;
+  } catch {
+    return false;
+  }
+}
+
 const MetricsText = z.strictObject(
   {
     show: oneOrMore('a list of metric keys').optional(),
     x: text.optional(),
+    folders: oneOrMore('a list of folders').optional(),
+    patterns: z.record(z.string(), pattern, 'a map from metric keys to regular expressions').optional(),
     progress: z
       .union(
         [
@@ -70,7 +85,7 @@ const MetricsText = z.strictObject(
       )
       .optional(),
   },
-  '{show: […], x: step, progress: {key: step, total: n_batches}}',
+  '{show: […], x: step, progress: {key: step, total: n_batches}, folders: […], patterns: {…}}',
 );
 
 const MethodText = z.enum(['grid', 'random', 'lhs', 'sobol', 'bayes'], 'grid, random, lhs or sobol');

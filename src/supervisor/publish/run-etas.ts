@@ -1,5 +1,5 @@
-import { Durations, type RunKind } from '../../analysis/durations.js';
-import { type RunSoFar, secondsToEnd, standsStill } from '../../analysis/remaining.js';
+import { Durations, type RunKind } from '../../analysis/forecast/durations.js';
+import { type RunSoFar, secondsToEnd, standsStill } from '../../analysis/forecast/remaining.js';
 import type { RunId } from '../../base/ids.js';
 import type { Run } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';

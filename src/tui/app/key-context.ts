@@ -25,7 +25,10 @@ export type KeyContext = {
   readonly metrics: readonly string[];
   readonly metric: string | null;
   readonly isFolded: (branch: Branch) => boolean;
-  readonly tableLength: number | null;
+  /** The lines of the summary table; absent: there is none. */
+  readonly table?: () => readonly string[];
+  /** Columns of the whole screen. */
+  readonly width: number;
   /** The pane in use of the open screen: its columns and rows, and its lines where they can be counted. Null: none is open. */
   readonly focus: { readonly width: number; readonly height: number; readonly length: number } | null;
   /** What has been read of the log of the open run. */

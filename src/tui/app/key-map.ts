@@ -23,10 +23,10 @@ export const keyMap: readonly Binding[] = [
   { command: 'up', keys: ['up'], shown: '↑', short: null, help: 'up one row', vim: { keys: ['up', 'k'], shown: 'k' } },
   {
     command: 'down',
-    keys: ['down'],
+    keys: ['down', 'j'],
     shown: '↓',
     short: null,
-    help: 'down one row',
+    help: 'down one row (also j)',
     vim: { keys: ['down', 'j'], shown: 'j' },
   },
   {

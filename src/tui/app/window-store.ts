@@ -13,7 +13,7 @@ import { LogViewer } from '../widgets/log/log-viewer.js';
 import { livingMarks } from '../screens/jobs/mark-handler.js';
 import { Memoized } from '../../base/memoize.js';
 import { select } from './move-handler.js';
-import { type PaletteView, paletteView } from '../dialogs/palette.js';
+import { type PaletteView, paletteView } from '../dialogs/palette-view.js';
 import { Clicks } from './clicks.js';
 import { bodyOf, isSmall } from './layout.js';
 import { listPage } from '../screens/jobs/layout.js';
@@ -21,6 +21,7 @@ import { withLazy } from '../../base/lazy.js';
 import type { ModelSource } from '../model/use-model.js';
 import type { FleetPort, RunFilesPort, RunSummary } from '../state/port.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
+import { PassingNote } from './passing-note.js';
 import { passingPreferences } from './preferences.js';
 import { RunDetailsReader } from '../screens/run/run-details-reader.js';
 import { ScreenData, type ScreenSource } from './screen-data.js';
@@ -63,6 +64,8 @@ export const calmNewsPause = 240;
 const mostPasted = 500;
 /** Lines of a log beside the list. */
 const logLines = 200;
+/** Columns below which the summary table is scrolled sideways, not squeezed. */
+const leastTable = 76;
 /** Rows per notch of the wheel. */
 const notch = 3;
 
@@ -92,6 +95,7 @@ export class WindowStore implements ModelSource {
   readonly #gpuHistory = new GpuHistory();
   readonly #table: SummaryTable;
   readonly #clicks = new Clicks();
+  readonly #passing = new PassingNote(() => this.#forgetNote());
   readonly #shown = new Memoized<WindowModel>();
   readonly #detail = new Memoized<ReadDetail>();
   readonly #varying = new Memoized<ReadonlySet<string>>();
@@ -174,20 +178,26 @@ export class WindowStore implements ModelSource {
 
   /** Pasted text goes to a prompt; without one it is not taken for keys, whatever it says. */
   paste(text: string): void {
-    if (!('line' in this.#ui.dialog)) {
+    const { dialog } = this.#ui;
+    const isMenu = 'typed' in dialog;
+    if (!('line' in dialog) && !isMenu) {
       this.say({
         text: 'Pasted text is ignored here; paste it into a prompt, for example after /.',
         tone: 'warn',
       });
       return;
     }
-    for (const character of cleanText(text).slice(0, mostPasted)) this.press(character === ' ' ? 'space' : character);
+    for (const character of cleanText(text).slice(0, mostPasted)) {
+      if (character !== ' ') this.press(character);
+      // In a menu a space is a key with a meaning.
+      else if (!isMenu) this.press('space');
+    }
   }
 
   /** A notch of the wheel moves what is under the pointer. It answers no question, and does not leaf through what was typed before. */
   readonly turn = (way: 'up' | 'down'): void => {
     const { dialog, screen } = this.#ui;
-    if (dialog.kind === 'confirm' || 'line' in dialog) return;
+    if (dialog.kind !== 'none' && !('index' in dialog) && !('top' in dialog)) return;
     const times = screen.kind === 'gpus' ? 1 : notch;
     for (let time = 0; time < times; time++) this.press(way);
   };
@@ -198,6 +208,14 @@ export class WindowStore implements ModelSource {
     const scene = this.#scene();
     const top = scrollTo(rowOfSelection(scene, this.#ui), this.#ui.top, this.#listPage(), scene.rows.length);
     if (top + row < scene.rows.length) this.#selectRow(top + row, scene);
+  };
+
+  /** A click on a row of the menu that is open: as if the cursor had gone there and `key` had been pressed. */
+  readonly chooseRow = (index: number, key: string): void => {
+    const { dialog } = this.#ui;
+    if (!('index' in dialog)) return;
+    this.#ui = { ...this.#ui, dialog: { ...dialog, index } };
+    this.press(key);
   };
 
   /** A second click soon after the first opens. */
@@ -226,6 +244,7 @@ export class WindowStore implements ModelSource {
     this.#dossiers.close();
     this.#clock.close();
     this.#news.close();
+    this.#passing.close();
   }
 
   /** Says something to the person, until the next key. */
@@ -243,31 +262,31 @@ export class WindowStore implements ModelSource {
 
   #changed(): void {
     this.#version++;
+    this.#passing.hear(this.#ui.note);
     this.#listeners.forEach((listener) => listener());
+  }
+
+  #forgetNote(): void {
+    this.#ui = { ...this.#ui, note: null };
+    this.#changed();
   }
 
   #scene(): ListModel {
     return this.#scenes.scene(this.#ui, this.#ports.now());
   }
 
-  /** When the last run ends, the table comes up by itself, once. */
   #hearFleet(): void {
     this.#scenes.takeNews();
     const marks = livingMarks(this.#ui.marks, this.#ports.fleet.runs);
     if (marks !== this.#ui.marks) this.#ui = { ...this.#ui, marks };
     this.#gpuHistory.hear(this.#ports.fleet.status, this.#ports.now());
-    const ended = this.isEnded;
-    if (this.#bell.hear(this.#ports.fleet.runs.values(), ended, this.#ports.now()))
+    if (this.#bell.hear(this.#ports.fleet.runs.values(), this.isEnded, this.#ports.now()))
       this.#ports.perform({ type: 'ring' });
-    if (this.#table.comesUp(ended, this.#ui)) {
-      void this.#table.read();
-      this.#ui = { ...this.#ui, dialog: { kind: 'table', top: 0 } };
-    }
     this.#changed();
   }
 
   #tableLines(): readonly string[] | null {
-    return this.#table.shownLines(this.#ui, this.#size.width - dialogFrame);
+    return this.#table.shownLines(this.#ui, Math.max(leastTable, this.#size.width - dialogFrame));
   }
 
   #situation(scene: ListModel): KeyContext {
@@ -299,7 +318,8 @@ export class WindowStore implements ModelSource {
       groupChoices: scene.groupChoices,
       metric: scene.metric,
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
-      tableLength: this.#tableLines()?.length ?? null,
+      ...(this.#table.isThere ? { table: () => this.#tableLines() ?? [] } : {}),
+      width: this.#size.width,
       ...this.#openSituation(node),
       // The CPU has a row of its own.
       screenLength: this.#ui.screen.kind === 'gpus' ? this.#ports.fleet.status.gpus.length + 1 : 0,
@@ -352,7 +372,7 @@ export class WindowStore implements ModelSource {
     this.#history.want(wanted);
     const known = {
       now: this.#clock.read(),
-      title: this.#title,
+      ...{ width: this.#size.width, title: this.#title },
       connection: this.#ports.fleet.connection,
       status: this.#ports.fleet.status,
       tally: scene.tally,

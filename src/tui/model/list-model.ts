@@ -1,3 +1,4 @@
+import { type Forecast, forecastOf, forecastSetting } from '../../analysis/forecast/forecast.js';
 import { defaultMetric } from '../../analysis/metric-order.js';
 import { lazy } from '../../base/lazy.js';
 import { runTest } from '../../query/match.js';
@@ -26,13 +27,15 @@ export type ListModel = {
   readonly rows: readonly TreeNode[];
   readonly tally: Tally;
   readonly pace: Pace;
+  /** When runs will have ended. */
+  readonly forecast: Forecast;
   /** What tells the runs apart. Computed when it is asked for, once for as long as there are the same runs. */
   readonly variety: () => VaryingParameters;
   /** What the list can be divided by; as above. */
   readonly groupChoices: () => readonly GroupChoice[];
 };
 
-type FleetPart = Pick<ListModel, 'runs' | 'sweeps' | 'pace' | 'variety' | 'groupChoices'>;
+type FleetPart = Pick<ListModel, 'runs' | 'sweeps' | 'pace' | 'forecast' | 'variety' | 'groupChoices'>;
 
 /**
  * Computes scenes, and only what has changed since the last: the tree once per publication of the fleet, the rows
@@ -47,6 +50,7 @@ export class ListModelBuilder {
   readonly #treePart = new Memoized<Pick<ListModel, 'metric' | 'tree' | 'tally'>>();
   readonly #whole = new Memoized<ListModel>();
   readonly #usualMetric = new Memoized<string | null>();
+  readonly #forecast = new Memoized<Forecast>();
   /** The publication that scenes show. */
   #seen: number;
 
@@ -90,7 +94,15 @@ export class ListModelBuilder {
     const isSame = known !== undefined && haveSameParameters(known.runs, runs);
     const variety = isSame ? known.variety : lazy(() => varyingParametersOf(runs));
     const choices = lazy(() => groupChoices(runs, sweeps, variety()));
-    return { runs, sweeps, pace: paceOf(runs, now), variety, groupChoices: choices };
+    const forecast = this.#forecastAt(now);
+    return { runs, sweeps, forecast, pace: paceOf(runs, forecast), variety, groupChoices: choices };
+  }
+
+  /** Of all sweeps, as they share the slots. Where there are many runs, once a second is often enough. */
+  #forecastAt(now: number): Forecast {
+    const { runs, sweeps, status } = this.#fleet;
+    const seen = runs.size > many ? [Math.floor(now / 1000), runs.size] : [this.#seen, now];
+    return this.#forecast.value(seen, () => forecastOf([...runs.values()], forecastSetting({ status, sweeps }, now)));
   }
 
   /** The same function for as long as the filter lets the same runs through: one about ages does not. */

@@ -1,5 +1,6 @@
+import type { BusyTime } from '../../analysis/forecast/busy-time.js';
 import type { GroupChoice } from './group-choices.js';
-import type { PaletteView } from '../dialogs/palette.js';
+import type { PaletteView } from '../dialogs/palette-view.js';
 import type { FleetStatus, RunDetails, RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
 import type { XChoice } from '../widgets/chart/x-axis.js';
@@ -20,10 +21,9 @@ export type WindowModel = {
   readonly status: FleetStatus;
   /** Of all runs, filtered or not. */
   readonly tally: Tally;
-  /** Unix ms of the first start and, once all runs ended, of the last end. */
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
-  /** Seconds until all runs have ended, at the present pace. */
+  /** The time in which a run was up; null: none has begun. */
+  readonly busy: BusyTime | null;
+  /** Seconds until all runs have ended; null: nothing tells. */
   readonly etaSeconds: number | null;
   readonly groups: readonly Branch[];
   readonly rows: readonly TreeNode[];
@@ -46,6 +46,8 @@ export type WindowModel = {
   readonly variety: () => VaryingParameters;
   readonly groupChoices: () => readonly GroupChoice[];
   readonly table: readonly string[] | null;
+  /** Columns of the whole screen. */
+  readonly width: number;
   /** All runs by their ids, shown or not. */
   readonly fleetRuns?: ReadonlyMap<RunSummary['id'], RunSummary>;
   /** How busy a GPU was: percent, oldest first, five seconds apart. */

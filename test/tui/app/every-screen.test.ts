@@ -62,9 +62,15 @@ const dialogs: Record<Dialog['kind'], readonly string[][]> = {
   ],
   palette: [[':'], [':', '"ki'], [':', '"kill status:', 'down'], [':', '"nothing like it', 'enter']],
   draft: [['(ready)'], ['(ready)', 'pagedown'], ['(refused)']],
-  grouping: [['g', 'down', 'enter']],
+  grouping: [
+    ['g', 'down', 'enter'],
+    ['g', '"N'],
+  ],
   columns: [['C', 'down', 'space', 'right']],
-  views: [['v', '"a name', 'enter', 'v']],
+  views: [
+    ['v', '"a name', 'enter'],
+    ['v', 'ctrl-s', '"a name', 'enter', 'escape', 'v'],
+  ],
   search: [['right', 'down', 'down', 'enter', '/', '"(']],
   confirm: [['K'], ['right', 'down', 'down', 'k']],
 };
@@ -169,7 +175,7 @@ function expectFits(store: WindowStore, route: readonly string[], [width, height
 }
 
 describe.each(fleets)('every screen and dialog, with %s', (_, fleet) => {
-  it('has exactly the size of the terminal, from 40 × 10 to 400 × 120', { timeout: 30_000 }, () => {
+  it('has exactly the size of the terminal, from 40 × 10 to 400 × 120', { timeout: 120_000 }, () => {
     for (const route of routes) {
       const store = windowOn(fleet());
       store.resize(100, 30);
@@ -202,7 +208,7 @@ const wild = fc.oneof(
 const harmful = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
 
 describe('every screen and dialog, with foreign text in every name, value and line', () => {
-  it('keeps its columns, and lets nothing through that a terminal would obey', { timeout: 30_000 }, () => {
+  it('keeps its columns, and lets nothing through that a terminal would obey', { timeout: 120_000 }, () => {
     const size = fc.record({ width: fc.integer({ min: 40, max: 160 }), height: fc.integer({ min: 10, max: 50 }) });
     fc.assert(
       fc.property(fc.constantFrom(...routes), wild, size, (route, text, { width, height }) => {

@@ -53,7 +53,7 @@ describe('the window', () => {
   it('sends an order and shows the answer', async () => {
     const fleet = twoRuns();
     const store = show(fleet);
-    ['down', 'k', 'k'].forEach((key) => store.press(key));
+    ['down', 'k', 'y'].forEach((key) => store.press(key));
     expect(screenText(store).join('\n')).toContain('Killing A_1 …');
     await vi.advanceTimersByTimeAsync(0);
     expect(fleet.asked).toEqual(['kill abcd/A_1']);
@@ -64,7 +64,7 @@ describe('the window', () => {
     const fleet = twoRuns();
     fleet.answer = { ok: false, message: 'the disk is full', fix: 'Free some space.' };
     const store = show(fleet);
-    ['down', 'k', 'k'].forEach((key) => store.press(key));
+    ['down', 'k', 'y'].forEach((key) => store.press(key));
     await vi.advanceTimersByTimeAsync(0);
     expect(screenText(store).join('\n')).toContain('the disk is full → Free some space.');
   });
@@ -130,32 +130,27 @@ describe('the window', () => {
     expect(text).toContain('no space left on device');
   });
 
-  it('brings up the table once when the last run ends', () => {
+  it('leaves the list on the screen when the last run ends, and says which key shows the table', () => {
     const fleet = new SimulatedFleet([aSweep({ groups })], [aRun('A_1', { state: 'running', startedAt: 0 })]);
     const store = show(fleet, { summary: knownSummary(() => ['bits per episode 0.012']) });
-    expect(screenText(store).join('\n')).not.toContain('bits per episode');
     fleet.change('abcd/A_1', { state: 'done', endedAt: 9000 });
     fleet.publish();
     const text = screenText(store).join('\n');
-    expect(text).toContain('bits per episode 0.012');
     expect(text).toContain('✓ all 1 runs done · t shows the table · q detaches');
-    store.press('escape');
-    fleet.change('abcd/A_1', { state: 'running', endedAt: null });
-    fleet.publish();
-    fleet.change('abcd/A_1', { state: 'done', endedAt: 9500 });
-    fleet.publish();
-    expect(screenText(store).join('\n')).not.toContain('bits per episode');
+    expect(text).not.toContain('bits per episode');
     store.press('t');
-    expect(screenText(store).join('\n')).toContain('bits per episode');
+    expect(screenText(store).join('\n')).toContain('bits per episode 0.012');
   });
 
-  it('keeps the table back from a person who has opened a run', () => {
-    const fleet = new SimulatedFleet([aSweep({ groups })], [aRun('A_1', { state: 'running', startedAt: 0 })]);
-    const store = show(fleet, { summary: knownSummary(() => ['bits per episode 0.012']) });
-    ['down', 'enter'].forEach((key) => store.press(key));
-    fleet.change('abcd/A_1', { state: 'done', endedAt: 9000 });
-    fleet.publish();
-    expect(screenText(store).join('\n')).not.toContain('bits per episode');
+  it('takes a passing remark away after a while, and leaves a refusal', () => {
+    const store = show(twoRuns());
+    store.press('s');
+    expect(screenText(store).join('\n')).toContain('Sorted by state');
+    vi.advanceTimersByTime(6000);
+    expect(screenText(store).join('\n')).not.toContain('Sorted by state');
+    store.press('Q');
+    vi.advanceTimersByTime(6000);
+    expect(screenText(store).join('\n')).toContain('Q does nothing here');
   });
 
   it('asks for a table that fits, and again when the size changes under it', () => {

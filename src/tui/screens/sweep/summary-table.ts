@@ -8,8 +8,6 @@ export class SummaryTable {
   readonly #port: SummaryPort | undefined;
   readonly #changed: () => void;
   #problem: string | null = null;
-  #hasComeUp = false;
-  #hadEnded = false;
   /** A frame that changes nothing of it does not lay it out again. */
   readonly #laid = new Memoized<readonly string[]>();
 
@@ -21,19 +19,6 @@ export class SummaryTable {
 
   get isThere(): boolean {
     return this.#port !== undefined;
-  }
-
-  /**
-   * Whether it comes up by itself: when the last run ends, but not over what a person has opened, and not again each time that
-   * a retried run ends. `hasEnded`: whether every run shown has.
-   */
-  comesUp(hasEnded: boolean, { dialog, screen }: UiState): boolean {
-    const hasJustEnded = hasEnded && !this.#hadEnded;
-    this.#hadEnded = hasEnded;
-    const isOnList = dialog.kind === 'none' && screen.kind === 'jobs';
-    if (!hasJustEnded || !this.isThere || !isOnList || this.#hasComeUp) return false;
-    this.#hasComeUp = true;
-    return true;
   }
 
   /** Of the open table; while it is not open all that matters is whether there is one. */
