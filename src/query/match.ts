@@ -1,12 +1,8 @@
 import { assertNever } from '../base/assert-never.js';
 import { numberOf } from './parser.js';
 import type { Operator, RunQuery } from './query.js';
-<<<<<<< HEAD
 import { valueText } from './text.js';
-import { type Fact, factOf, type Field, fields, type QueriedRun } from './words.js';
-=======
 import { errorsOf, type Fact, factOf, type Field, fields, type QueriedRun } from './words.js';
->>>>>>> main
 
 type RunTest = (run: QueriedRun) => boolean;
 

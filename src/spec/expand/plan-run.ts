@@ -50,6 +50,7 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
   if (program === undefined)
     throw new PointError('the command has no words.', block.command.keys, { start: 0, end: 1 });
   const values = fill(group.env.renderTexts, block.env.keys);
+  const own = Object.fromEntries(Object.keys(block.env.content).map((name, index) => [name, values[index]!]));
   const cwd = joinPath(options.cwd, group.cwd && block.cwd ? fill(group.cwd.renderTexts, block.cwd.keys)[0]! : '');
   const folders = fill(group.folders.renderTexts, block.folders.keys).map((folder) => joinPath(cwd, folder));
   const parameters = macros.parameters as PlannedRun['parameters'];
@@ -67,33 +68,26 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     ...budgetOf(block),
     argv: [program, ...rest],
     resumeArgs: fill(group.resumeArgs.render, block.resumeArgs.keys),
-<<<<<<< HEAD
-    env: {
-      ...wandb.env,
-      ...Object.fromEntries(Object.keys(block.env.content).map((name, index) => [name, values[index]!])),
-    },
-    cwd: joinPath(options.cwd, group.cwd && block.cwd ? fill(group.cwd.renderTexts, block.cwd.keys)[0]! : ''),
-=======
-    env: Object.fromEntries(Object.keys(block.env.content).map((name, index) => [name, values[index]!])),
+    env: { ...wandb.env, ...own },
     cwd,
->>>>>>> main
     directory: macros.runDirectory,
     needs: [...block.needs],
     done: block.done.content,
     stopWhen: block.stopWhen?.content ?? null,
     resources: block.resources,
     ...policyOf(block),
-<<<<<<< HEAD
-    metrics: { show: [...block.show], x: block.x, progress: progressOf(group, point) },
+    metrics: metricsOf(group, point, folders),
     ...filesOf({ ...argsFileOf(group, macros), ...wandb.files }),
-=======
-    metrics: {
-      ...{ show: [...block.show], x: block.x, progress: progressOf(group, point) },
-      ...(folders.length === 0 ? {} : { folders }),
-      ...(Object.keys(block.patterns).length === 0 ? {} : { patterns: block.patterns }),
-    },
-    ...filesOf(group, macros),
->>>>>>> main
+  };
+}
+
+/** @param folders Absolute paths. */
+function metricsOf(group: CompiledBlock, point: NamedPoint, folders: string[]): PlannedRun['metrics'] {
+  const { show, x, patterns } = group.block;
+  return {
+    ...{ show: [...show], x, progress: progressOf(group, point) },
+    ...(folders.length === 0 ? {} : { folders }),
+    ...(Object.keys(patterns).length === 0 ? {} : { patterns }),
   };
 }
 
