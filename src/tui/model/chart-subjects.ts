@@ -5,6 +5,7 @@ import { Memo } from '../../base/memo.js';
 import type { RunSummary } from '../state/port.js';
 import type { Branch, TreeNode } from './branch-index.js';
 import type { Tone } from '../widgets/span.js';
+import { parameterText } from './parameter-text.js';
 import { varyingKeys } from './varying-keys.js';
 
 /** One run among those drawn. An empty label is not in the legend. `setting`: the same for the seeds of one setting. */
@@ -84,9 +85,10 @@ function settingsAmong(runs: readonly RunSummary[]): (run: RunSummary) => string
   const keys = [...varyingKeys(runs)].filter((key) => !/(^|[._-])seed$/i.test(key));
   return ({ parameters }) =>
     keys
-      .flatMap((key) =>
-        parameterOf(parameters, key) === undefined ? [] : [`${key} ${String(parameterOf(parameters, key))}`],
-      )
+      .flatMap((key) => {
+        const value = parameterOf(parameters, key);
+        return value === undefined ? [] : [`${key} ${parameterText(value)}`];
+      })
       .join(' ');
 }
 
