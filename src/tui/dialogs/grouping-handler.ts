@@ -1,4 +1,4 @@
-import { type GroupBy, type Grouping, groupingWords, isSameLevel, levelWords } from '../state/grouping.js';
+import { type GroupBy, type Grouping, groupingWords, isFlat, isSameLevel, levelWords } from '../state/grouping.js';
 import type { ListDialog } from '../state/list-dialog.js';
 import { commandFor } from '../app/key-map.js';
 import { type Handler, type Pressed, refuse, type KeyContext } from '../app/key-context.js';
@@ -32,12 +32,14 @@ function choicesAt(at: KeyContext): readonly { readonly by: GroupBy }[] {
 }
 
 function withFirst([, second]: Grouping, by: GroupBy): Grouping {
-  return second === undefined || isSameLevel(by, second) ? [by] : [by, second];
+  return second === undefined || by.kind === 'none' || isSameLevel(by, second) ? [by] : [by, second];
 }
 
 function asSecond(ui: UiState, by: GroupBy, at: KeyContext): Pressed {
   const [first, second] = ui.grouping;
   if (isSameLevel(by, first)) return refuse(ui, `${levelWords(by)} is the first level already; choose another.`);
+  if (isFlat(ui.grouping)) return refuse(ui, 'Without groups there is no second level; choose a first one: Enter.');
+  if (by.kind === 'none') return { ui: regrouped(ui, [first], at) };
   return { ui: regrouped(ui, isSameLevel(by, second) ? [first] : [first, by], at) };
 }
 

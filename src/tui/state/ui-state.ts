@@ -68,6 +68,8 @@ export type UiState = {
   readonly views: readonly SavedView[];
   /** null: what the sweep shows first. */
   readonly metric: string | null;
+  /** How the list looked before the failures were shown; null: they are not. */
+  readonly beforeFailures: Omit<SavedView, 'name'> | null;
   readonly chart: ChartChoice;
   readonly log: LogChoice;
   readonly compare: CompareChoice;
@@ -135,6 +137,7 @@ export const initialUi: UiState = {
   columns: null,
   views: [],
   metric: null,
+  beforeFailures: null,
   chart: initialChartChoice,
   log: initialLogChoice,
   compare: initialCompareChoice,

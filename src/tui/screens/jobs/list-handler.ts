@@ -4,6 +4,7 @@ import type { ListDialog } from '../../state/list-dialog.js';
 import { openColumns, pressInColumns } from '../../dialogs/columns-handler.js';
 import { openFilter } from '../../dialogs/filter-handler.js';
 import { openGrouping, pressInGrouping } from '../../dialogs/grouping-handler.js';
+import { toggleFailures } from './failures-handler.js';
 import { mark, markAll } from './mark-handler.js';
 import { nextSort, reverseSort } from './sort-handler.js';
 import { openViews, pressInViews } from '../../dialogs/views-handler.js';
@@ -14,6 +15,7 @@ export const handleList: Record<ListCommand, Handler> = {
   mark,
   'mark-all': markAll,
   filter: openFilter,
+  failures: toggleFailures,
   group: openGrouping,
   sort: nextSort,
   'reverse-sort': reverseSort,
