@@ -21,7 +21,7 @@ export function aSituation(over: Partial<KeyContext> = {}): KeyContext {
     metrics: [],
     metric: null,
     isFolded: () => false,
-    tableLength: null,
+    width: 80,
     focus: null,
     log: null,
     screenLength: 0,

@@ -18,7 +18,7 @@ export function aSituation(runs: readonly RunSummary[], ui: UiState): KeyContext
     ...{ rows, runs, sweeps, groups: tree.groups, branches: tree.branches, isFolded },
     status: { settled: false, recalled: true, cpu: { slots: 2, busy: 2 }, gpus: [], problem: null },
     index: found < 0 ? Math.min(ui.index, rows.length - 1) : found,
-    ...{ page: 5, metrics: ['loss', 'reward'], metric: 'loss', tableLength: 3 },
+    ...{ page: 5, metrics: ['loss', 'reward'], metric: 'loss', table: () => ['a', 'b', 'c'], width: 80 },
     ...{ focus: null, log: null, screenLength: 0, now: NOW },
   };
 }

@@ -1,7 +1,7 @@
 import type { ActCommand } from '../state/command.js';
 import { cloneRun, copyCommand, extendSweep, openShell } from './editor-handler.js';
 import { drainGpu, fewerSlots, moreSlots } from '../screens/gpus/machine-handler.js';
-import { openPalette } from '../dialogs/palette-handler.js';
+import { openPalette } from '../dialogs/palette.js';
 import { handleRunVerbs } from './run-verb-handler.js';
 import type { Handler } from './key-context.js';
 

@@ -1,7 +1,8 @@
 import { type ChartChoice, spreads } from '../state/chart-choice.js';
 import type { ChartCommand } from '../state/command.js';
-import { commandFor, keyOf } from './key-map.js';
-import { distance, isMovement, type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
+import { menuAt } from '../state/menu-state.js';
+import { keyOf } from './key-map.js';
+import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from '../state/ui-state.js';
 import { spreadNames } from '../widgets/chart/chart-legend.js';
 
@@ -20,6 +21,11 @@ export const handleChart: Record<ChartCommand, Handler> = {
   spread: (ui) => {
     const spread = next(spreads, ui.chart.spread);
     return choose(ui, { spread }, `Seeds of one setting: ${spreadNames[spread]}.`);
+  },
+  carry: (ui) => {
+    const carriesEnded = !ui.chart.carriesEnded;
+    const how = carriesEnded ? 'count on with their last value' : 'are left out from their end on';
+    return choose(ui, { carriesEnded }, `Seeds of one setting: runs that ended early ${how}.`);
   },
   clip: (ui) => {
     const text = ui.chart.isClipped
@@ -106,31 +112,6 @@ function askForX(ui: UiState, at: KeyContext): Pressed {
   if (at.charts === 0 || choices.length === 0) {
     return refuse(ui, 'There is no chart to choose an axis for; select a run that has started.');
   }
-  const index = Math.max(
-    0,
-    choices.findIndex(({ key }) => key === ui.chart.xKey),
-  );
-  return { ui: { ...ui, dialog: { kind: 'x-axis', index } } };
-}
-
-/** One key while the dialog asks for the x axis. */
-export function pressInX(ui: UiState, index: number, key: string, at: KeyContext): Pressed {
-  const choices = at.xChoices ?? [];
-  const command = commandFor(key, ui.keys);
-  if (isMovement(command)) {
-    const moved = Math.min(choices.length - 1, Math.max(0, index + distance(command, at.page)));
-    return { ui: { ...ui, dialog: { kind: 'x-axis', index: moved } } };
-  }
-  if (command === 'open') return chooseX(ui, choices[index]);
-  if (command === 'leave') return { ui, order: { type: 'leave' } };
-  if (command === 'back' || command === 'x-axis') return { ui: { ...ui, dialog: { kind: 'none' } } };
-  return refuse(ui, 'Choose with ↑ ↓ and Enter; Esc keeps the axis.');
-}
-
-/** Another axis has other places: what was zoomed into and pointed at on the old one is let go. */
-function chooseX(ui: UiState, choice: NonNullable<KeyContext['xChoices']>[number] | undefined): Pressed {
-  if (choice === undefined) return { ui: { ...ui, dialog: { kind: 'none' } } };
-  if (choice.refusal !== null) return refuse(ui, choice.refusal);
-  const closed: UiState = { ...ui, dialog: { kind: 'none' } };
-  return choose(closed, { xKey: choice.key, zoom: null, cursor: null }, `x axis: ${choice.label}.`);
+  const index = choices.findIndex(({ key }) => key === ui.chart.xKey);
+  return { ui: { ...ui, dialog: { kind: 'x-axis', ...menuAt(index) } } };
 }

@@ -1,28 +1,23 @@
 import { keyedVerbs, runVerbs } from '../../protocol/run-verbs.js';
-import type { QueryProblem } from '../../query/query.js';
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
 import type { Command } from '../state/command.js';
 import { keyMapOf, keyOf } from './key-map.js';
-import type { ListDialog } from '../state/list-dialog.js';
-import type { FilterDialog, SearchDialog } from '../state/ui-state.js';
-import { axesKeys, compareFirstToGo, compareKeys, sweepKeys } from '../screens/compare/compare-keys.js';
-import { lineWithCursor } from '../widgets/line-with-cursor.js';
+import { dialogHints } from '../dialogs/dialog-handler.js';
+import { compareFirstToGo, compareKeys, sweepKeys } from '../screens/compare/compare-keys.js';
+import { fittingHints, hintLine, hintWidth, type KeyHint } from '../widgets/key-hints.js';
 import { isInitialSort, sortWords } from '../state/sort.js';
-import { ends, fitLine, type Line, lineWidth, onBackground, span } from '../widgets/span.js';
+import { ends, fitLine, type Line, span } from '../widgets/span.js';
 import { selectedNode, type WindowModel } from '../model/window-model.js';
 
-/** Two lines: what was said last or is being asked; the keys. */
+/** Two lines: what was said last; the keys. */
 export function footer(model: WindowModel, width: number): Line[] {
   return [messageLine(model, width), keysLine(model, width)];
 }
 
-/** The question, the refusal, the prompt, or else what the list is showing. */
+/** The refusal or the answer, or else what the list is showing. */
 export function messageLine(model: WindowModel, width: number): Line {
-  const { dialog, note } = model.ui;
-  if (dialog.kind === 'confirm') return onBackground(fitLine([span(` ${dialog.question}`, 'strong')], width), 'alarm');
-  if (dialog.kind === 'filter') return filterPrompt(model, dialog, width);
-  if (dialog.kind === 'search') return searchPrompt(model, dialog, width);
+  const { note } = model.ui;
   if (note !== null) return fitLine([span(` ${note.text}`, note.tone)], width);
   if (model.pending.length > 0) return fitLine([span(` ${model.pending.join(' · ')}`, 'dim')], width);
   return ends(listState(model), directory(model, width), width);
@@ -49,107 +44,21 @@ function directory(model: WindowModel, width: number): Line {
 
 /** As many keys as fit, in the order of the table; `q` and `?` always. */
 export function keysLine(model: WindowModel, width: number): Line {
-  const { dialog } = model.ui;
-  const problem = dialog.kind === 'filter' ? problemBelow(dialog, width) : null;
-  if (problem !== null) return problem;
-  const mistake = dialog.kind === 'search' ? searchProblem(dialog, width) : null;
-  if (mistake !== null) return mistake;
+  const inDialog = dialogHints(model);
+  if (inDialog !== null) return fitLine(hintLine(fittingHints(inDialog, width)), width);
   return fitLine(fitting(keysNow(model), width), width);
 }
 
-function keysNow(model: WindowModel): readonly Hint[] {
+function keysNow(model: WindowModel): readonly KeyHint[] {
   const { ui, table } = model;
-  if (ui.dialog.kind === 'confirm')
-    return [
-      [ui.dialog.key, 'yes'],
-      ['any other key', 'no'],
-    ];
-  if (ui.dialog.kind !== 'none') return dialogKeys[ui.dialog.kind];
   if (ui.screen.kind === 'open') return openKeys(model);
   if (ui.screen.kind === 'compare') return compareKeys(model);
   if (ui.screen.kind === 'sweep') return sweepKeys(ui);
   if (ui.screen.kind === 'gpus') return gpuKeys;
-  const bound = keyMapOf(ui.keys).flatMap(({ shown, short, command }): Hint[] =>
+  const bound = keyMapOf(ui.keys).flatMap(({ shown, short, command }): KeyHint[] =>
     short === null || (command === 'table' && table === null) ? [] : [[shown, short]],
   );
   return [['↑↓', 'move'], ['←→', 'fold'], ...bound];
-}
-
-type Hint = readonly [key: string, does: string];
-
-const paletteKeys: readonly Hint[] = [
-  ['↑↓', 'choose'],
-  ['Tab', 'complete'],
-  ['Enter', 'run'],
-  ['Esc', 'close'],
-];
-const listDialogKeys: Record<ListDialog['kind'], readonly Hint[]> = {
-  grouping: [
-    ['↑↓', 'move'],
-    ['Enter', 'group by'],
-    ['Space', 'second level'],
-    ['Esc', 'close'],
-  ],
-  columns: [
-    ['↑↓', 'move'],
-    ['Space', 'show or hide'],
-    ['←→', 'move the column'],
-    ['s', 'sort, reverse'],
-    ['Enter', 'close'],
-  ],
-  views: [
-    ['↑↓', 'move'],
-    ['Enter', 'show'],
-    ['s', 'save current'],
-    ['x', 'delete'],
-    ['Esc', 'close'],
-  ],
-};
-const draftKeys: readonly Hint[] = [
-  ['Enter', 'continue'],
-  ['e', 'edit again'],
-  ['Esc', 'cancel'],
-];
-const textKeys: readonly Hint[] = [
-  ['↑↓', 'scroll'],
-  ['Esc', 'close'],
-];
-const dialogKeys: Record<
-  'filter' | 'search' | 'metrics' | 'x-axis' | 'axes' | 'help' | 'table' | 'draft' | 'palette' | ListDialog['kind'],
-  readonly Hint[]
-> = {
-  draft: draftKeys,
-  ...listDialogKeys,
-  palette: paletteKeys,
-  axes: axesKeys,
-  filter: [
-    ['Enter', 'keep'],
-    ['Esc', 'cancel'],
-    ['Tab', 'complete'],
-    ['↑↓', 'earlier filters'],
-    ['Ctrl-U', 'clear'],
-  ],
-  search: [
-    ['Enter', 'search'],
-    ['Esc', 'cancel'],
-    ['Ctrl-U', 'clear'],
-  ],
-  metrics: [
-    ['↑↓', 'move'],
-    ['Enter', 'choose'],
-    ['Esc', 'close'],
-  ],
-  'x-axis': [
-    ['↑↓', 'move'],
-    ['Enter', 'choose'],
-    ['Esc', 'close'],
-  ],
-  help: textKeys,
-  table: textKeys,
-};
-
-function hints(list: readonly Hint[]): Line {
-  return list.flatMap(([key, does]) => [span(` ${key}`, 'key'), span(` ${does} `, 'dim')]);
 }
 
 /** What a person guesses or finds in the help, first; what leads on or out is never left out. */
@@ -189,7 +98,7 @@ const firstToGo: readonly string[] = [
   ...inOrder,
 ];
 
-function fitting(list: readonly Hint[], width: number): Line {
+function fitting(list: readonly KeyHint[], width: number): Line {
   const gone = new Set<string>();
   let columns = list.reduce((sum, hint) => sum + hintWidth(hint), 0);
   for (const word of firstToGo) {
@@ -197,12 +106,7 @@ function fitting(list: readonly Hint[], width: number): Line {
     gone.add(word);
     for (const hint of list) if (hint[1] === word) columns -= hintWidth(hint);
   }
-  return hints(list.filter(([, does]) => !gone.has(does)));
-}
-
-/** Columns that `hints` makes of one. */
-function hintWidth([key, does]: Hint): number {
-  return textWidth(key) + textWidth(does) + 3;
+  return hintLine(list.filter(([, does]) => !gone.has(does)));
 }
 
 /** Keys of the screen of GPUs, for the footer. */
@@ -216,84 +120,35 @@ const gpuKeys: readonly (readonly [key: string, does: string])[] = [
   ['q', 'detach'],
 ];
 
-const sign = ' / ';
-
-/** What is looked for in the log, and at the right what kind of words it is, or what is wrong with a key. */
-function searchPrompt({ ui }: WindowModel, { line }: SearchDialog, width: number): Line {
-  const words = ui.note === null ? 'in the log · regular expression ' : `${ui.note.text} `;
-  const right = [span(words, ui.note === null ? 'dim' : 'warn')];
-  const room = lineWidth(right) > width / 2 ? [] : right;
-  return [span(sign, 'title'), ...lineWithCursor(line, width - lineWidth(room) - sign.length), ...room];
-}
-
-/** Why Enter did not take it, in place of the keys; null when it is all right. */
-function searchProblem({ problem }: SearchDialog, width: number): Line | null {
-  return problem === null ? null : fitLine([span(` ${cleanText(problem)}`, 'warn')], width);
-}
-
-const leave: readonly Hint[] = [
+const leave: readonly KeyHint[] = [
   ['Esc', 'back'],
   ['?', 'help'],
   ['q', 'detach'],
 ];
-const scroll: Hint = ['↑↓', 'scroll'];
-const pane: Hint = ['Tab', 'pane'];
+const scroll: KeyHint = ['↑↓', 'scroll'];
+const pane: KeyHint = ['Tab', 'pane'];
 
 /** The keys of the open screen that its pane in use makes useful. */
-function openKeys(model: WindowModel): readonly Hint[] {
+function openKeys(model: WindowModel): readonly KeyHint[] {
   const { ui } = model;
   if (ui.screen.kind !== 'open') return leave;
-  const bound = (...commands: readonly (readonly [Command, string])[]): Hint[] =>
+  const bound = (...commands: readonly (readonly [Command, string])[]): KeyHint[] =>
     commands.map(([command, does]) => [keyOf(command, ui.keys), does]);
   const isRun = selectedNode(model)?.kind === 'run';
   if (ui.log.seek !== null) return [['Esc', 'stop searching'], ...leave.slice(1)];
   if (ui.screen.pane === 'charts') {
     const draw = bound(['zoom-in', 'zoom'], ['metric', 'metric'], ['x-axis', 'x axis'], ['smooth', 'smooth']);
-    return [['←→', 'cursor'], pane, ...draw, ...leave];
+    const zoom: Hint = ['Enter', ui.wall.isZoomed ? 'all charts' : 'one chart'];
+    return [['↑↓', 'chart'], ['←→', 'cursor'], zoom, pane, ...bound(['filter', 'filter']), ...draw, ...leave];
   }
   if (!isRun) {
     const act = bound(['metric', 'metric'], ['kill-group', 'kill'], ['resume-group', 'resume']);
     return [scroll, pane, ...act, ...leave];
   }
-  const act: readonly Hint[] = [['←→', 'other run'], ...bound(['kill', 'kill'], ['resume', 'resume'])];
+  const act: readonly KeyHint[] = [['←→', 'other run'], ...bound(['kill', 'kill'], ['resume', 'resume'])];
   if (ui.screen.pane !== 'log') return [scroll, pane, ...act, ...leave];
   const next = [keyOf('search-next', ui.keys), keyOf('search-previous', ui.keys)].join(' ');
-  const search: readonly Hint[] = ui.log.search === '' ? [] : [[next, 'next, previous']];
+  const search: readonly KeyHint[] = ui.log.search === '' ? [] : [[next, 'next, previous']];
   const log = bound(['first-error', 'first error'], ['wrap', 'wrap']);
   return [scroll, pane, ...bound(['filter', 'search']), ...search, ...log, ...act, ...leave];
-}
-
-/** The filter that is typed, and at the right how many runs it leaves, or why it cannot be used. */
-function filterPrompt(model: WindowModel, dialog: FilterDialog, width: number): Line {
-  const right = rightEnd(model, dialog);
-  const room = lineWidth(right) > width / 2 ? [] : right;
-  const left = width - lineWidth(room) - sign.length;
-  return [span(sign, 'title'), ...lineWithCursor(dialog.line, left), ...room];
-}
-
-/** Points at what is wrong with the filter, below it, and says what to do; null when nothing is. */
-function problemBelow({ line, problem }: FilterDialog, width: number): Line | null {
-  if (problem === null) return null;
-  const text = explanation(problem);
-  const column = sign.length + textWidth(line.text.slice(0, problem.at));
-  // The mark stands under the place as long as the words fit behind it, or else before it.
-  if (column + 2 + textWidth(text) <= width) {
-    return fitLine([span(`${' '.repeat(column)}^ `, 'bad'), span(text, 'warn')], width);
-  }
-  const before = `${text} ^`;
-  if (textWidth(before) <= column) {
-    return fitLine([span(' '.repeat(column - textWidth(before) + 1)), span(text, 'warn'), span(' ^', 'bad')], width);
-  }
-  return fitLine([span(` ${text}`, 'warn')], width);
-}
-
-function rightEnd({ ui, groups, tally }: WindowModel, { problem }: FilterDialog): Line {
-  if (problem !== null) return [];
-  if (ui.note !== null) return [span(` ${ui.note.text} `, 'warn')];
-  const shown = groups.reduce((sum, { runs }) => sum + runs.length, 0);
-  return [span(` ${shown} of ${tally.total} runs `, shown === 0 ? 'warn' : 'dim')];
-}
-
-function explanation({ problem, fix }: QueryProblem): string {
-  return cleanText(`${problem} ${fix}`);
 }

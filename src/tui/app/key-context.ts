@@ -25,7 +25,10 @@ export type KeyContext = {
   readonly metrics: readonly string[];
   readonly metric: string | null;
   readonly isFolded: (branch: Branch) => boolean;
-  readonly tableLength: number | null;
+  /** The lines of the summary table; absent: there is none. */
+  readonly table?: () => readonly string[];
+  /** Columns of the whole screen. */
+  readonly width: number;
   /** The pane in use of the open screen: its columns and rows, and its lines where they can be counted. Null: none is open. */
   readonly focus: { readonly width: number; readonly height: number; readonly length: number } | null;
   /** What has been read of the log of the open run. */
@@ -35,6 +38,8 @@ export type KeyContext = {
   /** Charts of the selection, and what their x axis can be. */
   readonly charts?: number;
   readonly xChoices?: readonly XChoice[];
+  /** The metrics of the selection, in the order of the wall of charts. */
+  readonly wall?: () => readonly string[];
   /** Columns a compare screen can be moved sideways by. */
   readonly screenColumns?: number;
   /** Parameters that may be on the axes of the heatmap, and those that are. */

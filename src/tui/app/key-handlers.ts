@@ -9,6 +9,7 @@ import { handleInSweep } from '../screens/sweep/in-sweep-handler.js';
 import { handleList } from '../screens/jobs/list-handler.js';
 import { askSearch, isReadingLog, handleLog } from '../screens/run/log-handler.js';
 import { handleMove } from './move-handler.js';
+import { askWallFilter, isOnWall } from './wall-handler.js';
 import { handleInGpus, handleScreen } from './screen-handler.js';
 import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from '../state/ui-state.js';
@@ -54,8 +55,9 @@ const obey: Record<Command, Handler> = {
   ...handleList,
   ...handleChart,
   ...handleLog,
-  // In a log one looks for words, elsewhere for runs.
-  filter: (ui, at, key) => (isReadingLog(ui, at) ? askSearch(ui) : handleList.filter(ui, at, key)),
+  // In a log one looks for words, among charts for metrics, elsewhere for runs.
+  filter: (ui, at, key) =>
+    isReadingLog(ui, at) ? askSearch(ui) : isOnWall(ui) ? askWallFilter(ui) : handleList.filter(ui, at, key),
   ...handleCompare,
   ...handleScreen,
   ...handleWindow,

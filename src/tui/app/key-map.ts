@@ -23,10 +23,10 @@ export const keyMap: readonly Binding[] = [
   { command: 'up', keys: ['up'], shown: '↑', short: null, help: 'up one row', vim: { keys: ['up', 'k'], shown: 'k' } },
   {
     command: 'down',
-    keys: ['down'],
+    keys: ['down', 'j'],
     shown: '↓',
     short: null,
-    help: 'down one row',
+    help: 'down one row (also j)',
     vim: { keys: ['down', 'j'], shown: 'j' },
   },
   {
@@ -201,7 +201,14 @@ export const keyMap: readonly Binding[] = [
     keys: ['a'],
     shown: 'a',
     short: null,
-    help: 'seeds: each one, mean ± std, mean and 95 % band, IQM',
+    help: 'seeds: each one, mean ± std, 95 % band or min–max, median, IQM',
+  },
+  {
+    command: 'carry',
+    keys: ['A'],
+    shown: 'A',
+    short: null,
+    help: 'seeds: carry the last value of runs that ended early, or leave them out',
   },
   { command: 'clip', keys: ['u'], shown: 'u', short: null, help: 'ignore outliers in the y range' },
   { command: 'zoom-in', keys: ['z'], shown: 'z', short: null, help: 'zoom into the chart around its cursor' },

@@ -5,6 +5,7 @@ import { anotherLog } from '../state/log-choice.js';
 import { moveCursor } from './chart-handler.js';
 import { leaveFailures } from '../screens/jobs/failures-handler.js';
 import { isReadingLog, scrollLog, stopSearch } from '../screens/run/log-handler.js';
+import { isOnWall, leaveWall, moveOnWall, zoomChart } from './wall-handler.js';
 import { scrollTo } from '../widgets/scroll.js';
 import { distance, type Movement, type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { Branch } from '../model/branch-index.js';
@@ -106,6 +107,7 @@ function withFold(ui: UiState, key: string, isFolded: boolean): UiState {
 }
 
 function open(ui: UiState, at: KeyContext): Pressed {
+  if (isOnWall(ui)) return zoomChart(ui, at);
   if (ui.screen.kind === 'open') return refuse(ui, 'It is open; Esc goes back.');
   const node = at.rows[at.index];
   if (node === undefined) return refuse(ui, 'There is no run to open.');
@@ -123,6 +125,8 @@ function openExample(ui: UiState, failure: Branch, { index }: KeyContext): Press
 function back(ui: UiState): Pressed {
   const stopped = stopSearch(ui);
   if (stopped !== null) return stopped;
+  const onWall = leaveWall(ui);
+  if (onWall !== null) return onWall;
   if (ui.screen.kind !== 'jobs') return { ui: { ...ui, screen: { kind: 'jobs' } } };
   const left = leaveFailures(ui);
   if (left !== null) return left;
@@ -149,7 +153,7 @@ function step(ui: UiState, open: OpenScreen, direction: -1 | 1, at: KeyContext):
 /** Through the log of a run, or the lines of another pane. */
 function scrollOpen(ui: UiState, open: OpenScreen, movement: Movement, at: KeyContext): Pressed {
   if (isReadingLog(ui, at)) return scrollLog(ui, movement, at);
-  if (open.pane === 'charts' && (movement === 'first' || movement === 'last')) return moveCursor(ui, movement, at);
+  if (open.pane === 'charts') return moveOnWall(ui, movement, at);
   const { focus } = at;
   if (focus === null) return refuse(ui, 'This run is no longer in the list; Esc goes back.');
   const page = Math.max(1, focus.height - 1);

@@ -13,6 +13,7 @@ import { type Handler, type KeyContext, type Pressed, refuse } from './key-conte
 import { keyOf } from './key-map.js';
 import { groupTargetOf, type Target, targetOf } from './key-target.js';
 import type { RunSummary } from '../state/port.js';
+import { graceWords } from '../model/grace.js';
 import type { KeyPreset } from '../state/preferences-port.js';
 import type { UiState } from '../state/ui-state.js';
 import { shortDuration } from '../../text/duration.js';
@@ -20,8 +21,8 @@ import { shortDuration } from '../../text/duration.js';
 /** The keys that act on runs: all of them do what the table of run verbs says. */
 export const handleRunVerbs = Object.fromEntries(
   keyedVerbs.flatMap((verb): [VerbCommand, Handler][] => [
-    [verb, (ui, at, key) => act(ui, { verb, key, now: at.now, on: (each) => targetOf(each, key, ui, at) })],
-    [`${verb}-group`, (ui, at, key) => act(ui, { verb, key, now: at.now, on: (each) => groupTargetOf(each, ui, at) })],
+    [verb, (ui, at, key) => act(ui, { verb, key, at, on: (each) => targetOf(each, key, ui, at) })],
+    [`${verb}-group`, (ui, at, key) => act(ui, { verb, key, at, on: (each) => groupTargetOf(each, ui, at) })],
   ]),
 ) as Readonly<Record<VerbCommand, Handler>>;
 
@@ -29,16 +30,17 @@ export const handleRunVerbs = Object.fromEntries(
 type Asked = {
   readonly verb: KeyedVerb;
   readonly key: string;
-  readonly now: KeyContext['now'];
+  readonly at: Pick<KeyContext, 'now' | 'sweeps'>;
   readonly on: (verb: PlainVerb) => Target;
 };
 
 /** While the verb makes sense for any of the runs, the key does that; else it does what undoes it, if anything does. */
-function act(ui: UiState, { verb, key, now, on }: Asked): Pressed {
+function act(ui: UiState, { verb, key, at, on }: Asked): Pressed {
   const { undo } = rowOf(verb);
   for (const type of undo === null ? [verb] : [verb, undo]) {
     const target = on(type);
-    if (target.kind === 'runs' && target.runs.some(fits({ verb: type }))) return sent(ui, type, key, target);
+    if (target.kind === 'runs' && target.runs.some(fits({ verb: type })))
+      return sent(ui, { verb: type, key, at }, target);
   }
   const target = on(verb);
   if (target.kind === 'none') return refuse(ui, target.why);
@@ -46,18 +48,20 @@ function act(ui: UiState, { verb, key, now, on }: Asked): Pressed {
   const refusal = refusalOf({ verb }, run!);
   return refuse(
     ui,
-    `${run!.name} ${refusal === null ? `is ${run!.state}` : refusalWithKeys(refusal, run!, ui.keys, now)}.`,
+    `${run!.name} ${refusal === null ? `is ${run!.state}` : refusalWithKeys(refusal, run!, ui.keys, at.now)}.`,
   );
 }
 
-function sent(ui: UiState, verb: PlainVerb, key: string, target: Extract<Target, { kind: 'runs' }>): Pressed {
+type Sent = Pick<Asked, 'key' | 'at'> & { readonly verb: PlainVerb };
+
+function sent(ui: UiState, { verb, key, at }: Sent, target: Extract<Target, { kind: 'runs' }>): Pressed {
   const { undo, asks } = rowOf(verb);
   const { runs, what, caution } = target;
   const order = { type: verb, ids: runs.map(({ id }) => id), what };
   if (asks) {
-    const answers = caution.startsWith(',') ? `${key} again: yes` : `${key} again: yes · any other key: no`;
-    const question = `${capital(verb)} ${what}${caution}?  ${answers}`;
-    return { ui: { ...ui, dialog: { kind: 'confirm', key, question, order } } };
+    const question = `${capital(verb)} ${what}${caution}?`;
+    const detail = verb === 'kill' ? graceWords(runs, at.sweeps) : null;
+    return { ui: { ...ui, dialog: { kind: 'confirm', question, detail, yes: ['y', 'enter'], order } } };
   }
   if (undo === null) return { ui, order };
   return { ui, order: { ...order, undo: `${key} ${runVerbs[undo].does} ${runs.length === 1 ? 'it' : 'them'}` } };

@@ -14,7 +14,7 @@ export const handleScreen: Record<ScreenCommand, Handler> = {
       ? refuse(ui, 'This is the sweep; Esc goes back.')
       : { ui: { ...ui, screen: { kind: 'sweep', top: 0 } } },
   table: showTable,
-  help: (ui) => ({ ui: { ...ui, dialog: { kind: 'help', top: 0 } } }),
+  help: (ui) => ({ ui: { ...ui, dialog: { kind: 'help', top: 0, typed: '' } } }),
 };
 
 function showGpus(ui: UiState): Pressed {
@@ -46,6 +46,6 @@ function openRunThere(ui: UiState, at: KeyContext): Pressed {
 }
 
 function showTable(ui: UiState, at: KeyContext): Pressed {
-  if (at.tableLength === null) return refuse(ui, 'There is no summary table for this sweep.');
-  return { ui: { ...ui, dialog: { kind: 'table', top: 0 } } };
+  if (at.table === undefined) return refuse(ui, 'There is no summary table for this sweep.');
+  return { ui: { ...ui, dialog: { kind: 'table', top: 0, left: 0 } } };
 }

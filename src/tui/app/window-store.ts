@@ -16,7 +16,7 @@ import { sortOfHeading } from '../widgets/run-list/list-pane.js';
 import { livingMarks } from '../screens/jobs/mark-handler.js';
 import { Memoized } from '../../base/memoize.js';
 import { select } from './move-handler.js';
-import { type PaletteView, paletteView } from '../dialogs/palette.js';
+import { type PaletteView, paletteView } from '../dialogs/palette-view.js';
 import { Clicks } from './clicks.js';
 import { bodyOf, isSmall } from './layout.js';
 import { listPage } from '../screens/jobs/layout.js';
@@ -67,6 +67,8 @@ export const calmNewsPause = 240;
 const mostPasted = 500;
 /** Lines of a log beside the list. */
 const logLines = 200;
+/** Columns below which the summary table is scrolled sideways, not squeezed. */
+const leastTable = 76;
 /** Rows per notch of the wheel. */
 const notch = 3;
 
@@ -181,14 +183,20 @@ export class WindowStore implements ModelSource {
 
   /** Pasted text goes to a prompt; without one it is not taken for keys, whatever it says. */
   paste(text: string): void {
-    if (!('line' in this.#ui.dialog)) {
+    const { dialog } = this.#ui;
+    const isMenu = 'typed' in dialog;
+    if (!('line' in dialog) && !isMenu) {
       this.say({
         text: 'Pasted text is ignored here; paste it into a prompt, for example after /.',
         tone: 'warn',
       });
       return;
     }
-    for (const character of cleanText(text).slice(0, mostPasted)) this.press(character === ' ' ? 'space' : character);
+    for (const character of cleanText(text).slice(0, mostPasted)) {
+      if (character !== ' ') this.press(character);
+      // In a menu a space is a key with a meaning.
+      else if (!isMenu) this.press('space');
+    }
   }
 
   /** A notch of the wheel moves what is under the pointer. It answers no question, and does not leaf through what was typed before. */
@@ -294,7 +302,7 @@ export class WindowStore implements ModelSource {
   }
 
   #tableLines(): readonly string[] | null {
-    return this.#table.shownLines(this.#ui, this.#size.width - dialogFrame);
+    return this.#table.shownLines(this.#ui, Math.max(leastTable, this.#size.width - dialogFrame));
   }
 
   #situation(scene: ListModel): KeyContext {
@@ -322,11 +330,13 @@ export class WindowStore implements ModelSource {
       get xChoices() {
         return xChoices();
       },
+      wall: () => this.#detailFor(node, scene).metrics,
       variety: scene.variety,
       groupChoices: scene.groupChoices,
       metric: scene.metric,
       isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
-      tableLength: this.#tableLines()?.length ?? null,
+      ...(this.#table.isThere ? { table: () => this.#tableLines() ?? [] } : {}),
+      width: this.#size.width,
       ...this.#openSituation(node),
       // The CPU has a row of its own.
       screenLength: this.#ui.screen.kind === 'gpus' ? this.#ports.fleet.status.gpus.length + 1 : 0,
@@ -379,7 +389,7 @@ export class WindowStore implements ModelSource {
     this.#history.want(wanted);
     const known = {
       now: this.#clock.read(),
-      title: this.#title,
+      ...{ width: this.#size.width, title: this.#title },
       connection: this.#ports.fleet.connection,
       status: this.#ports.fleet.status,
       tally: scene.tally,

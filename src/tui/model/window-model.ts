@@ -1,7 +1,7 @@
 import type { BusyTime } from '../../analysis/forecast/busy-time.js';
 import type { FoundCause } from './failure-cause-finder.js';
 import type { GroupChoice } from './group-choices.js';
-import type { PaletteView } from '../dialogs/palette.js';
+import type { PaletteView } from '../dialogs/palette-view.js';
 import type { FleetStatus, RunDetails, RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
 import type { XChoice } from '../widgets/chart/x-axis.js';
@@ -49,6 +49,8 @@ export type WindowModel = {
   /** What goes with a kind of failure; undefined: not found out yet. */
   readonly causeOf: (branch: Branch) => FoundCause | undefined;
   readonly table: readonly string[] | null;
+  /** Columns of the whole screen. */
+  readonly width: number;
   /** All runs by their ids, shown or not. */
   readonly fleetRuns?: ReadonlyMap<RunSummary['id'], RunSummary>;
   /** How busy a GPU was: percent, oldest first, five seconds apart. */

@@ -28,7 +28,8 @@ export type ActCommand =
 export type ListCommand =
   'mark' | 'mark-all' | 'filter' | 'failures' | 'group' | 'sort' | 'reverse-sort' | 'columns' | 'views' | 'metric';
 
-export type ChartCommand = 'x-axis' | 'log-y' | 'log-x' | 'smooth' | 'spread' | 'clip' | 'zoom-in' | 'zoom-out';
+export type ChartCommand =
+  'x-axis' | 'log-y' | 'log-x' | 'smooth' | 'spread' | 'carry' | 'clip' | 'zoom-in' | 'zoom-out';
 
 export type LogCommand = 'search-next' | 'search-previous' | 'first-error' | 'wrap';
 

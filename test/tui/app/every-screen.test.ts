@@ -62,9 +62,15 @@ const dialogs: Record<Dialog['kind'], readonly string[][]> = {
   ],
   palette: [[':'], [':', '"ki'], [':', '"kill status:', 'down'], [':', '"nothing like it', 'enter']],
   draft: [['(ready)'], ['(ready)', 'pagedown'], ['(refused)']],
-  grouping: [['g', 'down', 'enter']],
+  grouping: [
+    ['g', 'down', 'enter'],
+    ['g', '"N'],
+  ],
   columns: [['C', 'down', 'space', 'right']],
-  views: [['v', '"a name', 'enter', 'v']],
+  views: [
+    ['v', '"a name', 'enter'],
+    ['v', 'ctrl-s', '"a name', 'enter', 'escape', 'v'],
+  ],
   search: [['right', 'down', 'down', 'enter', '/', '"(']],
   confirm: [['K'], ['right', 'down', 'down', 'k']],
 };

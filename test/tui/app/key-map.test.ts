@@ -46,7 +46,7 @@ describe('the table of keys', () => {
     const lines = keyTableMarkdown().split('\n');
     expect(lines.slice(0, 2)).toEqual(['| key | in the vim preset | does |', '| --- | --- | --- |']);
     expect(lines).toHaveLength(keyMap.length + 2);
-    expect(lines).toContain('| `k` | `x` | kill the run (press twice) |');
+    expect(lines).toContain('| `k` | `x` | kill the run (asks first) |');
     expect(lines).toContain('| `q` |  | detach (also Ctrl-C); runs keep running |');
   });
 });

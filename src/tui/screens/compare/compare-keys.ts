@@ -61,14 +61,6 @@ const ways: readonly Hint[] = [
   ['q', 'detach'],
 ];
 
-/** What the footer says while the axes of the heatmap are chosen. */
-export const axesKeys: readonly Hint[] = [
-  ['↑↓', 'move'],
-  ['Enter', 'across'],
-  ['Space', 'down'],
-  ['Esc', 'done'],
-];
-
 /** Words of these that a narrow footer can do without. */
 export const compareFirstToGo: readonly string[] = ['log', 'smooth', 'scroll', 'seeds', 'cursor', 'choose'];
 

@@ -1,19 +1,12 @@
 import { spreads } from '../../state/chart-choice.js';
 import type { Command } from '../../state/command.js';
 import { compareViews, valueSummaries } from '../../state/compare-choice.js';
-import { commandFor, keyOf } from '../../app/key-map.js';
+import { menuAt } from '../../state/menu-state.js';
+import { keyOf } from '../../app/key-map.js';
 import { handleBesideList } from '../../app/beside-list-handler.js';
 import { moveCursor, handleChart } from '../../app/chart-handler.js';
 import { pin } from './compare-handler.js';
-import {
-  distance,
-  isMovement,
-  type Movement,
-  type Handler,
-  type Pressed,
-  refuse,
-  type KeyContext,
-} from '../../app/key-context.js';
+import { distance, type Movement, type Handler, type Pressed, refuse, type KeyContext } from '../../app/key-context.js';
 import type { CompareScreen, UiState } from '../../state/ui-state.js';
 import { spreadNames } from '../../widgets/chart/chart-legend.js';
 import { isInRows } from './comparison.js';
@@ -117,36 +110,7 @@ function chooseAxes(ui: UiState, screen: CompareScreen, at: KeyContext): Pressed
       ...ui,
       screen: { ...screen, top: 0, left: 0 },
       compare: { ...ui.compare, view },
-      dialog: { kind: 'axes', index: 0 },
+      dialog: { kind: 'axes', ...menuAt(0) },
     },
   };
-}
-
-/** One key while the axes of the heatmap are chosen: Enter for the axis across, space for the one down. */
-export function pressInAxes(ui: UiState, index: number, key: string, at: KeyContext): Pressed {
-  const axes = at.axes ?? [];
-  const command = commandFor(key, ui.keys);
-  if (isMovement(command)) {
-    return {
-      ui: { ...ui, dialog: { kind: 'axes', index: within(index + distance(command, at.page), axes.length - 1) } },
-    };
-  }
-  if (command === 'leave') return { ui, order: { type: 'leave' } };
-  if (command === 'back' || command === 'x-axis') return { ui: { ...ui, dialog: { kind: 'none' } } };
-  const chosen = axes[index];
-  if (chosen === undefined || (command !== 'open' && command !== 'mark'))
-    return refuse(ui, 'Enter: across · Space: down · Esc: done.');
-  return withAxis(ui, chosen, command === 'open' ? 'across' : 'down', at);
-}
-
-/** A parameter that is on the other axis changes places; the one that is down already goes away. */
-function withAxis(ui: UiState, chosen: string, place: 'across' | 'down', at: KeyContext): Pressed {
-  const now = at.chosenAxes ?? { across: chosen, down: null };
-  const axes =
-    place === 'across'
-      ? { across: chosen, down: now.down === chosen ? now.across : now.down }
-      : now.across === chosen
-        ? { across: now.down ?? chosen, down: now.down === null ? null : chosen }
-        : { across: now.across, down: now.down === chosen ? null : chosen };
-  return { ui: { ...ui, compare: { ...ui.compare, axes } } };
 }

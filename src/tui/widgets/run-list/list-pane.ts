@@ -197,13 +197,19 @@ function tail(branch: Branch, columns: readonly ListColumn[]): Line {
   while (metric >= 0 && end < columns.length && cells[end] === null) end++;
   const width = columns.slice(after, end).reduce((sum, column) => sum + column.width + 1, 0);
   return columns.flatMap((column, index): Line => {
-    if (index === after && width > 0) return [span(fit(` ${deviationText(branch.tally)}`, width), 'dim')];
+    if (index === after && width > 0) return fitLine([span(' '), ...besideMean(branch.tally, width - 1)], width);
     return index > after && index < end ? [] : cell(cells[index]!, column);
   });
 }
 
-function deviationText({ metric }: Tally): string {
-  return metric === null || metric.count < 2 ? '' : `±${shortDeviation(metric.deviation)}`;
+/** How far the runs lie apart, and those whose value is no number: `±0.12 · 4 NaN`; where there is little room these alone. */
+function besideMean({ metric }: Tally, width: number): Line {
+  if (metric === null) return [];
+  const deviation = metric.count < 2 ? '' : `±${shortDeviation(metric.deviation)}`;
+  if (metric.notFinite === 0) return [span(deviation, 'dim')];
+  const broken = span(`${metric.notFinite} NaN`, 'bad');
+  const whole = [span(deviation === '' ? '· ' : `${deviation} · `, 'dim'), broken];
+  return lineWidth(whole) <= width ? whole : [broken];
 }
 
 /** Two digits that count are more than a handful of seeds can tell; one where it is small. */
