@@ -138,7 +138,7 @@ function openKeys(model: WindowModel): readonly KeyHint[] {
   if (ui.log.seek !== null) return [['Esc', 'stop searching'], ...leave.slice(1)];
   if (ui.screen.pane === 'charts') {
     const draw = bound(['zoom-in', 'zoom'], ['metric', 'metric'], ['x-axis', 'x axis'], ['smooth', 'smooth']);
-    const zoom: Hint = ['Enter', ui.wall.isZoomed ? 'all charts' : 'one chart'];
+    const zoom: KeyHint = ['Enter', ui.wall.isZoomed ? 'all charts' : 'one chart'];
     return [['↑↓', 'chart'], ['←→', 'cursor'], zoom, pane, ...bound(['filter', 'filter']), ...draw, ...leave];
   }
   if (!isRun) {

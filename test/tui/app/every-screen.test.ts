@@ -72,6 +72,7 @@ const dialogs: Record<Dialog['kind'], readonly string[][]> = {
     ['v', 'ctrl-s', '"a name', 'enter', 'escape', 'v'],
   ],
   search: [['right', 'down', 'down', 'enter', '/', '"(']],
+  'wall-filter': [['enter', 'tab', '/', '"los']],
   confirm: [['K'], ['right', 'down', 'down', 'k']],
 };
 const routes = [...Object.values(screens), ...Object.values(dialogs)].flat();
