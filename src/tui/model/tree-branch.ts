@@ -78,7 +78,10 @@ function bySetting(plan: BranchPlan, runs: readonly RunSummary[], known: Known):
     const last = known[nodes.length];
     if (name === '') nodes.push(...runNodes(seeds, parent, known));
     else if (seeds.length === 1) nodes.push(...runNodes(seeds, parent, isLoneSeed(last, name) ? [last] : []));
-    else nodes.push(subgroupBranch(plan, { name, label: () => cleanText(name), isNamed: true, isFailure: false }, seeds, last));
+    else
+      nodes.push(
+        subgroupBranch(plan, { name, label: () => cleanText(name), isNamed: true, isFailure: false }, seeds, last),
+      );
   }
   return nodes;
 }

@@ -66,7 +66,13 @@ export class TreeGrower {
     const inputs = [...sweeps, prefix, matches, sort.by, sort.isReversed, metric];
     if (this.#recipe !== null && areEqual(this.#recipe.inputs, inputs)) return;
     const [first, second] = grouping;
-    const below = isFlat(grouping) ? null : second !== undefined ? levelOf(second, sweeps) : first.kind === 'group' ? 'setting' : null;
+    const below = isFlat(grouping)
+      ? null
+      : second !== undefined
+        ? levelOf(second, sweeps)
+        : first.kind === 'group'
+          ? 'setting'
+          : null;
     this.#recipe = { inputs, prefix, first: levelOf(first, sweeps), second: below, isFlat: isFlat(grouping) };
     this.#runs = [];
     this.#places = [];

@@ -19,7 +19,10 @@ export function listHeading({ name, columns }: ListLayout, sort: Sort, position:
   const order = isElsewhere || isInitialSort(sort) ? null : sort.by === 'name' ? ` ${arrow}` : beside(sort.by, arrow);
   const words = span(`   run${order ?? ''}`, order === null ? 'faint' : 'accent');
   const place = position === null ? [] : [span(` ${countText(position.at)}/${countText(position.of)}`, 'dim')];
-  return [...ends([words], place, gutter + name), ...columns.flatMap((column) => [span(' '), word(column, sort, arrow)])];
+  return [
+    ...ends([words], place, gutter + name),
+    ...columns.flatMap((column) => [span(' '), word(column, sort, arrow)]),
+  ];
 }
 
 function beside(by: SortBy, arrow: string): string {
