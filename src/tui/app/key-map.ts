@@ -147,6 +147,14 @@ export const keyMap: readonly Binding[] = [
     help: 'filter runs: name, status:failed, N>=64; in a log: search',
   },
   {
+    command: 'failures',
+    keys: ['F'],
+    shown: 'F',
+    short: null,
+    help: 'failures by kind of error, with the parameters that go with each; again: back',
+    vim: { keys: ['W'], shown: 'W' },
+  },
+  {
     command: 'group',
     keys: ['g'],
     shown: 'g',

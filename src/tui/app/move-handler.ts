@@ -3,10 +3,12 @@ import type { MoveCommand } from '../state/command.js';
 import { keyOf } from './key-map.js';
 import { anotherLog } from '../state/log-choice.js';
 import { moveCursor } from './chart-handler.js';
+import { leaveFailures } from '../screens/jobs/failures-handler.js';
 import { isReadingLog, scrollLog, stopSearch } from '../screens/run/log-handler.js';
 import { isOnWall, leaveWall, moveOnWall, zoomChart } from './wall-handler.js';
 import { scrollTo } from '../widgets/scroll.js';
 import { distance, type Movement, type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
+import type { Branch } from '../model/branch-index.js';
 import type { Screen, UiState } from '../state/ui-state.js';
 import { panesOf } from '../screens/run/open-tabs.js';
 
@@ -71,15 +73,19 @@ function jump(ui: UiState, at: KeyContext, key: string): Pressed {
   const number = key === '0' ? 10 : Number(key);
   const group = at.groups[number - 1];
   if (group === undefined) return refuse(ui, `There is no group ${number}; there are ${at.groups.length}.`);
-  return select(ui, rowOf(at, group.key), at);
+  const row = rowOf(at, group.key);
+  return row < 0 ? refuse(ui, noGroups) : select(ui, row, at);
 }
+
+const noGroups = 'The list has no groups.';
 
 function fold(ui: UiState, at: KeyContext): Pressed {
   const node = at.rows[at.index];
   if (node === undefined) return refuse(ui, 'There is nothing to fold.');
   if (node.kind === 'run' || at.isFolded(node)) {
     if (node.parent === null) return refuse(ui, 'This group is folded already; → unfolds it.');
-    return select(ui, rowOf(at, node.parent), at);
+    const row = rowOf(at, node.parent);
+    return row < 0 ? refuse(ui, noGroups) : select(ui, row, at);
   }
   return { ui: withFold(ui, node.key, true) };
 }
@@ -103,8 +109,17 @@ function withFold(ui: UiState, key: string, isFolded: boolean): UiState {
 function open(ui: UiState, at: KeyContext): Pressed {
   if (isOnWall(ui)) return zoomChart(ui, at);
   if (ui.screen.kind === 'open') return refuse(ui, 'It is open; Esc goes back.');
-  if (at.rows.length === 0) return refuse(ui, 'There is no run to open.');
+  const node = at.rows[at.index];
+  if (node === undefined) return refuse(ui, 'There is no run to open.');
+  if (node.kind !== 'run' && node.isFailure) return openExample(ui, node, at);
   return { ui: { ...ui, log: anotherLog(ui.log), screen: { kind: 'open', pane: 'log', offset: 0 } } };
+}
+
+/** The log of a run that failed so, at its error; the others are beside it. */
+function openExample(ui: UiState, failure: Branch, { index }: KeyContext): Pressed {
+  const selected = failure.runs[0]!.id;
+  const shown = { ...withFold(ui, failure.key, false), selected, index: index + 1 };
+  return { ui: { ...shown, log: anotherLog(ui.log), screen: { kind: 'open', pane: 'log', offset: 0 } } };
 }
 
 function back(ui: UiState): Pressed {
@@ -113,6 +128,8 @@ function back(ui: UiState): Pressed {
   const onWall = leaveWall(ui);
   if (onWall !== null) return onWall;
   if (ui.screen.kind !== 'jobs') return { ui: { ...ui, screen: { kind: 'jobs' } } };
+  const left = leaveFailures(ui);
+  if (left !== null) return left;
   if (ui.filter !== '') return { ui: { ...ui, filter: '', note: { text: 'Showing all runs.', tone: 'dim' } } };
   return refuse(ui, `There is nothing to go back to; ${keyOf('leave', ui.keys)} detaches.`);
 }

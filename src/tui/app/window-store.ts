@@ -2,6 +2,7 @@ import { cleanText } from '../../text/display-text.js';
 import { Bell } from '../terminal/bell.js';
 import { detailOf, filledCharts, type ReadDetail, wantedFor, xChoicesFor } from '../model/detail.js';
 import type { Draft } from '../state/editor-port.js';
+import { FailureCauseFinder } from '../model/failure-cause-finder.js';
 import { FleetEffects, isFleetEffect } from './fleet-effects.js';
 import { GpuHistory } from '../model/gpu-history.js';
 import { History } from '../model/history.js';
@@ -10,6 +11,8 @@ import { ListMemory } from '../widgets/run-list/list-memory.js';
 import { isFolded, type ListModel, ListModelBuilder } from '../model/list-model.js';
 import { withFound } from '../screens/run/log-handler.js';
 import { LogViewer } from '../widgets/log/log-viewer.js';
+import { orderedBy } from '../screens/jobs/sort-handler.js';
+import { sortOfHeading } from '../widgets/run-list/list-pane.js';
 import { livingMarks } from '../screens/jobs/mark-handler.js';
 import { Memoized } from '../../base/memoize.js';
 import { select } from './move-handler.js';
@@ -102,6 +105,7 @@ export class WindowStore implements ModelSource {
   readonly #wholes = new ScreenData();
   readonly #viewer: LogViewer;
   readonly #dossiers: RunDetailsReader;
+  readonly #causes: FailureCauseFinder;
 
   /** `sweep`: the only sweep to show; null shows all the fleet knows. */
   constructor(ports: WindowPorts, sweep: string | null) {
@@ -117,6 +121,7 @@ export class WindowStore implements ModelSource {
     this.#scenes = new ListModelBuilder(ports.fleet, sweep);
     this.#title = sweep ?? 'all sweeps';
     this.#history = new History(ports.files, () => this.#changed());
+    this.#causes = new FailureCauseFinder(() => this.#changed());
     this.#dossiers = new RunDetailsReader(ports.files, () => this.#changed());
     this.#viewer = new LogViewer((directory) => ports.files.openLog(directory), {
       changed: () => this.#changed(),
@@ -210,6 +215,16 @@ export class WindowStore implements ModelSource {
     if (top + row < scene.rows.length) this.#selectRow(top + row, scene);
   };
 
+  /** A click on the heading of the list: orders by that column, or the other way round where it does so already. */
+  readonly clickHeading = (column: number, width: number): void => {
+    if (this.#ui.dialog.kind !== 'none') return;
+    const by = sortOfHeading(this.model(), width, column);
+    if (by === null) return;
+    const isReversed = this.#ui.sort.by === by && !this.#ui.sort.isReversed;
+    this.#ui = orderedBy({ ...this.#ui, note: null }, { by, isReversed }, this.#situation(this.#scene())).ui;
+    this.#changed();
+  };
+
   /** A click on a row of the menu that is open: as if the cursor had gone there and `key` had been pressed. */
   readonly chooseRow = (index: number, key: string): void => {
     const { dialog } = this.#ui;
@@ -242,6 +257,7 @@ export class WindowStore implements ModelSource {
     this.#history.close();
     this.#viewer.close();
     this.#dossiers.close();
+    this.#causes.close();
     this.#clock.close();
     this.#news.close();
     this.#passing.close();
@@ -378,8 +394,7 @@ export class WindowStore implements ModelSource {
       status: this.#ports.fleet.status,
       tally: scene.tally,
       ...scene.pace,
-      groups: scene.tree.groups,
-      rows: scene.rows,
+      ...{ groups: scene.tree.groups, rows: scene.rows },
       index,
       isFolded: (branch: Branch) => isFolded(branch, this.#ui, scene.runs.length),
       pending: this.#orders.pending,
@@ -387,6 +402,7 @@ export class WindowStore implements ModelSource {
       ui: this.#ui,
       variety: scene.variety,
       groupChoices: scene.groupChoices,
+      causeOf: (branch: Branch) => this.#causes.causeOf(branch, scene.runs, scene.tally.counts.done),
       fleetRuns: this.#ports.fleet.runs,
       gpuUse: this.#gpuHistory.of,
       log: opened === null ? null : { page: this.#viewer.page(opened.directory), progress: this.#viewer.progress },

@@ -2,7 +2,7 @@ import { cleanText } from '../../text/display-text.js';
 import { type Handler, type KeyContext, type Pressed, refuse } from '../app/key-context.js';
 import type { GroupChoice } from '../model/group-choices.js';
 import { useModel } from '../model/use-model.js';
-import { type GroupBy, type Grouping, groupingWords, isSameLevel, levelWords } from '../state/grouping.js';
+import { type GroupBy, type Grouping, groupingWords, isFlat, isSameLevel, levelWords } from '../state/grouping.js';
 import { menuAt } from '../state/menu-state.js';
 import type { UiState } from '../state/ui-state.js';
 import { dialogFrame } from '../widgets/dialog-size.js';
@@ -42,12 +42,14 @@ function press(ui: UiState, dialog: DialogOf<'grouping'>, key: string, at: KeyCo
 const usage = 'Enter groups by this, Space adds it as the second level, typing finds a row, Esc closes.';
 
 function withFirst([, second]: Grouping, by: GroupBy): Grouping {
-  return second === undefined || isSameLevel(by, second) ? [by] : [by, second];
+  return second === undefined || by.kind === 'none' || isSameLevel(by, second) ? [by] : [by, second];
 }
 
 function asSecond(ui: UiState, by: GroupBy, at: KeyContext): Pressed {
   const [first, second] = ui.grouping;
   if (isSameLevel(by, first)) return refuse(ui, `${levelWords(by)} is the first level already; choose another.`);
+  if (isFlat(ui.grouping)) return refuse(ui, 'Without groups there is no second level; choose a first one: Enter.');
+  if (by.kind === 'none') return { ui: regrouped(ui, [first], at) };
   return { ui: regrouped(ui, isSameLevel(by, second) ? [first] : [first, by], at) };
 }
 

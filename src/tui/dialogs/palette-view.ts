@@ -179,7 +179,7 @@ function axes({ xChoices = [] }: KeyContext): NonNullable<KeyContext['xChoices']
 }
 
 function groupChoices(runs: readonly RunSummary[]): GroupBy[] {
-  return [{ kind: 'group' }, { kind: 'state' }, { kind: 'gpu' }, ...varying(runs)];
+  return [{ kind: 'group' }, { kind: 'state' }, { kind: 'gpu' }, ...varying(runs), { kind: 'error' }, { kind: 'none' }];
 }
 
 /** The parameters that are not the same for all runs. */

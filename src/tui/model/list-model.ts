@@ -117,8 +117,9 @@ export class ListModelBuilder {
   }
 }
 
-export function isFolded({ key, kind }: Branch, { folds }: UiState, runs: number): boolean {
-  return folds.get(key) ?? (kind === 'group' && runs > many);
+/** Kinds of failure are an inbox: one looks at them before one looks into them. */
+export function isFolded({ key, kind, isFailure }: Branch, { folds }: UiState, runs: number): boolean {
+  return folds.get(key) ?? (isFailure || (kind === 'group' && runs > many));
 }
 
 function haveSameParameters(a: readonly RunSummary[], b: readonly RunSummary[]): boolean {

@@ -26,7 +26,7 @@ export type ActCommand =
   VerbCommand | 'extend' | 'clone' | 'more-slots' | 'fewer-slots' | 'drain' | 'copy' | 'shell' | 'palette';
 
 export type ListCommand =
-  'mark' | 'mark-all' | 'filter' | 'group' | 'sort' | 'reverse-sort' | 'columns' | 'views' | 'metric';
+  'mark' | 'mark-all' | 'filter' | 'failures' | 'group' | 'sort' | 'reverse-sort' | 'columns' | 'views' | 'metric';
 
 export type ChartCommand =
   'x-axis' | 'log-y' | 'log-x' | 'smooth' | 'spread' | 'carry' | 'clip' | 'zoom-in' | 'zoom-out';

@@ -69,6 +69,8 @@ export type UiState = {
   readonly views: readonly SavedView[];
   /** null: what the sweep shows first. */
   readonly metric: string | null;
+  /** How the list looked before the failures were shown; null: they are not. */
+  readonly beforeFailures: Omit<SavedView, 'name'> | null;
   readonly chart: ChartChoice;
   readonly log: LogChoice;
   /** The charts of an open run or group. */
@@ -156,6 +158,7 @@ export const initialUi: UiState = {
   columns: null,
   views: [],
   metric: null,
+  beforeFailures: null,
   chart: initialChartChoice,
   log: initialLogChoice,
   wall: initialWallChoice,

@@ -3,6 +3,7 @@ import { menuAt } from '../../state/menu-state.js';
 import { openColumns } from '../../dialogs/columns.js';
 import { openFilter } from '../../dialogs/filter.js';
 import { openGrouping } from '../../dialogs/grouping.js';
+import { toggleFailures } from './failures-handler.js';
 import { mark, markAll } from './mark-handler.js';
 import { nextSort, reverseSort } from './sort-handler.js';
 import { openViews } from '../../dialogs/views.js';
@@ -13,6 +14,7 @@ export const handleList: Record<ListCommand, Handler> = {
   mark,
   'mark-all': markAll,
   filter: openFilter,
+  failures: toggleFailures,
   group: openGrouping,
   sort: nextSort,
   'reverse-sort': reverseSort,

@@ -48,7 +48,7 @@ describe('grouping', () => {
   it('offers what there is, with the number of groups each gives', () => {
     const choices = situation(initialUi).groupChoices!();
     const words = choices.map(({ by, groups }) => `${by.kind === 'parameter' ? by.key : by.kind} ${groups}`);
-    expect(words).toEqual(['group 2', 'state 3', 'gpu 1', 'N 2', 'seed 2']);
+    expect(words).toEqual(['group 2', 'state 3', 'gpu 1', 'N 2', 'seed 2', 'error 1', 'none 1']);
   });
 
   it.each<{ by: string; keys: string[]; labels: string[] }>([
@@ -66,12 +66,12 @@ describe('grouping', () => {
     },
     {
       by: 'block, then seed',
-      keys: ['end', 'space', 'escape'],
+      keys: ['end', 'up', 'up', 'space', 'escape'],
       labels: ['A', 'seed=0', 'A_1', 'seed=1', 'A_2', 'B', 'seed=0', 'B_1'],
     },
     {
       by: 'two levels and back to one',
-      keys: ['end', 'space', 'space', 'escape'],
+      keys: ['end', 'up', 'up', 'space', 'space', 'escape'],
       labels: ['A', 'A_1', 'A_2', 'B', 'B_1'],
     },
   ])('by $by', ({ keys, labels }) => {
