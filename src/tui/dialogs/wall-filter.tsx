@@ -1,4 +1,4 @@
-import { type KeyContext, type Pressed, refuse } from '../app/key-context.js';
+import { type Pressed, refuse } from '../app/key-context.js';
 import { chooseOnWall } from '../app/wall-handler.js';
 import { useModel } from '../model/use-model.js';
 import { editLine } from '../state/line-editor.js';
@@ -18,7 +18,7 @@ export const wallFilter: DialogModule<'wall-filter'> = {
   Dialog: WallFilterPrompt,
 };
 
-function press(ui: UiState, dialog: DialogOf<'wall-filter'>, key: string, _at: KeyContext): Pressed {
+function press(ui: UiState, dialog: DialogOf<'wall-filter'>, key: string): Pressed {
   if (key === 'escape') return chooseOnWall(closedDialog(ui), { filter: dialog.before });
   if (key === 'enter') return { ui: closedDialog(ui) };
   const line = editLine(dialog.line, key);
