@@ -83,7 +83,7 @@ describe('runs', () => {
     third.close();
   });
 
-  it('are gone with their children after k k, say so on their row, and start again with r', async () => {
+  it('are gone with their children after k y, say so on their row, and start again with r', async () => {
     write(
       'tree.yaml',
       `
@@ -100,15 +100,15 @@ groups:
     window.write('\u001b[B');
     await eventually(() => childrenIn(at('runs/tree')).length === 3, 'children');
     window.write('k');
-    await window.waitFor((rows) => rows.some((row) => /again/.test(row)));
-    window.write('k');
+    await window.waitFor((rows) => rows.some((row) => /Kill a_n1\?/.test(row)));
+    window.write('y');
     await window.waitFor((rows) => rows.some((row) => row.includes('1 killed')));
     expect(childrenIn(at('runs/tree')).map(isAlive)).toEqual([false, true, true]);
     window.write('r');
     await window.waitFor((rows) => rows.some((row) => row.includes('3 running')));
     window.write('K');
-    await window.waitFor((rows) => rows.some((row) => /again/.test(row)));
-    window.write('K');
+    await window.waitFor((rows) => rows.some((row) => /Kill 2 runs of a/.test(row)));
+    window.write('y');
     await window.waitFor((rows) => rows.some((row) => row.includes('2 killed')));
     // The group of the selection, and no other.
     await window.waitFor((rows) => rows.some((row) => row.includes('1 running')));

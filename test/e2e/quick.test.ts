@@ -23,8 +23,10 @@ describe('the quick sweep', () => {
     expect(new Set(plan.runs.map(({ state }) => state))).toEqual(new Set(['done']));
     expect(read('runs/quick/sweep.yaml')).toBe(readFileSync(sweep, 'utf8'));
 
-    // A person who opens it again sees the table, and can look at the runs behind it.
+    // A person who opens it again can see the table, and look at the runs behind it.
     const window = open(sweep);
+    await window.waitFor((lines) => lines.some((line) => line.includes('t shows the table')));
+    window.write('t');
     await window.waitFor((lines) => lines.some((line) => line.includes('memorised')));
     window.write('\u001b');
     await window.waitFor((lines) => lines.some((line) => line.includes('all 18 runs done')));
@@ -52,8 +54,8 @@ groups:
     window.write('2\u001b[B');
     await window.waitFor(() => rowsOf(read('runs/twice/broken/checkpoints.jsonl')) >= 1, 60_000);
     window.write('k');
-    await window.waitFor((lines) => lines.some((line) => /again/.test(line)));
-    window.write('k');
+    await window.waitFor((lines) => lines.some((line) => /Kill broken\?/.test(line)));
+    window.write('y');
     await window.waitFor((lines) => lines.some((line) => line.includes('1 killed')));
     window.write('r');
     await window.waitFor((lines) => lines.some((line) => line.includes('2 done')), 90_000);

@@ -5,6 +5,9 @@ import { type Distribution, type DistributionName, distributionNames } from '../
 import type { ParameterRule } from './block.js';
 import type { KeyPath } from './diagnostic.js';
 
+/** Distributions that are a value or a list of values. */
+const listed = ['constant', 'categorical', 'categorical_w_probabilities'] as const;
+
 /**
  * How a parameter may be written. Every schema's message says what is expected, as the end of "expected …".
  */
@@ -78,9 +81,6 @@ export const ParametersText: z.ZodType<ParametersText> = z.record(
 export const parameterKeys: readonly string[] = Object.keys(Nested.shape);
 
 type WholeForm = ParameterForm & { parameters?: ParametersText | undefined };
-
-/** Distributions that are a value or a list of values. */
-const listed = ['constant', 'categorical', 'categorical_w_probabilities'] as const;
 
 /** What does not go together in the form, as the end of "expected …"; null: nothing. */
 function formMistake(form: WholeForm): string | null {

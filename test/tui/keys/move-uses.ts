@@ -64,7 +64,7 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
     {
       where: 'in charts',
       from: ['enter', 'tab'],
-      at: /━━ test\/bits_known/,
+      at: /━━ ▸ test\/bits_known/,
       sees: [/x = 80000/],
       back: ['Z', 'escape'],
     },
@@ -81,7 +81,7 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
     {
       where: 'in charts',
       from: ['enter', 'tab'],
-      at: /━━ test\/bits_known/,
+      at: /━━ ▸ test\/bits_known/,
       sees: [/x = 400\b/],
       back: ['Z', 'escape'],
     },
@@ -143,12 +143,12 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
     })),
   ],
   'next-pane': [
-    { from: ['enter'], at: /━━ runs/, sees: [/━━ test\/bits_known/, /━━ runs/], back: ['escape'] },
+    { from: ['enter'], at: /━━ runs/, sees: [/━━ ▸ test\/bits_known/, /━━ runs/], back: ['escape'] },
     {
       where: 'on an open run',
       from: secondSeed,
       at: openedSecondSeed,
-      sees: [/━━ test\/bits_known/, /━━ config/, /━━ attempts/, /━━ log/],
+      sees: [/━━ ▸ test\/bits_known/, /━━ config/, /━━ attempts/, /━━ log/],
       back: ['escape', 'home'],
     },
     {
