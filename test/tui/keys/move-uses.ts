@@ -143,12 +143,12 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
     })),
   ],
   'next-pane': [
-    { from: ['enter'], at: /━━ runs/, sees: [/━━ ▸ test\/bits_known/, /━━ runs/], back: ['escape'] },
+    { from: ['enter'], at: /━━ runs/, sees: [/━━ charts/, /━━ runs/], back: ['escape'] },
     {
       where: 'on an open run',
       from: secondSeed,
       at: openedSecondSeed,
-      sees: [/━━ ▸ test\/bits_known/, /━━ config/, /━━ attempts/, /━━ log/],
+      sees: [/━━ charts/, /━━ config/, /━━ attempts/, /━━ log/],
       back: ['escape', 'home'],
     },
     {

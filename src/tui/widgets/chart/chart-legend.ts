@@ -32,18 +32,22 @@ function readOff(curves: readonly Curve[], look: ChartLook, width: number, heigh
       ...(strand.seeds === null ? single(readings) : together(readings[0] ?? null, choice.spread)),
     ];
   });
-  const place: Line[] = x === null ? [] : [[span('x = ', 'dim'), span(`${xText(x, look.xUnit)} │`, 'strong')]];
-  return flow([...place, ...entries], width, height);
+  return flow([...placeOf(x, look), ...entries], width, height);
 }
 
-/** What the colours mean, in one line that holds for all charts of the same runs; none where no curve has a name. */
+/** Where the cursor is. */
+function placeOf(x: number | null, { xUnit }: ChartLook): Line[] {
+  return x === null ? [] : [[span('x = ', 'dim'), span(`${xText(x, xUnit)} │`, 'strong')]];
+}
+
+/**
+ * What the colours mean, and where the cursor is, in one line that holds for all charts of the same runs; none where no curve
+ * has a name and there is no cursor.
+ */
 export function labelLines(curves: readonly Curve[], look: ChartLook, width: number): Line[] {
   const entries = entriesOf(strandingOf(curves, width, look)?.strands ?? [], false);
-  return flow(
-    entries.map(({ strand }): Line => [span('━ ', strand.tone), span(strand.label, 'plain')]),
-    width,
-    1,
-  );
+  const labels = entries.map(({ strand }): Line => [span('━ ', strand.tone), span(strand.label, 'plain')]);
+  return flow([...placeOf(cursorX(curves, look.choice), look), ...labels], width, 1);
 }
 
 /** What all curves that are not in the background have come to, or have at the cursor: one value, or the lowest and the highest. */
