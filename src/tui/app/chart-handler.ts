@@ -1,41 +1,65 @@
 import { type ChartChoice, spreads } from '../state/chart-choice.js';
 import type { ChartCommand } from '../state/command.js';
-import { commandFor, keyOf } from './key-map.js';
-import { distance, isMovement, type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
+import type { KeyRow } from '../keys/key-row.js';
+import { type Handler, opens, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from '../state/ui-state.js';
 import { spreadNames } from '../widgets/chart/chart-legend.js';
 
 /** Weights of the exponential mean, in the order in which the key goes through them. */
 const smoothings = [0, 0.6, 0.9, 0.97];
 
-export const handleChart: Record<ChartCommand, Handler> = {
-  'x-axis': askForX,
-  'log-y': (ui) => choose(ui, { isLogY: !ui.chart.isLogY }, `y axis: ${ui.chart.isLogY ? 'linear' : 'logarithmic'}.`),
-  'log-x': (ui) => choose(ui, { isLogX: !ui.chart.isLogX }, `x axis: ${ui.chart.isLogX ? 'linear' : 'logarithmic'}.`),
-  smooth: (ui) => {
-    const smoothing = next(smoothings, ui.chart.smoothing);
-    const text = smoothing === 0 ? 'Smoothing off.' : `Exponential moving average, weight ${smoothing}.`;
-    return choose(ui, { smoothing }, text);
-  },
-  spread: (ui) => {
-    const spread = next(spreads, ui.chart.spread);
-    return choose(ui, { spread }, `Seeds of one setting: ${spreadNames[spread]}.`);
-  },
-  clip: (ui) => {
-    const text = ui.chart.isClipped
-      ? 'y axis: all values.'
-      : 'y axis: the outermost 1 % of values are cut off; arrows show where.';
-    return choose(ui, { isClipped: !ui.chart.isClipped }, text);
-  },
-  'zoom-in': zoomIn,
-  'zoom-out': zoomOut,
+/** The keys of every chart. `shorts`: what the footer of a screen says of them. */
+export function chartRows(shorts: Partial<Record<ChartCommand, Pick<KeyRow, 'short' | 'worth'>>>): KeyRow[] {
+  const row = (command: ChartCommand, key: string, help: string, act: Handler): KeyRow => ({
+    ...{ command, keys: [key], help, group: 'charts', act },
+    ...shorts[command],
+  });
+  return [
+    row('metric', 'm', 'choose the metric of the list and the chart', opens('metrics')),
+    {
+      ...row('x-axis', 'x', 'x axis: step, time, relative time, or any metric', opens('x-axis')),
+      vim: { keys: ['i'], shown: 'i' },
+    },
+    { ...row('log-y', 'l', 'logarithmic y axis', toggleLogY), vim: { keys: ['Y'], shown: 'Y' } },
+    row('log-x', 'L', 'logarithmic x axis', toggleLogX),
+    row('smooth', '~', 'smoothing: more, then off', smooth),
+    row('spread', 'a', 'seeds: each one, mean ± std, mean and 95 % band, IQM', nextSpread),
+    row('clip', 'u', 'ignore outliers in the y range', clip),
+    row('zoom-in', 'z', 'zoom into the chart around its cursor', zoomIn),
+    row('zoom-out', 'Z', 'zoom out', zoomOut),
+  ];
+}
+
+const toggleLogY: Handler = (ui) =>
+  chooseChart(ui, { isLogY: !ui.chart.isLogY }, `y axis: ${ui.chart.isLogY ? 'linear' : 'logarithmic'}.`);
+
+const toggleLogX: Handler = (ui) =>
+  chooseChart(ui, { isLogX: !ui.chart.isLogX }, `x axis: ${ui.chart.isLogX ? 'linear' : 'logarithmic'}.`);
+
+const smooth: Handler = (ui) => {
+  const smoothing = next(smoothings, ui.chart.smoothing);
+  const text = smoothing === 0 ? 'Smoothing off.' : `Exponential moving average, weight ${smoothing}.`;
+  return chooseChart(ui, { smoothing }, text);
+};
+
+const nextSpread: Handler = (ui) => {
+  const spread = next(spreads, ui.chart.spread);
+  return chooseChart(ui, { spread }, `Seeds of one setting: ${spreadNames[spread]}.`);
+};
+
+const clip: Handler = (ui) => {
+  const text = ui.chart.isClipped
+    ? 'y axis: all values.'
+    : 'y axis: the outermost 1 % of values are cut off; arrows show where.';
+  return chooseChart(ui, { isClipped: !ui.chart.isClipped }, text);
 };
 
 function next<T>(all: readonly T[], current: T): T {
   return all[(all.indexOf(current) + 1) % all.length]!;
 }
 
-function choose(ui: UiState, change: Partial<ChartChoice>, text: string): Pressed {
+/** The charts drawn another way, and in words how. */
+export function chooseChart(ui: UiState, change: Partial<ChartChoice>, text: string): Pressed {
   return { ui: { ...ui, chart: { ...ui.chart, ...change }, note: { text, tone: 'dim' } } };
 }
 
@@ -47,15 +71,15 @@ const whole = { from: 0, to: 1 };
 function zoomIn(ui: UiState, at: KeyContext): Pressed {
   if (at.charts === 0) return refuse(ui, 'There is no chart to zoom into; select a run that has started.');
   const { from, to } = ui.chart.zoom ?? whole;
-  if (to - from <= leastPart) return refuse(ui, `Cannot zoom in any further; ${keyOf('zoom-out', ui.keys)} zooms out.`);
+  if (to - from <= leastPart) return refuse(ui, `Cannot zoom in any further; ${at.keyOf('zoom-out')} zooms out.`);
   const middle = ui.chart.cursor ?? (from + to) / 2;
   return { ui: { ...ui, chart: { ...ui.chart, zoom: partAround(middle, (to - from) / 2) } } };
 }
 
-function zoomOut(ui: UiState): Pressed {
+function zoomOut(ui: UiState, at: KeyContext): Pressed {
   const { zoom, cursor } = ui.chart;
-  if (zoom === null && cursor === null) return refuse(ui, `All of it is shown; ${keyOf('zoom-in', ui.keys)} zooms in.`);
-  if (zoom === null) return choose(ui, { cursor: null }, 'Cursor off.');
+  if (zoom === null && cursor === null) return refuse(ui, `All of it is shown; ${at.keyOf('zoom-in')} zooms in.`);
+  if (zoom === null) return chooseChart(ui, { cursor: null }, 'Cursor off.');
   const size = (zoom.to - zoom.from) * 2;
   const wider = size >= 1 ? null : partAround(cursor ?? (zoom.from + zoom.to) / 2, size);
   return { ui: { ...ui, chart: { ...ui.chart, zoom: wider } } };
@@ -99,38 +123,4 @@ function following(zoom: ChartChoice['zoom'], cursor: number): ChartChoice['zoom
   if (zoom === null || (cursor >= zoom.from && cursor <= zoom.to)) return zoom;
   const size = zoom.to - zoom.from;
   return cursor < zoom.from ? { from: cursor, to: cursor + size } : { from: cursor - size, to: cursor };
-}
-
-function askForX(ui: UiState, at: KeyContext): Pressed {
-  const choices = at.xChoices ?? [];
-  if (at.charts === 0 || choices.length === 0) {
-    return refuse(ui, 'There is no chart to choose an axis for; select a run that has started.');
-  }
-  const index = Math.max(
-    0,
-    choices.findIndex(({ key }) => key === ui.chart.xKey),
-  );
-  return { ui: { ...ui, dialog: { kind: 'x-axis', index } } };
-}
-
-/** One key while the dialog asks for the x axis. */
-export function pressInX(ui: UiState, index: number, key: string, at: KeyContext): Pressed {
-  const choices = at.xChoices ?? [];
-  const command = commandFor(key, ui.keys);
-  if (isMovement(command)) {
-    const moved = Math.min(choices.length - 1, Math.max(0, index + distance(command, at.page)));
-    return { ui: { ...ui, dialog: { kind: 'x-axis', index: moved } } };
-  }
-  if (command === 'open') return chooseX(ui, choices[index]);
-  if (command === 'leave') return { ui, order: { type: 'leave' } };
-  if (command === 'back' || command === 'x-axis') return { ui: { ...ui, dialog: { kind: 'none' } } };
-  return refuse(ui, 'Choose with ↑ ↓ and Enter; Esc keeps the axis.');
-}
-
-/** Another axis has other places: what was zoomed into and pointed at on the old one is let go. */
-function chooseX(ui: UiState, choice: NonNullable<KeyContext['xChoices']>[number] | undefined): Pressed {
-  if (choice === undefined) return { ui: { ...ui, dialog: { kind: 'none' } } };
-  if (choice.refusal !== null) return refuse(ui, choice.refusal);
-  const closed: UiState = { ...ui, dialog: { kind: 'none' } };
-  return choose(closed, { xKey: choice.key, zoom: null, cursor: null }, `x axis: ${choice.label}.`);
 }

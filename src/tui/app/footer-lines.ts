@@ -1,12 +1,10 @@
-import { keyedVerbs, runVerbs } from '../../protocol/run-verbs.js';
 import type { QueryProblem } from '../../query/query.js';
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
-import type { Command } from '../state/command.js';
-import { keyMapOf, keyOf } from './key-map.js';
+import { always } from '../keys/key-row.js';
+import { keysOn } from './key-map.js';
 import type { ListDialog } from '../state/list-dialog.js';
 import type { FilterDialog, SearchDialog } from '../state/ui-state.js';
-import { axesKeys, compareFirstToGo, compareKeys, sweepKeys } from '../screens/compare/compare-keys.js';
 import { lineWithCursor } from '../widgets/line-with-cursor.js';
 import { isInitialSort, sortWords } from '../state/sort.js';
 import { ends, fitLine, type Line, lineWidth, onBackground, span } from '../widgets/span.js';
@@ -45,7 +43,7 @@ function directory(model: WindowModel, width: number): Line {
   return textWidth(path) > width * 0.6 ? [] : [span(`${path} `, 'faint')];
 }
 
-/** As many keys as fit, in the order of the table; `q` and `?` always. */
+/** As many keys as fit; what leads on or out always. */
 export function keysLine(model: WindowModel, width: number): Line {
   const { dialog } = model.ui;
   const problem = dialog.kind === 'filter' ? problemBelow(dialog, width) : null;
@@ -56,24 +54,17 @@ export function keysLine(model: WindowModel, width: number): Line {
 }
 
 function keysNow(model: WindowModel): readonly Hint[] {
-  const { ui, table } = model;
+  const { ui } = model;
   if (ui.dialog.kind === 'confirm')
     return [
       [ui.dialog.key, 'yes'],
       ['any other key', 'no'],
     ];
   if (ui.dialog.kind !== 'none') return dialogKeys[ui.dialog.kind];
-  if (ui.screen.kind === 'open') return openKeys(model);
-  if (ui.screen.kind === 'compare') return compareKeys(model);
-  if (ui.screen.kind === 'sweep') return sweepKeys(ui);
-  if (ui.screen.kind === 'gpus') return gpuKeys;
-  const bound = keyMapOf(ui.keys).flatMap(({ shown, short, command }): Hint[] =>
-    short === null || (command === 'table' && table === null) ? [] : [[shown, short]],
-  );
-  return [['↑↓', 'move'], ['←→', 'fold'], ...bound];
+  return screenHints(model);
 }
 
-type Hint = readonly [key: string, does: string];
+type Hint = readonly [key: string, does: string, worth?: number];
 
 const paletteKeys: readonly Hint[] = [
   ['↑↓', 'choose'],
@@ -119,7 +110,12 @@ const dialogKeys: Record<
   draft: draftKeys,
   ...listDialogKeys,
   palette: paletteKeys,
-  axes: axesKeys,
+  axes: [
+    ['↑↓', 'move'],
+    ['Enter', 'across'],
+    ['Space', 'down'],
+    ['Esc', 'done'],
+  ],
   filter: [
     ['Enter', 'keep'],
     ['Esc', 'cancel'],
@@ -150,69 +146,35 @@ function hints(list: readonly Hint[]): Line {
   return list.flatMap(([key, does]) => [span(` ${key}`, 'key'), span(` ${does} `, 'dim')]);
 }
 
-/** What a person guesses or finds in the help, first; what leads on or out is never left out. */
-const inOrder = [
-  'wrap',
-  'other run',
-  'next, previous',
-  'pane',
-  'scroll',
-  'first error',
-  ...compareFirstToGo,
-  'group by',
-  'sweep',
-  'GPUs',
-  'compare',
-  'move',
-  'group',
-  'fold',
-  'kill group',
-  'pause',
-  'hold',
-  'sort',
-  'table',
-  'command',
-  'metric',
-  'filter',
-  'resume',
-  'open',
-  'kill',
-];
+/** The words of the shown screen, in the order of its table. */
+function screenHints(model: WindowModel): Hint[] {
+  const { screen, keys } = model.ui;
+  return keysOn(screen.kind, keys).flatMap(({ short, hint, shown, worth }): Hint[] => {
+    const word = typeof short === 'function' ? short(model) : short;
+    return word === null || word === undefined ? [] : [[hint ?? shown, word, worth ?? 1]];
+  });
+}
 
-/** A run verb without a place in the order goes before all others. */
-const firstToGo: readonly string[] = [
-  ...keyedVerbs
-    .flatMap((verb) => [runVerbs[verb].keys.run.short, runVerbs[verb].keys.group.short])
-    .filter((word): word is NonNullable<typeof word> => word !== null && !inOrder.includes(word)),
-  ...inOrder,
-];
-
+/** The hint worth least gives way first, and of those worth the same the last one. */
 function fitting(list: readonly Hint[], width: number): Line {
-  const gone = new Set<string>();
+  const kept = new Set(list);
   let columns = list.reduce((sum, hint) => sum + hintWidth(hint), 0);
-  for (const word of firstToGo) {
-    if (columns <= width) break;
-    gone.add(word);
-    for (const hint of list) if (hint[1] === word) columns -= hintWidth(hint);
+  for (const hint of list.toReversed().sort((a, b) => worthOf(a) - worthOf(b))) {
+    if (columns <= width || worthOf(hint) === always) break;
+    kept.delete(hint);
+    columns -= hintWidth(hint);
   }
-  return hints(list.filter(([, does]) => !gone.has(does)));
+  return hints(list.filter((hint) => kept.has(hint)));
+}
+
+function worthOf([, , worth = 1]: Hint): number {
+  return worth;
 }
 
 /** Columns that `hints` makes of one. */
 function hintWidth([key, does]: Hint): number {
   return textWidth(key) + textWidth(does) + 3;
 }
-
-/** Keys of the screen of GPUs, for the footer. */
-const gpuKeys: readonly (readonly [key: string, does: string])[] = [
-  ['↑↓', 'choose'],
-  ['Enter', 'first run'],
-  ['D', 'drain'],
-  ['+ -', 'slots'],
-  ['Esc', 'back'],
-  ['?', 'help'],
-  ['q', 'detach'],
-];
 
 const sign = ' / ';
 
@@ -227,38 +189,6 @@ function searchPrompt({ ui }: WindowModel, { line }: SearchDialog, width: number
 /** Why Enter did not take it, in place of the keys; null when it is all right. */
 function searchProblem({ problem }: SearchDialog, width: number): Line | null {
   return problem === null ? null : fitLine([span(` ${cleanText(problem)}`, 'warn')], width);
-}
-
-const leave: readonly Hint[] = [
-  ['Esc', 'back'],
-  ['?', 'help'],
-  ['q', 'detach'],
-];
-const scroll: Hint = ['↑↓', 'scroll'];
-const pane: Hint = ['Tab', 'pane'];
-
-/** The keys of the open screen that its pane in use makes useful. */
-function openKeys(model: WindowModel): readonly Hint[] {
-  const { ui } = model;
-  if (ui.screen.kind !== 'open') return leave;
-  const bound = (...commands: readonly (readonly [Command, string])[]): Hint[] =>
-    commands.map(([command, does]) => [keyOf(command, ui.keys), does]);
-  const isRun = selectedNode(model)?.kind === 'run';
-  if (ui.log.seek !== null) return [['Esc', 'stop searching'], ...leave.slice(1)];
-  if (ui.screen.pane === 'charts') {
-    const draw = bound(['zoom-in', 'zoom'], ['metric', 'metric'], ['x-axis', 'x axis'], ['smooth', 'smooth']);
-    return [['←→', 'cursor'], pane, ...draw, ...leave];
-  }
-  if (!isRun) {
-    const act = bound(['metric', 'metric'], ['kill-group', 'kill'], ['resume-group', 'resume']);
-    return [scroll, pane, ...act, ...leave];
-  }
-  const act: readonly Hint[] = [['←→', 'other run'], ...bound(['kill', 'kill'], ['resume', 'resume'])];
-  if (ui.screen.pane !== 'log') return [scroll, pane, ...act, ...leave];
-  const next = [keyOf('search-next', ui.keys), keyOf('search-previous', ui.keys)].join(' ');
-  const search: readonly Hint[] = ui.log.search === '' ? [] : [[next, 'next, previous']];
-  const log = bound(['first-error', 'first error'], ['wrap', 'wrap']);
-  return [scroll, pane, ...bound(['filter', 'search']), ...search, ...log, ...act, ...leave];
 }
 
 /** The filter that is typed, and at the right how many runs it leaves, or why it cannot be used. */

@@ -1,12 +1,22 @@
-import { pressInX } from '../app/chart-handler.js';
-import { pressInFilter } from './filter-handler.js';
-import { pressInAxes } from '../screens/compare/in-compare-handler.js';
-import { distance, isMovement, type KeyContext, type Pressed, refuse } from '../app/key-context.js';
+import { openFilter, pressInFilter } from './filter-handler.js';
+import { pressInAxes } from '../screens/compare/axes-handler.js';
+import {
+  distance,
+  type Handler,
+  isMovement,
+  type KeyContext,
+  type OpenedByKey,
+  type Pressed,
+  refuse,
+} from '../app/key-context.js';
 import { commandFor } from '../app/key-map.js';
-import { pressInListDialog } from '../screens/jobs/list-handler.js';
 import { pressInSearch } from '../screens/run/log-handler.js';
 import { helpLines } from './dialogs.js';
-import { pressInPalette } from './palette-handler.js';
+import { openColumns, pressInColumns } from './columns-handler.js';
+import { openGrouping, pressInGrouping } from './grouping-handler.js';
+import { openPalette, pressInPalette } from './palette-handler.js';
+import { openViews, pressInViews } from './views-handler.js';
+import { askForX, pressInX } from './x-axis-handler.js';
 import type { Dialog, UiState } from '../state/ui-state.js';
 
 type OpenDialog = Exclude<Dialog, { kind: 'none' }>;
@@ -29,12 +39,26 @@ const pressInKind: { readonly [Kind in OpenDialog['kind']]: PressIn<Of<Kind>> } 
   confirm: pressInConfirm,
   metrics: pressInMetrics,
   'x-axis': (ui, { index }, key, at) => pressInX(ui, index, key, at),
-  axes: (ui, { index }, key, at) => pressInAxes(ui, index, key, at),
-  grouping: pressInListDialog,
-  columns: pressInListDialog,
-  views: pressInListDialog,
-  help: (ui, dialog, key, at) => pressInText(ui, dialog, key, { length: helpLines(ui.keys).length, page: at.page }),
+  axes: pressInAxes,
+  grouping: pressInGrouping,
+  columns: pressInColumns,
+  views: pressInViews,
+  help: (ui, dialog, key, at) =>
+    pressInText(ui, dialog, key, { length: helpLines(ui.screen.kind, ui.keys).length, page: at.page }),
   table: (ui, dialog, key, at) => pressInText(ui, dialog, key, { length: at.tableLength ?? 0, page: at.page }),
+};
+
+/** The dialogs that a key opens. */
+export const openDialog: Readonly<Record<OpenedByKey, Handler>> = {
+  filter: openFilter,
+  palette: openPalette,
+  metrics: askForMetric,
+  'x-axis': askForX,
+  grouping: openGrouping,
+  columns: openColumns,
+  views: openViews,
+  help: (ui) => ({ ui: { ...ui, dialog: { kind: 'help', top: 0 } } }),
+  table: (ui) => ({ ui: { ...ui, dialog: { kind: 'table', top: 0 } } }),
 };
 
 function closed(ui: UiState): UiState {
@@ -49,6 +73,12 @@ function pressInConfirm(ui: UiState, { key: asked, order }: Of<'confirm'>, key: 
       note: { text: `Cancelled; nothing was ${order.type === 'kill' ? 'killed' : 'done'}.`, tone: 'dim' },
     },
   };
+}
+
+function askForMetric(ui: UiState, at: KeyContext): Pressed {
+  if (at.metrics.length === 0) return refuse(ui, 'No run has written a metric yet.');
+  const index = Math.max(0, at.metrics.indexOf(at.metric ?? ''));
+  return { ui: { ...ui, dialog: { kind: 'metrics', index } } };
 }
 
 function pressInMetrics(ui: UiState, { index }: Of<'metrics'>, key: string, at: KeyContext): Pressed {

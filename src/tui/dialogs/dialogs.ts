@@ -3,12 +3,12 @@ import { textWidth } from '../../text/display-width.js';
 import { narrowNumber } from '../../text/numbers.js';
 import { wrapWithin } from '../../text/wrap.js';
 import type { Draft } from '../state/editor-port.js';
-import { keyMapOf } from '../app/key-map.js';
+import { keysOn } from '../app/key-map.js';
 import type { RunWord } from '../state/port.js';
 import type { KeyPreset } from '../state/preferences-port.js';
 import type { Offer } from '../state/prompt.js';
 import { scrollTo } from '../widgets/scroll.js';
-import type { Dialog } from '../state/ui-state.js';
+import type { Dialog, ScreenKind } from '../state/ui-state.js';
 import { xChoiceLines } from './chart-x-choices.js';
 import { listDialogBox } from './list-dialog-box.js';
 import type { Box } from './box.js';
@@ -36,13 +36,13 @@ const boxes: { readonly [K in Dialog['kind']]: BoxOf<Extract<Dialog, { kind: K }
   search: () => null,
   confirm: () => null,
   filter: () => null,
-  help: ({ top }, { model, page }) => part('keys', helpLines(model.ui.keys), top, page),
+  help: ({ top }, { model, page }) => part('keys', helpLines(model.ui.screen.kind, model.ui.keys), top, page),
   table: ({ top }, { model, page }) => part(model.title, tableLines(model), top, page),
   metrics: ({ index }, { model, page }) =>
     chooser('metric', metricLines(model, index), { index, count: model.metrics.length, page }),
   'x-axis': ({ index }, { model, page }) =>
     chooser('x axis', xChoiceLines(model.xChoices, index), { index, count: model.xChoices.length, page }),
-  axes: ({ index }, { model, page }) => part('axes of the heatmap', axesLines(model, index), 0, page),
+  axes: ({ index, keys }, { model, page }) => part('axes of the heatmap', axesLines(keys, model, index), 0, page),
   palette: (dialog, { model, width, rows }) =>
     model.palette === null ? null : paletteBox(dialog, model.palette, model.ui, { width, rows }),
   draft: ({ draft, top }, { width, page }) => draftBox(draft, top, { width, rows: page }),
@@ -73,9 +73,9 @@ function part(title: string, lines: readonly Line[], top: number, rows: number):
   return { title, lines: lines.slice(top, top + rows), below: Math.max(0, lines.length - top - rows) };
 }
 
-/** The table of keys and the signs of the states. */
-export function helpLines(preset: KeyPreset): Line[] {
-  const keys = keyMapOf(preset).map(({ shown, help }): Line => [span(fit(shown, 8), 'key'), span(help, 'plain')]);
+/** The keys of the screen and the signs of the states. */
+export function helpLines(screen: ScreenKind, preset: KeyPreset): Line[] {
+  const keys = keysOn(screen, preset).map(({ shown, help }): Line => [span(fit(shown, 8), 'key'), span(help, 'plain')]);
   const half = Math.ceil(statesInOrder.length / 2);
   return [...keys, [], signs(statesInOrder.slice(0, half)), signs(statesInOrder.slice(half))];
 }
@@ -106,9 +106,8 @@ function metricLines({ metrics, rows, index }: WindowModel, chosen: number): Lin
 const most = 32;
 
 /** The parameters that may be on the axes of the heatmap, with the axis they are on. */
-function axesLines({ comparison }: WindowModel, chosen: number): Line[] {
-  const keys = comparison?.axes ?? [];
-  const axes = comparison?.chosenAxes ?? null;
+function axesLines(keys: readonly string[], { ui }: WindowModel, chosen: number): Line[] {
+  const { axes } = ui.compare;
   const width = Math.min(most, Math.max(16, ...keys.map(({ length }) => length)));
   return keys.map((key, index): Line => {
     const place = key === axes?.across ? 'across →' : key === axes?.down ? 'down ↓' : '';

@@ -2,7 +2,7 @@ import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
 import { keyOf } from '../app/key-map.js';
 import type { PaletteEntry } from './palette-entry.js';
-import type { PaletteView } from './palette.js';
+import type { PaletteView } from './palette-entry.js';
 import { scrollTo } from '../widgets/scroll.js';
 import type { PaletteDialog, UiState } from '../state/ui-state.js';
 import { lineWithCursor } from '../widgets/line-with-cursor.js';

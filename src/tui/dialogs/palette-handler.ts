@@ -1,6 +1,7 @@
 import { type Handler, type KeyContext, type Pressed, refuse } from '../app/key-context.js';
 import { type EditedLine, editLine, emptyLine, lineOf, replaceBeforeCursor } from '../state/line-editor.js';
-import { type PaletteView, paletteView } from './palette.js';
+import type { PaletteView } from './palette-entry.js';
+import { paletteView } from './palette.js';
 import type { PaletteDialog, UiState } from '../state/ui-state.js';
 
 export const openPalette: Handler = (ui) => ({

@@ -81,10 +81,12 @@ export type UiState = {
 export type Screen =
   | { readonly kind: 'jobs' }
   /** `offset`: lines that the pane in use is scrolled down; a log has its own place, in `log`. */
-  | { readonly kind: 'open'; readonly pane: OpenPane; readonly offset: number }
+  | { readonly kind: 'run'; readonly pane: OpenPane; readonly offset: number }
   | CompareScreen
   | { readonly kind: 'gpus'; readonly index: number }
   | { readonly kind: 'sweep'; readonly top: number };
+
+export type ScreenKind = Screen['kind'];
 
 /** `at`: the thing under the cursor; `top` and `left`: the first line and the first column that are shown. */
 export type CompareScreen = {
@@ -107,8 +109,8 @@ export type Dialog =
   | { readonly kind: 'metrics'; readonly index: number }
   /** What the x axis of the charts can be. */
   | { readonly kind: 'x-axis'; readonly index: number }
-  /** The parameters that may be on the axes of the heatmap. */
-  | { readonly kind: 'axes'; readonly index: number }
+  /** `keys`: the parameters that may be on the axes of the heatmap. */
+  | { readonly kind: 'axes'; readonly index: number; readonly keys: readonly string[] }
   | FilterDialog
   | PaletteDialog
   | ListDialog

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ChartChoice } from '../../../src/tui/state/chart-choice.js';
-import { type CursorMove, moveCursor, handleChart, pressInX } from '../../../src/tui/app/chart-handler.js';
+import { chartRows, type CursorMove, moveCursor } from '../../../src/tui/app/chart-handler.js';
+import { askForX, pressInX } from '../../../src/tui/dialogs/x-axis-handler.js';
+import { keyOf } from '../../../src/tui/app/key-map.js';
+import type { ChartCommand, Command } from '../../../src/tui/state/command.js';
 import type { KeyContext } from '../../../src/tui/app/key-context.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
 import type { XChoice } from '../../../src/tui/widgets/chart/x-axis.js';
@@ -11,15 +14,27 @@ const choices: XChoice[] = [
   { key: 'time', label: 'time', about: '', refusal: 'These runs do not write the time of a row.' },
 ];
 /** What the keys of the charts look at, and nothing else. */
-const at = { charts: 3, xChoices: choices, page: 20 } as unknown as KeyContext;
+const at = {
+  charts: 3,
+  xChoices: choices,
+  page: 20,
+  keyOf: (command: Command) => keyOf(command, 'default'),
+} as unknown as KeyContext;
 const withoutCharts = { ...at, charts: 0 };
 
 function chosen(change: Partial<ChartChoice>): UiState {
   return { ...initialUi, chart: { ...initialUi.chart, ...change } };
 }
 
-function obeyed(command: keyof typeof handleChart, ui: UiState, times = 1): UiState {
-  return times === 0 ? ui : obeyed(command, handleChart[command](ui, at, '').ui, times - 1);
+function act(command: ChartCommand, ui: UiState, situation = at): UiState {
+  if (command === 'x-axis') return askForX(ui, situation).ui;
+  return chartRows({})
+    .find((row) => row.command === command)!
+    .act(ui, situation, '').ui;
+}
+
+function obeyed(command: ChartCommand, ui: UiState, times = 1): UiState {
+  return times === 0 ? ui : obeyed(command, act(command, ui), times - 1);
 }
 
 describe('the keys of the charts', () => {
@@ -70,7 +85,7 @@ describe('the keys of the charts', () => {
   });
 
   it.each(['zoom-in', 'x-axis'] as const)('%s says why it does nothing where there is no chart', (command) => {
-    expect(handleChart[command](initialUi, withoutCharts, '').ui.note).toMatchObject({ tone: 'warn' });
+    expect(act(command, initialUi, withoutCharts).note).toMatchObject({ tone: 'warn' });
   });
 });
 

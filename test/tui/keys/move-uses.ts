@@ -48,6 +48,9 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
   fold: [
     { sees: [/▸ 1 A/], back: ['right'] },
     { where: 'on a run', from: ['down', 'down'], at: /│ ✓ A_bsweep/, sees: [binary], back: ['home'] },
+  ],
+  unfold: [{ from: ['left'], at: /▸ 1 A/, sees: [/▾ 1 A/] }],
+  left: [
     {
       where: 'on an open run',
       from: secondSeed,
@@ -63,8 +66,7 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
       back: ['Z', 'escape'],
     },
   ],
-  unfold: [
-    { from: ['left'], at: /▸ 1 A/, sees: [/▾ 1 A/] },
+  right: [
     {
       where: 'on an open run',
       from: secondSeed,

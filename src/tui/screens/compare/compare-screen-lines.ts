@@ -1,7 +1,7 @@
 import { assertNever } from '../../../base/assert-never.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
-import type { CompareScreen } from '../../state/ui-state.js';
+import type { CompareScreen, UiState } from '../../state/ui-state.js';
 import { chartSection, sharedLegend } from '../../widgets/chart/chart-section.js';
 import { deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
 import { columnsTable, summaryWords } from './compare-columns.js';
@@ -18,21 +18,20 @@ import type { WindowModel } from '../../model/window-model.js';
 type Room = { readonly width: number; readonly height: number };
 
 /** The marked runs or groups beside each other. At most `height` lines of `width` columns. */
-export function compareScreen(model: WindowModel, width: number, height: number): Line[] {
-  const { comparison, ui } = model;
-  if (ui.screen.kind !== 'compare' || comparison === undefined || comparison === null) return [];
+export function compareScreen(comparison: Comparison, { ui }: WindowModel, width: number, height: number): Line[] {
+  if (ui.screen.kind !== 'compare') return [];
   const [first] = comparison.subjects;
   const lines =
     first === undefined
       ? [[span(' None of these runs exists any more; Esc goes back.', 'dim')]]
       : [
           sectionRule(`compare · ${ui.compare.view}`, headingWords(comparison), width),
-          ...bodyOf(model, comparison, ui.screen, { width, height: height - 1 }),
+          ...bodyOf(ui, comparison, ui.screen, { width, height: height - 1 }),
         ];
   return lines.slice(0, height).map((line) => fitLine(line, width));
 }
 
-function bodyOf({ ui }: WindowModel, comparison: Comparison, screen: CompareScreen, { width, height }: Room): Line[] {
+function bodyOf(ui: UiState, comparison: Comparison, screen: CompareScreen, { width, height }: Room): Line[] {
   switch (ui.compare.view) {
     case 'table':
       if (isInRows(screen.subjects))

@@ -8,7 +8,7 @@ import { detailHeading } from '../../widgets/detail-heading.js';
 import { listPane, listRows } from '../../widgets/run-list/list-pane.js';
 import { fitLine } from '../../widgets/span.js';
 import { Rule } from '../../widgets/rule.js';
-import type { ScreenProps } from '../screen-props.js';
+import type { ScreenProps } from '../screen.js';
 import { detailPane } from './detail-pane.js';
 import { jobsLayout } from './layout.js';
 
