@@ -35,12 +35,15 @@ const cases: Case[] = [
 export async function benchLatency(): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'memrl-latency-'));
   try {
-    const program = await bundle(folder, 'bench/programs/live-window.tsx', 'live-window');
+    const entry = 'bench/programs/live-window.tsx';
+    const program = await bundle(folder, entry, 'live-window');
+    // Ink as it comes: ours is without what draws.
+    const peer = await bundle(folder, entry, 'ink-window', { plugins: [], external: ['react-devtools-core'] });
     const lines: string[] = [
       `key → frame, every run updated ${updatesPerSecond} times a second, ${keys} keys each`,
       '                                   p50      p95      p99      CPU      RSS     output',
     ];
-    for (const each of cases) lines.push(...(await compare(program, each)));
+    for (const each of cases) lines.push(...(await compare(program, peer, each)));
     const idle = await atRest(program, { runs: 1000, cols: 120, rows: 40 }, 'painter', 0);
     return [...lines, ...idleLines(idle), ...busyLines()];
   } finally {
@@ -48,12 +51,12 @@ export async function benchLatency(): Promise<string[]> {
   }
 }
 
-async function compare(program: string, { runs, cols, rows }: Case): Promise<string[]> {
+async function compare(program: string, inkProgram: string, { runs, cols, rows }: Case): Promise<string[]> {
   const where = { runs, cols, rows };
   const none = await atRest(program, where, 'none', updatesPerSecond);
   const ours = await measure(program, where, 'painter');
   const untouched = await atRest(program, where, 'painter', updatesPerSecond);
-  const peer = await measure(program, where, 'ink');
+  const peer = await measure(inkProgram, where, 'ink');
   return [
     `${runs.toLocaleString('en')} runs, ${cols} × ${rows}`,
     line('control window', ours),

@@ -36,7 +36,7 @@ export type MemoryRow = {
 /** `below`: most seeds did not memorise within the budget, so this is what it must be less than. */
 export type BitsPerEpisode = { kind: 'measured' | 'below'; bits: number } | null;
 
-export type JudgedRuns = {
+type JudgedRuns = {
   group: string;
   task: MemoryTask;
   extra: Record<string, unknown>;
@@ -74,7 +74,7 @@ export function summarise({ group, task, extra, verdicts }: JudgedRuns): MemoryR
 }
 
 /** What the seeds of one setting learnt. Seeds that cannot be judged (yet) do not count. */
-export type Learning = Pick<MemoryRow, 'medianOfAll' | 'budget' | 'bitsPerEpisode'> & {
+type Learning = Pick<MemoryRow, 'medianOfAll' | 'budget' | 'bitsPerEpisode'> & {
   memorised: readonly Extract<Verdict, { kind: 'memorised' }>[];
   missed: readonly Miss[];
 };

@@ -1,49 +1,189 @@
 /**
  * Which metric stands for a run where nobody has chosen one, and in which order metrics stand beside each other: the same in
- * the window, in `ls`, in reports and in exports.
+ * the window, in `ls`, in reports and in exports. In this order:
+ *
+ * 1. what the sweep file shows (`metrics.show`), in its order;
+ * 2. what it judges runs by: the objective (`metric`), then the metrics of `stop_when`;
+ * 3. results by their names: rewards, returns, scores, accuracies, bits, losses; of each kind those of an evaluation first,
+ *    then those that do not say of what they are, then those of training;
+ * 4. other numbers;
+ * 5. settings that are written down again and again (the learning rate), then what only counts or tells the time.
+ *
+ * Metrics that are alike stay in the order in which they were written.
  */
 
-/** What a sweep file says of the metrics of its runs. `show`: which to show, the first of them first. `x`: the axis of charts. */
-export type MetricsToShow = { readonly show: readonly string[]; readonly x: string };
+/**
+ * What a sweep file says of the metrics of its runs. `show`: which to show, the first of them first. `x`: the axis of charts.
+ * `judgedBy`: names of what runs are judged by, as the objective or an expression writes them (`eval_loss` for `eval/loss`).
+ */
+export type MetricsToShow = {
+  readonly show: readonly string[];
+  readonly x: string;
+  readonly judgedBy?: readonly string[] | undefined;
+};
 
 /** Columns of a table, when the sweep does not say which metrics to show. */
 const MOST = 4;
-/** Counters and clocks: they say how far a run is, not how well it did. */
-const bookkeeping =
-  /(^|\/)(_?step|global_step|_?runtime|_?timestamp|batch|epoch|iter(ation)?|done_frac|episodes|examples)$|^(time|timing|progress|theory|perf)\//i;
-const results = /loss|reward|return|acc|score|bits|correct|success|perplexity|(^|[/_.])(f1|auc|bleu|mse|mae)/i;
+/** From so many values on, a series that rises by the same amount each time only counts. */
+const LEAST_COUNTED = 4;
+/** Metrics that are looked at until one is found that does more than count. */
+const MOST_COUNTING = 8;
+
+/** Kinds of results, the most telling first. Short words stand alone; long ones may be part of a word (`valloss`). */
+const results: readonly RegExp[] = [
+  /reward/,
+  /\breturns?\b|episode_?return/,
+  /score|success|solved|\bwin\b|\bpass\b|\b(f1|auc|auroc|bleu|rouge|iou|map|elo|reward)\b/,
+  /accuracy|correct|\bacc\b|acc$|top_?[15]\b/,
+  /\bbits\b/,
+  /loss|perplexity|\b(ppl|nll|bpb|mse|mae|rmse|wer|cer|err|error)\b/,
+];
+/** What describes a result, or has its name for another reason, is none itself: `reward_std`, `loss_scale`. */
+const besides = /\b(std|stddev|var|variance|scale|coef|coeff|coefficient|weight|norm|threshold|baseline|target)s?\b/;
+const ofEvaluation = /\b(eval|evaluation|val|valid|validation|test|dev|heldout)\b/;
+const ofTraining = /\b(train|training|optim)\b/;
+const settings = /\b(lr|learning rate|momentum|weight decay|beta[12]?|temperature)\b/;
+/** Counters and clocks: they say how far a run is, or how fast, not how well it did. */
+const counters =
+  /(^|[/_.-])(_?(global_?|env_?|train_?|num_?|n_?|total_?)*(steps?|iter|iters|iterations?|batch|batch_idx|batches|epochs?|updates?|episodes?|examples?|samples?|tokens?|frames?|timesteps?|rows?)|count|counter|index|idx|done_frac|progress)(_?(seen|done|total|count|processed))?$/;
+const clocks =
+  /(^|[/_.-])(_?runtime|_?timestamp|time|wall_?time|elapsed|duration|seconds?|secs?|ms|eta|fps|sps|throughput|it_per_s|[a-z]+_per_(sec|second|s))(_?(s|ms|sec|seconds|elapsed|total))?$|^(time|timing|progress|theory|perf)\//;
+
+const nothingCounts: ReadonlySet<string> = new Set();
 
 /**
- * What the sweep shows, as it has them; then results, other numbers, and what only counts. Those alike stay in the order in
- * which they were written.
+ * All that was written, in the order above.
+ *
+ * @param counting Metrics that only count, as `isCounting` finds of their values.
  */
-export function inMetricOrder(written: Iterable<string>, choice: MetricsToShow): string[] {
-  const rank = (key: string) => rankOf(key, choice);
+export function inMetricOrder(
+  written: Iterable<string>,
+  choice: MetricsToShow,
+  counting: ReadonlySet<string> = nothingCounts,
+): string[] {
   return [...written]
-    .map((key) => ({ key, rank: rank(key) }))
+    .map((key) => ({ key, rank: rankOf(key, choice, counting) }))
     .sort((a, b) => a.rank - b.rank)
     .map(({ key }) => key);
 }
 
-/** The metrics that are worth a column each: those the sweep shows that were written, or else the first few that do not only count. */
-export function shownMetrics(written: Iterable<string>, choice: MetricsToShow): string[] {
-  const inOrder = inMetricOrder(written, choice);
+/**
+ * The metrics that are worth a column each: those the sweep shows that were written, or else the first few that do not only
+ * count. Where there is nothing but counters, the first of them.
+ */
+export function shownMetrics(
+  written: Iterable<string>,
+  choice: MetricsToShow,
+  counting: ReadonlySet<string> = nothingCounts,
+): string[] {
+  const inOrder = inMetricOrder(written, choice, counting);
   const asked = inOrder.filter((key) => choice.show.includes(key));
-  return asked.length > 0 ? asked : inOrder.filter((key) => !isCounter(key, choice)).slice(0, MOST);
+  if (asked.length > 0) return asked;
+  const telling = inOrder.filter((key) => !isCounter(key, choice, counting)).slice(0, MOST);
+  return telling.length > 0 ? telling : inOrder.slice(0, 1);
 }
 
 /** The metric that stands for a run: what the sweep shows first, written or not; or else the first worth a column; null: none. */
-export function defaultMetric(written: Iterable<string>, choice: MetricsToShow): string | null {
-  return choice.show[0] ?? shownMetrics(written, choice)[0] ?? null;
+export function defaultMetric(
+  written: Iterable<string>,
+  choice: MetricsToShow,
+  counting: ReadonlySet<string> = nothingCounts,
+): string | null {
+  return choice.show[0] ?? shownMetrics(written, choice, counting)[0] ?? null;
 }
 
-function rankOf(key: string, choice: MetricsToShow): number {
+/** Whether a metric says how far or how fast a run is, or how it was set, and not how well it does. Never of what a sweep asks for. */
+export function isCounter(key: string, choice: MetricsToShow, counting: ReadonlySet<string> = nothingCounts): boolean {
+  return !choice.show.includes(key) && placeOf(key, choice, counting) >= Place.setting;
+}
+
+/** A metric as a heading names it: one that only counts stands there for want of a better one, and says so. */
+export function metricHeading(key: string, choice: MetricsToShow, counting?: ReadonlySet<string>): string {
+  return isCounter(key, choice, counting) ? `${key} (counter)` : key;
+}
+
+/** Whether values, oldest first, rise by the same amount each time: 1, 2, 3 …, or 64, 128, 192 … */
+export function isCounting(values: ArrayLike<number>): boolean {
+  if (values.length < LEAST_COUNTED) return false;
+  const step = values[1]! - values[0]!;
+  if (!(step > 0)) return false;
+  for (let at = 2; at < values.length; at++) {
+    const off = Math.abs(values[at]! - values[at - 1]! - step);
+    if (!(off <= 1e-9 * Math.abs(values[at]!))) return false;
+  }
+  return true;
+}
+
+/**
+ * Those metrics that only count, of the ones that would stand for the run by their names: values are looked at until one is
+ * found that does more.
+ *
+ * @param inOrder As `inMetricOrder` has them.
+ * @param valuesOf Of a metric, oldest first.
+ */
+export function countingAmong(
+  inOrder: readonly string[],
+  choice: MetricsToShow,
+  valuesOf: (key: string) => ArrayLike<number>,
+): string[] {
+  const counting: string[] = [];
+  for (const key of inOrder) {
+    const isCandidate = !choice.show.includes(key) && !isCounter(key, choice);
+    if (!isCandidate || !isCounting(valuesOf(key)) || counting.push(key) === MOST_COUNTING) break;
+  }
+  return counting;
+}
+
+/** The names in an expression over metrics that may be metrics: `eval_loss` and `for_ever` of `eval_loss < 2 && for_ever`. */
+export function namesIn(expression: string): string[] {
+  const texts = /"[^"]*"|'[^']*'/g;
+  return [...new Set(expression.replace(texts, '').match(/[A-Za-z_][A-Za-z0-9_]*(?![A-Za-z0-9_]*\s*\()/g) ?? [])];
+}
+
+/** Places behind what the sweep shows, after which the next kind begins. */
+const Place = {
+  judged: 0,
+  result: 100,
+  other: 200,
+  setting: 300,
+  counter: 301,
+} as const;
+
+function rankOf(key: string, choice: MetricsToShow, counting: ReadonlySet<string>): number {
   const asked = choice.show.indexOf(key);
-  if (asked >= 0) return asked;
-  const rank = isCounter(key, choice) ? 2 : results.test(key) ? 0 : 1;
-  return choice.show.length + rank;
+  return asked >= 0 ? asked : choice.show.length + placeOf(key, choice, counting);
 }
 
-function isCounter(key: string, { x }: MetricsToShow): boolean {
-  return key === x || bookkeeping.test(key);
+function placeOf(key: string, choice: MetricsToShow, counting: ReadonlySet<string>): number {
+  // Runs may be stopped by their steps; that makes a counter no result.
+  if (key === choice.x || counting.has(key) || isCountByName(key.toLowerCase())) return Place.counter;
+  const judged = (choice.judgedBy ?? []).findIndex((name) => name === key || name === identifier(key));
+  return judged < 0 ? placeByName(inWords(key)) : Place.judged + Math.min(judged, Place.result - 1);
+}
+
+function isCountByName(name: string): boolean {
+  return counters.test(name) || clocks.test(name);
+}
+
+function placeByName(words: string): number {
+  if (settings.test(words)) return Place.setting;
+  const kind = besides.test(words) ? -1 : results.findIndex((result) => result.test(words));
+  return kind < 0 ? Place.other : Place.result + 3 * kind + splitOf(words);
+}
+
+function splitOf(words: string): number {
+  return ofEvaluation.test(words) ? 0 : ofTraining.test(words) ? 2 : 1;
+}
+
+/** As an expression has to write the name of a metric. */
+function identifier(key: string): string {
+  return key.replace(/[^A-Za-z0-9_]/g, '_');
+}
+
+/** `train/episodeReward_mean` as `train episode reward mean`. */
+function inWords(key: string): string {
+  return key
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replace(/[^A-Za-z0-9@]+/g, ' ')
+    .toLowerCase();
 }

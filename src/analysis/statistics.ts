@@ -14,5 +14,18 @@ export function mean(values: readonly number[]): number | null {
 export function deviation(values: readonly number[]): number | null {
   const centre = mean(values);
   if (centre === null || values.length < 2) return null;
-  return Math.sqrt(values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1));
+  if (values.every((value) => value === values[0])) return 0;
+  const spread = Math.sqrt(values.reduce((sum, value) => sum + (value - centre) ** 2, 0) / (values.length - 1));
+  return withoutNoise(spread, centre);
 }
+
+/**
+ * A spread, or 0 where it is no more than what rounding makes of equal values: the mean of three times 0.1 is not 0.1, and
+ * they seem to differ by 1.4e-17.
+ */
+export function withoutNoise(spread: number, mean: number): number {
+  return spread <= NOISE * Math.abs(mean) ? 0 : spread;
+}
+
+/** Relative to a mean: some units in the last place of a double. */
+const NOISE = 16 * Number.EPSILON;

@@ -21,11 +21,16 @@ export const runHealths = ['ok', 'stalled', 'nan'] as const;
 
 /** The states that a run does not leave by itself. */
 export const endStates = ['done', 'failed', 'killed', 'lost'] as const satisfies readonly RunWord[];
-export type EndState = (typeof endStates)[number];
+type EndState = (typeof endStates)[number];
 
 /** Whether a run in this state is over, well or not: nothing of it runs, and nothing is waited for. */
 export function hasEnded(state: RunWord): state is EndState {
   return endStates.some((each) => each === state);
+}
+
+/** What a run said when it failed; null: it has not failed, or nobody knows. `reason`: why it is in its state. */
+export function errorOf({ state, reason }: { readonly state: RunWord; readonly reason: string | null }): string | null {
+  return state === 'failed' || state === 'lost' ? reason : null;
 }
 
 /** The state that an exit class puts a run in. */

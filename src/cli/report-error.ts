@@ -2,7 +2,7 @@ import { UserError } from '../base/user-error.js';
 import { OutputLost } from './terminal.js';
 
 /** What to print, and the exit code: 2 when the user can fix it, 1 when it is our bug, 0 when nobody minds. */
-export type Reported = { readonly text: string | null; readonly exitCode: 0 | 1 | 2 };
+type Reported = { readonly text: string | null; readonly exitCode: 0 | 1 | 2 };
 
 export function reportError(error: unknown): Reported {
   if (error instanceof UserError) return { text: `${error.message}\n\n→ ${error.fix}`, exitCode: 2 };

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 /** What a verb is for; `--help` and the README list them under these headings, in this order. */
 export const headings = ['Launch', 'Look', 'Act', 'Machine'] as const;
-export type Heading = (typeof headings)[number];
+type Heading = (typeof headings)[number];
 
 /** One option as commander takes it. */
 export type VerbOption = {
@@ -56,8 +56,9 @@ export function takenBy(command: Command): string {
 /** The query language in a few lines, below the help of each verb that takes one. */
 const queryHelp = `
 Runs are chosen by name (of a run, sweep/run, or a sweep), or by a query:
-  dense A_*_s0              a part of the name; * matches anything
+  dense A_*_s0              a part of the name, or of the error of a failed run; * matches anything
   status:failed,lost        also group: subgroup: sweep: name: slot: gpu: class:oom health:stalled
+  'error:"shape mismatch"'   a part of the error of a failed run
   'N>=256' lr=1e-3 k!=v     a parameter, or else the last value of a metric
   'attempt>1' 'age>2h'      also priority and progress
   not x   x y   x or y      parentheses group: '(A or B) not status:done'

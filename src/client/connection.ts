@@ -9,7 +9,7 @@ import { encode, MessageReader } from '../protocol/codec.js';
 import { type ClientMessage, PROTOCOL_VERSION, ServerMessage } from '../protocol/message.js';
 
 /** Told of all that arrives, and once of the end. */
-export type ConnectionListener = {
+type ConnectionListener = {
   /** Messages that came together, in order. */
   heard: (messages: readonly ServerMessage[]) => void;
   /** `problem`: what the other end said that could not be understood, or null. */

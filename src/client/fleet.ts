@@ -14,7 +14,7 @@ export type { GroupSummary, RunSummary, RunWord, SweepSummary } from '../protoco
 type RunId = RunSummary['id'];
 
 /** Finds the supervisor again, or starts it again; null while there is none. */
-export type Reopen = () => Promise<Socket | null>;
+type Reopen = () => Promise<Socket | null>;
 
 /** Pauses between attempts to reach a lost supervisor, ms; the last one is repeated. */
 const BACKOFF_MS = [50, 100, 250, 500, 1000, 2000];

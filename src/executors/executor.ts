@@ -106,7 +106,7 @@ export type LaunchSpec = {
 };
 
 /** `gpus`: `auto` takes one where there are any. `gpuMemory`: MiB on each; null: not declared. */
-export type RunNeeds = { gpus: number | 'auto'; gpuMemory: number | null; cpus: number };
+type RunNeeds = { gpus: number | 'auto'; gpuMemory: number | null; cpus: number };
 
 /** `pid`: of the process by which the run is found; where it has none, the number that it goes by there. */
 export type Start =

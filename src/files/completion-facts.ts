@@ -9,7 +9,7 @@ import { obstacleOf, openRegular, readRegular } from './regular-file.js';
 import { readRunRecord, recordObstacle } from './run-record-file.js';
 
 /** When a run counts as done: exit code 0, or a row of a JSON-lines file in its directory. */
-export type DoneEvidence = { exit: 0 } | { file: string; where: string };
+type DoneEvidence = { exit: 0 } | { file: string; where: string };
 
 /** Of the files that a shim writes, bytes. */
 const LARGEST_NOTE = 64 << 10;

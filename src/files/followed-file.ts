@@ -2,7 +2,7 @@ import { closeSync, readSync, type Stats } from 'node:fs';
 import { obstacleOf, openRegular, statRegular } from './regular-file.js';
 
 /** What one look at the file gave. */
-export type NewBytes = {
+type NewBytes = {
   /** The file is another one than before, or was rewritten: forget all it said; `bytes` begin at its start. */
   restarted: boolean;
   /** Whole lines, each with its newline. */

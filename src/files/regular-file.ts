@@ -11,14 +11,14 @@ import { closeSync, constants, fstatSync, openSync, readSync, statSync, type Sta
 export type Obstacle = { kind: 'absent' } | { kind: 'unreadable'; reason: string };
 
 /** A descriptor that the caller closes. */
-export type OpenedFile = { kind: 'file'; descriptor: number; stat: Stats };
+type OpenedFile = { kind: 'file'; descriptor: number; stat: Stats };
 
 /** Of a missing file. To ask whether it is there is ten times as cheap as to catch the error that it is not. */
 const absent: Obstacle = { kind: 'absent' };
 
-export type FileText = { kind: 'text'; text: string };
+type FileText = { kind: 'text'; text: string };
 
-export type FileBytes = { kind: 'bytes'; bytes: Buffer };
+type FileBytes = { kind: 'bytes'; bytes: Buffer };
 
 /**
  * Opens a regular file for reading. Never waits and never throws. A symbolic link is followed, unless `noLink` says that

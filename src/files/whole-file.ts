@@ -1,5 +1,5 @@
 /** Writing files where others may have put something else: in the directories of runs and sweeps. */
-import { closeSync, constants, openSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, linkSync, openSync, renameSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
 
 /**
  * Replaces a file in one step: a reader sees the old content or the new one, never half of either. Whatever stood there, a
@@ -23,6 +23,22 @@ export function writeFresh(path: string, content: string | Uint8Array, mode = 0o
     writeFileSync(descriptor, content);
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/**
+ * Gives a finished file its name, unless something has that name already: nobody sees it half written, and of several who try
+ * exactly one succeeds. The draft stays where it is.
+ *
+ * @returns False when there is something of that name. @throws What else the system says.
+ */
+export function linkNew(draft: string, path: string): boolean {
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
   }
 }
 

@@ -7,12 +7,13 @@
  * back: so whoever has made a file, and then finds it the highest, is the one.
  */
 import { randomBytes } from 'node:crypto';
-import { chmodSync, linkSync, lstatSync, mkdirSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { linkNew } from '../files/whole-file.js';
 import { isAlive, type ProcessIdentity } from '../processes/process-identity.js';
 import { isLive, type Lease, readLease, type WrittenLease } from './lease-file.js';
 
-export type LeaseOptions = {
+type LeaseOptions = {
   /** Shared by all users of the machine, e.g. `/tmp/memrl-gpus`; made if it is not there. */
   directory: string;
   /** The supervisor, which has locked its runs directory. */
@@ -22,7 +23,7 @@ export type LeaseOptions = {
   uid: number;
 };
 
-export type Taking = 'taken' | { heldBy: string };
+type Taking = 'taken' | { heldBy: string };
 
 /** The highest lease of a GPU, 0: there is none. `written` is null where the file is someone's rubbish, which counts as over. */
 type Top = { number: number; written: WrittenLease | null };
@@ -135,7 +136,7 @@ export class GpuLeases {
     const path = this.#pathOf(uuid, number);
     const draft = this.#draft(lease);
     try {
-      if (!linked(draft, path)) return false;
+      if (!linkNew(draft, path)) return false;
     } finally {
       removeIfThere(draft);
     }
@@ -240,17 +241,6 @@ function folderProblem({ directory, uid }: LeaseOptions): string | null {
 
 function inTheWay(problem: string | null): string | null {
   return problem === null ? null : `other users of this machine cannot see which GPUs are used here: ${problem}`;
-}
-
-/** False when there is something of that name. */
-function linked(draft: string, path: string): boolean {
-  try {
-    linkSync(draft, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  }
 }
 
 function namesIn(directory: string): string[] {

@@ -7,8 +7,7 @@ import { askProgram } from '../processes/short-call.js';
 import type { Gpu } from './gpu.js';
 
 /** `mps`: what a run needs to share the GPU through the daemon. `none`: it shares without, and why. */
-export type MpsShare =
-  { kind: 'mps'; environment: Readonly<Record<string, string>> } | { kind: 'none'; reason: string };
+type MpsShare = { kind: 'mps'; environment: Readonly<Record<string, string>> } | { kind: 'none'; reason: string };
 
 export type MpsOptions = MpsPlaces & {
   /** Whose PATH has `nvidia-cuda-mps-control`, and whose pipe directory, if it has one, may have a daemon already. */

@@ -2,13 +2,11 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UserError } from '../base/user-error.js';
-import { readArguments, writeValue, type Arguments } from './config/arguments.js';
-import { commandHelp } from './config/help.js';
+import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
 import type { Config, Keys } from './config/key.js';
 import { evaluate } from './recipes/evaluate.js';
 import { evalKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
-import { sft, sftBudget } from './recipes/sft.js';
-import { writeSftData } from './recipes/sft-data.js';
+import { sft, sftBudget, writeSftData } from './recipes/sft.js';
 import { train, trainBudget } from './recipes/train.js';
 import { warmup, warmupBudget } from './recipes/warmup.js';
 import { keepConfig, openRunDirectory, type RunDirectory } from './run/run-directory.js';

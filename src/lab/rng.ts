@@ -8,7 +8,7 @@ export type Rng = {
   state(): RngState;
 };
 
-export type RngState = readonly [number, number, number, number];
+type RngState = readonly [number, number, number, number];
 
 /**
  * A stream named by its purpose, e.g. `rng(seed, 'sampling')`. Streams of different names share nothing, so one more

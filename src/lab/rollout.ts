@@ -21,7 +21,7 @@ export type Episode = {
 };
 
 /** `temperature` 0 takes the most likely token each time. `maxTokens`: of one answer. */
-export type Manner = { readonly episodes: number; readonly maxTokens: number; readonly temperature: number };
+type Manner = { readonly episodes: number; readonly maxTokens: number; readonly temperature: number };
 
 /** Plays episodes side by side, all with the engine's present weights. Draws one number per token said. */
 export async function play(engine: Engine, game: Game, manner: Manner, random: Rng): Promise<Episode[]> {

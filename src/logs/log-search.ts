@@ -11,7 +11,7 @@ const NEWLINE = 10;
 const PATIENCE_MS = 500;
 
 /** `done`: how much of the log has been looked at, 0 to 1. `too long`: what is looked for cannot be found in any bearable time. */
-export type SearchStep =
+type SearchStep =
   | { readonly kind: 'searching'; readonly done: number }
   | { readonly kind: 'found'; readonly offset: number }
   | { readonly kind: 'nothing' }

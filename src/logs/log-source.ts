@@ -3,7 +3,7 @@ import { openRegular, statRegular } from '../files/regular-file.js';
 import { displayText } from '../text/display-text.js';
 
 /** What a look at a log says. `identity` changes when another file stands at its place. */
-export type LogLook = { readonly size: number; readonly identity: string };
+type LogLook = { readonly size: number; readonly identity: string };
 
 /** The bytes of a log, wherever they are. */
 export type LogSource = {

@@ -52,7 +52,14 @@ export function thawCgroup(path: string): boolean {
 
 /** False while processes live in it. That it is gone already is fine. */
 export function removeCgroup(path: string): boolean {
+  if (isRemoved(path)) return true;
+  // Told at once, and a thousand live ones are asked when a supervisor comes up; to list one takes longer.
+  if (isPopulated(path)) return false;
   for (const child of children(path)) removeCgroup(child);
+  return isRemoved(path);
+}
+
+function isRemoved(path: string): boolean {
   try {
     rmdirSync(path);
     return true;
@@ -69,6 +76,11 @@ export function oomKillsOf(path: string): number {
 /** A space in a path is `\040` there. */
 function unescaped(path: string): string {
   return path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}
+
+/** Whether processes live in it, or anywhere below it. */
+function isPopulated(path: string): boolean {
+  return /^populated 1$/m.test(readOr(join(path, 'cgroup.events'), ''));
 }
 
 /** A run may have divided its cgroup itself. */

@@ -7,6 +7,7 @@
  * that was once seen to descend from the shim, and of all these the descendants, groups and sessions.
  */
 import { join } from 'node:path';
+import { addTo, groupBy, groupByEach } from '../base/group-by.js';
 import { runFiles } from '../contract/files.js';
 import { cgroupPids, freezeCgroup, killCgroup, thawCgroup } from './cgroup.js';
 import type { ProcessEntry } from './process-table.js';
@@ -40,8 +41,8 @@ type Index = {
   byPid: ReadonlyMap<number, ProcessEntry>;
   /** Children of a process, and those whose group or session it leads. */
   kin: ReadonlyMap<number, readonly ProcessEntry[]>;
-  /** By the directory of the run whose mark they carry. */
-  marked: ReadonlyMap<string, readonly ProcessEntry[]>;
+  /** By the directory of the run whose mark they carry; null: they carry none. */
+  marked: ReadonlyMap<string | null, readonly ProcessEntry[]>;
   /** Those without a mark, by the files that their stdout and stderr go to. */
   writing: ReadonlyMap<string, readonly ProcessEntry[]>;
   loose: LooseProcesses;
@@ -53,12 +54,13 @@ const indices = new WeakMap<readonly ProcessEntry[], Index>();
 function indexOf(processes: readonly ProcessEntry[]): Index {
   const known = indices.get(processes);
   if (known !== undefined) return known;
-  const unmarked = processes.filter((entry) => entry.mark() === null);
+  const marked = groupBy(processes, (entry) => entry.mark());
+  const unmarked = marked.get(null) ?? [];
   const index = {
     byPid: new Map(processes.map((entry) => [entry.pid, entry])),
-    kin: grouped(processes, ({ parent, group, session }) => [parent, group, session]),
-    marked: grouped(processes, (entry) => [entry.mark()]),
-    writing: grouped(unmarked, (entry) => entry.outputs()),
+    kin: groupByEach(processes, ({ parent, group, session }) => [parent, group, session]),
+    marked,
+    writing: groupByEach(unmarked, (entry) => entry.outputs()),
     loose: new LooseProcesses(unmarked.filter(({ terminal }) => !terminal)),
   };
   indices.set(processes, index);
@@ -94,26 +96,6 @@ class LooseProcesses {
       if (entry.isWiped()) this.#wiped.push(entry);
     }
   }
-}
-
-function addTo<Key>(groups: Map<Key, ProcessEntry[]>, key: Key, entry: ProcessEntry): void {
-  const group = groups.get(key);
-  if (group === undefined) groups.set(key, [entry]);
-  else group.push(entry);
-}
-
-/** Under null stands nobody. */
-function grouped<Key>(
-  processes: readonly ProcessEntry[],
-  keysOf: (entry: ProcessEntry) => readonly (Key | null)[],
-): Map<Key, ProcessEntry[]> {
-  const groups = new Map<Key, ProcessEntry[]>();
-  for (const entry of processes) {
-    for (const key of keysOf(entry)) {
-      if (key !== null) addTo(groups, key, entry);
-    }
-  }
-  return groups;
 }
 
 /** Those that show by themselves that they are of the tree. */

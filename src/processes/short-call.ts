@@ -24,7 +24,7 @@ export type ShortAnswer =
   | { kind: 'hung'; stdout: Buffer };
 
 /** The same as text. */
-export type Answer =
+type Answer =
   | { kind: 'answered'; stdout: string }
   | { kind: 'failed'; code: number | null; stdout: string; reason: string }
   | { kind: 'hung' };

@@ -54,18 +54,23 @@ export const RunSummary = z.object({
   etaSeconds: z.number().nullable(),
   /** Last value of every numeric metric. */
   metrics: z.record(z.string(), z.number().nullable()),
+  /** Metrics that only count, as all their values show; of those that would stand for the run by their names. An older build does not say. */
+  counting: z.array(z.string()).optional(),
   /** The first metric worth a column over the run so far, oldest first, at most 32 values. */
   spark: z.array(z.number().nullable()),
   health: z.enum(runHealths),
 });
 export type RunSummary = z.infer<typeof RunSummary>;
 
+/** Names of the metrics by which runs are judged: the objective, and those of the stop rule as it writes them. Absent: none. */
+const judgedBy = z.array(z.string()).optional();
+
 export const GroupSummary = z.object({
   name: z.string(),
   title: z.string().nullable(),
   needs: z.array(z.string()),
   /** What to show of its runs, where that is not what the sweep shows. */
-  shown: z.object({ show: z.array(z.string()), x: z.string() }).optional(),
+  shown: z.object({ show: z.array(z.string()), x: z.string(), judgedBy }).optional(),
 });
 export type GroupSummary = z.infer<typeof GroupSummary>;
 
@@ -78,6 +83,7 @@ export const SweepSummary = z.object({
   /** Metric keys to show first, and the key of the x axis (`step` when the file says nothing). */
   show: z.array(z.string()),
   x: z.string(),
+  judgedBy,
   /** The metric that says how good a run is, where the file names one. */
   objective: z.object({ name: z.string(), goal: z.enum(['minimize', 'maximize']) }).optional(),
 });

@@ -1,7 +1,7 @@
 import { SharedParts } from '../spec/plan-text.js';
 import { type ClientMessage, PAGE } from './message.js';
 
-export type Submission = Omit<Extract<ClientMessage, { type: 'submit' }>, 'type' | 'more'>;
+type Submission = Omit<Extract<ClientMessage, { type: 'submit' }>, 'type' | 'more'>;
 
 /**
  * A submission as messages. Its runs come page by page, each made when it is asked for, as to put fifty thousand in words takes

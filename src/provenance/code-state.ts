@@ -11,7 +11,7 @@ import { git, type GitHost, type GitState, readGitState } from './git-state.js';
 import { packageLookup } from './packages.js';
 
 /** What says which code a run is started from. */
-export type CodeOrigin = {
+type CodeOrigin = {
   readonly group: string;
   readonly cwd: string;
   readonly argv: readonly string[];

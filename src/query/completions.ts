@@ -47,12 +47,14 @@ function words(runs: readonly QueriedRun[]): string[] {
 
 function fieldValues(field: string, runs: readonly QueriedRun[]): string[] {
   if (!isField(field)) return [];
-  const { words: closed, read } = fields[field];
-  const present = new Set(runs.flatMap((run) => [...read(run)]).filter((text) => text !== ''));
+  const { words: closed, read, offered = whole } = fields[field];
+  const present = new Set(runs.flatMap((run) => read(run).map(offered)).filter((text) => text !== ''));
   return [...(closed ?? []).filter((word) => !present.has(word)), ...[...present].map(quoted)].sort(
     byPresence(present),
   );
 }
+
+const whole = (text: string): string => text;
 
 /** What is there before what could be. */
 function byPresence(present: ReadonlySet<string>): (a: string, b: string) => number {

@@ -1,9 +1,9 @@
 import { assertNever } from '../base/assert-never.js';
 import { numberOf } from './parser.js';
 import type { Operator, RunQuery } from './query.js';
-import { type Fact, factOf, type Field, fields, type QueriedRun } from './words.js';
+import { errorsOf, type Fact, factOf, type Field, fields, type QueriedRun } from './words.js';
 
-export type RunTest = (run: QueriedRun) => boolean;
+type RunTest = (run: QueriedRun) => boolean;
 
 /**
  * A query as a test. What a run does not have is neither equal to anything nor above or below it.
@@ -24,9 +24,9 @@ export function runTest(query: RunQuery, now: number): RunTest {
       const test = runTest(query.part, now);
       return (run) => !test(run);
     }
-    case 'name': {
+    case 'word': {
       const pattern = glob(query.text, 'part');
-      return ({ name }) => pattern.test(name);
+      return (run) => pattern.test(run.name) || errorsOf(run).some((error) => pattern.test(error));
     }
     case 'field':
       return fieldTest(query.field, query.choices);
@@ -40,8 +40,9 @@ export function runTest(query: RunQuery, now: number): RunTest {
 }
 
 function fieldTest(field: Field, choices: readonly string[]): RunTest {
-  const { read, words } = fields[field];
-  const patterns = choices.map((choice) => glob(choice, words === null ? 'whole' : 'beginning'));
+  const { read, words, isProse = false } = fields[field];
+  const extent = isProse ? 'part' : words === null ? 'whole' : 'beginning';
+  const patterns = choices.map((choice) => glob(choice, extent));
   return (run) => read(run).some((text) => patterns.some((pattern) => pattern.test(text)));
 }
 

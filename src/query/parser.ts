@@ -94,8 +94,9 @@ const termExample =
 /**
  * The language in which runs are chosen, the same in the window and on the command line.
  *
- *   dense                    the name holds "dense" (`*` stands for anything)
+ *   dense                    "dense" is a part of the name, or of the error of a failed run (`*` stands for anything)
  *   status:failed,lost       one of these, or a word that begins so; also group: subgroup: sweep: name: slot: gpu: class: health:
+ *   error:"shape mismatch"   a part of what a failed run said last
  *   N>=256  lr=1e-3  k!=v    a parameter, or else the last value of a metric, compared
  *   attempt>1  age>2h        facts of every run: attempt, age (since its start), priority, progress (0 to 1)
  *   not x   !x               what x does not choose
@@ -194,7 +195,7 @@ function wordToken({ text, quoted, at }: Piece): Token {
   if (text === '') throw new QueryRefusal('these quotes are empty.', `For every run use ${everyRun}.`, at);
   if (!quoted && word === everyRun) return { type: 'term', query: allOf([]), at };
   if (!quoted && Object.hasOwn(words, word)) return { type: words[word as keyof typeof words], at };
-  return { type: 'term', query: { kind: 'name', text }, at };
+  return { type: 'term', query: { kind: 'word', text }, at };
 }
 
 /** `status:failed,lost`. Throws a QueryRefusal. */

@@ -11,7 +11,7 @@ export function printRunQuery(query: RunQuery): string {
       return query.parts.map((part) => printRunQuery(part)).join(' or ');
     case 'not':
       return `not ${inside(query.part, ['all', 'any'])}`;
-    case 'name':
+    case 'word':
       return bare(query.text);
     case 'field':
       return `${query.field}:${query.choices.map(choiceText).join(',')}`;

@@ -7,8 +7,8 @@ export type RunQuery =
   | { kind: 'all'; parts: readonly RunQuery[] }
   | { kind: 'any'; parts: readonly RunQuery[] }
   | { kind: 'not'; part: RunQuery }
-  /** `*` in the text stands for anything. */
-  | { kind: 'name'; text: string }
+  /** A part of the name, or of the error of a run that failed; `*` in the text stands for anything. */
+  | { kind: 'word'; text: string }
   | { kind: 'field'; field: Field; choices: readonly string[] }
   /** `value`: a plain number; seconds for `age`. */
   | { kind: 'fact'; fact: Fact; operator: Operator; value: number }

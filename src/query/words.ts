@@ -1,5 +1,5 @@
 import { gpuName } from '../base/ids.js';
-import { exitClasses, runHealths, runStates, type RunWord } from '../base/run-words.js';
+import { errorOf, exitClasses, runHealths, runStates, type RunWord } from '../base/run-words.js';
 import type { Parameters } from '../base/scalar.js';
 
 /** What a query asks of a run. Times: Unix ms. */
@@ -10,6 +10,8 @@ export type QueriedRun = {
   readonly name: string;
   readonly parameters: Parameters;
   readonly state: RunWord;
+  /** Why it is in its state; of a failed run, what it said. */
+  readonly reason: string | null;
   readonly attempt: number;
   readonly exit: { readonly class: (typeof exitClasses)[number] } | null;
   readonly slot: string | null;
@@ -29,6 +31,10 @@ type FieldMeaning = {
   readonly read: (run: QueriedRun) => readonly string[];
   /** All there can be, where that is a closed list: then the beginning of a word will do, and another word is refused. */
   readonly words: readonly string[] | null;
+  /** Whether any part of it may match: of a text that nobody writes out. */
+  readonly isProse?: boolean;
+  /** What completion offers of it, where that is not the whole. */
+  readonly offered?: (text: string) => string;
   readonly example: string;
 };
 
@@ -42,7 +48,25 @@ const meanings = {
   gpu: { read: ({ gpus }) => gpus.map(gpuName), words: null, example: '0' },
   class: { read: ({ exit }) => (exit === null ? [] : [exit.class]), words: exitClasses, example: 'oom' },
   health: { read: ({ health }) => [health], words: runHealths, example: 'stalled' },
+  error: { read: errorsOf, words: null, isProse: true, offered: commonStart, example: '"shape mismatch"' },
 } as const satisfies Record<string, FieldMeaning>;
+
+/** None, or the one it failed with. */
+export function errorsOf(run: QueriedRun): string[] {
+  const error = errorOf(run);
+  return error === null ? [] : [error];
+}
+
+/** Up to the first number or path: what runs that fail alike are likely to share. */
+function commonStart(error: string): string {
+  const [start] = /^[^\d\n/\\"]*/.exec(error)!;
+  const text = start.length < LEAST_START ? error : start;
+  return text.slice(0, MOST_OFFERED).trim();
+}
+
+/** Characters: fewer say nothing, more do not fit a row. */
+const LEAST_START = 8;
+const MOST_OFFERED = 60;
 
 export const fields: { readonly [Name in keyof typeof meanings]: FieldMeaning } = meanings;
 

@@ -1,18 +1,20 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { ReportedRun } from '../analysis/analysed-run.js';
-import { type MemoryRow, summarise } from '../analysis/memory-summary.js';
+import { greedyOf, memoryKeys } from '../analysis/memory-metrics.js';
 import { signalBits } from '../analysis/memory-rules.js';
+import { type MemoryRow, summarise } from '../analysis/memory-summary.js';
 import { memoryTask, type MemoryTask } from '../analysis/memory-task.js';
 import { type MetricsToShow, shownMetrics } from '../analysis/metric-order.js';
 import { scalings } from '../analysis/scaling.js';
-import { judge, type Verdict } from '../analysis/verdict.js';
+import { type Curve, judge, type Verdict } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
 import { UserError } from '../base/user-error.js';
+import { everyPoint } from '../metrics/bounded-series.js';
 import { openMetrics, type Pause } from '../metrics/run-metrics.js';
 import { naturalOrder } from '../text/natural-order.js';
+import { countingIn } from './counting-metrics.js';
 import { type Cell, cellsOf, summariseMetrics } from './metric-summary.js';
-import { readCurve } from './read-curve.js';
 import { eachRun } from './read-runs.js';
 import type { Report, Section } from './report.js';
 import { metricsToShow, readOutline, type SweepOutline } from './sweep-outline.js';
@@ -131,12 +133,33 @@ type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'rows'>;
 
 async function metricTable(cells: Cell[], choice: MetricsToShow, pause?: Pause): Promise<MetricTable> {
   const lasts: Record<string, number | null>[][] = [];
+  const counting = new Set<string>();
   for (const { runs } of cells) {
     const ofCell: Record<string, number | null>[] = [];
-    for (const { directory } of runs) ofCell.push((await openMetrics(directory).readToEnd(pause)).last());
+    for (const { directory } of runs) {
+      const metrics = await openMetrics(directory).readToEnd(pause);
+      ofCell.push(metrics.last());
+      for (const key of countingIn(metrics, choice)) counting.add(key);
+    }
     lasts.push(ofCell);
   }
   const written = new Set(lasts.flat().flatMap((last) => Object.keys(last)));
-  const keys = shownMetrics(written, choice);
+  const keys = shownMetrics(written, choice, counting);
   return { keys, rows: cells.map((cell, index) => summariseMetrics(cell, lasts[index]!, keys)) };
+}
+
+/** The evaluations among a run's metrics. A run that wrote none, or none of bits, gives none. */
+async function readCurve(runDirectory: string, task: MemoryTask, pause?: Pause): Promise<Curve> {
+  // Every evaluation counts; the metrics are dropped when the curve is taken.
+  const metrics = await openMetrics(runDirectory, { keep: everyPoint }).readToEnd(pause);
+  const keys = new Set(metrics.keys());
+  const { bits: bitsKey, count: countKey } = memoryKeys((key) => keys.has(key));
+  const bits = metrics.series(bitsKey ?? '');
+  const counts = countKey === null ? null : metrics.series(bitsKey ?? '', countKey).x;
+  const evaluations = Array.from(bits.x, (step, index) => ({
+    step,
+    episodes: counts?.[index] ?? step * (task.perStep ?? 1),
+    bits: bits.y[index]!,
+  })).filter((evaluation) => !Number.isNaN(evaluation.bits));
+  return { evaluations, greedy: greedyOf(metrics.last()) };
 }

@@ -1,4 +1,5 @@
 import type { ReportedRun, ReportedState } from '../analysis/analysed-run.js';
+import { namesRepetition } from '../analysis/forecast/durations.js';
 import { deviation, mean } from '../analysis/statistics.js';
 import { grouped } from '../base/group-by.js';
 import { parameterOf } from '../base/scalar.js';
@@ -35,9 +36,6 @@ function summaryOf(values: readonly (number | null)[]): MetricSummary {
 /** Runs of one group that differ in nothing but their seed. `varies`: the parameters that tell this cell from others. */
 export type Cell = { group: string; varies: Record<string, unknown>; runs: ReportedRun[] };
 
-/** Parameters that name a repetition or a place, and are no condition of the experiment. */
-const repetition = /(^|[._-])(seed|secret|random_state|run_id|name|path|dir|directory|file)$/i;
-
 /** The runs by group and by all parameters but seeds, in the order of the runs. */
 export function cellsOf(runs: readonly ReportedRun[]): Cell[] {
   return grouped(runs, ({ group }) => group).flatMap((members) => {
@@ -54,7 +52,7 @@ export function cellsOf(runs: readonly ReportedRun[]): Cell[] {
 
 function varyingKeys(runs: readonly ReportedRun[]): string[] {
   const keys = [...new Set(runs.flatMap(({ parameters }) => Object.keys(parameters)))];
-  return keys.filter((key) => !repetition.test(key) && hasSeveralValues(runs, key));
+  return keys.filter((key) => !namesRepetition(key) && hasSeveralValues(runs, key));
 }
 
 function hasSeveralValues(runs: readonly ReportedRun[], key: string): boolean {

@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import type { MetricsToShow } from '../analysis/metric-order.js';
+import { type MetricsToShow, namesIn } from '../analysis/metric-order.js';
 import { sweepFiles } from '../contract/files.js';
 import { readIfThere } from '../files/run-record-file.js';
 
 /** What reports and exports take from the sweep file: the order of the groups, their titles, and what to show. */
 export type SweepOutline = {
-  groups: { name: string; title: string | null; metrics: SaidOfMetrics }[];
+  groups: { name: string; title: string | null; metrics: SaidOfMetrics; judgedBy: readonly string[] }[];
   metrics: SaidOfMetrics;
+  judgedBy: readonly string[];
 };
 
 /** `x`: null where nothing is said. */
@@ -20,16 +21,30 @@ const Metrics = z
     x: z.string().nullable().catch(null),
   })
   .catch({ show: [], x: null });
+/** The objective's name, and the names in the stop rule; null of either: a group takes back what the sweep says. */
+const judges = {
+  metric: z
+    .looseObject({ name: z.string() })
+    .transform(({ name }) => [name])
+    .nullish()
+    .catch(undefined),
+  stop_when: z
+    .union([z.string(), z.looseObject({ when: z.string() }).transform(({ when }) => when)])
+    .transform(namesIn)
+    .nullish()
+    .catch(undefined),
+};
 const GroupText = z
-  .looseObject({ title: z.string().nullable().catch(null), metrics: Metrics })
+  .looseObject({ title: z.string().nullable().catch(null), metrics: Metrics, ...judges })
   .catch({ title: null, metrics: { show: [], x: null } });
-const SweepText = z.looseObject({ groups: z.record(z.string(), GroupText).catch({}), metrics: Metrics });
+const SweepText = z.looseObject({ groups: z.record(z.string(), GroupText).catch({}), metrics: Metrics, ...judges });
 
 /** What is to be shown of the runs of a group: what the group says, or else the sweep. */
-export function metricsToShow({ groups, metrics }: SweepOutline, group: string): MetricsToShow {
-  const own = groups.find(({ name }) => name === group)?.metrics;
+export function metricsToShow({ groups, metrics, judgedBy }: SweepOutline, group: string): MetricsToShow {
+  const inFile = groups.find(({ name }) => name === group);
+  const own = inFile?.metrics;
   const show = own !== undefined && own.show.length > 0 ? own.show : metrics.show;
-  return { show, x: own?.x ?? metrics.x ?? 'step' };
+  return { show, x: own?.x ?? metrics.x ?? 'step', judgedBy: inFile?.judgedBy ?? judgedBy };
 }
 
 /**
@@ -38,12 +53,24 @@ export function metricsToShow({ groups, metrics }: SweepOutline, group: string):
  */
 export function readOutline(sweepDirectory: string): SweepOutline {
   const parsed = SweepText.safeParse(parseYaml(readIfThere(join(sweepDirectory, sweepFiles.text)) ?? ''));
-  if (!parsed.success) return { groups: [], metrics: { show: [], x: null } };
-  const { groups, metrics } = parsed.data;
+  if (!parsed.success) return { groups: [], metrics: { show: [], x: null }, judgedBy: [] };
+  const { groups, ...sweep } = parsed.data;
   return {
-    groups: Object.entries(groups).map(([name, { title, metrics: own }]) => ({ name, title, metrics: own })),
-    metrics,
+    groups: Object.entries(groups).map(([name, group]) => {
+      const { title, metrics } = group;
+      return { name, title, metrics, judgedBy: judgesOf(group, sweep) };
+    }),
+    metrics: sweep.metrics,
+    judgedBy: judgesOf(sweep, {}),
   };
+}
+
+type Judges = { metric?: string[] | null | undefined; stop_when?: string[] | null | undefined };
+
+/** What a group says of each takes the place of what the sweep says. */
+function judgesOf(own: Judges, sweep: Judges): string[] {
+  const said = (key: keyof Judges) => (own[key] === undefined ? sweep[key] : own[key]) ?? [];
+  return [...new Set([...said('metric'), ...said('stop_when')])];
 }
 
 function parseYaml(text: string): unknown {

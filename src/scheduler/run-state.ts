@@ -7,7 +7,7 @@ import type { Need, Slot } from './placement/slot.js';
 export type StopCause = { kind: 'asked' } | { kind: 'rule'; rule: string } | { kind: 'timeout'; seconds: number };
 
 /** Why a waiting run does not start, whatever room there is. `reason`: what the breaker saw, or which run met the target. */
-export type Hold = { by: 'person' } | { by: 'breaker'; reason: string } | { by: 'target'; reason: string };
+type Hold = { by: 'person' } | { by: 'breaker'; reason: string } | { by: 'target'; reason: string };
 
 /** How an attempt ended. `since`: when it was up; null: it never was. Unix ms. */
 export type Ending = { outcome: Outcome; since: number | null; at: number };
@@ -16,7 +16,7 @@ export type Ending = { outcome: Outcome; since: number | null; at: number };
  * `notBefore`: an automatic retry waits for that moment; null: it may start as soon as there is room.
  * `last`: the ending that an automatic retry follows, so that whoever keeps records sees that attempt's end; null otherwise.
  */
-export type Waiting = { phase: 'waiting'; notBefore: number | null; last: Ending | null };
+type Waiting = { phase: 'waiting'; notBefore: number | null; last: Ending | null };
 
 /** Where a run is in its life. Each state holds the facts that exist in it, and no others. Times: Unix ms. */
 export type RunState =

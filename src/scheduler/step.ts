@@ -10,18 +10,19 @@ import type { RunId } from '../base/ids.js';
 import type { SchedulerAction, StepContext } from './action.js';
 import type { EventOf, SchedulerEvent } from './event.js';
 import { ended, ruleMet, started, withdrawn } from './lifecycle/attempts.js';
+import { due } from './lifecycle/deadlines.js';
 import { goOn, hold, holdForTarget, pause, release, setPriority } from './lifecycle/hold.js';
+import { move } from './lifecycle/move.js';
 import { resume, tryAgain } from './lifecycle/retry.js';
-import { stop } from './lifecycle/stop.js';
-import { forget, submit } from './lifecycle/submit.js';
-import { noteClock, passTime } from './lifecycle/time.js';
+import { kill, stop } from './lifecycle/stop.js';
+import { forget, submit, takeIn } from './lifecycle/submit.js';
 import { changeSlots, drain, seeGpus } from './placement/gpu-inventory.js';
 import { launchWaiting } from './queue/launch.js';
 import type { Run } from './run-state.js';
 import type { SchedulerState } from './state.js';
 
 /** What came of an event. `touched`: runs whose own state changed. */
-export type Step = { actions: readonly SchedulerAction[]; touched: ReadonlySet<RunId> };
+type Step = { actions: readonly SchedulerAction[]; touched: ReadonlySet<RunId> };
 
 export function step(state: SchedulerState, event: SchedulerEvent): Step {
   const turn: StepContext = { state, at: event.at, actions: [], touched: new Set() };
@@ -104,4 +105,26 @@ function orderOf(event: Request): Order {
   // The table holds for each type what takes an event of that type.
   const order = orders[event.type] as (event: Request) => Order;
   return order(event);
+}
+
+/** Does what is due by now, in the order in which it became due, and takes in some more of the runs that were submitted. */
+function passTime(turn: StepContext): void {
+  takeIn(turn);
+  for (let run = due(turn.state, turn.at); run !== null; run = due(turn.state, turn.at)) reach(turn, run);
+}
+
+/** What has a deadline is changed by it, so that it is never met twice. */
+function reach(turn: StepContext, run: Run): void {
+  const { state } = run;
+  if (state.phase === 'waiting') move(turn, run, { ...state, notBefore: null });
+  else if (state.phase === 'running') stop(turn, run, { kind: 'timeout', seconds: run.timeoutMs! / 1000 });
+  else if (state.phase === 'stopping') kill(turn, run, state);
+}
+
+/** Remembers how the clocks stood; nothing follows from it here. */
+function noteClock({ boots }: SchedulerState, { at, bootId, bootMs, wallMs }: EventOf<'clock-read'>): void {
+  const last = boots.at(-1);
+  const wallAhead = wallMs - at;
+  if (last?.bootId === bootId && last.bootMs <= bootMs) boots[boots.length - 1] = { ...last, wallAhead };
+  else boots.push({ bootId, from: at, bootMs, wallAhead });
 }

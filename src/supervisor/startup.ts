@@ -10,6 +10,7 @@ import type { SchedulerEvent } from '../scheduler/event.js';
 import { emptyState, type SchedulerState } from '../scheduler/state.js';
 import { Journal, type JournalPast } from './core/journal.js';
 import type { EventLoop } from './core/event-loop.js';
+import { makeHaste } from './core/haste.js';
 import { forgetting, type PastAttempt, reconcile, type ReconcileTools, Recovery, replay } from './core/recovery.js';
 import type { ClockWatch, SteadyClock } from './core/steady-clock.js';
 import { Turns } from './core/turns.js';
@@ -29,7 +30,7 @@ export type OpenedRuns = {
 };
 
 /** What it takes to resume runs. */
-export type ResumeTools = ReconcileTools & {
+type ResumeTools = ReconcileTools & {
   runsDirectory: string;
   log: (line: string) => void;
   state: SchedulerState;
@@ -45,6 +46,8 @@ export type ResumeTools = ReconcileTools & {
   loop: Pick<EventLoop, 'follow'>;
 };
 
+/** Adopting so many takes a tenth of a second or more, in which nobody can see or stop them. */
+const MANY_LIVE = 100;
 /** Runs that are followed before others have their turn. */
 const AT_ONCE = 1000;
 
@@ -64,6 +67,7 @@ export async function openRuns({
 /** Resumes the runs where the last supervisor left them. */
 export async function resumeRuns(parts: ResumeTools, { past, recent }: OpenedRuns): Promise<void> {
   const { state, journal, submissions, plannedRuns, clock, clockWatch, notifications } = parts;
+  if (state.active.size >= MANY_LIVE) makeHaste();
   noteLosses(parts, past);
   await submissions.prepare(plannedRuns.keys());
   const reading = clock.reading();

@@ -7,12 +7,13 @@ import { isSettled } from '../scheduler/placement/waiting-reason.js';
 import { type Snapshot, snapshotOf } from '../scheduler/snapshot.js';
 import type { PlannedRun } from '../spec/planned-run.js';
 import { EventLoop } from './core/event-loop.js';
-import { RoundRobin } from './core/round-robin.js';
+import { TurnQueue } from './core/turn-queue.js';
 import { ClockWatch, DeadlineClock, SteadyClock } from './core/steady-clock.js';
 import { Turns } from './core/turns.js';
 import { GpuWatch, type HostConfig } from './gpus/gpu-watch.js';
 import { NotificationCentre } from './notify/notifications.js';
 import { Publisher } from './publish/publisher.js';
+import { RunEtas } from './publish/run-etas.js';
 import { sweepSummaries } from './publish/run-view.js';
 import { RequestHandler } from './requests/request-handler.js';
 import { Endings } from './runs/endings.js';
@@ -124,7 +125,7 @@ function wired(options: SupervisorOptions, opened: OpenedRuns) {
   return parts;
 }
 
-export type Parts = ReturnType<typeof wired>;
+type Parts = ReturnType<typeof wired>;
 
 /** What is known of the runs, and the event loop that changes it. */
 function withLoop(options: SupervisorOptions, { journal, state }: OpenedRuns) {
@@ -178,7 +179,7 @@ function withExecutor(known: ReturnType<typeof withReporting>) {
     },
   );
   const launcher = new Launcher({
-    ...{ state, book: submissions, bin, executor, gpus, shortage, tell, changed, now },
+    ...{ state, submissions, bin, executor, gpus, shortage, tell, changed, now },
     mention: (event) => loop.mention(event),
     tookOver: (id, orphan, pid) => {
       log(`${id}: attempt ${orphan} (process ${pid}) still runs; it is taken over, not started again`);
@@ -186,7 +187,7 @@ function withExecutor(known: ReturnType<typeof withReporting>) {
     },
     ended: (id, attempt, ending) => endings.ended(id, attempt, ending, []),
   });
-  const launches = new RoundRobin<Launch>(LAUNCH_MS, (launch) => launcher.launch(launch));
+  const launches = new TurnQueue<Launch>(LAUNCH_MS, (launch) => launcher.launch(launch));
   const observer = new RunObserver({ state, plannedRuns, clock, records, watcher, warnings, gpus, executor });
   return { ...known, executor, launcher, launches, observer };
 }
@@ -195,9 +196,12 @@ function withExecutor(known: ReturnType<typeof withReporting>) {
 function withClients(known: ReturnType<typeof withExecutor>) {
   const { runsDirectory, log, state, clock, submissions, plannedRuns, watcher, gpus, launcher, records } = known;
   const requests = requestHandler(known);
+  const planned = (id: RunId) => plannedRuns.of(id)!;
+  const etas = new RunEtas({ state, planned, monitored: (id) => watcher.vitals(id), now: known.now });
   const publisher = new Publisher({
     ...{ state, log },
-    planned: (id) => plannedRuns.of(id)!,
+    planned,
+    etaOf: (run) => etas.of(run),
     contextOf: (run) => contextOf(run, known),
     delayOf: (id) => launcher.delayOf(id),
     wallTime: (at) => clock.wallTime(at),
@@ -208,16 +212,16 @@ function withClients(known: ReturnType<typeof withExecutor>) {
     answer: (request, client) => requests.answer(request, client),
     prepare: (untilMs) => records.flush(untilMs),
   });
-  return { ...known, publisher };
+  return { ...known, etas, publisher };
 }
 
 function requestHandler(known: ReturnType<typeof withExecutor>): RequestHandler {
   const { state, completionOf, now, submissions, plannedRuns, loop, executor, gpus, records, redaction } = known;
   return new RequestHandler({
-    ...{ state, now, book: submissions, judge: completionOf },
+    ...{ state, now, submissions, completionOf },
     planned: (id) => plannedRuns.of(id),
     ask: (event) => loop.ask(event),
-    elderOf: (directory, attempt) => executor.orphanedAttemptOf(directory, attempt),
+    orphanedAttemptOf: (directory, attempt) => executor.orphanedAttemptOf(directory, attempt),
     resources: () => executor.resources(),
     inventory: (environment) => gpus.inventory(environment),
     capture: (plan, environment, names) =>
@@ -246,11 +250,12 @@ function problems({ launcher, gpus, losses }: ReturnType<typeof withExecutor>): 
 
 /** The one place that says who hears of what happens, and in which order; see `Observer`. */
 function subscribeAll(parts: ReturnType<typeof withClients>): void {
-  const { isOurs, log, loop, observer, gpus, publisher, notifications, deadline, state, journal } = parts;
+  const { isOurs, log, loop, observer, gpus, etas, publisher, notifications, deadline, state, journal } = parts;
   loop.subscribe(
     // Records and metrics first: whoever hears of an end can read of it.
     observer,
     gpus,
+    etas,
     publisher,
     notifications,
     { follow: () => deadline.set(nextDeadline(state)) },

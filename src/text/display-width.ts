@@ -2,7 +2,7 @@ import { eastAsianWidth } from 'get-east-asian-width';
 import { lazy } from '../base/lazy.js';
 
 /** One glyph as the terminal shows it: a base character with its marks, one or two columns wide. */
-export type Cell = { readonly glyph: string; readonly width: 1 | 2 };
+type Cell = { readonly glyph: string; readonly width: 1 | 2 };
 
 /**
  * Characters that fill one column in every terminal, one UTF-16 unit each: ASCII, Latin, dashes and dots, arrows, lines and

@@ -1,5 +1,5 @@
 /** What reading a command line gave: words (their quotes removed), or why it cannot be run without a shell. */
-export type ShellWords =
+type ShellWords =
   { kind: 'words'; words: { text: string; quoted: boolean }[] } | { kind: 'refused'; at: number; why: string };
 
 /** Characters that mean nothing to a POSIX shell. */

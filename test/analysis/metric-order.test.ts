@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { defaultMetric, inMetricOrder, shownMetrics } from '../../src/analysis/metric-order.js';
+import {
+  defaultMetric,
+  inMetricOrder,
+  isCounting,
+  metricHeading,
+  namesIn,
+  shownMetrics,
+} from '../../src/analysis/metric-order.js';
 
 const training = ['step', 'lr', 'progress/batch', 'loss', 'time/total', 'eval/accuracy'];
 
 describe('the metrics of a run', () => {
   it.each([
     { what: 'what the sweep shows in its order, then the rest', show: ['b', 'gone', 'a'], x: 'step', written: ['a', 'b', 'c'], order: ['b', 'a', 'c'] },
-    { what: 'results, other numbers, counters', show: [], x: 'step', written: training, order: ['loss', 'eval/accuracy', 'lr', 'step', 'progress/batch', 'time/total'] },
+    { what: 'results, settings, counters', show: [], x: 'step', written: training, order: ['eval/accuracy', 'loss', 'lr', 'step', 'progress/batch', 'time/total'] },
     { what: 'the x axis among the counters', show: [], x: 'tokens', written: ['tokens', 'a'], order: ['a', 'tokens'] },
     { what: 'a counter that is asked for first', show: ['epoch'], x: 'epoch', written: ['loss', 'epoch'], order: ['epoch', 'loss'] },
   ])('are in one order: $what', ({ show, x, written, order }) => {
@@ -19,7 +26,7 @@ describe('the metrics of a run', () => {
       what: 'results before others, never counters',
       show: [],
       written: training,
-      keys: ['loss', 'eval/accuracy', 'lr'],
+      keys: ['eval/accuracy', 'loss'],
     },
     { what: 'at most four', show: [], written: ['a', 'b', 'c', 'd', 'e'], keys: ['a', 'b', 'c', 'd'] },
     { what: 'what there is, when nothing asked for exists', show: ['gone'], written: ['loss'], keys: ['loss'] },
@@ -30,11 +37,75 @@ describe('the metrics of a run', () => {
 
   it.each([
     { what: 'what the sweep shows first, written or not', show: ['b', 'a'], written: ['a'], key: 'b' },
-    { what: 'a result', show: [], written: training, key: 'loss' },
-    { what: 'any number where none looks like a result', show: [], written: ['step', 'lr'], key: 'lr' },
-    { what: 'none of those that only count', show: [], written: ['step', 'epoch'], key: null },
+    { what: 'a result', show: [], written: training, key: 'eval/accuracy' },
+    { what: 'any number where none looks like a result', show: [], written: ['step', 'lr', 'kl'], key: 'kl' },
+    { what: 'a setting before a counter', show: [], written: ['step', 'lr'], key: 'lr' },
+    { what: 'a counter where there is nothing else', show: [], written: ['step', 'epoch'], key: 'step' },
     { what: 'none where nothing was written', show: [], written: [], key: null },
   ])('have one that stands for the run: $what', ({ show, written, key }) => {
     expect(defaultMetric(written, { show, x: 'step' })).toBe(key);
+  });
+
+  it.each([
+    { of: 'a step and a loss', written: ['step', 'train/loss'], key: 'train/loss' },
+    {
+      of: 'steps of many names',
+      written: ['global_step', 'trainer/global_step', 'env_steps', 'total_timesteps', 'x'],
+      key: 'x',
+    },
+    { of: 'sums of what was seen', written: ['tokens_seen', 'train/num_tokens', 'n_samples', 'x'], key: 'x' },
+    {
+      of: 'clocks and speeds',
+      written: ['_runtime', 'time/step_ms', 'tokens_per_sec', 'train/samples_per_second', 'fps', 'x'],
+      key: 'x',
+    },
+    { of: 'settings', written: ['lr', 'train/learning_rate', 'optim/lr', 'x'], key: 'x' },
+    { of: 'a reward before a loss', written: ['train/loss', 'env/reward'], key: 'env/reward' },
+    { of: 'a return before an accuracy', written: ['accuracy', 'eval/episode_return'], key: 'eval/episode_return' },
+    { of: 'an accuracy before bits', written: ['test/bits', 'valAcc'], key: 'valAcc' },
+    { of: 'an evaluation before training', written: ['train/loss', 'loss', 'eval/loss'], key: 'eval/loss' },
+    { of: 'what does not say before training', written: ['train_loss', 'loss'], key: 'loss' },
+    { of: 'a result before what describes it', written: ['reward_std', 'loss_scale', 'train/loss'], key: 'train/loss' },
+    { of: 'words of one piece', written: ['step', 'valloss'], key: 'valloss' },
+  ])('are chosen by their names: $of', ({ written, key }) => {
+    expect(defaultMetric(written, { show: [], x: 'step' })).toBe(key);
+    expect(defaultMetric(written.toReversed(), { show: [], x: 'step' })).toBe(key);
+  });
+
+  it.each([
+    { by: 'the objective', judgedBy: ['kl'], key: 'kl' },
+    { by: 'a stop rule, which writes underscores', judgedBy: ['N', 'eval_accuracy'], key: 'eval/accuracy' },
+    { by: 'the objective before the stop rule', judgedBy: ['loss', 'kl'], key: 'loss' },
+    { by: 'no counter', judgedBy: ['step', 'kl'], key: 'kl' },
+  ])('are led by what the sweep judges its runs by: $by', ({ judgedBy, key }) => {
+    const written = ['step', 'reward', 'loss', 'kl', 'eval/accuracy'];
+    expect(defaultMetric(written, { show: [], x: 'step', judgedBy })).toBe(key);
+    expect(defaultMetric(written, { show: ['reward'], x: 'step', judgedBy })).toBe('reward');
+  });
+
+  it('are counters where their values only count, whatever their names', () => {
+    const choice = { show: [], x: 'step' };
+    expect(defaultMetric(['score', 'kl'], choice, new Set(['score']))).toBe('kl');
+    expect(metricHeading('score', choice, new Set(['score']))).toBe('score (counter)');
+    expect(metricHeading('score', choice)).toBe('score');
+    expect(metricHeading('step', { show: ['step'], x: 'epoch' })).toBe('step');
+  });
+
+  it.each([
+    { values: [1, 2, 3, 4], counts: true },
+    { values: [0, 64, 128, 192, 256], counts: true },
+    { values: [0.1, 0.2, 0.30000000000000004, 0.4], counts: true },
+    { values: [1, 2, 3], counts: false },
+    { values: [4, 3, 2, 1], counts: false },
+    { values: [1, 1, 1, 1], counts: false },
+    { values: [1, 2, 3, 5], counts: false },
+    { values: [1, 2, NaN, 4, 5], counts: false },
+  ])('only count where they rise by the same each time: $values $counts', ({ values, counts }) => {
+    expect(isCounting(values)).toBe(counts);
+  });
+
+  it('are found in the expression of a stop rule', () => {
+    const rule = 'test_bits_answer >= 0.95 * log2(N) && mode == "loss"';
+    expect(namesIn(rule)).toEqual(['test_bits_answer', 'N', 'mode']);
   });
 });

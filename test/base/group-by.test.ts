@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { groupBy, grouped } from '../../src/base/group-by.js';
+import { addTo, groupBy, groupByEach, grouped } from '../../src/base/group-by.js';
 
 describe('what belongs together', () => {
   it('comes in the order of the first of each, whatever the keys are', () => {
@@ -8,5 +8,26 @@ describe('what belongs together', () => {
       [1, [3, 1]],
       [0, [2, 4]],
     ]);
+  });
+
+  it('stands under each of its keys, once', () => {
+    expect([...groupByEach(['ab', 'b', 'cc', ''], (letters) => letters)]).toEqual([
+      ['a', ['ab']],
+      ['b', ['ab', 'b']],
+      ['c', ['cc']],
+    ]);
+  });
+
+  it('may come one by one', () => {
+    const groups = new Map<string, number[]>();
+    addTo(groups, 'a', 1);
+    addTo(groups, 'b', 2);
+    addTo(groups, 'a', 3);
+    expect(groups).toEqual(
+      new Map([
+        ['a', [1, 3]],
+        ['b', [2]],
+      ]),
+    );
   });
 });

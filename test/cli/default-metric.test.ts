@@ -15,16 +15,21 @@ let directory: string;
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), 'memrl-default-metric-'))));
 afterEach(() => rmSync(directory, { recursive: true }));
 
-type Case = { show: string[]; x: string; row: Record<string, number> };
+type Case = { show: string[]; x: string; row: Record<string, number>; judgedBy?: string };
 
 /** What each of them shows of a sweep of one run that wrote one row, and of which the file says what to show. */
 const shownBy: Readonly<Record<string, (sweep: Case) => string | Promise<string>>> = {
-  'the window': ({ show, x, row }) => {
-    const fleet = new SimulatedFleet([aSweep({ show, x })], [aRun('A_s0', { metrics: row })]);
+  'the window': ({ show, x, row, judgedBy }) => {
+    const fleet = new SimulatedFleet([aSweep({ show, x, ...judges(judgedBy) })], [aRun('A_s0', { metrics: row })]);
     return new ListModelBuilder(fleet, null).scene(initialUi, 0).metric ?? 'none';
   },
-  ls: ({ show, x, row }) => {
-    const options = { sweeps: new Map([['abcd', aSweep({ show, x })]]), width: 200, now: 0, colour: false };
+  ls: ({ show, x, row, judgedBy }) => {
+    const options = {
+      sweeps: new Map([['abcd', aSweep({ show, x, ...judges(judgedBy) })]]),
+      width: 200,
+      now: 0,
+      colour: false,
+    };
     const [titles] = runTable([aRun('A_s0', { metrics: row, reason: 'why' })], options);
     return safeLine(titles!).trim().split(/\s+/).at(-2)!;
   },
@@ -40,8 +45,13 @@ const shownBy: Readonly<Record<string, (sweep: Case) => string | Promise<string>
   },
 };
 
-function writeSweep({ show, x, row }: Case): void {
-  writeFileSync(join(directory, 'sweep.yaml'), JSON.stringify({ metrics: { show, x } }));
+function judges(name: string | undefined): { judgedBy?: string[] } {
+  return name === undefined ? {} : { judgedBy: [name] };
+}
+
+function writeSweep({ show, x, row, judgedBy }: Case): void {
+  const stop = judgedBy === undefined ? {} : { stop_when: `${judgedBy} > 2` };
+  writeFileSync(join(directory, 'sweep.yaml'), JSON.stringify({ metrics: { show, x }, ...stop }));
   writeRunRecord(join(directory, 'A_s0'), {
     ...{ version: 1, sweep: 's', group: 'A', subgroup: null, name: 'A_s0', identity: 'A_s0', parameters: {} },
     ...{ argv: ['true'], cwd: '/', host: 'here', git: null, attempts: [] },
@@ -59,7 +69,16 @@ describe.each(Object.entries(shownBy))('what %s shows first of the metrics', (_w
       row: { step: 1, lr: 1, loss: 2 },
       key: 'loss',
     },
-    { what: 'no axis of the charts', show: [], x: 'tokens', row: { tokens: 1, lr: 1 }, key: 'lr' },
+    { what: 'no axis of the charts', show: [], x: 'tokens', row: { tokens: 1, kl: 1 }, key: 'kl' },
+    {
+      what: 'what the sweep judges its runs by',
+      show: [],
+      x: 'step',
+      row: { step: 1, loss: 1, 'eval/kl': 2 },
+      judgedBy: 'eval_kl',
+      key: 'eval/kl',
+    },
+    { what: 'no step', show: [], x: 'step', row: { step: 1, 'train/loss': 2 }, key: 'train/loss' },
   ])('is $what', async ({ key, ...sweep }) => {
     expect(await shown(sweep)).toBe(key);
   });

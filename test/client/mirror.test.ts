@@ -39,6 +39,7 @@ function newPair(count: number) {
       warning: null,
       monitored: vitals.get(run.id) ?? nothingMonitored,
     }),
+    etaOf: () => null,
     delayOf: () => null,
     wallTime: (at) => at,
     sweeps: () => sweeps,

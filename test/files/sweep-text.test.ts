@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sweepFiles } from '../../src/contract/files.js';
-import { isReservedName } from '../../src/spec/expand/run-clash.js';
+import { isReservedName } from '../../src/spec/expand/run-name.js';
 import { otherOrigin, writeSweepOrigin, writeSweepText } from '../../src/files/sweep-text.js';
 
 let folder: string;

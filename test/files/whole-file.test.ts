@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openForAppending } from '../../src/files/regular-file.js';
-import { writeFresh, writeWhole } from '../../src/files/whole-file.js';
+import { linkNew, writeFresh, writeWhole } from '../../src/files/whole-file.js';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'whole-'))));
@@ -45,6 +45,30 @@ describe('a file that is written as a whole', () => {
     mkdirSync(join(folder, 'b.tmp', 'mine'), { recursive: true });
     expect(() => writeWhole(join(folder, 'b'), 'new')).toThrow(/ENOTEMPTY/);
     expect(statSync(join(folder, 'b.tmp', 'mine')).isDirectory()).toBe(true);
+  });
+});
+
+describe('a finished file that is given its name', () => {
+  it('has its content under that name, and keeps its draft', () => {
+    writeFileSync(join(folder, 'draft'), 'new');
+    expect(linkNew(join(folder, 'draft'), join(folder, 'a'))).toBe(true);
+    expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('new');
+    expect(readFileSync(join(folder, 'draft'), 'utf8')).toBe('new');
+  });
+
+  it.each(obstacles)('leaves $what of that name as it is, and says so', ({ make }) => {
+    writeFileSync(join(folder, 'victim'), 'precious');
+    writeFileSync(join(folder, 'draft'), 'new');
+    make(join(folder, 'a'));
+    const before = lstatSync(join(folder, 'a'));
+    expect(linkNew(join(folder, 'draft'), join(folder, 'a'))).toBe(false);
+    const after = lstatSync(join(folder, 'a'));
+    expect([after.ino, after.size]).toEqual([before.ino, before.size]);
+    expect(readFileSync(join(folder, 'victim'), 'utf8')).toBe('precious');
+  });
+
+  it('throws what else the system says', () => {
+    expect(() => linkNew(join(folder, 'no draft'), join(folder, 'a'))).toThrow(/ENOENT/);
   });
 });
 

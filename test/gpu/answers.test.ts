@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseInstances, withInstances } from '../../src/gpu/mig.js';
-import { parseApps, parseRows } from '../../src/gpu/nvidia-smi.js';
+import { parseApps, parseInstances, parseRows, withInstances } from '../../src/gpu/nvidia-smi.js';
 import { parseCards, parseProcesses } from '../../src/gpu/rocm-smi.js';
 
 const row = '0, GPU-a, 00000000:01:00.0, 81559, 3, 0, 35, 70.1, Default, Disabled, NVIDIA H100';

@@ -5,7 +5,7 @@ import { encode, MessageReader } from '../../src/protocol/codec.js';
 import { ClientMessage, type ServerMessage, ServerMessage as ServerMessages } from '../../src/protocol/message.js';
 import { snapshotOf } from '../../src/scheduler/snapshot.js';
 import { emptyState } from '../../src/scheduler/state.js';
-import { beginningFrom, eventLine, parseJournal } from '../../src/supervisor/core/journal-text.js';
+import { beginningParts, eventLine, parseJournal } from '../../src/supervisor/core/journal-text.js';
 import { recover } from '../../src/supervisor/core/recovery.js';
 import { parseSweepFile } from '../../src/spec/file/parse-sweep-file.js';
 import { numbers } from '../faults/fault-plan.js';
@@ -25,7 +25,7 @@ const version1 = readFileSync('test/fixtures/journals/version-1.jsonl');
 function version2(): Buffer {
   const state = emptyState();
   recover(state, parseJournal(version1, 'old'), 'old');
-  return Buffer.from(beginningFrom(snapshotOf(state)) + eventLine(started('a')));
+  return Buffer.from([...beginningParts(snapshotOf(state)), eventLine(started('a'))].join(''));
 }
 
 const requests: ClientMessage[] = [

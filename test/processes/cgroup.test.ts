@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
@@ -59,6 +59,24 @@ describe('the folder of a cgroup', () => {
     { path: '', isOne: false },
   ])('is taken for that of a run only if it is one: $path', ({ path, isOne }) => {
     expect(isRunCgroup(path)).toBe(isOne);
+  });
+});
+
+describe('a cgroup that is removed', () => {
+  it('goes with those that the run has divided it into, and may be gone already', () => {
+    const path = join(runFolder(), 'cgroup');
+    mkdirSync(join(path, 'workers', 'first'), { recursive: true });
+    expect(removeCgroup(path)).toBe(true);
+    expect(existsSync(path)).toBe(false);
+    expect(removeCgroup(path)).toBe(true);
+  });
+
+  it('stays as it is while the kernel counts processes in it', () => {
+    const path = join(runFolder(), 'cgroup');
+    mkdirSync(join(path, 'workers'), { recursive: true });
+    writeFileSync(join(path, 'cgroup.events'), 'populated 1\nfrozen 0\n');
+    expect(removeCgroup(path)).toBe(false);
+    expect(existsSync(join(path, 'workers'))).toBe(true);
   });
 });
 

@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { redactor } from '../../src/text/redaction.js';
 import type { PlannedRun } from '../../src/spec/planned-run.js';
 import { CodeReader, type CodeState } from '../../src/provenance/code-state.js';
-import { interpreterOf } from '../../src/provenance/interpreter.js';
+import { interpreterOf } from '../../src/provenance/packages.js';
 import { readRunRecord } from '../../src/files/run-record-file.js';
 import { Records } from '../../src/supervisor/runs/records.js';
 import { hasProgram } from '../has-program.js';

@@ -23,6 +23,7 @@ const runs = [
   }),
   aRun('A_B8_s1', {
     state: 'failed',
+    reason: 'RuntimeError: mat1 and mat2 shapes cannot be multiplied (32x128 and 64x10)',
     attempt: 3,
     startedAt: now - HOUR,
     exit: { class: 'oom', code: null, signal: null },
@@ -30,6 +31,7 @@ const runs = [
   }),
   aRun('B_B8_s2', {
     state: 'running',
+    reason: 'its shapes are no error',
     attempt: 1,
     startedAt: now - 60_000,
     slot: 'gpu 3',
@@ -74,7 +76,8 @@ describe('a query', () => {
     ['!B8', 'A_binary_s0'],
     ['!(B8)', 'A_binary_s0'],
     ['not not B8', 'A_B8_s1 B_B8_s2'],
-    ['"or"', ''],
+    ['"or"', 'A_B8_s1'],
+    ['"xor"', ''],
     ['status:failed', 'A_B8_s1'],
     ['status:done,running', 'A_binary_s0 B_B8_s2'],
     ['status:FAIL', 'A_B8_s1'],
@@ -92,6 +95,15 @@ describe('a query', () => {
     ['gpu:0', ''],
     ['class:oom', 'A_B8_s1'],
     ['health:nan', 'B_B8_s2'],
+    ['error:"shapes cannot"', 'A_B8_s1'],
+    ['error:runtimeerror', 'A_B8_s1'],
+    ['error:oom,"mat1*(32x128"', 'A_B8_s1'],
+    ['error:"is no error"', ''],
+    ['not error:*', 'A_binary_s0 B_B8_s2'],
+    ['multiplied', 'A_B8_s1'],
+    ['shapes', 'A_B8_s1'],
+    ['A "shapes cannot"', 'A_B8_s1'],
+    ['name:*shapes*', ''],
     ['N=64', 'A_binary_s0'],
     ['N=64.0', 'A_binary_s0'],
     ['N = 64', 'A_binary_s0'],
@@ -198,7 +210,7 @@ const order = fc.constantFrom('>' as const, '<' as const, '>=' as const, '<=' as
 const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) ? 0 : value));
 
 const term: fc.Arbitrary<RunQuery> = fc.oneof(
-  fc.record({ kind: fc.constant('name' as const), text: someText }),
+  fc.record({ kind: fc.constant('word' as const), text: someText }),
   fc.constantFrom(...fieldNames).chain((field) =>
     fc.record({
       kind: fc.constant('field' as const),
@@ -323,6 +335,11 @@ describe('completion', () => {
     { typed: 'status:"f', from: 7, offers: ['failed'] },
   ])('of $typed offers $offers', ({ typed, from, offers }) => {
     expect(completions(typed, typed.length, runs)).toEqual({ from, candidates: offers });
+  });
+
+  it('offers of an error what precedes its first number', () => {
+    const typed = 'error:';
+    expect(completions(typed, typed.length, runs).candidates).toEqual(['"RuntimeError: mat"']);
   });
 
   it('looks at what stands before the cursor', () => {

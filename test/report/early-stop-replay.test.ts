@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UserError } from '../../src/base/user-error.js';
-import { parseObjective, parseRule, wouldStop } from '../../src/report/early-stop-replay.js';
-import { wouldStopLines } from '../../src/report/early-stop-lines.js';
+import { parseObjective, parseRule, wouldStop, wouldStopLines } from '../../src/report/early-stop-replay.js';
 
 let sweep = '';
 beforeEach(() => {

@@ -2,11 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nextDeadline } from '../../src/scheduler/lifecycle/deadlines.js';
 import type { SchedulerEvent } from '../../src/scheduler/event.js';
-import { isIdle } from '../../src/scheduler/lifecycle/idle.js';
 import { restored, Snapshot, snapshotOf } from '../../src/scheduler/snapshot.js';
 import type { SchedulerState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
-import { isSettled, waitingReason } from '../../src/scheduler/placement/waiting-reason.js';
+import { isIdle, isSettled, waitingReason } from '../../src/scheduler/placement/waiting-reason.js';
 import { asked, ended, id, play, slots, started, submitted } from './play.js';
 
 const inPortions = (event: SchedulerEvent, portion: number) => ({ ...event, portion }) as SchedulerEvent;

@@ -28,9 +28,9 @@ const shown = new WeakMap<WindowStore, Shown>();
 export function frameOf(store: WindowStore): readonly Line[] {
   const window = shown.get(store) ?? mounted(store);
   const { surface } = window;
-  surface.resize(store.size);
-  // Effects of a commit may ask for another.
-  window.mounted.flush();
+  const { width, height } = surface.size();
+  // A surface that is told its size is written whole.
+  if (width !== store.size.width || height !== store.size.height) surface.resize(store.size);
   window.mounted.flush();
   surface.frame();
   if (window.failure !== undefined) throw window.failure;
@@ -48,6 +48,8 @@ function mounted(store: WindowStore): Shown {
   const surface = new Surface(target, themeFor({ colours: 256, ascii: false }), store.size, fail);
   const window: Shown = { surface, mounted: mountApp({ store, surface, onError: fail }), failure: undefined };
   shown.set(store, window);
+  // The first commit takes the drawing over from Ink, the second has the components.
+  window.mounted.flush();
   const close = store.close.bind(store);
   store.close = () => {
     window.mounted.unmount();

@@ -54,6 +54,34 @@ describe('what the terminal can show', () => {
   });
 });
 
+describe('what some terminals can do besides', () => {
+  it('is used for keys where the terminal says so, and put back on leaving', async () => {
+    const terminal = await start();
+    expect(terminal.output).toContain('\u001b[?u');
+    expect(terminal.output).not.toContain('\u001b[>1u');
+    terminal.write('\u001b[?0u');
+    await expect.poll(() => terminal.output).toContain('\u001b[>1u');
+    terminal.write('\u001b[113u');
+    await expectRestored(terminal);
+    expect(terminal.output).toContain('\u001b[<u');
+  });
+
+  it('is used for links to run directories where the terminal is known to have them', async () => {
+    const terminal = await start({ environment: { TERM: 'xterm-kitty' }, size: [140, 30] });
+    terminal.write('2\u001b[B\u001b[B');
+    const link = /\u001b\]8;;file:\/\/[^/]*\/runs\/abcd\/[\w-]+\u001b\\/;
+    await expect.poll(() => terminal.output).toMatch(link);
+    expect(terminal.output).toMatch(/\u001b\]8;;\u001b\\/);
+  });
+
+  it('is left alone where nothing is known of it', async () => {
+    const terminal = await start({ size: [140, 30] });
+    terminal.write('2\u001b[B\u001b[B');
+    await terminal.waitFor((rows) => rows.some((row) => row.includes('/runs/abcd/')));
+    expect(terminal.output).not.toContain('\u001b]8;');
+  });
+});
+
 describe('the window', () => {
   it('stands a storm of sizes, and then fits the last', async () => {
     const terminal = await start();

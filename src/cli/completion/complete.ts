@@ -8,8 +8,7 @@ import { runsDirectory } from '../options.js';
 import { print } from '../terminal.js';
 import { launchOptions } from '../verb-options.js';
 import { verbs } from '../verb-table.js';
-import { candidates, type Known } from './candidates.js';
-import { forShell, typedLine } from './command-line.js';
+import { candidates, forShell, type Known, typedLine } from './candidates.js';
 
 /**
  * `memrl-tui __complete SHELL LINE`: one candidate on each line for the word at the end of the line. Says nothing where it

@@ -15,7 +15,7 @@ export type Place = {
 };
 
 export const topics = ['Machine', 'Terminal', 'Runs directory', 'Limits', 'Survival'] as const;
-export type Topic = (typeof topics)[number];
+type Topic = (typeof topics)[number];
 
 /** One thing to look at. `look` changes nothing, and is given up after `patienceMs` (default 2 s). */
 export type Check = {

@@ -1,13 +1,9 @@
 import { type Check, type Checked, type Finding, type Place, warn } from './check.js';
-import { durability, place, space } from './disk.js';
-import { gpus, mps } from './gpus.js';
+import { durability, place, socketFolder, space, stateFolder, supervisor } from './runs-directory.js';
 import { memory, openFiles, processes, watches } from './limits.js';
-import { preferences } from './preferences.js';
-import { clock, git, node, python } from './programs.js';
-import { secrets } from './secrets.js';
-import { socketFolder, stateFolder, supervisor } from './supervisor.js';
-import { cgroups, hostConfig, logout } from './survival.js';
-import { characters, multiplexer, terminal } from './terminal.js';
+import { clock, git, gpus, mps, node, python } from './machine.js';
+import { cgroups, hostConfig, logout, secrets } from './survival.js';
+import { characters, multiplexer, preferences, terminal } from './terminal.js';
 
 /** All that `doctor` looks at, in the order in which it is shown. */
 export const checks: readonly Check[] = [

@@ -4,15 +4,13 @@ import type { Parameters } from '../../base/scalar.js';
 import { readRunRecord } from '../../files/run-record-file.js';
 import { everyPoint } from '../../metrics/bounded-series.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
+import { countingIn } from '../../report/counting-metrics.js';
 import { readRuns } from '../../report/read-runs.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../../report/sweep-outline.js';
-import { csvLine, type CsvValue } from '../../text/csv.js';
 import { terminalJson } from '../../text/display-text.js';
 
-export const exportFormats = ['csv', 'json', 'jsonl'] as const;
-export type ExportFormat = (typeof exportFormats)[number];
-export const metricChoices = ['last', 'all'] as const;
-export type MetricChoice = (typeof metricChoices)[number];
+export type ExportFormat = 'csv' | 'json' | 'jsonl';
+export type MetricChoice = 'last' | 'all';
 
 /** A sweep as lines of text. `last`: a row for each run; `all`: a row for each value of each metric, made as it is asked for. */
 export function exportLines(
@@ -21,8 +19,12 @@ export function exportLines(
   metrics: MetricChoice,
 ): Iterable<string> {
   if (metrics === 'all') return formatted(valueRows(sweep.name, sweep.directory), format);
-  const rows = runRows(sweep.name, sweep.directory);
-  return format === 'csv' ? runTableCsv(rows, shownFirst(readOutline(sweep.directory))) : formatted(rows, format);
+  const choice = shownFirst(readOutline(sweep.directory));
+  const counting = new Set<string>();
+  const note = (read: RunMetrics) => countingIn(read, choice).forEach((key) => counting.add(key));
+  const rows = runRows(sweep.name, sweep.directory, note);
+  if (format !== 'csv') return formatted(rows, format);
+  return runTableCsv(rows, (keys) => inMetricOrder(keys, choice, counting));
 }
 
 function* formatted(rows: Iterable<object>, format: ExportFormat): Generator<string> {
@@ -53,15 +55,18 @@ function* valueCsv(rows: Iterable<object>): Generator<string> {
 
 type CsvColumn = { title: string; of: (row: RunRow) => CsvValue };
 
+/** Puts the metrics that there are in their order. */
+type InOrder = (keys: readonly string[]) => string[];
+
 /** The runs as CSV lines, titles first: what each run is, its parameters, its last metrics. */
-function runTableCsv(rows: readonly RunRow[], choice: MetricsToShow): string[] {
-  const columns = columnsOf(rows, choice);
+function runTableCsv(rows: readonly RunRow[], inOrder: InOrder): string[] {
+  const columns = columnsOf(rows, inOrder);
   return [csvLine(columns.map(({ title }) => title)), ...rows.map((row) => csvLine(columns.map(({ of }) => of(row))))];
 }
 
 const facts = ['sweep', 'group', 'subgroup', 'name', 'state', 'attempts', 'startedAt', 'endedAt', 'seconds'] as const;
 
-function columnsOf(rows: readonly RunRow[], choice: MetricsToShow): CsvColumn[] {
+function columnsOf(rows: readonly RunRow[], inOrder: InOrder): CsvColumn[] {
   const columns: CsvColumn[] = facts.map((fact) => ({ title: fact, of: (row) => row[fact] }));
   const taken = new Set<string>(facts);
   // A metric may have the name of a parameter: the later one says what it is.
@@ -75,16 +80,16 @@ function columnsOf(rows: readonly RunRow[], choice: MetricsToShow): CsvColumn[] 
       Object.hasOwn(parameters, key) ? parameterText(parameters[key]!) : null,
     );
   }
-  for (const key of inMetricOrder(keysOf(rows.map(({ metrics }) => metrics)), choice)) {
+  for (const key of inOrder(keysOf(rows.map(({ metrics }) => metrics)))) {
     add('metric', key, ({ metrics }) => (Object.hasOwn(metrics, key) ? (metrics[key] ?? 'NaN') : null));
   }
   return columns;
 }
 
 /** What the sweep shows, then what its groups do: one table has the runs of all. */
-function shownFirst({ groups, metrics }: SweepOutline): MetricsToShow {
+function shownFirst({ groups, metrics, judgedBy }: SweepOutline): MetricsToShow {
   const show = [...new Set([metrics, ...groups.map((group) => group.metrics)].flatMap((said) => said.show))];
-  return { show, x: metrics.x ?? 'step' };
+  return { show, x: metrics.x ?? 'step', judgedBy };
 }
 
 function parameterText(value: RunRow['parameters'][string]): CsvValue {
@@ -122,10 +127,12 @@ type ValueRow = {
   value: number | null;
 };
 
-/** A row for each run below the directory, in natural order of name. */
-function runRows(sweep: string, sweepDirectory: string): RunRow[] {
+/** A row for each run below the directory, in natural order of name. `note`: told of the metrics of each while they are there. */
+function runRows(sweep: string, sweepDirectory: string, note: (read: RunMetrics) => void): RunRow[] {
   return readRuns(sweepDirectory).map((run) => {
-    const metrics = metricsOf(run).last();
+    const read = metricsOf(run);
+    note(read);
+    const metrics = read.last();
     const { name, group, state, parameters } = run;
     return { sweep, group, subgroup: subgroupOf(run), name, state, ...lifeOf(run), parameters, metrics };
   });
@@ -140,7 +147,8 @@ function* valueRows(sweep: string, sweepDirectory: string): Generator<ValueRow> 
   for (const run of readRuns(sweepDirectory)) {
     const metrics = metricsOf(run);
     const head = { sweep, group: run.group, subgroup: subgroupOf(run), name: run.name };
-    for (const metric of inMetricOrder(metrics.keys(), metricsToShow(outline, run.group))) {
+    const choice = metricsToShow(outline, run.group);
+    for (const metric of inMetricOrder(metrics.keys(), choice, new Set(countingIn(metrics, choice)))) {
       const { x, y } = metrics.series(metric);
       for (let index = 0; index < y.length; index++) {
         yield { ...head, step: finite(x[index]!), metric, value: finite(y[index]!) };
@@ -172,4 +180,20 @@ function lifeOf({ directory }: ReportedRun): Pick<RunRow, 'attempts' | 'startedA
 
 function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
+}
+
+type CsvValue = string | number | boolean | null | undefined;
+
+/**
+ * One line of a CSV file (RFC 4180), without its end. Nothing is an empty field, and an empty text is `""`, so that they can be
+ * told apart. By hand: to tell a library so takes as many lines, and fourteen times the bytes.
+ */
+export function csvLine(values: readonly CsvValue[]): string {
+  return values.map(csvField).join(',');
+}
+
+function csvField(value: CsvValue): string {
+  if (value === null || value === undefined) return '';
+  const text = String(value);
+  return text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

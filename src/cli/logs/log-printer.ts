@@ -17,7 +17,7 @@ export type LogOptions = {
 };
 
 /** Where the output goes: text that ends no line, and bytes. */
-export type LogOutput = {
+type LogOutput = {
   readonly text: (text: string | Painted) => void;
   readonly bytes: (bytes: Uint8Array) => void;
   /** Resolves once all of it is out: until then it is kept in memory. */

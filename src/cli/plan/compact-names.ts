@@ -1,37 +1,46 @@
 /**
  * Names as a person would write them down: what they share once, and what differs in braces, as a shell expands it:
- * `A_N1024_B4_s{0,1,2}`. When that is wider than `width`: the first, the last and how many there are.
+ * `A_N1024_B{4,8}_s{0,1,2}`. When that is wider than `width`: the first, the last and how many there are. Words and numbers
+ * stay whole.
  */
 export function compactNames(names: readonly string[], width: number): string {
   const [first, ...others] = names;
   if (first === undefined) return '';
   if (others.length === 0) return first;
-  const braced = inBraces(names);
+  const words = names.map(wordsOf);
+  const braced = asProduct(names, words) ?? inBraces(words);
   if (braced.length <= width) return braced;
   return `${first} … ${others.at(-1)!} (${names.length})`;
 }
 
-function inBraces(names: readonly string[]): string {
-  const start = wordStart(names, sharedStart(names));
-  const rest = names.map((name) => name.slice(start));
-  const end = wordStart(rest.map(reversed), sharedStart(rest.map(reversed)));
-  const middle = rest.map((name) => name.slice(0, name.length - end));
-  return `${names[0]!.slice(0, start)}{${middle.join(',')}}${end === 0 ? '' : rest[0]!.slice(-end)}`;
+/** Numbers with their decimals and exponents, words of letters, and what stands between them. */
+function wordsOf(name: string): string[] {
+  return name.match(/\d+(?:\.\d+)?(?:[eE][-+]?\d+(?![\p{L}]))?|\p{L}+|./gsu) ?? [];
 }
 
-/** A number is not torn apart: `{16,1024}` and `{0,0.5}` instead of `1{6,024}` and `0{,.5}`. */
-function wordStart(names: readonly string[], shared: number): number {
-  const cut = (name: string) => /\d/.test(name[shared - 1] ?? '') && /[\d.]/.test(name[shared] ?? '');
-  return names.some(cut) ? shared - /[\d.]*$/.exec(names[0]!.slice(0, shared))![0].length : shared;
+/** Each place at which they differ in braces of its own, where the names are all combinations of these; else null. */
+function asProduct(names: readonly string[], words: readonly string[][]): string | null {
+  const [first] = words;
+  if (words.some(({ length }) => length !== first!.length)) return null;
+  const choices = first!.map((_, place) => [...new Set(words.map((own) => own[place]!))]);
+  const count = choices.reduce((product, { length }) => product * length, 1);
+  if (count !== new Set(names).size || count !== names.length) return null;
+  return choices.map((values) => (values.length === 1 ? values[0]! : `{${values.join(',')}}`)).join('');
 }
 
-function sharedStart(names: readonly string[]): number {
-  const [first, ...others] = names;
+/** The words that all of them begin with, and those that all end with, outside. */
+function inBraces(words: readonly string[][]): string {
+  const start = sharedStart(words);
+  const rest = words.map((own) => own.slice(start));
+  const end = sharedStart(rest.map((own) => own.toReversed()));
+  const middle = rest.map((own) => own.slice(0, own.length - end).join(''));
+  const [first] = rest;
+  return `${words[0]!.slice(0, start).join('')}{${middle.join(',')}}${first!.slice(first!.length - end).join('')}`;
+}
+
+function sharedStart(words: readonly string[][]): number {
+  const [first, ...others] = words;
   let length = 0;
-  while (length < first!.length && others.every((name) => name[length] === first![length])) length += 1;
+  while (length < first!.length && others.every((own) => own[length] === first![length])) length += 1;
   return length;
-}
-
-function reversed(name: string): string {
-  return [...name].reverse().join('');
 }

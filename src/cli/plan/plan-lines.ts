@@ -9,7 +9,7 @@ import { wrap, wrapCommand } from '../../text/wrap.js';
 import { compactNames } from './compact-names.js';
 import type { Planned } from './plan-json.js';
 
-export type PlanOptions = {
+type PlanOptions = {
   /** Columns to lay out in. */
   readonly width: number;
   /** The command of every run instead of the first of each group, and every run by name. */

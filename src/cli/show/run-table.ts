@@ -1,4 +1,5 @@
-import { defaultMetric } from '../../analysis/metric-order.js';
+import { elapsedMs } from '../../analysis/forecast/busy-time.js';
+import { defaultMetric, metricHeading } from '../../analysis/metric-order.js';
 import { grouped } from '../../base/group-by.js';
 import type { RunSummary, RunWord, SweepSummary } from '../../client/fleet.js';
 import { displayText } from '../../text/display-text.js';
@@ -7,7 +8,7 @@ import { narrowNumber } from '../../text/numbers.js';
 import { type Column, tableLines } from '../../text/table.js';
 import type { Line, Painted } from '../terminal.js';
 
-export type RunTableOptions = {
+type RunTableOptions = {
   readonly sweeps: ReadonlyMap<string, SweepSummary>;
   /** Columns of the terminal. */
   readonly width: number;
@@ -56,29 +57,34 @@ function columnsOf(runs: readonly RunSummary[], { sweeps, now }: RunTableOptions
 function metricColumn(runs: readonly RunSummary[], sweeps: RunTableOptions['sweeps']): Column[] {
   const groupOf = ({ sweep, group }: RunSummary) => JSON.stringify([sweep, group]);
   const metrics = new Map(grouped(runs, groupOf).map((members) => [groupOf(members[0]!), metricOf(members, sweeps)]));
-  const keyOf = (run: RunSummary) => metrics.get(groupOf(run)) ?? undefined;
-  const keys = new Set(runs.flatMap((run) => keyOf(run) ?? []));
-  if (keys.size === 0) return [];
+  const metricFor = (run: RunSummary) => metrics.get(groupOf(run)) ?? null;
+  const headings = new Set(runs.flatMap((run) => metricFor(run)?.heading ?? []));
+  if (headings.size === 0) return [];
   const cells = runs.map((run) => {
-    const key = keyOf(run);
-    if (key === undefined || !Object.hasOwn(run.metrics, key)) return '';
-    const value = run.metrics[key];
-    const text = narrowNumber(value ?? Number.NaN);
-    return keys.size === 1 ? text : `${displayText(key)} ${text}`;
+    const metric = metricFor(run);
+    if (metric === null || !Object.hasOwn(run.metrics, metric.key)) return '';
+    const text = narrowNumber(run.metrics[metric.key] ?? Number.NaN);
+    return headings.size === 1 ? text : `${displayText(metric.heading)} ${text}`;
   });
-  return [{ title: keys.size === 1 ? displayText([...keys][0]!) : 'metric', align: 'right', spare: 1, cells }];
+  return [{ title: headings.size === 1 ? displayText([...headings][0]!) : 'metric', align: 'right', spare: 1, cells }];
 }
 
-function metricOf(runs: readonly RunSummary[], sweeps: RunTableOptions['sweeps']): string | null {
+/** The metric that stands for the runs of a group, and what to call it. */
+type Standing = { key: string; heading: string };
+
+function metricOf(runs: readonly RunSummary[], sweeps: RunTableOptions['sweeps']): Standing | null {
   const { sweep, group } = runs[0]!;
   const known = sweeps.get(sweep);
   const choice = known?.groups.find(({ name }) => name === group)?.shown ?? known ?? { show: [], x: 'step' };
-  return defaultMetric(new Set(runs.flatMap(({ metrics }) => Object.keys(metrics))), choice);
+  const counting = new Set(runs.flatMap((run) => run.counting ?? []));
+  const key = defaultMetric(new Set(runs.flatMap(({ metrics }) => Object.keys(metrics))), choice, counting);
+  return key === null ? null : { key, heading: metricHeading(key, choice, counting) };
 }
 
 /** How long it is up, or was, in its last attempt. */
-function timeOf({ startedAt, endedAt }: RunSummary, now: number): string {
-  return startedAt === null ? '' : shortDuration((endedAt ?? now) - startedAt);
+function timeOf(run: RunSummary, now: number): string {
+  const elapsed = elapsedMs(run, now);
+  return elapsed === null ? '' : shortDuration(elapsed);
 }
 
 function progressOf({ progress, state }: RunSummary): string {

@@ -1,10 +1,10 @@
 import { tmpdir } from 'node:os';
+import { wrap } from '../../text/wrap.js';
 import { capabilitiesOf } from '../../tui/terminal/capabilities.js';
 import { themeFor } from '../../tui/terminal/theme.js';
-import type { Tone } from '../../tui/widgets/span.js';
-import type { Checked, Place } from '../doctor/check.js';
+import { type Line, span, type Tone } from '../../tui/widgets/span.js';
+import { type Checked, type Finding, type Place, topics } from '../doctor/check.js';
 import { checks, examine } from '../doctor/checks.js';
-import { doctorLines } from '../doctor/doctor-lines.js';
 import { definedEnvironment, type LaunchOptions, runsPath } from '../options.js';
 import { isTerminal, leave, outputWidth, print, printJson, terminalSize } from '../terminal.js';
 
@@ -37,4 +37,65 @@ function printLines(checked: readonly Checked[], wantsAscii: boolean): void {
   const look = (tone: Tone) => (isTerminal() ? theme.sgr(tone, 'none') : '');
   const lines = doctorLines(checked, outputWidth());
   print(lines.map((line) => line.map(({ text, tone }) => ({ text: theme.glyphs(text), look: look(tone) }))));
+}
+
+const looks: Record<Finding['state'], { glyph: string; tone: Tone }> = {
+  ok: { glyph: '✓', tone: 'good' },
+  warn: { glyph: '!', tone: 'warn' },
+  bad: { glyph: '✗', tone: 'bad' },
+};
+
+/** Columns before what was found: the margin, the glyph and the blank behind it. */
+const MARGIN = 4;
+const GAP = 2;
+/** Stands for a blank at which no line ends; a private-use character that no finding has. */
+const UNBROKEN = '\uE000';
+/** Longer lines are hard to read. */
+const WIDEST = 100;
+
+/** The findings by topic, what was found beside the name, and the way out below. No line is wider than `width`. */
+export function doctorLines(checks: readonly Checked[], width: number): Line[] {
+  const names = Math.max(...checks.map(({ name }) => name.length));
+  const lines = topics.flatMap((topic) => {
+    const own = checks.filter((check) => check.topic === topic);
+    if (own.length === 0) return [];
+    return [[span(topic, 'title')], ...own.flatMap((check) => rows(check, names, Math.min(width, WIDEST))), []];
+  });
+  return [...lines, verdict(checks)];
+}
+
+function rows({ name, state, found, fix }: Checked, names: number, width: number): Line[] {
+  const indent = MARGIN + names + GAP;
+  const { glyph, tone } = looks[state];
+  const [first = '', ...rest] = wrapped(found, width - indent);
+  const advice = fix === undefined ? [] : wrapped(fix, width - indent - 2);
+  return [
+    [span('  '), span(glyph, tone), span(` ${name.padEnd(names + GAP)}`, 'strong'), span(first, 'plain')],
+    ...rest.map((text): Line => [span(' '.repeat(indent)), span(text, 'plain')]),
+    ...advice.map((text, index): Line => [
+      span(' '.repeat(indent)),
+      span(index === 0 ? '→ ' : '  ', tone),
+      span(text, 'dim'),
+    ]),
+  ];
+}
+
+/** A command in backticks is not broken: it is there to be copied. */
+function wrapped(text: string, width: number): string[] {
+  const whole = text.replace(/`[^`]*`/g, (command) => command.replaceAll(' ', UNBROKEN));
+  return wrap(whole, width, '').map((line) => line.replaceAll(UNBROKEN, ' '));
+}
+
+function verdict(checks: readonly Checked[]): Line {
+  const count = (state: Finding['state']) => checks.filter((check) => check.state === state).length;
+  const bad = count('bad');
+  const warned = count('warn');
+  const also = warned === 0 ? '' : `, ${things(warned)} could be improved`;
+  if (bad > 0) return [span(`${things(bad)} must be fixed${also}.`, 'bad')];
+  if (warned > 0) return [span(`Everything works${also}.`, 'warn')];
+  return [span('No problems found.', 'good')];
+}
+
+function things(count: number): string {
+  return count === 1 ? '1 thing' : `${count} things`;
 }

@@ -1,9 +1,12 @@
+import { busyMs, busyTimeOf } from '../../analysis/forecast/busy-time.js';
+import { forecastOf, forecastSetting } from '../../analysis/forecast/forecast.js';
 import type { Fleet, RunSummary, SweepSummary } from '../../client/fleet.js';
 import { knownSweeps, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { countsLine, progressLine } from '../plain/progress-line.js';
 import { runStatus } from '../show/run-table.js';
 import { slotLines, slotsStatus } from '../show/slot-lines.js';
+import { shortDuration } from '../../text/duration.js';
 import { displayText } from '../../text/display-text.js';
 import { outputWidth, print, printJson } from '../terminal.js';
 
@@ -32,7 +35,7 @@ function sweepLines(fleet: Fleet, { name, groups }: SweepSummary): string[] {
   const runs = runsOf(fleet, name);
   const widest = Math.max(0, ...groups.map((group) => group.name.length));
   return [
-    `${name}: ${stateOf(runs)} · ${progressLine(runs)}`,
+    [`${name}: ${stateOf(runs)}`, progressLine(runs), ...timeWords(fleet, runs)].join(' · '),
     ...groups.map((group) => {
       const own = runs.filter((run) => run.group === group.name);
       return `  ${group.name.padEnd(widest)}  ${countsLine(own)}${group.title === null ? '' : `  ${displayText(group.title)}`}`;
@@ -40,12 +43,30 @@ function sweepLines(fleet: Fleet, { name, groups }: SweepSummary): string[] {
   ];
 }
 
+/** `3m12s, about 2m05s left`: the time in which a run was up, and what the window says of the rest. */
+function timeWords(fleet: Fleet, runs: readonly RunSummary[]): string[] {
+  const now = Date.now();
+  const busy = busyTimeOf(runs);
+  const left = secondsLeft(fleet, runs, now);
+  const words = [
+    ...(busy === null ? [] : [shortDuration(busyMs(busy, now))]),
+    ...(left === null ? [] : [`about ${shortDuration(left * 1000)} left`]),
+  ];
+  return words.length === 0 ? [] : [words.join(', ')];
+}
+
+function secondsLeft(fleet: Fleet, runs: readonly RunSummary[], now: number): number | null {
+  return forecastOf([...fleet.runs.values()], forecastSetting(fleet, now))(runs);
+}
+
 /** The contract for scripts. Times are ISO 8601. */
 function sweepStatus(fleet: Fleet, { name, groups }: SweepSummary): object {
   const runs = runsOf(fleet, name);
+  const left = secondsLeft(fleet, runs, Date.now());
   return {
     sweep: name,
     state: stateOf(runs),
+    etaSeconds: left === null ? null : Math.round(left),
     problem: fleet.status.problem,
     slots: slotsStatus(fleet.status),
     groups: groups.map((group) => ({

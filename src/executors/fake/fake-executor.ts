@@ -85,7 +85,7 @@ export class FakeMachine {
 }
 
 /** One run that is none. */
-export class FakeAttempt {
+class FakeAttempt {
   readonly pid: number;
   readonly #isDeaf: boolean;
   readonly #ended: (() => void)[] = [];

@@ -1,11 +1,11 @@
-import { closeSync, linkSync, mkdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { basename, join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { exitCodeIn } from '../../contract/run-record.js';
 import { fileSystemTime } from '../../files/file-system-time.js';
 import { openForAppending, readRegular, statRegular, textOrNull } from '../../files/regular-file.js';
-import { writeFresh } from '../../files/whole-file.js';
+import { linkNew, writeFresh } from '../../files/whole-file.js';
 import { type Claim, parseClaim, type ShellWords, shellWords, surrender, withdrawalLine } from './claim-text.js';
 
 /** Of the files that a shim writes, bytes. */
@@ -71,11 +71,7 @@ export function withdraw(directory: string): { neverRan: boolean } | null {
   const neverRan = madeAt !== null && !isBeforeBoot(madeAt, directory);
   writeFresh(draft, withdrawalLine(neverRan));
   try {
-    linkSync(draft, path);
-    return { neverRan };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return null;
-    throw error;
+    return linkNew(draft, path) ? { neverRan } : null;
   } finally {
     unlinkSync(draft);
   }

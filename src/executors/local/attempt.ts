@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { RunId } from '../../base/ids.js';
 import { bootId, identityOf, isAlive, type ProcessIdentity, readStat } from '../../processes/process-identity.js';
-import type { ProcessEntry } from '../../processes/process-table.js';
+import type { ProcessEntry, ProcessTable } from '../../processes/process-table.js';
 import { keyOf, type Tree } from '../../processes/process-tree.js';
 import type { Ending } from '../executor.js';
 import { attemptDirectory, readClaim } from './attempt-files.js';
@@ -14,8 +14,16 @@ export function newAttempt(
 ): Attempt {
   const startedAt = child === null ? -Infinity : performance.now();
   return {
-    ...{ ...which, child, startedAt, identity: null, command: null, stopped: false, paused: false, killedAt: null },
-    ...{ seen: new Set<string>(), orphan: null, unreadSince: null, ending: null, endedAt: 0, trouble: null },
+    ...{ ...which, child, startedAt, identity: null, command: null, stopped: false, paused: false, bereaved: false },
+    ...{
+      killedAt: null,
+      seen: new Set<string>(),
+      orphan: null,
+      unreadSince: null,
+      ending: null,
+      endedAt: 0,
+      trouble: null,
+    },
   };
 }
 
@@ -43,6 +51,8 @@ export type Attempt = {
   stopped: boolean;
   /** We have made it stand still. */
   paused: boolean;
+  /** While it stood still, its command was dead and its shim was not, when they were last looked at. */
+  bereaved: boolean;
   /** When SIGKILL was sent to all of it. */
   killedAt: number | null;
   /** Its shim died without a word; null: it lives, or has told the end. */
@@ -161,5 +171,54 @@ function remember(pid: number, seen: Set<string>): void {
     if (stat === null) continue;
     seen.add(keyOf(stat));
     waiting.push(...(childrenOf(child) ?? []));
+  }
+}
+
+/** Between looks at attempts whose command has not come up yet, ms. */
+const NAMING_MS = 50;
+/** Of them, so many are looked at in one go: 0.1 ms each. */
+const NAMED_AT_ONCE = 50;
+
+type NamingTools = {
+  isWatched: (attempt: Attempt) => boolean;
+  table: ProcessTable;
+  /** The run's own process is known now. */
+  named: (attempt: Attempt) => void;
+};
+
+/** Learns who the runs' own processes are. Most runs of a moment are over before anyone has asked. */
+export class Naming {
+  readonly #tools: NamingTools;
+  /** Whose command is not known yet. */
+  readonly #unnamed = new Set<Attempt>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(tools: NamingTools) {
+    this.#tools = tools;
+  }
+
+  add(attempt: Attempt): void {
+    this.#unnamed.add(attempt);
+    this.#timer ??= setTimeout(() => this.#look(), NAMING_MS).unref();
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #look(): void {
+    const { isWatched, table, named } = this.#tools;
+    this.#timer = null;
+    for (const attempt of [...this.#unnamed].slice(0, NAMED_AT_ONCE)) {
+      const isOnTheWay = isWatched(attempt) && attempt.ending === null && attempt.orphan === null;
+      this.#unnamed.delete(attempt);
+      if (isOnTheWay && !isNamed(attempt, () => table.inThisTurn())) {
+        // To the end of the line.
+        this.#unnamed.add(attempt);
+        continue;
+      }
+      if (isOnTheWay) named(attempt);
+    }
+    if (this.#unnamed.size > 0) this.#timer = setTimeout(() => this.#look(), NAMING_MS).unref();
   }
 }

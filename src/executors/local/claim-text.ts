@@ -14,7 +14,7 @@ import type { HostIdentity } from '../../processes/host-identity.js';
 import { type ProcessIdentity, parseIdentity } from '../../processes/process-identity.js';
 
 /** Where the shim ran, beside the boot id of its identity. */
-export type Place = Omit<HostIdentity, 'bootId'>;
+type Place = Omit<HostIdentity, 'bootId'>;
 
 /**
  * Who owns an attempt. `unreadable`: someone has created the file and its line is not there (yet, or the disk was full).

@@ -59,13 +59,18 @@ export class EndWatch {
 
   /** To be called when an attempt is watched that cannot tell its end, or is to come to it. */
   look(): void {
-    if (this.#looking !== null) return;
+    if (this.#looking === null) this.#lookSince(performance.now());
+  }
+
+  #lookSince(since: number): void {
     // A thousand adopted runs cost 30 ms a look, so the looks get rarer with them.
-    const wait = Math.max(LOOK_MS, this.#tools.attempts.size);
+    const dueAt = since + Math.max(LOOK_MS, this.#tools.attempts.size);
     this.#looking = setTimeout(() => {
       this.#looking = null;
-      this.#lookAtAll();
-    }, wait).unref();
+      // A supervisor that comes up adopts a thousand after it has asked for a look at the first.
+      if (this.#tools.attempts.size > dueAt - since) this.#lookSince(since);
+      else this.#lookAtAll();
+    }, dueAt - performance.now()).unref();
   }
 
   /** Ends of one moment share one look. */

@@ -45,7 +45,7 @@ export function carried(
 /** The shell that `/bin/sh` is, by its name. */
 const systemShell = shellAt('/bin/sh');
 
-export function shellAt(path: string): string {
+function shellAt(path: string): string {
   try {
     return basename(realpathSync(path));
   } catch {

@@ -16,11 +16,10 @@ import type {
   TakenOver,
 } from '../executor.js';
 import { attemptDirectory, giveUp } from './attempt-files.js';
-import { type Attempt, FamilyWatch, newAttempt } from './attempt.js';
+import { type Attempt, FamilyWatch, Naming, newAttempt } from './attempt.js';
 import { type CgroupHome, OomWatch, openCgroupHome, release } from './cgroup-home.js';
 import { EndWatch } from './end-watch.js';
 import { provenEnding } from './ending.js';
-import { Naming } from './naming.js';
 import { Orders } from './orders.js';
 import { isLed } from './orphan.js';
 import { startAttempt } from './start-attempt.js';
@@ -205,8 +204,11 @@ export class LocalExecutor implements Executor {
     if (attempt.trouble !== null) this.#listener.troubled(attempt.id, attempt.trouble);
     // Its shim stands still, too, and cannot tell that the command was killed.
     const isDead = attempt.paused && attempt.command !== null && !isAlive(attempt.command);
-    // Where the shim was killed with it, what is left stands still until a person says otherwise.
-    if (isDead && isLed(attempt) && isAlive(attempt.identity!)) this.continue(attempt.id);
+    // Where the shim was killed with it, what is left stands still until a person says otherwise. Of two that are killed
+    // together one may be seen to be dead before the other, so that is believed at the second look.
+    const isBereaved = isDead && isLed(attempt) && isAlive(attempt.identity!);
+    if (isBereaved && attempt.bereaved) this.continue(attempt.id);
+    attempt.bereaved = isBereaved;
   }
 
   /** All that can be seen of it is whether it has told its end. */

@@ -2,7 +2,7 @@ import { continueTrees, killTrees, pauseTrees, terminateTrees, type Tree } from 
 import { type Attempt, treeOf } from './attempt.js';
 
 /** An order to the processes of an attempt. */
-export type Order = 'terminate' | 'kill' | 'pause' | 'continue';
+type Order = 'terminate' | 'kill' | 'pause' | 'continue';
 
 const carryOut: Readonly<Record<Order, (trees: readonly Tree[]) => void>> = {
   terminate: terminateTrees,

@@ -29,9 +29,9 @@ import { type Claim, claimLine } from './claim-text.js';
 import { provenEnding, unprovenEnding } from './ending.js';
 
 /** An attempt by its run's directory. */
-export type Which = { directory: string; number: number };
+type Which = { directory: string; number: number };
 
-export type Whereabouts =
+type Whereabouts =
   /** Its shim lives. */
   | { kind: 'led'; identity: ProcessIdentity; cgroup: string | null }
   /** Its shim does not, but others of it do. */

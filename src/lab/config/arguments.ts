@@ -1,6 +1,6 @@
 import { UserError } from '../../base/user-error.js';
-import type { Config, Key, Keys } from './key.js';
 import { nearest } from '../../text/nearest.js';
+import type { Config, Key, Keys } from './key.js';
 
 /** What a command line says: a value for every key, and which keys it named itself. */
 export type Arguments<K extends Keys> = { readonly config: Config<K>; readonly given: ReadonlySet<string> };
@@ -55,4 +55,19 @@ function readValue(name: string, value: string, known: Key<unknown>): unknown {
     `${name}=${value} is not a value of this key.`,
     `Give it a value of type ${known.type.name}, for example ${name}=${writeValue(known.default)}.`,
   );
+}
+
+/** The help text of one command: every key with its type, default and meaning. */
+export function commandHelp(command: string, purpose: string, keys: Keys): string {
+  const rows = Object.entries(keys).map(([name, { type, default: standard, meaning }]) => ({
+    left: `${name}=${writeValue(standard)}`,
+    type: type.name,
+    meaning,
+  }));
+  const leftWidth = Math.max(...rows.map(({ left }) => left.length));
+  const typeWidth = Math.min(24, Math.max(...rows.map(({ type }) => type.length)));
+  const lines = rows.map(
+    ({ left, type, meaning }) => `  ${left.padEnd(leftWidth)}  ${type.padEnd(typeWidth)}  ${meaning}`,
+  );
+  return [`memrl ${command} [key=value …]`, '', purpose, '', 'Keys with their defaults:', ...lines, ''].join('\n');
 }

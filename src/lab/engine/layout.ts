@@ -14,7 +14,7 @@ export type Tensor = {
 };
 
 /** Where the engine's own matrices begin in the flat vector; row-major, [in × out] but for embedding and head. */
-export type Offsets = {
+type Offsets = {
   /** [vocabulary × width] */
   readonly embedding: number;
   readonly layers: readonly LayerOffsets[];
@@ -25,7 +25,7 @@ export type Offsets = {
   readonly size: number;
 };
 
-export type LayerOffsets = {
+type LayerOffsets = {
   readonly attentionNorm: number;
   /** [width × (queries | keys | values)] */
   readonly qkv: number;

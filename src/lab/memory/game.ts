@@ -1,7 +1,7 @@
 import type { Message } from './prompts.js';
 
 /** What a turn earned, and its measurements (means over turns become `env/all/<name>`). */
-export type Verdict = { readonly reward: number; readonly metrics: Readonly<Record<string, number>> };
+type Verdict = { readonly reward: number; readonly metrics: Readonly<Record<string, number>> };
 
 /** The right answer as the model would say it, for teacher forcing. Arrays are aligned with `tokens`. */
 export type Solution = {

@@ -2,10 +2,10 @@ import { assertNever } from '../../base/assert-never.js';
 import { cispo, dro, importanceSampling, ppo, type Objective } from './objective.js';
 
 export const lossFns = ['importance_sampling', 'ppo', 'cispo', 'dro'] as const;
-export type LossFn = (typeof lossFns)[number];
+type LossFn = (typeof lossFns)[number];
 
 /** Values for the losses that take some; null stands for the loss's own standard. */
-export type LossSettings = {
+type LossSettings = {
   readonly clip_low_threshold: number | null;
   readonly clip_high_threshold: number | null;
   readonly beta: number;

@@ -3,7 +3,7 @@ import type { Game } from '../memory/game.js';
 import { signalBits } from '../../analysis/memory-rules.js';
 
 /** How much of the secret the weights hold, in bits; 0 for a uniform guess, log2 N when it is memorised. */
-export type BitsKnown = {
+type BitsKnown = {
   /** By the source system's count: every learnt token of the right answer, ends of messages included. */
   readonly 'test/bits/known_raw_mean': number;
   readonly 'test/bits/known_clamped_mean': number;

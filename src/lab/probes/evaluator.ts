@@ -7,7 +7,7 @@ import { bitsKnown } from './bits-known.js';
 import { testRollouts, type TestSet } from './test-rollouts.js';
 
 /** What an evaluation measures. `constants` are written with every evaluation. */
-export type Examination = {
+type Examination = {
   readonly game: Game;
   readonly test: TestSet;
   readonly bits: boolean;

@@ -7,7 +7,7 @@ import { singleStepGame } from '../memory/single-step.js';
 import { numpyRandint } from '../numpy-random.js';
 
 /** The keys that say which game is played. */
-export type GameConfig = {
+type GameConfig = {
   readonly env_type: 'single_step' | 'multi_step';
   readonly N: number;
   readonly reward_type: RewardType;

@@ -5,7 +5,7 @@ import type { Example } from '../text/role-colon.js';
 type Bundle = { readonly prompt: Int32Array; readonly continuations: Int32Array[]; readonly weights: number[] };
 
 /** What a supervised batch measured. `nll`: mean over learnt tokens, in nats. */
-export type Supervised = { readonly nll: number; readonly tokens: number };
+type Supervised = { readonly nll: number; readonly tokens: number };
 
 /**
  * Forward and backward of the mean cross-entropy over the learnt tokens of a batch. Leaves the gradient in the engine.

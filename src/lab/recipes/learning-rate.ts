@@ -1,4 +1,4 @@
-export type LrSchedule = 'linear' | 'cosine' | 'constant';
+type LrSchedule = 'linear' | 'cosine' | 'constant';
 
 /** Multiplier of the learning rate at step s of S: 1 at the first step, near 0 at the last. */
 export function lrMultiplier(schedule: LrSchedule, step: number, steps: number): number {

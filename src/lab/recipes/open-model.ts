@@ -12,7 +12,7 @@ import { memoryTokenizer } from '../text/memory-vocabulary.js';
 const context = 512;
 
 /** Where a recipe's first weights come from. `resumed` wins: its weights are loaded by whoever resumes. */
-export type ModelSource = {
+type ModelSource = {
   readonly model_name: string;
   readonly load_checkpoint_path: string | null;
   readonly seed: number;

@@ -18,7 +18,7 @@ export type Update = {
 export type Batch = { readonly groups: number; readonly groupSize: number; readonly maxTokens: number };
 
 /** What an update did. `kl…`: sums over `tokens` of sampling minus learner log-probability, and of half its square. */
-export type Updated = {
+type Updated = {
   readonly gradientNorm: number;
   readonly tokens: number;
   readonly kl1: number;

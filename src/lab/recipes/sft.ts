@@ -1,24 +1,26 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
+import { singleStepPrompt } from '../memory/prompts.js';
 import { Evaluator } from '../probes/evaluator.js';
 import { rng, shuffle } from '../rng.js';
 import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
 import type { Row } from '../run/metrics-file.js';
-import type { RunDirectory } from '../run/run-directory.js';
+import { type RunDirectory, writeWhole } from '../run/run-directory.js';
 import { type Ending, isComplete, type Recipe, runRecipe } from '../run/run-recipe.js';
 import type { World } from '../run/world.js';
 import { type Example, supervisedExample } from '../text/role-colon.js';
 import { buildGame } from './build-game.js';
 import { crossEntropy } from './cross-entropy.js';
-import type { sftKeys } from './keys.js';
+import type { sftDataKeys, sftKeys } from './keys.js';
 import { lrMultiplier } from './learning-rate.js';
 import { openModel } from './open-model.js';
 import { adam } from './policy-gradient.js';
 
-export type SftConfig = Config<typeof sftKeys>;
+type SftConfig = Config<typeof sftKeys>;
 
 /** Keys of `sft` that may differ from attempt to attempt. A changed number of epochs also changes the linear schedule. */
 export const sftBudget = new Set(
@@ -217,4 +219,16 @@ function parseJson(line: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Writes `train.jsonl` and `test.jsonl`: the question and the right answer, over and over. */
+export function writeSftData(config: Config<typeof sftDataKeys>, directory: string, log: (line: string) => void): void {
+  const { N, fixed_secret: secret } = config;
+  if (secret >= N)
+    throw new UserError(`The secret ${secret} is not in [0, ${N}).`, `Give fixed_secret a value from 0 to ${N - 1}.`);
+  const line = `${JSON.stringify({ messages: [singleStepPrompt(N), { role: 'assistant', content: String(secret) }] })}\n`;
+  mkdirSync(directory, { recursive: true });
+  writeWhole(join(directory, 'test.jsonl'), line.repeat(config.num_test));
+  writeWhole(join(directory, 'train.jsonl'), line.repeat(config.num_train));
+  log(`${config.num_train} + ${config.num_test} examples of the secret ${secret} below ${N} in ${directory}`);
 }

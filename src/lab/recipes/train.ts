@@ -4,7 +4,7 @@ import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
 import type { Game } from '../memory/game.js';
 import { bitLength } from '../../analysis/memory-rules.js';
-import { multiStepTheory, singleStepTheory } from '../memory/theory.js';
+import { multiStepTheory, singleStepTheory } from '../memory/rewards.js';
 import { objectiveOf } from '../objectives/loss-fn.js';
 import { Evaluator } from '../probes/evaluator.js';
 import { resumeRng, rng, type Rng } from '../rng.js';
@@ -19,7 +19,7 @@ import type { trainKeys } from './keys.js';
 import { openModel } from './open-model.js';
 import { playBatch, update, type Batch, type Update } from './policy-gradient.js';
 
-export type TrainConfig = Config<typeof trainKeys>;
+type TrainConfig = Config<typeof trainKeys>;
 
 /** Keys of `train` that say how long and how often, so that a run may go on with other values of them. */
 export const trainBudget = new Set(

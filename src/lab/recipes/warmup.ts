@@ -18,7 +18,7 @@ import { riseAndFall } from './learning-rate.js';
 import { openModel } from './open-model.js';
 import { adam } from './policy-gradient.js';
 
-export type WarmupConfig = Config<typeof warmupKeys>;
+type WarmupConfig = Config<typeof warmupKeys>;
 
 export const warmupBudget = new Set(
   'check_secrets eval_every log_every save_every keep_checkpoints log_path wandb_project wandb_name'.split(' '),

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CheckpointRow } from '../../contract/checkpoint-row.js';
+import * as z from 'zod';
 import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';
 
@@ -13,3 +13,11 @@ export function checkpointRows(run: string): CheckpointRow[] {
     .map((line) => CheckpointRow.safeParse(parseJsonLine(line)))
     .flatMap((row) => (row.success ? [row.data] : []));
 }
+
+/** A line of `checkpoints.jsonl` (tinker-cookbook layout). `batch`: training steps done. Paths are relative to the run. */
+const CheckpointRow = z.looseObject({
+  name: z.string(),
+  batch: z.int().nonnegative(),
+  state_path: z.string().optional(),
+});
+type CheckpointRow = z.infer<typeof CheckpointRow>;

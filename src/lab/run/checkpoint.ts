@@ -8,7 +8,7 @@ import { readModel, writeModel } from './model-files.js';
 import type { RunDirectory } from './run-directory.js';
 
 /** A point of a run to save. `batch`: training steps done. `state`: plain JSON. */
-export type Point = { readonly name: string; readonly batch: number; readonly state: unknown };
+type Point = { readonly name: string; readonly batch: number; readonly state: unknown };
 
 /** A saved point that was found again. `path`: its directory. */
 export type Resumed = { readonly path: string; readonly batch: number; readonly state: unknown };

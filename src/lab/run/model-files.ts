@@ -10,7 +10,7 @@ import { checkpointRows } from './checkpoint-rows.js';
 /** A model in a directory: its shape, and its weights (Hugging Face names) with the optimizer's moments beside them. */
 const files = { shape: 'model.json', tensors: 'model.safetensors' } as const;
 
-export type SavedModel = {
+type SavedModel = {
   readonly shape: ModelShape;
   readonly weights: Float32Array;
   /** null when only weights were saved. */

@@ -30,7 +30,7 @@ export type Recipe = {
   readonly words: () => string;
 };
 
-export type Job = {
+type Job = {
   readonly world: World;
   readonly directory: RunDirectory;
   readonly schedule: Schedule;

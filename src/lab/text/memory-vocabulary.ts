@@ -32,5 +32,4 @@ const tokens = [
 ];
 
 export const memoryTokenizer: Tokenizer = createTokenizer(tokens);
-export const beginningId = memoryTokenizer.id(beginning);
 export const endingId = memoryTokenizer.id(ending);

@@ -2,7 +2,7 @@ import type { Message } from '../memory/prompts.js';
 import { beginning, ending, memoryTokenizer, tail } from './memory-vocabulary.js';
 
 /** Which messages of an example are learnt. */
-export type Trained = 'last assistant message' | 'all assistant messages';
+type Trained = 'last assistant message' | 'all assistant messages';
 
 /** One supervised sequence. `weights[i]` is 1 where token i is to be predicted, else 0. */
 export type Example = { readonly tokens: Int32Array; readonly weights: Uint8Array };

@@ -1,11 +1,10 @@
-import type { RunId } from '../../base/ids.js';
+import type { GpuIndex, RunId } from '../../base/ids.js';
 import { failureClass, type Outcome } from '../../base/outcome.js';
 import type { StepContext } from '../action.js';
 import type { Breaker, EventOf } from '../event.js';
 import { learnMemory } from '../placement/gpu-inventory.js';
-import { demandOf, freeSlot, spareCpu } from '../placement/placement.js';
-import type { Slot } from '../placement/slot.js';
-import { makeRoom, takeBack } from '../placement/take-back.js';
+import { demandOf, freeSlot, hasShare, spareCpu } from '../placement/placement.js';
+import { type Slot, slotName } from '../placement/slot.js';
 import { groupOf } from '../queue/groups.js';
 import { type Ending, inLine, isActive, type Run } from '../run-state.js';
 import { amend, move } from './move.js';
@@ -110,4 +109,47 @@ function isQuickFailure({ outcome, since, at }: Ending, { withinMs }: Breaker): 
 function reasonOf(failures: number, { withinMs }: Breaker): string {
   const runs = failures === 1 ? 'a run' : `${failures} runs in a row`;
   return `${runs} failed within ${withinMs / 1000} s of starting`;
+}
+
+/** Puts a run that is not up after all back to where it waits; one that was to be stopped has ended. */
+function takeBack(turn: StepContext, run: Run): void {
+  const cause = 'stop' in run.state ? run.state.stop : null;
+  if (run.next !== null) Object.assign(run, run.next, { next: null });
+  move(turn, run, inLine);
+  if (cause !== null) stop(turn, run, cause);
+}
+
+/**
+ * Clears a slot for a run that is known to be there. A launch that was decided for the same room cannot have been made, and
+ * is undone, with its number: what the journal says of that attempt is still to come.
+ */
+function makeRoom(turn: StepContext, run: Run, slot: Slot): void {
+  if (isActive(run.state) && slotName(run.state.slot) === slotName(slot)) return;
+  if (slot.kind === 'cpu') clearCpu(turn, slot.index);
+  else slot.gpus.forEach((gpu) => clearGpu(turn, run, gpu));
+}
+
+function clearCpu(turn: StepContext, index: number): void {
+  const { cpu, runs } = turn.state;
+  const holder = cpu.holders.get(index);
+  const other = holder === undefined ? undefined : runs.get(holder)!;
+  if (other?.state.phase === 'starting') undo(turn, other);
+  // Where that one is was a guess.
+  else if (other !== undefined && isActive(other.state)) move(turn, other, { ...other.state, slot: spareCpu(cpu) });
+}
+
+function clearGpu(turn: StepContext, run: Run, gpu: GpuIndex): void {
+  const { state } = turn;
+  const { perGpu } = demandOf(state, run);
+  const holders = state.gpu.shares.get(gpu) ?? new Map<RunId, number>();
+  for (const id of [...holders.keys()].reverse()) {
+    if (hasShare(holders, perGpu)) return;
+    const other = state.runs.get(id)!;
+    if (other.state.phase === 'starting' && other !== run) undo(turn, other);
+  }
+}
+
+function undo(turn: StepContext, run: Run): void {
+  run.attempt -= 1;
+  takeBack(turn, run);
 }

@@ -39,7 +39,7 @@ export function tryAgain(turn: StepContext, run: Run): void {
 }
 
 /** An ended run goes back to the queue because a person wants it to. */
-export function requeueByHand(turn: StepContext, run: Run): void {
+function requeueByHand(turn: StepContext, run: Run): void {
   run.retried = 0;
   trustAgain(turn, run);
   move(turn, run, inLine);

@@ -1,18 +1,27 @@
+import type { RunId } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
 import { didYouMean } from '../../text/nearest.js';
 import type { Block } from '../file/block.js';
+import type { CommandLine } from '../file/command-list.js';
 import { diagnosticsError, type LocatedDiagnostic, locatedDiagnostic } from '../file/diagnostic.js';
 import { applyOverrides } from '../file/overrides.js';
 import type { SweepFile } from '../file/sweep-file.js';
-import type { Plan, PlannedGroup } from '../planned-run.js';
+import {
+  Breaker,
+  MetricChoice,
+  type Plan,
+  type PlannedGroup,
+  type PlannedRun,
+  Resources,
+  RetryRule,
+} from '../planned-run.js';
 import { notifyOf } from '../policy/notify.js';
 import { compileBlock } from './compile-block.js';
 import { type CompiledBlock, mostRuns, type Variant } from './compiled-block.js';
-import { expandCommands } from './expand-commands.js';
 import { evaluated, gridSize, PointError, pointsOf } from './grid.js';
-import { type ExpandOptions, type NamedPoint, plannedRun, rendering } from './plan-run.js';
-import { type NamedGroup, refuseClashes } from './run-clash.js';
-import { defaultNames } from './run-name.js';
+import { identityOf } from './identity.js';
+import { type ExpandOptions, joinPath, type NamedPoint, plannedRun, rendering } from './plan-run.js';
+import { defaultNames, type NamedGroup, refuseClashes } from './run-name.js';
 
 /**
  * All runs of a sweep file, complete, in launch order: groups in file order; in a group the axes in file order, the
@@ -191,4 +200,74 @@ function neededBy(blocks: readonly Block[], wanted: readonly string[]): Readonly
     });
   wanted.forEach(follow);
   return needed;
+}
+
+type CommandsFile = Extract<SweepFile, { kind: 'commands' }>;
+const group = 'commands';
+
+/**
+ * The runs of a plain text file, one for each line, named by line and program: `003_train.py`.
+ *
+ * @throws {UserError} For `--set` and `--sweep`, which a list of commands has nothing for.
+ */
+function expandCommands(file: CommandsFile, options: ExpandOptions): Plan {
+  const [option] = options.set?.length ? ['--set'] : options.groups?.length ? ['--sweep'] : [];
+  if (option !== undefined) {
+    throw new UserError(
+      `${file.path} is a list of commands: it has no parameters and no groups for \`${option}\`.`,
+      'Leave the option out, or write the sweep as YAML.',
+    );
+  }
+  if (file.lines.length > mostRuns) {
+    throw new UserError(
+      `${file.path} holds ${file.lines.length.toLocaleString('en-US')} commands; the limit is ${mostRuns.toLocaleString('en-US')}.`,
+      'Split it into several files.',
+    );
+  }
+  const digits = Math.max(3, String(file.lines.at(-1)!.line).length);
+  return {
+    sweep: file.name,
+    description: file.description,
+    notify: null,
+    groups: [{ name: group, title: null, needs: [], prerequisite: false, breaker: Breaker.parse({}) }],
+    runs: file.lines.map((line) => plannedLine(file, options, line, digits)),
+  };
+}
+
+function plannedLine(file: CommandsFile, options: ExpandOptions, line: CommandLine, digits: number): PlannedRun {
+  const name = `${String(line.line).padStart(digits, '0')}_${programName(line.argv)}`;
+  return {
+    id: `${file.name}/${name}` as RunId,
+    sweep: file.name,
+    group,
+    subgroup: null,
+    name,
+    parameters: { command: line.text },
+    identity: identityOf(group, { command: line.text }, []),
+    argv: [...line.argv],
+    resumeArgs: [],
+    env: { ...line.env },
+    cwd: joinPath(options.cwd, ''),
+    directory: joinPath(options.runsDirectory, `${file.name}/${name}`),
+    needs: [],
+    done: { exit: 0 },
+    stopWhen: null,
+    resources: Resources.parse({}),
+    grace: 10,
+    timeout: null,
+    priority: 0,
+    retry: RetryRule.parse({}),
+    objective: null,
+    earlyTerminate: null,
+    metrics: MetricChoice.parse({}),
+  };
+}
+
+/** The script if an interpreter runs one, else the program: what a person would call the line. */
+function programName([program, ...rest]: readonly [string, ...string[]]): string {
+  const script = /(^|\/)(python[\d.]*|node|sh|bash|ruby|perl|Rscript|julia)$/.test(program)
+    ? rest.find((word) => !word.startsWith('-') && /\.\w+$/.test(word))
+    : undefined;
+  const leaf = (script ?? program).replace(/^.*\//, '');
+  return leaf.replace(/[^A-Za-z0-9._=+,@-]+/g, '-').slice(0, 60);
 }

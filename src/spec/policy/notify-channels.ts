@@ -4,7 +4,7 @@ import * as z from 'zod';
  * The ways in which people are told what happens: keys of `notify` in the sweep file. `written`: what the file may say, with
  * `${envvar:NAME}` in it; its message is the end of "expected …". `setting`: as the plan keeps it.
  * `accepts`: whether it makes sense with the variables filled in; `problem`: what is wrong where it does not, without what the
- * variables hold. How each is sent is told in `supervisor/notify/channels.ts`.
+ * variables hold. How each is sent is told in `supervisor/notify/notifier.ts`.
  */
 export const notifyChannels = {
   /** A program and its arguments; the message is on its stdin as JSON, and in words as the last argument. */

@@ -7,7 +7,7 @@ import { step } from '../../scheduler/step.js';
 import { Turns } from './turns.js';
 
 /** What the loop needs of the disk. Tests hand in arrays; the program hands in the journal. */
-export type Recorder = {
+type Recorder = {
   /** Resolves once the events would survive a crash; rejects with none of them kept. */
   record: (events: readonly SchedulerEvent[]) => Promise<void>;
   /** The event without the secrets that must not be read in the journal. Left out: as it is. */

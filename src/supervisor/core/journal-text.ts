@@ -20,7 +20,7 @@ export type JournalContents = { snapshot: unknown; events: SchedulerEvent[]; dro
  * `end`: bytes up to the last line that makes sense. `version` 0: it does not begin with a header. `damaged`: lines that no crash
  * of ours leaves behind, unlike a torn one.
  */
-export type JournalText = JournalContents & { end: number; version: number; damaged: number };
+type JournalText = JournalContents & { end: number; version: number; damaged: number };
 
 /**
  * Hears what is in a journal while it is read: the snapshot first, if there is one, then each event. So a hundred thousand
@@ -57,12 +57,10 @@ export function* eventLines(event: SchedulerEvent): Generator<string> {
   else for (const line of submissionLines(event)) yield `${JSON.stringify(line)}\n`;
 }
 
-/** The beginning of a journal that goes on from `state`, which stands for all events before it and is plain JSON. */
-export function beginningFrom(state: unknown): string {
-  return [...beginningParts(state)].join('');
-}
-
-/** The same in parts, each made when it is asked for: a state of fifty thousand runs is 10 MB. */
+/**
+ * The beginning of a journal that goes on from `state`, which stands for all events before it and is plain JSON. In parts, each
+ * made when it is asked for: a state of fifty thousand runs is 10 MB.
+ */
 export function* beginningParts(state: unknown): Generator<string> {
   const header = JSON.stringify({ type: 'journal', version: VERSION, snapshot: true });
   const { runs, ...rest } = state as { runs?: unknown };

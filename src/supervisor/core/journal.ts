@@ -26,12 +26,12 @@ const GROWTH = 4;
  */
 export type JournalPast = { kept: string | null; damaged: number; isNew: boolean };
 
-export type OpenedJournal = { journal: Journal; contents: JournalContents; past: JournalPast };
+type OpenedJournal = { journal: Journal; contents: JournalContents; past: JournalPast };
 
 type Opened = { end: number; version: number; damaged: number };
 
 /** What a journal can be written anew from. */
-export type JournalSource = {
+type JournalSource = {
   /** The state that all events appended so far have led to, as plain JSON, or a promise of it: none is appended meanwhile. */
   snapshot: () => unknown;
   /** Whether the runs directory is still ours: nobody may write over the journal of another supervisor. */

@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { linkSync, mkdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { supervisorFiles } from '../../contract/files.js';
 import { SupervisorLock } from '../../contract/supervisor-lock.js';
 import { readRegular, textOrNull } from '../../files/regular-file.js';
+import { linkNew } from '../../files/whole-file.js';
 import { placeIn, relationTo } from '../../processes/host-identity.js';
 import { isAlive } from '../../processes/process-identity.js';
 import { Lease } from './lease.js';
@@ -27,7 +28,7 @@ export type TakenLock = {
  * `held`: another supervisor is alive. `elsewhere`: another one has it, and from here nobody can see whether it lives; its
  * last heartbeat was so long ago.
  */
-export type LockResult =
+type LockResult =
   TakenLock | { kind: 'held'; by: SupervisorLock } | { kind: 'elsewhere'; by: SupervisorLock; silentForMs: number };
 
 /** Whether the process that wrote a lock lives, as far as that can be seen from here. */
@@ -58,7 +59,7 @@ export function takeLock(
   const draft = join(folder, `lock.${randomUUID()}.tmp`);
   writeFileSync(draft, JSON.stringify(own), { mode: 0o600, flag: 'wx' });
   try {
-    const result = create(draft, path) ? taken(path, own) : takeOver({ draft, path, expired }, own);
+    const result = linkNew(draft, path) ? taken(path, own) : takeOver({ draft, path, expired }, own);
     if (result.kind === 'taken') new Lease(runsDirectory).renew();
     return result;
   } finally {
@@ -80,7 +81,7 @@ export function readLock(path: string): SupervisorLock | null {
 }
 
 /** Whether both were written by one process. */
-export function isSameOwner(one: SupervisorLock, other: SupervisorLock): boolean {
+function isSameOwner(one: SupervisorLock, other: SupervisorLock): boolean {
   const facts = ({ pid, startTime, bootId, host, machineId, pidNamespace }: SupervisorLock) =>
     JSON.stringify([pid, startTime, bootId, host, machineId, pidNamespace]);
   return facts(one) === facts(other);
@@ -97,7 +98,7 @@ function takeOver({ draft, path, expired }: Target, own: SupervisorLock): LockRe
   let claim = claimOf(stale);
   const refusal = refusalOf(readLock(path), expired, new Lease(runsDirectory));
   if (refusal !== null) return refusal;
-  while (!create(draft, claim)) {
+  while (!linkNew(draft, claim)) {
     const rival = refusalOf(readLock(claim), expired, new Lease(runsDirectory));
     if (rival !== null) return rival;
     claims.push(claim);
@@ -133,17 +134,6 @@ function sightOf(owner: SupervisorLock, lease: Lease): Sight {
       return owner.host === undefined || lease.isFromEarlierBoot() ? 'is dead' : 'is out of sight';
     case 'foreign':
       return 'is out of sight';
-  }
-}
-
-/** With a link, because it is refused when the target exists, and the file has its text from the first moment. */
-function create(draft: string, path: string): boolean {
-  try {
-    linkSync(draft, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
   }
 }
 

@@ -20,7 +20,7 @@ export type Clocks = { wallMs: () => number; bootMs: () => number; bootId: strin
 /** The wall clock is off by no less before it is worth writing down, ms: a look at two clocks takes time itself. */
 const TOLERANCE_MS = 250;
 
-export function systemClocks(): Clocks {
+function systemClocks(): Clocks {
   // Not performance.now(), which counts from the start of the process.
   return { wallMs: Date.now, bootMs: () => Number(hrtime.bigint()) / 1e6, bootId: bootId() };
 }

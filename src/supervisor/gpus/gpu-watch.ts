@@ -31,7 +31,7 @@ export type HostConfig = {
   gpuPatienceMs: number | undefined;
 };
 
-export type GpuWatchTools = {
+type GpuWatchTools = {
   state: SchedulerState;
   runsDirectory: string;
   loop: Pick<EventLoop, 'tell' | 'changed'>;
@@ -40,7 +40,7 @@ export type GpuWatchTools = {
 };
 
 /** `pid`: of the shim. */
-export type RunOnTheseGpus = { id: RunId; gpus: readonly GpuIndex[]; pid: number; directory: string };
+type RunOnTheseGpus = { id: RunId; gpus: readonly GpuIndex[]; pid: number; directory: string };
 
 /** Knows the GPUs for the whole supervisor: who is on them, who has taken them, and how runs share them. */
 export class GpuWatch {

@@ -1,7 +1,7 @@
 import type { Notify } from '../../spec/planned-run.js';
 
 /** What may be worth telling someone who is not looking. The words of `notify.on` in the sweep file. */
-export type NotificationKind = Notify['on'][number];
+type NotificationKind = Notify['on'][number];
 
 /**
  * One thing to tell. `failed`: a run failed for good. `done`: a run is done. `finished`: all runs of the sweep

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 import { failureClass } from '../../base/outcome.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
-import { isIdle } from '../../scheduler/lifecycle/idle.js';
+import { isIdle } from '../../scheduler/placement/waiting-reason.js';
 import type { Run } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
@@ -15,7 +15,7 @@ import type { Notification } from './notification.js';
 import { Notifier } from './notifier.js';
 
 /** What it is made of. `directoryOf`: of a sweep. */
-export type NotificationTools = {
+type NotificationTools = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun | null;
   directoryOf: (sweep: string) => string;

@@ -5,7 +5,7 @@ import type { SchedulerEvent } from '../../scheduler/event.js';
 import { RunViewCache, type RunViewSources } from './run-view-cache.js';
 import { type Answer, type Prepare, SocketServer } from './socket-server.js';
 
-export type PublisherSources = Omit<RunViewSources, 'problem'> & {
+type PublisherSources = Omit<RunViewSources, 'problem'> & {
   gpus: () => FleetStatus['gpus'];
   /** What else keeps runs from starting, in words: the GPUs, a machine that is short of something. */
   otherProblems: () => (string | null)[];

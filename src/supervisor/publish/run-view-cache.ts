@@ -10,7 +10,9 @@ import { type RunContext, runSummary } from './run-view.js';
 export type RunViewSources = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun;
-  contextOf: (run: PlannedRun) => Omit<RunContext, 'waiting' | 'wallTime'>;
+  contextOf: (run: PlannedRun) => Omit<RunContext, 'waiting' | 'wallTime' | 'etaSeconds'>;
+  /** Seconds until it ends; null: nobody knows. */
+  etaOf: (run: Run) => number | null;
   /** The wall clock at a time of the scheduler's line. Unix ms. */
   wallTime: (at: number) => number;
   /** Why a run that has its slot is not up yet. */
@@ -22,6 +24,10 @@ export type RunViewSources = {
   /** What keeps the supervisor from its work, in words. */
   problem: () => string | null;
 };
+
+/** Between looks at when runs end, ms; and what is told again of what changed since. */
+const ETA_MS = 900;
+const ETA_SHARE = 0.05;
 
 /**
  * The rows that all clients see. A row is a new object when something in it changed, and the same one otherwise, so that
@@ -36,6 +42,8 @@ export class RunViewCache {
   readonly #stale = new Set<RunId>();
   /** Runs whose change has not been told yet. */
   #changed = new Set<RunId>();
+  /** When it was last looked whether what was told of when runs end is still true, ms. */
+  #etasAt = -Infinity;
   /** By group: why its runs waited when we last looked. */
   readonly #reasons = new Map<GroupId, string | null>();
 
@@ -86,6 +94,7 @@ export class RunViewCache {
   /** Names the runs that have changed since the last time, gone ones included. */
   refresh(): RunId[] {
     this.#touchWaiting();
+    this.#touchEtas();
     const changed = [...this.#changed];
     this.#changed = new Set();
     return changed;
@@ -99,10 +108,28 @@ export class RunViewCache {
   }
 
   #row(run: Run): RunSummary {
-    const { planned, contextOf, wallTime } = this.#sources;
+    const { planned, contextOf, wallTime, etaOf } = this.#sources;
     const plan = planned(run.id);
     const waiting = this.#remarkOn(run);
-    return runSummary(run, plan, { ...contextOf(plan), waiting, wallTime });
+    return runSummary(run, plan, { ...contextOf(plan), waiting, wallTime, etaSeconds: etaOf(run) });
+  }
+
+  /** Whether something changes as time passes: when runs end that are up. */
+  get isLive(): boolean {
+    return this.#sources.state.active.size > 0;
+  }
+
+  /** When a run ends changes with the others and with time alone, as when it stands still. */
+  #touchEtas(): void {
+    const now = performance.now();
+    if (now - this.#etasAt < ETA_MS) return;
+    this.#etasAt = now;
+    const { state, etaOf } = this.#sources;
+    for (const id of state.active) {
+      const row = this.rows.get(id);
+      if (row === undefined || this.#stale.has(id)) continue;
+      if (isFar(row.etaSeconds, etaOf(state.runs.get(id)!))) this.touch([id]);
+    }
   }
 
   /** Why it is not up, or what comes after. */
@@ -125,6 +152,12 @@ export class RunViewCache {
       this.touch(group.waiting);
     }
   }
+}
+
+/** Whether a person would read another time: by a second, or a twentieth of what is long. */
+function isFar(told: number | null, now: number | null): boolean {
+  if (told === null || now === null) return told !== now;
+  return Math.abs(told - now) >= Math.max(1, ETA_SHARE * now);
 }
 
 /** A run of the group that waits for what the others wait for: held ones and those that are to be tried again have reasons of their own. */

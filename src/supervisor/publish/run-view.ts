@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { namesIn } from '../../analysis/metric-order.js';
+import type { Movement } from '../../analysis/forecast/remaining.js';
 import type { Outcome } from '../../base/outcome.js';
 import { endStateOf } from '../../base/run-words.js';
 import type { GroupSummary, RunSummary, RunWord, SweepSummary } from '../../protocol/run-summary.js';
@@ -6,17 +8,26 @@ import type { VerbTarget } from '../../protocol/run-verbs.js';
 import { gpusOf, slotName } from '../../scheduler/placement/slot.js';
 import { isActive, type Run, type RunState } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
-import type { MetricChoice, Plan, PlannedRun } from '../../spec/planned-run.js';
+import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { redactShapes } from '../../text/redaction.js';
 import type { SubmissionStore } from '../runs/submission-store.js';
 
-/** What the run's metrics say. */
-export type MonitoredMetrics = Pick<RunSummary, 'progress' | 'etaSeconds' | 'metrics' | 'spark' | 'health'>;
+/**
+ * What the run's metrics say. `toBudget`: seconds it took at `at`, on the scheduler's line, to the end of its budget, at its
+ * pace; null: nothing tells. `movement`: on that line, too; null: there has been none.
+ */
+export type MonitoredMetrics = Pick<RunSummary, 'progress' | 'metrics' | 'spark' | 'health'> & {
+  counting: string[];
+  toBudget: { seconds: number; at: number } | null;
+  movement: Movement | null;
+};
 
 export const nothingMonitored: MonitoredMetrics = {
   progress: null,
-  etaSeconds: null,
+  toBudget: null,
+  movement: null,
   metrics: {},
+  counting: [],
   spark: [],
   health: 'ok',
 };
@@ -25,7 +36,7 @@ export const nothingMonitored: MonitoredMetrics = {
  * What is known of a run beside its state. `pid`: of its own process, while there is one. `waiting`: why it is not up, while
  * it waits or starts, or what comes after. `wallTime`: the wall clock at a time of the scheduler's line, Unix ms.
  */
-export type RunContext = Pick<RunSummary, 'argv' | 'parameters' | 'gpuMemory' | 'warning' | 'pid'> & {
+export type RunContext = Pick<RunSummary, 'argv' | 'parameters' | 'gpuMemory' | 'warning' | 'pid' | 'etaSeconds'> & {
   monitored: MonitoredMetrics;
   waiting: string | null;
   wallTime: (at: number) => number;
@@ -63,8 +74,9 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     gpuMemory: context.gpuMemory,
     warning: context.warning,
     progress: state.phase === 'ended' && state.outcome.kind === 'done' ? 1 : monitored.progress,
-    etaSeconds: isRunning ? monitored.etaSeconds : null,
+    etaSeconds: context.etaSeconds,
     metrics: monitored.metrics,
+    counting: monitored.counting,
     spark: monitored.spark,
     // A paused run is not stalled.
     health: monitored.health === 'stalled' && !isRunning ? 'ok' : monitored.health,
@@ -177,7 +189,7 @@ export function sweepSummaries(
 
 function summary(name: string, plans: readonly Plan[], directory: string): SweepSummary {
   const { uses, choices, objectives } = digestOf(plans);
-  const { show, x } = commonest(uses);
+  const shown = commonest(uses);
   const groups = new Map(plans.flatMap((plan) => plan.groups).map((group) => [group.name, group]));
   return {
     name,
@@ -186,29 +198,43 @@ function summary(name: string, plans: readonly Plan[], directory: string): Sweep
     groups: [...groups.values()].map((each): GroupSummary => {
       const group = { ...each, title: redacted(each.title) };
       const own = choices.get(group.name);
-      if (own === undefined || (own.x === x && own.show.join() === show.join())) return group;
-      return { ...group, shown: { show: own.show, x: own.x } };
+      return own === undefined || keyOf(own) === keyOf(shown) ? group : { ...group, shown: own };
     }),
-    show,
-    x,
+    ...shown,
     ...objectiveOf(objectives),
   };
 }
 
 /** What is looked at of all runs. `uses`: how many runs make each choice, in the order of the file. `choices`: by group. */
-type Digest = { uses: Map<MetricChoice, number>; choices: Map<string, MetricChoice>; objectives: Set<Objective> };
+type Digest = { uses: Map<Shown, number>; choices: Map<string, Shown>; objectives: Set<Objective> };
+type Shown = Pick<SweepSummary, 'show' | 'x' | 'judgedBy'>;
 
 /** Runs of a plan share what they have in common, so that there is little of it, and one look at each run is enough. */
 function digestOf(plans: readonly Plan[]): Digest {
   const digest: Digest = { uses: new Map(), choices: new Map(), objectives: new Set() };
+  const known = new Map<PlannedRun['metrics'], Shown>();
   for (const { runs } of plans) {
-    for (const { group, metrics, objective } of runs) {
-      digest.uses.set(metrics, (digest.uses.get(metrics) ?? 0) + 1);
-      digest.choices.set(group, metrics);
+    for (const run of runs) {
+      const { group, metrics, objective } = run;
+      const shown = known.get(metrics) ?? { show: metrics.show, x: metrics.x, ...judgedByOf(run) };
+      known.set(metrics, shown);
+      digest.uses.set(shown, (digest.uses.get(shown) ?? 0) + 1);
+      digest.choices.set(group, shown);
       if (objective !== null) digest.objectives.add(objective);
     }
   }
   return digest;
+}
+
+function judgedByOf(run: PlannedRun): Pick<Shown, 'judgedBy'> {
+  const judgedBy = judgesOf(run);
+  return judgedBy.length === 0 ? {} : { judgedBy };
+}
+
+/** Names of the metrics by which a run is judged: its objective, then those of its stop rule. */
+export function judgesOf({ objective, stopWhen }: Pick<PlannedRun, 'objective' | 'stopWhen'>): string[] {
+  const names = [...(objective === null ? [] : [objective.name]), ...(stopWhen === null ? [] : namesIn(stopWhen.when))];
+  return [...new Set(names)];
 }
 
 function redacted(text: string | null): string | null {
@@ -224,10 +250,13 @@ function objectiveOf(objectives: ReadonlySet<Objective>): Pick<SweepSummary, 'ob
 }
 
 /** What most runs want shown: warm-ups come first in a file, but are not what it is about. */
-function commonest(uses: ReadonlyMap<MetricChoice, number>): Pick<MetricChoice, 'show' | 'x'> {
+function commonest(uses: ReadonlyMap<Shown, number>): Shown {
   const counts = new Map<string, number>();
-  const keyOf = ({ show, x }: MetricChoice) => JSON.stringify([x, show]);
-  for (const [choice, count] of uses) counts.set(keyOf(choice), (counts.get(keyOf(choice)) ?? 0) + count);
+  for (const [shown, count] of uses) counts.set(keyOf(shown), (counts.get(keyOf(shown)) ?? 0) + count);
   const [most] = [...counts].sort(([, a], [, b]) => b - a);
-  return [...uses.keys()].find((choice) => keyOf(choice) === most![0]) ?? { show: [], x: 'step' };
+  return [...uses.keys()].find((shown) => keyOf(shown) === most![0]) ?? { show: [], x: 'step' };
+}
+
+function keyOf({ show, x, judgedBy }: Shown): string {
+  return JSON.stringify([x, show, judgedBy]);
 }

@@ -3,6 +3,7 @@ import { chmodSync, lstatSync, renameSync, unlinkSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { pid } from 'node:process';
+import { untilWholeSecond } from '../../base/lazy.js';
 import { errorText, UserError } from '../../base/user-error.js';
 import { MessageReader } from '../../protocol/codec.js';
 import { type Ack, ClientMessage, PROTOCOL_VERSION } from '../../protocol/message.js';
@@ -39,6 +40,8 @@ export class SocketServer {
   readonly #answer: Answer;
   readonly #prepare: Prepare;
   #timer: NodeJS.Timeout | null = null;
+  /** Another look at what changes as time passes. */
+  #again: NodeJS.Timeout | null = null;
   /** What is to be told waits for the disk. */
   #preparing: NodeJS.Immediate | null = null;
   #publishedAt = -Infinity;
@@ -95,6 +98,7 @@ export class SocketServer {
   async close(reason: string): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#preparing !== null) clearImmediate(this.#preparing);
+    if (this.#again !== null) clearTimeout(this.#again);
     for (const [socket, link] of this.#links) {
       link.send({ type: 'bye', kind: 'leaving', reason });
       socket.end();
@@ -112,6 +116,16 @@ export class SocketServer {
     const changed = this.#views.refresh();
     for (const link of this.#links.values()) link.changed(changed);
     for (const [socket, link] of this.#links) this.#flush(socket, link);
+    this.#lookAgain();
+  }
+
+  /** Once a second while somebody is there to see it: when runs end changes by itself. */
+  #lookAgain(): void {
+    if (this.#again !== null || this.#links.size === 0 || !this.#views.isLive) return;
+    this.#again = setTimeout(() => {
+      this.#again = null;
+      this.#publish();
+    }, untilWholeSecond(performance.now())).unref();
   }
 
   /** Where it is not yet, a publication follows when it is: rows are made as they are at the moment of sending. */

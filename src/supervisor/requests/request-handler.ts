@@ -1,11 +1,9 @@
 import type { Ack, Command } from '../../protocol/message.js';
 import type { Request } from '../publish/socket-server.js';
-import { runRequests } from './act-on-runs.js';
-import { drain } from './drain.js';
+import { runRequests, sweepRequests } from './act-on-runs.js';
 import type { CommandHandler, RequestTools } from './request.js';
-import { setSlots } from './set-slots.js';
+import { drain, setSlots } from './slots.js';
 import { Submissions } from './submit.js';
-import { sweepRequests } from './sweeps.js';
 
 /** Who does what: complete by its type. */
 const handlers: { readonly [Verb in Command['verb']]: CommandHandler<Verb> } = {

@@ -11,8 +11,8 @@ import type { Known } from './submission.js';
 export type RequestTools = Known & {
   ask: (event: SchedulerEvent) => Promise<void>;
   now: () => number;
-  book: SubmissionStore;
-  judge: CompletionOf;
+  submissions: SubmissionStore;
+  completionOf: CompletionOf;
   /** What the executor has room for. */
   resources: () => ExecutorResources;
   /** The GPUs that are there; looked for in that environment, if one is given, from now on. */

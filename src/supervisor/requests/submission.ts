@@ -13,41 +13,45 @@ import { isActive, type RunState } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { Plan, PlannedGroup, PlannedRun } from '../../spec/planned-run.js';
 import { growth } from '../../spec/policy/completion.js';
+import { Turns } from '../core/turns.js';
 import { type CompletionOf, factsOf } from '../runs/exit-classification.js';
 import type { Environment } from '../runs/submission-store.js';
-
-/** Directories looked at before other work gets a turn. */
-const AT_ONCE = 200;
 
 /**
  * GPUs that are granted, runs that are to share each whatever the sweep file says, and how many may. `placed`: runs are put on
  * them; else whoever starts a run finds it its GPUs, and it takes one slot here.
  */
-export type GpuRoom = { placed: boolean; gpus: number; perGpu: number | undefined; sharing: Sharing };
+type GpuRoom = { placed: boolean; gpus: number; perGpu: number | undefined; sharing: Sharing };
 
 /** What is known of runs so far: their states, what each of them is, and which attempts of it live. */
 export type Known = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun | null;
   /** As `Executor.orphanedAttemptOf`. */
-  elderOf: (directory: string, attempt: number) => Eventually<number | null>;
+  orphanedAttemptOf: (directory: string, attempt: number) => Eventually<number | null>;
 };
 
 /** What of a plan there is left to do, for the scheduler: looks into each run's directory, which costs 50 µs a run. */
-export async function judgeRuns(plan: Plan, known: Known, judge: CompletionOf, room: GpuRoom): Promise<SubmittedRun[]> {
+export async function reconcile(
+  plan: Plan,
+  known: Known,
+  completionOf: CompletionOf,
+  room: GpuRoom,
+): Promise<SubmittedRun[]> {
   const seen = { ...known, isMissing: await missing(plan) };
-  const judged: SubmittedRun[] = [];
+  const runs: SubmittedRun[] = [];
   const ids = new Set<RunId>();
   const terms = new TermsBook(room);
-  for (const [index, run] of plan.runs.entries()) {
-    if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => setImmediate(resolve));
+  const turns = new Turns();
+  for (const run of plan.runs) {
+    if (turns.isOver) await turns.pass();
     if (ids.size === ids.add(run.id).size) throw twice(run);
-    const wish = wishFor(run, seen, judge);
+    const wish = wishFor(run, seen, completionOf);
     const { group, need, graceMs, priority, timeoutMs, retry } = terms.of(run);
     const { wish: wanted, attempts } = wish instanceof Promise ? await wish : wish;
-    judged.push({ id: run.id, group, need, graceMs, priority, timeoutMs, retry, wish: wanted, attempts });
+    runs.push({ id: run.id, group, need, graceMs, priority, timeoutMs, retry, wish: wanted, attempts });
   }
-  return judged;
+  return runs;
 }
 
 type Terms = Omit<SubmittedRun, 'id' | 'wish' | 'attempts'>;
@@ -129,15 +133,19 @@ async function missing({ runs }: Plan): Promise<Seen['isMissing']> {
 type Wish = Pick<SubmittedRun, 'wish' | 'attempts'>;
 
 /** At once, unless a long file has to be looked through. */
-function wishFor(run: PlannedRun, { state, planned, elderOf, isMissing }: Seen, judge: CompletionOf): Eventually<Wish> {
+function wishFor(
+  run: PlannedRun,
+  { state, planned, orphanedAttemptOf, isMissing }: Seen,
+  completionOf: CompletionOf,
+): Eventually<Wish> {
   // Taken before the directory is looked at, which is written to before we are told of it.
   const { attempt, state: was } = state.runs.get(run.id) ?? { attempt: 0, state: null };
   if (was !== null && isActive(was))
     return { wish: isGrown(run, planned(run.id)) ? 'extend' : 'keep', attempts: attempt };
   return after(was === null && isMissing(run.directory) ? unknownRun : factsOf(run), (facts): Eventually<Wish> => {
     const attempts = Math.max(attempt, facts.attempts);
-    if (isDone(run, was, { facts, judge })) return { wish: 'done', attempts };
-    return after(isUp(run, facts, elderOf), (isAdopted) => {
+    if (isDone(run, was, { facts, completionOf })) return { wish: 'done', attempts };
+    return after(isUp(run, facts, orphanedAttemptOf), (isAdopted) => {
       if (isAdopted) return { wish: 'adopt', attempts };
       return { wish: was?.phase === 'waiting' ? 'keep' : 'run', attempts };
     });
@@ -147,9 +155,9 @@ function wishFor(run: PlannedRun, { state, planned, elderOf, isMissing }: Seen, 
 function isDone(
   run: PlannedRun,
   was: RunState | null,
-  { facts, judge }: { facts: RunFacts; judge: CompletionOf },
+  { facts, completionOf }: { facts: RunFacts; completionOf: CompletionOf },
 ): boolean {
-  if (judge(run, facts).state === 'done') return !isKnownBetter(run, was);
+  if (completionOf(run, facts).state === 'done') return !isKnownBetter(run, was);
   // Its files cannot say it just now: what is remembered does.
   return facts.obstacle !== undefined && was?.phase === 'ended' && was.outcome.kind === 'done';
 }
@@ -162,10 +170,10 @@ function isGrown({ parameters, identity }: PlannedRun, present: PlannedRun | nul
 function isUp(
   { directory }: PlannedRun,
   { attempts, exitCode }: RunFacts,
-  elderOf: Known['elderOf'],
+  orphanedAttemptOf: Known['orphanedAttemptOf'],
 ): Eventually<boolean> {
   if (attempts === 0 || exitCode !== null) return false;
-  return after(elderOf(directory, attempts + 1), (elder) => elder !== null);
+  return after(orphanedAttemptOf(directory, attempts + 1), (orphan) => orphan !== null);
 }
 
 /** A program that was killed may well end with code 0, which its exit file then says. */

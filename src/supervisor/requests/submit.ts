@@ -8,8 +8,8 @@ import type { PlannedRun } from '../../spec/planned-run.js';
 import { makeHaste, MANY_RUNS } from '../core/haste.js';
 import type { Request } from '../publish/socket-server.js';
 import type { RequestTools } from './request.js';
-import { grantSlots } from './set-slots.js';
-import { groupNeeds, judgeRuns, mostSharing } from './submission.js';
+import { grantSlots } from './slots.js';
+import { groupNeeds, mostSharing, reconcile } from './submission.js';
 
 type Submit = Extract<Request, { type: 'submit' }>;
 /**
@@ -60,7 +60,7 @@ export class Submissions {
 }
 
 async function submit({ plan, environment, slots: wish }: Submit, tools: RequestTools): Promise<Ack> {
-  const { ask, now, book, judge, capture, resources } = tools;
+  const { ask, now, submissions, completionOf, capture, resources } = tools;
   const [first] = plan.runs;
   if (first !== undefined) checkSweepFolder(dirname(first.directory));
   const { slots, view } = await grantSlots(wish, environment, tools);
@@ -71,8 +71,8 @@ async function submit({ plan, environment, slots: wish }: Submit, tools: Request
   );
   const sharing = mostSharing(slots.gpus, view, environment);
   const room = { placed: resources().gpus === 'placed', gpus: slots.gpus.length, perGpu: wish.perGpu, sharing };
-  const runs = await judgeRuns(plan, tools, judge, room);
-  const key = await book.add(plan, environment);
+  const runs = await reconcile(plan, tools, completionOf, room);
+  const key = await submissions.add(plan, environment);
   const portion = runs.length > PORTION ? { portion: PORTION } : {};
   const submission = { sweep: plan.sweep, plan: key, groups: groupNeeds(plan), runs, ...portion };
   await ask({ type: 'runs-submitted', at: now(), ...submission });

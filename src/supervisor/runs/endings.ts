@@ -12,7 +12,7 @@ import type { Shortage } from './shortage.js';
 import { leakedProcessWords, type Warnings } from './warnings.js';
 import type { Watcher } from './watcher.js';
 
-export type EndingTools = {
+type EndingTools = {
   state: SchedulerState;
   plannedRuns: PlannedRuns;
   completionOf: CompletionOf;

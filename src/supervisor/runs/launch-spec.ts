@@ -47,10 +47,10 @@ function atHome(environment: Environment, cwd: string): Environment {
  * Where a run is placed, and how many cores it may use there. `devices`: the variables that show it its GPUs
  * (`visibleDevices`) and let it share them (`MpsDaemons`); without them it is shown the GPUs by index.
  */
-export type Place = { gpus: readonly number[]; cpus: number; devices?: Readonly<Record<string, string>> };
+type Place = { gpus: readonly number[]; cpus: number; devices?: Readonly<Record<string, string>> };
 
 /** What to run it as: the id and the directory mark its processes, however far they stray. */
-export type Marks = { id: string; directory: string; attempt: number };
+type Marks = { id: string; directory: string; attempt: number };
 
 /** Libraries that start as many threads as the machine has cores unless told otherwise. */
 const threadCaps = [

@@ -12,9 +12,9 @@ import { RETRY_MS, type Shortage } from './shortage.js';
 import type { SubmissionStore } from './submission-store.js';
 
 /** What the launcher works with. `mention`: for a fact that a restart would find out by itself. */
-export type LaunchTools = {
+type LaunchTools = {
   state: SchedulerState;
-  book: SubmissionStore;
+  submissions: SubmissionStore;
   /** Folder of our own programs. */
   bin: string;
   executor: Pick<Executor, 'start' | 'takeOver' | 'orphanedAttemptOf' | 'resources'>;
@@ -128,11 +128,11 @@ export class Launcher {
   }
 
   #start(launch: Launch, run: PlannedRun, sharing: Variables): void {
-    const { state, book, executor, bin, gpus, shortage } = this.#tools;
+    const { state, submissions, executor, bin, gpus, shortage } = this.#tools;
     const { id, slot } = launch;
     const short = shortage.current;
     if (short !== null) return this.#later(launch, short.reason, short.waitMs, sharing);
-    const { environment } = book.of(state.runs.get(id)!.plan);
+    const { environment } = submissions.of(state.runs.get(id)!.plan);
     const isPlaced = executor.resources().gpus === 'placed';
     const devices = isPlaced ? { ...gpus.devices(gpusOf(slot)), ...sharing } : null;
     const start = executor.start(id, launchSpec(launch, run, { environment, devices, bin }));
@@ -161,8 +161,8 @@ export class Launcher {
   }
 
   #planned({ id }: Launch): PlannedRun {
-    const { book, state } = this.#tools;
-    return book.of(state.runs.get(id)!.plan).runs.get(id)!;
+    const { submissions, state } = this.#tools;
+    return submissions.of(state.runs.get(id)!.plan).runs.get(id)!;
   }
 
   /** Whether the run is still to be started; where it is not, the launch is taken back. */

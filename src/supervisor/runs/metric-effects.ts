@@ -5,7 +5,7 @@ import type { NotificationCentre } from '../notify/notifications.js';
 import type { Warnings } from './warnings.js';
 import type { WatchListener } from './watcher.js';
 
-export type MetricEffectTools = {
+type MetricEffectTools = {
   state: SchedulerState;
   loop: Pick<EventLoop, 'tell' | 'changed'>;
   warnings: Warnings;

@@ -1,8 +1,8 @@
-import { shownMetrics } from '../../analysis/metric-order.js';
+import { countingAmong, inMetricOrder, isCounter, type MetricsToShow } from '../../analysis/metric-order.js';
 import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-metrics.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { compileStopRule } from '../../spec/policy/stop-rule.js';
-import type { MonitoredMetrics } from '../publish/run-view.js';
+import { judgesOf, type MonitoredMetrics } from '../publish/run-view.js';
 
 /** A run is stalled after this much silence, and after so many times its usual pause between rows. */
 const SILENCE_MS = 60_000;
@@ -45,15 +45,18 @@ export class MetricsMonitor {
   #ruleMet = false;
   #lastRow: number;
   #rows = 0;
-  /** How many metrics there were when the one of the small picture was chosen. */
-  #keys = 0;
-  #sparkKey: string | null = null;
+  readonly #shown: MetricsToShow;
+  /** What may stand for the run, the likely first, and of how many metrics that was found. */
+  #ranked: { keys: number; inOrder: readonly string[] } = { keys: 0, inOrder: [] };
   /** Where this attempt took up: a resumed run does not start at zero. */
   #start: { at: number; progress: number } | null = null;
+  /** Of this attempt; null: it has not moved. `mark`: how far it was. */
+  #moves: { count: number; first: number; last: number; longest: number; mark: number } | null = null;
 
   /** @param hasPast Whether the rows of the first look are old ones, which no verdict is passed on. */
   constructor(run: PlannedRun, since: number, callbacks = noCallbacks, hasPast = false) {
     this.#run = run;
+    this.#shown = { show: run.metrics.show, x: run.metrics.x, judgedBy: judgesOf(run) };
     this.#callbacks = callbacks;
     callbacks.restart();
     this.#since = since;
@@ -102,21 +105,25 @@ export class MetricsMonitor {
   vitals(now: number): MonitoredMetrics {
     const metrics = this.#metrics.last();
     const progress = this.#progress(metrics);
+    const { standing, counting } = this.#standing();
     // Rows of before, while they are still being read, would make a pace out of how fast we read.
     const isBehind = this.#metrics.more || this.#metrics.isInPast;
     if (progress !== null && !isBehind) this.#start ??= { at: now, progress };
+    if (!isBehind) this.#noteMove(progress ?? this.#rows, now);
     return {
       metrics,
       progress,
-      etaSeconds: progress === null || this.#start === null ? null : this.#eta(now, progress),
-      spark: this.#spark(),
+      toBudget: progress === null || this.#start === null ? null : this.#toBudget(progress),
+      movement: this.#movement(),
+      counting,
+      spark: standing === null ? [] : this.#metrics.spark(standing),
       health: this.#health(metrics, now),
     };
   }
 
   #restart(): void {
     this.#ruleHolds = ruleOf(this.#run);
-    this.#keys = 0;
+    this.#ranked = { keys: 0, inOrder: [] };
     this.#callbacks.restart();
   }
 
@@ -134,20 +141,48 @@ export class MetricsMonitor {
     return Math.min(1, Math.max(0, value / (wanted?.total ?? 1)));
   }
 
-  #eta(now: number, progress: number): number | null {
+  /** As its pace was when it moved last: that it has not moved since makes it no slower, until it stands still. */
+  #toBudget(progress: number): MonitoredMetrics['toBudget'] {
     const { at, progress: first } = this.#start!;
+    const now = this.#moves?.last ?? at;
     // Until a second reading there is only the start of the process to go by.
     const [from, base] = progress > first ? [at, first] : [this.#since, 0];
     const rate = (progress - base) / (now - from);
-    return rate > 0 ? Math.round((1 - progress) / rate / 1000) : null;
+    return rate > 0 && Number.isFinite(rate) ? { seconds: (1 - progress) / rate / 1000, at: now } : null;
   }
 
-  /** Of the first metric worth a column, which is looked for again when there are others than before. */
-  #spark(): (number | null)[] {
+  #noteMove(mark: number, now: number): void {
+    const before = this.#moves;
+    if (before === null) {
+      if (mark > 0) this.#moves = { count: 1, first: now, last: now, longest: now - this.#since, mark };
+    } else if (before.mark !== mark) {
+      const longest = before.count === 1 ? now - before.last : Math.max(before.longest, now - before.last);
+      this.#moves = { count: before.count + 1, first: before.first, last: now, longest, mark };
+    }
+  }
+
+  #movement(): MonitoredMetrics['movement'] {
+    if (this.#moves === null) return null;
+    const { count, first, last, longest } = this.#moves;
+    return { at: last, every: count === 1 ? longest : (last - first) / (count - 1), longest };
+  }
+
+  /** The metric that stands for the run, and those before it that only count. */
+  #standing(): { standing: string | null; counting: string[] } {
+    const written = this.#inOrder();
+    const counting = countingAmong(written, this.#shown, (key) => this.#metrics.series(key).y);
+    const known = new Set(counting);
+    const standing = written.find((key) => !isCounter(key, this.#shown, known)) ?? written[0] ?? null;
+    return { standing, counting };
+  }
+
+  /** Ordered anew when there are more metrics than before. */
+  #inOrder(): readonly string[] {
     const keys = this.#metrics.keys();
-    if (keys.length !== this.#keys) this.#sparkKey = shownMetrics(keys, this.#run.metrics)[0] ?? null;
-    this.#keys = keys.length;
-    return this.#sparkKey === null ? [] : this.#metrics.spark(this.#sparkKey);
+    if (keys.length !== this.#ranked.keys) {
+      this.#ranked = { keys: keys.length, inOrder: inMetricOrder(keys, this.#shown) };
+    }
+    return this.#ranked.inOrder;
   }
 
   /** A metric that is not a number matters where it is shown, or is a loss. */

@@ -13,14 +13,14 @@ import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { type Redact, redactedParameters, redactShapes, redactWords } from '../../text/redaction.js';
 import { Turns } from '../core/turns.js';
 
-export type AttemptStart = { number: number; slot: string; startedAt: number };
-export type AttemptEnd = { number: number; startedAt?: number; endedAt: number; outcome: Outcome };
+type AttemptStart = { number: number; slot: string; startedAt: number };
+type AttemptEnd = { number: number; startedAt?: number; endedAt: number; outcome: Outcome };
 
 /** What is known of the submit a run came with. `environment`: the file in `.supervisor` that keeps it. */
-export type Origin = { redact: Redact; environment?: string };
+type Origin = { redact: Redact; environment?: string };
 
 /** Who submitted, from where: the environment, the redactor made of it, and the names of the machine's GPUs. */
-export type Submitter = { environment: Readonly<Record<string, string>>; redact: Redact; gpus: readonly string[] };
+type Submitter = { environment: Readonly<Record<string, string>>; redact: Redact; gpus: readonly string[] };
 
 /** So many submits whose code is being found out, and the runs that started meanwhile. */
 type UnderWay = { captures: number; started: Set<PlannedRun> };

@@ -15,7 +15,7 @@ import type { Watcher } from './watcher.js';
 /** How the last attempt ended, whether the run ended with it or waits to be tried again by itself. */
 type End = { outcome: Outcome; since: number | null; at: number };
 
-export type RunObserverTools = {
+type RunObserverTools = {
   state: SchedulerState;
   plannedRuns: PlannedRuns;
   clock: Pick<SteadyClock, 'wallTime'>;

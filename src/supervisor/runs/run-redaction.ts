@@ -14,7 +14,7 @@ import { redactedOutcome } from './records.js';
 import type { Environment } from './submission-store.js';
 
 /** A run, and what the person's environment was when it was submitted; null: it is forgotten. */
-export type Submitted = (id: RunId) => { run: PlannedRun; environment: Environment } | null;
+type Submitted = (id: RunId) => { run: PlannedRun; environment: Environment } | null;
 
 const none: Environment = {};
 

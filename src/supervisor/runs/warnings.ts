@@ -7,7 +7,7 @@ import type { EventLoop } from '../core/event-loop.js';
  * whose processes are not as they should be or cannot be reached, metrics that cannot be read, a record that cannot be read
  * or written.
  */
-export type WarningSource = 'processes' | 'gpus' | 'orphan' | 'trouble' | 'metrics' | 'record';
+type WarningSource = 'processes' | 'gpus' | 'orphan' | 'trouble' | 'metrics' | 'record';
 
 /** What a person should know of runs beside their states. */
 export class Warnings {

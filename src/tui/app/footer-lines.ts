@@ -39,8 +39,10 @@ function listState({ ui, metric }: WindowModel): Line {
 /** Where the selected run keeps its files, when that leaves room for the rest. */
 function directory(model: WindowModel, width: number): Line {
   const node = selectedNode(model);
-  const path = node?.kind === 'run' ? cleanText(node.run.directory) : '';
-  return textWidth(path) > width * 0.6 ? [] : [span(`${path} `, 'faint')];
+  if (node?.kind !== 'run') return [];
+  const { directory: link } = node.run;
+  const path = cleanText(link);
+  return textWidth(path) > width * 0.6 ? [] : [{ text: path, tone: 'faint', link }, span(' ')];
 }
 
 /** As many keys as fit; what leads on or out always. */

@@ -1,3 +1,4 @@
+import { busyMs } from '../../analysis/forecast/busy-time.js';
 import { Box } from 'ink';
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
@@ -110,8 +111,8 @@ function rightEnd(model: WindowModel): string {
   return `${slotWords(model.status)} ${timeWords(model)}`;
 }
 
-function timeWords({ startedAt, endedAt, now, tally }: WindowModel): string {
-  if (startedAt !== null) return `  ${shortDuration((endedAt ?? now) - startedAt)} `;
+function timeWords({ busy, now, tally }: WindowModel): string {
+  if (busy !== null) return `  ${shortDuration(busyMs(busy, now))} `;
   return isOver(tally) ? '' : '  not started ';
 }
 

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { UserError } from '../../base/user-error.js';
@@ -93,7 +94,7 @@ class WindowLife {
     this.#stdout = options.stdout;
     this.#onReady = options.onReady ?? (() => undefined);
     this.#answer = answer;
-    this.#capabilities = capabilitiesOf(options.environment ?? {}, options.ascii ?? false);
+    this.#capabilities = capabilitiesOf(options.environment ?? {}, options.ascii ?? false, hostname());
     const { fleet, summary, files = runFiles, preferences = passingPreferences() } = options;
     this.#preferences = preferences;
     const theme = themeFor(this.#capabilities, preferences.theme);
@@ -145,6 +146,7 @@ class WindowLife {
   readonly #hear = (event: InputEvent): void => {
     if (event.kind === 'key') this.#store.press(event.name);
     else if (event.kind === 'paste') this.#store.paste(event.text);
+    else if (event.kind === 'keyboard') this.#session.useKeyboard();
     else this.#surface.point({ ...event, kind: event.kind === 'click' ? 'click' : event.way });
   };
 

@@ -1,3 +1,4 @@
+import { type Forecast, forecastOf, forecastSetting } from '../../analysis/forecast/forecast.js';
 import { defaultMetric } from '../../analysis/metric-order.js';
 import { lazy } from '../../base/lazy.js';
 import { runTest } from '../../query/match.js';
@@ -26,13 +27,15 @@ export type ListModel = {
   readonly rows: readonly TreeNode[];
   readonly tally: Tally;
   readonly pace: Pace;
+  /** When runs will have ended. */
+  readonly forecast: Forecast;
   /** What tells the runs apart. Computed when it is asked for, once for as long as there are the same runs. */
   readonly variety: () => VaryingParameters;
   /** What the list can be divided by; as above. */
   readonly groupChoices: () => readonly GroupChoice[];
 };
 
-type FleetPart = Pick<ListModel, 'runs' | 'sweeps' | 'pace' | 'variety' | 'groupChoices'>;
+type FleetPart = Pick<ListModel, 'runs' | 'sweeps' | 'pace' | 'forecast' | 'variety' | 'groupChoices'>;
 
 /**
  * Computes scenes, and only what has changed since the last: the tree once per publication of the fleet, the rows
@@ -47,8 +50,7 @@ export class ListModelBuilder {
   readonly #treePart = new Memoized<Pick<ListModel, 'metric' | 'tree' | 'tally'>>();
   readonly #whole = new Memoized<ListModel>();
   readonly #usualMetric = new Memoized<string | null>();
-  /** Once there is one it stays. */
-  #defaultMetric: string | null = null;
+  readonly #forecast = new Memoized<Forecast>();
   /** The publication that scenes show. */
   #seen: number;
 
@@ -67,8 +69,7 @@ export class ListModelBuilder {
   scene(ui: UiState, now: number): ListModel {
     const { filter, grouping, sort } = ui;
     const fleet = this.#fleetPart.value([this.#seen], () => this.#readFleet(now));
-    this.#defaultMetric ??= this.#usualMetric.value([fleet], () => usualMetric(fleet.sweeps, fleet.runs));
-    const metric = ui.metric ?? this.#defaultMetric;
+    const metric = ui.metric ?? this.#usual(fleet);
     const grown = this.#treePart.value([fleet, filter, grouping, sort, metric], () => {
       const options = { matches: this.#matcher(filter, fleet, now), grouping, sort, metric, now };
       const tree = this.#grower.grow(fleet.runs, fleet.sweeps, options);
@@ -80,6 +81,11 @@ export class ListModelBuilder {
     });
   }
 
+  #usual({ sweeps, runs }: FleetPart): string | null {
+    const some = writers(runs);
+    return this.#usualMetric.value([sweeps[0], kindsOf(some)], () => usualMetric(sweeps, some));
+  }
+
   #readFleet(now: number): FleetPart {
     const isShown = (name: string): boolean => this.#sweep === null || name === this.#sweep;
     const runs = [...this.#fleet.runs.values()].filter(({ sweep }) => isShown(sweep));
@@ -88,7 +94,15 @@ export class ListModelBuilder {
     const isSame = known !== undefined && haveSameParameters(known.runs, runs);
     const variety = isSame ? known.variety : lazy(() => varyingParametersOf(runs));
     const choices = lazy(() => groupChoices(runs, sweeps, variety()));
-    return { runs, sweeps, pace: paceOf(runs, now), variety, groupChoices: choices };
+    const forecast = this.#forecastAt(now);
+    return { runs, sweeps, forecast, pace: paceOf(runs, forecast), variety, groupChoices: choices };
+  }
+
+  /** Of all sweeps, as they share the slots. Where there are many runs, once a second is often enough. */
+  #forecastAt(now: number): Forecast {
+    const { runs, sweeps, status } = this.#fleet;
+    const seen = runs.size > many ? [Math.floor(now / 1000), runs.size] : [this.#seen, now];
+    return this.#forecast.value(seen, () => forecastOf([...runs.values()], forecastSetting({ status, sweeps }, now)));
   }
 
   /** The same function for as long as the filter lets the same runs through: one about ages does not. */
@@ -110,17 +124,37 @@ function haveSameParameters(a: readonly RunSummary[], b: readonly RunSummary[]):
 /** Runs looked at for a metric where no sweep says what to show. */
 const mostRuns = 64;
 
-/** The default metric of the first sweep that says what to show, or else of the first run that wrote one. */
+/** The default metric of the first sweep that says what to show, or else of most runs that wrote any. */
 function usualMetric(sweeps: readonly SweepSummary[], runs: readonly RunSummary[]): string | null {
   const choice = sweeps.find(({ show }) => show.length > 0) ?? sweeps[0] ?? { show: [], x: 'step' };
-  if (choice.show.length > 0) return defaultMetric([], choice);
-  let looks = 0;
-  for (const { metrics } of runs) {
-    const written = Object.keys(metrics);
-    const metric = written.length === 0 ? null : defaultMetric(written, choice);
-    if (metric !== null || (written.length > 0 && ++looks === mostRuns)) return metric;
+  const [first] = choice.show;
+  if (first !== undefined) return first;
+  const votes = new Map<string, number>();
+  for (const { metrics, counting } of runs) {
+    const metric = defaultMetric(Object.keys(metrics), choice, new Set(counting));
+    if (metric !== null) votes.set(metric, (votes.get(metric) ?? 0) + 1);
   }
-  return null;
+  return [...votes].sort(([, a], [, b]) => b - a)[0]?.[0] ?? null;
+}
+
+/** Some runs that wrote metrics, the first of them. */
+function writers(runs: readonly RunSummary[]): RunSummary[] {
+  const found: RunSummary[] = [];
+  for (const run of runs) {
+    if (!hasMetrics(run)) continue;
+    if (found.push(run) === mostRuns) break;
+  }
+  return found;
+}
+
+function hasMetrics({ metrics }: RunSummary): boolean {
+  for (const key in metrics) if (Object.hasOwn(metrics, key)) return true;
+  return false;
+}
+
+/** Changes with the metrics that there are, and not with their values. */
+function kindsOf(runs: readonly RunSummary[]): string {
+  return runs.map(({ metrics, counting }) => `${Object.keys(metrics).length} ${counting?.length ?? 0}`).join();
 }
 
 const showAll = (): boolean => true;

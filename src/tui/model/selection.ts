@@ -51,5 +51,7 @@ export function metricsOf(node: TreeNode | undefined, scene: ListModel): string[
   const show = scene.sweeps.flatMap((sweep) => sweep.show);
   const runs = familyOf(node, scene).slice(0, mostRuns);
   const keys = new Set([...show, ...runs.flatMap(({ metrics }) => Object.keys(metrics))]);
-  return inMetricOrder(keys, { show, x: scene.sweeps[0]?.x ?? 'step' });
+  const counting = new Set(runs.flatMap((run) => run.counting ?? []));
+  const { x = 'step', judgedBy } = scene.sweeps[0] ?? {};
+  return inMetricOrder(keys, { show, x, judgedBy }, counting);
 }

@@ -1,4 +1,5 @@
-import { endStates, hasEnded } from '../../base/run-words.js';
+import { withoutNoise } from '../../analysis/statistics.js';
+import { endStates } from '../../base/run-words.js';
 import type { RunSummary, RunWord } from '../state/port.js';
 import { statesInOrder } from './state-look.js';
 
@@ -43,11 +44,7 @@ export function isOver({ counts, total }: Tally): boolean {
   return total > 0 && endStates.reduce((sum, state) => sum + counts[state], 0) === total;
 }
 
-/** Milliseconds a run has taken so far or took; null before it started. `now`: Unix ms. */
-export function elapsed(run: RunSummary, now: number): number | null {
-  if (run.startedAt === null) return null;
-  return (hasEnded(run.state) ? (run.endedAt ?? now) : now) - run.startedAt;
-}
+export { elapsedMs as elapsed } from '../../analysis/forecast/busy-time.js';
 
 /** Welford's running mean and variance. */
 class Spread {
@@ -64,7 +61,8 @@ class Spread {
 
   result(): Tally['metric'] {
     if (this.#count === 0) return null;
-    const deviation = this.#count > 1 ? Math.sqrt(this.#squares / (this.#count - 1)) : 0;
+    const spread = this.#count > 1 ? Math.sqrt(this.#squares / (this.#count - 1)) : 0;
+    const deviation = withoutNoise(spread, this.#mean);
     return { mean: this.#mean, deviation, count: this.#count };
   }
 }

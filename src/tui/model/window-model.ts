@@ -1,3 +1,4 @@
+import type { BusyTime } from '../../analysis/forecast/busy-time.js';
 import type { GroupChoice } from './group-choices.js';
 import type { PaletteView } from '../dialogs/palette-entry.js';
 import type { FleetStatus, RunSummary } from '../state/port.js';
@@ -17,10 +18,9 @@ export type WindowModel = {
   readonly status: FleetStatus;
   /** Of all runs, filtered or not. */
   readonly tally: Tally;
-  /** Unix ms of the first start and, once all runs ended, of the last end. */
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
-  /** Seconds until all runs have ended, at the present pace. */
+  /** The time in which a run was up; null: none has begun. */
+  readonly busy: BusyTime | null;
+  /** Seconds until all runs have ended; null: nothing tells. */
   readonly etaSeconds: number | null;
   readonly groups: readonly Branch[];
   readonly rows: readonly TreeNode[];

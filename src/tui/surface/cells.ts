@@ -26,14 +26,14 @@ export class Cells {
   readonly width: number;
   readonly height: number;
   readonly glyphs: Uint32Array;
-  readonly looks: Uint16Array;
+  readonly looks: Uint32Array;
   readonly owners: Uint8Array;
 
   constructor(width: number, height: number) {
     this.width = width;
     this.height = height;
     this.glyphs = new Uint32Array(width * height).fill(space);
-    this.looks = new Uint16Array(width * height).fill(plainLook);
+    this.looks = new Uint32Array(width * height).fill(plainLook);
     this.owners = new Uint8Array(width * height);
   }
 

@@ -1,16 +1,39 @@
 import type { Theme } from '../terminal/theme.js';
 import { type Background, backgrounds, type Tone, tones } from '../widgets/span.js';
 
-/** A tone on a background as one number, so that cells are compared as numbers. */
+/** A tone on a background, and where a click leads, as one number, so that cells are compared as numbers. */
 export type Look = number;
 
-export function lookOf(tone: Tone, ground: Background = 'none'): Look {
-  return groundNumbers[ground] * tones.length + toneNumbers[tone];
+/** How many looks there are for each link. */
+const styles = tones.length * backgrounds.length;
+/** The paths that links lead to, by their number; 0 is none. As many as there were runs to be seen. */
+const paths = [''];
+const pathNumbers = new Map([['', 0]]);
+
+export function lookOf(tone: Tone, ground: Background = 'none', link = ''): Look {
+  return pathNumber(link) * styles + groundNumbers[ground] * tones.length + toneNumbers[tone];
+}
+
+function pathNumber(path: string): number {
+  let number = pathNumbers.get(path);
+  if (number === undefined) pathNumbers.set(path, (number = paths.push(path) - 1));
+  return number;
 }
 
 /** The tone and the background that a look stands for. */
 export function partsOf(look: Look): { readonly tone: Tone; readonly ground: Background } {
-  return { tone: tones[look % tones.length]!, ground: backgrounds[Math.floor(look / tones.length)]! };
+  const style = styleOf(look);
+  return { tone: tones[style % tones.length]!, ground: backgrounds[Math.floor(style / tones.length)]! };
+}
+
+/** A look without its link. */
+export function styleOf(look: Look): Look {
+  return look % styles;
+}
+
+/** The path that a look's link leads to; empty without one. */
+export function pathOf(look: Look): string {
+  return paths[Math.floor(look / styles)]!;
 }
 
 /** The parameters of the escape code that turns a look on; empty for the terminal's own. */

@@ -201,8 +201,10 @@ export class Surface {
   #paintLine(line: Line, row: number, { picture, ground: below }: Pick<CanvasRecord, 'picture' | 'ground'>): void {
     const { rect } = picture;
     let column = 0;
-    for (const { text, tone, ground = below } of line)
-      column = picture.write(row, column, { text: this.#theme.glyphs(text), look: lookOf(tone, ground) }, rect);
+    for (const { text, tone, ground = below, link } of line) {
+      const piece = { text: this.#theme.glyphs(text), look: lookOf(tone, ground, link) };
+      column = picture.write(row, column, piece, rect);
+    }
     picture.fill({ left: column, top: row, right: rect.right, bottom: row + 1 }, lookOf('plain', below));
   }
 }
@@ -216,5 +218,5 @@ function areSame(a: Line, b: Line): boolean {
 }
 
 function isSameSpan(a: Line[number], b: Line[number]): boolean {
-  return a === b || (a.text === b.text && a.tone === b.tone && a.ground === b.ground);
+  return a === b || (a.text === b.text && a.tone === b.tone && a.ground === b.ground && a.link === b.link);
 }

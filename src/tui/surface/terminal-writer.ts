@@ -1,7 +1,7 @@
 import type { Theme } from '../terminal/theme.js';
 import type { Cells } from './cells.js';
 import { composedGlyph, continuation, firstComposed, isWide, unknown } from './glyphs.js';
-import { type Look, plainLook, sgrOf } from './look.js';
+import { type Look, pathOf, plainLook, sgrOf, styleOf } from './look.js';
 
 /** Where frames go: a terminal, or in tests anything that takes text. */
 export type WriteTarget = {
@@ -28,7 +28,7 @@ export class TerminalWriter {
   #width = 0;
   #height = 0;
   #glyphs = new Uint32Array();
-  #looks = new Uint16Array();
+  #looks = new Uint32Array();
   #isResting = false;
   /** What to do once the terminal has caught up; null: it has. */
   #again: (() => void) | null = null;
@@ -84,7 +84,7 @@ export class TerminalWriter {
   #reset(width: number, height: number): void {
     [this.#width, this.#height] = [width, height];
     this.#glyphs = new Uint32Array(width * height).fill(unknown);
-    this.#looks = new Uint16Array(width * height);
+    this.#looks = new Uint32Array(width * height);
   }
 
   #changes(cells: Cells): string {
@@ -124,7 +124,8 @@ class Pen {
   #out = '';
   #row = -1;
   #column = -1;
-  #look: Look = -1;
+  #style: Look = -1;
+  #path = '';
 
   constructor(theme: Theme) {
     this.#theme = theme;
@@ -139,10 +140,16 @@ class Pen {
   }
 
   take(look: Look): void {
-    if (look === this.#look) return;
-    this.#look = look;
-    const codes = sgrOf(look, this.#theme);
-    this.#out += codes === '' ? '\u001b[0m' : `\u001b[0;${codes}m`;
+    const style = styleOf(look);
+    if (style !== this.#style) {
+      this.#style = style;
+      const codes = sgrOf(style, this.#theme);
+      this.#out += codes === '' ? '\u001b[0m' : `\u001b[0;${codes}m`;
+    }
+    const path = pathOf(look);
+    if (path === this.#path) return;
+    this.#path = path;
+    this.#out += this.#theme.link(path);
   }
 
   drawSimple(unit: number): void {
@@ -159,6 +166,7 @@ class Pen {
 
   /** The codes, with the look put back to normal; empty if nothing was drawn. */
   finish(): string {
-    return this.#out === '' || this.#look === plainLook ? this.#out : `${this.#out}\u001b[0m`;
+    if (this.#path !== '') this.#out += this.#theme.link('');
+    return this.#out === '' || this.#style === plainLook ? this.#out : `${this.#out}\u001b[0m`;
   }
 }

@@ -1,32 +1,50 @@
 import type { Capabilities, ColourDepth, TerminalGround } from './theme.js';
 
-/** What the terminal can show, as far as the environment tells. A terminal whose locale is not set is trusted with Unicode. */
-export function capabilitiesOf(
-  environment: Readonly<Record<string, string | undefined>>,
-  wantsAscii: boolean,
-): Capabilities {
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * What the terminal can show, as far as the environment tells. A terminal whose locale is not set is trusted with Unicode.
+ *
+ * @param host The name of this machine, for links.
+ */
+export function capabilitiesOf(environment: Environment, wantsAscii: boolean, host = ''): Capabilities {
   const term = environment['TERM'] ?? '';
-  // An empty variable counts as not set, as POSIX has it.
-  const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || '';
-  const isUnicode = locale === '' || /utf-?8/i.test(locale);
   const ground = groundOf(environment);
   return {
     colours: coloursOf(environment, term),
-    ascii: wantsAscii || term === 'linux' || !isUnicode,
+    ascii: wantsAscii || term === 'linux' || !isUnicode(environment),
     ...(ground === null ? {} : { ground }),
+    ...(hasLinks(environment, term) ? { linkHost: host } : {}),
   };
 }
 
+/** An empty variable counts as not set, as POSIX has it. */
+function isUnicode(environment: Environment): boolean {
+  const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || '';
+  return locale === '' || /utf-?8/i.test(locale);
+}
+
 /** From the number of the background colour, as rxvt, Konsole and others tell it: `0;15` is black on white. */
-function groundOf({ COLORFGBG }: Readonly<Record<string, string | undefined>>): TerminalGround | null {
+function groundOf({ COLORFGBG }: Environment): TerminalGround | null {
   const [, number] = /;(\d+)$/.exec(COLORFGBG ?? '') ?? [];
   if (number === undefined) return null;
   return Number(number) === 7 || Number(number) > 8 ? 'light' : 'dark';
 }
 
-function coloursOf(environment: Readonly<Record<string, string | undefined>>, term: string): ColourDepth {
+function coloursOf(environment: Environment, term: string): ColourDepth {
   if ((environment['NO_COLOR'] ?? '') !== '' || term === 'dumb') return 'none';
   const isRich =
     /256|direct|kitty|alacritty|ghostty|foot|wezterm/.test(term) || (environment['COLORTERM'] ?? '') !== '';
   return isRich ? 256 : 16;
+}
+
+/** Terminals that are known to open links (OSC 8); some of the others would print their codes. */
+function hasLinks(
+  { TERM_PROGRAM = '', TERM_PROGRAM_VERSION = '', VTE_VERSION, WT_SESSION }: Environment,
+  term: string,
+): boolean {
+  if (/kitty|alacritty|ghostty|foot|wezterm|contour/.test(term)) return true;
+  if (/^(iTerm\.app|WezTerm|ghostty|vscode|Hyper|mintty)$/i.test(TERM_PROGRAM)) return true;
+  if (TERM_PROGRAM === 'tmux') return Number.parseFloat(TERM_PROGRAM_VERSION) >= 3.4;
+  return Number(VTE_VERSION ?? 0) >= 5000 || (WT_SESSION ?? '') !== '';
 }

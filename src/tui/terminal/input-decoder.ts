@@ -1,5 +1,5 @@
 import type { InputEvent } from './input-event.js';
-import { characterName } from './key-names.js';
+import { characterName, unambiguousName } from './key-names.js';
 
 const ESC = '\u001b';
 const pasteBegin = '\u001b[200~';
@@ -137,6 +137,7 @@ export class InputDecoder {
 
 function controlEvent(parameters: string, final: string): InputEvent | null {
   if (parameters.startsWith('<')) return mouseEvent(parameters, final);
+  if (final === 'u') return parameters.startsWith('?') ? { kind: 'keyboard' } : named(unambiguousName(parameters));
   if (final === '~') return named(numbers[parameters.split(';')[0]!]);
   return named(finals[final]);
 }

@@ -4,4 +4,6 @@ export type InputEvent =
   /** Text that was pasted, in one piece; it may hold anything, line ends too. */
   | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'click'; readonly column: number; readonly row: number }
-  | { readonly kind: 'wheel'; readonly way: 'up' | 'down'; readonly column: number; readonly row: number };
+  | { readonly kind: 'wheel'; readonly way: 'up' | 'down'; readonly column: number; readonly row: number }
+  /** The terminal can tell keys apart that are one code otherwise (kitty's keyboard protocol): its answer to `keyboardQuestion`. */
+  | { readonly kind: 'keyboard' };

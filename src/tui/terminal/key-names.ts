@@ -35,3 +35,41 @@ export function characterName(character: string): string {
   if (code > 0 && code < 0x1b) return `ctrl-${String.fromCharCode(code + 0x60)}`;
   return code < 0x20 ? '' : character;
 }
+
+/** Keys by their code in kitty's keyboard protocol; a letter has that of its small form. */
+const byCode: Record<number, string> = { 9: 'tab', 13: 'enter', 27: 'escape', 32: 'space', 127: 'backspace' };
+/** Bits of the modifiers, which are told as one more than their sum. */
+const modifiers = { shift: 1, alt: 2, ctrl: 4 };
+/** Where the protocol has keys that no character stands for (keypad, media, modifiers alone). */
+const privateUse = [0xe000, 0xf8ff] as const;
+
+/**
+ * The name of a key told without ambiguity: `27` is Escape and nothing else, `105;5` is Ctrl-I and not Tab.
+ *
+ * @param parameters `code:alternatives;modifiers:event;text`, of kitty's keyboard protocol with flag 1 (no releases).
+ */
+export function unambiguousName(parameters: string): string | undefined {
+  const [codes = '', modified = '1'] = parameters.split(';');
+  const code = Number(codes.split(':')[0]);
+  const bits = Number(modified.split(':')[0]) - 1;
+  if (!isCharacter(code) || !(bits >= 0)) return undefined;
+  const special = byCode[code];
+  return special === undefined ? characterKey(String.fromCodePoint(code), bits) : specialKey(special, bits);
+}
+
+function specialKey(name: string, bits: number): string {
+  if (name === 'escape') return name;
+  if (name === 'tab' && (bits & modifiers.shift) !== 0) return 'shift-tab';
+  return (bits & modifiers.alt) === 0 ? name : `alt-${name}`;
+}
+
+function characterKey(character: string, bits: number): string {
+  if ((bits & modifiers.ctrl) !== 0) return `ctrl-${character}`;
+  const name = (bits & modifiers.shift) === 0 ? character : character.toUpperCase();
+  return (bits & modifiers.alt) === 0 ? name : `alt-${name}`;
+}
+
+function isCharacter(code: number): boolean {
+  if (!Number.isInteger(code) || code <= 0 || code > 0x10ffff) return false;
+  return code < privateUse[0] || code > privateUse[1];
+}

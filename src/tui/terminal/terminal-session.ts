@@ -6,6 +6,11 @@ const enterCodes = '\u001b[?1049h\u001b[?7l\u001b[?25l\u001b[?2004h\u001b[2J\u00
 /** Presses and the wheel, with places beyond column 223. */
 const mouseOn = '\u001b[?1000h\u001b[?1006h';
 const mouseOff = '\u001b[?1006l\u001b[?1000l';
+/** Asks whether the terminal knows kitty's keyboard protocol; one that does not says nothing. */
+const keyboardQuestion = '\u001b[?u';
+/** Keys that are one code otherwise get codes of their own, and what was asked for before comes back on leaving. */
+const keyboardOn = '\u001b[>1u';
+const keyboardOff = '\u001b[<u';
 const leaveCodes = `${mouseOff}\u001b[?2026l\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[0m\u001b[?1049l`;
 const deadly = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'] as const;
 type Deadly = (typeof deadly)[number];
@@ -39,6 +44,7 @@ export class TerminalSession {
   #isOpen = false;
   #isLent = false;
   #hasMouse = false;
+  #hasKeyboard = false;
 
   constructor(stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream, listeners: Listeners) {
     this.#stdin = stdin;
@@ -66,6 +72,13 @@ export class TerminalSession {
     if (has === this.#hasMouse) return;
     this.#hasMouse = has;
     if (this.#isShown) this.#write(has ? mouseOn : mouseOff);
+  }
+
+  /** The terminal has said that it tells every key apart: Escape is then known at once, without waiting for what may follow. */
+  useKeyboard(): void {
+    if (this.#hasKeyboard || !this.#isShown) return;
+    this.#hasKeyboard = true;
+    this.#write(keyboardOn);
   }
 
   /** Gives the terminal back. Calling it twice is the same as once. */
@@ -150,14 +163,16 @@ export class TerminalSession {
   #show(): void {
     if (this.#isShown) return;
     this.#isShown = true;
-    this.#write(enterCodes + (this.#hasMouse ? mouseOn : ''));
+    this.#write(enterCodes + (this.#hasMouse ? mouseOn : '') + keyboardQuestion);
   }
 
   #hide(): void {
     if (!this.#isShown) return;
     this.#isShown = false;
     this.#listeners.onLeave();
-    this.#write(leaveCodes);
+    this.#write((this.#hasKeyboard ? keyboardOff : '') + leaveCodes);
+    // Asked again on coming back: it may be another terminal by then.
+    this.#hasKeyboard = false;
   }
 
   /** At once, whatever is about to happen to the process. */

@@ -25,6 +25,8 @@ export type Capabilities = {
   readonly colours: ColourDepth;
   readonly ascii: boolean;
   readonly ground?: TerminalGround;
+  /** The name of this machine, for links to its files; missing where the terminal has no links. */
+  readonly linkHost?: string;
 };
 
 /** The one place that turns meanings into escape codes. */
@@ -33,10 +35,12 @@ export type Theme = {
   readonly sgr: (tone: Tone, ground: Background) => string;
   /** The text in characters this terminal can show; as many columns as before. */
   readonly glyphs: (text: string) => string;
+  /** The codes after which text leads to a path of this machine (OSC 8), or to nothing for ''; empty without links. */
+  readonly link: (path: string) => string;
 };
 
 /** `theme` null: what suits the terminal's ground, as far as that is known. */
-export function themeFor({ colours, ascii, ground }: Capabilities, theme: ThemeName | null = null): Theme {
+export function themeFor({ colours, ascii, ground, linkHost }: Capabilities, theme: ThemeName | null = null): Theme {
   const { fronts, onGround, grounds } = paletteFor(colours, theme ?? ground ?? 'dark', ground ?? 'dark');
   return {
     sgr: (tone, lies) => {
@@ -46,7 +50,14 @@ export function themeFor({ colours, ascii, ground }: Capabilities, theme: ThemeN
       return [front, grounds[lies]].filter((code) => code !== '').join(';');
     },
     glyphs: ascii ? toAscii : (text) => text,
+    link: (path) => (linkHost === undefined ? '' : linkCodes(path, linkHost)),
   };
+}
+
+/** Control characters are escaped with all else that a URL may not hold. */
+function linkCodes(path: string, host: string): string {
+  const url = path === '' ? '' : `file://${host}${path.split('/').map(encodeURIComponent).join('/')}`;
+  return `\u001b]8;;${url}\u001b\\`;
 }
 
 type Shades = { readonly rich: Palette; readonly sixteen: Palette };

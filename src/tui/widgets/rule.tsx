@@ -1,15 +1,11 @@
-import { Box } from 'ink';
-import { Text } from './text.js';
+import { Canvas } from '../surface/canvas.js';
+import type { Draw } from '../surface/surface.js';
+import { span } from './span.js';
 
 /** A vertical line between two panes, with a column of room on each side. */
 export function Rule({ height }: { readonly height: number }) {
-  return (
-    <Box flexDirection="column" width={3} flexShrink={0}>
-      {Array.from({ length: height }, (_, row) => (
-        <Text key={row} tone="faint">
-          {' │ '}
-        </Text>
-      ))}
-    </Box>
-  );
+  return <Canvas width={3} height={height} flexShrink={0} draw={draw} />;
 }
+
+const line = [span(' │ ', 'faint')];
+const draw: Draw = ({ height }) => Array.from({ length: height }, () => line);

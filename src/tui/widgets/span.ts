@@ -46,7 +46,13 @@ export const backgrounds = [
 ] as const;
 export type Background = (typeof backgrounds)[number];
 
-export type Span = { readonly text: string; readonly tone: Tone; readonly ground?: Background };
+/** `link`: the path that a click in the terminal opens, where the terminal has links. */
+export type Span = {
+  readonly text: string;
+  readonly tone: Tone;
+  readonly ground?: Background;
+  readonly link?: string;
+};
 
 /** One row of the screen, or a part of one. */
 export type Line = readonly Span[];
@@ -83,7 +89,7 @@ export function ends(left: Line, right: Line, width: number): Line {
 }
 
 export function onBackground(line: Line, ground: Background): Line {
-  return line.map(({ text, tone }) => ({ text, tone, ground }));
+  return line.map((piece) => ({ ...piece, ground }));
 }
 
 export function blank(width: number): Line {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { candidates } from '../../../src/cli/completion/candidates.js';
-import { forShell, typedLine } from '../../../src/cli/completion/command-line.js';
+import { candidates, forShell, typedLine } from '../../../src/cli/completion/candidates.js';
 import { launchOptions } from '../../../src/cli/verb-options.js';
 import { verbs } from '../../../src/cli/verb-table.js';
 import { aRun } from '../../tui/simulated-fleet.js';

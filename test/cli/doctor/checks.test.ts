@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../../src/cli/doctor/check.js';
-import { judgePlace, judgeSpace, mountOf } from '../../../src/cli/doctor/disk.js';
-import { judgeGpus } from '../../../src/cli/doctor/gpus.js';
+import { judgePlace, judgeSpace, judgeSupervisor, mountOf } from '../../../src/cli/doctor/runs-directory.js';
 import {
   judgeMemory,
   judgeOpenFiles,
@@ -9,12 +8,9 @@ import {
   judgeWatches,
   parseLimits,
 } from '../../../src/cli/doctor/limits.js';
-import { judgePreferences } from '../../../src/cli/doctor/preferences.js';
-import { judgeNode } from '../../../src/cli/doctor/programs.js';
-import { judgeSecrets } from '../../../src/cli/doctor/secrets.js';
-import { judgeSupervisor } from '../../../src/cli/doctor/supervisor.js';
-import { judgeHostConfig, judgeLogout } from '../../../src/cli/doctor/survival.js';
-import { judgeCharacters, judgeTerminal, judgeTmux } from '../../../src/cli/doctor/terminal.js';
+import { judgeGpus, judgeNode } from '../../../src/cli/doctor/machine.js';
+import { judgeHostConfig, judgeLogout, judgeSecrets } from '../../../src/cli/doctor/survival.js';
+import { judgeCharacters, judgePreferences, judgeTerminal, judgeTmux } from '../../../src/cli/doctor/terminal.js';
 import type { Gpu } from '../../../src/gpu/gpu.js';
 import { sizeText } from '../../../src/text/numbers.js';
 

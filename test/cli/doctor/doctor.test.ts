@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Check, Checked, Place } from '../../../src/cli/doctor/check.js';
 import { checks, examine } from '../../../src/cli/doctor/checks.js';
-import { doctorLines } from '../../../src/cli/doctor/doctor-lines.js';
+import { doctorLines } from '../../../src/cli/verbs/doctor.js';
 import { bootId, identityOf } from '../../../src/processes/process-identity.js';
 import { plan } from '../../supervisor/testbed.js';
 

@@ -3,8 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { csvLine } from '../../../src/text/csv.js';
-import { exportLines, type ExportFormat, type MetricChoice } from '../../../src/cli/export/export-lines.js';
+import { csvLine, type ExportFormat, exportLines, type MetricChoice } from '../../../src/cli/export/export-lines.js';
 import type { RunRecord } from '../../../src/contract/run-record.js';
 import { writeRunRecord } from '../../../src/files/run-record-file.js';
 

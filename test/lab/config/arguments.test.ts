@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/base/user-error.js';
-import { readArguments, writeValue } from '../../../src/lab/config/arguments.js';
-import { commandHelp } from '../../../src/lab/config/help.js';
+import { commandHelp, readArguments, writeValue } from '../../../src/lab/config/arguments.js';
 import { inertKey, key } from '../../../src/lab/config/key.js';
 import { bool, float, int, ints, oneOf, orNone, text } from '../../../src/lab/config/value-type.js';
 import { sftKeys, trainKeys } from '../../../src/lab/recipes/keys.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bitLength, signalBits } from '../../../src/analysis/memory-rules.js';
 import { bitsValue, secretBits, secretFor } from '../../../src/lab/memory/secret.js';
-import { multiStepTheory, singleStepTheory } from '../../../src/lab/memory/theory.js';
+import { multiStepTheory, singleStepTheory } from '../../../src/lab/memory/rewards.js';
 
 describe('secrets', () => {
   it.each([

@@ -260,6 +260,11 @@ describe('the name of a run', () => {
       text: 'parameters: {model: [meta/llama 3, x]}',
       is: ['model-meta-llama-3', 'model-x'],
     },
+    {
+      of: 'values in other letters',
+      text: 'parameters: {model: [größe, 模型, naïve café], seed: [0, 1]}',
+      is: ['grosse', 'u6a21-u578b', 'naive-cafe'].flatMap((model) => [`model-${model}_s0`, `model-${model}_s1`]),
+    },
     { of: 'a derived parameter', text: 'parameters: {seed: [0, 1], s: {expr: seed * 7}}', is: ['s0', 's1'] },
     {
       of: 'a template',

@@ -9,6 +9,7 @@ const beside = {
   parameters: { n: 1 },
   monitored: nothingMonitored,
   waiting: null,
+  etaSeconds: null,
   gpuMemory: null,
   pid: null,
   wallTime: (at: number) => at,

@@ -70,7 +70,7 @@ describe('a row for the clients', () => {
     const planned = plan(folder, 's', [{ name: 'a' }]).runs[0]!;
     const beside = {
       ...{ argv: planned.argv, parameters: planned.parameters, gpuMemory: null, pid: null, warning: null },
-      ...{ monitored: nothingMonitored, waiting: null, wallTime: (at: number) => at },
+      ...{ monitored: nothingMonitored, etaSeconds: null, waiting: null, wallTime: (at: number) => at },
     };
     return runSummary(state.runs.get(id('a'))!, planned, beside);
   }

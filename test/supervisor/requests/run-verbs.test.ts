@@ -61,7 +61,13 @@ describe('what can be done to a run that is', () => {
   it.each(situations)('$run is the same for a client that has only its row', ({ events }) => {
     const planned = plan('/runs', 's', [{ name: 'a', argv: ['train'] }]).runs[0]!;
     const beside = { argv: [], parameters: {}, gpuMemory: null, pid: null, warning: null };
-    const context = { ...beside, monitored: nothingMonitored, waiting: null, wallTime: (at: number) => at };
+    const context = {
+      ...beside,
+      monitored: nothingMonitored,
+      etaSeconds: null,
+      waiting: null,
+      wallTime: (at: number) => at,
+    };
     const run = runAfter(events);
     const row = RunSummary.parse(JSON.parse(JSON.stringify(runSummary(run, planned, context))));
     for (const order of orders) expect(refusalOf(order, row)).toEqual(refusalOf(order, verbTarget(run)));

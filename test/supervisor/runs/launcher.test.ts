@@ -41,8 +41,8 @@ async function setUp(
   environment: Record<string, string> = { PATH: '/bin' },
 ) {
   const state = emptyState();
-  const book = new SubmissionStore(folder);
-  const key = await book.add(plan(folder, 's', [{ name: 'a', ...run }]), environment);
+  const submissions = new SubmissionStore(folder);
+  const key = await submissions.add(plan(folder, 's', [{ name: 'a', ...run }]), environment);
   const orders: LaunchSpec[] = [];
   const bornAt = Date.now();
   const told: SchedulerEvent[] = [];
@@ -52,7 +52,7 @@ async function setUp(
   const now = () => 1 + Date.now() - bornAt;
   const shortage = new Shortage(now);
   const launcher: Launcher = new Launcher({
-    ...{ state, book, bin: '/our/bin', now, shortage, changed: () => undefined },
+    ...{ state, submissions, bin: '/our/bin', now, shortage, changed: () => undefined },
     ...{ tookOver: () => undefined, ended: () => undefined },
     executor: {
       start: (_id, order) => {

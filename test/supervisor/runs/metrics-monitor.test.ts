@@ -26,19 +26,43 @@ function at(signs: MetricsMonitor, now: number) {
 describe('the vital signs of a run', () => {
   it('are unknown before its first row', () => {
     const vitals = at(signsOf(), 1000);
-    expect(vitals).toEqual({ metrics: {}, progress: null, etaSeconds: null, spark: [], health: 'ok' });
+    const nothing = { metrics: {}, progress: null, toBudget: null, movement: null, counting: [], spark: [] };
+    expect(vitals).toEqual({ ...nothing, health: 'ok' });
   });
 
   it('tell how far it is and how long it takes, by its pace since it took up', () => {
     const metrics = { show: [], x: 'step', progress: { key: 'step', total: 100 } };
     const signs = signsOf({ metrics }, 0);
     add('{"step": 50}');
-    expect(at(signs, 10_000)).toMatchObject({ progress: 0.5, etaSeconds: 10 });
+    expect(at(signs, 10_000)).toMatchObject({ progress: 0.5, toBudget: { seconds: 10, at: 10_000 } });
     // A resumed run came with its first half: only what was added since counts.
     add('{"step": 60}');
-    expect(at(signs, 30_000)).toMatchObject({ progress: 0.6, etaSeconds: 80 });
+    expect(at(signs, 30_000)).toMatchObject({ progress: 0.6 });
+    expect(signs.vitals(31_000).toBudget?.seconds).toBeCloseTo(80, 6);
+    expect(signs.vitals(31_000).toBudget?.at).toBe(30_000);
     add('{"step": 250}');
-    expect(at(signs, 40_000)).toMatchObject({ progress: 1, etaSeconds: 0 });
+    expect(at(signs, 40_000)).toMatchObject({ progress: 1, toBudget: { seconds: 0, at: 40_000 } });
+  });
+
+  it('tell when it moved, and how often it usually does', () => {
+    const metrics = { show: [], x: 'step', progress: { key: 'step', total: 100 } };
+    const signs = signsOf({ metrics }, 0);
+    add('{"step": 1}');
+    expect(at(signs, 4000).movement).toEqual({ at: 4000, every: 4000, longest: 4000 });
+    add('{"step": 2}');
+    expect(at(signs, 5000).movement).toEqual({ at: 5000, every: 1000, longest: 1000 });
+    add('{"step": 2}');
+    expect(at(signs, 6000).movement).toEqual({ at: 5000, every: 1000, longest: 1000 });
+    add('{"step": 3}');
+    expect(at(signs, 8000).movement).toEqual({ at: 8000, every: 2000, longest: 3000 });
+  });
+
+  it('take its rows for movement where it does not say how far it is', () => {
+    const signs = signsOf();
+    add('{"loss": 1}');
+    at(signs, 1000);
+    add('{"loss": 1}');
+    expect(at(signs, 3000)).toMatchObject({ progress: null, toBudget: null, movement: { at: 3000, every: 2000 } });
   });
 
   it('use the share that our own lab writes where the sweep file names no progress', () => {
@@ -58,6 +82,23 @@ describe('the vital signs of a run', () => {
     expect(at(signs, 1000).spark).toEqual([5, 4]);
     add('{"step": 3, "lr": 3, "loss": 9}');
     expect(at(signs, 2000).spark).toEqual([9]);
+  });
+
+  it('pass over what looks like a result and only counts', () => {
+    const signs = signsOf({ metrics: { show: [], x: 'step', progress: null } });
+    add('{"score": 1, "kl": 5}', '{"score": 2, "kl": 4}', '{"score": 3, "kl": 6}');
+    expect(at(signs, 1000)).toMatchObject({ spark: [1, 2, 3] });
+    add('{"score": 4, "kl": 3}');
+    expect(at(signs, 2000)).toMatchObject({ spark: [5, 4, 6, 3], counting: ['score'] });
+    add('{"score": 9, "kl": 2}');
+    expect(at(signs, 3000).spark).toEqual([1, 2, 3, 4, 9]);
+    expect(at(signs, 3000).counting).toEqual([]);
+  });
+
+  it('show what the run is judged by before other results', () => {
+    add('{"reward": 1, "eval/loss": 7}');
+    const metrics = { show: [], x: 'step', progress: null };
+    expect(at(signsOf({ metrics, stopWhen: { when: 'eval_loss < 2', for: 1 } }), 1000).spark).toEqual([7]);
   });
 
   it.each([
@@ -126,9 +167,13 @@ describe('a long file', () => {
     add(...rows(1, 10_000));
     const signs = signsOf({ metrics });
     expect(signs.refresh(1000, 4096)).toMatchObject({ changed: true, more: true });
-    expect(signs.vitals(1000)).toMatchObject({ etaSeconds: null });
+    expect(signs.vitals(1000)).toMatchObject({ toBudget: null, movement: null });
     expect(readAll(signs, 4096)).toBeLessThanOrEqual(4096);
-    expect(at(signs, 1000)).toMatchObject({ progress: 0.5, etaSeconds: 1, metrics: { step: 10_000 } });
+    expect(at(signs, 1000)).toMatchObject({
+      progress: 0.5,
+      toBudget: { seconds: 1, at: 1000 },
+      metrics: { step: 10_000 },
+    });
   });
 
   it.each([50, 128, 1000, 1 << 20])('of an earlier attempt is told from what is new, in parts of %d bytes', (part) => {

@@ -169,7 +169,7 @@ function expectFits(store: WindowStore, route: readonly string[], [width, height
 }
 
 describe.each(fleets)('every screen and dialog, with %s', (_, fleet) => {
-  it('has exactly the size of the terminal, from 40 × 10 to 400 × 120', { timeout: 30_000 }, () => {
+  it('has exactly the size of the terminal, from 40 × 10 to 400 × 120', { timeout: 120_000 }, () => {
     for (const route of routes) {
       const store = windowOn(fleet());
       store.resize(100, 30);
@@ -202,7 +202,7 @@ const wild = fc.oneof(
 const harmful = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
 
 describe('every screen and dialog, with foreign text in every name, value and line', () => {
-  it('keeps its columns, and lets nothing through that a terminal would obey', { timeout: 30_000 }, () => {
+  it('keeps its columns, and lets nothing through that a terminal would obey', { timeout: 120_000 }, () => {
     const size = fc.record({ width: fc.integer({ min: 40, max: 160 }), height: fc.integer({ min: 10, max: 50 }) });
     fc.assert(
       fc.property(fc.constantFrom(...routes), wild, size, (route, text, { width, height }) => {

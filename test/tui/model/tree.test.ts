@@ -103,36 +103,13 @@ describe('the sums of a group', () => {
   });
 });
 
-describe('the time a sweep still takes', () => {
-  const done = { state: 'done', startedAt: 0, endedAt: 40_000 } as const;
-  it.each<{ when: string; runs: Partial<RunSummary>[]; eta: number | null }>([
-    { when: 'nothing runs', runs: [done, {}], eta: null },
-    { when: 'one runs and none waits', runs: [{ state: 'running', startedAt: 0, etaSeconds: 30 }], eta: 30 },
-    {
-      when: 'the queue takes as long as the done ones took',
-      runs: [done, { state: 'running', startedAt: 60_000, etaSeconds: 0 }, {}, {}],
-      eta: 80,
-    },
-    {
-      when: 'two slots share the queue',
-      runs: [done, ...[0, 1].map(() => ({ state: 'starting' }) as const), {}, {}],
-      eta: 80,
-    },
-    { when: 'nothing tells how long a run takes', runs: [{ state: 'running', startedAt: 0 }, {}], eta: null },
-    { when: 'all have ended', runs: [done], eta: null },
-  ])('$when', ({ runs, eta }) => {
-    expect(
-      paceOf(
-        runs.map((over, index) => aRun(`A_${index}`, over)),
-        100_000,
-      ).etaSeconds,
-    ).toBe(eta);
-  });
-
-  it('knows the first start, and the last end once all have ended', () => {
-    const runs = [aRun('A_1', { ...done, startedAt: 5000 }), aRun('A_2', { ...done, endedAt: 90_000 })];
-    expect(paceOf(runs, 0)).toEqual({ startedAt: 0, endedAt: 90_000, etaSeconds: null });
-    expect(paceOf([...runs, aRun('A_3')], 0).endedAt).toBeNull();
+describe('the pace of a sweep', () => {
+  it('is the time in which a run was up, and what the forecast says of all of them', () => {
+    const done = { state: 'done', startedAt: 0, endedAt: 40_000 } as const;
+    const runs = [aRun('A_1', done), aRun('A_2', { ...done, startedAt: 90_000, endedAt: 100_000 }), aRun('A_3')];
+    const pace = paceOf(runs, (asked) => [...asked].length);
+    expect(pace).toEqual({ busy: { ms: 50_000, since: null }, etaSeconds: 3 });
+    expect(paceOf([aRun('A_3')], () => null)).toEqual({ busy: null, etaSeconds: null });
   });
 });
 

@@ -26,6 +26,17 @@ describe('what a terminal sends', () => {
     ['escape twice', '\u001b\u001b[A', ['escape', 'up'].map(key)],
     ['keys that mean nothing here', '\u001b[15~\u001bOP\u001b[[A\u001b[I', []],
     ['answers to questions', '\u001b]11;rgb:ffff/ffff/ffff\u001b\\\u001bP1+r\u0007\u001b[?1;2c', []],
+    [
+      'keys told without ambiguity',
+      '\u001b[27u\u001b[105;5u\u001b[9;2u\u001b[107;3u\u001b[107;2u',
+      ['escape', 'ctrl-i', 'shift-tab', 'alt-k', 'K'].map(key),
+    ],
+    [
+      'modifiers alone, keys of no character, and nonsense told so',
+      '\u001b[57441;2u\u001b[57414u\u001b[u\u001b[99999999u',
+      [],
+    ],
+    ['the answer that keys can be told so', '\u001b[?1u', [{ kind: 'keyboard' }]],
     ['a click', '\u001b[<0;10;5M\u001b[<0;10;5m', [{ kind: 'click', column: 9, row: 4 }]],
     ['a click with Control', '\u001b[<16;1;1M', [{ kind: 'click', column: 0, row: 0 }]],
     ['the other buttons, and a drag', '\u001b[<2;1;1M\u001b[<32;1;1M', []],

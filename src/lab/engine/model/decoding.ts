@@ -1,7 +1,7 @@
 import { UserError } from '../../../base/user-error.js';
 import type { Decoder } from '../engine.js';
 import { multiply } from '../kernels/matrices.js';
-import { checkToken, checkTokens } from './check-tokens.js';
+import { checkToken, checkTokens } from './batch.js';
 import type { DecoderBuffers, DecoderState, DecodingMemory } from './decoding-memory.js';
 import { runLayer } from './layer.js';
 import type { Model } from './model.js';

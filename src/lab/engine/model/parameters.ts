@@ -5,10 +5,10 @@ import { offsetsOf } from '../layout.js';
 import { widthsOf } from '../model-shape.js';
 
 /** A weight matrix: panels to multiply by it (forward) and by its transpose (backward), and where its gradient is. */
-export type Matrix = { readonly forward: Panels; readonly backward: Panels; readonly gradient: number };
+type Matrix = { readonly forward: Panels; readonly backward: Panels; readonly gradient: number };
 
 /** A vector of norm weights. */
-export type Vector = { readonly at: number; readonly gradient: number };
+type Vector = { readonly at: number; readonly gradient: number };
 
 export type LayerParameters = {
   readonly attentionNorm: Vector;

@@ -25,7 +25,7 @@ type Capacity = {
 };
 
 /** Addresses of all that a training step keeps between forward and backward, and of its scratch. */
-export type TrainingBuffers = Capacity & {
+type TrainingBuffers = Capacity & {
   /** Head rows whose scores are computed at a time. */
   readonly chunk: number;
   readonly tokens: number;

@@ -11,7 +11,7 @@ import { atom, functionBounds, joined, type Size, sized, spelt } from './functio
 /** The limits of an expression. `steps` of one evaluation; `weight` of one value. */
 export type Limits = { readonly steps: number; readonly weight: number };
 
-export type Bound = { readonly steps: number; readonly size: Size };
+type Bound = { readonly steps: number; readonly size: Size };
 
 /** A part of an expression is too much work. */
 export class TooCostly extends Error {

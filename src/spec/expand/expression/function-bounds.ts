@@ -8,7 +8,7 @@ const longestNumber = 25;
  * How large a function's result is, from the sizes of its arguments (of a method: its receiver first), and what it takes
  * beyond looking at each of them once. `literals`: arguments that are written out.
  */
-export type FunctionBound = {
+type FunctionBound = {
   readonly size: (sizes: readonly Size[]) => Size;
   readonly steps?: (sizes: readonly Size[], literals: readonly unknown[]) => number;
 };

@@ -4,7 +4,7 @@ import { fnv1a64 } from '../identity.js';
 export type SamplingKind = 'random' | 'lhs' | 'sobol';
 
 /** A coordinate, between 0 and 1, of each point in a dimension; both count from 0. */
-export type UnitPoints = (point: number, dimension: number) => number;
+type UnitPoints = (point: number, dimension: number) => number;
 
 /**
  * Points that fill a cube: `random` independently, `lhs` with one point in each of `count` slices of every dimension, `sobol`

@@ -1,7 +1,7 @@
 import type { EarlyTerminate } from '../../planned-run.js';
 import { bestShare, type Judge, SortedValues, type Verdict } from './verdict.js';
 
-export type AshaRule = Extract<EarlyTerminate, { type: 'asha' }>;
+type AshaRule = Extract<EarlyTerminate, { type: 'asha' }>;
 
 /** No run has so many iterations. */
 const end = 2 ** 50;
@@ -42,7 +42,7 @@ export class Asha implements Judge {
 }
 
 /** Iterations at which runs are judged: `min_iter · eta^k`, rounded down, to `max_iter`. Ascending. */
-export function ashaRungs({ min_iter, max_iter = end, eta }: AshaRule): number[] {
+function ashaRungs({ min_iter, max_iter = end, eta }: AshaRule): number[] {
   const rungs: number[] = [];
   for (let rung = min_iter; rung <= max_iter; rung *= eta) {
     const whole = Math.floor(rung);

@@ -1,7 +1,7 @@
 import type { EarlyTerminate } from '../../planned-run.js';
 import { bestShare, type Judge, SortedValues, type Verdict } from './verdict.js';
 
-export type HyperbandRule = Extract<EarlyTerminate, { type: 'hyperband' }>;
+type HyperbandRule = Extract<EarlyTerminate, { type: 'hyperband' }>;
 
 /** What a run said that still matters: its best value, and those at the bands it reached, in their order. */
 type Past = { best: number; atBands: number[] };

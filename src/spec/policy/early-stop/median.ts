@@ -1,7 +1,7 @@
 import type { EarlyTerminate } from '../../planned-run.js';
 import { type Judge, SortedValues, type Verdict } from './verdict.js';
 
-export type MedianRule = Extract<EarlyTerminate, { type: 'median' }>;
+type MedianRule = Extract<EarlyTerminate, { type: 'median' }>;
 
 type Past = { best: number; sum: number; next: number; averages: number[] };
 
@@ -45,6 +45,6 @@ export class Median implements Judge {
 }
 
 /** The iteration after this one at which a run is judged again. */
-export function nextCheckpoint(iteration: number): number {
+function nextCheckpoint(iteration: number): number {
   return Math.max(iteration + 1, Math.ceil((iteration * 11) / 10));
 }

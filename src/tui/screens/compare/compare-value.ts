@@ -1,3 +1,4 @@
+import { withoutNoise } from '../../../analysis/statistics.js';
 import type { ValueSummary } from '../../state/compare-choice.js';
 import type { Series } from '../../state/port.js';
 
@@ -89,7 +90,7 @@ export function sampleOf(values: readonly (CurveValue | null)[]): Sample | null 
   }
   const mean = known.reduce((sum, { low }) => sum + low / count, 0);
   const squares = known.reduce((sum, { low }) => sum + (low - mean) ** 2, 0);
-  return { kind: 'mean', mean, deviation: count > 1 ? Math.sqrt(squares / (count - 1)) : 0, count };
+  return { kind: 'mean', mean, deviation: count > 1 ? withoutNoise(Math.sqrt(squares / (count - 1)), mean) : 0, count };
 }
 
 /** How far a value is from the baseline's. `percent`: of the baseline's size; null where that is 0 or too small. */

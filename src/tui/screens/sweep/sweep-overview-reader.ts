@@ -55,10 +55,10 @@ function wholeReader(history: History, { directory }: RunSummary): MetricReader 
 }
 
 /** The chosen metric first, then what the sweep shows. */
-function factsOf({ runs, sweeps, metric }: ListModel, now: number): ReturnType<typeof overviewOf> {
+function factsOf({ runs, sweeps, metric, forecast }: ListModel, now: number): ReturnType<typeof overviewOf> {
   const wanted = [...(metric === null ? [] : [metric]), ...sweeps.flatMap(({ show }) => show)];
   const metrics = [...new Set(wanted)].slice(0, mostMetrics);
   const objective = sweeps.length === 1 ? sweeps[0]!.objective : undefined;
   const direction = objective !== undefined && objective.name === metrics[0] ? objective.goal : null;
-  return overviewOf(runs, sweeps, { metrics, direction, now });
+  return overviewOf(runs, sweeps, { metrics, direction, now, forecast });
 }

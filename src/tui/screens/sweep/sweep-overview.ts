@@ -1,9 +1,10 @@
+import { busyMs, busyTimeOf } from '../../../analysis/forecast/busy-time.js';
+import type { Forecast } from '../../../analysis/forecast/forecast.js';
 import { hasEnded } from '../../../base/run-words.js';
 import { groupBy } from '../../../base/group-by.js';
 import { cleanText } from '../../../text/display-text.js';
 import type { RunSummary, SweepSummary } from '../../state/port.js';
 import type { Direction } from '../compare/compare-value.js';
-import { paceOf } from '../../model/pace.js';
 import { exitWords } from '../../model/run-reason.js';
 import type { MemoryRow } from './sweep-memory.js';
 import { elapsed, tally, type Tally } from '../../model/tally.js';
@@ -21,7 +22,7 @@ export type SweepOverview = {
   /** Of the last attempts of all runs together, and the same for each GPU they took. */
   readonly runTime: number;
   readonly gpuTime: number;
-  /** Runs that are done, for each hour since the first began; null: none has begun. */
+  /** Runs that are done, for each hour in which one was up; null: none has begun. */
   readonly donePerHour: number | null;
   readonly retries: number;
   readonly slowest: readonly SlowRun[];
@@ -61,6 +62,7 @@ export type OverviewChoice = {
   readonly direction: Direction;
   /** Unix ms. */
   readonly now: number;
+  readonly forecast: Forecast;
 };
 
 const mostSlow = 8;
@@ -73,8 +75,8 @@ export function overviewOf(
   choice: OverviewChoice,
 ): Omit<SweepOverview, 'memory' | 'curves'> {
   const times = runs.map((run) => elapsed(run, choice.now) ?? 0);
-  const { startedAt, endedAt } = paceOf(runs, choice.now);
-  const span = startedAt === null ? null : (endedAt ?? choice.now) - startedAt;
+  const busy = busyTimeOf(runs);
+  const span = busy === null ? null : busyMs(busy, choice.now);
   const done = runs.filter(({ state }) => state === 'done').length;
   return {
     description: sweeps.length === 1 ? (sweeps[0]!.description ?? null) : null,
@@ -111,7 +113,7 @@ function groupsOf(
       title: titles.get(key) ?? null,
       tally: tally(members, null),
       runTime: members.reduce((sum, run) => sum + (elapsed(run, choice.now) ?? 0), 0),
-      etaSeconds: paceOf(members, choice.now).etaSeconds,
+      etaSeconds: choice.forecast(members),
       values: choice.metrics.map((metric) => tally(members, metric).metric),
       best: bestOf(members, choice),
     };

@@ -1,3 +1,4 @@
+import { deviation as deviationOf } from '../../../analysis/statistics.js';
 import type { Spread } from '../../state/chart-choice.js';
 
 /** What stands for several values, and how far they lie apart; a band takes two values, NaN else. */
@@ -17,7 +18,7 @@ export function centreOf(values: readonly number[], spread: Exclude<Spread, 'eac
   if (spread === 'iqm') return interquartile(sorted);
   const middle = mean(sorted);
   if (sorted.length < 2) return { middle, low: Number.NaN, high: Number.NaN };
-  const deviation = Math.sqrt(sorted.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (sorted.length - 1));
+  const deviation = deviationOf(sorted)!;
   const half = spread === 'std' ? deviation : (student95(sorted.length - 1) * deviation) / Math.sqrt(sorted.length);
   return { middle, low: middle - half, high: middle + half };
 }

@@ -15,7 +15,7 @@ const runs = [
   aRun('B_3', { state: 'failed', startedAt: 0, endedAt: HOUR, exit: exit(1), reason: 'no such file' }),
   aRun('B_4', { state: 'killed', startedAt: null, endedAt: 0 }),
 ];
-const choice = { metrics: ['loss'], direction: 'minimize', now: 4 * HOUR } as const;
+const choice = { metrics: ['loss'], direction: 'minimize', now: 4 * HOUR, forecast: () => null } as const;
 const overview = overviewOf(runs, [aSweep({ groups })], choice);
 
 describe('a sweep as a whole', () => {

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+const textWidth = fileURLToPath(new URL('../src/text/display-width.ts', import.meta.url));
+
+/**
+ * What a shipped program has no use for, by file of `ink/build`: the window lays out with Ink and draws by itself, so all that
+ * makes escape codes, reads keys or shows errors as a picture can go. It is a third of the time until the window is whole.
+ */
+const stubs = {
+  // Its bridge to devtools, and with it a WebSocket client.
+  'devtools.js': '',
+  'renderer.js': `export default () => ({ output: '', outputHeight: 0, staticOutput: '' });`,
+  'log-update.js': `const log = () => false;
+    export default { create: () => Object.assign(log, { clear() {}, done() {}, reset() {}, sync() {}, setCursorPosition() {},
+      isCursorDirty: () => false, willRender: () => false, getCursorPosition: () => undefined }) };`,
+  'colorize.js': 'export default (text) => text;',
+  'render-to-string.js': `export default () => '';`,
+  'parse-keypress.js': 'export default () => ({}); export const nonAlphanumericKeys = [];',
+  'components/ErrorOverview.js': 'export default () => null;',
+  // Until Ink 8 it keeps every text that was ever measured; and what is measured must be as wide as what is painted.
+  'measure-text.js': `import { textWidth } from ${JSON.stringify(textWidth)};
+    export default (text) => text === ''
+      ? { width: 0, height: 0 }
+      : { width: Math.max(...text.split('\\n').map(textWidth)), height: text.split('\\n').length };`,
+};
+
+/** Packages that only Ink's own drawing needs. */
+const packages = {
+  'patch-console': 'export default () => () => {};',
+  'cli-cursor': 'export default { show() {}, hide() {} };',
+  'ansi-escapes': `export default { clearTerminal: '', eraseLines: () => '' };`,
+  'terminal-size': 'export default () => ({ columns: 80, rows: 24 });',
+  'cli-truncate': 'export default (text) => text;',
+};
+
+/** Ink's components, reconciler and layout without the rest of it. Fails where a version of Ink has its files under other names. */
+export const leanInk = {
+  name: 'lean-ink',
+  setup({ onStart, onLoad, onResolve, onEnd }) {
+    let missing = new Set();
+    let isUsed = false;
+    onStart(() => {
+      missing = new Set(Object.keys(stubs));
+      isUsed = false;
+    });
+    onLoad({ filter: /ink\/build\/index\.js$/ }, () => void (isUsed = true));
+    for (const [file, contents] of Object.entries(stubs)) {
+      const filter = new RegExp(`ink/build/${file.replaceAll('.', '\\.')}$`);
+      onLoad({ filter }, () => {
+        missing.delete(file);
+        return { contents, loader: 'js', resolveDir: import.meta.dirname };
+      });
+    }
+    for (const [name, contents] of Object.entries(packages)) {
+      onResolve({ filter: new RegExp(`^${name}$`) }, ({ importer }) =>
+        importer.includes('/ink/') ? { path: name, namespace: 'lean-ink' } : undefined,
+      );
+      onLoad({ filter: new RegExp(`^${name}$`), namespace: 'lean-ink' }, () => ({ contents, loader: 'js' }));
+    }
+    // Yoga, which lays out its boxes, holds its WebAssembly as text, and decodes it by `fetch` where there is one. In Node that
+    // loads an HTTP client of some 10,000 lines: a fifth of the start of the window. Without `fetch` it decodes it itself.
+    onLoad({ filter: /yoga-wasm-base64-esm\.js$/ }, async ({ path }) => ({
+      contents: `const fetch = undefined;\n${await readFile(path, 'utf8')}`,
+      loader: 'js',
+    }));
+    onEnd(() =>
+      isUsed && missing.size > 0
+        ? { errors: [{ text: `Ink has no ${[...missing].join(', ')} any more: see scripts/lean-ink.js.` }] }
+        : undefined,
+    );
+  },
+};

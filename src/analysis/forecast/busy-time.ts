@@ -1,0 +1,41 @@
+import { hasEnded, type RunWord } from '../../base/run-words.js';
+
+/** What is looked at in a run. Times: Unix ms, of its last attempt. */
+type Lived = { readonly state: RunWord; readonly startedAt: number | null; readonly endedAt: number | null };
+
+/** Milliseconds a run has taken so far or took, in its last attempt; null before it started. `now`: Unix ms. */
+export function elapsedMs({ state, startedAt, endedAt }: Lived, now: number): number | null {
+  if (startedAt === null) return null;
+  return Math.max(0, (hasEnded(state) ? (endedAt ?? now) : now) - startedAt);
+}
+
+/**
+ * The time in which at least one of some runs was up: nights between two launches do not count. `since`: when the stretch began
+ * that is not over, Unix ms; null: none of them is up. `ms`: of the stretches before.
+ */
+export type BusyTime = { readonly ms: number; readonly since: number | null };
+
+/** Null: none of these runs has started, as far as is known. */
+export function busyTimeOf(runs: readonly Lived[]): BusyTime | null {
+  const spans = runs.flatMap(spanOf).sort((a, b) => a.from - b.from);
+  if (spans.length === 0) return null;
+  let ms = 0;
+  let { from, to } = spans[0]!;
+  for (const next of spans) {
+    if (next.from > to) {
+      ms += to - from;
+      ({ from, to } = next);
+    } else to = Math.max(to, next.to);
+  }
+  return to === Infinity ? { ms, since: from } : { ms: ms + to - from, since: null };
+}
+
+/** How long it is at a time, Unix ms. */
+export function busyMs({ ms, since }: BusyTime, now: number): number {
+  return ms + (since === null ? 0 : Math.max(0, now - since));
+}
+
+function spanOf({ state, startedAt, endedAt }: Lived): { from: number; to: number }[] {
+  if (startedAt === null || (hasEnded(state) && endedAt === null)) return [];
+  return [{ from: startedAt, to: hasEnded(state) ? Math.max(startedAt, endedAt!) : Infinity }];
+}

@@ -1,0 +1,139 @@
+import { parameterOf, type Parameters } from '../../base/scalar.js';
+
+/** The value of a parameter in one run; undefined: it is not passed. */
+export type ParameterValue = Parameters[string] | undefined;
+
+/** One value of a parameter, or neighbouring numbers taken together. Both ends of a range are values of runs. */
+export type Level =
+  | { readonly kind: 'value'; readonly value: ParameterValue }
+  | { readonly kind: 'range'; readonly low: number; readonly high: number };
+
+/** A parameter as statistics see it: a level of it per run. */
+export type Factor = {
+  readonly name: string;
+  /** Parameters that always change together with this one: nothing tells their effects apart. */
+  readonly aliases: readonly string[];
+  /** Whether the levels have an order: numbers do, with what is no number (`auto`, not passed) after them. */
+  readonly isOrdered: boolean;
+  /** At least two. */
+  readonly levels: readonly Level[];
+  /** Index of the level, by run. */
+  readonly codes: Uint8Array;
+  /** Runs that pass the parameter. */
+  readonly passed: number;
+};
+
+/** Why a parameter is none of the factors. */
+export type LeftOut = { readonly name: string; readonly reason: 'one value' | 'too many texts' };
+
+export type Factors = { readonly factors: readonly Factor[]; readonly leftOut: readonly LeftOut[] };
+
+/** More levels than this do not fit a bit each into a number; more numbers are taken together, more texts are not looked at. */
+export const MOST_LEVELS = 31;
+
+/**
+ * The parameters that vary over the runs, in alphabetical order, whatever the order of the runs.
+ *
+ * @param without Names that are not looked at: seeds.
+ */
+export function factorsOf(rows: readonly Parameters[], without: ReadonlySet<string>): Factors {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => !without.has(name)).sort();
+  const factors = new Map<string, Factor>();
+  const leftOut: LeftOut[] = [];
+  for (const name of names) {
+    const column = rows.map((row) => parameterOf(row, name));
+    const levels = levelsOf(column);
+    if (levels === null) leftOut.push({ name, reason: 'too many texts' });
+    else if (levels.different < 2) leftOut.push({ name, reason: 'one value' });
+    else {
+      const factor = factorFrom(name, column, levels);
+      const pattern = patternOf(column, factor, levels);
+      const same = factors.get(pattern);
+      factors.set(pattern, same === undefined ? factor : { ...same, aliases: [...same.aliases, name] });
+    }
+  }
+  return { factors: [...factors.values()], leftOut };
+}
+
+/** `numbers`: the first of each level of numbers. `others`: the level of a value that is no number, by its text. */
+type Levels = {
+  readonly levels: readonly Level[];
+  readonly numbers: readonly number[];
+  readonly others: ReadonlyMap<string, number>;
+  /** Different values in all. */
+  readonly different: number;
+};
+
+/** Numbers by size, then the others by their text; null where there are too many that are no numbers. */
+function levelsOf(column: readonly ParameterValue[]): Levels | null {
+  const numbers = differentNumbers(column);
+  const others = new Map<string, ParameterValue>();
+  for (const value of column) if (!isNumber(value)) others.set(textOf(value), value);
+  if (others.size > MOST_LEVELS - Math.min(numbers.length, 2)) return null;
+  const bands = numberBands(numbers, MOST_LEVELS - others.size);
+  const texts = [...others.keys()].sort();
+  return {
+    levels: [...bands.map(bandLevel), ...texts.map((text): Level => ({ kind: 'value', value: others.get(text) }))],
+    numbers: bands.map(([first]) => first!),
+    others: new Map(texts.map((text, index) => [text, bands.length + index])),
+    different: numbers.length + others.size,
+  };
+}
+
+function isNumber(value: ParameterValue): value is number {
+  return typeof value === 'number' && !Number.isNaN(value);
+}
+
+/** Rising. */
+function differentNumbers(column: readonly ParameterValue[]): number[] {
+  const sorted = Float64Array.from(column.filter(isNumber)).sort();
+  return [...sorted].filter((value, index) => index === 0 || value !== sorted[index - 1]);
+}
+
+/** At most `most` lists of neighbouring numbers, of as many different numbers each. */
+function numberBands(sorted: readonly number[], most: number): number[][] {
+  const count = Math.min(most, sorted.length);
+  return Array.from({ length: count }, (_, band) =>
+    sorted.slice(Math.floor((band * sorted.length) / count), Math.floor(((band + 1) * sorted.length) / count)),
+  );
+}
+
+function bandLevel(band: readonly number[]): Level {
+  return band.length === 1 ? { kind: 'value', value: band[0] } : { kind: 'range', low: band[0]!, high: band.at(-1)! };
+}
+
+/** Of values that are no numbers; what is not passed comes last. */
+function textOf(value: ParameterValue): string {
+  return value === undefined ? '\uffff' : typeof value === 'string' ? `"${value}` : JSON.stringify(value);
+}
+
+function factorFrom(name: string, column: readonly ParameterValue[], { levels, numbers, others }: Levels): Factor {
+  const codes = Uint8Array.from(column, (value) =>
+    isNumber(value) ? lastAtMost(numbers, value) : others.get(textOf(value))!,
+  );
+  const passed = column.filter((value) => value !== undefined).length;
+  return { name, aliases: [], isOrdered: numbers.length > 2, levels, codes, passed };
+}
+
+/** Index of the last number that is not above the value. */
+function lastAtMost(rising: readonly number[], value: number): number {
+  let [low, high] = [0, rising.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (rising[middle]! <= value) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/**
+ * The same for parameters that change together: each value of one goes with one value of the other. Where most runs have a
+ * value of their own that is true of any two, and they must rise together as well.
+ */
+function patternOf(column: readonly ParameterValue[], { codes }: Factor, { different }: Levels): string {
+  if (2 * different > column.length) return `rising ${codes.join()}`;
+  const known = new Map<ParameterValue, number>();
+  const keys = column.map((value) => (Array.isArray(value) ? textOf(value) : value));
+  for (const key of keys) if (!known.has(key)) known.set(key, known.size);
+  return keys.map((key) => known.get(key)!).join();
+}

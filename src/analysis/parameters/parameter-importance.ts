@@ -1,0 +1,338 @@
+import type { Parameters } from '../../base/scalar.js';
+import { type Factor, factorsOf, type LeftOut, type Level } from './factors.js';
+import { type Forest, growForest } from './random-forest.js';
+import type { RegressionTree, Sample } from './regression-tree.js';
+import { ranksOf } from './rank-correlation.js';
+import { noiseOfSeeds, seedNames, type SeedNoise } from './seed-noise.js';
+import type { Random } from './seeded-random.js';
+import {
+  addToPairs,
+  effectsOf,
+  effectVariance,
+  forestVariance,
+  interactionVariance,
+  levelShares,
+  type Pair,
+  pairTable,
+  type TreeEffects,
+} from './variance-decomposition.js';
+
+/** One run. `objective` null: it has written none; NaN and infinities are counted, and take no part. */
+export type MeasuredRun = { readonly parameters: Parameters; readonly objective: number | null };
+
+export type ImportanceQuestion = {
+  readonly runs: readonly MeasuredRun[];
+  /** Which end is best; null: nobody says. */
+  readonly goal: 'minimize' | 'maximize' | null;
+  /** Parameters that stand for chance, beside those that are called `seed`. */
+  readonly seeds?: readonly string[];
+  /** `rank`: of the objective only the order counts, so that a few runs that diverged do not make up all of its variance. */
+  readonly scale?: 'value' | 'rank';
+};
+
+/** Runs by what they say of the objective. */
+export type RunCounts = {
+  readonly finite: number;
+  readonly nan: number;
+  readonly infinite: number;
+  /** Without a value. */
+  readonly none: number;
+};
+
+/** What the parameters do to the objective, or why that cannot be said. */
+export type Importance = { readonly counts: RunCounts; readonly leftOut: readonly LeftOut[] } & (
+  | { readonly kind: 'too few runs'; readonly needed: number }
+  | { readonly kind: 'one objective' }
+  | { readonly kind: 'no parameter' }
+  | ({ readonly kind: 'measured' } & Measured)
+);
+
+/** Shares are of the variance of the objective over the runs, 0 … 1. */
+export type Measured = {
+  /** What the forest foretells of runs it has not seen (out-of-bag R²); the rest is noise, or too fine for so few runs. */
+  readonly explained: number;
+  /** The forest foretells no more than chance does: the shares mean nothing. */
+  readonly isNoise: boolean;
+  /** Those with the largest share first. */
+  readonly parameters: readonly ParameterEffect[];
+  /** What two do beyond the sum of what each does, among the parameters that matter most; the largest first. */
+  readonly pairs: readonly PairEffect[];
+  /** How far runs lie apart that differ in nothing but their seeds; null: there are none. */
+  readonly noise: SeedNoise | null;
+  readonly trees: number;
+  readonly leafSize: number;
+};
+
+export type ParameterEffect = {
+  readonly name: string;
+  /** Parameters that always change together with it: the share is theirs as well. */
+  readonly aliases: readonly string[];
+  /** Of its main effect. */
+  readonly share: number;
+  /** Standard deviation of the share from tree to tree, each of which has seen another sample of the runs. */
+  readonly spread: number;
+  readonly trend: Trend;
+  /** Where the mean over all other parameters is best; null where nobody says which end that is. */
+  readonly best: Level | null;
+  /** That mean at each level, in units of the objective (for ranks: 0 lowest … 1 highest). */
+  readonly curve: readonly CurvePoint[];
+  /** Runs that pass the parameter. */
+  readonly runs: number;
+};
+
+/** Whether the objective rises with the parameter. `unordered`: it is no number. */
+export type Trend = 'up' | 'down' | 'mixed' | 'unordered';
+export type CurvePoint = { readonly level: Level; readonly mean: number; readonly runs: number };
+export type PairEffect = { readonly names: readonly [string, string]; readonly share: number };
+
+/** Below this nothing is said. */
+export const LEAST_RUNS = 8;
+/** Interactions are looked for among so many parameters. */
+const MOST_PAIRED = 8;
+/** Trees for up to 500 runs, and for more of them. */
+const TREES = { few: 64, many: 32 };
+const DEPTH = 14;
+
+/**
+ * How much each parameter matters: the share of the variance of the objective that its main effect makes up, by functional
+ * analysis of variance of a random forest (Hutter, Hoos and Leyton-Brown, ICML 2014).
+ *
+ * Different from the paper: effects are those of the whole forest, not means over the trees of what each says alone (a tree
+ * follows the noise, the mean of trees does less); boxes are measured in shares of runs (see `variance-decomposition.ts`); and
+ * shares are of the objective's variance, not of the forest's: what the forest cannot foretell of unseen runs is nobody's.
+ *
+ * The forest: bagged regression trees, every parameter looked at in every split; 64 trees, 32 for more than 500 runs; depth
+ * 14; leaves of 1, 3 or 8 runs, whichever foretells unseen runs best, and of 1/400 of the runs, but 3, where there are more
+ * than 500. Numbers with more than 31 values are taken together to 31 levels. The order of the runs does not matter; the
+ * same random numbers give the same answer.
+ */
+export function parameterImportance(question: ImportanceQuestion, random: Random): Importance {
+  const steps = importanceSteps(question, random);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same in steps of a few milliseconds, between which a window can draw. Yields how much is done, 0 … 1. */
+export function* importanceSteps(question: ImportanceQuestion, random: Random): Generator<number, Importance> {
+  const measured = question.runs.filter(({ objective }) => objective !== null && Number.isFinite(objective));
+  const seeds = seedNames(measured, question.seeds ?? []);
+  const rows = measured.map(({ parameters }) => parameters);
+  const { factors, leftOut } = factorsOf(rows, seeds);
+  const told = { counts: countsOf(question.runs), leftOut };
+  if (measured.length < LEAST_RUNS) return { ...told, kind: 'too few runs', needed: LEAST_RUNS };
+  const objective = objectiveOf(measured, question.scale ?? 'value');
+  if (objective === null) return { ...told, kind: 'one objective' };
+  if (factors.length === 0) return { ...told, kind: 'no parameter' };
+  yield 0;
+  const noise = noiseOfSeeds(measured, seeds, objective.y);
+  yield 0;
+  const analysis = yield* analysed(inOneOrder({ factors, y: objective.y }), random);
+  return { ...told, kind: 'measured', noise, ...measuredFrom(analysis, objective, question.goal) };
+}
+
+function countsOf(runs: readonly MeasuredRun[]): RunCounts {
+  const counts = { finite: 0, nan: 0, infinite: 0, none: 0 };
+  for (const { objective } of runs) {
+    if (objective === null) counts.none++;
+    else if (Number.isNaN(objective)) counts.nan++;
+    else if (Number.isFinite(objective)) counts.finite++;
+    else counts.infinite++;
+  }
+  return counts;
+}
+
+/** The objective with mean 0 and variance 1, and what it was before. */
+type Objective = { readonly y: Float64Array; readonly mean: number; readonly deviation: number };
+
+/** Null where all are equal. */
+function objectiveOf(runs: readonly MeasuredRun[], scale: 'value' | 'rank'): Objective | null {
+  const written = runs.map(({ objective }) => objective!);
+  const values = scale === 'value' ? written : ranksOf(written).map((rank) => rank / (written.length - 1));
+  // In units of the largest, so that squares of numbers at the ends of what a double holds do not overflow.
+  const size = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const small = values.map((value) => (size > 0 ? value / size : 0));
+  // Sums depend on the order of what is added, if only in the last digit.
+  const rising = small.toSorted((a, b) => a - b);
+  const mean = rising.reduce((sum, value) => sum + value, 0) / small.length;
+  const deviation = Math.sqrt(rising.reduce((sum, value) => sum + (value - mean) ** 2, 0) / small.length);
+  if (!(deviation > 1e-12)) return null;
+  const y = Float64Array.from(small, (value) => (value - mean) / deviation);
+  return { y, mean: mean * size, deviation: deviation * size };
+}
+
+/** The runs in an order that follows from what they are alone: the same ones are drawn, in whatever order they come. */
+function inOneOrder({ factors, y }: Sample): Sample {
+  const order = [...y.keys()].sort((a, b) => {
+    const factor = factors.find(({ codes }) => codes[a] !== codes[b]);
+    // By size before sign: turning the objective round leaves most of the order.
+    return factor === undefined
+      ? Math.abs(y[a]!) - Math.abs(y[b]!) || y[a]! - y[b]!
+      : factor.codes[a]! - factor.codes[b]!;
+  });
+  return {
+    factors: factors.map((factor) => ({ ...factor, codes: Uint8Array.from(order, (row) => factor.codes[row]!) })),
+    y: Float64Array.from(order, (row) => y[row]!),
+  };
+}
+
+type Analysis = {
+  readonly sample: Sample;
+  readonly forest: Forest;
+  readonly shares: readonly Float64Array[];
+  /** By tree. */
+  readonly byTree: readonly TreeEffects[];
+  readonly pairs: readonly { readonly pair: Pair; readonly variance: number }[];
+  /** Of the whole forest. */
+  readonly variance: number;
+};
+
+function* analysed(sample: Sample, random: Random): Generator<number, Analysis> {
+  const forest = yield* bestForest(sample, random);
+  const { factors } = sample;
+  const shares = factors.map(levelShares);
+  const tables = pairsOf(forest.trees, factors.length).map((pair) => pairTable(pair, shares));
+  const byTree: TreeEffects[] = [];
+  for (const tree of forest.trees) {
+    byTree.push(effectsOf(tree, factors, shares));
+    addToPairs(tables, tree, 1 / forest.trees.length, { factors, shares });
+    yield GROWN + ((1 - GROWN) * byTree.length) / forest.trees.length;
+  }
+  const pairs = tables.map((table) => ({ pair: table.pair, variance: interactionVariance(table, shares) }));
+  const summing = forestVariance(forest.trees, shares, random);
+  let step = summing.next();
+  for (; step.done !== true; step = summing.next()) yield 1;
+  return { sample, forest, shares, byTree, pairs, variance: step.value };
+}
+
+/** How much of the work it is to grow the trees. */
+const GROWN = 0.7;
+
+/** Of forests with leaves of different sizes the one that foretells unseen runs best. */
+function* bestForest(sample: Sample, random: Random): Generator<number, Forest> {
+  const runs = sample.y.length;
+  const isMany = runs > 500;
+  const sizes = isMany
+    ? [Math.max(3, Math.ceil(runs / 400))]
+    : [1, 3, 8].filter((size) => size === 1 || size * 8 <= runs);
+  const count = isMany ? TREES.many : TREES.few;
+  let best: Forest | null = null;
+  let grown = 0;
+  for (const leafSize of sizes) {
+    const growth = growForest(sample, { count, leafSize, depth: DEPTH }, random);
+    let step = growth.next();
+    for (; step.done !== true; step = growth.next()) yield (GROWN * ++grown) / (count * sizes.length);
+    if (best === null || step.value.heldOut.r2 > best.heldOut.r2) best = step.value;
+  }
+  return best!;
+}
+
+/** All pairs of the factors by which the trees gain most. */
+function pairsOf(trees: readonly RegressionTree[], factors: number): Pair[] {
+  const gains = new Float64Array(factors);
+  for (const { factor, gain } of trees) factor.forEach((asked, node) => asked >= 0 && (gains[asked]! += gain[node]!));
+  const chosen = [...gains.keys()].sort((a, b) => gains[b]! - gains[a]!).slice(0, MOST_PAIRED);
+  const rising = chosen.sort((a, b) => a - b);
+  return rising.flatMap((first, at) => rising.slice(at + 1).map((second): Pair => [first, second]));
+}
+
+/** A correlation that chance exceeds once in a hundred: 2.33 standard errors of no correlation. */
+const CHANCE = 2.33;
+
+function measuredFrom(analysis: Analysis, objective: Objective, goal: ImportanceQuestion['goal']) {
+  const { forest, pairs, sample, variance } = analysis;
+  const { r2, correlation, runs } = forest.heldOut;
+  const explained = Math.max(0, r2);
+  const isNoise = explained === 0 || correlation < CHANCE / Math.sqrt(runs);
+  const shareOf = (part: number) => (variance > 0 ? Math.min(1, part / variance) * explained : 0);
+  const parameters = sample.factors.map((_, factor) => effectOf(factor, analysis, objective, goal));
+  return {
+    explained,
+    isNoise,
+    parameters: parameters
+      .map(({ variance: own, spread, ...effect }) => ({ ...effect, share: shareOf(own), spread: spread * explained }))
+      .sort((a, b) => b.share - a.share),
+    pairs: pairs
+      .map(({ pair, variance: own }): PairEffect => {
+        const names = [sample.factors[pair[0]]!.name, sample.factors[pair[1]]!.name] as const;
+        return { names, share: shareOf(own) };
+      })
+      .sort((a, b) => b.share - a.share),
+    trees: forest.trees.length,
+    leafSize: forest.leafSize,
+  };
+}
+
+function effectOf(
+  index: number,
+  { sample, shares, byTree }: Analysis,
+  { mean, deviation }: Objective,
+  goal: ImportanceQuestion['goal'],
+) {
+  const factor = sample.factors[index]!;
+  const effect = meanEffect(byTree.map(({ effects }) => effects[index]!));
+  const own = byTree.map(({ effects, variance }) => effectVariance(effects[index]!, shares[index]!) / (variance || 1));
+  const counts = new Int32Array(factor.levels.length);
+  for (const code of factor.codes) counts[code]!++;
+  const curve = factor.levels.map((level, code): CurvePoint => {
+    return { level, mean: mean + deviation * effect[code]!, runs: counts[code]! };
+  });
+  return {
+    name: factor.name,
+    aliases: factor.aliases,
+    runs: factor.passed,
+    variance: effectVariance(effect, shares[index]!),
+    spread: standardDeviation(own),
+    trend: trendOf(factor, effect, shares[index]!),
+    best: bestLevel(curve, goal),
+    curve,
+  };
+}
+
+function meanEffect(effects: readonly Float64Array[]): Float64Array {
+  return effects[0]!.map((_, level) => effects.reduce((sum, effect) => sum + effect[level]!, 0) / effects.length);
+}
+
+function standardDeviation(values: readonly number[]): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
+}
+
+/** From this correlation on with the order of the numbers, an effect goes one way. */
+const ONE_WAY = 0.8;
+
+/** By the correlation of the effect with the rank of the number, over runs. */
+function trendOf({ levels }: Factor, effect: Float64Array, shares: Float64Array): Trend {
+  const numbers = [...levels.keys()].filter((code) => isNumber(levels[code]!));
+  if (numbers.length < 2) return 'unordered';
+  let before = 0;
+  const points = numbers.map((code) => {
+    const weight = shares[code]!;
+    before += weight;
+    return { x: before - weight / 2, y: effect[code]!, weight };
+  });
+  const r = weightedCorrelation(points, before);
+  return r >= ONE_WAY ? 'up' : r <= -ONE_WAY ? 'down' : 'mixed';
+}
+
+function isNumber(level: Level): boolean {
+  return level.kind === 'range' || typeof level.value === 'number';
+}
+
+type Weighted = { readonly x: number; readonly y: number; readonly weight: number };
+
+/** 0 where there is nothing to correlate. @param total Sum of the weights. */
+function weightedCorrelation(points: readonly Weighted[], total: number): number {
+  const x = points.reduce((sum, point) => sum + point.weight * point.x, 0) / total;
+  const y = points.reduce((sum, point) => sum + point.weight * point.y, 0) / total;
+  const moment = (of: (point: Weighted) => number) => points.reduce((sum, point) => sum + point.weight * of(point), 0);
+  const size = moment((point) => (point.x - x) ** 2) * moment((point) => (point.y - y) ** 2);
+  return size > 0 ? moment((point) => (point.x - x) * (point.y - y)) / Math.sqrt(size) : 0;
+}
+
+function bestLevel(curve: readonly CurvePoint[], goal: ImportanceQuestion['goal']): Level | null {
+  if (goal === null) return null;
+  const sign = goal === 'maximize' ? 1 : -1;
+  return curve.reduce((best, point) => (sign * point.mean > sign * best.mean ? point : best)).level;
+}

@@ -1,0 +1,86 @@
+import { GpuIndex, gpuName } from '../../base/ids.js';
+import { UserError } from '../../base/user-error.js';
+import type { GpuView } from '../../gpu/gpu.js';
+import type { Ack, RequestedSlots } from '../../protocol/message.js';
+import type { Chosen } from '../../scheduler/event.js';
+import { isSettled } from '../../scheduler/placement/waiting-reason.js';
+import type { SchedulerState } from '../../scheduler/state.js';
+import type { Environment } from '../runs/submission-store.js';
+import type { CommandHandler, RequestTools } from './request.js';
+import { chooseSlots, isSameChoice, type SlotChoice } from './slot-choice.js';
+
+/** Changes where runs may go. */
+export const setSlots: CommandHandler<'set-slots'> = async ({ slots: wish }, tools) => {
+  const { slots } = await grantSlots(wish, null, tools);
+  return { ok: true, message: `${slots.cpus} CPU slots, ${slots.gpus.length} GPUs` };
+};
+
+/**
+ * Changes the slots if they are to change; without a wish, what a person has chosen and what runs use is left as it is.
+ *
+ * @param environment In which GPUs are looked for from now on; null: as before.
+ */
+export async function grantSlots(
+  wish: RequestedSlots,
+  environment: Environment | null,
+  { state, ask, now, inventory, resources }: RequestTools,
+): Promise<{ slots: SlotChoice; view: GpuView }> {
+  const view = await inventory(environment);
+  const most = resources();
+  const asked = most.gpus === 'placed' ? wish : { ...wish, gpus: 'none' as const };
+  const before = grantedNow(state);
+  const was = { cpus: state.cpu.chosen, gpus: state.gpu.chosen };
+  const chosen = { cpus: was.cpus || wish.slots !== undefined, gpus: was.gpus || wish.gpus !== undefined };
+  const slots = chooseSlots(asked, isSettled(state) ? chosenOf(before, was) : before, most.slots, view);
+  const isSame = isSameChoice(slots, before) && chosen.cpus === was.cpus && chosen.gpus === was.gpus;
+  if (!isSame) await ask({ type: 'slots-changed', at: now(), ...slots, chosen });
+  return { slots, view };
+}
+
+function grantedNow({ cpu, gpu }: SchedulerState): SlotChoice {
+  const gpus = gpu.gpus.map((index) => {
+    const { uuid, memory } = gpu.devices.get(index)!;
+    return { index, uuid, memory };
+  });
+  return { cpus: cpu.slots, gpus };
+}
+
+/** The part that a person has named. What is left out was all there was, and may be more by now. */
+function chosenOf({ cpus, gpus }: SlotChoice, chosen: Chosen): Partial<SlotChoice> {
+  return { ...(chosen.cpus ? { cpus } : {}), ...(chosen.gpus ? { gpus } : {}) };
+}
+
+/** Keeps new runs away from GPUs, or lets them come again. */
+export const drain: CommandHandler<'drain'> = async ({ gpus: wanted, drained }, { state, ask, now }) => {
+  const gpus = drainable(state, wanted, drained);
+  if (gpus.length > 0) await ask({ type: 'drain-requested', at: now(), gpus, drained });
+  return drainAck(state, gpus, drained);
+};
+
+/**
+ * The GPUs of a drain (or of its end) for which it changes anything.
+ *
+ * Throws a UserError when one of them may not be used here: to drain it would keep nothing away.
+ */
+function drainable({ gpu }: SchedulerState, wanted: readonly number[], drained: boolean): GpuIndex[] {
+  const indexes = [...new Set(wanted)].map((index) => GpuIndex.parse(index));
+  const unknown = indexes.find((index) => !gpu.gpus.includes(index));
+  if (unknown === undefined) return indexes.filter((index) => gpu.devices.get(index)!.drained !== drained);
+  const known = gpu.gpus.length === 0 ? 'none' : gpu.gpus.map(gpuName).join(', ');
+  throw new UserError(
+    `GPU ${gpuName(unknown)} is not in use here; those in use: ${known}.`,
+    'Name GPUs that are in use, or change them with `slots --gpus`.',
+  );
+}
+
+/** `changed`: what `drainable` gave. */
+function drainAck({ gpu }: SchedulerState, changed: readonly GpuIndex[], drained: boolean): Ack {
+  if (changed.length === 0) {
+    return { ok: false, message: drained ? 'drained already' : 'not drained', fix: null };
+  }
+  const names = `GPU${changed.length === 1 ? '' : 's'} ${changed.map(gpuName).join(', ')}`;
+  if (!drained) return { ok: true, message: `${names} no longer drained` };
+  const left = new Set(changed.flatMap((index) => [...(gpu.shares.get(index)?.keys() ?? [])])).size;
+  const rest = left === 0 ? '' : `; ${left} run${left === 1 ? '' : 's'} still there`;
+  return { ok: true, message: `${names} drained${rest}` };
+}

@@ -1,0 +1,157 @@
+import { rankCorrelation } from '../../../analysis/parameters/rank-correlation.js';
+import { cleanText } from '../../../text/display-text.js';
+import { textWidth } from '../../../text/display-width.js';
+import { countText, counted } from '../../../text/numbers.js';
+import { BrailleCanvas } from '../../widgets/chart/braille-canvas.js';
+import { type Mark, xMarksOf } from '../../widgets/chart/chart-marks.js';
+import { flow } from '../../widgets/parameters.js';
+import { sectionRule } from '../../widgets/section.js';
+import { fit, fitLine, fitRight, type Line, span, type Tone } from '../../widgets/span.js';
+import { type Axis, axisOf, type Column, marksOf } from './axis.js';
+
+/** Runs as points. Indexes are those of the columns' values. */
+export type ScatterRuns = {
+  readonly x: Column;
+  readonly y: Column;
+  /** By run what gives it its colour; null: all have one. */
+  readonly groups: readonly string[] | null;
+  readonly best: number | null;
+  readonly selected: number | null;
+};
+
+type Room = { readonly width: number; readonly height: number };
+
+/** A dot per run over any two parameters or metrics, and how far their ranks agree. At most `height` lines of `width` columns. */
+export function scatter(runs: ScatterRuns, { width, height }: Room): Line[] {
+  const [x, y] = [axisOf(runs.x), axisOf(runs.y)];
+  const title = `${cleanText(runs.y.name)} over ${cleanText(runs.x.name)}`;
+  const head = sectionRule(title, correlationWords(runs), width);
+  const legend = legendLines(runs, width, height > 12 ? 2 : 1);
+  const rows = height - 3 - legend.length;
+  if (rows < 2) return [head].slice(0, height);
+  const marks = marksOf(y, rows);
+  const labelWidth = Math.min(Math.floor(width / 4), Math.max(3, ...marks.map(({ label }) => textWidth(label))));
+  const canvas = new BrailleCanvas(Math.max(1, width - labelWidth - 1), rows);
+  drawDots(canvas, runs, x, y);
+  drawMarks(canvas, runs, x, y);
+  const body = [...yLines(canvas, y, marks, labelWidth), ...xLines(x, canvas.columns, labelWidth)];
+  return [head, ...body, ...legend].map((line) => fitLine(line, width));
+}
+
+function correlationWords({ x, y }: ScatterRuns): Line {
+  const both = [...x.values.keys()].filter((run) => isFinite(x.values[run]) && isFinite(y.values[run]));
+  const without = x.values.length - placed(axisOf(x), axisOf(y)).length;
+  const rest = without > 0 ? ` · ${counted(without, 'run')} without a value` : '';
+  const numbers = (column: Column) => both.map((run) => column.values[run] as number);
+  const r = axisOf(x).scale === null || axisOf(y).scale === null ? null : rankCorrelation(numbers(x), numbers(y));
+  if (r === null) return [span(`${counted(x.values.length, 'run')}${rest}`, 'faint')];
+  return [
+    span('rank correlation ', 'faint'),
+    span(r.toFixed(2), 'value'),
+    span(` (n ${countText(both.length)})${rest}`, 'faint'),
+  ];
+}
+
+function isFinite(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value);
+}
+
+/** Runs that have a place on both axes. */
+function placed(x: Axis, y: Axis): number[] {
+  return [...x.places.keys()].filter((run) => !Number.isNaN(x.places[run]! + y.places[run]!));
+}
+
+const groupTones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];
+
+/** Of each group its tone, the largest groups first; more groups than tones share the last. */
+function tonesOf(groups: readonly string[]): Map<string, Tone> {
+  const counts = new Map<string, number>();
+  for (const group of groups) counts.set(group, (counts.get(group) ?? 0) + 1);
+  const sorted = [...counts].sort(([, a], [, b]) => b - a);
+  return new Map(sorted.map(([group], index) => [group, groupTones[Math.min(index, groupTones.length - 1)]!]));
+}
+
+function drawDots(canvas: BrailleCanvas, { groups }: ScatterRuns, x: Axis, y: Axis): void {
+  const tones = groups === null ? null : tonesOf(groups);
+  for (const run of placed(x, y)) {
+    const { column, row } = dotOf(canvas, run, x, y);
+    canvas.dot(column, row, tones?.get(groups![run]!) ?? 'curve0');
+  }
+}
+
+/** The run's dot. Where values lie side by side, runs of one value are spread a little, each always in the same way. */
+function dotOf(canvas: BrailleCanvas, run: number, x: Axis, y: Axis): { column: number; row: number } {
+  const [across, down] = [canvas.columns * 2 - 1, canvas.rows * 4 - 1];
+  const column = inset(x, x.places[run]!) * across + spread(x, across, run);
+  const row = (1 - inset(y, y.places[run]!)) * down + spread(y, down, run * 7 + 3);
+  return { column: bounded(column, across), row: bounded(row, down) };
+}
+
+/** Texts keep off the edges by half of what lies between two of them. */
+function inset({ scale, named }: Axis, place: number): number {
+  const count = Math.max(1, named.length);
+  return scale === null ? (place * (count - 1) + 0.5) / count : place;
+}
+
+/** Up to a third of the room of a text to either side, by the golden ratio's multiples: even however many there are. */
+function spread({ scale, named }: Axis, dots: number, run: number): number {
+  return scale === null ? (((run * 0.6180339887) % 1) - 0.5) * (dots / Math.max(1, named.length)) * (2 / 3) : 0;
+}
+
+function bounded(dot: number, last: number): number {
+  return Math.min(last, Math.max(0, Math.round(dot)));
+}
+
+function drawMarks(canvas: BrailleCanvas, { best, selected }: ScatterRuns, x: Axis, y: Axis): void {
+  const mark = (run: number | null, glyph: string, tone: Tone) => {
+    if (run === null || Number.isNaN(x.places[run]! + y.places[run]!)) return;
+    const { column, row } = dotOf(canvas, run, x, y);
+    canvas.write(column >> 1, row >> 2, glyph, tone);
+  };
+  mark(best, '●', 'good');
+  mark(selected, '◆', 'warn');
+}
+
+function yLines(canvas: BrailleCanvas, y: Axis, marks: readonly Mark[], labelWidth: number): Line[] {
+  const rowOf = (fraction: number) => ((1 - inset(y, fraction)) * (canvas.rows * 4 - 1)) >> 2;
+  const labels = new Map(marks.map(({ fraction, label }) => [rowOf(fraction), label]));
+  return Array.from({ length: canvas.rows }, (_, row): Line => {
+    const label = labels.get(row);
+    const edge = fitRight(cleanText(label ?? ''), labelWidth) + (label === undefined ? '│' : '┤');
+    return [span(edge, 'faint'), ...canvas.row(row)];
+  });
+}
+
+/** The line under the dots and the labels below it. Labels that would touch are left out. */
+function xLines(x: Axis, columns: number, labelWidth: number): Line[] {
+  const rule = new Array<string>(columns).fill('─');
+  let words = '';
+  for (const { fraction, label } of xMarks(x, columns)) {
+    const column = Math.round(inset(x, fraction) * (columns * 2 - 1)) >> 1;
+    const text = fit(cleanText(label), Math.min(textWidth(cleanText(label)), columns));
+    rule[column] = '┬';
+    const start = Math.min(columns - textWidth(text), Math.max(0, column - (textWidth(text) >> 1)));
+    if (words !== '' && start <= textWidth(words)) continue;
+    words = fit(words, start) + text;
+  }
+  return [
+    [span(`${' '.repeat(labelWidth)}└${rule.join('')}`, 'faint')],
+    [span(' '.repeat(labelWidth + 1)), span(words, 'faint')],
+  ];
+}
+
+function xMarks(x: Axis, columns: number): readonly Mark[] {
+  const room = x.named.reduce((sum, { label }) => sum + textWidth(label) + 2, 0);
+  if (x.scale === null || (x.named.length > 0 && room <= columns)) return x.named;
+  return xMarksOf(x.scale, columns, 'number');
+}
+
+function legendLines({ groups, best, selected }: ScatterRuns, width: number, most: number): Line[] {
+  const tones = groups === null ? [] : [...tonesOf(groups)];
+  const named: Line[] = tones.map(([group, tone]) => [span(' ━ ', tone), span(cleanText(group), 'plain')]);
+  const marks: Line[] = [
+    ...(best === null ? [] : [[span(' ● ', 'good'), span('best', 'faint')]]),
+    ...(selected === null ? [] : [[span(' ◆ ', 'warn'), span('selected', 'faint')]]),
+  ];
+  return flow([...marks, ...named], width, most);
+}
