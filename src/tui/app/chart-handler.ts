@@ -85,6 +85,25 @@ function zoomOut(ui: UiState, at: KeyContext): Pressed {
   return { ui: { ...ui, chart: { ...ui.chart, zoom: wider } } };
 }
 
+/** All of the charts again; null: all of them is shown. */
+export function unzoomed(ui: UiState): Pressed | null {
+  return ui.chart.zoom === null ? null : chooseChart(ui, { zoom: null }, 'All of the chart is shown.');
+}
+
+/** What was zoomed into and pointed at belongs to the charts of one run or group, and one metric: on others it is let go. */
+export function withOwnZoom(
+  before: UiState,
+  after: UiState,
+  { rows, index }: Pick<KeyContext, 'rows' | 'index'>,
+): UiState {
+  const { zoom, cursor } = after.chart;
+  const isSame =
+    (after.selected ?? rows[index]?.key) === (before.selected ?? rows[index]?.key) && after.metric === before.metric;
+  const isOtherKind = (before.screen.kind === 'compare') !== (after.screen.kind === 'compare');
+  if ((zoom === null && cursor === null) || (isSame && !isOtherKind)) return after;
+  return { ...after, chart: { ...after.chart, zoom: null, cursor: null } };
+}
+
 /** A part of that size as nearly around a place as the whole allows. */
 function partAround(middle: number, size: number): { from: number; to: number } {
   const from = Math.min(1 - size, Math.max(0, middle - size / 2));

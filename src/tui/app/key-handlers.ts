@@ -2,6 +2,7 @@ import { openDialog, pressInDialog } from '../dialogs/dialog-handler.js';
 import { screens } from '../screens/registry.js';
 import type { Command } from '../state/command.js';
 import type { UiState, WindowEffect } from '../state/ui-state.js';
+import { withOwnZoom } from './chart-handler.js';
 import { type KeyContext, type Pressed, refuse } from './key-context.js';
 import { bindingFor, elsewhere, keyMapOf, keysOn } from './key-map.js';
 
@@ -10,6 +11,11 @@ import { bindingFor, elsewhere, keyMapOf, keysOn } from './key-map.js';
  * the window. A key that does nothing leaves a note that says why.
  */
 export function press(ui: UiState, key: string, at: KeyContext): Pressed {
+  const pressed = taken(ui, key, at);
+  return { ...pressed, ui: withOwnZoom(ui, pressed.ui, at) };
+}
+
+function taken(ui: UiState, key: string, at: KeyContext): Pressed {
   const quiet = { ...ui, note: null };
   const order = atAnyTime[key];
   if (order !== undefined) return { ui: quiet, order };

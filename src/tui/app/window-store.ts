@@ -11,6 +11,7 @@ import { isFolded, type ListModel, ListModelBuilder } from '../model/list-model.
 import { livingMarks } from '../screens/jobs/mark-handler.js';
 import { Memoized } from '../../base/memoize.js';
 import { select } from '../screens/jobs/selection-keys.js';
+import { withOwnZoom } from './chart-handler.js';
 import type { PaletteView } from '../dialogs/palette-entry.js';
 import { paletteView } from '../dialogs/palette.js';
 import { Clicks } from './clicks.js';
@@ -213,7 +214,8 @@ export class WindowStore implements ModelSource {
   /** A second click soon after the first opens. */
   #selectRow(row: number, scene: ListModel): void {
     const isSecond = this.#clicks.isSecond(row, this.#ports.now());
-    this.#ui = select({ ...this.#ui, note: null }, row, this.#situation(scene)).ui;
+    const at = this.#situation(scene);
+    this.#ui = withOwnZoom(this.#ui, select({ ...this.#ui, note: null }, row, at).ui, at);
     if (isSecond) this.press('enter');
     else this.#changed();
   }

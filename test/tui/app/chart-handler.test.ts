@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ChartChoice } from '../../../src/tui/state/chart-choice.js';
 import { chartRows, type CursorMove, moveCursor } from '../../../src/tui/app/chart-handler.js';
+import { press } from '../../../src/tui/app/key-handlers.js';
+import { aSituation } from '../a-situation.js';
 import { askForX, pressInX } from '../../../src/tui/dialogs/x-axis-handler.js';
 import { keyOf } from '../../../src/tui/app/key-map.js';
 import type { ChartCommand, Command } from '../../../src/tui/state/command.js';
@@ -21,6 +23,8 @@ const at = {
   keyOf: (command: Command) => keyOf(command, 'default'),
 } as unknown as KeyContext;
 const withoutCharts = { ...at, charts: 0 };
+
+const aComparison = { kind: 'compare', subjects: [], at: 0, top: 0, left: 0 } as const;
 
 function chosen(change: Partial<ChartChoice>): UiState {
   return { ...initialUi, chart: { ...initialUi.chart, ...change } };
@@ -152,5 +156,28 @@ describe('the choice of an x axis', () => {
     const { ui } = pressInX(open, 0, key, at);
     expect(ui.dialog.kind).toBe('none');
     expect(ui.chart.xKey).toBe('step');
+  });
+});
+
+describe('what was zoomed into', () => {
+  const near = chosen({ zoom: { from: 0.25, to: 0.5 }, cursor: 0.3 });
+
+  it('is all of the chart again with Esc, which goes back only then', () => {
+    for (const screen of [{ kind: 'run', pane: 'charts', offset: 0 }, aComparison] as const) {
+      const whole = press({ ...near, screen }, 'escape', aSituation()).ui;
+      expect(whole).toMatchObject({ screen, chart: { zoom: null } });
+      expect(press(whole, 'escape', aSituation()).ui.screen.kind).toBe('jobs');
+    }
+  });
+
+  it.each<{ when: string; keys: string[]; isKept: boolean }>([
+    { when: 'another run is selected', keys: ['up'], isKept: false },
+    { when: 'another metric is chosen', keys: ['m', 'down', 'enter'], isKept: false },
+    { when: 'they are drawn another way', keys: ['l', '~'], isKept: true },
+    { when: 'a dialog is opened and closed', keys: ['m', 'escape'], isKept: true },
+  ])('is let go where it belongs to other charts: $when', ({ keys, isKept }) => {
+    const situation = aSituation({ metrics: ['loss', 'reward'], metric: 'loss' });
+    const { zoom, cursor } = keys.reduce((ui, key) => press(ui, key, situation).ui, near).chart;
+    expect([zoom !== null, cursor !== null]).toEqual([isKept, isKept]);
   });
 });

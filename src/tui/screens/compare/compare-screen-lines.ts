@@ -5,7 +5,7 @@ import type { CompareScreen, UiState } from '../../state/ui-state.js';
 import { chartSection, sharedLegend } from '../../widgets/chart/chart-section.js';
 import { deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
 import { columnsTable, summaryWords } from './compare-columns.js';
-import { valuesText } from './compare-parameters.js';
+import { valuesText, withoutCommon } from './compare-parameters.js';
 import { deltaOf } from './compare-value.js';
 import { type Comparison, isInRows } from './comparison.js';
 import { heatmapNeeds, heatmapSection, heatmapSize } from './heatmap-section.js';
@@ -203,7 +203,11 @@ function nameWidth({ subjects }: Comparison, indexes: readonly number[], width: 
 function columnsOf({ subjects, parameters, metrics, baseline }: Comparison): Column[] {
   const runs: Column = { title: 'runs', cell: (index) => [span(String(subjects[index]!.runs.length), 'dim')] };
   const settings = parameters.map(({ key, cells }): Column => {
-    return { title: cleanText(key), cell: (index) => [span(valuesText(cells[index]!, 14))] };
+    const texts = withoutCommon(
+      cells.map((values) => valuesText(values, 14)),
+      widestCell,
+    );
+    return { title: cleanText(key), cell: (index) => [span(texts[index]!)] };
   });
   const values = metrics.flatMap(({ key, cells, direction }): Column[] => {
     const title = cleanText(shortKey(key));
@@ -217,6 +221,8 @@ function columnsOf({ subjects, parameters, metrics, baseline }: Comparison): Col
   return [...(subjects.some((subject) => subject.runs.length > 1) ? [runs] : []), ...settings, ...values];
 }
 
+const widestCell = 24;
+
 /** As many columns as fit, each as wide as what is seen of it; the first in any case. */
 function fitting(
   columns: readonly Column[],
@@ -228,7 +234,7 @@ function fitting(
   let used = 0;
   for (const column of columns) {
     const most = Math.max(6, textWidth(column.title), ...indexes.map((index) => lineWidth(column.cell(index))));
-    const width = Math.min(most, 24);
+    const width = Math.min(most, widestCell);
     if (fitted.length > 0 && used + gap + width > room) break;
     used += gap + width;
     fitted.push(column);

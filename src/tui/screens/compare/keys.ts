@@ -1,4 +1,4 @@
-import { chartRows, moveCursor } from '../../app/chart-handler.js';
+import { chartRows, moveCursor, unzoomed } from '../../app/chart-handler.js';
 import {
   distance,
   type Handler,
@@ -8,8 +8,8 @@ import {
   type Pressed,
   refuse,
 } from '../../app/key-context.js';
-import type { KeyTable, Short } from '../../keys/key-row.js';
-import { enterKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
+import { always, type KeyTable, type Short } from '../../keys/key-row.js';
+import { enterKey, escapeKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
 import type { WindowModel } from '../../model/window-model.js';
 import { spreads } from '../../state/chart-choice.js';
 import { type CompareView, compareViews, type HeatmapAxes, valueSummaries } from '../../state/compare-choice.js';
@@ -88,6 +88,11 @@ export const compareKeys: KeyTable = {
       'log-y': { short: inView('overlay', 'log') },
       smooth: { short: inView('overlay', 'smooth') },
     }).filter(({ command }) => command !== 'spread' && command !== 'x-axis'),
+    {
+      ...{ command: 'back', ...escapeKey, group: 'window', short: 'back', worth: always },
+      help: 'zoom out; back to the list',
+      act: (ui) => unzoomed(ui) ?? { ui: { ...ui, screen: { kind: 'jobs' } } },
+    },
   ],
   refusal: ({ shown }) => `${shown} acts on the list of runs; Esc goes back to it.`,
 };

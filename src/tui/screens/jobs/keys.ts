@@ -1,4 +1,4 @@
-import { chartRows } from '../../app/chart-handler.js';
+import { chartRows, unzoomed } from '../../app/chart-handler.js';
 import { distance, type KeyContext, type Movement, type Pressed, refuse } from '../../app/key-context.js';
 import type { KeyRow, KeyTable } from '../../keys/key-row.js';
 import { enterKey, escapeKey, leftKey, movementRows, rightKey, within } from '../../keys/movement-rows.js';
@@ -30,7 +30,13 @@ export const jobsKeys: KeyTable = {
     },
     ...selectionRows.map((row) => ({ ...row, ...shorts[row.command] })),
     ...chartRows({ metric: { short: 'metric', worth: 4 } }),
-    { command: 'back', ...escapeKey, group: 'window', help: 'clear the filter; cancel a question', act: back },
+    {
+      command: 'back',
+      ...escapeKey,
+      group: 'window',
+      help: 'zoom out; clear the filter; cancel a question',
+      act: back,
+    },
   ],
   refusal: ({ command, shown }, _ui, at) => {
     if (command === 'next-pane') return `Open a run first: ${at.keyOf('open')}.`;
@@ -81,6 +87,8 @@ function open(ui: UiState, at: KeyContext): Pressed {
 }
 
 function back(ui: UiState, at: KeyContext): Pressed {
+  const whole = unzoomed(ui);
+  if (whole !== null) return whole;
   if (ui.filter !== '') return { ui: { ...ui, filter: '', note: { text: 'Showing all runs.', tone: 'dim' } } };
   return refuse(ui, `There is nothing to go back to; ${at.keyOf('leave')} detaches.`);
 }

@@ -1,4 +1,4 @@
-import { chartRows, moveCursor } from '../../app/chart-handler.js';
+import { chartRows, moveCursor, unzoomed } from '../../app/chart-handler.js';
 import { distance, type KeyContext, type Movement, opens, type Pressed, refuse } from '../../app/key-context.js';
 import { always, type KeyTable, type Short } from '../../keys/key-row.js';
 import { escapeKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
@@ -58,7 +58,13 @@ export const runKeys: KeyTable = {
       'zoom-in': { short: inPanes('zoom', ['charts']), worth: 3 },
     }),
     {
-      ...{ command: 'back', ...escapeKey, group: 'window', help: 'stop searching; back to the list', worth: always },
+      ...{
+        command: 'back',
+        ...escapeKey,
+        group: 'window',
+        help: 'stop searching; zoom out; back to the list',
+        worth: always,
+      },
       short: ({ ui }) => (ui.log.seek === null ? 'back' : 'stop searching'),
       act: back,
     },
@@ -150,5 +156,5 @@ function search(ui: UiState, at: KeyContext): Pressed {
 }
 
 function back(ui: UiState): Pressed {
-  return stopSearch(ui) ?? { ui: { ...ui, screen: { kind: 'jobs' } } };
+  return stopSearch(ui) ?? unzoomed(ui) ?? { ui: { ...ui, screen: { kind: 'jobs' } } };
 }
