@@ -6,8 +6,12 @@ export function median(values: readonly number[]): number | null {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
+/** Null of nothing. Finite of finite values, also where their sum is not. */
 export function mean(values: readonly number[]): number | null {
-  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+  if (values.length === 0) return null;
+  const sum = values.reduce((total, value) => total + value, 0);
+  if (Number.isFinite(sum)) return sum / values.length;
+  return values.reduce((total, value) => total + value / values.length, 0);
 }
 
 /** Standard deviation of a sample (n − 1). Null of fewer than two values. */
@@ -29,3 +33,10 @@ export function withoutNoise(spread: number, mean: number): number {
 
 /** Relative to a mean: some units in the last place of a double. */
 const NOISE = 16 * Number.EPSILON;
+
+/** Linear between the order statistics, the lowest at 0 and the highest at 1 (numpy's default). `sorted`: at least one. */
+export function quantile(sorted: readonly number[], share: number): number {
+  const at = share * (sorted.length - 1);
+  const below = sorted[Math.floor(at)]!;
+  return below + (sorted[Math.ceil(at)]! - below) * (at - Math.floor(at));
+}

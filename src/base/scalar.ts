@@ -4,9 +4,20 @@ import * as z from 'zod';
 export const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 export type Scalar = z.infer<typeof Scalar>;
 
+/** What a parameter may be: a scalar, or a list or a map of values. */
+export type ParameterValue = Scalar | ParameterValue[] | { [name: string]: ParameterValue };
+export const ParameterValue: z.ZodType<ParameterValue> = z.lazy(() =>
+  z.union([Scalar, z.array(ParameterValue), z.record(z.string(), ParameterValue)]),
+);
+
 /** The parameters of one run, in the order in which the sweep file names them. */
-export const Parameters = z.record(z.string(), z.union([Scalar, z.array(Scalar)]));
+export const Parameters = z.record(z.string(), ParameterValue);
 export type Parameters = z.infer<typeof Parameters>;
+
+/** Whether a value is a map from names to values. */
+export function isMapValue(value: ParameterValue | undefined): value is { [name: string]: ParameterValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /** The value of a parameter; undefined where the run has none of that name, even if it is called `constructor`. */
 export function parameterOf(parameters: Parameters, name: string): Parameters[string] | undefined {

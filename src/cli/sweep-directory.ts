@@ -1,7 +1,8 @@
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { Name } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
+import { runFiles } from '../contract/files.js';
 import { shortened } from '../text/display-text.js';
 import { didYouMean } from '../text/nearest.js';
 
@@ -19,6 +20,25 @@ export function sweepDirectory(runsDirectory: string, name: string): string {
     `There is no sweep \`${shortened(name)}\` in ${runsDirectory}.`,
     didYouMean(name, sweepsIn(runsDirectory)),
   );
+}
+
+/**
+ * Path of a run for verbs that read its files alone: its directory, `sweep/run` or a run's name in the runs directory.
+ *
+ * @throws {UserError} When there is none, or several of the name.
+ */
+export function runDirectory(runsDirectory: string, run: string): string {
+  if (run.trim() === '') throw new UserError('The name of the run is empty.', 'Name a run: `memrl-tui ls` lists them.');
+  const paths = [join(runsDirectory, run), ...sweepsIn(runsDirectory).map((sweep) => join(runsDirectory, sweep, run))];
+  const known = [...new Set(paths)].filter((path) => existsSync(join(path, runFiles.record)));
+  if (known.length > 1) {
+    const sweeps = known.map((path) => `\`${relative(runsDirectory, path)}\``).join(', ');
+    throw new UserError(`There are several runs \`${shortened(run)}\`: ${sweeps}.`, 'Say of which sweep: SWEEP/RUN.');
+  }
+  if (known.length === 1) return known[0]!;
+  if (isDirectory(resolve(run))) return resolve(run);
+  const names = sweepsIn(runsDirectory).flatMap((sweep) => sweepsIn(join(runsDirectory, sweep)));
+  throw new UserError(`There is no run \`${shortened(run)}\` in ${runsDirectory}.`, didYouMean(run, names));
 }
 
 /** What stands for a sweep says nothing. */

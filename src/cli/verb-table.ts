@@ -128,7 +128,13 @@ export const verbs: readonly Verb[] = [
     takes: '',
     heading: 'Machine',
     about: 'check what runs depend on here, and say how to fix it',
-    options: [runs, json, ascii],
+    options: [
+      ...[runs, json, ascii],
+      {
+        flags: '--metrics <run>',
+        about: 'where the metrics of this run are found, and why; a run, sweep/run, or its directory',
+      },
+    ],
     run: async (_words, given) => (await import('./verbs/doctor.js')).doctor(given),
   },
   {

@@ -1,5 +1,4 @@
-import { closeSync, readSync, type Stats } from 'node:fs';
-import { obstacleOf, openRegular, statRegular } from './regular-file.js';
+import { FollowedBytes, type Taken } from './followed-bytes.js';
 
 /** What one look at the file gave. */
 type NewBytes = {
@@ -11,54 +10,42 @@ type NewBytes = {
   more: boolean;
 };
 
-/** Bytes compared at the start of the file and before the offset, to notice a file rewritten in place. */
-const SAMPLE = 256;
 /** A longer line is foreign data, and is skipped, bytes: to parse one such line may take as long as a turn ought to last. */
 export const LONGEST_LINE = 256 << 10;
 /** A file with so many bytes without a newline is no file of lines at all, and is given up. */
 const FOREIGN = 64 << 20;
-/** Two writes this close may leave the same modification time. */
-const RACY_MS = 50;
-const nothing: NewBytes = { restarted: false, bytes: Buffer.alloc(0), more: false };
+const none = Buffer.alloc(0);
 
-/**
- * Follows one growing file by path, and gives the bytes of lines completed since the last look.
- *
- * Holds an offset and two samples, never the file. A file is the same file while device and inode are the same, it
- * did not shrink below the offset, and its first bytes and those before the offset are unchanged; otherwise (truncated,
- * replaced by rename, rewritten in place) it is read again from its start. While it is missing, nothing changes.
- */
+/** Follows one growing file of text by path, and gives the bytes of lines completed since the last look. */
 export class FollowedFile {
-  readonly #path: string;
-  #offset = 0;
-  #head: Buffer = Buffer.alloc(0);
-  #anchor: Buffer = Buffer.alloc(0);
-  #seen: Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs'> | null = null;
-  #settled = false;
-  #more = false;
+  readonly #file: FollowedBytes;
   /** Bytes skipped of a line that is too long; null: not in one. */
   #skipping: number | null = null;
   #skipped = 0;
-  #window = 0;
-  #obstacle: string | null = null;
 
   constructor(path: string) {
-    this.#path = path;
+    this.#file = new FollowedBytes(path);
   }
 
-  /** Why the last look could not read it, in words: it is a pipe, the disk reports an error. Null: it could, or nothing is there. */
+  /** Why it cannot be read, in words; null: it can, or nothing is there. */
   get obstacle(): string | null {
-    return this.#obstacle;
+    return this.#isForeign ? `it has a line longer than ${FOREIGN >> 20} MB` : this.#file.obstacle;
   }
 
   /** Where the next line begins, in bytes. */
   get offset(): number {
-    return this.#offset;
+    return this.#file.offset;
   }
 
   /** How many lines were too long. */
   get skipped(): number {
     return this.#skipped;
+  }
+
+  /** The next read begins at the start of the file. */
+  rewind(): void {
+    this.#file.rewind();
+    this.#forget();
   }
 
   /**
@@ -67,128 +54,35 @@ export class FollowedFile {
    * @param maxBytes Most bytes to read from the file in this call; exceeded only by a single line longer than that.
    */
   read(maxBytes: number): NewBytes {
-    if (this.#isUnchanged()) return nothing;
-    const opened = openRegular(this.#path);
-    this.#obstacle = opened.kind === 'unreadable' ? opened.reason : null;
-    if (opened.kind !== 'file') return nothing;
-    try {
-      return this.#readFrom(opened.descriptor, opened.stat, maxBytes);
-    } catch (error) {
-      // A network file system may fail one read (ESTALE, EIO); the next look tries again.
-      const failed = obstacleOf(error);
-      this.#obstacle = failed.kind === 'unreadable' ? failed.reason : null;
-      return nothing;
-    } finally {
-      closeSync(opened.descriptor);
-    }
-  }
-
-  #isUnchanged(): boolean {
-    const seen = this.#seen;
-    if (seen === null || this.#more || !this.#settled) return false;
-    const there = statRegular(this.#path);
-    // Opening says why.
-    if (there.kind === 'unreadable') return false;
-    if (there.kind === 'absent') return true;
-    const { ino, dev, size, mtimeMs } = there.stat;
-    return ino === seen.ino && dev === seen.dev && size === seen.size && mtimeMs === seen.mtimeMs;
-  }
-
-  #readFrom(descriptor: number, stat: Stats, maxBytes: number): NewBytes {
-    const restarted =
-      this.#seen !== null && this.#offset + this.#head.length > 0 && !this.#isSameFile(descriptor, stat);
-    if (restarted) this.#forget();
-    if (this.#isForeign) {
-      this.#obstacle = `it has a line longer than ${FOREIGN >> 20} MB`;
-      this.#more = false;
-      return { restarted, bytes: nothing.bytes, more: false };
-    }
-    const wanted = Math.min(stat.size - this.#offset, Math.max(maxBytes, this.#window));
-    const from = this.#offset;
-    const bytes = this.#take(this.#fill(descriptor, wanted), wanted);
-    this.#remember(descriptor, stat, this.#offset > from);
-    return { restarted, bytes, more: this.#more };
+    let lines: Buffer = none;
+    const { restarted, more } = this.#file.read(maxBytes, (bytes, { isNew }) => {
+      if (isNew) this.#forget();
+      if (this.#isForeign) return { done: 0, needs: 0 };
+      const end = bytes.lastIndexOf(10) + 1;
+      if (end === 0) return this.#waitForNewline(bytes.length);
+      lines = bytes.subarray(this.#skipping === null ? 0 : bytes.indexOf(10) + 1, end);
+      if (this.#skipping !== null) this.#skipped += 1;
+      this.#skipping = null;
+      return { done: end, needs: 0 };
+    });
+    return { restarted, bytes: lines, more };
   }
 
   get #isForeign(): boolean {
     return this.#skipping !== null && this.#skipping > FOREIGN;
   }
 
-  #isSameFile(descriptor: number, stat: Stats): boolean {
-    if (this.#seen === null || stat.ino !== this.#seen.ino || stat.dev !== this.#seen.dev) return false;
-    if (stat.size < this.#offset) return false;
-    const anchorAt = this.#offset - this.#anchor.length;
-    return holds(descriptor, 0, this.#head) && holds(descriptor, anchorAt, this.#anchor);
-  }
-
   #forget(): void {
-    this.#offset = 0;
-    this.#window = 0;
     this.#skipping = null;
     this.#skipped = 0;
-    this.#head = Buffer.alloc(0);
-    this.#anchor = Buffer.alloc(0);
-  }
-
-  #fill(descriptor: number, wanted: number): Buffer {
-    const buffer = Buffer.allocUnsafe(wanted);
-    let length = 0;
-    while (length < wanted) {
-      const got = readSync(descriptor, buffer, length, wanted - length, this.#offset + length);
-      if (got === 0) break;
-      length += got;
-    }
-    return buffer.subarray(0, length);
-  }
-
-  /** Cuts what was read at its last newline, and moves the offset there. */
-  #take(read: Buffer, wanted: number): Buffer {
-    const end = read.lastIndexOf(10) + 1;
-    if (end === 0) {
-      this.#waitForNewline(read, wanted);
-      return read.subarray(0, 0);
-    }
-    const start = this.#skipping === null ? 0 : read.indexOf(10) + 1;
-    if (this.#skipping !== null) this.#skipped += 1;
-    this.#skipping = null;
-    this.#window = 0;
-    this.#offset += end;
-    return read.subarray(start, end);
   }
 
   /** No line ended in what was read: look further next time, or give the line up when it is absurdly long. */
-  #waitForNewline(read: Buffer, wanted: number): void {
-    if (this.#skipping !== null || wanted >= LONGEST_LINE) {
-      this.#skipping = (this.#skipping ?? 0) + read.length;
-      this.#offset += read.length;
-      this.#window = 0;
-    } else {
-      this.#window = wanted * 2;
-    }
+  #waitForNewline(length: number): Taken {
+    if (this.#skipping === null && length < LONGEST_LINE) return { done: 0, needs: LONGEST_LINE };
+    this.#skipping = (this.#skipping ?? 0) + length;
+    return { done: length, needs: 0 };
   }
-
-  #remember(descriptor: number, stat: Stats, hasMoved: boolean): void {
-    if (this.#head.length < SAMPLE && this.#offset > this.#head.length)
-      this.#head = readAt(descriptor, 0, Math.min(SAMPLE, this.#offset));
-    if (hasMoved) {
-      const length = Math.min(SAMPLE, this.#offset);
-      this.#anchor = readAt(descriptor, this.#offset - length, length);
-    }
-    const { dev, ino, size, mtimeMs } = stat;
-    this.#seen = { dev, ino, size, mtimeMs };
-    this.#settled = Date.now() - mtimeMs > RACY_MS;
-    // While a line is being waited for, half the window was read already.
-    this.#more = this.#offset + this.#window / 2 < size && (hasMoved || this.#window > 0);
-  }
-}
-
-function readAt(descriptor: number, position: number, length: number): Buffer {
-  const bytes = Buffer.alloc(length);
-  return bytes.subarray(0, readSync(descriptor, bytes, 0, length, position));
-}
-
-function holds(descriptor: number, position: number, expected: Buffer): boolean {
-  return expected.length === 0 || readAt(descriptor, position, expected.length).equals(expected);
 }
 
 /** `restarted`: the file was truncated, replaced or rewritten, and `lines` begin at its start again. */

@@ -1,8 +1,10 @@
 import { statRegular } from '../files/regular-file.js';
+import { describeSources, type MetricsReport } from './describe-sources.js';
 import type { Line } from './downsample.js';
+import type { Filing } from './filing.js';
 import type { MetricFormat, RowPicker } from './formats/format.js';
-import { metricFormats } from './formats/registry.js';
 import { MetricTable } from './metric-table.js';
+import { PointTable } from './point-table.js';
 import { openMetrics, type RunMetrics } from './run-metrics.js';
 
 /** A shorter file is read about as soon as it is outlined, bytes. */
@@ -26,14 +28,12 @@ export function openOutlinedMetrics(runDirectory: string): OutlinedMetrics {
  * Until everything has been read, it is the outline that is told; then all that was written.
  */
 export class OutlinedMetrics {
-  readonly #directory: string;
   readonly #metrics: RunMetrics;
   #outline: MetricOutline | null = null;
   #isNew = true;
 
   /** Use `openOutlinedMetrics`. */
   constructor(runDirectory: string) {
-    this.#directory = runDirectory;
     this.#metrics = openMetrics(runDirectory, { keep });
   }
 
@@ -57,37 +57,43 @@ export class OutlinedMetrics {
   }
 
   keys(): string[] {
-    return this.#told.keys();
+    const keys = this.#metrics.keys();
+    return this.#tellsOutline ? [...new Set([...this.#outline!.table.keys(), ...keys])] : keys;
   }
 
-  /** One metric against another, as `MetricTable.series` gives it. Valid until the next refresh. */
+  /** One metric against another, as `Filing.series` gives it. Valid until the next refresh. */
   series(key: string, xKey = 'step'): Line {
-    return this.#told.series(key, xKey);
+    const isOutlined = this.#tellsOutline && this.#outline!.table.has(key);
+    return (isOutlined ? this.#outline!.table : this.#metrics).series(key, xKey);
+  }
+
+  /** Where the metrics are, and why, as far as they have been read. */
+  describe(): MetricsReport {
+    return describeSources(this.#metrics);
   }
 
   #begin(): void {
     this.#isNew = false;
-    this.#outline = outlineOf(this.#directory, PLACES, metricFormats);
+    this.#outline = outlineOf(this.#metrics, PLACES);
   }
 
   /** Without steps, the rows of an outline would have no place on the x axis. */
   get #tellsOutline(): boolean {
     return this.#outline !== null && this.#outline.table.hasSteps;
   }
-
-  get #told(): Pick<RunMetrics, 'keys' | 'series'> {
-    return this.#outline !== null && this.#tellsOutline ? this.#outline.table : this.#metrics;
-  }
 }
 
 /** The outline of the run's first long source that rows can be picked from; null: there is none. */
-function outlineOf(directory: string, places: number, formats: readonly MetricFormat[]): MetricOutline | null {
-  for (const { detect, pickFrom } of formats) {
-    const long = pickFrom === undefined ? undefined : detect(directory).find(isLong);
-    if (long !== undefined) return new MetricOutline(pickFrom!(long, places), places);
+function outlineOf({ told }: RunMetrics, places: number): MetricOutline | null {
+  for (const { format, paths } of told.map(({ found }) => found)) {
+    const long = format.pickFrom === undefined ? undefined : paths.find(isLong);
+    if (long !== undefined) return new MetricOutline(format.pickFrom!(long, places), places, format.filing);
   }
   return null;
 }
+
+/** A place of a file of points gives several of each metric. */
+const pointBounds = { older: 2048, exact: 1024 };
 
 function isLong(path: string): boolean {
   const there = statRegular(path);
@@ -100,16 +106,16 @@ function isLong(path: string): boolean {
  */
 export class MetricOutline {
   readonly #rows: RowPicker;
-  readonly #table: MetricTable;
+  readonly #table: Filing;
 
   /** @param places How many rows there will be at most. */
-  constructor(rows: RowPicker, places: number) {
+  constructor(rows: RowPicker, places: number, filing: MetricFormat['filing'] = 'rows') {
     this.#rows = rows;
-    this.#table = new MetricTable({ older: 0, exact: places });
+    this.#table = filing === 'rows' ? new MetricTable({ older: 0, exact: places }) : new PointTable(pointBounds);
   }
 
   /** What has been taken so far, in the order of the file. */
-  get table(): MetricTable {
+  get table(): Filing {
     return this.#table;
   }
 

@@ -1,16 +1,23 @@
-import { statRegular } from '../files/regular-file.js';
 import { type Bounds, defaultBounds } from './bounded-series.js';
+import { type DeclaredPlaces, declaredPlaces } from './declared-places.js';
+import { Detection } from './detection.js';
 import { type Line, spark } from './downsample.js';
-import type { MetricFormat, RowSink, SourceReader } from './formats/format.js';
+import { noLine, relativeTime, wallTime } from './filing.js';
+import type { MetricFormat, StatedProgress } from './formats/format.js';
+import { isLog } from './formats/log/log.js';
+import { LogTail } from './formats/log/log-tail.js';
 import { metricFormats } from './formats/registry.js';
-import { type MetricRow, MetricTable } from './metric-table.js';
+import type { MetricRow } from './row-numbers.js';
+import { Source } from './source.js';
 
-export type { MetricRow } from './metric-table.js';
+export type { StatedProgress } from './formats/format.js';
+export type { MetricRow } from './row-numbers.js';
+export { relativeTime, wallTime } from './filing.js';
 
 export type MetricListener = {
   /**
-   * Each row as it is read, also one that replaces an earlier step. `isPast`: it was there before (see `hasPast`). Null: to
-   * make one for nobody takes a third of the time.
+   * Each row as it is read, also one that replaces an earlier step, without what another source counts for. `isPast`: it was
+   * there before (see `hasPast`). Null: to make one for nobody takes a third of the time.
    */
   row: ((row: MetricRow, isPast: boolean) => void) | null;
   /** What was written was replaced: the rows come again from the first, all of them new. */
@@ -23,6 +30,8 @@ export type MetricsOptions = {
   keep?: Bounds;
   /** What is there at the first look was written before, by an earlier attempt, and its rows are told as such. */
   hasPast?: boolean;
+  /** Where else the run writes; what `run.json` says unless it is known already. */
+  places?: DeclaredPlaces;
   formats?: readonly MetricFormat[];
 };
 
@@ -36,6 +45,8 @@ export type Pause = () => Promise<void>;
 const DEFAULT_BYTES = 8 << 20;
 /** Read between two pauses: some 2 ms of work. */
 const BYTES_BETWEEN_PAUSES = 1 << 18;
+/** Rows of a file that make it one of metrics: with fewer, what the run prints is still read. */
+const ROWS_OF_A_FILE = 2;
 
 /** The metrics of the run of this directory, in whatever format they are written. Nothing is read before `refresh`. */
 export function openMetrics(runDirectory: string, options: MetricsOptions = {}): RunMetrics {
@@ -45,62 +56,88 @@ export function openMetrics(runDirectory: string, options: MetricsOptions = {}):
 /**
  * The metrics of one run, kept up with as they grow, in memory that does not grow with them.
  *
- * Each source is read by its format and filed as `MetricTable` says; where two sources have a metric of the same name, the
- * first counts. Series longer than about 30,000 points are exact at their end and lowest-and-highest before.
+ * Sources are found and read by their formats, and filed as `MetricTable` and `PointTable` say. Of a metric that several have,
+ * the first counts, in the order of `Detection`; but a snapshot only where no other source has more values of it. What the run
+ * prints counts while no file has metrics, or where the sweep says what to look for in it. Series longer than about 30,000
+ * points are exact at their end and lowest-and-highest before.
  */
 export class RunMetrics {
-  readonly #directory: string;
-  readonly #formats: readonly MetricFormat[];
+  readonly detection: Detection;
   readonly #listener: MetricListener | null;
   readonly #keep: Bounds;
-  /** In the order in which they were found. */
+  readonly #hasPatterns: boolean;
+  readonly #tail: LogTail;
+  /** In order of precedence. */
   #sources: readonly Source[] = [];
+  readonly #relative = new WeakMap<Line, { origin: number; line: Line }>();
 
   /** Use `openMetrics`. */
-  constructor(directory: string, { listener, keep, hasPast, formats }: MetricsOptions) {
-    this.#directory = directory;
+  constructor(directory: string, { listener, keep, hasPast, formats, places }: MetricsOptions) {
+    const { folders, patterns } = places ?? declaredPlaces(directory);
+    this.detection = new Detection(directory, folders, formats ?? metricFormats(patterns));
+    this.#hasPatterns = Object.keys(patterns).length > 0;
     this.#listener = listener ?? null;
     this.#keep = keep ?? defaultBounds;
-    this.#formats = formats ?? metricFormats;
-    this.#detect(hasPast ?? false);
+    this.#tail = new LogTail(directory);
+    this.detection.look();
+    this.#takeUp(hasPast ?? false);
   }
 
-  /** Where they are written, or will be: who waits for a change may watch these. */
+  /** Files of metrics, there or expected: who waits for a change may watch these. */
   get paths(): string[] {
-    return this.#sources.map(({ path }) => path);
+    return this.#sources.flatMap(({ found }) => (isLog(found.format) ? [] : found.paths));
+  }
+
+  /** All sources, there or expected, in order of precedence. */
+  get all(): readonly Source[] {
+    return this.#sources;
+  }
+
+  /** The sources that count, in order of precedence. */
+  get told(): readonly Source[] {
+    const log = this.#sources.at(-1);
+    const isTold = log === undefined || !isLog(log.found.format) || this.#hasPatterns || !this.#hasFile;
+    return isTold ? this.#sources : this.#sources.slice(0, -1);
   }
 
   /** Rows kept: those of replaced steps do not count. */
   get rows(): number {
-    return this.#sources.reduce((sum, { table }) => sum + table.rows, 0);
+    return this.told.reduce((sum, { table }) => sum + table.rows, 0);
   }
 
   /** Whether the last refresh stopped at its limit of bytes: call it again to catch up. */
   get more(): boolean {
-    return this.#sources.some(({ more }) => more);
+    return this.told.some(({ more }) => more);
   }
 
   /** Whether what was there at the first look has not all been read yet; false without `hasPast`. */
   get isInPast(): boolean {
-    return this.#sources.some((source) => source.isInPast);
+    return this.told.some((source) => source.isInPast);
   }
 
   /** What cannot be read, in words; null: nothing. */
   get obstacle(): string | null {
-    return this.#sources.map(({ reader }) => reader.obstacle).find((words) => words !== null) ?? null;
+    return this.told.map(({ reader }) => reader.obstacle).find((words) => words !== null) ?? null;
   }
 
-  /** Takes in a part of what has been written since the last call. Where nothing was, that costs one look at size and time. */
+  /** How far the run says that it is in what it prints (a progress bar); null: it does not. Looks at most once a second. */
+  get progress(): StatedProgress | null {
+    const log = this.told.find(({ found }) => isLog(found.format));
+    return log === undefined ? this.#tail.progress() : (log.reader.progress ?? null);
+  }
+
+  /** Takes in a part of what has been written since the last call. Where nothing was, that costs a look at each file and folder. */
   refresh(maxBytes = DEFAULT_BYTES): PartRead {
-    this.#detect(false);
+    if (this.detection.look()) this.#takeUp(false);
     let changed = false;
     let bytes = 0;
     // By place: a restart puts others in the places of those that have to be read again.
-    for (let place = 0; place < this.#sources.length; place++) {
+    for (let place = 0; place < this.told.length; place++) {
       if (bytes > 0 && bytes >= maxBytes) return { changed, bytes, more: true };
       const source = this.#sources[place]!;
       const { offset } = source.reader;
-      if (source.read(maxBytes - bytes, this.#sinkOf(source))) changed = true;
+      const wasTold = (): void => this.#tell(source);
+      if (source.read(maxBytes - bytes, wasTold, () => this.#restart(source))) changed = true;
       bytes += Math.max(0, source.reader.offset - offset);
     }
     return { changed, bytes, more: this.more };
@@ -125,20 +162,33 @@ export class RunMetrics {
 
   /** Keys that had a number or null in some row, in the order of their first appearance. */
   keys(): string[] {
-    const keys = this.#sources.flatMap(({ table }) => table.keys());
-    return this.#sources.length > 1 ? [...new Set(keys)] : keys;
+    const { told } = this;
+    const keys = told.flatMap(({ table }) => table.keys());
+    return told.length > 1 ? [...new Set(keys)] : keys;
   }
 
-  /** One metric against another, as `MetricTable.series` gives it. Valid until the next refresh. */
+  /** One metric against another, or over `wallTime` or `relativeTime`, as `Filing.series` gives it. Valid until the next refresh. */
   series(key: string, xKey = 'step'): Line {
-    const source = this.#sources.find(({ table }) => table.has(key));
-    return source === undefined ? nothing : source.table.series(key, xKey);
+    const table = this.sourceOf(key)?.table;
+    if (table === undefined) return noLine;
+    return xKey === relativeTime ? this.#sinceStart(table.series(key, wallTime)) : table.series(key, xKey);
+  }
+
+  /** The source that counts for a metric; undefined: none has it. */
+  sourceOf(key: string): Source | undefined {
+    const [first, ...others] = this.told.filter(({ table }) => table.has(key));
+    if (first?.found.format.isSnapshot !== true) return first;
+    const count = ({ table }: Source): number => table.series(key).y.length;
+    return others.find((other) => other.found.format.isSnapshot !== true && count(other) > count(first)) ?? first;
   }
 
   /** The last value of every metric; null where it is not a finite number. */
   last(): Record<string, number | null> {
-    const [first, ...others] = this.#sources.map(({ table }) => table.last());
-    return others.reduce((known, last) => ({ ...last, ...known }), first ?? {});
+    const tables = this.told.filter(({ table }) => table.rows > 0);
+    const known = tables.map((source) => ({ source, last: source.table.last() }));
+    if (known.length <= 1) return known[0]?.last ?? {};
+    const lastOf = new Map(known.map(({ source, last }) => [source, last]));
+    return Object.fromEntries(this.keys().map((key) => [key, lastOf.get(this.sourceOf(key)!)?.[key] ?? null]));
   }
 
   /** A small picture of one metric, as `spark` gives it; empty for an unknown key. */
@@ -146,107 +196,49 @@ export class RunMetrics {
     return spark(this.series(key).y);
   }
 
-  /** Takes up sources that were not there before. */
-  #detect(hasPast: boolean): void {
-    for (const format of this.#formats) {
-      for (const path of format.detect(this.#directory)) {
-        if (this.#sources.some((source) => source.path === path)) continue;
-        this.#sources = [...this.#sources, new Source(path, format, this.#keep, hasPast)];
-      }
-    }
+  /** Whether some file has metrics. */
+  get #hasFile(): boolean {
+    return this.#sources.some(({ found: { format, places }, table }) => {
+      if (isLog(format) || format.isSnapshot === true) return false;
+      return table.rows >= (places[0] === format.looksFor ? 1 : ROWS_OF_A_FILE);
+    });
   }
 
-  #sinkOf(source: Source): RowSink {
-    return {
-      row: (row) => {
-        if (source.table.take(row)) this.#listener?.row?.(source.table.lastRow(), source.isReadingPast);
-      },
-      restart: () => {
-        source.forget();
-        // Who listens forgets all rows, so those of other sources have to come again as well.
-        this.#sources = this.#sources.map((other) => (other === source ? source : other.reopened()));
-        this.#listener?.restart();
-      },
-    };
-  }
-}
-
-const nothing: Line = { x: new Float64Array(0), y: new Float64Array(0) };
-
-/** One file of a run, and how far it has been read. */
-class Source {
-  readonly path: string;
-  readonly reader: SourceReader;
-  readonly #format: MetricFormat;
-  readonly #keep: Bounds;
-  #table: MetricTable;
-  #isReopened = false;
-  /** Bytes that were there before; null: not looked yet. */
-  #past: number | null;
-  #isReadingPast = false;
-
-  constructor(path: string, format: MetricFormat, keep: Bounds, hasPast: boolean) {
-    this.path = path;
-    this.reader = format.open(path);
-    this.#format = format;
-    this.#keep = keep;
-    this.#table = new MetricTable(keep);
-    this.#past = hasPast ? null : 0;
+  /** Puts what was found in order, and opens what is new. */
+  #takeUp(hasPast: boolean): void {
+    const open = new Map(this.#sources.map((source) => [source.found.id, source]));
+    this.#sources = this.detection.sources.map((found) => open.get(found.id) ?? new Source(found, this.#keep, hasPast));
   }
 
-  get table(): MetricTable {
-    return this.#table;
+  #tell(source: Source): void {
+    const tell = this.#listener?.row ?? null;
+    if (tell === null) return;
+    const row = source.table.lastRow();
+    const others = this.told.filter((other) => other !== source && other.table.rows > 0);
+    if (others.length > 0) for (const key of Object.keys(row)) if (this.#countsElsewhere(key, source)) delete row[key];
+    if (Object.keys(row).length > 0) tell(row, source.isReadingPast);
   }
 
-  get more(): boolean {
-    return this.#isReopened || this.reader.more;
+  /** The step of a row stays with it. */
+  #countsElsewhere(key: string, source: Source): boolean {
+    return key !== 'step' && this.sourceOf(key) !== source;
   }
 
-  get isInPast(): boolean {
-    return this.#past === null || this.reader.offset < this.#past;
+  #restart(source: Source): void {
+    // Who listens forgets all rows, so those of other sources have to come again as well.
+    if (this.#listener !== null && this.#listener.row !== null)
+      this.#sources = this.#sources.map((other) => (other === source ? source : other.reopened()));
+    this.#listener?.restart();
   }
 
-  /** Whether the part that is just being read was there before. */
-  get isReadingPast(): boolean {
-    return this.#isReadingPast;
+  #sinceStart(line: Line): Line {
+    const origin =
+      this.told.reduce((first, { table }) => Math.min(first, table.firstTime ?? Infinity), Infinity) / 1000;
+    const known = this.#relative.get(line);
+    if (known?.origin === origin) return known.line;
+    // A new object a frame would be a new picture a frame.
+    const relative = { x: line.x.map((time) => time - origin), y: line.y };
+    this.#relative.set(line, { origin, line: relative });
+    return relative;
   }
-
-  /** The same file, of which nothing has been read. */
-  reopened(): Source {
-    const again = new Source(this.path, this.#format, this.#keep, false);
-    again.#isReopened = true;
-    return again;
-  }
-
-  read(maxBytes: number, sink: RowSink): boolean {
-    this.#isReopened = false;
-    this.#past ??= sizeOf(this.path);
-    return this.isInPast ? this.#readPast(maxBytes, sink) : this.reader.read(maxBytes, sink);
-  }
-
-  forget(): void {
-    this.#table = new MetricTable(this.#keep);
-    this.#past = 0;
-    this.#isReadingPast = false;
-  }
-
-  /** Reads no further than what was there at first. */
-  #readPast(maxBytes: number, sink: RowSink): boolean {
-    const { offset } = this.reader;
-    const left = (this.#past ?? 0) - offset;
-    this.#isReadingPast = true;
-    const changed = this.reader.read(Math.min(maxBytes, left), sink);
-    this.#isReadingPast = false;
-    // Its last row is torn: whoever completes it writes it now.
-    const isTorn = left <= maxBytes && this.reader.offset <= offset && !this.reader.isHindered;
-    if (isTorn && this.#past !== null) this.#past = 0;
-    return changed;
-  }
-}
-
-/** Bytes; null where it cannot be read. */
-function sizeOf(path: string): number | null {
-  const there = statRegular(path);
-  if (there.kind === 'unreadable') return null;
-  return there.kind === 'file' ? there.stat.size : 0;
 }

@@ -69,6 +69,8 @@ export const GroupSummary = z.object({
   name: z.string(),
   title: z.string().nullable(),
   needs: z.array(z.string()),
+  /** Seconds between SIGTERM and SIGKILL when one of its runs is killed. A supervisor of an older build does not say. */
+  grace: z.number().optional(),
   /** What to show of its runs, where that is not what the sweep shows. */
   shown: z.object({ show: z.array(z.string()), x: z.string(), judgedBy }).optional(),
 });

@@ -92,8 +92,8 @@ export const runVerbs = {
     options: [{ flags: '--wait', about: 'return when they have ended' }],
     keys: {
       ...{ key: 'k', vim: 'x' },
-      run: { short: 'kill', help: 'kill the run (press twice)' },
-      group: { short: 'kill group', help: 'kill the group of the selection (press twice)' },
+      run: { short: 'kill', help: 'kill the run (asks first)' },
+      group: { short: 'kill group', help: 'kill the group of the selection (asks first)' },
     },
   },
   resume: {

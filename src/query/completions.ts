@@ -1,6 +1,6 @@
 import { keysOf } from './check.js';
 import { LONGEST_TYPED } from './parser.js';
-import { quote } from './text.js';
+import { quote, valueText } from './text.js';
 import { everyRun, factNames, fieldNames, fields, isField, type QueriedRun } from './words.js';
 
 /** What may stand in a query from character `from` up to the cursor. */
@@ -63,7 +63,7 @@ function byPresence(present: ReadonlySet<string>): (a: string, b: string) => num
 
 function keyValues(key: string, runs: readonly QueriedRun[]): string[] {
   const own = runs.flatMap(({ parameters }) => (Object.hasOwn(parameters, key) ? [parameters[key]!] : []));
-  return [...new Set(own.map((value) => (Array.isArray(value) ? value.join(',') : String(value))))].map(quoted);
+  return [...new Set(own.map(valueText))].map(quoted);
 }
 
 /** In quotes where the language would take it for something else. */

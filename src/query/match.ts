@@ -1,6 +1,7 @@
 import { assertNever } from '../base/assert-never.js';
 import { numberOf } from './parser.js';
 import type { Operator, RunQuery } from './query.js';
+import { valueText } from './text.js';
 import { errorsOf, type Fact, factOf, type Field, fields, type QueriedRun } from './words.js';
 
 type RunTest = (run: QueriedRun) => boolean;
@@ -86,7 +87,7 @@ function ownValue({ parameters, metrics }: QueriedRun, key: string): OwnValue {
 function isEqual(value: OwnValue, wanted: string): boolean {
   if (value === undefined) return false;
   if (typeof value === 'number' && value === numberOf(wanted)) return true;
-  const text = Array.isArray(value) ? value.join(',') : String(value);
+  const text = valueText(value);
   return text.toLowerCase() === wanted.toLowerCase();
 }
 

@@ -1,3 +1,4 @@
+import { isMapValue, type ParameterValue } from '../base/scalar.js';
 import { QueryRefusal } from './query.js';
 
 /** A stretch of a query between blanks and signs. Quotes are gone. */
@@ -61,4 +62,10 @@ export class QueryText {
 /** A text that `piece` reads as it is, whatever is in it. */
 export function quote(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
+
+/** A parameter's value as a query has it: the items of a list with commas between them, a map as JSON. */
+export function valueText(value: ParameterValue): string {
+  if (Array.isArray(value)) return value.map(valueText).join(',');
+  return isMapValue(value) ? JSON.stringify(value) : String(value);
 }

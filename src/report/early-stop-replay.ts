@@ -181,7 +181,7 @@ function readObjectiveRows(directory: string, key: string): ObjectiveRows {
 function readRows(directory: string, key: string): { rows: Row[]; count: number } {
   const rows: Row[] = [];
   let count = 0;
-  for (const row of writtenRows(directory)) take(rows, row, { key, index: count++ });
+  for (const row of writtenRows(directory, key)) take(rows, row, { key, index: count++ });
   return { rows, count };
 }
 

@@ -95,6 +95,10 @@ export const MetricChoice = z.strictObject({
   x: z.string().default('step'),
   /** Key of the progress metric, and the value at which a run is complete (a number or an expression over parameters). */
   progress: z.strictObject({ key: z.string(), total: z.number() }).nullable().default(null),
+  /** Where its program writes metrics beside its directory, absolute. Absent: nowhere that was said. */
+  folders: z.array(z.string()).optional(),
+  /** Regular expressions for what it prints, by metric; the first group of each is the number. */
+  patterns: z.record(z.string(), z.string()).optional(),
 });
 export type MetricChoice = z.infer<typeof MetricChoice>;
 

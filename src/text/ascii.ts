@@ -19,6 +19,7 @@ const stands: Record<string, string> = {
   '╌': '-',
   '┃': '|',
   '▏': '|',
+  '░': ':',
   '─': '-',
   '│': '|',
   '┤': '|',
@@ -34,7 +35,7 @@ const stands: Record<string, string> = {
   '╰': '+',
   '╯': '+',
   '▸': '>',
-  '▾': 'v',
+  '▾': '-',
   '…': '~',
   '·': '-',
   '±': '~',
@@ -59,8 +60,10 @@ const levelStands = '_.,-~+*#';
 
 /** The same text in printable ASCII, column for column; what has no stand-in becomes `?`. */
 export function toAscii(text: string): string {
-  if (isSimple(text)) return text.replace(/[^ -~]/g, standFor);
-  return cellsOf(text)
+  // The one sign that needs two columns takes the space beside it.
+  const spaced = text.replace(/ ±(?=\S)|± /g, '+-');
+  if (isSimple(spaced)) return spaced.replace(/[^ -~]/g, standFor);
+  return cellsOf(spaced)
     .map(({ glyph, width }) => standFor(glyph).padEnd(width, '?'))
     .join('');
 }

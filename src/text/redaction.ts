@@ -4,7 +4,7 @@
  * A secret is the value of a variable with a secret's name, the password in an address, or what has the look of a
  * well-known key. Build one redactor per environment and keep it; text without a secret costs about 1 µs.
  */
-import type { Parameters, Scalar } from '../base/scalar.js';
+import { isMapValue, type Parameters, type ParameterValue } from '../base/scalar.js';
 
 /** The text, with `***` for every secret in it. */
 export type Redact = (text: string) => string;
@@ -48,13 +48,17 @@ export function redactedParameters(parameters: Parameters, redact: Redact): Para
 /** The same value where nothing in it is a secret. */
 function redactedValue(name: string, value: Parameters[string], redact: Redact): Parameters[string] {
   const isSecret = secretFlag.test(`--${name.replace(/^.*[./]/, '')}`);
-  const hide = (each: Scalar) => {
-    if (typeof each !== 'string') return each;
-    return isSecret && each.length >= SHORTEST ? MASK : redact(each);
+  const hide = (each: ParameterValue): ParameterValue => {
+    if (typeof each === 'string') return isSecret && each.length >= SHORTEST ? MASK : redact(each);
+    if (Array.isArray(each)) return each.map(hide);
+    if (!isMapValue(each)) return each;
+    return Object.fromEntries(
+      Object.entries(each).map(([key, inner]) => [key, redactedValue(key, hide(inner), redact)]),
+    );
   };
-  if (!Array.isArray(value)) return hide(value);
-  const all = value.map(hide);
-  return all.every((each, index) => each === value[index]) ? value : all;
+  const hidden = hide(value);
+  if (typeof value !== 'object') return hidden;
+  return JSON.stringify(hidden) === JSON.stringify(value) ? value : hidden;
 }
 
 /** The values to look for. */

@@ -14,7 +14,6 @@ export function romanized(text: string): string {
 }
 
 function isAscii(text: string): boolean {
-   
   return /^[\x00-\x7f]*$/.test(text);
 }
 

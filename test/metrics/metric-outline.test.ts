@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { jsonLines } from '../../src/metrics/formats/json-lines.js';
+import { ownJsonLines } from '../../src/metrics/formats/json-lines.js';
 import { MetricOutline } from '../../src/metrics/outlined-metrics.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'metric-outline-'));
@@ -17,7 +17,7 @@ function fileOf(text: string): string {
 }
 
 function outlineOf(text: string, places: number): MetricOutline {
-  const outline = new MetricOutline(jsonLines.pickFrom!(fileOf(text), places), places);
+  const outline = new MetricOutline(ownJsonLines.pickFrom!(fileOf(text), places), places);
   while (!outline.isComplete) outline.take(7);
   return outline;
 }
@@ -54,7 +54,7 @@ describe('the outline of a file of metrics', () => {
   });
 
   it('is empty where there is no file, no line and nothing but foreign text', () => {
-    const absent = new MetricOutline(jsonLines.pickFrom!(join(directory, 'absent'), 10), 10);
+    const absent = new MetricOutline(ownJsonLines.pickFrom!(join(directory, 'absent'), 10), 10);
     absent.take(1);
     expect([absent.isComplete, absent.table.keys()]).toEqual([true, []]);
     for (const text of ['', 'x'.repeat(1 << 20), 'Traceback\n'.repeat(1000)])

@@ -30,7 +30,7 @@ describe('a text in the letters of ASCII', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         const once = romanized(text);
-         
+
         expect(once).toMatch(/^[\x00-\x7f]*$/);
         expect(romanized(once)).toBe(once);
         expect(romanized(text.normalize('NFD'))).toBe(romanized(text.normalize('NFC')));

@@ -22,7 +22,7 @@ export function aSituation(over: Partial<KeyContext> = {}): KeyContext {
     metrics: [],
     metric: null,
     isFolded: () => false,
-    tableLength: null,
+    width: 80,
     own: { focus: null, log: null },
     keyOf: (command) => keyOf(command, 'default'),
     now: 0,

@@ -73,7 +73,7 @@ describe('the mouse', () => {
     point(wheel.down, 10, 10);
     point(left, 10, 10);
     window.press('escape');
-    await window.waitFor(/Cancelled; nothing was killed/);
+    await window.waitFor(/Nothing was killed/);
     await window.goBack(['home']);
   });
 });

@@ -1,3 +1,4 @@
+import { valueText } from '../../src/query/text.js';
 import { RunId } from '../../src/base/ids.js';
 import { LogInMemory } from '../logs/log-bytes.js';
 import type {
@@ -215,7 +216,7 @@ function logText(lines: readonly string[]): string {
 /** What the supervisor would have written down of a run that was started. */
 function dossierOf(cell: Cell, run: RunSummary): RunDetails | null {
   if (run.startedAt === null) return null;
-  const words = Object.entries(cell.parameters).map(([key, value]) => `${key}=${String(value)}`);
+  const words = Object.entries(cell.parameters).map(([key, value]) => `${key}=${valueText(value)}`);
   const record: RunDetails['record'] = {
     version: 1,
     ...{ sweep: 'abcd', group: cell.group, subgroup: cell.subgroup, name: cell.name, identity: '08ac238893cdcba1' },

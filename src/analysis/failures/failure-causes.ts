@@ -68,6 +68,14 @@ export function failureCauses(runs: readonly EndedRun[]): FailureReport {
   return { runs: runs.length, failed: failed.filter(Boolean).length, causes: causesOf(columns, failed), kinds };
 }
 
+/** As `failureCauses`, of the failures as one: for runs of which those that failed of something else are left out. */
+export function causesOfFailure(runs: readonly EndedRun[]): readonly FailureCause[] {
+  return causesOf(
+    columnsOf(runs),
+    runs.map(({ failed }) => failed),
+  );
+}
+
 function kindsOf(runs: readonly EndedRun[]) {
   const kinds = new Map<
     string | null,

@@ -133,7 +133,7 @@ function lastAtMost(rising: readonly number[], value: number): number {
 function patternOf(column: readonly ParameterValue[], { codes }: Factor, { different }: Levels): string {
   if (2 * different > column.length) return `rising ${codes.join()}`;
   const known = new Map<ParameterValue, number>();
-  const keys = column.map((value) => (Array.isArray(value) ? textOf(value) : value));
+  const keys = column.map((value) => (typeof value === 'object' && value !== null ? textOf(value) : value));
   for (const key of keys) if (!known.has(key)) known.set(key, known.size);
   return keys.map((key) => known.get(key)!).join();
 }

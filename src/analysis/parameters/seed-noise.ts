@@ -61,7 +61,7 @@ function replicated(
 }
 
 function keyOf(value: Parameters[string] | undefined): unknown {
-  return Array.isArray(value) ? JSON.stringify(value) : value;
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
 }
 
 function squaresAround(values: readonly number[]): number {

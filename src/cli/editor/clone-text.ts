@@ -26,10 +26,12 @@ export function cloneText(run: Pick<PlannedRun, 'name' | 'group' | 'parameters'>
   const computed = derivedOf(block);
   const given = Object.entries(run.parameters).filter(([key]) => !computed.has(key));
   // Rows hold no secrets; a clone must not be given what stands for one.
-  const isHidden = ([, value]: (typeof given)[number]) => [value].flat().some((each) => String(each).includes(MASK));
+  const isHidden = ([, value]: (typeof given)[number]) => JSON.stringify(value).includes(MASK);
   const own = given.filter((entry) => !isHidden(entry));
   const hidden = given.filter(isHidden).map(([key]) => `# ${key} is a secret: enter it again, or it is left out.\n`);
-  const parameters = Object.fromEntries(own.map(([key, value]) => [key, Array.isArray(value) ? { value } : value]));
+  const parameters = Object.fromEntries(
+    own.map(([key, value]) => [key, typeof value === 'object' && value !== null ? { value } : value]),
+  );
   const body = stringify({ name, parameters, command: block.command.content }, { flowCollectionPadding: false });
   const told = [...computed].map(([key, expr]) => `# ${key} is computed: ${expr.replace(/\s+/g, ' ')}\n`);
   return [

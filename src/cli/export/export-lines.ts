@@ -93,7 +93,7 @@ function shownFirst({ groups, metrics, judgedBy }: SweepOutline): MetricsToShow 
 }
 
 function parameterText(value: RunRow['parameters'][string]): CsvValue {
-  return Array.isArray(value) ? JSON.stringify(value) : value;
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
 }
 
 function keysOf(records: readonly Readonly<Record<string, unknown>>[]): string[] {

@@ -1,15 +1,19 @@
 /**
  * What a program wrote at one step: values by key, the step (`stepKeyOf`) among them; a single point is a row of two. Numbers,
- * true and false, and null (not a number) are metrics; a text may be a time, and is left out otherwise.
+ * true and false, null (not a number), and objects of them are metrics; a text may be a time, and is left out otherwise.
  */
 export type WrittenRow = Readonly<Record<string, unknown>>;
 
 /** Who is told what a source says, in the order in which it was written. */
 export type RowSink = {
-  row: (row: WrittenRow) => void;
+  /** `time`: when it was written, Unix ms, where the source says so. `part`: which file of the source; later ones are of later attempts. */
+  row: (row: WrittenRow, time?: number, part?: number) => void;
   /** The source was replaced or rewritten: its rows come again from the first. */
   restart: () => void;
 };
+
+/** How far a program says that it is. `share`: 0 to 1. `etaSeconds`: what it says is left; null: it does not say. */
+export type StatedProgress = { share: number; etaSeconds: number | null; rate: string | null };
 
 /** Follows one source. Holds what it needs to go on, never the source. */
 export type SourceReader = {
@@ -23,6 +27,8 @@ export type SourceReader = {
   readonly isHindered: boolean;
   /** What of the source cannot be read, in words that name it; null: nothing. */
   readonly obstacle: string | null;
+  /** Absent: a source of this format never says how far the run is. */
+  readonly progress?: StatedProgress | null;
 };
 
 /** Rows of a long source picked from all over it, the first and the last among them. */
@@ -32,16 +38,40 @@ export type RowPicker = {
   pick: (count: number, take: (row: WrittenRow) => void) => void;
 };
 
+/** A file that may hold metrics. `name` is its last part, `place` its path as a person would say it. */
+export type FoundFile = {
+  readonly path: string;
+  readonly name: string;
+  readonly place: string;
+  /** Whole lines at its start, at most some 64 KB of them; null: there is none yet, or it cannot be read. */
+  readonly head: () => readonly string[] | null;
+};
+
+/**
+ * Whether a file is of a format. `why`: what it was told by, in words. `source`: files of the same one are read as one, in
+ * order of name; absent: each by itself. `maybe`: it cannot be told yet.
+ */
+export type Recognition =
+  { is: 'yes'; why: string; source?: string } | { is: 'no'; why?: string } | { is: 'maybe'; why: string };
+
+export const isNot: Recognition = { is: 'no' };
+
+/** The files of one source, in order of name. The list may grow. */
+export type SourceFiles = { readonly paths: readonly string[] };
+
 /** A way in which programs write metrics. To add one: a file beside this one, and its line in `registry.ts`. */
 export type MetricFormat = {
   readonly name: string;
-  /**
-   * The files of a run's directory that are of this format, in the order of their writing; one whose name is known may be
-   * named before it is there. Asked before each look at the run, so it must be cheap.
-   */
-  detect: (runDirectory: string) => readonly string[];
-  /** Begins to follow one of them. */
-  open: (path: string) => SourceReader;
-  /** Picks so many rows of one; absent: a long one can only be read from its beginning. */
+  /** What it looks for, for a person who has no curves: `*.jsonl`. */
+  readonly looksFor: string;
+  /** `rows`: what was written together stays together. `points`: each metric has steps of its own. */
+  readonly filing: 'rows' | 'points';
+  /** Written whole now and then: of a metric that another source has more values of, that one counts. */
+  readonly isSnapshot?: boolean;
+  /** Asked of a file until it says yes or no, at each look at the run: it must be cheap. */
+  recognise: (file: FoundFile) => Recognition;
+  /** Begins to follow one. */
+  open: (files: SourceFiles) => SourceReader;
+  /** Picks so many rows of one file; absent: a long one can only be read from its beginning. */
   pickFrom?: (path: string, places: number) => RowPicker;
 };

@@ -1,11 +1,54 @@
-import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import { parseJsonLine } from '../../contract/json-line.js';
+import { stepKeyOf } from '../row-numbers.js';
+import { isNot, type Recognition, type WrittenRow } from './format.js';
 import { lineFormat } from './line-format.js';
 
 /** What our own lab and the tinker-cookbook write, and any program can: a JSON object for each row, with the step in it. */
-export const jsonLines = lineFormat({
-  name: 'JSON lines',
-  detect: (runDirectory) => [join(runDirectory, runFiles.metrics)],
+export const ownJsonLines = lineFormat({
+  name: 'metrics.jsonl',
+  looksFor: runFiles.metrics,
+  recognise: ({ place }) => (place === runFiles.metrics ? { is: 'yes', why: 'its name' } : isNot),
   parser: () => parseJsonLine,
 });
+
+/** Any other file of JSON lines whose rows have a step, or whose name says that it is one of metrics. */
+export const jsonLines = lineFormat({
+  name: 'JSON lines',
+  looksFor: '*.jsonl with a step and numbers on each line',
+  recognise: ({ name, head }) => (isJsonLines(name) ? recogniseLines(name, head()) : isNot),
+  parser: () => parseJsonLine,
+});
+
+/** Of the tinker-cookbook, and what is data or a record of something else. */
+const others = /^(checkpoints|timing_spans|events|completions)\.jsonl$|(_rollout_summaries|_logtree)\./;
+const ofMetrics = /metric|history|progress|scalars/i;
+/** Lines looked at before a file is given up. */
+const LOOK = 20;
+
+/** `progress.json` is the one of stable-baselines3. */
+function isJsonLines(name: string): boolean {
+  return (/\.(jsonl|ndjson)$/i.test(name) || name === 'progress.json') && !others.test(name);
+}
+
+function recogniseLines(name: string, lines: readonly string[] | null): Recognition {
+  if (lines === null) return { is: 'maybe', why: 'it has no whole line yet' };
+  const rows = lines.slice(0, LOOK).map(parseJsonLine);
+  for (const row of rows) {
+    const words = row === null ? null : reasonOf(name, row);
+    if (words !== null) return { is: 'yes', why: words };
+  }
+  if (lines.length < LOOK) return { is: 'maybe', why: 'none of its lines has a step and a number' };
+  return { is: 'no', why: `none of its first ${LOOK} lines has a step and a number` };
+}
+
+function reasonOf(name: string, row: WrittenRow): string | null {
+  const numbers = Object.keys(row).filter((key) => isNumeric(row[key]));
+  const step = stepKeyOf(numbers);
+  if (step !== null && numbers.length > 1) return `its lines have numbers and \`${step.key}\``;
+  return ofMetrics.test(name) && numbers.length > 0 ? 'its name, and numbers on its lines' : null;
+}
+
+function isNumeric(value: unknown): boolean {
+  return typeof value === 'number' || value === null || (typeof value === 'object' && !Array.isArray(value));
+}

@@ -3,35 +3,52 @@ import { basename } from 'node:path';
 import { FollowedFile, LONGEST_LINE } from '../../files/followed-file.js';
 import { openRegular } from '../../files/regular-file.js';
 import type { MetricFormat, RowPicker, RowSink, SourceReader, WrittenRow } from './format.js';
+import { RewrittenRows } from './rewritten-rows.js';
 
 /** One line, without its newline, as a row; null when it is none. Called with the lines of one file, the first of them first. */
 export type LineParser = (line: string) => WrittenRow | null;
 
-/** A format of text files that have a row on each line. `parser`: called for each file, and again when it is rewritten. */
-export function lineFormat(format: Pick<MetricFormat, 'name' | 'detect'> & { parser: () => LineParser }): MetricFormat {
-  const { name, detect, parser } = format;
+/**
+ * A format of text files that have a row on each line. `parser`: called for each file, and again when it is rewritten.
+ * `isRewritten`: writers replace the first line and what follows it now and then; see `RewrittenRows`.
+ */
+export function lineFormat(
+  format: Omit<MetricFormat, 'open' | 'pickFrom' | 'filing'> & {
+    filing?: MetricFormat['filing'];
+    parser: (path: string) => LineParser;
+    isRewritten?: boolean;
+  },
+): MetricFormat {
+  const { parser, filing = 'rows', isRewritten = false, ...rest } = format;
   return {
-    ...{ name, detect },
-    open: (path) => new LineReader(path, parser),
-    pickFrom: (path, places) => new LinePicker(path, places, parser()),
+    ...rest,
+    filing,
+    open: ({ paths: [path] }) => new LineReader(path!, () => parser(path!), isRewritten ? new RewrittenRows() : null),
+    pickFrom: (path, places) => new LinePicker(path, places, parser(path)),
   };
 }
 
 const NEWLINE = 10;
+/** A file that is written anew is as long as before within this time, ms. */
+const REWRITTEN_MS = 2000;
 
 /** Follows a file that has a row on each line. A line that is too long is left out, and counted. */
 class LineReader implements SourceReader {
   readonly #file: FollowedFile;
   readonly #name: string;
   readonly #parser: () => LineParser;
+  readonly #rewritten: RewrittenRows | null;
+  /** Since when rows that were there are missing, ms. */
+  #behindSince: number | null = null;
   #parse: LineParser;
   #more = false;
   #skipped = 0;
 
-  constructor(path: string, parser: () => LineParser) {
+  constructor(path: string, parser: () => LineParser, rewritten: RewrittenRows | null) {
     this.#file = new FollowedFile(path);
     this.#name = basename(path);
     this.#parser = parser;
+    this.#rewritten = rewritten;
     this.#parse = parser();
   }
 
@@ -60,24 +77,50 @@ class LineReader implements SourceReader {
     const { restarted, bytes, more } = this.#file.read(maxBytes);
     this.#more = more;
     if (restarted) this.#restart(sink);
+    const isKept = this.#takeLines(bytes, sink) && !this.#isCutShort();
+    if (!isKept) this.#beginAgain(sink);
+    return restarted || bytes.length > 0 || !isKept;
+  }
+
+  /** False: what was told is void. */
+  #takeLines(bytes: Buffer, sink: RowSink): boolean {
     for (let from = 0; from < bytes.length;) {
       const end = bytes.indexOf(NEWLINE, from);
       if (end - from > LONGEST_LINE) this.#skipped += 1;
-      else this.#take(bytes.toString('utf8', from, end), sink);
+      else if (!this.#take(bytes.toString('utf8', from, end), sink)) return false;
       from = end + 1;
     }
-    return restarted || bytes.length > 0;
+    return true;
   }
 
-  #take(line: string, sink: RowSink): void {
+  #take(line: string, sink: RowSink): boolean {
     const row = this.#parse(line);
-    if (row !== null) sink.row(row);
+    if (row === null) return true;
+    if (this.#rewritten !== null) return this.#rewritten.take(row, sink);
+    sink.row(row);
+    return true;
   }
 
   #restart(sink: RowSink): void {
     this.#skipped = 0;
     this.#parse = this.#parser();
-    sink.restart();
+    if (this.#rewritten === null) sink.restart();
+    else this.#rewritten.rescan();
+  }
+
+  /** Whether a file that was written anew has stayed shorter than it was. */
+  #isCutShort(): boolean {
+    if (this.#rewritten?.isBehind !== true || this.#more) this.#behindSince = null;
+    else this.#behindSince ??= Date.now();
+    return this.#behindSince !== null && Date.now() - this.#behindSince > REWRITTEN_MS;
+  }
+
+  #beginAgain(sink: RowSink): void {
+    this.#rewritten?.forget(sink);
+    this.#file.rewind();
+    this.#skipped = 0;
+    this.#parse = this.#parser();
+    this.#more = true;
   }
 }
 

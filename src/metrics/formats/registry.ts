@@ -1,5 +1,35 @@
+import { csv } from './csv.js';
 import type { MetricFormat } from './format.js';
-import { jsonLines } from './json-lines.js';
+import { jsonLines, ownJsonLines } from './json-lines.js';
+import { logFormat } from './log/log.js';
+import type { LogPatterns } from './log/log-rows.js';
+import { monitorCsv } from './monitor-csv.js';
+import { tfevents } from './tfevents.js';
+import { trainerState } from './trainer-state.js';
+import { wandb } from './wandb.js';
 
-/** All formats that are read. Where two say something of the same metric, the one that stands first counts. */
-export const metricFormats: readonly MetricFormat[] = [jsonLines];
+/** All files that are read. Where two say something of the same metric, the one that stands first counts; what is printed comes last. */
+const fileFormats: readonly MetricFormat[] = [
+  ...[ownJsonLines, jsonLines, monitorCsv, csv, tfevents, wandb, trainerState],
+];
+
+export function metricFormats(patterns: LogPatterns = {}): readonly MetricFormat[] {
+  return [...fileFormats, logFormat(patterns)];
+}
+
+/** Files in which programs write metrics too, and that are not read: what to say of them. By name. */
+const unreadFiles: readonly { pattern: RegExp; why: string }[] = [
+  {
+    pattern: /\.(db|sqlite3?)$/i,
+    why: 'SQLite, as trackio writes it, is not read: Node has no reader of it before 22.13',
+  },
+  {
+    pattern: /^evaluations\.npz$/i,
+    why: 'numpy arrays are not read: the same values are in progress.csv as eval/mean_reward',
+  },
+];
+
+/** Why a file of metrics is not read; undefined: it is none of those. */
+export function whyUnread(name: string): string | undefined {
+  return unreadFiles.find(({ pattern }) => pattern.test(name))?.why;
+}

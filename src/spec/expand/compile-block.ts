@@ -55,6 +55,7 @@ class Compiler {
       command: this.#command(),
       resumeArgs: this.#words(block.resumeArgs.content, block.resumeArgs.keys),
       cwd: block.cwd && this.#words([block.cwd.content], block.cwd.keys.slice(0, -1), [block.cwd.keys.at(-1)!]),
+      folders: this.#words(block.folders.content, block.folders.keys),
       env: this.#words(Object.values(block.env.content), block.env.keys, Object.keys(block.env.content)),
       nesting: nestingOf(block),
     };

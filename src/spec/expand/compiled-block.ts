@@ -62,6 +62,7 @@ export type CompiledBlock = {
   readonly command: CommandWords;
   readonly resumeArgs: CommandWords;
   readonly cwd: CommandWords | null;
+  readonly folders: CommandWords;
   readonly env: CommandWords;
   readonly nesting: Nesting;
 };

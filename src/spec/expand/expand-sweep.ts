@@ -1,5 +1,6 @@
 import type { RunId } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
+import { groupBy } from '../../base/group-by.js';
 import { didYouMean } from '../../text/nearest.js';
 import type { Block } from '../file/block.js';
 import type { CommandLine } from '../file/command-list.js';
@@ -21,7 +22,7 @@ import { type CompiledBlock, mostRuns, type Variant } from './compiled-block.js'
 import { evaluated, gridSize, PointError, pointsOf } from './grid.js';
 import { identityOf } from './identity.js';
 import { type ExpandOptions, joinPath, type NamedPoint, plannedRun, rendering } from './plan-run.js';
-import { defaultNames, type NamedGroup, refuseClashes } from './run-name.js';
+import { defaultNames, type NamedGroup, refuseClashes, varyingNames } from './run-name.js';
 
 /**
  * All runs of a sweep file, complete, in launch order: groups in file order; in a group the axes in file order, the
@@ -32,6 +33,7 @@ import { defaultNames, type NamedGroup, refuseClashes } from './run-name.js';
 export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
   if (file.kind === 'commands') return expandCommands(file, options);
   const chosen = chooseGroups(applyOverrides(file.blocks, options.set ?? []), options.groups ?? []);
+  refuseBayes(file, chosen);
   const compiled = compileAll(file, chosen);
   refuseTooMany(file, compiled);
   refuseTooMuchWork(file, compiled);
@@ -51,10 +53,23 @@ export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
     sweep: file.name,
     description: file.description,
     notify: file.notify && notifyOf(file, file.notify, options.environment),
-    ...notesOf(file, named),
+    ...notesOf(file, named, runs),
     groups: chosen.map(plannedGroup),
     runs,
   };
+}
+
+/** Only now, because `--set method=random` may have replaced it. */
+function refuseBayes(file: GroupsFile, chosen: readonly ChosenGroup[]): void {
+  const found = chosen.find(({ block }) => block.method.content.kind === 'bayes');
+  if (found === undefined) return;
+  const complaint = locatedDiagnostic(file.placeOf)({
+    keys: found.block.method.keys,
+    problem:
+      '`method: bayes` chooses each point by the results of others; here all points are chosen before the first run.',
+    fix: 'Draw the points at random: `--set method=random --set run_cap=20`, or in the file `method: random` and `run_cap: 20`.',
+  });
+  throw diagnosticsError(file.path, file.text, [complaint]);
 }
 
 type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
@@ -144,14 +159,33 @@ function plannedGroup({ block, prerequisite }: ChosenGroup): PlannedGroup {
   return { name: block.group, title: block.title, needs: [...block.needs], prerequisite, breaker: block.breaker };
 }
 
-/** What the file says without effect here, and what came out smaller than it was asked for. */
-function notesOf(file: GroupsFile, named: readonly NamedGroup[]): Pick<Plan, 'notes'> {
+/** What the file says without effect here, and what came out otherwise than one might expect. */
+function notesOf(file: GroupsFile, named: readonly NamedGroup[], runs: readonly PlannedRun[]): Pick<Plan, 'notes'> {
+  const byGroup = groupBy(runs, (run) => run.group);
   const notes = [
     ...file.notes,
     ...named.flatMap(({ group }) => group.command.dropped.map(droppedNote)),
     ...named.flatMap(({ group, points }) => shortNote(group, points.length)),
+    ...named.flatMap(({ group }) => alikeNote(group, byGroup.get(group.block.group) ?? [])),
   ];
   return notes.length === 0 ? {} : { notes };
+}
+
+/** Parameters that say which repetition a run is; alike commands are what they are for. */
+const repetition = /(^|[._-])(seed|repeat|repetition|trial)$/i;
+
+/** Runs that differ in what their program is not told. What `wandb.init()` reads differs from run to run, but few read it. */
+function alikeNote({ block }: CompiledBlock, runs: readonly PlannedRun[]): string[] {
+  const own = ({ argv, env, cwd }: PlannedRun) =>
+    JSON.stringify([argv, Object.keys(block.env.content).map((name) => env[name]), cwd]);
+  if (runs.length < 2 || new Set(runs.map(own)).size > 1) return [];
+  if (varyingNames(runs).every((name) => repetition.test(name))) return [];
+  const count = `The ${runs.length} commands of group ${block.group} are all alike`;
+  return [
+    block.dialect === 'wandb'
+      ? `${count}: only \`wandb.config\` tells the program its values. If it reads its arguments, add \`\${args}\` to \`command\`.`
+      : `${count}, and no parameter reaches the program. Add \`\${args}\` to \`command\`.`,
+  ];
 }
 
 function droppedNote(word: string): string {
@@ -159,9 +193,16 @@ function droppedNote(word: string): string {
 }
 
 function shortNote({ block }: CompiledBlock, count: number): string[] {
-  const { kind, cap } = block.method.content;
-  if (kind === 'grid' || cap === null || count >= cap) return [];
+  const { content: method } = block.method;
+  if (method.kind === 'grid' || method.kind === 'bayes' || method.cap === null) return [];
+  const { cap, open } = method;
+  if (open) return [openNote(count)];
+  if (count >= cap) return [];
   return [`Group ${block.group}: of ${cap} points that were asked for, only ${count} are different.`];
+}
+
+function openNote(count: number): string {
+  return `\`method: random\` has no \`run_cap\`, and W&B would go on for ever: ${count} runs are planned. Set \`run_cap\` for another number; a larger one adds runs later.`;
 }
 
 /** A group that will be planned. `prerequisite`: not asked for itself, but needed by another. */

@@ -117,7 +117,7 @@ function isTrue(expression: Evaluates<CelValue>, variables: Record<string, CelVa
   const result = evaluated(expression, variables, keys);
   if (typeof result === 'boolean') return result;
   const whole = { start: 0, end: expression.source.length };
-  throw new PointError(`\`when\` must be true or false; it gives ${String(result)}${at(variables)}.`, keys, whole);
+  throw new PointError(`\`when\` must be true or false; it gives ${shownValue(result)}${at(variables)}.`, keys, whole);
 }
 
 /** @throws {PointError} With the place and the point. */
@@ -135,9 +135,14 @@ export function evaluated<Result>(
   }
 }
 
+function shownValue(value: CelValue): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Array.isArray(value) ? value.map(shownValue).join(',') : '{…}';
+}
+
 /** ` at N=16, seed=0`, with what fits on a line. */
 function at(variables: Readonly<Record<string, CelValue>>): string {
-  const shown = Object.entries(variables).map(([name, value]) => `${name}=${String(value)}`);
+  const shown = Object.entries(variables).map(([name, value]) => `${name}=${shownValue(value)}`);
   if (shown.length === 0) return '';
   return ` at ${shown.slice(0, 6).join(', ')}${shown.length > 6 ? ', …' : ''}`;
 }
@@ -251,7 +256,7 @@ const caseDimension = '(case)';
  */
 function visitDraws(compiled: CompiledBlock, take: (combination: Combination) => boolean): void {
   const { content: method } = compiled.block.method;
-  if (method.kind === 'grid' || method.cap === null) return;
+  if (method.kind === 'grid' || method.kind === 'bayes' || method.cap === null) return;
   const dimensions = dimensionsOf(compiled);
   const point = unitPoints(method.kind, method.seed, { dimensions, count: method.cap });
   const places = new Map(dimensions.map((name, index) => [name, index]));

@@ -1,7 +1,7 @@
-import type { Scalar } from '../../base/scalar.js';
+import { isMapValue } from '../../base/scalar.js';
 import { shellQuote } from '../../text/shell-words.js';
 import type { Value } from './expression/cel-environment.js';
-import { isTree, nestedParameters, type Nesting, type Tree, treeText, valueText } from './value-text.js';
+import { nestedParameters, type Nesting, valueText } from './value-text.js';
 
 /** What macros stand for at one point. */
 export type MacroValues = {
@@ -21,7 +21,7 @@ export type MacroValues = {
 export const argsFile = 'args.json';
 
 /** One argument: its name, its value as a text, and its value. */
-type Argument = readonly [name: string, text: string, value: Value | Tree];
+type Argument = readonly [name: string, text: string, value: Value];
 
 /** Macros that stand for several words. */
 const lists: Record<string, (all: readonly Argument[]) => string[]> = {
@@ -58,7 +58,7 @@ export function isListMacro(macro: string): boolean {
 }
 
 export function macroWords(macro: string, values: MacroValues): string[] {
-  const named: Tree = macro === 'args_flat' ? values.parameters : nestedParameters(values.parameters, values.nesting);
+  const named = macro === 'args_flat' ? values.parameters : nestedParameters(values.parameters, values.nesting);
   return lists[macro]!(Object.entries(named).map(([name, value]) => [name, argumentText(value, values), value]));
 }
 
@@ -73,12 +73,18 @@ export function macroText(macro: string, values: MacroValues): string | null {
 
 /** All parameters as one JSON object, with the directories filled in. */
 export function parametersJson(values: MacroValues): string {
-  return JSON.stringify(filled(nestedParameters(values.parameters, values.nesting), values));
+  return JSON.stringify(filledParameters(values));
+}
+
+/** All parameters as a program sees them: nested, with the directories filled in. */
+export function filledParameters(values: MacroValues): Readonly<Record<string, Value>> {
+  const named = nestedParameters(values.parameters, values.nesting);
+  return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, filled(value, values)]));
 }
 
 /** A parameter's value as a program gets it: as Python writes it, with the directories filled in. */
-export function argumentText(value: Value | Tree, values: MacroValues): string {
-  const text = isTree(value) ? treeText(value) : valueText(value);
+export function argumentText(value: Value, values: MacroValues): string {
+  const text = valueText(value);
   return text.includes('${') ? fillDirectories(text, values) : text;
 }
 
@@ -87,14 +93,10 @@ function fillDirectories(text: string, values: MacroValues): string {
   return text.replace(/\$\{(run_dir|run_name|sweep_dir)\}/g, (_, macro: string) => texts[macro]!(values));
 }
 
-function filled(tree: Tree, values: MacroValues): Tree {
-  const entries = Object.entries(tree).map(
-    ([name, value]) => [name, isTree(value) ? filled(value, values) : filledValue(value, values)] as const,
-  );
-  return Object.fromEntries(entries);
-}
-
-function filledValue(value: Value, values: MacroValues): Value {
-  const fill = (item: Scalar) => (typeof item === 'string' ? fillDirectories(item, values) : item);
-  return Array.isArray(value) ? value.map(fill) : fill(value);
+/** The value with the directories filled in, however deep they are. */
+function filled(value: Value, values: MacroValues): Value {
+  if (typeof value === 'string') return fillDirectories(value, values);
+  if (Array.isArray(value)) return value.map((item) => filled(item, values));
+  if (!isMapValue(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, filled(inner, values)]));
 }

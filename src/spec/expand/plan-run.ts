@@ -8,8 +8,9 @@ import type { CompiledBlock } from './compiled-block.js';
 import type { CelValue } from './expression/function-bounds.js';
 import { evaluated, type Point, PointError } from './grid.js';
 import { identityOf } from './identity.js';
-import { argsFile, type MacroValues, parametersJson } from './macros.js';
+import { argsFile, filledParameters, type MacroValues, parametersJson } from './macros.js';
 import type { Template } from './template.js';
+import { wandbConfigFile, wandbConfigText, wandbEnvironment } from './wandb-run.js';
 
 /** What the person asks for at launch, and where it happens. */
 export type ExpandOptions = {
@@ -49,8 +50,13 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
   if (program === undefined)
     throw new PointError('the command has no words.', block.command.keys, { start: 0, end: 1 });
   const values = fill(group.env.renderTexts, block.env.keys);
+  const own = Object.fromEntries(Object.keys(block.env.content).map((name, index) => [name, values[index]!]));
+  const cwd = joinPath(options.cwd, group.cwd && block.cwd ? fill(group.cwd.renderTexts, block.cwd.keys)[0]! : '');
+  const folders = fill(group.folders.renderTexts, block.folders.keys).map((folder) => joinPath(cwd, folder));
   const parameters = macros.parameters as PlannedRun['parameters'];
   refuseCostlyRule(group, point);
+  const identity = identityOf(block.group, parameters, block.extends.content);
+  const wandb = wandbOf(group, { ...macros, sweep, identity });
   return {
     id: `${sweep}/${point.name}` as RunId,
     sweep,
@@ -58,21 +64,50 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     subgroup: group.subgroup && evaluated(rendering(group.subgroup.content), point.variables, group.subgroup.keys),
     name: point.name,
     parameters,
-    identity: identityOf(block.group, parameters, block.extends.content),
+    identity,
     ...budgetOf(block),
     argv: [program, ...rest],
     resumeArgs: fill(group.resumeArgs.render, block.resumeArgs.keys),
-    env: Object.fromEntries(Object.keys(block.env.content).map((name, index) => [name, values[index]!])),
-    cwd: joinPath(options.cwd, group.cwd && block.cwd ? fill(group.cwd.renderTexts, block.cwd.keys)[0]! : ''),
+    env: { ...wandb.env, ...own },
+    cwd,
     directory: macros.runDirectory,
     needs: [...block.needs],
     done: block.done.content,
     stopWhen: block.stopWhen?.content ?? null,
     resources: block.resources,
     ...policyOf(block),
-    metrics: { show: [...block.show], x: block.x, progress: progressOf(group, point) },
-    ...filesOf(group, macros),
+    metrics: metricsOf(group, point, folders),
+    ...filesOf({ ...argsFileOf(group, macros), ...wandb.files }),
   };
+}
+
+/** @param folders Absolute paths. */
+function metricsOf(group: CompiledBlock, point: NamedPoint, folders: string[]): PlannedRun['metrics'] {
+  const { show, x, patterns } = group.block;
+  return {
+    ...{ show: [...show], x, progress: progressOf(group, point) },
+    ...(folders.length === 0 ? {} : { folders }),
+    ...(Object.keys(patterns).length === 0 ? {} : { patterns }),
+  };
+}
+
+type Files = Record<string, string>;
+
+/** What `wandb.init()` reads in the runs of a W&B file. */
+function wandbOf(
+  { block }: CompiledBlock,
+  run: MacroValues & { sweep: string; identity: string },
+): { env: Record<string, string>; files: Files } {
+  if (block.dialect === 'own') return { env: {}, files: {} };
+  const { sweep, identity, runName: name, runDirectory: directory, environment } = run;
+  return {
+    env: wandbEnvironment({ sweep, name, identity, directory, environment }),
+    files: { [wandbConfigFile]: wandbConfigText(filledParameters(run)) },
+  };
+}
+
+function filesOf(files: Files): Pick<PlannedRun, 'files'> {
+  return Object.keys(files).length === 0 ? {} : { files };
 }
 
 /** A list that is a parameter may be too long for a rule that looks at every row. */
@@ -90,9 +125,9 @@ function policyOf({ grace, timeout, priority, retry, objective, earlyTerminate }
   return { grace, timeout, priority, retry, objective, earlyTerminate: earlyTerminate?.content ?? null };
 }
 
-function filesOf({ command, resumeArgs }: CompiledBlock, macros: MacroValues): Pick<PlannedRun, 'files'> {
+function argsFileOf({ command, resumeArgs }: CompiledBlock, macros: MacroValues): Files {
   const isWanted = [command, resumeArgs].some((words) => words.macros.has('args_json_file'));
-  return isWanted ? { files: { [argsFile]: `${parametersJson(macros)}\n` } } : {};
+  return isWanted ? { [argsFile]: `${parametersJson(macros)}\n` } : {};
 }
 
 /** A template as something to evaluate. */

@@ -35,10 +35,27 @@ export type Located<Content> = { readonly content: Content; readonly keys: KeyPa
 /** An entry of `include` or `exclude`. */
 export type Edit = Readonly<Record<string, Scalar>>;
 
-/** Which points of all those there could be are run. `cap`: at most so many. */
+/**
+ * Which points of all those there could be are run. `cap`: at most so many. `open`: the file names no cap, so `cap` is
+ * `openCap`. `bayes` chooses by results and can only be read, or replaced by `--set method=…`.
+ */
 export type Method =
   | { readonly kind: 'grid'; readonly cap: number | null }
-  | { readonly kind: SamplingKind; readonly cap: number | null; readonly seed: number };
+  | { readonly kind: 'bayes'; readonly cap: number | null }
+  | { readonly kind: SamplingKind; readonly cap: number | null; readonly seed: number; readonly open: boolean };
+
+/** Runs of a W&B random search without `run_cap`, which W&B itself would never end. */
+export const openCap = 100;
+
+/** The method as the file and the options have it. */
+export function methodFrom(
+  kind: Method['kind'],
+  { cap, seed, dialect }: { cap: number | null; seed: number; dialect: Block['dialect'] },
+): Method {
+  if (kind === 'grid' || kind === 'bayes') return { kind, cap };
+  const open = cap === null && kind === 'random' && dialect === 'wandb';
+  return { kind, cap: open ? openCap : cap, seed, open };
+}
 
 /** All parameters that any point of a block may have, in the order of the file. */
 export function parameterNames({
@@ -96,4 +113,8 @@ export type Block = {
   readonly show: readonly string[];
   readonly x: string;
   readonly progress: Located<{ readonly key: string; readonly total: number | string }> | null;
+  /** Words with macros: where else the runs write metrics. */
+  readonly folders: Located<readonly string[]>;
+  /** By metric, regular expressions for what the runs print. */
+  readonly patterns: Readonly<Record<string, string>>;
 };

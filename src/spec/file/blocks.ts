@@ -1,10 +1,10 @@
 import { StopRule } from '../planned-run.js';
 import { policyOf } from '../policy/policy.js';
-import type { Block, Located, Method, ParameterRule, ParameterRules } from './block.js';
+import { type Block, type Located, type Method, methodFrom, type ParameterRule, type ParameterRules } from './block.js';
 import { inherited, inheritedOrNone, type Layers } from './layers.js';
 import { rulesOf } from './parameter-schema.js';
 import type { SweepText } from './sweep-schema.js';
-import { byPath } from './wandb-file.js';
+import { wandbOrder } from './wandb-file.js';
 import type { YamlSource } from './yaml-source.js';
 
 /** Group of a file that has none. */
@@ -70,12 +70,12 @@ function commandOf(layers: Layers): Pick<Block, 'command' | 'program' | 'resumeA
   };
 }
 
-function methodOf(layers: Layers): Located<Method> {
+function methodOf(layers: Reading): Located<Method> {
   const said = inherited(layers, 'method');
   const kind = said?.content ?? 'grid';
   const cap = inherited(layers, 'run_cap')?.content ?? null;
   const seed = inherited(layers, 'sample_seed')?.content ?? 0;
-  return { content: kind === 'grid' ? { kind, cap } : { kind, cap, seed }, keys: said?.keys ?? layers.above };
+  return { content: methodFrom(kind, { cap, seed, dialect: layers.dialect }), keys: said?.keys ?? layers.above };
 }
 
 function stopWhenOf(layers: Layers): Block['stopWhen'] {
@@ -92,14 +92,16 @@ export function stopRule(said: NonNullable<SweepText['stop_when']>): StopRule {
   return StopRule.parse(typeof said === 'string' ? { when: said } : said);
 }
 
-function metricsOf(layers: Layers): Pick<Block, 'show' | 'x' | 'progress'> {
+function metricsOf(layers: Layers): Pick<Block, 'show' | 'x' | 'progress' | 'folders' | 'patterns'> {
   const own = layers.group.metrics ?? {};
-  const { show = [], x = 'step', progress } = { ...layers.sweep.metrics, ...own };
-  const above = own.progress === undefined ? [] : layers.above;
+  const { show = [], x = 'step', progress, folders = [], patterns = {} } = { ...layers.sweep.metrics, ...own };
+  const keysOf = (key: keyof typeof own) => [...(own[key] === undefined ? [] : layers.above), 'metrics', key];
   return {
     show,
     x,
-    progress: progress ? { content: progress, keys: [...above, 'metrics', 'progress'] } : null,
+    progress: progress ? { content: progress, keys: keysOf('progress') } : null,
+    folders: { content: folders, keys: keysOf('folders') },
+    patterns,
   };
 }
 
@@ -108,7 +110,7 @@ function parametersOf({ sweep, group, above, source, dialect }: Reading): Pick<B
   const own = rulesOf(group.parameters ?? {}, [...above, 'parameters'], source.writtenAsDouble);
   const all = new Map([...outer, ...own]);
   return {
-    parameters: dialect === 'wandb' ? new Map([...all].sort(byPath)) : all,
+    parameters: dialect === 'wandb' ? wandbOrder(all) : all,
     twice: [...namedTwice(outer), ...namedTwice(own)],
   };
 }

@@ -89,7 +89,7 @@ function refuseDoubleAxes(block: Block, one: ParameterRules, report: Report): vo
 
 function checkMethod({ method, parameters, cases }: Block, report: Report): void {
   const { content, keys } = method;
-  if (content.kind === 'grid') return;
+  if (content.kind === 'grid' || content.kind === 'bayes') return;
   if (content.cap === null) {
     const problem = `\`method: ${content.kind}\` never ends without \`run_cap\`.`;
     report({ keys, problem, fix: 'Set the number of runs: `run_cap: 20`.' });

@@ -3,7 +3,7 @@ import { UserError } from '../../base/user-error.js';
 import { didYouMean } from '../../text/nearest.js';
 import { compileExpression, ExpressionError, rowLimits } from '../expand/expression/expression.js';
 import { Breaker, EarlyTerminate, Objective, RetryRule } from '../planned-run.js';
-import { type Block, parameterNames } from './block.js';
+import { type Block, type Method, methodFrom, parameterNames } from './block.js';
 import { stopRule } from './blocks.js';
 import { parameterRule, ParameterText } from './parameter-schema.js';
 import { sharedShape } from './sweep-schema.js';
@@ -48,17 +48,19 @@ const setters: Readonly<Record<string, (block: Block, value: never) => Block>> =
     ...block,
     earlyTerminate: value && { content: EarlyTerminate.parse(value), keys: ['early_terminate'] },
   }),
-  run_cap: (block, cap: number) => ({
-    ...block,
-    method: { ...block.method, content: { ...block.method.content, cap } },
-  }),
-  sample_seed: (block, seed: number) => withSeed(block, seed),
+  method: (block, kind: Method['kind']) => withMethod(block, { kind }),
+  run_cap: (block, cap: number) => withMethod(block, { cap }),
+  sample_seed: (block, seed: number) => withMethod(block, { seed }),
 };
 const settable = Object.keys(setters);
 
-function withSeed(block: Block, seed: number): Block {
+function withMethod(block: Block, change: { kind?: Method['kind']; cap?: number; seed?: number }): Block {
   const { content, keys } = block.method;
-  return content.kind === 'grid' ? block : { ...block, method: { content: { ...content, seed }, keys } };
+  const before = { seed: 0, open: false, ...content };
+  const cap = change.cap ?? (before.open ? null : before.cap);
+  const seed = change.seed ?? before.seed;
+  const method = methodFrom(change.kind ?? before.kind, { cap, seed, dialect: block.dialect });
+  return { ...block, method: { content: method, keys } };
 }
 
 function readOverride(text: string, blocks: readonly Block[]): Override {

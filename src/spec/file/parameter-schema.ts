@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Scalar } from '../../base/scalar.js';
+import { type ParameterValue, Scalar } from '../../base/scalar.js';
 import type { Value } from '../expand/expression/cel-environment.js';
 import { type Distribution, type DistributionName, distributionNames } from '../expand/sampling/distribution.js';
 import type { ParameterRule } from './block.js';
@@ -9,7 +9,15 @@ import type { KeyPath } from './diagnostic.js';
  * How a parameter may be written. Every schema's message says what is expected, as the end of "expected …".
  */
 export const scalar = z.union(Scalar.options, 'a number, a text, true, false or null');
-const value = z.union([scalar, z.array(scalar)], 'a value');
+const value = z.custom<ParameterValue>(isValue, 'a value');
+
+/** Whatever YAML can say, but for texts and numbers that are none: dates, binaries, infinities. */
+function isValue(said: unknown): boolean {
+  if (Array.isArray(said)) return said.every(isValue);
+  if (typeof said !== 'object' || said === null) return Scalar.safeParse(said).success;
+  return Object.getPrototypeOf(said) === Object.prototype && Object.values(said).every(isValue);
+}
+
 const valueList = z.array(value, 'a list of values').min(1, 'at least one value, because an empty axis makes no runs');
 export const condition = z.union([z.string(), z.boolean().transform(String)], 'an expression, for example N > 16');
 
@@ -43,8 +51,7 @@ export const parameterName = z
 
 /** A parameter as a map, without what is nested in it. */
 type ParameterForm = z.infer<typeof ParameterKeys>;
-export type ParameterText =
-  z.infer<typeof value> | z.infer<typeof valueList> | (ParameterForm & { parameters?: ParametersText | undefined });
+export type ParameterText = Scalar | Value[] | (ParameterForm & { parameters?: ParametersText | undefined });
 export type ParametersText = { [name: string]: ParameterText };
 
 const Nested = ParameterKeys.extend({
@@ -72,9 +79,12 @@ export const parameterKeys: readonly string[] = Object.keys(Nested.shape);
 
 type WholeForm = ParameterForm & { parameters?: ParametersText | undefined };
 
+/** Distributions that are a value or a list of values. */
+const listed = ['constant', 'categorical', 'categorical_w_probabilities'] as const;
+
 /** What does not go together in the form, as the end of "expected …"; null: nothing. */
 function formMistake(form: WholeForm): string | null {
-  const isListed = form.distribution === 'constant' || form.distribution === 'categorical';
+  const isListed = listed.some((name) => name === form.distribution);
   const isDrawn = !isListed && Object.keys(drawing).some((key) => form[key as keyof typeof drawing] !== undefined);
   const ways = [form.values, form.value, form.expr, form.parameters, isDrawn || undefined];
   if (ways.filter((way) => way !== undefined).length !== 1) {
@@ -156,7 +166,9 @@ function isForm(text: ParameterText): text is Exclude<ParameterText, Value | Val
 
 /** A value with a fraction makes the whole axis double by itself. */
 export function holdsFraction(values: readonly Value[]): boolean {
-  return values.flat().some((value) => typeof value === 'number' && !Number.isInteger(value));
+  return values.some((value) =>
+    Array.isArray(value) ? holdsFraction(value) : typeof value === 'number' && !Number.isInteger(value),
+  );
 }
 
 function placesOfValues(keys: KeyPath, text: ParameterText): KeyPath[] {

@@ -27,8 +27,7 @@ export function parseSweepFile(text: string, path: string): SweepFile {
 
 function parseYamlSweep(text: string, path: string): SweepFile {
   refuseLong(text, path, mostYaml);
-  const source = readYaml(text, path);
-  if (!('value' in source)) throw diagnosticsError(path, text, source);
+  const source = readSource(text, path);
   if (source.value === null) throw emptyFile(path);
   const { sweep, notes, dialect } = sweepTextOf(source);
   refuseLargeSweep(sweep, path);
@@ -46,6 +45,14 @@ function parseYamlSweep(text: string, path: string): SweepFile {
     notes,
     placeOf: source.placeOf,
   };
+}
+
+/** What kind of file it is shows in its keys, which are read alike; then a W&B file is read as W&B does. */
+function readSource(text: string, path: string): YamlSource {
+  const read = readYaml(text, path);
+  const source = 'value' in read && isWandbFile(read.value) ? readYaml(text, path, 'wandb') : read;
+  if (!('value' in source)) throw diagnosticsError(path, text, source);
+  return source;
 }
 
 type Said = { sweep: SweepText; notes: readonly string[]; dialect: Block['dialect'] };

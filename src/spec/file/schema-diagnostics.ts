@@ -64,7 +64,7 @@ function wrongValue(source: YamlSource, keys: KeyPath, expected: string): Locate
 
 function fixFor(keys: KeyPath, found: unknown): string {
   const key = keyText(keys) || 'the file';
-  if (keys.at(-1) === 'method' && (found === 'bayes' || found === 'custom')) {
+  if (keys.at(-1) === 'method' && found === 'custom') {
     return 'Write `method: random` and `run_cap: 20`: every point is chosen before the first run, none from results.';
   }
   if (typeof found === 'number' && !Number.isFinite(found)) return `Put the value of \`${key}\` in quotes.`;
@@ -78,7 +78,7 @@ function fixFor(keys: KeyPath, found: unknown): string {
 /** Keys of W&B's files that have no meaning in ours. */
 const wandbOnly = new Set(['project', 'entity', 'apiVersion', 'kind', 'controller']);
 /** What W&B Launch starts; there is nothing here that could. */
-const launchKeys = new Set(['job', 'image_uri', 'scheduler']);
+export const launchKeys: ReadonlySet<string> = new Set(['job', 'image_uri', 'scheduler']);
 
 const mostHints = 20;
 
@@ -115,7 +115,7 @@ function isParameter(above: KeyPath): boolean {
 const inner: Record<string, readonly string[]> = {
   ...policyKeys,
   resources: ['gpus', 'per_gpu', 'gpu_memory', 'mps', 'cpus'],
-  metrics: ['show', 'x', 'progress'],
+  metrics: ['show', 'x', 'progress', 'folders', 'patterns'],
   progress: ['key', 'total'],
   stop_when: ['when', 'for'],
   done: ['exit', 'file', 'where'],

@@ -53,10 +53,25 @@ const ResourcesText = z.strictObject(
   '{gpus: auto, per_gpu: 1, cpus: 1}',
 );
 
+/** A first group is what the number is read from. */
+const pattern = z
+  .string('a regular expression')
+  .refine(hasGroup, 'a regular expression with a group: "loss is (\\S+)"');
+
+function hasGroup(source: string): boolean {
+  try {
+    return new RegExp(`${source}|`).exec('')!.length > 1;
+  } catch {
+    return false;
+  }
+}
+
 const MetricsText = z.strictObject(
   {
     show: oneOrMore('a list of metric keys').optional(),
     x: text.optional(),
+    folders: oneOrMore('a list of folders').optional(),
+    patterns: z.record(z.string(), pattern, 'a map from metric keys to regular expressions').optional(),
     progress: z
       .union(
         [
@@ -70,10 +85,10 @@ const MetricsText = z.strictObject(
       )
       .optional(),
   },
-  '{show: […], x: step, progress: {key: step, total: n_batches}}',
+  '{show: […], x: step, progress: {key: step, total: n_batches}, folders: […], patterns: {…}}',
 );
 
-const MethodText = z.enum(['grid', 'random', 'lhs', 'sobol'], 'grid, random, lhs or sobol');
+const MethodText = z.enum(['grid', 'random', 'lhs', 'sobol', 'bayes'], 'grid, random, lhs or sobol');
 
 /** Entries of `include` and `exclude`. */
 const EditsText = z.array(
@@ -160,6 +175,7 @@ export const WandbText = z.strictObject(
 export type WandbText = z.infer<typeof WandbText>;
 
 export const sweepKeys: readonly string[] = Object.keys(SweepText.shape);
+export const wandbKeys: readonly string[] = Object.keys(WandbText.shape);
 export const groupKeys: readonly string[] = Object.keys(GroupText.shape);
 /** Schemas of the keys that `--set` may set besides parameters. */
 export const sharedShape = shared;

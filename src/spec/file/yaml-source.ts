@@ -11,6 +11,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import type { LocatedDiagnostic, KeyPath, Place } from './diagnostic.js';
+import { pythonYaml } from './python-yaml.js';
 
 /** A YAML text with its values and the way back from a value to its place in the text. */
 export type YamlSource = {
@@ -25,9 +26,17 @@ export type YamlSource = {
   readonly writtenAsDouble: (keys: KeyPath) => boolean;
 };
 
-/** Reads YAML 1.2 (with `<<` merges). Mistakes of syntax come as complaints, all of them; then there is no source. */
-export function readYaml(text: string, path: string): YamlSource | readonly LocatedDiagnostic[] {
-  const read = readDocument(text);
+/** Which words and numbers there are: ours are those of YAML 1.2 (with `<<` merges), W&B's those of Python. */
+const readers = { own: { merge: true }, wandb: pythonYaml } as const;
+type Reader = keyof typeof readers;
+
+/** Mistakes of syntax come as complaints, all of them; then there is no source. */
+export function readYaml(
+  text: string,
+  path: string,
+  reader: Reader = 'own',
+): YamlSource | readonly LocatedDiagnostic[] {
+  const read = readDocument(text, reader);
   if (!('document' in read)) return read;
   const { document, value } = read;
   return {
@@ -38,7 +47,7 @@ export function readYaml(text: string, path: string): YamlSource | readonly Loca
     placeOfKey: (keys) => placeOfKey(document, keys),
     writtenAsDouble: (keys) => {
       const node = nodeAt(document, keys);
-      return isScalar(node) && typeof node.value === 'number' && /^[-+\d]*\.|\d[eE]/.test(node.source ?? '');
+      return isScalar(node) && typeof node.value === 'number' && /^[-+\d_]*\.|^[-+\d_]+[eE]/.test(node.source ?? '');
     },
   };
 }
@@ -46,10 +55,15 @@ export function readYaml(text: string, path: string): YamlSource | readonly Loca
 type Read = { document: Document; value: unknown };
 
 /** The package reads a block inside a block by a function inside a function, so depth is a matter of the stack. */
-function readDocument(text: string): Read | readonly LocatedDiagnostic[] {
+function readDocument(text: string, reader: Reader): Read | readonly LocatedDiagnostic[] {
   try {
     // Its own search for keys that are there twice compares each with each.
-    const document = parseDocument(text, { prettyErrors: false, merge: true, logLevel: 'error', uniqueKeys: false });
+    const document = parseDocument(text, {
+      ...readers[reader],
+      prettyErrors: false,
+      logLevel: 'error',
+      uniqueKeys: false,
+    });
     const complaints = [...document.errors.map(syntaxComplaint), ...oddKeys(document)];
     if (complaints.length > 0) return complaints;
     const value = plainValue(document);

@@ -188,7 +188,7 @@ export function sweepSummaries(
 }
 
 function summary(name: string, plans: readonly Plan[], directory: string): SweepSummary {
-  const { uses, choices, objectives } = digestOf(plans);
+  const { uses, choices, graces, objectives } = digestOf(plans);
   const shown = commonest(uses);
   const groups = new Map(plans.flatMap((plan) => plan.groups).map((group) => [group.name, group]));
   return {
@@ -196,7 +196,8 @@ function summary(name: string, plans: readonly Plan[], directory: string): Sweep
     description: redacted(plans.at(-1)?.description ?? null),
     directory,
     groups: [...groups.values()].map((each): GroupSummary => {
-      const group = { ...each, title: redacted(each.title) };
+      const grace = graces.get(each.name);
+      const group = { ...each, title: redacted(each.title), ...(grace === undefined ? {} : { grace }) };
       const own = choices.get(group.name);
       return own === undefined || keyOf(own) === keyOf(shown) ? group : { ...group, shown: own };
     }),
@@ -205,21 +206,27 @@ function summary(name: string, plans: readonly Plan[], directory: string): Sweep
   };
 }
 
-/** What is looked at of all runs. `uses`: how many runs make each choice, in the order of the file. `choices`: by group. */
-type Digest = { uses: Map<Shown, number>; choices: Map<string, Shown>; objectives: Set<Objective> };
+/** What is looked at of all runs. `uses`: how many runs make each choice, in the order of the file. `choices`, `graces` (seconds): by group. */
+type Digest = {
+  uses: Map<Shown, number>;
+  choices: Map<string, Shown>;
+  graces: Map<string, number>;
+  objectives: Set<Objective>;
+};
 type Shown = Pick<SweepSummary, 'show' | 'x' | 'judgedBy'>;
 
 /** Runs of a plan share what they have in common, so that there is little of it, and one look at each run is enough. */
 function digestOf(plans: readonly Plan[]): Digest {
-  const digest: Digest = { uses: new Map(), choices: new Map(), objectives: new Set() };
+  const digest: Digest = { uses: new Map(), choices: new Map(), graces: new Map(), objectives: new Set() };
   const known = new Map<PlannedRun['metrics'], Shown>();
   for (const { runs } of plans) {
     for (const run of runs) {
-      const { group, metrics, objective } = run;
+      const { group, metrics, grace, objective } = run;
       const shown = known.get(metrics) ?? { show: metrics.show, x: metrics.x, ...judgedByOf(run) };
       known.set(metrics, shown);
       digest.uses.set(shown, (digest.uses.get(shown) ?? 0) + 1);
       digest.choices.set(group, shown);
+      digest.graces.set(group, grace);
       if (objective !== null) digest.objectives.add(objective);
     }
   }

@@ -65,7 +65,8 @@ export class MetricsMonitor {
     const isJudged = run.stopWhen !== null || run.objective !== null;
     const row = isJudged ? (values: Row, isPast: boolean) => this.#takeRow(values, isPast) : null;
     const listener = { row, restart: () => this.#restart() };
-    this.#metrics = openMetrics(run.directory, { listener, keep, hasPast });
+    const { folders = [], patterns = {} } = run.metrics;
+    this.#metrics = openMetrics(run.directory, { listener, keep, hasPast, places: { folders, patterns } });
   }
 
   /** Where the run writes them, or will. */
@@ -104,7 +105,7 @@ export class MetricsMonitor {
 
   vitals(now: number): MonitoredMetrics {
     const metrics = this.#metrics.last();
-    const progress = this.#progress(metrics);
+    const { progress, stated } = this.#position(metrics, now);
     const { standing, counting } = this.#standing();
     // Rows of before, while they are still being read, would make a pace out of how fast we read.
     const isBehind = this.#metrics.more || this.#metrics.isInPast;
@@ -113,7 +114,7 @@ export class MetricsMonitor {
     return {
       metrics,
       progress,
-      toBudget: progress === null || this.#start === null ? null : this.#toBudget(progress),
+      toBudget: stated ?? this.#toBudget(progress),
       movement: this.#movement(),
       counting,
       spark: standing === null ? [] : this.#metrics.spark(standing),
@@ -134,6 +135,14 @@ export class MetricsMonitor {
     this.#verdict ??= this.#callbacks.judge(row);
   }
 
+  /** How far it is: as a metric says, or else a progress bar, which may know what is left. */
+  #position(metrics: MonitoredMetrics['metrics'], now: number) {
+    const counted = this.#progress(metrics);
+    if (counted !== null) return { progress: counted, stated: null };
+    const { share = null, etaSeconds = null } = this.#metrics.progress ?? {};
+    return { progress: share, stated: etaSeconds === null ? null : { seconds: etaSeconds, at: now } };
+  }
+
   #progress(metrics: MonitoredMetrics['metrics']): number | null {
     const wanted = this.#run.metrics.progress;
     const value = metrics[wanted?.key ?? DONE_SHARE];
@@ -142,8 +151,9 @@ export class MetricsMonitor {
   }
 
   /** As its pace was when it moved last: that it has not moved since makes it no slower, until it stands still. */
-  #toBudget(progress: number): MonitoredMetrics['toBudget'] {
-    const { at, progress: first } = this.#start!;
+  #toBudget(progress: number | null): MonitoredMetrics['toBudget'] {
+    if (progress === null || this.#start === null) return null;
+    const { at, progress: first } = this.#start;
     const now = this.#moves?.last ?? at;
     // Until a second reading there is only the start of the process to go by.
     const [from, base] = progress > first ? [at, first] : [this.#since, 0];

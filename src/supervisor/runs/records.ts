@@ -156,6 +156,7 @@ export class Records {
 
   #facts(run: PlannedRun) {
     const { sweep, group, subgroup, name, identity, parameters, argv, cwd } = run;
+    const { folders, patterns } = run.metrics;
     const { redact, environment } = this.#originOf(run);
     const { machine, code } = this.#capturedOf(dirname(run.directory));
     const { git, packages } = code.get(codeKey(run)) ?? { git: null, packages: null };
@@ -166,6 +167,7 @@ export class Records {
       argv: redactWords(argv, redact),
       ...{ cwd, host: hostname(), machine, git, packages },
       ...(environment === undefined ? {} : { environment }),
+      ...(folders === undefined && patterns === undefined ? {} : { metrics: { folders, patterns } }),
     };
   }
 

@@ -23,7 +23,8 @@ export function chartRows(shorts: Partial<Record<ChartCommand, Pick<KeyRow, 'sho
     { ...row('log-y', 'l', 'logarithmic y axis', toggleLogY), vim: { keys: ['Y'], shown: 'Y' } },
     row('log-x', 'L', 'logarithmic x axis', toggleLogX),
     row('smooth', '~', 'smoothing: more, then off', smooth),
-    row('spread', 'a', 'seeds: each one, mean ± std, mean and 95 % band, IQM', nextSpread),
+    row('spread', 'a', 'seeds: each one, mean ± std, 95 % band or min–max, median, IQM', nextSpread),
+    row('carry', 'A', 'seeds: carry the last value of runs that ended early, or leave them out', carry),
     row('clip', 'u', 'ignore outliers in the y range', clip),
     row('zoom-in', 'z', 'zoom into the chart around its cursor', zoomIn),
     row('zoom-out', 'Z', 'zoom out', zoomOut),
@@ -45,6 +46,12 @@ const smooth: Handler = (ui) => {
 const nextSpread: Handler = (ui) => {
   const spread = next(spreads, ui.chart.spread);
   return chooseChart(ui, { spread }, `Seeds of one setting: ${spreadNames[spread]}.`);
+};
+
+const carry: Handler = (ui) => {
+  const carriesEnded = !ui.chart.carriesEnded;
+  const how = carriesEnded ? 'count on with their last value' : 'are left out from their end on';
+  return chooseChart(ui, { carriesEnded }, `Seeds of one setting: runs that ended early ${how}.`);
 };
 
 const clip: Handler = (ui) => {

@@ -5,7 +5,7 @@ import type { OnPoint } from '../surface/surface.js';
 import { keyHintAt } from './key-hint.js';
 import { keysLine, messageLine } from './footer-lines.js';
 
-/** What was said last or is being asked, and the keys. Both change with nearly every key. */
+/** What was said last, and the keys. Both change with nearly every key. */
 export function Footer({ width }: { readonly width: number }) {
   return (
     <Box flexDirection="column" width={width} height={2} flexShrink={0}>
@@ -17,7 +17,7 @@ export function Footer({ width }: { readonly width: number }) {
 
 /** One row, for a small screen: what there is to say, or else the keys. */
 export function ShortFooter({ width }: { readonly width: number }) {
-  const hasMessage = useModel(({ ui }) => ui.note !== null || ui.dialog.kind !== 'none');
+  const hasMessage = useModel(({ ui }) => ui.note !== null);
   return hasMessage ? <LiveLine width={width} read={messageLine} /> : <Keys width={width} />;
 }
 

@@ -23,10 +23,15 @@ export type KeyContext = {
   readonly metrics: readonly string[];
   readonly metric: string | null;
   readonly isFolded: (branch: Branch) => boolean;
-  readonly tableLength: number | null;
+  /** The lines of the summary table; absent: there is none. */
+  readonly table?: () => readonly string[];
+  /** Columns of the whole screen. */
+  readonly width: number;
   /** Charts of the selection, and what their x axis can be. */
   readonly charts?: number;
   readonly xChoices?: readonly XChoice[];
+  /** The metrics of the selection, in the order of the wall of charts. */
+  readonly wall?: () => readonly string[];
   /** What the runs can be grouped by, and what tells them apart; computed when it is asked for. */
   readonly groupChoices?: () => readonly GroupChoice[];
   readonly variety?: () => VaryingParameters;
@@ -47,7 +52,7 @@ export type Pressed = {
 };
 
 /** Dialogs that a key opens. */
-export type OpenedByKey = Exclude<Dialog['kind'], 'none' | 'search' | 'confirm' | 'draft' | 'axes'>;
+export type OpenedByKey = Exclude<Dialog['kind'], 'none' | 'search' | 'wall-filter' | 'confirm' | 'draft' | 'axes'>;
 
 /** What one key does, wherever it is pressed. */
 export type Press = (ui: UiState, key: string, at: KeyContext) => Pressed;

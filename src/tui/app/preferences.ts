@@ -12,7 +12,7 @@ import {
 import type { Sort, SortBy } from '../state/sort.js';
 
 const GroupBy: z.ZodType<GroupBy> = z.discriminatedUnion('kind', [
-  z.object({ kind: z.enum(['group', 'state', 'gpu']) }),
+  z.object({ kind: z.enum(['group', 'state', 'gpu', 'error', 'none']) }),
   z.object({ kind: z.literal('parameter'), key: z.string() }),
 ]);
 /** Views saved before groups were called so everywhere say `block`. */

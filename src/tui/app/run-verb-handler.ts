@@ -15,6 +15,7 @@ import type { KeyRow } from '../keys/key-row.js';
 import { type KeyContext, type Pressed, refuse } from './key-context.js';
 import { groupTargetOf, type Target, targetOf } from './key-target.js';
 import type { RunSummary } from '../state/port.js';
+import { graceWords } from '../model/grace.js';
 import type { KeyPreset } from '../state/preferences-port.js';
 import type { UiState } from '../state/ui-state.js';
 import { shortDuration } from '../../text/duration.js';
@@ -34,8 +35,7 @@ export const verbRows: readonly KeyRow[] = keyedVerbs.flatMap((verb): KeyRow[] =
     ...{ command, keys: [letter(key)], help, group: 'runs', worth: worths[command] ?? 3 },
     ...(short === null ? undefined : { short }),
     ...(vim === undefined ? undefined : { vim: { keys: [letter(vim)], shown: letter(vim) } }),
-    act: (ui, at, pressed) =>
-      act(withSelection(ui, at), { verb, key: pressed, now: at.now, on: target(ui, at, pressed) }),
+    act: (ui, at, pressed) => act(withSelection(ui, at), { verb, key: pressed, at, on: target(ui, at, pressed) }),
   });
   return [
     row(
@@ -62,16 +62,17 @@ function withSelection(ui: UiState, { rows, index }: KeyContext): UiState {
 type Asked = {
   readonly verb: KeyedVerb;
   readonly key: string;
-  readonly now: KeyContext['now'];
+  readonly at: Pick<KeyContext, 'now' | 'sweeps'>;
   readonly on: (verb: PlainVerb) => Target;
 };
 
 /** While the verb makes sense for any of the runs, the key does that; else it does what undoes it, if anything does. */
-function act(ui: UiState, { verb, key, now, on }: Asked): Pressed {
+function act(ui: UiState, { verb, key, at, on }: Asked): Pressed {
   const { undo } = rowOf(verb);
   for (const type of undo === null ? [verb] : [verb, undo]) {
     const target = on(type);
-    if (target.kind === 'runs' && target.runs.some(fits({ verb: type }))) return sent(ui, type, key, target);
+    if (target.kind === 'runs' && target.runs.some(fits({ verb: type })))
+      return sent(ui, { verb: type, key, at }, target);
   }
   const target = on(verb);
   if (target.kind === 'none') return refuse(ui, target.why);
@@ -79,18 +80,20 @@ function act(ui: UiState, { verb, key, now, on }: Asked): Pressed {
   const refusal = refusalOf({ verb }, run!);
   return refuse(
     ui,
-    `${run!.name} ${refusal === null ? `is ${run!.state}` : refusalWithKeys(refusal, run!, ui.keys, now)}.`,
+    `${run!.name} ${refusal === null ? `is ${run!.state}` : refusalWithKeys(refusal, run!, ui.keys, at.now)}.`,
   );
 }
 
-function sent(ui: UiState, verb: PlainVerb, key: string, target: Extract<Target, { kind: 'runs' }>): Pressed {
+type Sent = Pick<Asked, 'key' | 'at'> & { readonly verb: PlainVerb };
+
+function sent(ui: UiState, { verb, key, at }: Sent, target: Extract<Target, { kind: 'runs' }>): Pressed {
   const { undo, asks } = rowOf(verb);
   const { runs, what, caution } = target;
   const order = { type: verb, ids: runs.map(({ id }) => id), what };
   if (asks) {
-    const answers = caution.startsWith(',') ? `${key} again: yes` : `${key} again: yes · any other key: no`;
-    const question = `${capital(verb)} ${what}${caution}?  ${answers}`;
-    return { ui: { ...ui, dialog: { kind: 'confirm', key, question, order } } };
+    const question = `${capital(verb)} ${what}${caution}?`;
+    const detail = verb === 'kill' ? graceWords(runs, at.sweeps) : null;
+    return { ui: { ...ui, dialog: { kind: 'confirm', question, detail, yes: ['y', 'enter'], order } } };
   }
   if (undo === null) return { ui, order };
   return { ui, order: { ...order, undo: `${key} ${runVerbs[undo].does} ${runs.length === 1 ? 'it' : 'them'}` } };

@@ -69,5 +69,5 @@ function fewerSlots(ui: UiState, { status, keyOf }: KeyContext): Pressed {
 }
 
 function showTable(ui: UiState, at: KeyContext): Pressed {
-  return at.tableLength === null ? refuse(ui, 'There is no summary table for this sweep.') : { ui, opens: 'table' };
+  return at.table === undefined ? refuse(ui, 'There is no summary table for this sweep.') : { ui, opens: 'table' };
 }

@@ -2,18 +2,21 @@ import { cleanText } from '../../text/display-text.js';
 import { Bell } from '../terminal/bell.js';
 import { detailOf, filledCharts, type ReadDetail, xChoicesFor } from '../model/detail.js';
 import type { Draft } from '../state/editor-port.js';
+import { FailureCauseFinder } from '../model/failure-cause-finder.js';
 import { FleetEffects, isFleetEffect } from './fleet-effects.js';
 import { History } from '../model/history.js';
 import type { KeyContext, Press } from './key-context.js';
 import { keyOf } from './key-map.js';
 import { ListMemory } from '../widgets/run-list/list-memory.js';
 import { isFolded, type ListModel, ListModelBuilder } from '../model/list-model.js';
+import { orderedBy } from '../screens/jobs/sort-handler.js';
+import { sortOfHeading } from '../widgets/run-list/list-pane.js';
 import { livingMarks } from '../screens/jobs/mark-handler.js';
 import { Memoized } from '../../base/memoize.js';
 import { select } from '../screens/jobs/selection-keys.js';
 import { withOwnZoom } from './chart-handler.js';
 import type { PaletteView } from '../dialogs/palette-entry.js';
-import { paletteView } from '../dialogs/palette.js';
+import { paletteView } from '../dialogs/palette-view.js';
 import { Clicks } from './clicks.js';
 import { bodyOf, isSmall } from './layout.js';
 import { listPage } from '../screens/jobs/layout.js';
@@ -67,6 +70,8 @@ export const calmNewsPause = 240;
 
 /** Longest text a prompt takes from a paste, in UTF-16 units. */
 const mostPasted = 500;
+/** Columns below which the summary table is scrolled sideways, not squeezed. */
+const leastTable = 76;
 /** Rows per notch of the wheel. */
 const notch = 3;
 
@@ -101,6 +106,7 @@ export class WindowStore implements ModelSource {
   readonly #varying = new Memoized<ReadonlySet<string>>();
   readonly #screens: Readonly<Record<ScreenKind, AnyData>>;
   readonly #screenData = new Memoized<unknown>();
+  readonly #causes: FailureCauseFinder;
 
   /** `sweep`: the only sweep to show; null shows all the fleet knows. */
   constructor(ports: WindowPorts, sweep: string | null) {
@@ -116,6 +122,7 @@ export class WindowStore implements ModelSource {
     this.#scenes = new ListModelBuilder(ports.fleet, sweep);
     this.#title = sweep ?? 'all sweeps';
     this.#history = new History(ports.files, () => this.#changed());
+    this.#causes = new FailureCauseFinder(() => this.#changed());
     this.#screens = screenDataWith({
       files: ports.files,
       changed: () => this.#changed(),
@@ -177,14 +184,20 @@ export class WindowStore implements ModelSource {
 
   /** Pasted text goes to a prompt; without one it is not taken for keys, whatever it says. */
   paste(text: string): void {
-    if (!('line' in this.#ui.dialog)) {
+    const { dialog } = this.#ui;
+    const isMenu = 'typed' in dialog;
+    if (!('line' in dialog) && !isMenu) {
       this.say({
         text: 'Pasted text is ignored here; paste it into a prompt, for example after /.',
         tone: 'warn',
       });
       return;
     }
-    for (const character of cleanText(text).slice(0, mostPasted)) this.press(character === ' ' ? 'space' : character);
+    for (const character of cleanText(text).slice(0, mostPasted)) {
+      if (character !== ' ') this.press(character);
+      // In a menu a space is a key with a meaning.
+      else if (!isMenu) this.press('space');
+    }
   }
 
   /** A notch of the wheel moves what is under the pointer. It answers no question, and does not leaf through what was typed before. */
@@ -201,6 +214,16 @@ export class WindowStore implements ModelSource {
     const scene = this.#scene();
     const top = scrollTo(rowOfSelection(scene, this.#ui), this.#ui.top, this.#listPage(), scene.rows.length);
     if (top + row < scene.rows.length) this.#selectRow(top + row, scene);
+  };
+
+  /** A click on the heading of the list: orders by that column, or the other way round where it does so already. */
+  readonly clickHeading = (column: number, width: number): void => {
+    if (this.#ui.dialog.kind !== 'none') return;
+    const by = sortOfHeading(this.model(), width, column);
+    if (by === null) return;
+    const isReversed = this.#ui.sort.by === by && !this.#ui.sort.isReversed;
+    this.#ui = orderedBy({ ...this.#ui, note: null }, { by, isReversed }, this.#situation(this.#scene())).ui;
+    this.#changed();
   };
 
   /** A click on a row of the menu that is open: as if the cursor had gone there and `key` had been pressed. */
@@ -235,6 +258,7 @@ export class WindowStore implements ModelSource {
     this.#unsubscribe();
     this.#history.close();
     Object.values(this.#screens).forEach(({ close }) => close?.());
+    this.#causes.close();
     this.#clock.close();
     this.#news.close();
     this.#passing.close();
@@ -279,7 +303,7 @@ export class WindowStore implements ModelSource {
   }
 
   #tableLines(): readonly string[] | null {
-    return this.#table.shownLines(this.#ui, this.#size.width - dialogFrame);
+    return this.#table.shownLines(this.#ui, Math.max(leastTable, this.#size.width - dialogFrame));
   }
 
   #situation(scene: ListModel): KeyContext {
@@ -299,7 +323,9 @@ export class WindowStore implements ModelSource {
       groupChoices: scene.groupChoices,
       metric: scene.metric,
       isFolded: (branch: Branch) => isFolded(branch, this.#ui, scene.runs.length),
-      tableLength: this.#tableLines()?.length ?? null,
+      wall: () => this.#detailFor(node, scene).metrics,
+      ...(this.#table.isThere ? { table: () => this.#tableLines() ?? [] } : {}),
+      width: this.#size.width,
       own: here.own,
       now: this.#ports.now(),
       keyOf: (command: Command) => keyOf(command, this.#ui.keys),
@@ -355,13 +381,12 @@ export class WindowStore implements ModelSource {
     this.#wantFiles(scene);
     const known = {
       now: this.#clock.read(),
-      title: this.#title,
+      ...{ width: this.#size.width, title: this.#title },
       connection: this.#ports.fleet.connection,
       status: this.#ports.fleet.status,
       tally: scene.tally,
       ...scene.pace,
-      groups: scene.tree.groups,
-      rows: scene.rows,
+      ...{ groups: scene.tree.groups, rows: scene.rows },
       index,
       isFolded: (branch: Branch) => isFolded(branch, this.#ui, scene.runs.length),
       pending: this.#orders.pending,
@@ -369,6 +394,7 @@ export class WindowStore implements ModelSource {
       ui: this.#ui,
       variety: scene.variety,
       groupChoices: scene.groupChoices,
+      causeOf: (branch: Branch) => this.#causes.causeOf(branch, scene.runs, scene.tally.counts.done),
     };
     // What only some screens and dialogs show is worked out when they ask for it.
     return withLazy(known, {

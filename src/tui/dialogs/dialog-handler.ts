@@ -1,52 +1,20 @@
-import { openFilter, pressInFilter } from './filter-handler.js';
-import { pressInAxes } from '../screens/compare/axes-handler.js';
-import {
-  distance,
-  type Handler,
-  isMovement,
-  type KeyContext,
-  type OpenedByKey,
-  type Pressed,
-  refuse,
-} from '../app/key-context.js';
-import { commandFor } from '../app/key-map.js';
-import { pressInSearch } from '../screens/run/log-handler.js';
-import { helpLines } from './dialogs.js';
-import { openColumns, pressInColumns } from './columns-handler.js';
-import { openGrouping, pressInGrouping } from './grouping-handler.js';
-import { openPalette, pressInPalette } from './palette-handler.js';
-import { openViews, pressInViews } from './views-handler.js';
-import { askForX, pressInX } from './x-axis-handler.js';
-import type { Dialog, UiState } from '../state/ui-state.js';
-
-type OpenDialog = Exclude<Dialog, { kind: 'none' }>;
-type Of<Kind extends OpenDialog['kind']> = Extract<OpenDialog, { kind: Kind }>;
+import { type Handler, type KeyContext, type OpenedByKey, type Pressed, refuse } from '../app/key-context.js';
+import type { WindowModel } from '../model/window-model.js';
+import { menuAt } from '../state/menu-state.js';
+import type { UiState } from '../state/ui-state.js';
+import type { KeyHint } from '../widgets/key-hints.js';
+import { openColumns } from './columns.js';
+import type { DialogModule, DialogState } from './dialog-module.js';
+import { openFilter } from './filter.js';
+import { openGrouping } from './grouping.js';
+import { openPalette } from './palette.js';
+import { dialogs } from './registry.js';
+import { openViews } from './views.js';
 
 /** One key while a dialog is open. */
-export function pressInDialog(ui: UiState, dialog: OpenDialog, key: string, at: KeyContext): Pressed {
-  // The table holds for each kind what takes a dialog of that kind.
-  const pressIn = pressInKind[dialog.kind] as PressIn<OpenDialog>;
-  return pressIn(ui, dialog, key, at);
+export function pressInDialog(ui: UiState, dialog: DialogState, key: string, at: KeyContext): Pressed {
+  return moduleOf(dialog).press(ui, dialog, key, at);
 }
-
-type PressIn<Open> = (ui: UiState, dialog: Open, key: string, at: KeyContext) => Pressed;
-
-const pressInKind: { readonly [Kind in OpenDialog['kind']]: PressIn<Of<Kind>> } = {
-  filter: pressInFilter,
-  search: pressInSearch,
-  draft: pressInDraft,
-  palette: pressInPalette,
-  confirm: pressInConfirm,
-  metrics: pressInMetrics,
-  'x-axis': (ui, { index }, key, at) => pressInX(ui, index, key, at),
-  axes: pressInAxes,
-  grouping: pressInGrouping,
-  columns: pressInColumns,
-  views: pressInViews,
-  help: (ui, dialog, key, at) =>
-    pressInText(ui, dialog, key, { length: helpLines(ui.screen.kind, ui.keys).length, page: at.page }),
-  table: (ui, dialog, key, at) => pressInText(ui, dialog, key, { length: at.tableLength ?? 0, page: at.page }),
-};
 
 /** The dialogs that a key opens. */
 export const openDialog: Readonly<Record<OpenedByKey, Handler>> = {
@@ -57,72 +25,31 @@ export const openDialog: Readonly<Record<OpenedByKey, Handler>> = {
   grouping: openGrouping,
   columns: openColumns,
   views: openViews,
-  help: (ui) => ({ ui: { ...ui, dialog: { kind: 'help', top: 0 } } }),
-  table: (ui) => ({ ui: { ...ui, dialog: { kind: 'table', top: 0 } } }),
+  help: (ui) => ({ ui: { ...ui, dialog: { kind: 'help', top: 0, typed: '' } } }),
+  table: (ui) => ({ ui: { ...ui, dialog: { kind: 'table', top: 0, left: 0 } } }),
 };
-
-function closed(ui: UiState): UiState {
-  return { ...ui, dialog: { kind: 'none' } };
-}
-
-function pressInConfirm(ui: UiState, { key: asked, order }: Of<'confirm'>, key: string): Pressed {
-  if (key === asked) return { ui: closed(ui), order };
-  return {
-    ui: {
-      ...closed(ui),
-      note: { text: `Cancelled; nothing was ${order.type === 'kill' ? 'killed' : 'done'}.`, tone: 'dim' },
-    },
-  };
-}
 
 function askForMetric(ui: UiState, at: KeyContext): Pressed {
   if (at.metrics.length === 0) return refuse(ui, 'No run has written a metric yet.');
-  const index = Math.max(0, at.metrics.indexOf(at.metric ?? ''));
-  return { ui: { ...ui, dialog: { kind: 'metrics', index } } };
+  return { ui: { ...ui, dialog: { kind: 'metrics', ...menuAt(at.metrics.indexOf(at.metric ?? '')) } } };
 }
 
-function pressInMetrics(ui: UiState, { index }: Of<'metrics'>, key: string, at: KeyContext): Pressed {
-  const command = commandFor(key, ui.keys);
-  if (isMovement(command)) {
-    const next = Math.min(at.metrics.length - 1, Math.max(0, index + distance(command, at.page)));
-    return { ui: { ...ui, dialog: { kind: 'metrics', index: next } } };
+function askForX(ui: UiState, at: KeyContext): Pressed {
+  const choices = at.xChoices ?? [];
+  if (at.charts === 0 || choices.length === 0) {
+    return refuse(ui, 'There is no chart to choose an axis for; select a run that has started.');
   }
-  if (command === 'open') return { ui: { ...closed(ui), metric: at.metrics[index] ?? ui.metric } };
-  if (command === 'leave') return { ui, order: { type: 'leave' } };
-  if (command === 'back' || command === 'metric') return { ui: closed(ui) };
-  return refuse(ui, 'Choose with ↑ ↓ and Enter; Esc keeps the metric.');
+  const index = choices.findIndex(({ key }) => key === ui.chart.xKey);
+  return { ui: { ...ui, dialog: { kind: 'x-axis', ...menuAt(index) } } };
 }
 
-function pressInText(
-  ui: UiState,
-  dialog: Of<'help' | 'table'>,
-  key: string,
-  { length, page }: { length: number; page: number },
-): Pressed {
-  const command = commandFor(key, ui.keys);
-  if (isMovement(command)) {
-    const top = Math.min(Math.max(0, length - page), Math.max(0, dialog.top + distance(command, page)));
-    return { ui: { ...ui, dialog: { ...dialog, top } } };
-  }
-  if (command === 'leave') return { ui, order: { type: 'leave' } };
-  const closes = ['back', 'open', dialog.kind].includes(command ?? '');
-  return closes ? { ui: closed(ui) } : refuse(ui, 'Esc closes this.');
+/** What the footer says of the keys of the open dialog; null: none is open. */
+export function dialogHints(model: WindowModel): readonly KeyHint[] | null {
+  const { dialog } = model.ui;
+  return dialog.kind === 'none' ? null : moduleOf(dialog).hints(dialog, model);
 }
 
-type DraftDialog = Extract<Dialog, { kind: 'draft' }>;
-
-/** One key while a person looks at what submitting new runs would do. */
-function pressInDraft(ui: UiState, dialog: DraftDialog, key: string, at: KeyContext): Pressed {
-  const { draft, top } = dialog;
-  const command = commandFor(key, ui.keys);
-  if (key === 'escape') return { ui: { ...ui, dialog: { kind: 'none' } }, order: { type: 'drop-draft' } };
-  if (key === 'e') return { ui, order: { type: 'edit-draft' } };
-  if (key === 'enter') return { ui, order: { type: draft.verdict.kind === 'ready' ? 'submit-draft' : 'edit-draft' } };
-  if (isMovement(command)) {
-    const length = 'lines' in draft.verdict ? draft.verdict.lines.length : 0;
-    const next = Math.max(0, Math.min(length - 1, top + distance(command, at.page)));
-    return { ui: { ...ui, dialog: { ...dialog, top: next } } };
-  }
-  const what = draft.verdict.kind === 'ready' ? 'submits' : 'edits it again';
-  return refuse(ui, `Enter ${what}, Esc discards it; the text is kept in ${draft.path}.`);
+/** The registry holds for each kind what takes a dialog of that kind; the compiler cannot see that the two belong together. */
+export function moduleOf({ kind }: DialogState): DialogModule<DialogState['kind']> {
+  return dialogs[kind] as DialogModule<DialogState['kind']>;
 }

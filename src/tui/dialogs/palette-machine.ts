@@ -4,6 +4,7 @@ import type { RequestedSlots } from '../../client/fleet.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
 import { sweepAt } from '../app/editor-handler.js';
 import type { KeyContext } from '../app/key-context.js';
+import { graceWords } from '../model/grace.js';
 import type { UiState } from '../state/ui-state.js';
 
 /** Commands for the machine and for whole sweeps. */
@@ -92,12 +93,13 @@ function readStop(rest: string, _ui: UiState, at: KeyContext): Reading {
   if (sweep === undefined) return problem(`There is no sweep ${rest}; there are ${sweepNames(_ui, at).join(', ')}.`);
   const alive = at.runs.filter((run) => run.sweep === sweep && !hasEnded(run.state));
   if (alive.length === 0) return problem(`All runs of ${sweep} have ended.`);
-  const question = `Stop ${sweep}: kill ${counted(alive.length, 'run')} of it?  y: yes · any other key: no`;
+  const question = `Stop ${sweep}: kill ${counted(alive.length, 'run')} of it?`;
+  const detail = graceWords(alive, at.sweeps);
   return {
     kind: 'ready',
     said: `stop ${sweep}: ${counted(alive.length, 'run')} that are queued or running`,
     act: (ui) => ({
-      ui: { ...ui, dialog: { kind: 'confirm', key: 'y', question, order: { type: 'stop-sweep', sweep } } },
+      ui: { ...ui, dialog: { kind: 'confirm', question, detail, yes: ['y'], order: { type: 'stop-sweep', sweep } } },
     }),
   };
 }

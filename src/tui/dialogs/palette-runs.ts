@@ -12,7 +12,8 @@ import { counted } from '../../text/numbers.js';
 import { runTest } from '../../query/match.js';
 import { readRunQuery } from '../../query/parser.js';
 import type { RunEffect } from '../state/effect.js';
-import { problemOf } from './filter-handler.js';
+import { queryProblem } from './query-problem.js';
+import { graceWords } from '../model/grace.js';
 import type { KeyContext } from '../app/key-context.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
 import type { RunSummary } from '../state/port.js';
@@ -49,11 +50,13 @@ function read(order: RunOrder, query: string, ui: UiState, at: KeyContext): Read
   const effect = runEffect(order, { ids: runs.map(({ id }) => id), what });
   const said = preview(order, runs, chosen);
   if (!rowOf(order.verb).asks) return { kind: 'ready', said, act: (now) => ({ ui: now, order: effect }) };
-  const question = `${capital(order.verb)} ${what}?  y: yes · any other key: no`;
+  const question = `${capital(order.verb)} ${what}?`;
+  const detail = order.verb === 'kill' ? graceWords(runs, at.sweeps) : null;
   return {
     kind: 'ready',
     said,
-    act: (now) => ({ ui: { ...now, dialog: { kind: 'confirm', key: 'y', question, order: effect } } }),
+    // Enter has asked.
+    act: (now) => ({ ui: { ...now, dialog: { kind: 'confirm', question, detail, yes: ['y'], order: effect } } }),
   };
 }
 
@@ -81,7 +84,7 @@ function queried(query: string, at: KeyContext): Chosen {
   const words = query.trim().split(/\s+/);
   const named = words.map((word) => at.runs.filter(({ id, name }) => name === word || id === word));
   if (named.every(({ length }) => length > 0)) return { kind: 'runs', runs: [...new Set(named.flat())], by };
-  const wrong = problemOf(query, at.runs);
+  const wrong = queryProblem(query, at.runs);
   if (wrong !== null) return { kind: 'problem', said: `${wrong.problem} ${wrong.fix}` };
   const read = readRunQuery(query);
   const runs = read.kind === 'problem' ? [] : at.runs.filter(runTest(read, at.now));

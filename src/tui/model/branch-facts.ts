@@ -32,6 +32,12 @@ export const gpuMemoryOf = remembered((branch): number | null => {
   return known.length === 0 ? null : known.reduce((sum, size) => sum + size);
 });
 
+/** The run that failed first, of those whose end is known, else any of them. */
+export const firstFailureOf = remembered((branch): RunSummary => {
+  const endOf = ({ endedAt }: RunSummary): number => endedAt ?? Infinity;
+  return branch.runs.reduce((first, run) => (endOf(run) < endOf(first) ? run : first));
+});
+
 /** Whether all, some or none of a group's runs are marked. */
 export function markState(branch: Branch, marks: ReadonlySet<RunId>): 'all' | 'some' | 'none' {
   if (marks.size === 0) return 'none';

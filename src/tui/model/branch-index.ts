@@ -25,6 +25,8 @@ export type Branch = {
   readonly parent: string | null;
   readonly label: string;
   readonly title: string | null;
+  /** Whether these are runs that failed in one way. */
+  readonly isFailure: boolean;
   /** In the order of the list. */
   readonly runs: readonly RunSummary[];
   readonly tally: Tally;
@@ -36,6 +38,8 @@ export type TreeNode = Branch | RunNode;
 export type Tree = {
   readonly groups: readonly Branch[];
   readonly branches: BranchIndex;
+  /** One list of runs: its only group has no row. */
+  readonly isFlat: boolean;
 };
 
 export type TreeOptions = {

@@ -1,9 +1,11 @@
 import { parameterOf } from '../../base/scalar.js';
+import type { CurveColours } from './curve-colours.js';
 import type { ListModel } from './list-model.js';
 import { Memo } from '../../base/memo.js';
 import type { RunSummary } from '../state/port.js';
 import type { Branch, TreeNode } from './branch-index.js';
 import type { Tone } from '../widgets/span.js';
+import { parameterText } from './parameter-text.js';
 import { varyingKeys } from './varying-keys.js';
 
 /** One run among those drawn. An empty label is not in the legend. `setting`: the same for the seeds of one setting. */
@@ -19,29 +21,28 @@ export type Subjects = { readonly drawn: readonly Subject[]; readonly begun: num
 
 /** More curves than this cannot be told apart, and cost memory. */
 const mostCurves = 32;
-const curveTones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];
 
 /** A run over its siblings in the background; a subgroup's runs each in its colour; a group's by subgroup when they are many. */
-export function subjectsOf(node: TreeNode | undefined, { tree }: ListModel): Subjects {
+export function subjectsOf(node: TreeNode | undefined, { tree, colours }: ListModel): Subjects {
   if (node === undefined) return { drawn: [], begun: 0 };
   if (node.kind === 'run') {
     const drawn = [
       ...siblings(tree.branches.get(node.parent), node.run),
-      { run: node.run, label: '', tone: 'curve0' as const },
+      { run: node.run, label: '', tone: colours.of(node.key) },
     ];
     return { drawn, begun: drawn.length };
   }
-  return ofBranch.value(node, '', () => subjectsOfBranch(node));
+  return ofBranch.value(node, '', () => subjectsOfBranch(node, colours));
 }
 
 /** Asked for in every frame, and dear for a group of thousands; a branch in which anything has changed is another one. */
 const ofBranch = new Memo<Branch, Subjects>(1);
 
-function subjectsOfBranch(node: Branch): Subjects {
+function subjectsOfBranch(node: Branch, colours: CurveColours): Subjects {
   const hasBranches = node.children.some(({ kind }) => kind !== 'run');
-  const subjects = (hasBranches ? node.children.flatMap(childSubjects) : eachRun(node)).filter(({ run }) =>
-    hasBegun(run),
-  );
+  const subjects = (
+    hasBranches ? node.children.flatMap((child) => childSubjects(child, colours)) : eachRun(node, colours)
+  ).filter(({ run }) => hasBegun(run));
   return { drawn: evenly(subjects, mostCurves), begun: subjects.length };
 }
 
@@ -57,15 +58,15 @@ function siblings(parent: Branch | undefined, run: RunSummary): Subject[] {
     .map((other) => ({ run: other, label: '', tone: 'faint', setting: 'siblings' }));
 }
 
-function eachRun(branch: Branch): Subject[] {
+function eachRun(branch: Branch, colours: CurveColours): Subject[] {
   const settingOf = branch.kind === 'subgroup' ? () => branch.label : settingsAmong(branch.runs);
-  return branch.children.flatMap((child, index): Subject[] =>
+  return branch.children.flatMap((child): Subject[] =>
     child.kind === 'run'
       ? [
           {
             run: child.run,
             label: child.label,
-            tone: curveTones[index % curveTones.length]!,
+            tone: colours.of(child.key),
             setting: settingOf(child.run) || branch.label,
           },
         ]
@@ -73,8 +74,8 @@ function eachRun(branch: Branch): Subject[] {
   );
 }
 
-function childSubjects(child: TreeNode, index: number): Subject[] {
-  const tone = curveTones[index % curveTones.length]!;
+function childSubjects(child: TreeNode, colours: CurveColours): Subject[] {
+  const tone = colours.of(child.key);
   if (child.kind === 'run') return [{ run: child.run, label: child.label, tone }];
   return child.runs.map((run) => ({ run, label: child.label, tone, setting: child.label }));
 }
@@ -84,9 +85,10 @@ function settingsAmong(runs: readonly RunSummary[]): (run: RunSummary) => string
   const keys = [...varyingKeys(runs)].filter((key) => !/(^|[._-])seed$/i.test(key));
   return ({ parameters }) =>
     keys
-      .flatMap((key) =>
-        parameterOf(parameters, key) === undefined ? [] : [`${key} ${String(parameterOf(parameters, key))}`],
-      )
+      .flatMap((key) => {
+        const value = parameterOf(parameters, key);
+        return value === undefined ? [] : [`${key} ${parameterText(value)}`];
+      })
       .join(' ');
 }
 

@@ -1,3 +1,6 @@
+import { inMetricOrder, type MetricsToShow } from '../../analysis/metric-order.js';
+import { groupBy } from '../../base/group-by.js';
+import { hasEnded } from '../../base/run-words.js';
 import { type Subject, subjectsOf } from './chart-subjects.js';
 import type { History, Wanted } from './history.js';
 import type { ListModel } from './list-model.js';
@@ -5,7 +8,7 @@ import type { MetricReader } from '../state/port.js';
 import { theoryLines } from '../widgets/chart/theory-lines.js';
 import type { TreeNode } from './branch-index.js';
 import type { Curve } from '../widgets/chart/chart-look.js';
-import type { Detail } from '../widgets/chart/chart-section.js';
+import type { ChartData, Detail } from '../widgets/chart/chart-section.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../widgets/chart/x-axis.js';
 
 /** As many as a large terminal has room for. */
@@ -33,12 +36,20 @@ export function detailOf(
   const readers = sources.map(({ reader }) => reader);
   const { show, x: usual } = shownFor(drawn[0], scene);
   const axis = xAxisOf(xKey, usual, readers);
+  // Of a hundred metrics only those on the screen are looked at.
+  const known = new Map<string, ChartData>();
+  const chartOf = (metric: string): ChartData => {
+    let chart = known.get(metric);
+    if (chart === undefined) {
+      const curves = sources.map(({ reader, ...subject }) => curve(subject, axis, reader, metric));
+      known.set(metric, (chart = { metric, curves, references: theoryLines(metric, axis.key, sources) }));
+    }
+    return chart;
+  };
   return {
-    charts: chartKeys(scene.metric, show, readers).map((metric) => ({
-      metric,
-      curves: sources.map(({ reader, ...subject }) => curve(subject, axis, reader, metric)),
-      references: theoryLines(metric, axis.key, sources),
-    })),
+    charts: chartKeys(scene.metric, show, readers).map(chartOf),
+    metrics: wallOrder(new Set(readers.flatMap((reader) => reader.keys())), { show, x: usual }),
+    chartOf,
     xKey: axis.key,
     xUnit: axis.unit,
     note: begun > drawn.length ? `${drawn.length} of ${begun} runs` : null,
@@ -78,6 +89,12 @@ function shownFor(subject: Subject | undefined, { sweeps }: ListModel): { show: 
   return group?.shown ?? sweep ?? { show: [], x: 'step' };
 }
 
+/** Metrics of one prefix together (`train/…`), in the order in which the best of each comes; results first in each. The x axis is none of them. */
+export function wallOrder(keys: Iterable<string>, choice: MetricsToShow): string[] {
+  const inOrder = inMetricOrder(keys, choice).filter((key) => key !== choice.x);
+  return [...groupBy(inOrder, (key) => key.slice(0, Math.max(0, key.indexOf('/')))).values()].flat();
+}
+
 function chartKeys(metric: string | null, show: readonly string[], readers: readonly MetricReader[]): string[] {
   const known = new Set(readers.flatMap((reader) => reader.keys()));
   const others = show.filter((key) => known.has(key));
@@ -86,6 +103,6 @@ function chartKeys(metric: string | null, show: readonly string[], readers: read
   return [...new Set([...first, ...others])].slice(0, mostCharts);
 }
 
-function curve({ label, tone, setting }: Subject, axis: XAxis, reader: MetricReader, metric: string): Curve {
-  return { label, tone, setting, series: seriesOver(axis, reader, metric) };
+function curve({ run, label, tone, setting }: Subject, axis: XAxis, reader: MetricReader, metric: string): Curve {
+  return { label, tone, setting, isOver: hasEnded(run.state), series: seriesOver(axis, reader, metric) };
 }

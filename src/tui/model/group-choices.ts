@@ -6,17 +6,20 @@ import type { VaryingParameters } from './varying-parameters.js';
 /** Something the list can be divided by. `groups`: how many that gives. */
 export type GroupChoice = { readonly by: GroupBy; readonly groups: number };
 
-/** What the runs can be grouped by: group, state, slot, and every parameter that varies. */
+/** What the runs can be grouped by: group, state, slot, every parameter that varies, kind of error, nothing. */
 export function groupChoices(
   runs: readonly RunSummary[],
   sweeps: readonly SweepSummary[],
   variety: VaryingParameters,
 ): GroupChoice[] {
-  const common: GroupBy[] = [{ kind: 'group' }, { kind: 'state' }, { kind: 'gpu' }];
-  const counted = common.map((by) => ({ by, groups: new Set(runs.map(levelOf(by, sweeps).keyOf)).size }));
-  const parameters = [...variety].map(([key, { values }]) => ({
-    by: { kind: 'parameter', key } as const,
-    groups: values,
-  }));
-  return [...counted, ...parameters];
+  const counted = (by: GroupBy): GroupChoice => {
+    return { by, groups: new Set(runs.map(levelOf(by, sweeps).keyOf)).size };
+  };
+  const parameters = [...variety].map(([key, { values }]): GroupChoice => {
+    return { by: { kind: 'parameter', key }, groups: values };
+  });
+  return [...before.map(counted), ...parameters, ...after.map(counted)];
 }
+
+const before: readonly GroupBy[] = [{ kind: 'group' }, { kind: 'state' }, { kind: 'gpu' }];
+const after: readonly GroupBy[] = [{ kind: 'error' }, { kind: 'none' }];

@@ -1,5 +1,7 @@
 import { assertNever } from '../../base/assert-never.js';
+import { errorKind } from '../../analysis/failures/error-kind.js';
 import { gpuName } from '../../base/ids.js';
+import { errorOf } from '../../base/run-words.js';
 import { parameterOf } from '../../base/scalar.js';
 import { cleanText } from '../../text/display-text.js';
 import { naturalOrder } from '../../text/natural-order.js';
@@ -15,6 +17,10 @@ export type Level = {
   readonly labelOf: (key: string) => string;
   readonly titleOf: (key: string) => string | null;
   readonly order: (a: string, b: string) => number;
+  /** Where the group with the most runs comes first; `order` then decides between equal ones. */
+  readonly isBySize?: boolean;
+  /** Whether the runs of a group are those that failed in one way. */
+  readonly isFailure: (key: string) => boolean;
   /** Whether a run stays in its group as long as its parameters are the same. */
   readonly isFixed: boolean;
 };
@@ -31,12 +37,24 @@ export function levelOf(by: GroupBy, sweeps: readonly SweepSummary[]): Level {
       return stateLevel;
     case 'gpu':
       return slotLevel;
+    case 'error':
+      return errorLevel;
+    case 'none':
+      return wholeLevel;
     case 'parameter':
       return parameterLevel(by.key);
     default:
       return assertNever(by);
   }
 }
+
+/** The keys of groups in the order of their level. What belongs to no group comes last, however much it is. */
+export function inOrder(parts: ReadonlyMap<string, readonly unknown[]>, { order, isBySize = false }: Level): string[] {
+  const sizeOf = (key: string): number => (key === nothing ? -1 : parts.get(key)!.length);
+  return [...parts.keys()].sort((a, b) => (isBySize ? sizeOf(b) - sizeOf(a) : 0) || order(a, b));
+}
+
+const never = (): boolean => false;
 
 /** Groups of the sweep file in its order; those it does not know (of an older sweep) after them. */
 function groupLevel(sweeps: readonly SweepSummary[]): Level {
@@ -54,6 +72,7 @@ function groupLevel(sweeps: readonly SweepSummary[]): Level {
       return title === null ? null : cleanText(title);
     },
     order: (a, b) => rankOf(a) - rankOf(b),
+    isFailure: never,
     isFixed: true,
   };
 }
@@ -63,6 +82,7 @@ const stateLevel: Level = {
   labelOf: (key) => key,
   titleOf: () => null,
   order: (a, b) => statesByUrgency.indexOf(a as RunWord) - statesByUrgency.indexOf(b as RunWord),
+  isFailure: never,
   isFixed: false,
 };
 
@@ -72,11 +92,50 @@ const slotLevel: Level = {
   labelOf: (key) => (key === nothing ? 'no slot' : key),
   titleOf: (key) => (key === nothing ? 'waiting or ended' : null),
   order: (a, b) => (a === nothing || b === nothing ? Number(a === nothing) - Number(b === nothing) : gpusFirst(a, b)),
+  isFailure: never,
   isFixed: false,
 };
 
 function gpusFirst(a: string, b: string): number {
   return Number(b.startsWith('gpu')) - Number(a.startsWith('gpu')) || naturalOrder(a, b);
+}
+
+/** The kinds of failure, the commonest first; after them what has not failed. */
+const errorLevel: Level = {
+  keyOf: (run) => {
+    const error = errorOf(run);
+    return error === null ? nothing : kindOf(error);
+  },
+  labelOf: (key) => (key === nothing ? 'no error' : cleanText(key)),
+  titleOf: () => null,
+  order: (a, b) => naturalOrder(a, b),
+  isBySize: true,
+  isFailure: (key) => key !== nothing,
+  isFixed: false,
+};
+
+/** All runs as one group. */
+const wholeLevel: Level = {
+  keyOf: () => '',
+  labelOf: () => 'the list',
+  titleOf: () => null,
+  order: () => 0,
+  isFailure: never,
+  isFixed: true,
+};
+
+/** The same texts come again with each publication and each grouping. */
+const kinds = new Map<string, string>();
+const mostKinds = 20_000;
+
+/** An error that says nothing is a kind of its own. */
+function kindOf(error: string): string {
+  let kind = kinds.get(error);
+  if (kind === undefined) {
+    if (kinds.size >= mostKinds) kinds.clear();
+    kinds.set(error, (kind = errorKind(error) || 'no message'));
+  }
+  return kind;
 }
 
 function parameterLevel(name: string): Level {
@@ -92,6 +151,7 @@ function parameterLevel(name: string): Level {
       key === nothing ? `no ${cleanText(name)}` : `${cleanText(name)}=${shown(parameterText(values.get(key)))}`,
     titleOf: () => null,
     order: (a, b) => parameterOrder(values.get(a), values.get(b)),
+    isFailure: never,
     isFixed: true,
   };
 }

@@ -4,6 +4,7 @@ import { lazy } from '../../base/lazy.js';
 import { runTest } from '../../query/match.js';
 import { readRunQuery } from '../../query/parser.js';
 import { hasTerm, type RunQuery } from '../../query/query.js';
+import { CurveColours } from './curve-colours.js';
 import { type GroupChoice, groupChoices } from './group-choices.js';
 import { Memoized } from '../../base/memoize.js';
 import type { FleetPort, RunSummary, SweepSummary } from '../state/port.js';
@@ -33,9 +34,11 @@ export type ListModel = {
   readonly variety: () => VaryingParameters;
   /** What the list can be divided by; as above. */
   readonly groupChoices: () => readonly GroupChoice[];
+  /** Of curves and of what stands for them in the list. */
+  readonly colours: CurveColours;
 };
 
-type FleetPart = Pick<ListModel, 'runs' | 'sweeps' | 'pace' | 'forecast' | 'variety' | 'groupChoices'>;
+type FleetPart = Pick<ListModel, 'runs' | 'sweeps' | 'pace' | 'forecast' | 'variety' | 'groupChoices' | 'colours'>;
 
 /**
  * Computes scenes, and only what has changed since the last: the tree once per publication of the fleet, the rows
@@ -93,9 +96,10 @@ export class ListModelBuilder {
     const sweeps = [...this.#fleet.sweeps.values()].filter(({ name }) => isShown(name));
     const isSame = known !== undefined && haveSameParameters(known.runs, runs);
     const variety = isSame ? known.variety : lazy(() => varyingParametersOf(runs));
+    const colours = isSame ? known.colours : new CurveColours(runs);
     const choices = lazy(() => groupChoices(runs, sweeps, variety()));
     const forecast = this.#forecastAt(now);
-    return { runs, sweeps, forecast, pace: paceOf(runs, forecast), variety, groupChoices: choices };
+    return { runs, sweeps, forecast, pace: paceOf(runs, forecast), variety, groupChoices: choices, colours };
   }
 
   /** Of all sweeps, as they share the slots. Where there are many runs, once a second is often enough. */
@@ -113,8 +117,9 @@ export class ListModelBuilder {
   }
 }
 
-export function isFolded({ key, kind }: Branch, { folds }: UiState, runs: number): boolean {
-  return folds.get(key) ?? (kind === 'group' && runs > many);
+/** Kinds of failure are an inbox: one looks at them before one looks into them. */
+export function isFolded({ key, kind, isFailure }: Branch, { folds }: UiState, runs: number): boolean {
+  return folds.get(key) ?? (isFailure || (kind === 'group' && runs > many));
 }
 
 function haveSameParameters(a: readonly RunSummary[], b: readonly RunSummary[]): boolean {

@@ -1,3 +1,4 @@
+import { isMapValue } from '../../base/scalar.js';
 import { cleanText } from '../../text/display-text.js';
 import { naturalOrder } from '../../text/natural-order.js';
 import type { RunSummary } from '../state/port.js';
@@ -8,6 +9,7 @@ export type ParameterValue = RunSummary['parameters'][string] | undefined;
 export function parameterText(value: ParameterValue): string {
   if (value === undefined) return '';
   if (Array.isArray(value)) return `[${value.map((item) => parameterText(item)).join(', ')}]`;
+  if (isMapValue(value)) return cleanText(JSON.stringify(value));
   return typeof value === 'string' ? cleanText(value) : String(value);
 }
 

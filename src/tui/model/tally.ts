@@ -9,8 +9,19 @@ export type Tally = {
   readonly counts: Readonly<Record<RunWord, number>>;
   /** 0..1, the mean over the runs; a done run counts as whole. */
   readonly progress: number;
-  /** Mean and sample standard deviation of the chosen metric's last values; null where no run has one. */
-  readonly metric: { readonly mean: number; readonly deviation: number; readonly count: number } | null;
+  /** The chosen metric's last values; null where no run has one. */
+  readonly metric: LastValues | null;
+};
+
+/**
+ * Mean and sample standard deviation (0 of one) over the `count` last values that are finite; the mean is NaN where none
+ * is. `notFinite`: runs whose last value is NaN or infinite.
+ */
+export type LastValues = {
+  readonly mean: number;
+  readonly deviation: number;
+  readonly count: number;
+  readonly notFinite: number;
 };
 
 /** Copied for each tally: far cheaper than making it, and ten thousand runs have some thousand groups. */
@@ -23,8 +34,9 @@ export function tally(runs: readonly RunSummary[], metric: string | null): Tally
   for (const run of runs) {
     counts[run.state]++;
     progress += progressOf(run);
-    const value = metric === null ? null : (run.metrics[metric] ?? null);
-    if (value !== null && Number.isFinite(value)) spread.add(value);
+    const value = metric === null ? undefined : run.metrics[metric];
+    // What is not finite travels as null.
+    if (value !== undefined) spread.add(value ?? Number.NaN);
   }
   return {
     total: runs.length,
@@ -46,13 +58,18 @@ export function isOver({ counts, total }: Tally): boolean {
 
 export { elapsedMs as elapsed } from '../../analysis/forecast/busy-time.js';
 
-/** Welford's running mean and variance. */
+/** Welford's running mean and variance: ten thousand values need no array. */
 class Spread {
   #count = 0;
   #mean = 0;
   #squares = 0;
+  #notFinite = 0;
 
   add(value: number): void {
+    if (!Number.isFinite(value)) {
+      this.#notFinite++;
+      return;
+    }
     this.#count++;
     const before = value - this.#mean;
     this.#mean += before / this.#count;
@@ -60,9 +77,10 @@ class Spread {
   }
 
   result(): Tally['metric'] {
-    if (this.#count === 0) return null;
-    const spread = this.#count > 1 ? Math.sqrt(this.#squares / (this.#count - 1)) : 0;
-    const deviation = withoutNoise(spread, this.#mean);
-    return { mean: this.#mean, deviation, count: this.#count };
+    const [count, notFinite] = [this.#count, this.#notFinite];
+    if (count + notFinite === 0) return null;
+    if (count === 0) return { mean: Number.NaN, deviation: 0, count, notFinite };
+    const deviation = count > 1 ? withoutNoise(Math.sqrt(this.#squares / (count - 1)), this.#mean) : 0;
+    return { mean: this.#mean, deviation, count, notFinite };
   }
 }

@@ -2,7 +2,7 @@ import { groupBy } from '../../base/group-by.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
 import type { Branch, RunNode, TreeNode } from './branch-index.js';
-import type { Level } from './grouping-level.js';
+import { inOrder, type Level } from './grouping-level.js';
 import { tally } from './tally.js';
 
 /** How the runs of one group are divided further. */
@@ -10,6 +10,9 @@ export type BranchPlan = {
   readonly key: string;
   readonly label: string;
   readonly title: string | null;
+  readonly isFailure: boolean;
+  /** The group has no row of its own: what hangs on it stands at the left edge. */
+  readonly isFlat: boolean;
   /** `setting`: runs that differ in the seed alone, as the sweep file has them; null: no further division. */
   readonly second: Level | 'setting' | null;
   readonly metric: string | null;
@@ -20,11 +23,11 @@ export type BranchPlan = {
  * made by the same plan; what has not changed is taken over from it.
  */
 export function groupBranch(plan: BranchPlan, runs: readonly RunSummary[], before: Branch | undefined): Branch {
-  const { key, label, title, metric } = plan;
+  const { key, label, title, isFailure, metric } = plan;
   const known = before === undefined ? [] : (hanging.get(before)?.latest ?? []);
   const children = new Children(known, (from) => childrenOf(plan, runs, from));
   const branch: Branch = {
-    ...{ kind: 'group', key, depth: 0, parent: null, label, title, runs, tally: tally(runs, metric) },
+    ...{ kind: 'group', key, depth: 0, parent: null, label, title, isFailure, runs, tally: tally(runs, metric) },
     get children() {
       return children.nodes;
     },
@@ -62,7 +65,7 @@ type Known = readonly TreeNode[];
 
 function childrenOf(plan: BranchPlan, runs: readonly RunSummary[], known: Known): readonly TreeNode[] {
   const { key, second } = plan;
-  if (second === null) return runNodes(runs, { key, depth: 1, isNamed: false }, known);
+  if (second === null) return runNodes(runs, { key, depth: plan.isFlat ? 0 : 1, isNamed: false }, known);
   return second === 'setting' ? bySetting(plan, runs, known) : byLevel(plan, second, runs, known);
 }
 
@@ -75,7 +78,10 @@ function bySetting(plan: BranchPlan, runs: readonly RunSummary[], known: Known):
     const last = known[nodes.length];
     if (name === '') nodes.push(...runNodes(seeds, parent, known));
     else if (seeds.length === 1) nodes.push(...runNodes(seeds, parent, isLoneSeed(last, name) ? [last] : []));
-    else nodes.push(subgroupBranch(plan, { name, label: () => cleanText(name), isNamed: true }, seeds, last));
+    else
+      nodes.push(
+        subgroupBranch(plan, { name, label: () => cleanText(name), isNamed: true, isFailure: false }, seeds, last),
+      );
   }
   return nodes;
 }
@@ -86,19 +92,29 @@ function isLoneSeed(node: TreeNode | undefined, setting: string): node is RunNod
 }
 
 function byLevel(plan: BranchPlan, level: Level, runs: readonly RunSummary[], known: Known): TreeNode[] {
-  const parts = [...groupBy(runs, level.keyOf)].sort(([a], [b]) => level.order(a, b));
-  return parts.map(([name, members], index) =>
-    subgroupBranch(plan, { name, label: () => level.labelOf(name), isNamed: false }, members, known[index]),
+  const parts = groupBy(runs, level.keyOf);
+  return inOrder(parts, level).map((name, index) =>
+    subgroupBranch(
+      plan,
+      { name, label: () => level.labelOf(name), isNamed: false, isFailure: level.isFailure(name) },
+      parts.get(name)!,
+      known[index],
+    ),
   );
 }
 
 /** `isNamed`: its runs' names begin with what the heading says, so that this is left out below it. */
-type Heading = { readonly name: string; readonly label: () => string; readonly isNamed: boolean };
+type Heading = {
+  readonly name: string;
+  readonly label: () => string;
+  readonly isNamed: boolean;
+  readonly isFailure: boolean;
+};
 
 /** `last`: what was in its place in the last tree. */
 function subgroupBranch(
   plan: BranchPlan,
-  { name, label, isNamed }: Heading,
+  { name, label, isNamed, isFailure }: Heading,
   runs: readonly RunSummary[],
   last: TreeNode | undefined,
 ): Branch {
@@ -107,7 +123,8 @@ function subgroupBranch(
     const key = `${plan.key}/${name}`;
     const children = runNodes(runs, { key, depth: 2, isNamed }, []);
     const [parent, tallied] = [plan.key, tally(runs, plan.metric)];
-    return { kind: 'subgroup', key, depth: 1, parent, label: label(), title: null, runs, tally: tallied, children };
+    const heading = { label: label(), title: null, isFailure };
+    return { kind: 'subgroup', key, depth: 1, parent, ...heading, runs, tally: tallied, children };
   }
   if (areSame(known.runs, runs)) return known;
   const children = runNodes(runs, { key: known.key, depth: 2, isNamed }, known.children);

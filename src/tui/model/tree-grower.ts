@@ -1,7 +1,7 @@
-import { groupingKey, initialGrouping } from '../state/grouping.js';
+import { groupingKey, initialGrouping, isFlat } from '../state/grouping.js';
 import type { RunSummary, SweepSummary } from '../state/port.js';
 import { type Branch, BranchIndex, type Tree, type TreeOptions } from './branch-index.js';
-import { type Level, levelOf } from './grouping-level.js';
+import { inOrder, type Level, levelOf } from './grouping-level.js';
 import { isLive, sorted } from '../state/sort.js';
 import { groupBranch } from './tree-branch.js';
 
@@ -12,6 +12,7 @@ type Recipe = {
   readonly prefix: string;
   readonly first: Level;
   readonly second: Level | 'setting' | null;
+  readonly isFlat: boolean;
 };
 
 /**
@@ -32,7 +33,7 @@ export class TreeGrower {
   /** Key of each run's group; null for one that is not shown. */
   #places: (string | null)[] = [];
   #groups = new Map<string, Group>();
-  #tree = treeOf([]);
+  #tree = treeOf([], false);
 
   /** Groups in the order of their level, runs in the chosen order. Groups left empty are not there. */
   grow(runs: readonly RunSummary[], sweeps: readonly SweepSummary[], options: TreeOptions): Tree {
@@ -41,7 +42,7 @@ export class TreeGrower {
     this.#runs = runs;
     if (changed.size === 0 && !hasMoved) return this.#tree;
     const members = hasMoved ? membersOf(this.#places) : null;
-    const keys = members === null ? [...this.#groups.keys()] : [...members.keys()].sort(this.#recipe!.first.order);
+    const keys = members === null ? [...this.#groups.keys()] : inOrder(members, this.#recipe!.first);
     const groups = keys.map((key): [string, Group] => {
       const known = this.#groups.get(key);
       const own = members?.get(key) ?? known!.members;
@@ -51,7 +52,10 @@ export class TreeGrower {
       return [key, this.#group(key, own, order, { metric: options.metric, before: known?.branch })];
     });
     this.#groups = new Map(groups);
-    this.#tree = treeOf(groups.map(([, { branch }]) => branch));
+    this.#tree = treeOf(
+      groups.map(([, { branch }]) => branch),
+      this.#recipe!.isFlat,
+    );
     return this.#tree;
   }
 
@@ -62,12 +66,18 @@ export class TreeGrower {
     const inputs = [...sweeps, prefix, matches, sort.by, sort.isReversed, metric];
     if (this.#recipe !== null && areEqual(this.#recipe.inputs, inputs)) return;
     const [first, second] = grouping;
-    const below = second !== undefined ? levelOf(second, sweeps) : first.kind === 'group' ? 'setting' : null;
-    this.#recipe = { inputs, prefix, first: levelOf(first, sweeps), second: below };
+    const below = isFlat(grouping)
+      ? null
+      : second !== undefined
+        ? levelOf(second, sweeps)
+        : first.kind === 'group'
+          ? 'setting'
+          : null;
+    this.#recipe = { inputs, prefix, first: levelOf(first, sweeps), second: below, isFlat: isFlat(grouping) };
     this.#runs = [];
     this.#places = [];
     this.#groups = new Map();
-    this.#tree = treeOf([]);
+    this.#tree = treeOf([], this.#recipe.isFlat);
   }
 
   /** Finds out which groups have changed runs, and whether any run has come, gone or gone to another group. */
@@ -112,6 +122,8 @@ export class TreeGrower {
       key: prefix === '' ? key : `${prefix}|${key}`,
       label: first.labelOf(key),
       title: first.titleOf(key),
+      isFailure: first.isFailure(key),
+      isFlat: this.#recipe!.isFlat,
       second,
       metric,
     };
@@ -137,8 +149,8 @@ function membersOf(places: readonly (string | null)[]): Map<string, number[]> {
   return members;
 }
 
-function treeOf(groups: readonly Branch[]): Tree {
-  return { groups, branches: new BranchIndex(groups) };
+function treeOf(groups: readonly Branch[], flat: boolean): Tree {
+  return { groups, branches: new BranchIndex(groups), isFlat: flat };
 }
 
 function areEqual(a: readonly unknown[], b: readonly unknown[]): boolean {

@@ -9,13 +9,14 @@ export function buildTree(runs: readonly RunSummary[], sweeps: readonly SweepSum
   return new TreeGrower().grow(runs, sweeps, options);
 }
 
-/** The rows of the list: every node whose ancestors are unfolded. */
+/** The rows of the list: every node whose ancestors are unfolded; of a flat list its runs. */
 export function flatten(tree: Tree, isFolded: (branch: Branch) => boolean): TreeNode[] {
   const rows: TreeNode[] = [];
   const walk = (node: TreeNode): void => {
     rows.push(node);
     if (node.kind !== 'run' && !isFolded(node)) node.children.forEach(walk);
   };
-  tree.groups.forEach(walk);
+  const roots = tree.isFlat ? tree.groups.flatMap(({ children }) => children) : tree.groups;
+  roots.forEach(walk);
   return rows;
 }

@@ -19,6 +19,8 @@ export type ModelSource = {
   readonly turn: (way: 'up' | 'down') => void;
   /** A click on a row of the list, counted from 0. */
   readonly clickRow: (row: number) => void;
+  /** A click on the heading of the list, which is `width` columns wide. */
+  readonly clickHeading: (column: number, width: number) => void;
   /** A click on a row of the open menu, of all its rows, and the key that stands for it. */
   readonly chooseRow: (index: number, key: string) => void;
 };

@@ -1,4 +1,5 @@
 import type { RunSummary } from '../state/port.js';
+import { parameterText } from './parameter-text.js';
 
 /** Parameters that do not have one value in all runs. */
 export function varyingKeys(runs: readonly RunSummary[]): ReadonlySet<string> {
@@ -8,7 +9,7 @@ export function varyingKeys(runs: readonly RunSummary[]): ReadonlySet<string> {
   for (const { parameters } of runs) {
     for (const [key, value] of Object.entries(parameters)) {
       if (varying.has(key)) continue;
-      const text = String(value);
+      const text = parameterText(value);
       if ((first.get(key) ?? text) !== text) varying.add(key);
       first.set(key, text);
       counts.set(key, (counts.get(key) ?? 0) + 1);

@@ -1,4 +1,5 @@
 import type { BusyTime } from '../../analysis/forecast/busy-time.js';
+import type { FoundCause } from './failure-cause-finder.js';
 import type { GroupChoice } from './group-choices.js';
 import type { PaletteView } from '../dialogs/palette-entry.js';
 import type { FleetStatus, RunSummary } from '../state/port.js';
@@ -42,7 +43,11 @@ export type WindowModel = {
   /** What tells all runs apart; computed when it is asked for. */
   readonly variety: () => VaryingParameters;
   readonly groupChoices: () => readonly GroupChoice[];
+  /** What goes with a kind of failure; undefined: not found out yet. */
+  readonly causeOf: (branch: Branch) => FoundCause | undefined;
   readonly table: readonly string[] | null;
+  /** Columns of the whole screen. */
+  readonly width: number;
 };
 
 export function selectedNode({ rows, index }: Pick<WindowModel, 'rows' | 'index'>): TreeNode | undefined {

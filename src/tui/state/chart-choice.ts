@@ -1,3 +1,5 @@
+import { seedSummaries, type SeedSummary } from '../../analysis/seed-statistics.js';
+
 /** How the curves are drawn; the same for every chart of the window. */
 export type ChartChoice = {
   /** null: what the sweep says. `relative` and `time` are the seconds since the run began and the time of day. */
@@ -7,6 +9,8 @@ export type ChartChoice = {
   /** Weight of what came before in the exponential mean, 0 (none) to below 1. */
   readonly smoothing: number;
   readonly spread: Spread;
+  /** Whether a run that ended before the others counts on with its last value where seeds are drawn as one; else it is left out from its end on. */
+  readonly carriesEnded: boolean;
   /** Leaves the farthest values out of the range of y, so that one spike does not flatten all else. */
   readonly isClipped: boolean;
   /** The part of the x range that is shown, as fractions of it; null: all. */
@@ -15,9 +19,9 @@ export type ChartChoice = {
   readonly cursor: number | null;
 };
 
-/** What stands for the seeds of one setting: each by itself, or their mean or interquartile mean with a band. */
-export const spreads = ['each', 'std', 'band', 'iqm'] as const;
-export type Spread = (typeof spreads)[number];
+/** What stands for the seeds of one setting: each by itself, or one line with a band. */
+export type Spread = 'each' | SeedSummary;
+export const spreads: readonly Spread[] = ['each', ...seedSummaries];
 
 export const initialChartChoice: ChartChoice = {
   xKey: null,
@@ -25,6 +29,7 @@ export const initialChartChoice: ChartChoice = {
   isLogY: false,
   smoothing: 0,
   spread: 'each',
+  carriesEnded: true,
   isClipped: false,
   zoom: null,
   cursor: null,

@@ -27,10 +27,11 @@ export type VerbCommand = KeyedVerb | `${KeyedVerb}-group`;
 export type ActCommand =
   VerbCommand | 'extend' | 'clone' | 'more-slots' | 'fewer-slots' | 'drain' | 'copy' | 'shell' | 'palette';
 
-export type ListCommand = 'mark' | 'mark-all' | 'filter' | 'group' | 'sort' | 'reverse-sort' | 'columns' | 'views';
+export type ListCommand =
+  'mark' | 'mark-all' | 'filter' | 'failures' | 'group' | 'sort' | 'reverse-sort' | 'columns' | 'views';
 
 export type ChartCommand =
-  'metric' | 'x-axis' | 'log-y' | 'log-x' | 'smooth' | 'spread' | 'clip' | 'zoom-in' | 'zoom-out';
+  'metric' | 'x-axis' | 'log-y' | 'log-x' | 'smooth' | 'spread' | 'carry' | 'clip' | 'zoom-in' | 'zoom-out';
 
 export type LogCommand = 'search-next' | 'search-previous' | 'first-error' | 'wrap';
 

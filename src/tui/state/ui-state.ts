@@ -6,12 +6,13 @@ import type { Effect } from './effect.js';
 import { type Grouping, initialGrouping } from './grouping.js';
 import type { EditedLine } from './line-editor.js';
 import type { ColumnId } from './list-column-id.js';
-import type { ListDialog } from './list-dialog.js';
+import type { MenuState } from './menu-state.js';
 import { initialLogChoice, type LogChoice } from './log-choice.js';
 import type { RunId } from './port.js';
 import type { KeyPreset, SavedView } from './preferences-port.js';
 import type { Offer, Recall } from './prompt.js';
 import type { Subject } from './compare-subjects.js';
+import { initialWallChoice, type WallChoice, type WallFilterDialog } from './wall-choice.js';
 import { initialSort, type Sort } from './sort.js';
 
 /** What is looked for in a log, while it is typed. `before`: what it was. */
@@ -68,8 +69,12 @@ export type UiState = {
   readonly views: readonly SavedView[];
   /** null: what the sweep shows first. */
   readonly metric: string | null;
+  /** How the list looked before the failures were shown; null: they are not. */
+  readonly beforeFailures: Omit<SavedView, 'name'> | null;
   readonly chart: ChartChoice;
   readonly log: LogChoice;
+  /** The charts of an open run or group. */
+  readonly wall: WallChoice;
   readonly compare: CompareChoice;
   readonly screen: Screen;
   readonly dialog: Dialog;
@@ -104,20 +109,38 @@ export type OpenPane = (typeof openPanes)[number];
 /** What lies over the screen or asks in the footer. */
 export type Dialog =
   | { readonly kind: 'none' }
-  | { readonly kind: 'help'; readonly top: number }
-  | { readonly kind: 'table'; readonly top: number }
-  | { readonly kind: 'metrics'; readonly index: number }
+  /** `typed`: what is looked for among the keys. */
+  | { readonly kind: 'help'; readonly top: number; readonly typed: string }
+  | { readonly kind: 'table'; readonly top: number; readonly left: number }
+  | ({ readonly kind: 'metrics' } & MenuState)
   /** What the x axis of the charts can be. */
-  | { readonly kind: 'x-axis'; readonly index: number }
+  | ({ readonly kind: 'x-axis' } & MenuState)
   /** `keys`: the parameters that may be on the axes of the heatmap. */
-  | { readonly kind: 'axes'; readonly index: number; readonly keys: readonly string[] }
+  | ({ readonly kind: 'axes'; readonly keys: readonly string[] } & MenuState)
+  | ({ readonly kind: 'grouping' } & MenuState)
+  /** `order`: all columns there can be, as they stand in the dialog; those that are shown keep this order. */
+  | ({ readonly kind: 'columns'; readonly order: readonly ColumnId[] } & MenuState)
+  /** `name`: that of a view while it is typed. */
+  | ({ readonly kind: 'views'; readonly name: EditedLine | null } & MenuState)
   | FilterDialog
   | PaletteDialog
-  | ListDialog
   /** New runs that were written in an editor, and what submitting them would do. */
   | { readonly kind: 'draft'; readonly draft: Draft; readonly top: number }
   | SearchDialog
-  | { readonly kind: 'confirm'; readonly key: string; readonly question: string; readonly order: Effect };
+  | WallFilterDialog
+  | ConfirmDialog;
+
+/**
+ * A question before an order. `detail`: what will happen, in words. `yes`: the keys that agree; never the key that asked, which
+ * may come twice by a slip.
+ */
+export type ConfirmDialog = {
+  readonly kind: 'confirm';
+  readonly question: string;
+  readonly detail: string | null;
+  readonly yes: readonly string[];
+  readonly order: Effect;
+};
 
 /** A word to the person in the footer, until the next key. */
 export type Note = { readonly text: string; readonly tone: 'dim' | 'good' | 'warn' | 'bad' };
@@ -137,8 +160,10 @@ export const initialUi: UiState = {
   columns: null,
   views: [],
   metric: null,
+  beforeFailures: null,
   chart: initialChartChoice,
   log: initialLogChoice,
+  wall: initialWallChoice,
   compare: initialCompareChoice,
   screen: { kind: 'jobs' },
   dialog: { kind: 'none' },

@@ -22,6 +22,24 @@ const heat = {
 };
 const alarm = '1;38;5;231;48;5;124';
 
+const bandNames = ['band0', 'band1', 'band2', 'band3', 'band4', 'band5', 'band6', 'band7', 'band'] as const;
+type Bands = Readonly<Record<(typeof bandNames)[number], string>>;
+
+function bands(code: (index: number) => string): Bands {
+  return Object.fromEntries(bandNames.map((name, index) => [name, code(index)])) as Bands;
+}
+
+/** A band is filled with a glyph of its own colour: where there is a background for it, the two become one even area. */
+function bandLooks(shades: readonly number[]): { readonly fronts: Bands; readonly grounds: Bands } {
+  return { fronts: bands((index) => `38;5;${shades[index]!}`), grounds: bands((index) => `48;5;${shades[index]!}`) };
+}
+
+/** Near to the ground, so that every curve is seen before every band; of the hue of its curve where there is one so dark. */
+const darkBands = bandLooks([17, 237, 236, 53, 52, 238, 54, 238, 235]);
+const lightBands = bandLooks([153, 223, 194, 225, 224, 230, 189, 253, 254]);
+/** Without shades of a hue the glyph alone fills the band. */
+const plainBands = { fronts: bands((index) => (index === 8 ? '90' : '')), grounds: bands(() => '') };
+
 /** On black or nearly black. Curves in Okabe and Ito's order: told apart with any colour vision. */
 const darkFronts: Fronts = {
   plain: '',
@@ -46,6 +64,7 @@ const darkFronts: Fronts = {
   curve5: '38;5;179',
   curve6: '38;5;105',
   curve7: '38;5;248',
+  ...darkBands.fronts,
 };
 export const dark: Palette = {
   fronts: darkFronts,
@@ -53,7 +72,7 @@ export const dark: Palette = {
     ...{ plain: '38;5;255', strong: '1;38;5;255', key: '1;38;5;255', dim: '38;5;250', wait: '38;5;250' },
     ...{ faint: '38;5;248', good: '38;5;114', bad: '1;38;5;210', spark: '38;5;73', curve6: '38;5;141' },
   },
-  grounds: { none: '', selected: '48;5;237', raised: '48;5;235', alarm, ...heat },
+  grounds: { none: '', selected: '48;5;237', raised: '48;5;235', alarm, ...heat, ...darkBands.grounds },
 };
 
 /** On white or nearly white. */
@@ -80,6 +99,7 @@ const lightFronts: Fronts = {
   curve5: '38;5;94',
   curve6: '38;5;61',
   curve7: '38;5;240',
+  ...lightBands.fronts,
 };
 export const light: Palette = {
   fronts: lightFronts,
@@ -88,7 +108,7 @@ export const light: Palette = {
     ...{ faint: '38;5;239', title: '1;38;5;24', accent: '38;5;24', busy: '38;5;24', good: '38;5;22' },
     ...{ bad: '1;38;5;124', warn: '38;5;58', spark: '38;5;24' },
   },
-  grounds: { none: '', selected: '48;5;253', raised: '48;5;255', alarm, ...heat },
+  grounds: { none: '', selected: '48;5;253', raised: '48;5;255', alarm, ...heat, ...lightBands.grounds },
 };
 
 /** Good and bad as Okabe and Ito's bluish green and vermilion, which no colour vision takes for each other. */
@@ -129,9 +149,11 @@ export const dark16: Palette = {
       curve6: '34',
       curve7: '37',
     },
+    ...plainBands.fronts,
+    ...{ band0: '36', band1: '33', band2: '32', band3: '35', band4: '31', band5: '93', band6: '34', band7: '37' },
   },
   onGround: {},
-  grounds: { none: '', selected: '7', raised: '', alarm: '1;37;41', ...heat16 },
+  grounds: { none: '', selected: '7', raised: '', alarm: '1;37;41', ...heat16, ...plainBands.grounds },
 };
 /** Yellow and cyan cannot be read on white. */
 export const light16: Palette = {
@@ -140,6 +162,7 @@ export const light16: Palette = {
     ...dark16.fronts,
     ...{ title: '1;34', accent: '34', warn: '35', busy: '34', value: '35', spark: '34' },
     ...{ curve0: '34', curve1: '31', curve5: '90', curve6: '94', curve7: '30' },
+    ...{ band0: '34', band1: '31', band5: '90', band6: '94', band7: '30' },
   },
 };
 /** Green and red are the two that are mixed up. */
@@ -158,10 +181,12 @@ export const mono: Palette = {
     ...{ plain: '', strong: '1', dim: '', faint: '2', title: '1', accent: '', good: '', bad: '1', warn: '', busy: '' },
     ...{ wait: '', value: '', spark: '', key: '1', curve0: '', curve1: '', curve2: '', curve3: '', curve4: '' },
     ...{ curve5: '', curve6: '', curve7: '' },
+    ...bands(() => '2'),
   },
   onGround: {},
   grounds: {
     ...{ none: '', selected: '7', raised: '', alarm: '1;7' },
     ...{ heat0: '', heat1: '', heat2: '', heat3: '', heat4: '', heat5: '', heat6: '' },
+    ...plainBands.grounds,
   },
 };

@@ -1,4 +1,4 @@
-import { parameterOf } from '../../base/scalar.js';
+import { isMapValue, parameterOf } from '../../base/scalar.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
 import { narrowNumber } from '../../text/numbers.js';
@@ -57,7 +57,7 @@ export function scalarText(value: Value | undefined): string {
   if (value === undefined) return '–';
   if (Array.isArray(value)) return `[${value.map((item) => scalarText(item)).join(', ')}]`;
   if (typeof value === 'number') return Number.isInteger(value) ? String(value) : shortestText(value);
-  return cleanText(String(value));
+  return cleanText(isMapValue(value) ? JSON.stringify(value) : String(value));
 }
 
 /** As written if that is short (`0.0001`), else rounded. */

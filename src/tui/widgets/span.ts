@@ -26,6 +26,16 @@ export const tones = [
   'curve5',
   'curve6',
   'curve7',
+  // The band around a curve: what it is filled with where it has no background of its own.
+  'band0',
+  'band1',
+  'band2',
+  'band3',
+  'band4',
+  'band5',
+  'band6',
+  'band7',
+  'band',
 ] as const;
 export type Tone = (typeof tones)[number];
 
@@ -43,6 +53,16 @@ export const backgrounds = [
   'heat4',
   'heat5',
   'heat6',
+  // The bands of the curves, and that of curves in the background.
+  'band0',
+  'band1',
+  'band2',
+  'band3',
+  'band4',
+  'band5',
+  'band6',
+  'band7',
+  'band',
 ] as const;
 export type Background = (typeof backgrounds)[number];
 

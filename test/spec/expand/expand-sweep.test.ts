@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { valueText } from '../../../src/query/text.js';
 import { describe, expect, it } from 'vitest';
 import { Plan } from '../../../src/spec/planned-run.js';
 import { planOf, refusal } from '../sweeps.js';
@@ -19,7 +20,7 @@ describe('the order of runs', () => {
 
   it('has inherited axes outside those of the group, and cases inside all axes', () => {
     const text = 'parameters: {s: [0, 1]}\ngroups: {A: {parameters: {N: [4, 8]}, cases: [{r: x}, {r: y, B: [1, 2]}]}}';
-    expect(grid(text).map((point) => Object.values(point).join(' '))).toEqual([
+    expect(grid(text).map((point) => Object.values(point).map(valueText).join(' '))).toEqual([
       ...['0 4 x', '0 4 y 1', '0 4 y 2', '0 8 x', '0 8 y 1', '0 8 y 2'],
       ...['1 4 x', '1 4 y 1', '1 4 y 2', '1 8 x', '1 8 y 1', '1 8 y 2'],
     ]);
@@ -169,7 +170,7 @@ describe('parameters', () => {
 describe('a group', () => {
   it('leaves out points where its `when` is false', () => {
     expect(
-      grid('parameters: {a: [1, 2], b: [1, 2]}\nwhen: a <= b').map((point) => Object.values(point).join('')),
+      grid('parameters: {a: [1, 2], b: [1, 2]}\nwhen: a <= b').map((point) => Object.values(point).map(valueText).join('')),
     ).toEqual(['11', '12', '22']);
     expect(refusal(() => grid('parameters: {a: [1, 2]}\nwhen: a > 2')).message).toContain(
       '`when` is false at every point',
@@ -345,7 +346,7 @@ describe('--set', () => {
   it('changes a parameter everywhere, or in one group', () => {
     expect(set('n=20').runs.every(({ parameters }) => parameters['n'] === 20)).toBe(true);
     const only = set('A.n=20').runs;
-    expect(new Set(only.map(({ group, parameters }) => `${group} ${String(parameters['n'])}`))).toEqual(
+    expect(new Set(only.map(({ group, parameters }) => `${group} ${valueText(parameters['n']!)}`))).toEqual(
       new Set(['A 20', 'B 10']),
     );
   });

@@ -5,7 +5,8 @@ import { planOf, refusal } from '../sweeps.js';
 const fixture = (name: string, environment = {}) =>
   planOf(readFileSync(`test/fixtures/wandb/${name}.yaml`, 'utf8'), { path: `${name}.yaml`, environment });
 const wandb = (text: string, options = {}) => planOf(`program: train.py\n${text}`, options);
-const points = (text: string) => wandb(text).runs.map(({ parameters }) => Object.values(parameters).join(' '));
+const points = (text: string) =>
+  wandb(text).runs.map(({ parameters }) => Object.values(parameters).map(String).join(' '));
 
 describe('a W&B sweep file', () => {
   it('is taken as it is: name, project, alphabetical order, nested parameters in one argument', () => {
@@ -26,7 +27,7 @@ describe('a W&B sweep file', () => {
     );
     const [first] = plan.runs;
     expect(first!.argv.slice(0, 3)).toEqual(['/usr/bin/env', 'python', 'train.py']);
-    expect(first!.env).toEqual({ WANDB_PROJECT: 'mnist', WANDB_ENTITY: 'ada' });
+    expect(first!.env).toMatchObject({ WANDB_PROJECT: 'mnist', WANDB_ENTITY: 'ada' });
     expect(first!.objective).toEqual({ name: 'val_loss', goal: 'minimize' });
     expect(first!.parameters).toMatchObject({ 'optimizer.lr': 0.1, 'optimizer.name': 'sgd' });
   });
@@ -69,7 +70,7 @@ describe('a W&B sweep file', () => {
     const inside = { model: { encoder: { size: 64 } }, seed: 1, width: 0.1 };
     expect(JSON.parse(first!.argv.at(-1)!)).toEqual(inside);
     expect(first!.argv.at(-2)).toBe(`${first!.directory}/args.json`);
-    expect(Object.keys(first!.files!)).toEqual(['args.json']);
+    expect(Object.keys(first!.files!)).toEqual(['args.json', 'wandb-config.yaml']);
     expect(JSON.parse(first!.files!['args.json']!)).toEqual(inside);
   });
 
@@ -116,6 +117,58 @@ describe('a W&B sweep file', () => {
     expect(run!.argv.slice(3)).toEqual(['--a=1', '--a.b=2']);
   });
 
+  it('takes values that are lists and maps, the keys of maps in order as they come back from W&B', () => {
+    const text = 'method: grid\nparameters: {net: {values: [{b: [1, [2, x]], a: yes}, [[3, 4]]]}}';
+    const { runs } = wandb(text);
+    expect(runs.map(({ argv }) => argv.at(-1))).toEqual(["--net={'a': True, 'b': [1, [2, 'x']]}", '--net=[[3, 4]]']);
+    expect(runs[0]!.parameters).toEqual({ net: { a: true, b: [1, [2, 'x']] } });
+  });
+
+  it('draws from values with probabilities, by their own name too', () => {
+    const weighted = '{distribution: categorical_w_probabilities, values: [1, 2, 3], probabilities: [0.2, 0, 0.8]}';
+    const { runs } = wandb(`method: random\nrun_cap: 60\nparameters: {a: ${weighted}, b: {min: 0, max: 1000000}}`);
+    const drawn = runs.map(({ parameters }) => parameters['a']);
+    expect(new Set(drawn)).toEqual(new Set([1, 3]));
+    expect(drawn.filter((value) => value === 3).length).toBeGreaterThan(30);
+  });
+
+  it('plans a stated number of random runs where the file has no end, and keeps them when there are more', () => {
+    const open = wandb('method: random\nparameters: {a: {min: 0.0, max: 1.0}}');
+    expect(open.runs).toHaveLength(100);
+    expect(open.notes).toEqual([expect.stringContaining('has no `run_cap`, and W&B would go on for ever: 100 runs')]);
+    const more = wandb('method: random\nparameters: {a: {min: 0.0, max: 1.0}}', { set: ['run_cap=150'] });
+    expect(more.runs.slice(0, 100)).toEqual(open.runs);
+    expect([more.runs.length, more.notes]).toEqual([150, undefined]);
+  });
+
+  it('can be searched otherwise than it says: --set method=…', () => {
+    const text = 'method: bayes\nmetric: {name: loss}\nparameters: {a: {values: [1, 2, 3]}}';
+    expect(wandb(text, { set: ['method=grid'] }).runs).toHaveLength(3);
+    expect(wandb(text, { set: ['method=random', 'run_cap=2'] }).runs).toHaveLength(2);
+    expect(wandb(text, { set: ['run_cap=2', 'method=random'] }).runs).toHaveLength(2);
+    expect(wandb(text, { set: ['method=random'] }).runs).toHaveLength(3);
+  });
+
+  it.each<{ of: string; command: string; says: string | undefined }>([
+    { of: 'all alike', command: '[python, "${program}"]', says: 'The 2 commands of group runs are all alike: only' },
+    { of: 'told apart', command: '[python, "${program}", "${args}"]', says: undefined },
+    { of: 'told apart by their directory', command: '[python, "${program}", "${run_dir}"]', says: undefined },
+  ])('says when commands are alike: $of', ({ command, says }) => {
+    const { notes } = wandb(`method: grid\ncommand: ${command}\nparameters: {a: {values: [1, 2]}}`);
+    expect(notes?.[0]?.slice(0, says?.length)).toBe(says);
+  });
+
+  it('says nothing of commands that are alike because they are repeated', () => {
+    const text = 'method: grid\ncommand: [a]\nparameters: {model.seed: {values: [1, 2]}}';
+    expect(wandb(text).notes).toBeUndefined();
+  });
+
+  it('passes over keys that W&B does not know, and says so', () => {
+    expect(wandb('method: grid\nnane: x\nparameters: {a: {value: 1}}').notes).toEqual([
+      '`nane` is not a key of a W&B sweep file and is passed over, as in W&B. Did you mean `name`?',
+    ]);
+  });
+
   it('may have our keys too', () => {
     const text = 'method: grid\nretry: 2\nresources: {gpus: 1}\nparameters: {a: [1, 2]}\ncommand: [x, "${run_name}"]';
     expect(wandb(text).runs[0]).toMatchObject({ retry: { max: 2 }, argv: ['x', 'a1'] });
@@ -125,8 +178,8 @@ describe('a W&B sweep file', () => {
     {
       wrong: 'a search that learns',
       text: 'method: bayes\nparameters: {a: {min: 0, max: 1}}',
-      says: 'expected grid, random, lhs or sobol, but found the text "bayes"',
-      fix: 'Write `method: random` and `run_cap: 20`',
+      says: '`method: bayes` chooses each point by the results of others',
+      fix: '--set method=random --set run_cap=20',
     },
     {
       wrong: 'a job of W&B Launch',
@@ -135,9 +188,9 @@ describe('a W&B sweep file', () => {
       fix: 'Remove `job`',
     },
     {
-      wrong: 'a random search without an end',
-      text: 'method: random\nparameters: {a: {min: 0, max: 1}}',
-      says: '`method: random` never ends without `run_cap`.',
+      wrong: 'a Latin hypercube of no size',
+      text: 'method: lhs\nparameters: {a: {min: 0, max: 1}}',
+      says: '`method: lhs` never ends without `run_cap`.',
       fix: '`run_cap: 20`',
     },
     {
@@ -197,7 +250,7 @@ describe('a W&B sweep file', () => {
     {
       wrong: 'a misspelt distribution',
       text: 'method: random\nrun_cap: 3\nparameters: {a: {distribution: unifrm, min: 0, max: 1}}',
-      says: 'expected a distribution: constant, categorical, uniform',
+      says: 'expected a distribution: constant, categorical, categorical_w_probabilities',
       fix: 'Change',
     },
     {

@@ -63,6 +63,13 @@ describe('what a sweep tries to do', () => {
   });
 });
 
+describe('the groups of a sweep', () => {
+  it('say how long their runs have between SIGTERM and SIGKILL, so that a question before a kill can', async () => {
+    const { groups } = await sweepOf([{ name: 'a', grace: 30 }]);
+    expect(groups.map(({ grace }) => grace)).toEqual([30]);
+  });
+});
+
 describe('a row for the clients', () => {
   function rowOf(gpus: number) {
     const state: SchedulerState = emptyState();

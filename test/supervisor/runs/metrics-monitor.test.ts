@@ -44,6 +44,15 @@ describe('the vital signs of a run', () => {
     expect(at(signs, 40_000)).toMatchObject({ progress: 1, toBudget: { seconds: 0, at: 40_000 } });
   });
 
+  it('are what its progress bar says where no metric does', () => {
+    const bar = ' 25%|██▌       | 50/200 [00:10<00:30, 5.00it/s, loss=0.5]\n';
+    writeFileSync(join(directory, 'output.log'), bar);
+    const vitals = at(signsOf(), 10_000);
+    expect(vitals).toMatchObject({ progress: 0.25, toBudget: { seconds: 30, at: 10_000 }, metrics: { loss: 0.5 } });
+    add('{"progress/done_frac": 0.5}');
+    expect(at(signsOf(), 11_000)).toMatchObject({ progress: 0.5, metrics: { 'progress/done_frac': 0.5 } });
+  });
+
   it('tell when it moved, and how often it usually does', () => {
     const metrics = { show: [], x: 'step', progress: { key: 'step', total: 100 } };
     const signs = signsOf({ metrics }, 0);

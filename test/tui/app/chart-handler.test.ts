@@ -3,10 +3,10 @@ import type { ChartChoice } from '../../../src/tui/state/chart-choice.js';
 import { chartRows, type CursorMove, moveCursor } from '../../../src/tui/app/chart-handler.js';
 import { press } from '../../../src/tui/app/key-handlers.js';
 import { aSituation } from '../a-situation.js';
-import { askForX, pressInX } from '../../../src/tui/dialogs/x-axis-handler.js';
 import { keyOf } from '../../../src/tui/app/key-map.js';
 import type { ChartCommand, Command } from '../../../src/tui/state/command.js';
 import type { KeyContext } from '../../../src/tui/app/key-context.js';
+import { openDialog, pressInDialog } from '../../../src/tui/dialogs/dialog-handler.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
 import type { XChoice } from '../../../src/tui/widgets/chart/x-axis.js';
 
@@ -31,7 +31,7 @@ function chosen(change: Partial<ChartChoice>): UiState {
 }
 
 function act(command: ChartCommand, ui: UiState, situation = at): UiState {
-  if (command === 'x-axis') return askForX(ui, situation).ui;
+  if (command === 'x-axis') return openDialog['x-axis'](ui, situation, '').ui;
   return chartRows({})
     .find((row) => row.command === command)!
     .act(ui, situation, '').ui;
@@ -55,11 +55,13 @@ describe('the keys of the charts', () => {
   });
 
   it('go through what stands for seeds, each by its name', () => {
-    const all = [1, 2, 3, 4].map((times) => obeyed('spread', initialUi, times));
-    expect(all.map(({ chart }) => chart.spread)).toEqual(['std', 'band', 'iqm', 'each']);
+    const all = [1, 2, 3, 4, 5, 6].map((times) => obeyed('spread', initialUi, times));
+    expect(all.map(({ chart }) => chart.spread)).toEqual(['std', 'band', 'range', 'median', 'iqm', 'each']);
     expect(all.map(({ note }) => note?.text)).toEqual([
       'Seeds of one setting: mean ± std.',
       'Seeds of one setting: mean, 95 % band.',
+      'Seeds of one setting: mean, min–max.',
+      'Seeds of one setting: median, quartiles.',
       'Seeds of one setting: IQM, quartiles.',
       'Seeds of one setting: each seed.',
     ]);
@@ -127,12 +129,15 @@ describe('the cursor of the charts', () => {
 describe('the choice of an x axis', () => {
   const open = obeyed('x-axis', chosen({ xKey: 'step', zoom: { from: 0, to: 0.5 }, cursor: 0.2 }));
 
+  const pressInX = (index: number, key: string, context: KeyContext) =>
+    pressInDialog(open, { kind: 'x-axis', index, typed: '' }, key, context);
+
   it('opens at the axis there is', () => {
-    expect(open.dialog).toEqual({ kind: 'x-axis', index: 1 });
+    expect(open.dialog).toEqual({ kind: 'x-axis', index: 1, typed: '' });
   });
 
   it('takes the marked one, and lets go of places on the old one', () => {
-    const { ui } = pressInX(open, 0, 'enter', at);
+    const { ui } = pressInX(0, 'enter', at);
     expect(ui.dialog).toEqual({ kind: 'none' });
     expect(ui.chart).toMatchObject({ xKey: null, zoom: null, cursor: null });
   });
@@ -143,17 +148,17 @@ describe('the choice of an x axis', () => {
     ['end', 2],
     ['home', 0],
   ])('moves with %s', (key, index) => {
-    expect(pressInX(open, 1, key, at).ui.dialog).toEqual({ kind: 'x-axis', index });
+    expect(pressInX(1, key, at).ui.dialog).toEqual({ kind: 'x-axis', index, typed: '' });
   });
 
   it('says why one cannot be chosen, and stays open', () => {
-    const { ui } = pressInX(open, 2, 'enter', at);
+    const { ui } = pressInX(2, 'enter', at);
     expect(ui.note?.text).toBe('These runs do not write the time of a row.');
     expect(ui.dialog.kind).toBe('x-axis');
   });
 
-  it.each(['escape', 'x'])('%s keeps the axis', (key) => {
-    const { ui } = pressInX(open, 0, key, at);
+  it('Esc keeps the axis', () => {
+    const { ui } = pressInX(0, 'escape', at);
     expect(ui.dialog.kind).toBe('none');
     expect(ui.chart.xKey).toBe('step');
   });

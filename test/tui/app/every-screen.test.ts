@@ -62,10 +62,17 @@ const dialogs: Record<Dialog['kind'], readonly string[][]> = {
   ],
   palette: [[':'], [':', '"ki'], [':', '"kill status:', 'down'], [':', '"nothing like it', 'enter']],
   draft: [['(ready)'], ['(ready)', 'pagedown'], ['(refused)']],
-  grouping: [['g', 'down', 'enter']],
+  grouping: [
+    ['g', 'down', 'enter'],
+    ['g', '"N'],
+  ],
   columns: [['C', 'down', 'space', 'right']],
-  views: [['v', '"a name', 'enter', 'v']],
+  views: [
+    ['v', '"a name', 'enter'],
+    ['v', 'ctrl-s', '"a name', 'enter', 'escape', 'v'],
+  ],
   search: [['right', 'down', 'down', 'enter', '/', '"(']],
+  'wall-filter': [['enter', 'tab', '/', '"los']],
   confirm: [['K'], ['right', 'down', 'down', 'k']],
 };
 const routes = [...Object.values(screens), ...Object.values(dialogs)].flat();

@@ -36,7 +36,8 @@ function situation(ui: UiState, over: Partial<KeyContext> = {}): KeyContext {
     metrics: ['loss', 'reward'],
     metric: 'loss',
     isFolded,
-    tableLength: 3,
+    table: () => ['a', 'b', 'c'],
+    width: 80,
     own: { focus: null, log: null },
     keyOf: (command) => keyOf(command, 'default'),
     now: NOW,
@@ -81,12 +82,12 @@ describe('moving', () => {
 describe('killing and resuming', () => {
   it.each<{ when: string; from: number; keys: string[]; order: string | undefined }>([
     { when: 'k alone only asks', from: 2, keys: ['k'], order: undefined },
-    { when: 'k k kills the run', from: 2, keys: ['k', 'k'], order: 'kill abcd/A_x_s0' },
+    { when: 'k y kills the run', from: 2, keys: ['k', 'y'], order: 'kill abcd/A_x_s0' },
     { when: 'k K does not', from: 2, keys: ['k', 'K'], order: undefined },
     { when: 'k and Esc does not', from: 2, keys: ['k', 'escape', 'k'], order: undefined },
-    { when: 'a waiting run can be killed', from: 6, keys: ['k', 'k'], order: 'kill abcd/B_a' },
-    { when: 'K K on a run kills what lives in its subgroup', from: 3, keys: ['K', 'K'], order: 'kill abcd/A_x_s0' },
-    { when: 'K K on a group leaves out what is stopping', from: 5, keys: ['K', 'K'], order: 'kill abcd/B_a' },
+    { when: 'a waiting run can be killed', from: 6, keys: ['k', 'enter'], order: 'kill abcd/B_a' },
+    { when: 'K y on a run kills what lives in its subgroup', from: 3, keys: ['K', 'y'], order: 'kill abcd/A_x_s0' },
+    { when: 'K Enter on a group leaves out what is stopping', from: 5, keys: ['K', 'enter'], order: 'kill abcd/B_a' },
     { when: 'r resumes a failed run', from: 4, keys: ['r'], order: 'resume abcd/A_y' },
     { when: 'R resumes the failed runs of a group', from: 0, keys: ['R'], order: 'resume abcd/A_y' },
     { when: 'h holds a waiting run', from: 6, keys: ['h'], order: 'hold abcd/B_a' },
@@ -133,8 +134,8 @@ describe('killing and resuming', () => {
   });
 
   it('names the run in the question, and counts the runs of a group', () => {
-    expect(play(2, 'k').ui.dialog).toMatchObject({ question: 'Kill A_x_s0?  k again: yes · any other key: no' });
-    expect(play(0, 'K').ui.dialog).toMatchObject({ question: 'Kill 1 run of A?  K again: yes · any other key: no' });
+    expect(play(2, 'k').ui.dialog).toMatchObject({ question: 'Kill A_x_s0?' });
+    expect(play(0, 'K').ui.dialog).toMatchObject({ question: 'Kill 1 run of A?' });
   });
 });
 
@@ -162,14 +163,14 @@ describe('a key that does nothing says why', () => {
     { from: 0, keys: ['escape'], note: 'There is nothing to go back to; q detaches.' },
     { from: 0, keys: ['X'], note: 'X does nothing here; ? shows the keys.' },
     { from: 2, keys: ['enter', 'enter'], note: 'It is open; Esc goes back.' },
-    { from: 2, keys: ['k', 'x'], note: 'Cancelled; nothing was killed.' },
-    { from: 0, keys: ['?', 'x'], note: 'Esc closes this.' },
+    { from: 2, keys: ['k', 'x'], note: 'Nothing was killed.' },
+    { from: 0, keys: ['t', 'x'], note: 'Esc closes the table.' },
   ])('$keys on row $from', ({ from, keys, note }) => {
     expect(play(from, ...keys).ui.note?.text ?? '').toBe(note);
   });
 
   it('says what is missing when there is no table and no metric', () => {
-    const none = situation(initialUi, { tableLength: null, metrics: [] });
+    const none = situation(initialUi, { table: undefined as never, metrics: [] });
     expect(press(initialUi, 't', none).ui.note?.text).toBe('There is no summary table for this sweep.');
     expect(press(initialUi, 'm', none).ui.note?.text).toBe('No run has written a metric yet.');
   });

@@ -56,7 +56,7 @@ describe('the table of keys', () => {
     const lines = keyTableMarkdown().split('\n');
     expect(lines.slice(0, 2)).toEqual(['| key | in the vim preset | on | does |', '| --- | --- | --- | --- |']);
     expect(new Set(lines).size).toBe(lines.length);
-    expect(lines).toContain('| `k` | `x` | list, run | kill the run (press twice) |');
+    expect(lines).toContain('| `k` | `x` | list, run | kill the run (asks first) |');
     expect(lines).toContain('| `D` |  | GPUs | drain the GPU: no new runs start on it; again: undrain it |');
     expect(lines).toContain('| `q` |  | everywhere | detach (also Ctrl-C); runs keep running |');
   });

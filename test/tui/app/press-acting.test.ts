@@ -3,7 +3,7 @@ import type { GpuStatus } from '../../../src/protocol/run-summary.js';
 import type { KeyContext, Pressed } from '../../../src/tui/app/key-context.js';
 import { press } from '../../../src/tui/app/key-handlers.js';
 import { keyMapOf } from '../../../src/tui/app/key-map.js';
-import { matching, paletteEntries } from '../../../src/tui/dialogs/palette.js';
+import { matching, paletteEntries } from '../../../src/tui/dialogs/palette-view.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
 import { aRun } from '../simulated-fleet.js';
 import { aSituation, keysOf } from '../situations.js';
@@ -40,8 +40,8 @@ describe('marks', () => {
     { when: 'h holds what of the marks waits', keys: ['*', 'h'], order: 'hold B_s0 B_s1' },
     { when: 'r resumes what of the marks failed', keys: ['*', 'r'], order: 'resume A_s2' },
     { when: 'p pauses what of the marks runs', keys: ['*', 'p'], order: 'pause A_s0' },
-    { when: 'k k kills what of the marks lives', keys: ['*', 'k', 'k'], order: 'kill A_s0 B_s0 B_s1 B_s2' },
-    { when: 'K K is for the group, whatever is marked', keys: ['*', 'K', 'K'], order: 'kill A_s0' },
+    { when: 'k y kills what of the marks lives', keys: ['*', 'k', 'y'], order: 'kill A_s0 B_s0 B_s1 B_s2' },
+    { when: 'K Enter is for the group, whatever is marked', keys: ['*', 'K', 'enter'], order: 'kill A_s0' },
   ])('$when', ({ keys, order }) => {
     expect(orderOf(play(0, keys))).toBe(order);
   });
@@ -53,7 +53,7 @@ describe('marks', () => {
     const marked = play(0, ['*']).ui;
     const asked = press(marked, 'k', { ...aSituation(runs, marked), ...hidden }).ui;
     expect(asked.dialog).toMatchObject({
-      question: 'Kill 4 of the 6 marked runs, 3 of them hidden by the filter?  k again: yes',
+      question: 'Kill 4 of the 6 marked runs, 3 of them hidden by the filter?',
     });
   });
 
@@ -112,8 +112,8 @@ describe('the palette', () => {
   });
 
   it.each<{ typed: string; question: string; order: string }>([
-    { typed: 'kill N=64', question: 'Kill 3 runs (N=64)?  y: yes · any other key: no', order: 'kill B_s0 B_s1 B_s2' },
-    { typed: 'stop', question: 'Stop abcd: kill 4 runs of it?  y: yes · any other key: no', order: 'stop-sweep' },
+    { typed: 'kill N=64', question: 'Kill 3 runs (N=64)?', order: 'kill B_s0 B_s1 B_s2' },
+    { typed: 'stop', question: 'Stop abcd: kill 4 runs of it?', order: 'stop-sweep' },
   ])(':$typed asks once more, with the number', ({ typed, question, order }) => {
     const asked = play(5, [':', `"${typed}`, 'enter']);
     expect(asked.ui.dialog).toMatchObject({ question });

@@ -38,7 +38,7 @@ const inBoth: readonly Refusal[] = [
   [[], 'n', 'Open a run and search its log first: Enter, then /.'],
   [[], '!', 'Select a run: a group has no log.'],
   [[], 'Q', 'Q does nothing here; ? shows the keys.'],
-  [['m'], 'y', 'Choose with ↑ ↓ and Enter; Esc keeps the metric.'],
+  [['m'], 'left', 'Choose with ↑ ↓ and Enter, or type part of the name; Esc keeps the metric.'],
 ];
 
 const refusals: Record<KeyPreset, readonly Refusal[]> = {

@@ -64,7 +64,7 @@ describe('the window', () => {
   it('sends an order and shows the answer', async () => {
     const fleet = twoRuns();
     const store = show(fleet);
-    ['down', 'k', 'k'].forEach((key) => store.press(key));
+    ['down', 'k', 'y'].forEach((key) => store.press(key));
     expect(screenText(store).join('\n')).toContain('Killing A_1 …');
     await vi.advanceTimersByTimeAsync(0);
     expect(fleet.asked).toEqual(['kill abcd/A_1']);
@@ -75,7 +75,7 @@ describe('the window', () => {
     const fleet = twoRuns();
     fleet.answer = { ok: false, message: 'the disk is full', fix: 'Free some space.' };
     const store = show(fleet);
-    ['down', 'k', 'k'].forEach((key) => store.press(key));
+    ['down', 'k', 'y'].forEach((key) => store.press(key));
     await vi.advanceTimersByTimeAsync(0);
     expect(screenText(store).join('\n')).toContain('the disk is full → Free some space.');
   });

@@ -34,13 +34,15 @@ describe('the window in a terminal', () => {
     expect(rows).toContain('code 0');
   });
 
-  it('sends a kill after the second k only, and shows the answer', async () => {
+  it('sends a kill after a yes only, never after a second k, and shows the answer', async () => {
     const terminal = await start();
     terminal.write('3\u001b[B\u001b[B\u001b[B\u001b[B');
     await terminal.waitFor((rows) => rows.some((row) => row.includes('│ ● C_dense_multi_N16_s2')));
     terminal.write('k');
     await terminal.waitFor((rows) => rows.some((row) => row.includes('Kill C_dense_multi_N16_s2?')));
     terminal.write('k');
+    await terminal.waitFor((rows) => rows.some((row) => row.includes('Nothing was killed.')));
+    terminal.write('ky');
     await terminal.waitFor((rows) => rows.some((row) => row.includes('it will be done')));
     terminal.write('q');
     const rows = await expectRestored(terminal);

@@ -11,20 +11,18 @@ export const actUses: Record<ActCommand, readonly Use[]> = {
   kill: [
     {
       ...{ ...toRunning, back },
-      sees: (key) => [
-        new RegExp(`Kill C_dense_multi_N16_s2\\? +${key} again: yes`),
-        /asked: kill abcd\/C_dense_multi_N16_s2 *$/m,
-      ],
+      sees: [/Kill C_dense_multi_N16_s2\?/],
+      answer: { key: 'y', sees: /asked: kill abcd\/C_dense_multi_N16_s2 *$/m },
     },
+    { where: 'twice', ...toRunning, back, sees: [/Kill C_dense_multi_N16_s2\?/, /Nothing was killed/] },
   ],
   'kill-group': [
     {
       ...{ from: ['3'], at: /│ C {2}dense/, back },
-      sees: (key) => [
-        new RegExp(`Kill 13 runs of C\\? +${key} again: yes`),
-        /asked: kill abcd\/C_dense_multi_N16_s2 abcd\/C_dense/,
-      ],
+      sees: [/Kill 13 runs of C\?/],
+      answer: { key: 'enter', sees: /asked: kill abcd\/C_dense_multi_N16_s2 abcd\/C_dense/ },
     },
+    { where: 'twice', from: ['3'], at: /│ C {2}dense/, back, sees: [/Kill 13 runs of C\?/, /Nothing was killed/] },
   ],
   resume: [{ ...toFailed, sees: [/asked: resume abcd\/B_nsweep_single_B8_N64_s2 *$/m], back }],
   'resume-group': [

@@ -20,13 +20,24 @@ export const chartUses: Record<ChartCommand, readonly Use[]> = {
   'log-x': [{ sees: [/─ log x · episodes/, plain] }],
   smooth: [{ sees: [/─ ~0\.6 · episodes/, /─ ~0\.9 · episodes/, /─ ~0\.97 · episodes/, plain] }],
   spread: [
-    { sees: [/─ mean ± std · episodes/, /─ 95 % · episodes/, /─ iqm · episodes/, plain] },
+    {
+      sees: [
+        /─ mean ± std · episodes/,
+        /─ 95 % · episodes/,
+        /─ min–max · episodes/,
+        /─ median · episodes/,
+        /─ iqm · episodes/,
+        plain,
+      ],
+    },
     {
       where: 'on the compare screen',
       from: ['c'],
       at: /── compare · table/,
       sees: [
         /Runs of one group: .*95 %/,
+        /Runs of one group: .*min–max/,
+        /Runs of one group: .*median/,
         /Runs of one group: .*(iqm|interquartile)/i,
         /Runs of one group: .*each/,
         /─ mean ± std · episodes/,
@@ -34,6 +45,7 @@ export const chartUses: Record<ChartCommand, readonly Use[]> = {
       back: ['escape'],
     },
   ],
+  carry: [{ sees: [/runs that ended early are left out/, /runs that ended early count on/] }],
   clip: [{ sees: [/─ cut · episodes/, plain] }],
   'zoom-in': [{ sees: [/─ 25–75 % · episodes/, not(/─ 25–75 % · episodes/)], back: ['Z', 'Z'] }],
   'zoom-out': [{ from: ['z'], at: /─ 25–75 % · episodes/, sees: [plain] }],

@@ -17,6 +17,7 @@ export const listUses: Record<ListCommand, readonly Use[]> = {
       back: ['escape', 'escape', 'home'],
     },
   ],
+  failures: [{ sees: [/kind of failure .* runs/, not(/kind of failure/)] }],
   group: [{ sees: [/╭─ group by/], back }],
   sort: [
     {

@@ -21,7 +21,13 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
   ],
   down: [
     { sees: [binary], back: ['home'] },
-    { where: 'in the help', from: ['?'], at: /up one row/, sees: [not(/up one row/)], back: ['escape'] },
+    {
+      where: 'in the help, where letters are text',
+      from: ['?'],
+      at: /│ runs/,
+      sees: (key) => (key === 'j' ? [/╭─ keys › j/] : [not(/│ runs/)]),
+      back: ['escape', 'escape'],
+    },
     { where: 'among GPUs', from: ['d'], at: /── GPU 0/, sees: [/── GPU 1/, not(/── GPU 1/)], back: ['escape'] },
   ],
   'page-up': [{ from: ['end'], at: lastRow, sees: [/│ ● C_dense_multi_N16_s2/], back: ['home'] }],
@@ -127,7 +133,7 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
       where: 'before a kill',
       from: ['3', 'K'],
       at: /Kill 13 runs of C\?/,
-      sees: [/Cancelled; nothing was killed/],
+      sees: [/Nothing was killed/],
       back: ['home'],
     },
     { where: 'before new runs', from: ['e'], at: /╭─ extend abcd/, sees: [/Nothing was submitted/] },

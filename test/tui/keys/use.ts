@@ -13,6 +13,8 @@ export type Use = {
   readonly spoiledBy?: string;
   /** What is seen after each press of the key, and not before it. */
   readonly sees: readonly Sight[] | ((key: string) => readonly Sight[]);
+  /** Another key after that, and what is seen then. */
+  readonly answer?: { readonly key: string; readonly sees: Sight };
   readonly back?: readonly string[];
 };
 

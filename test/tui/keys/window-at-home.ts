@@ -54,7 +54,7 @@ export class WindowAtHome {
   }
 
   /** Puts the key to this use, sees what has to be seen, and goes back. Throws where something is not as told. */
-  async use(key: string, { from = [], at, spoiledBy, sees, back = [] }: Use): Promise<void> {
+  async use(key: string, { from = [], at, spoiledBy, sees, answer, back = [] }: Use): Promise<void> {
     this.press(...from);
     if (spoiledBy !== undefined) {
       // A Ctrl-L of the way back may still be on its way.
@@ -68,6 +68,10 @@ export class WindowAtHome {
       }
       this.terminal.write(codeOf(key));
       await this.waitFor(sight);
+    }
+    if (answer !== undefined) {
+      this.press(answer.key);
+      await this.waitFor(answer.sees);
     }
     await this.goBack(back);
   }

@@ -32,7 +32,7 @@ describe('the curves of a selection', () => {
     expect(drawn.map(({ run: { name }, tone }) => `${name} ${tone}`)).toEqual([
       'A_B8_s0 faint',
       'A_B8_s2 faint',
-      'A_B8_s1 curve0',
+      'A_B8_s1 curve1',
     ]);
     expect(begun).toBe(3);
   });

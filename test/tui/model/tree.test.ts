@@ -98,7 +98,10 @@ describe('the sums of a group', () => {
     ];
     const sums = tally(runs, 'bits');
     expect(sums).toMatchObject({ total: 3, counts: { done: 1, running: 1, queued: 1 }, progress: 0.5 });
-    expect(sums.metric).toEqual({ mean: 3, deviation: Math.SQRT2, count: 2 });
+    expect(sums.metric).toEqual({ mean: 3, deviation: Math.SQRT2, count: 2, notFinite: 1 });
+    const broken = [aRun('a', { metrics: { bits: null } }), aRun('b', { metrics: { bits: 0.5 } }), aRun('c')];
+    expect(tally(broken, 'bits').metric).toEqual({ mean: 0.5, deviation: 0, count: 1, notFinite: 1 });
+    expect(tally(broken.slice(0, 1), 'bits').metric).toMatchObject({ mean: Number.NaN, count: 0, notFinite: 1 });
     expect(tally([], 'bits')).toMatchObject({ total: 0, progress: 0, metric: null });
   });
 });
@@ -143,6 +146,8 @@ describe('a tree after the one before', () => {
       [{ kind: 'state' }],
       [{ kind: 'gpu' }, { kind: 'group' }],
       [{ kind: 'parameter', key: 'N' }, { kind: 'state' }],
+      [{ kind: 'error' }, { kind: 'state' }],
+      [{ kind: 'none' }],
     ];
     const sort = fc.constantFrom<SortBy>('file order', 'state', 'metric', 'name', 'parameter N', 'time');
     const choices = { sort, isReversed: fc.boolean(), grouping: fc.constantFrom(...groupings) };
@@ -162,6 +167,27 @@ describe('a tree after the one before', () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  it('of kinds of error has the commonest first, and what did not fail last', () => {
+    const failed = (name: string, reason: string) => aRun(name, { state: 'failed', reason });
+    const some = [
+      ...[aRun('A_1'), aRun('A_2', { reason: 'waits' }), aRun('A_3'), failed('A_4', 'OSError: a')],
+      ...[failed('A_5', 'ValueError: NaN at step 3'), failed('A_6', 'ValueError: NaN at step 44')],
+    ];
+    const tree = buildTree(some, sweeps, { ...options, grouping: [{ kind: 'error' }] });
+    expect(tree.groups.map(({ label, runs: { length }, isFailure }) => [label, length, isFailure])).toEqual([
+      ['ValueError: NaN at step #', 2, true],
+      ['OSError: a', 1, true],
+      ['no error', 3, false],
+    ]);
+  });
+
+  it('without groups is one list in one order, names in full', () => {
+    const some = [aRun('B_10', { state: 'done' }), aRun('A_2', { state: 'done' }), aRun('A_10')];
+    const sort = { by: 'name', isReversed: false } as const;
+    const rows = flatten(buildTree(some, sweeps, { ...options, sort, grouping: [{ kind: 'none' }] }), () => true);
+    expect(rows.map(({ label, depth }) => `${label} ${depth}`)).toEqual(['A_2 0', 'A_10 0', 'B_10 0']);
   });
 
   it('has every run that is shown exactly once, and counts that add up, under any grouping', () => {
@@ -188,6 +214,8 @@ const levels: GroupBy[] = [
   { kind: 'group' },
   { kind: 'state' },
   { kind: 'gpu' },
+  { kind: 'error' },
+  { kind: 'none' },
   { kind: 'parameter', key: 'N' },
   { kind: 'parameter', key: 'absent' },
 ];

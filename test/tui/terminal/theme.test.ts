@@ -65,8 +65,10 @@ describe('the palettes', () => {
 
   it.each(places)('let every word be read, and every curve be seen: $name', ({ theme, ground, behind }) => {
     const { sgr } = themeFor({ colours: 256, ascii: false, ground }, theme);
+    // A band is an area behind curves: no word lies on it, and nobody reads it.
     const poor = tones.flatMap((tone) =>
       backgrounds.map((lies) => {
+        if (tone.startsWith('band') || (lies.startsWith('band') && !tone.startsWith('curve'))) return null;
         const codes = sgr(tone, lies);
         const front = colourIn(codes, 38) ?? (behind === 16 ? 255 : 16);
         const ratio = contrast(front, colourIn(codes, 48) ?? behind);

@@ -1,5 +1,5 @@
 import { Environment } from '@marcbachmann/cel-js';
-import type { Scalar } from '../../../base/scalar.js';
+import { isMapValue, type ParameterValue, type Scalar } from '../../../base/scalar.js';
 import { type CelValue, functionBounds } from './function-bounds.js';
 import { linearPattern, type LinearPattern, PatternError } from './linear-pattern.js';
 
@@ -43,7 +43,7 @@ function withMixedArithmetic(environment: Environment): Environment {
   return environment;
 }
 
-function join(left: CelValue, right: CelValue): string {
+function join(left: string | number | bigint, right: string | number | bigint): string {
   return `${String(left)}${String(right)}`;
 }
 
@@ -121,7 +121,7 @@ function extreme(name: 'min' | 'max', values: readonly CelValue[]): bigint | num
 }
 
 /** A value of one parameter. */
-export type Value = Scalar | Scalar[];
+export type Value = ParameterValue;
 
 /** A parameter or metric key as a variable in expressions: every character that is not a letter, digit or _ becomes _. */
 export function identifierOf(key: string): string {
@@ -131,6 +131,8 @@ export function identifierOf(key: string): string {
 /** @param double Whether whole numbers are doubles too, so that `1 / lr` with the values 0.5 and 2 divides as expected. */
 export function toCel(value: Value, double: boolean): CelValue {
   if (Array.isArray(value)) return value.map((item) => toCel(item, double));
+  if (isMapValue(value))
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toCel(inner, double)]));
   if (typeof value === 'number') return !double && Number.isSafeInteger(value) ? BigInt(value) : value;
   return value;
 }

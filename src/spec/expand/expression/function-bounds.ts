@@ -71,7 +71,8 @@ function statesOf(pattern: unknown): number {
 }
 
 /** A value inside an expression. CEL's integers are bigints and its doubles are numbers. */
-export type CelValue = bigint | number | string | boolean | null | readonly CelValue[];
+export type CelValue =
+  bigint | number | string | boolean | null | readonly CelValue[] | { readonly [name: string]: CelValue };
 
 /**
  * An upper bound on a value. `length`: characters of a text, items of a list, entries of a map. `item`: of the largest
@@ -100,10 +101,11 @@ export function spelt({ length, item, weight }: Size): Size {
 /** Of a variable that has this value. */
 export function sizeOf(value: CelValue): Size {
   if (typeof value === 'string') return sized(value.length, null);
-  if (!Array.isArray(value)) return atom;
+  if (typeof value !== 'object' || value === null) return atom;
+  const items: CelValue[] = Object.values(value);
   return sized(
-    value.length,
-    value.reduce<Size>((all, item: CelValue) => joined(all, sizeOf(item)), atom),
+    items.length,
+    items.reduce<Size>((all, item) => joined(all, sizeOf(item)), atom),
   );
 }
 

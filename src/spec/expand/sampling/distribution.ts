@@ -1,11 +1,14 @@
-/** The words of W&B sweep files. `constant` and `categorical` are a value and a list of values there. */
+/** The words of W&B sweep files. `constant` and the categorical ones are a value and a list of values there. */
 export const distributionNames = [
-  ...(['constant', 'categorical', 'uniform', 'int_uniform', 'q_uniform'] as const),
+  ...(['constant', 'categorical', 'categorical_w_probabilities', 'uniform', 'int_uniform', 'q_uniform'] as const),
   ...(['log_uniform', 'log_uniform_values', 'q_log_uniform', 'q_log_uniform_values'] as const),
   ...(['inv_log_uniform', 'inv_log_uniform_values', 'normal', 'q_normal', 'log_normal', 'q_log_normal'] as const),
   ...(['beta', 'q_beta'] as const),
 ] as const;
-export type DistributionName = Exclude<(typeof distributionNames)[number], 'constant' | 'categorical'>;
+export type DistributionName = Exclude<
+  (typeof distributionNames)[number],
+  'constant' | 'categorical' | 'categorical_w_probabilities'
+>;
 
 /** A distribution with all its numbers; those it has no use for stand at their defaults. */
 export type Distribution = {

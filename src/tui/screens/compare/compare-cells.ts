@@ -1,11 +1,17 @@
+import { notFiniteText } from '../../../analysis/seed-statistics.js';
 import type { Delta, Sample } from './compare-value.js';
 import { narrowNumber } from '../../../text/numbers.js';
 import { fitLine, type Line, lineWidth, span, type Tone } from '../../widgets/span.js';
 
-/** `9.310 ±0.12 n2`, or `0.02…9.31` where nobody says which end is best. `runs`: how many could have a value. */
+/** `9.310 ±0.12 n2`, `0.0059 · 4 NaN`, or `0.02…9.31` where nobody says which end is best. `runs`: how many could have a value. */
 export function sampleCell(sample: Sample | null, runs: number): Line {
   if (sample === null) return [span('–', 'faint')];
-  const few = sample.count < runs ? [span(` n${sample.count}`, 'faint')] : [];
+  const others = notFiniteText(sample);
+  if (sample.count === 0) return [span(runs === 1 ? others.replace(/^1 /, '') : others, 'bad')];
+  const few = [
+    ...(sample.count + sample.nan + sample.infinite < runs ? [span(` n${sample.count}`, 'faint')] : []),
+    ...(others === '' ? [] : [span(' · ', 'faint'), span(others, 'bad')]),
+  ];
   if (sample.kind === 'range') {
     return [span(`${narrowNumber(sample.low)}…${narrowNumber(sample.high)}`, 'value'), ...few];
   }

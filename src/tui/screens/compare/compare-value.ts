@@ -1,20 +1,26 @@
-import { withoutNoise } from '../../../analysis/statistics.js';
+import { type Results, resultsOf } from '../../../analysis/seed-statistics.js';
+import { deviation, mean } from '../../../analysis/statistics.js';
 import type { ValueSummary } from '../../state/compare-choice.js';
 import type { Series } from '../../state/port.js';
 
 /** Which way a metric should go, if the sweep says so. */
 export type Direction = 'minimize' | 'maximize' | null;
 
-/** The value of one run's curve. `low` and `high` are the same unless it is a range that stands for the curve. */
+/**
+ * The value of one run's curve, NaN or infinite where that is what the run has come to. `low` and `high` are the same
+ * unless it is a range that stands for the curve.
+ */
 export type CurveValue = { readonly low: number; readonly high: number };
 
 /**
- * The value of several runs. `mean` and `deviation` (of a sample, n − 1; 0 for one run) are over the runs that have a
- * value. `range`: the lowest and the highest value of any, where nothing says which of them is best.
+ * The value of several runs. `mean` and `deviation` (of a sample, n − 1; 0 for one run) are over the `count` runs that have
+ * a finite value, NaN where none has; `range`: the lowest and the highest value of any, where nothing says which of them is
+ * best. `nan` and `infinite`: runs with a value that is no number.
  */
-export type Sample =
-  | { readonly kind: 'mean'; readonly mean: number; readonly deviation: number; readonly count: number }
-  | { readonly kind: 'range'; readonly low: number; readonly high: number; readonly count: number };
+export type Sample = (
+  | { readonly kind: 'mean'; readonly mean: number; readonly deviation: number }
+  | { readonly kind: 'range'; readonly low: number; readonly high: number }
+) & { readonly count: number } & Pick<Results, 'nan' | 'infinite'>;
 
 /** What is asked of a curve. `x`: where `at cursor` reads it. */
 export type Question = { readonly summary: ValueSummary; readonly direction: Direction; readonly x: number | null };
@@ -22,13 +28,13 @@ export type Question = { readonly summary: ValueSummary; readonly direction: Dir
 /** Values that `mean of last 10` is the mean of. */
 const lastFew = 10;
 
-/** The number that stands for a curve; null for one without a finite value. */
+/** The number that stands for a curve; null where there is none. A mean is that of a curve that ends in numbers. */
 export function curveValue({ x, y }: Series, question: Question): CurveValue | null {
   switch (question.summary) {
     case 'last':
-      return single(meanOfLast(y, 1));
+      return single(y.at(-1) ?? null);
     case 'mean of last 10':
-      return single(meanOfLast(y, lastFew));
+      return single(Number.isFinite(y.at(-1)) ? meanOfLast(y, lastFew) : (y.at(-1) ?? null));
     case 'best':
       return best(y, question.direction);
     case 'at cursor':
@@ -62,10 +68,9 @@ function best(y: Float64Array, direction: Direction): CurveValue | null {
   return direction === null ? { low, high } : single(direction === 'minimize' ? low : high);
 }
 
-/** The last finite value at or before `at`: what a person would have read there. Null before the first. */
+/** The last value at or before `at`: what a person would have read there. Null before the first. */
 function valueAt(x: Float64Array, y: Float64Array, at: number): number | null {
-  for (let index = lastAtMost(x, at); index >= 0; index--) if (Number.isFinite(y[index])) return y[index]!;
-  return null;
+  return y[lastAtMost(x, at)] ?? null;
 }
 
 /** Index of the last x at or below `at`, x not falling; -1: all are above. */
@@ -79,18 +84,21 @@ function lastAtMost(x: Float64Array, at: number): number {
   return low - 1;
 }
 
-/** Of the runs that have a value; null where none has. */
+/** Of the runs that have a value, be it a number or not; null where none has. */
 export function sampleOf(values: readonly (CurveValue | null)[]): Sample | null {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return null;
-  const count = known.length;
-  if (known.some(({ low, high }) => low !== high)) {
-    const low = known.reduce((least, value) => Math.min(least, value.low), Infinity);
-    return { kind: 'range', low, high: known.reduce((most, value) => Math.max(most, value.high), -Infinity), count };
+  const { finite, nan, infinite } = resultsOf(known.map(({ low }) => low));
+  const counts = { count: finite.length, nan, infinite };
+  if (known.some(({ low, high }) => low < high)) {
+    const low = finite.reduce((least, value) => Math.min(least, value), Infinity);
+    const high = known.reduce(
+      (most, value) => (Number.isFinite(value.high) ? Math.max(most, value.high) : most),
+      -Infinity,
+    );
+    return { kind: 'range', low, high, ...counts };
   }
-  const mean = known.reduce((sum, { low }) => sum + low / count, 0);
-  const squares = known.reduce((sum, { low }) => sum + (low - mean) ** 2, 0);
-  return { kind: 'mean', mean, deviation: count > 1 ? withoutNoise(Math.sqrt(squares / (count - 1)), mean) : 0, count };
+  return { kind: 'mean', mean: mean(finite) ?? Number.NaN, deviation: deviation(finite) ?? 0, ...counts };
 }
 
 /** How far a value is from the baseline's. `percent`: of the baseline's size; null where that is 0 or too small. */
@@ -100,9 +108,9 @@ export type Delta = {
   readonly verdict: 'better' | 'worse' | 'same' | 'unknown';
 };
 
-/** Null where one of them has no single value. */
+/** Null where one of them has no single finite value. */
 export function deltaOf(sample: Sample | null, base: Sample | null, direction: Direction): Delta | null {
-  if (sample?.kind !== 'mean' || base?.kind !== 'mean') return null;
+  if (sample?.kind !== 'mean' || base?.kind !== 'mean' || Number.isNaN(sample.mean + base.mean)) return null;
   const absolute = sample.mean - base.mean;
   const percent = (absolute / Math.abs(base.mean)) * 100;
   return { absolute, percent: Number.isFinite(percent) ? percent : null, verdict: verdictOf(absolute, direction) };

@@ -1,4 +1,6 @@
+import { hasEnded } from '../../../base/run-words.js';
 import type { HeatmapAxes } from '../../state/compare-choice.js';
+import { type CurveColours, distinctColours } from '../../model/curve-colours.js';
 import type { History, Wanted } from '../../model/history.js';
 import type { ScreenData, ScreenSource } from '../screen.js';
 import { compareExtent } from './compare-screen-lines.js';
@@ -15,13 +17,11 @@ import { differingParameters } from './compare-parameters.js';
 import { type CurveValue, curveValue, type Direction, type Question, sampleOf } from './compare-value.js';
 import type { ComparedMetric, ComparedSubject, Comparison } from './comparison.js';
 import { defaultAxes, heatmapOf, heatmapParameters } from './heatmap.js';
-import type { Tone } from '../../widgets/span.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../../widgets/chart/x-axis.js';
 
 /** Runs whose curves are read for one comparison: more cannot be told apart, and cost memory. */
 const mostCurves = 96;
 const mostMetrics = 6;
-const curveTones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];
 
 type Source = ScreenSource<'compare'>;
 type Subjects = { subjects: readonly ComparedSubject[]; runs: readonly RunSummary[] };
@@ -80,7 +80,9 @@ export class ComparisonReader implements ScreenData<'compare', Comparison> {
     const readers = readersOf(wanted, history);
     const axis = xAxisOf(ui.chart.xKey, shown.usual, [...readers.values()]);
     const inputs = [screen.subjects, who.runs.length, shown.keys.join('\n'), axis.key, history.version, readers.size];
-    const charts = this.#charts.value(inputs, () => chartsOf(who.subjects, shown, axis, readers));
+    const charts = this.#charts.value(inputs, () =>
+      chartsOf(who.subjects, shown, axis, { readers, colours: scene.colours }),
+    );
     const cursor = cursorX(charts[0]?.curves ?? [], ui.chart);
     const answer = answerer(readers, axis, { ...ui.compare, cursor }, scene);
     const found = this.#parameters.value([screen.subjects, who.runs.length], () => parametersOf(who));
@@ -153,21 +155,26 @@ function chartsOf(
   subjects: readonly ComparedSubject[],
   { keys }: Shown,
   axis: XAxis,
-  readers: Readers,
+  { readers, colours }: { readers: Readers; colours: CurveColours },
 ): readonly ChartData[] {
+  const own = distinctColours(
+    subjects.map(({ key }) => key),
+    colours,
+  );
   const sources = subjects.flatMap(({ label, runs }, index) =>
     runs.flatMap((run) => {
       const reader = readers.get(run.id);
-      const tone = curveTones[index % curveTones.length]!;
+      const tone = own[index]!;
       return reader === undefined ? [] : [{ run, reader, label, tone }];
     }),
   );
   return keys.map((metric) => ({
     metric,
-    curves: sources.map(({ reader, label, tone }) => ({
+    curves: sources.map(({ run, reader, label, tone }) => ({
       label,
       tone,
       setting: label,
+      isOver: hasEnded(run.state),
       series: seriesOver(axis, reader, metric),
     })),
     references: theoryLines(metric, axis.key, sources),
@@ -185,8 +192,10 @@ function answerer(
   scene: ListModel,
 ): ValueOf {
   return (run, metric) => {
-    if (summary === 'last') return lastValue(run, metric);
     const reader = readers.get(run.id);
+    const last = summary === 'last' ? lastValue(run, metric) : null;
+    // The supervisor tells that a last value is no number; whether it is NaN or infinite, only the file does.
+    if (summary === 'last' && (last === null || reader === undefined || Number.isFinite(last.low))) return last;
     if (reader === undefined) return null;
     const direction = directionOf(metric, run.sweep, scene);
     return curveValue(seriesOver(axis, reader, metric), { summary, direction, x: cursor });
@@ -195,8 +204,10 @@ function answerer(
 
 /** The supervisor keeps the last values of every run, so these need no file. */
 function lastValue({ metrics }: RunSummary, metric: string): CurveValue | null {
-  const value = metrics[metric] ?? null;
-  return value === null || !Number.isFinite(value) ? null : { low: value, high: value };
+  const value = metrics[metric];
+  if (value === undefined) return null;
+  const known = value ?? Number.NaN;
+  return { low: known, high: known };
 }
 
 /** What the sweep file says; never guessed from the name of a metric. */

@@ -130,9 +130,11 @@ function bandOf(map: Heatmap, row: number, frame: Frame): Line[] {
 
 function cellLine(sample: Sample | null, count: number, { cell, number, low, high }: Frame, hasText: boolean): Line {
   const value = middle(sample);
+  if (value === null && isNotFinite(sample)) return [span(centred(hasText ? 'NaN' : '', cell), 'bad')];
   if (value === null) return [span(centred(hasText ? (count === 0 ? '·' : '–') : '', cell), 'faint')];
   const step = stepOf(value, low, high);
-  const text = hasText ? `${steps[step]} ${fitRight(narrowNumber(value), number)}` : '';
+  const mark = isNotFinite(sample) ? '!' : '';
+  const text = hasText ? `${steps[step]} ${fitRight(narrowNumber(value), number)}${mark}` : '';
   return [{ text: centred(text, cell), tone: 'plain', ground: heatGrounds[step]! }];
 }
 
@@ -145,9 +147,15 @@ function stepOf(value: number, low: number, high: number): number {
   return Math.min(steps.length - 1, Math.floor(share * steps.length));
 }
 
-/** The mean; the greatest value where nobody says which end is best. */
+/** The mean; the greatest value where nobody says which end is best. Null: no run has one. */
 function middle(sample: Sample | null): number | null {
-  return sample === null ? null : sample.kind === 'mean' ? sample.mean : sample.high;
+  const value = sample === null ? Number.NaN : sample.kind === 'mean' ? sample.mean : sample.high;
+  return Number.isFinite(value) ? value : null;
+}
+
+/** Whether a run at that point has come to NaN or infinity. */
+function isNotFinite(sample: Sample | null): boolean {
+  return sample !== null && sample.nan + sample.infinite > 0;
 }
 
 function rampLine(map: Heatmap, { label, low, high }: Frame, width: number): Line {
@@ -167,6 +175,7 @@ function missingWords({ cells, counts }: Heatmap): Line {
   const words = [
     all.some(({ count }) => count === 0) ? '· no run' : '',
     all.some(({ count, sample }) => count > 0 && sample === null) ? '– no value' : '',
+    all.some(({ sample }) => isNotFinite(sample)) ? '! some NaN' : '',
   ].filter((word) => word !== '');
   return words.length === 0 ? [] : [span(`   ${words.join('   ')}`, 'faint')];
 }

@@ -13,6 +13,7 @@ import { enterKey, escapeKey, leftKey, movementRows, rightKey, tabKey, within } 
 import type { WindowModel } from '../../model/window-model.js';
 import { spreads } from '../../state/chart-choice.js';
 import { type CompareView, compareViews, type HeatmapAxes, valueSummaries } from '../../state/compare-choice.js';
+import { menuAt } from '../../state/menu-state.js';
 import type { CompareScreen, UiState } from '../../state/ui-state.js';
 import { spreadNames } from '../../widgets/chart/chart-legend.js';
 import { pin } from './compare-handler.js';
@@ -74,7 +75,7 @@ export const compareKeys: KeyTable = {
     },
     {
       ...{ command: 'spread', keys: ['a'], group: 'charts', short: inView('overlay', 'seeds'), act: nextSpread },
-      help: 'runs of one group: each one, mean ± std, mean and 95 % band, IQM',
+      help: 'runs of one group: each one, mean ± std, 95 % band or min–max, median, IQM',
     },
     {
       ...{ command: 'x-axis', keys: ['x'], vim: { keys: ['i'], shown: 'i' }, group: 'charts' },
@@ -193,7 +194,7 @@ function chooseAxes({ ui, screen, at, own }: Shown): Pressed {
       ...ui,
       screen: { ...screen, top: 0, left: 0 },
       compare: { ...ui.compare, view: 'heatmap', axes: usualAxes },
-      dialog: { kind: 'axes', index: 0, keys: axes },
+      dialog: { kind: 'axes', ...menuAt(0), keys: axes },
     },
   };
 }

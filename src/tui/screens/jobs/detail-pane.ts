@@ -1,7 +1,9 @@
 import { filledCharts } from '../../model/detail.js';
 import { type WindowModel, selectedNode, selectedRuns } from '../../model/window-model.js';
 import { chartSection } from '../../widgets/chart/chart-section.js';
+import type { TreeNode } from '../../model/branch-index.js';
 import { detailHeading } from '../../widgets/detail-heading.js';
+import { failureDetail } from '../../widgets/run-list/failure-row.js';
 import { logSection } from '../../widgets/log/log-section.js';
 import { parameterLines } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/section.js';
@@ -17,11 +19,18 @@ function hasOnlyLog({ detail }: WindowModel): boolean {
   return detail.isLoaded && detail.log.length > 0 && filledCharts(detail) === 0;
 }
 
+/** What is selected; of a kind of failure what goes with it. */
+export function headingOf(node: TreeNode, model: WindowModel, width: number): Line[] {
+  const { now, tally } = model;
+  if (node.kind === 'run' || !node.isFailure) return detailHeading(node, width, now);
+  return failureDetail(node, model.causeOf(node), { width, now, total: tally.total });
+}
+
 /** The selection: what it is, its curve, its parameters, the end of its log. */
 export function detailPane(model: WindowModel, width: number, height: number): Line[] {
   const node = selectedNode(model);
   if (node === undefined) return [];
-  const heading = detailHeading(node, width, model.now);
+  const heading = headingOf(node, model, width);
   const parameters = parameterLines(selectedRuns(node), model.varying, width, Math.max(1, Math.floor(height / 7)));
   const rest = height - heading.length - parameters.length - 1;
   const first = model.detail.charts[0];

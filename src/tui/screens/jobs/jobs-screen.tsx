@@ -4,12 +4,11 @@ import { type DrawModel, ModelCanvas, useModel, useModelSource } from '../../mod
 import { selectedNode } from '../../model/window-model.js';
 import type { OnPoint } from '../../surface/surface.js';
 import { chartSection } from '../../widgets/chart/chart-section.js';
-import { detailHeading } from '../../widgets/detail-heading.js';
 import { listPane, listRows } from '../../widgets/run-list/list-pane.js';
 import { fitLine } from '../../widgets/span.js';
 import { Rule } from '../../widgets/rule.js';
 import type { ScreenProps } from '../screen.js';
-import { detailPane } from './detail-pane.js';
+import { detailPane, headingOf } from './detail-pane.js';
 import { jobsLayout } from './layout.js';
 
 /** The list of all runs, and the selection's curve, parameters and log beside it; on a narrow terminal the curve below it. */
@@ -32,8 +31,12 @@ type RunListProps = { readonly width: number; readonly height: number; readonly 
 function RunList({ hasHeading, ...size }: RunListProps) {
   const source = useModelSource();
   const point = useCallback<OnPoint>(
-    ({ kind, row }) => (kind === 'click' ? source.clickRow(row - (hasHeading ? 1 : 0)) : source.turn(kind)),
-    [source, hasHeading],
+    ({ kind, row, column }) => {
+      if (kind !== 'click') source.turn(kind);
+      else if (hasHeading && row === 0) source.clickHeading(column, size.width);
+      else source.clickRow(row - (hasHeading ? 1 : 0));
+    },
+    [source, hasHeading, size.width],
   );
   return <ModelCanvas {...size} flexShrink={0} draw={hasHeading ? drawList : drawRows} onPoint={point} />;
 }
@@ -46,7 +49,7 @@ const drawDetail: DrawModel = (model, { width, height }) => detailPane(model, wi
 const drawStrip: DrawModel = (model, { width, height }) => {
   const node = selectedNode(model);
   const first = model.detail.charts[0];
-  const heading = node === undefined ? [] : detailHeading(node, width, model.now);
+  const heading = node === undefined ? [] : headingOf(node, model, width);
   const rest = { width, height: height - heading.length };
   const curve = first === undefined ? [] : chartSection(first, model.detail, rest);
   return [...heading, ...curve].map((line) => fitLine(line, width));

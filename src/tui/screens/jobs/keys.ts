@@ -1,11 +1,13 @@
 import { chartRows, unzoomed } from '../../app/chart-handler.js';
 import { distance, type KeyContext, type Movement, type Pressed, refuse } from '../../app/key-context.js';
+import type { Branch } from '../../model/branch-index.js';
 import type { KeyRow, KeyTable } from '../../keys/key-row.js';
 import { enterKey, escapeKey, leftKey, movementRows, rightKey, within } from '../../keys/movement-rows.js';
 import type { Command } from '../../state/command.js';
 import { anotherLog } from '../../state/log-choice.js';
 import type { UiState } from '../../state/ui-state.js';
-import { select, selectionRows } from './selection-keys.js';
+import { leaveFailures } from './failures-handler.js';
+import { select, selectGroup, selectionRows } from './selection-keys.js';
 
 /** Words of the footer, and how long they stay. */
 const shorts: Partial<Record<Command, Pick<KeyRow, 'short' | 'worth'>>> = {
@@ -34,7 +36,7 @@ export const jobsKeys: KeyTable = {
       command: 'back',
       ...escapeKey,
       group: 'window',
-      help: 'zoom out; clear the filter; cancel a question',
+      help: 'zoom out; leave the failures; clear the filter; cancel a question',
       act: back,
     },
   ],
@@ -62,11 +64,7 @@ function fold(ui: UiState, at: KeyContext): Pressed {
   if (node.kind !== 'run' && !at.isFolded(node)) return { ui: withFold(ui, node.key, true) };
   const { parent } = node;
   if (parent === null) return refuse(ui, 'This group is folded already; → unfolds it.');
-  return select(
-    ui,
-    at.rows.findIndex(({ key }) => key === parent),
-    at,
-  );
+  return selectGroup(ui, parent, at);
 }
 
 function unfold(ui: UiState, at: KeyContext): Pressed {
@@ -82,13 +80,24 @@ function withFold(ui: UiState, key: string, isFolded: boolean): UiState {
 }
 
 function open(ui: UiState, at: KeyContext): Pressed {
-  if (at.rows.length === 0) return refuse(ui, 'There is no run to open.');
+  const node = at.rows[at.index];
+  if (node === undefined) return refuse(ui, 'There is no run to open.');
+  if (node.kind !== 'run' && node.isFailure) return openExample(ui, node, at);
   return { ui: { ...ui, log: anotherLog(ui.log), screen: { kind: 'run', pane: 'log', offset: 0 } } };
+}
+
+/** The log of a run that failed so, at its error; the others are beside it. */
+function openExample(ui: UiState, failure: Branch, { index }: KeyContext): Pressed {
+  const selected = failure.runs[0]!.id;
+  const shown = { ...withFold(ui, failure.key, false), selected, index: index + 1 };
+  return { ui: { ...shown, log: anotherLog(ui.log), screen: { kind: 'run', pane: 'log', offset: 0 } } };
 }
 
 function back(ui: UiState, at: KeyContext): Pressed {
   const whole = unzoomed(ui);
   if (whole !== null) return whole;
+  const left = leaveFailures(ui);
+  if (left !== null) return left;
   if (ui.filter !== '') return { ui: { ...ui, filter: '', note: { text: 'Showing all runs.', tone: 'dim' } } };
   return refuse(ui, `There is nothing to go back to; ${at.keyOf('leave')} detaches.`);
 }

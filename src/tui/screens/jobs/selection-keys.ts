@@ -6,6 +6,7 @@ import type { UiState } from '../../state/ui-state.js';
 import { scrollTo } from '../../widgets/scroll.js';
 import { compareSelection, pinSelection } from '../compare/compare-handler.js';
 import { firstError } from '../run/log-handler.js';
+import { toggleFailures } from './failures-handler.js';
 import { mark, markAll } from './mark-handler.js';
 import { nextSort, reverseSort } from './sort-handler.js';
 
@@ -45,6 +46,10 @@ export const selectionRows: readonly KeyRow[] = [
     help: 'pin the selection as the baseline',
   },
   {
+    ...{ command: 'failures', keys: ['F'], vim: { keys: ['W'], shown: 'W' }, group: 'list', act: toggleFailures },
+    help: 'failures by kind of error, with the parameters that go with each; again: back',
+  },
+  {
     ...{ command: 'group', keys: ['g'], group: 'list', act: opens('grouping') },
     help: 'group the list by sweep group, state, GPU or a parameter; two levels',
   },
@@ -70,9 +75,11 @@ function jump(ui: UiState, at: KeyContext, key: string): ReturnType<Handler> {
   const number = key === '0' ? 10 : Number(key);
   const group = at.groups[number - 1];
   if (group === undefined) return refuse(ui, `There is no group ${number}; there are ${at.groups.length}.`);
-  return select(
-    ui,
-    at.rows.findIndex((row) => row.key === group.key),
-    at,
-  );
+  return selectGroup(ui, group.key, at);
+}
+
+/** Selects the row of a group; a list of something else than groups has none. */
+export function selectGroup(ui: UiState, key: string, at: KeyContext): Pressed {
+  const row = at.rows.findIndex((each) => each.key === key);
+  return row < 0 ? refuse(ui, 'The list has no groups.') : select(ui, row, at);
 }

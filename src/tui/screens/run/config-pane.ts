@@ -1,4 +1,4 @@
-import { parameterOf } from '../../../base/scalar.js';
+import { isMapValue, parameterOf } from '../../../base/scalar.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import type { RunDetails, RunSummary } from '../../state/port.js';
@@ -57,7 +57,7 @@ function gridLine(pairs: readonly Pair[], keyWidth: number, each: number): Line 
 
 function exactText(value: RunSummary['parameters'][string] | undefined): string {
   if (Array.isArray(value)) return `[${value.map((item) => exactText(item)).join(', ')}]`;
-  return cleanText(String(value));
+  return cleanText(isMapValue(value) ? JSON.stringify(value) : String(value));
 }
 
 type Fact = { readonly name: string; readonly text: string; readonly tone?: Tone };

@@ -1,7 +1,8 @@
 import { chartRows, moveCursor, unzoomed } from '../../app/chart-handler.js';
+import { askWallFilter, isOnWall, leaveWall, moveOnWall, zoomChart } from '../../app/wall-handler.js';
 import { distance, type KeyContext, type Movement, opens, type Pressed, refuse } from '../../app/key-context.js';
 import { always, type KeyTable, type Short } from '../../keys/key-row.js';
-import { escapeKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
+import { enterKey, escapeKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
 import { selectedNode, type WindowModel } from '../../model/window-model.js';
 import { anotherLog } from '../../state/log-choice.js';
 import type { OpenPane, UiState } from '../../state/ui-state.js';
@@ -12,7 +13,9 @@ import { panesOf } from './open-tabs.js';
 /** The keys of an open run or group. */
 export const runKeys: KeyTable = {
   rows: [
-    ...movementRows(scroll, inPanes('scroll', ['log', 'config', 'attempts'])),
+    ...movementRows(scroll, (model) =>
+      (paneOf(model) === 'charts' ? unlessSearching('chart') : unlessSearching('scroll'))(model),
+    ),
     {
       ...{ command: 'left', ...leftKey, group: 'move', short: sidewaysWord, hint: '←→', worth: 2 },
       help: 'the run before; in the charts: the cursor to the left',
@@ -28,12 +31,16 @@ export const runKeys: KeyTable = {
       act: (ui, at) => sideways(ui, 1, at),
     },
     {
+      ...{ command: 'open', ...enterKey, group: 'charts', short: zoomWord, worth: 5, act: zoomOne },
+      help: 'one chart in all of the pane; again: all charts',
+    },
+    {
       ...{ command: 'next-pane', ...tabKey, group: 'move', short: unlessSearching('pane'), worth: 2, act: nextPane },
       help: 'the next pane',
     },
     {
-      ...{ command: 'filter', keys: ['/'], group: 'log', short: ofLog('search'), worth: 4, act: search },
-      help: 'search the log; in another pane: filter the list',
+      ...{ command: 'filter', keys: ['/'], group: 'log', short: searchWord, worth: 4, act: search },
+      help: 'search the log; among the charts: metrics by name; in another pane: filter the list',
     },
     {
       ...{ command: 'search-next', keys: ['n'], group: 'log', help: 'next match in the log', hint: 'n N', worth: 2 },
@@ -62,7 +69,7 @@ export const runKeys: KeyTable = {
         command: 'back',
         ...escapeKey,
         group: 'window',
-        help: 'stop searching; zoom out; back to the list',
+        help: 'stop searching; zoom out; all charts; back to the list',
         worth: always,
       },
       short: ({ ui }) => (ui.log.seek === null ? 'back' : 'stop searching'),
@@ -70,7 +77,6 @@ export const runKeys: KeyTable = {
     },
   ],
   refusal: ({ command, shown }, _ui, at) => {
-    if (command === 'open') return 'It is open; Esc goes back.';
     if (command === 'drain') return `Choose a GPU on the GPU screen first: ${at.keyOf('gpus')}.`;
     return `${shown} does nothing here; ${at.keyOf('help')} shows the keys.`;
   },
@@ -110,6 +116,18 @@ function actWord(command: string): Short {
   };
 }
 
+function searchWord(model: WindowModel): string | null {
+  return inPanes('filter', ['charts'])(model) ?? ofLog('search')(model);
+}
+
+function zoomWord(model: WindowModel): string | null {
+  return inPanes(model.ui.wall.isZoomed ? 'all charts' : 'one chart', ['charts'])(model);
+}
+
+function zoomOne(ui: UiState, at: KeyContext): Pressed {
+  return isOnWall(ui) ? zoomChart(ui, at) : refuse(ui, 'It is open; Esc goes back.');
+}
+
 function sidewaysWord(model: WindowModel): string | null {
   if (paneOf(model) === 'charts') return unlessSearching('cursor')(model);
   return isRun(model) ? unlessSearching('other run')(model) : null;
@@ -120,7 +138,7 @@ function scroll(ui: UiState, movement: Movement, at: KeyContext): Pressed {
   const { screen } = ui;
   if (screen.kind !== 'run') return { ui };
   if (isReadingLog(ui, at)) return scrollLog(ui, movement, at);
-  if (screen.pane === 'charts' && (movement === 'first' || movement === 'last')) return moveCursor(ui, movement, at);
+  if (isOnWall(ui)) return moveOnWall(ui, movement, at);
   const { focus } = runContext(ui, at);
   if (focus === null) return refuse(ui, 'This run is no longer in the list; Esc goes back.');
   const page = Math.max(1, focus.height - 1);
@@ -150,11 +168,12 @@ function nextPane(ui: UiState, at: KeyContext): Pressed {
   return { ui: { ...ui, screen: { kind: 'run', pane, offset: 0 } } };
 }
 
-/** In a log one looks for words, elsewhere for runs. */
+/** In a log one looks for words, among charts for metrics, elsewhere for runs. */
 function search(ui: UiState, at: KeyContext): Pressed {
-  return isReadingLog(ui, at) ? askSearch(ui) : opens('filter')(ui, at, '');
+  if (isReadingLog(ui, at)) return askSearch(ui);
+  return isOnWall(ui) ? askWallFilter(ui) : opens('filter')(ui, at, '');
 }
 
 function back(ui: UiState): Pressed {
-  return stopSearch(ui) ?? unzoomed(ui) ?? { ui: { ...ui, screen: { kind: 'jobs' } } };
+  return stopSearch(ui) ?? unzoomed(ui) ?? leaveWall(ui) ?? { ui: { ...ui, screen: { kind: 'jobs' } } };
 }

@@ -1,8 +1,7 @@
-import { readLogPattern } from '../../../logs/log-search.js';
 import { distance, type Handler, type KeyContext, type Movement, type Pressed, refuse } from '../../app/key-context.js';
-import { editLine, lineOf } from '../../state/line-editor.js';
+import { lineOf } from '../../state/line-editor.js';
 import { anotherLog, type LogHit, type LogPlace, type LogSeek, type Sought } from '../../state/log-choice.js';
-import type { SearchDialog, UiState } from '../../state/ui-state.js';
+import type { UiState } from '../../state/ui-state.js';
 import { lineAt, type LogPage } from '../../widgets/log/log-page.js';
 import { logRoom } from '../../widgets/log/log-pane.js';
 import type { LogRoom } from '../../widgets/log/log-rows.js';
@@ -36,26 +35,9 @@ export function askSearch(ui: UiState): Pressed {
   return { ui: { ...ui, dialog: { kind: 'search', line: lineOf(search), before: search, problem: null } } };
 }
 
-/** One key in the prompt. What matches on the screen stands out while one types. */
-export function pressInSearch(ui: UiState, dialog: SearchDialog, key: string, at: KeyContext): Pressed {
-  const closed: UiState = { ...ui, dialog: { kind: 'none' } };
-  if (key === 'escape') return { ui: { ...closed, log: { ...ui.log, search: dialog.before } } };
-  const { line, before } = dialog;
-  if (key === 'enter') {
-    if (line.text === '') return { ui: { ...closed, log: { ...ui.log, search: '', seek: null } } };
-    const read = readLogPattern(line.text);
-    if (read.kind === 'problem')
-      return { ui: { ...ui, dialog: { ...dialog, problem: `${read.problem} ${read.fix}` } } };
-    const log = { ...ui.log, search: line.text };
-    return {
-      ui: { ...closed, log: { ...log, seek: seekOf('pattern', line.text, { from: startOf(ui, at), direction: 1 }) } },
-    };
-  }
-  const edited = editLine(line, key);
-  if (edited === null) return refuse(ui, `${key} does nothing here; Enter searches, Esc cancels.`);
-  const isPattern = readLogPattern(edited.text).kind === 'pattern';
-  const log = isPattern ? { ...ui.log, search: edited.text } : ui.log;
-  return { ui: { ...ui, log, dialog: { kind: 'search', line: edited, before, problem: null } } };
+/** A search for a pattern, from the line found last or from the first on the screen. */
+export function searchFrom(ui: UiState, at: KeyContext, pattern: string): LogSeek {
+  return seekOf('pattern', pattern, { from: startOf(ui, at), direction: 1 });
 }
 
 /** Esc while something is searched for. Null: nothing is. */

@@ -6,7 +6,8 @@ import type { LogPage } from '../../widgets/log/log-page.js';
 import type { OpenPane } from '../../state/ui-state.js';
 import { attemptLines } from './attempts-pane.js';
 import type { Branch, RunNode, TreeNode } from '../../model/branch-index.js';
-import { chartSection, type Detail, sharedLegend } from '../../widgets/chart/chart-section.js';
+import { chartWall, type Wall, wallPage } from '../../widgets/chart/chart-wall.js';
+import { filteredMetrics, wallPosition } from '../../state/wall-choice.js';
 import { configLines } from './config-pane.js';
 import { detailHeading } from '../../widgets/detail-heading.js';
 import { logPane } from '../../widgets/log/log-pane.js';
@@ -28,10 +29,10 @@ export type RunFiles = {
 };
 
 /** Everything the screen is drawn from. */
-export type OpenModel = RunFiles & Pick<WindowModel, 'ui' | 'rows' | 'index' | 'now' | 'detail' | 'varying'>;
+export type OpenModel = RunFiles & Pick<WindowModel, 'ui' | 'rows' | 'index' | 'now' | 'detail' | 'varying' | 'metric'>;
 
-export function openModel({ ui, rows, index, now, detail, varying }: WindowModel, files: RunFiles): OpenModel {
-  return { ui, rows, index, now, detail, varying, ...files };
+export function openModel({ ui, rows, index, now, detail, varying, metric }: WindowModel, files: RunFiles): OpenModel {
+  return { ui, rows, index, now, detail, varying, metric, ...files };
 }
 
 /** The selection on the whole screen: its charts, its log, its configuration and its attempts, as many as there is room for. */
@@ -52,7 +53,7 @@ export function openScreen(model: OpenModel, width: number, height: number): Lin
   return [...heading, ...charts, ...lower].map((line) => fitLine(line, width));
 }
 
-/** The pane in use: its columns and rows, and how many lines it has. Null: it is not on the screen. */
+/** The pane in use: its columns and rows, and how many lines it has; of charts, how many are seen and how many there are. Null: it is not on the screen. */
 export function openFocus(
   model: OpenModel,
   width: number,
@@ -62,7 +63,17 @@ export function openFocus(
   if (node === undefined) return null;
   const { layout } = openParts(node, model, width, height);
   const room = focusedRoom(layout, focusOf(model, node));
-  return room === null ? null : { width: room.width, height: room.height, length: paneLength(node, model, room) };
+  if (room === null) return null;
+  const seen = room.pane === 'charts' ? wallPage(wallOf(model), room) : room.height;
+  return { width: room.width, height: seen, length: paneLength(node, model, room) };
+}
+
+/** The metrics that the filter leaves, and which of them is marked. */
+export function wallOf({ detail, ui, metric }: Pick<WindowModel, 'detail' | 'ui' | 'metric'>): Wall {
+  const { filter, isZoomed } = ui.wall;
+  const metrics = filteredMetrics(detail.metrics, filter);
+  const at = wallPosition(metrics, ui.wall, metric);
+  return { metrics, chartOf: detail.chartOf, setting: detail, at, isZoomed, filter, of: detail.metrics.length };
 }
 
 /** A group has no panes but its charts and its runs. */
@@ -85,7 +96,7 @@ function openParts(
   const content = {
     kind: node.kind === 'run' ? ('run' as const) : ('group' as const),
     focus,
-    hasCharts: model.detail.charts.length > 0 || !model.detail.isLoaded,
+    hasCharts: model.detail.metrics.length > 0 || !model.detail.isLoaded,
     rows: node.kind === 'run' ? Math.max(1, node.run.attempt) : node.runs.length,
   };
   const kept = height < 12 ? heading.slice(0, 2) : heading;
@@ -112,14 +123,14 @@ function drawPane(node: TreeNode, model: OpenModel, room: PaneRoom, focus: OpenP
 
 function groupPane(branch: Branch, model: OpenModel, { pane, width, height }: PaneRoom): Line[] {
   const top = offsetOf(model, pane, 'log');
-  if (pane === 'charts') return chartGrid(model.detail, { width, height, first: offsetOf(model, pane, pane) });
+  if (pane === 'charts') return chartWall(wallOf(model), { width, height });
   return runTable(branch, model, { width, height, top });
 }
 
 function runPane(node: RunNode, model: OpenModel, room: PaneRoom): Line[] {
   const { pane, width, height } = room;
   const top = offsetOf(model, pane, pane);
-  if (pane === 'charts') return chartGrid(model.detail, { width, height, first: top });
+  if (pane === 'charts') return chartWall(wallOf(model), { width, height });
   if (pane === 'log') return logPane(shownLog(node.run, model), { width, height });
   return textPane(pane, textLines(node.run, model, room), { width, height, top });
 }
@@ -150,11 +161,10 @@ function textPane(title: string, lines: readonly Line[], { width, height, top }:
   return [sectionRule(title, below > 0 ? [span(`${below} below`, 'faint')] : [], width), ...shown];
 }
 
-/** Lines of a pane: one more than a page of them can be scrolled past. Charts count one by one. */
+/** Lines of a pane: one more than a page of them can be scrolled past. */
 function paneLength(node: TreeNode, model: OpenModel, room: PaneRoom): number {
-  const { pane, width, height } = room;
-  const page = height - 1;
-  if (pane === 'charts') return page + lastFirst(model.detail.charts.length, width, height);
+  const { pane } = room;
+  if (pane === 'charts') return wallOf(model).metrics.length;
   if (node.kind !== 'run') return node.runs.length + 1;
   return pane === 'log' ? 0 : textLines(node.run, model, room).length;
 }
@@ -189,59 +199,6 @@ function tableRow(run: RunSummary, keys: readonly string[], nameWidth: number, n
   ];
 }
 
-const gap = 2;
-/** A chart smaller than this says less than its numbers. */
-const least = { width: 44, height: 8 };
-
-/** Charts beside and below each other: as many as can be read, from `first` on. At most `height` lines. */
-function chartGrid(detail: Detail, { width, height, first }: { width: number; height: number; first: number }): Line[] {
-  const { columns, rows } = gridOf(detail.charts.length, width, height);
-  const shown = detail.charts
-    .slice(Math.min(first, lastFirst(detail.charts.length, width, height)))
-    .slice(0, columns * rows);
-  if (shown.length === 0) {
-    return [[span(detail.isLoaded ? 'No metrics have been written yet.' : 'reading…', 'faint')]];
-  }
-  return Array.from({ length: rows }, (_, row) => {
-    const from = Math.floor((row * height) / rows);
-    const to = Math.floor(((row + 1) * height) / rows);
-    const inRow = shown.slice(row * columns, (row + 1) * columns);
-    // The last row may have fewer charts: they take its whole width.
-    const each = Math.floor((width - gap * (inRow.length - 1)) / Math.max(1, inRow.length));
-    return chartRow(inRow, detail, { width: each, height: to - from });
-  }).flat();
-}
-
-/** The last chart that may be the first one shown: from it on all are seen. */
-function lastFirst(count: number, width: number, height: number): number {
-  const { columns, rows } = gridOf(count, width, height);
-  return Math.max(0, count - columns * rows);
-}
-
-/** As many charts as there are if they can be read; else as many as can, in whole columns and rows. */
-function gridOf(count: number, width: number, height: number): { columns: number; rows: number } {
-  const mostColumns = Math.max(1, Math.floor((width + gap) / (least.width + gap)));
-  const mostRows = Math.max(1, Math.floor(height / least.height));
-  const rows = Math.min(mostRows, Math.ceil(Math.max(1, count) / mostColumns));
-  const columns = Math.min(mostColumns, Math.ceil(Math.max(1, count) / rows));
-  return { columns, rows };
-}
-
-function chartRow(
-  charts: Detail['charts'],
-  detail: Detail,
-  { width, height }: { width: number; height: number },
-): Line[] {
-  const legend = sharedLegend(charts, detail, width, height);
-  const drawn = charts.map((data) => chartSection(data, detail, { width, height, legend }));
-  return Array.from({ length: height }, (_, row): Line =>
-    drawn.flatMap((lines, column) => [
-      ...(column > 0 ? [span(' '.repeat(gap))] : []),
-      ...fitLine(lines[row] ?? [], width),
-    ]),
-  );
-}
-
 /** A part of the open screen. */
 type PaneRoom = { readonly pane: OpenPane; readonly width: number; readonly height: number };
 
@@ -271,8 +228,8 @@ export function openLayout(content: OpenContent, width: number, height: number):
     const room = { pane: focus, width, height };
     return focus === 'charts' ? { charts: room, lower: [] } : { charts: null, lower: [[room]] };
   }
-  const share = focus === 'charts' ? 0.64 : 0.5;
-  const wanted = hasCharts || focus === 'charts' ? Math.floor(height * share) : 0;
+  if (focus === 'charts') return { charts: { pane: focus, width, height }, lower: [] };
+  const wanted = hasCharts ? Math.floor(height * 0.5) : 0;
   // A group of few runs leaves its room to the charts.
   const above = content.kind === 'group' && wanted > 0 ? Math.max(wanted, height - content.rows - 2) : wanted;
   const charts = above === 0 ? null : { pane: 'charts' as const, width, height: above };

@@ -1,4 +1,4 @@
-import { type Line, span, type Span, type Tone } from '../span.js';
+import { type Background, type Line, span, type Span, type Tone } from '../span.js';
 
 /** Bits of the eight dots of a braille character, by row and column of the dot. */
 const dotBits = [
@@ -14,9 +14,24 @@ export type Dot = { readonly column: number; readonly row: number };
 /** Characters laid over the picture where nothing is drawn: a rule down one column of characters. */
 export type Rule = { readonly column: number; readonly glyph: string; readonly tone: Tone };
 
+/** The tone and the background of the band around a line of some tone: they have the same names. */
+type Band = Extract<Tone, Background>;
+
+const curveTone = /^curve(\d)$/;
+
+function bandOf(tone: Tone): Band {
+  return tone.replace(curveTone, 'band$1') === tone ? 'band' : (tone.replace('curve', 'band') as Band);
+}
+
+/** All eight dots. */
+const full = 0xff;
+/** What a cell is filled with that lies in a band as a whole. */
+const shade = '░';
+
 /**
  * A drawing of 2 × 4 dots per character, in layers. A character shows the topmost layer that has a dot in it, in the tone
- * of the last dot set there; so a line stays sharp before what lies behind it. What is outside of the picture is cut off.
+ * of the last dot set there; so a line stays sharp before what lies behind it. Bands lie behind all layers, as a background
+ * where a line goes through them. What is outside of the picture is cut off.
  */
 export class BrailleCanvas {
   readonly columns: number;
@@ -25,7 +40,11 @@ export class BrailleCanvas {
   readonly #layers: Uint8Array;
   readonly #tones: Tone[];
   readonly #glyphs = new Map<number, string>();
+  /** Dots of a cell that a band covers, and the last band there. */
+  readonly #shaded: Uint8Array;
+  readonly #bands: Band[];
   #layer = 0;
+  #pattern = solid;
 
   constructor(columns: number, rows: number) {
     this.columns = columns;
@@ -33,6 +52,25 @@ export class BrailleCanvas {
     this.#bits = new Uint8Array(columns * rows);
     this.#layers = new Uint8Array(columns * rows);
     this.#tones = new Array<Tone>(columns * rows).fill('plain');
+    this.#shaded = new Uint8Array(columns * rows);
+    this.#bands = new Array<Band>(columns * rows).fill('band');
+  }
+
+  /** Lines from now on have dots only in those of eight columns whose bits are set: dashes that go on in step. */
+  dash(pattern: number): void {
+    this.#pattern = pattern;
+  }
+
+  /** Fills a band around a line of that tone at dot column `x`, from dot row `from` to `to`, both included. */
+  fill(x: number, from: number, to: number, tone: Tone): void {
+    if (x < 0 || x >= this.columns * 2) return;
+    const band = bandOf(tone);
+    const bottom = Math.min(this.rows * 4 - 1, to);
+    for (let y = Math.max(0, from); y <= bottom; y++) {
+      const cell = (y >> 2) * this.columns + (x >> 1);
+      this.#shaded[cell]! |= dotBits[y & 3]![x & 1]!;
+      this.#bands[cell] = band;
+    }
   }
 
   /** What is drawn from now on lies before all that was drawn. */
@@ -63,7 +101,7 @@ export class BrailleCanvas {
 
   /** A vertical stroke at dot column `x` from dot row `from` to `to`, both included. */
   stroke(x: number, from: number, to: number, tone: Tone): void {
-    if (x < 0 || x >= this.columns * 2) return;
+    if (x < 0 || x >= this.columns * 2 || ((this.#pattern >> (x & 7)) & 1) === 0) return;
     const top = Math.max(0, Math.min(from, to));
     const bottom = Math.min(this.rows * 4 - 1, Math.max(from, to));
     for (let y = top; y <= bottom; y++) this.#set((y >> 2) * this.columns + (x >> 1), dotBits[y & 3]![x & 1]!, tone);
@@ -88,7 +126,7 @@ export class BrailleCanvas {
     if (column < 0 || row < 0 || column + length > this.columns || row >= this.rows) return false;
     const start = row * this.columns + column;
     for (let cell = start; cell < start + length; cell++) {
-      if (this.#bits[cell] !== 0 || this.#glyphs.has(cell)) return false;
+      if (this.#bits[cell] !== 0 || this.#shaded[cell] !== 0 || this.#glyphs.has(cell)) return false;
     }
     return true;
   }
@@ -102,24 +140,27 @@ export class BrailleCanvas {
     });
   }
 
-  /** One row of characters, neighbours of one tone in one span. */
+  /** One row of characters, neighbours of one look in one span. */
   row(row: number, rule: Rule | null = null): Line {
     const spans: Span[] = [];
     const start = row * this.columns;
-    let text = '';
-    let tone: Tone = 'plain';
+    let [text, tone, ground]: [string, Tone, Background] = ['', 'plain', 'none'];
+    const flush = (): void => {
+      if (text !== '') spans.push(ground === 'none' ? span(text, tone) : { text, tone, ground });
+      text = '';
+    };
     for (let column = 0; column < this.columns; column++) {
-      const isRule = rule?.column === column && this.#isEmpty(start + column);
-      const glyph = isRule ? rule.glyph : this.#glyph(start + column);
-      const own: Tone = glyph === ' ' ? tone : isRule ? rule.tone : this.#tones[start + column]!;
-      if (own !== tone && text !== '') {
-        spans.push(span(text, tone));
-        text = '';
-      }
-      tone = own;
+      const cell = start + column;
+      const isRule = rule?.column === column && this.#isEmpty(cell);
+      const glyph = isRule ? rule.glyph : this.#glyph(cell);
+      const lies = this.#ground(cell);
+      const own: Tone = glyph === ' ' ? tone : isRule ? rule.tone : this.#tone(cell);
+      if (own !== tone || lies !== ground) flush();
+      [tone, ground] = [own, lies];
       text += glyph;
     }
-    return [...spans, span(text, tone)];
+    flush();
+    return spans;
   }
 
   #isEmpty(cell: number): boolean {
@@ -127,7 +168,34 @@ export class BrailleCanvas {
   }
 
   #glyph(cell: number): string {
+    const written = this.#glyphs.get(cell);
+    if (written !== undefined) return written;
     const bits = this.#bits[cell]!;
-    return this.#glyphs.get(cell) ?? (bits === 0 ? ' ' : String.fromCharCode(0x2800 + bits));
+    if (bits !== 0) return String.fromCharCode(0x2800 + bits);
+    const shaded = this.#shaded[cell]!;
+    return shaded === 0 ? ' ' : shaded === full ? shade : String.fromCharCode(0x2800 + shaded);
   }
+
+  #tone(cell: number): Tone {
+    return this.#bits[cell] !== 0 || this.#glyphs.has(cell) ? this.#tones[cell]! : this.#bands[cell]!;
+  }
+
+  /** That of the band, where all of it lies there, or the half of what a line goes through. */
+  #ground(cell: number): Background {
+    const shaded = this.#shaded[cell]!;
+    const isBand = this.#bits[cell] === 0 ? shaded === full : dotsIn(shaded) >= 4;
+    return isBand ? this.#bands[cell]! : 'none';
+  }
+}
+
+/** Dashes of lines, as `BrailleCanvas.dash` takes them. */
+export const solid = 0xff;
+export const dashed = 0x1f;
+export const dotted = 0x55;
+export const dashDotted = 0x4f;
+
+function dotsIn(bits: number): number {
+  let count = 0;
+  for (let left = bits; left !== 0; left &= left - 1) count++;
+  return count;
 }

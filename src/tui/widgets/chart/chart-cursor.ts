@@ -1,3 +1,4 @@
+import { resultsOf } from '../../../analysis/seed-statistics.js';
 import type { ChartChoice } from '../../state/chart-choice.js';
 import type { Series } from '../../state/port.js';
 import type { Curve } from './chart-look.js';
@@ -12,24 +13,47 @@ export function cursorX(curves: readonly Curve[], choice: ChartChoice): number |
   return whole === null ? null : valueAt(whole, choice.cursor!);
 }
 
-/** What a strand has at some x. `runs`: how many it speaks for there. */
-export type Reading = { readonly value: number; readonly low: number; readonly high: number; readonly runs: number };
+/**
+ * What a strand has at some x, or at its end. `value` NaN: what is there is no number. `runs`: how many it speaks for,
+ * `carried` of them by the value they ended with, of `of` that are drawn as one. `nan` and `infinite`: runs whose value
+ * is no number.
+ */
+export type Reading = {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  readonly runs: number;
+  readonly carried: number;
+  readonly of: number;
+  readonly nan: number;
+  readonly infinite: number;
+};
+
+/** Of a single run. */
+function alone(value: number): Reading {
+  const { finite, nan, infinite } = resultsOf([value]);
+  return { value, low: Number.NaN, high: Number.NaN, runs: finite.length, carried: 0, of: 1, nan, infinite };
+}
 
 /** The reading at `x`, on the line between the points around it; null beyond the ends, in gaps, and where x has no order. */
 export function readingAt({ whole, seeds, isRising }: ChartSeries, x: number): Reading | null {
   if (!isRising || whole.x.length === 0) return null;
   const value = valueNear(whole, x);
   if (value === null) return null;
-  if (seeds === null) return { value, low: Number.NaN, high: Number.NaN, runs: 1 };
+  if (seeds === null) return alone(value);
   const cell = Math.min(whole.x.length - 1, lowerBound(whole.x, x, 0));
-  return { value, low: seeds.low[cell]!, high: seeds.high[cell]!, runs: seeds.counts[cell]! };
+  const carried = seeds.carried[cell]!;
+  const [low, high] = [seeds.low[cell]!, seeds.high[cell]!];
+  return { value, low, high, runs: seeds.counts[cell]! + carried, carried, of: seeds.runs, nan: 0, infinite: 0 };
 }
 
-/** What the legend says without a cursor: the last value; of seeds what stands for the last value of each. */
-export function lastReading({ whole, seeds }: ChartSeries): Reading | null {
-  if (seeds !== null) return { ...seeds.last, value: seeds.last.middle, runs: seeds.runs };
-  const value = lastValue(whole);
-  return Number.isNaN(value) ? null : { value, low: Number.NaN, high: Number.NaN, runs: 1 };
+/** What the legend says without a cursor: the last value written; of seeds what stands for those of each. */
+export function lastReading({ whole, raw, seeds }: ChartSeries): Reading | null {
+  if (seeds === null) return whole.y.length === 0 ? null : alone(lastValue(raw ?? whole, whole));
+  const { last, results } = seeds;
+  const { finite, nan, infinite } = results;
+  const runs = { runs: finite.length, carried: 0, of: seeds.runs, nan, infinite };
+  return { value: last.middle, low: last.low, high: last.high, ...runs };
 }
 
 function valueNear({ x, y }: Series, at: number): number | null {

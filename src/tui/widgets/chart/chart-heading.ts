@@ -33,9 +33,24 @@ export function chartHeading(title: ChartTitle, curves: readonly Curve[], look: 
   return sectionRule(shown, words, width);
 }
 
+/** How charts are drawn, in words, for charts that have a heading in common. */
+export function chartNotes(
+  title: Omit<ChartTitle, 'metric'>,
+  curves: readonly Curve[],
+  look: ChartLook,
+  width: number,
+): Line {
+  return right(pieces(title, curves, look, width));
+}
+
 type Piece = Span & { readonly short: string };
 
-function pieces({ xKey, note }: ChartTitle, curves: readonly Curve[], look: ChartLook, width: number): Piece[] {
+function pieces(
+  { xKey, note }: Omit<ChartTitle, 'metric'>,
+  curves: readonly Curve[],
+  look: ChartLook,
+  width: number,
+): Piece[] {
   const leftOut = strandingOf(curves, width, look)?.leftOut ?? { x: 0, y: 0 };
   const { choice } = look;
   const found = [
@@ -43,6 +58,7 @@ function pieces({ xKey, note }: ChartTitle, curves: readonly Curve[], look: Char
     leftOut.x > 0 ? piece(`${leftOut.x} at x ≤ 0 left out`, `${leftOut.x} x ≤ 0`, 'warn') : null,
     note === null ? null : piece(note, note, 'faint'),
     ...choicePieces(choice),
+    endedPiece(curves, look, width),
     piece(xKey, lastPart(xKey), 'faint'),
   ];
   return found.filter((one) => one !== null);
@@ -53,11 +69,21 @@ function choicePieces(choice: ChartChoice): (Piece | null)[] {
   const part = zoom === null ? '' : `${percent(zoom.from)}–${percent(zoom.to)} %`;
   return [
     zoom === null ? null : piece(`zoom ${part}`, part, 'accent'),
-    spread === 'each' ? null : piece(spreadNames[spread], spread === 'band' ? '95 %' : spread, 'faint'),
+    spread === 'each' ? null : piece(spreadNames[spread], shortSpreads[spread], 'faint'),
     smoothing === 0 ? null : piece(`smoothed ${smoothing}`, `~${smoothing}`, 'faint'),
     isClipped ? piece('outliers cut', 'cut', 'faint') : null,
     logPiece(choice),
   ];
+}
+
+const shortSpreads = { std: 'std', band: '95 %', range: 'min–max', median: 'median', iqm: 'iqm' };
+
+/** What is done with runs that ended before the others; null where that makes no difference. */
+function endedPiece(curves: readonly Curve[], look: ChartLook, width: number): Piece | null {
+  const strands = strandingOf(curves, width, look)?.strands ?? [];
+  if (!strands.some(({ seeds }) => seeds?.hasEndedEarly)) return null;
+  const word = look.choice.carriesEnded ? 'carried' : 'left out';
+  return piece(`ended runs ${word}`, `ended ${word}`, 'faint');
 }
 
 function logPiece({ isLogX, isLogY }: ChartChoice): Piece | null {

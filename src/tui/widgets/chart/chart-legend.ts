@@ -1,3 +1,5 @@
+import { mean } from '../../../analysis/statistics.js';
+import { notFiniteText, resultsOf } from '../../../analysis/seed-statistics.js';
 import type { ChartChoice, Spread } from '../../state/chart-choice.js';
 import { Memo } from '../../../base/memo.js';
 import { cursorX, lastReading, type Reading, readingAt } from './chart-cursor.js';
@@ -6,7 +8,7 @@ import { strandingOf } from './chart-plot.js';
 import type { ChartSeries } from './chart-series.js';
 import { flow } from '../parameters.js';
 import { narrowNumber } from '../../../text/numbers.js';
-import { type Line, span } from '../span.js';
+import { type Line, span, type Span } from '../span.js';
 import { exactSeconds, exactTime } from './time-ticks.js';
 
 /** What the colours mean and the last values of the lines, or those at the cursor; one entry per label, at most `height` lines. Computed once. */
@@ -34,6 +36,35 @@ function readOff(curves: readonly Curve[], look: ChartLook, width: number, heigh
   return flow([...place, ...entries], width, height);
 }
 
+/** What the colours mean, in one line that holds for all charts of the same runs; none where no curve has a name. */
+export function labelLines(curves: readonly Curve[], look: ChartLook, width: number): Line[] {
+  const entries = entriesOf(strandingOf(curves, width, look)?.strands ?? [], false);
+  return flow(
+    entries.map(({ strand }): Line => [span('━ ', strand.tone), span(strand.label, 'plain')]),
+    width,
+    1,
+  );
+}
+
+/** What all curves that are not in the background have come to, or have at the cursor: one value, or the lowest and the highest. */
+export function wholeReading(curves: readonly Curve[], look: ChartLook, width: number): Line {
+  const strands = (strandingOf(curves, width, look)?.strands ?? []).filter(({ tone }) => tone !== 'faint');
+  const x = cursorX(curves, look.choice);
+  const readings = strands.flatMap((one) => (x === null ? lastReading(one) : readingAt(one, x)) ?? []);
+  const [only] = readings;
+  if (only === undefined) return [];
+  if (readings.length === 1)
+    return strands[0]!.seeds === null ? [valueSpan(only.value)] : together(only, look.choice.spread).slice(1);
+  const values = readings.map(({ value }) => value).filter(Number.isFinite);
+  const counts = {
+    nan: readings.reduce((sum, { nan }) => sum + nan, 0),
+    infinite: readings.reduce((sum, { infinite }) => sum + infinite, 0),
+  };
+  if (values.length === 0) return notFinite(counts);
+  const [low, high] = [Math.min(...values), Math.max(...values)].map(narrowNumber);
+  return [span(low === high ? low! : `${low}–${high}`, 'value'), ...beside(counts)];
+}
+
 type Entry = { strand: ChartSeries; others: ChartSeries[] };
 
 /** Curves of one label have one colour and one entry. What has no name is in the legend only to be read off. */
@@ -50,19 +81,51 @@ function entriesOf(strands: readonly ChartSeries[], withNameless: boolean): Entr
 
 function single(readings: readonly (Reading | null)[]): Line {
   const known = readings.flatMap((reading) => (reading === null ? [] : [reading.value]));
-  if (known.length === 0) return [span('–', 'dim')];
-  return [span(narrowNumber(known.reduce((sum, value) => sum + value, 0) / known.length), 'value')];
+  const [only] = known;
+  if (only === undefined) return [span('–', 'dim')];
+  if (known.length === 1) return [valueSpan(only)];
+  const results = resultsOf(known);
+  const middle = mean(results.finite);
+  return middle === null ? notFinite(results) : [valueSpan(middle), ...beside(results)];
+}
+
+function valueSpan(value: number): Span {
+  return span(narrowNumber(value), Number.isFinite(value) ? 'value' : 'bad');
+}
+
+type Counts = Parameters<typeof notFiniteText>[0];
+
+/** How many runs have a value that is no number, said alone. */
+function notFinite(counts: Counts): Line {
+  return [span(notFiniteText(counts), 'bad')];
+}
+
+/** The same behind what stands for the others; nothing where all are numbers. */
+function beside(counts: Counts): Line {
+  return notFiniteText(counts) === '' ? [] : [span(' · ', 'dim'), ...notFinite(counts)];
 }
 
 function together(reading: Reading | null, spread: Spread): Line {
   if (reading === null) return [span('–', 'dim')];
-  const { value, low, high, runs } = reading;
-  const number = span(narrowNumber(value), 'value');
-  const count = span(`n=${runs} `, 'dim');
-  if (Number.isNaN(low)) return [count, number];
-  const band =
-    spread === 'iqm' ? ` [${narrowNumber(low)}–${narrowNumber(high)}]` : ` ±${narrowNumber((high - low) / 2)}`;
-  return [count, number, span(band, 'dim')];
+  const { value, low, high } = reading;
+  if (reading.runs === 0) return notFinite(reading);
+  const number = [span(`${runsText(reading)} `, 'dim'), valueSpan(value)];
+  return [...number, ...(Number.isNaN(low) ? [] : [bandSpan({ low, high }, spread)]), ...beside(reading)];
+}
+
+/** `n=15`, `n=12 of 15` where some have no value there, `n=15, 3 ended` where some are carried. */
+function runsText({ runs, carried, of, nan, infinite }: Reading): string {
+  if (carried > 0) return `n=${runs}, ${carried} ended`;
+  return runs + nan + infinite < of ? `n=${runs} of ${of}` : `n=${runs}`;
+}
+
+/** Around a mean the two sides are alike, and said once. */
+function bandSpan({ low, high }: Pick<Reading, 'low' | 'high'>, spread: Spread): Span {
+  const isAround = spread === 'std' || spread === 'band';
+  return span(
+    isAround ? ` ±${narrowNumber((high - low) / 2)}` : ` [${narrowNumber(low)}–${narrowNumber(high)}]`,
+    'dim',
+  );
 }
 
 function xText(x: number, unit: XUnit): string {
@@ -75,5 +138,7 @@ export const spreadNames: Record<ChartChoice['spread'], string> = {
   each: 'each seed',
   std: 'mean ± std',
   band: 'mean, 95 % band',
+  range: 'mean, min–max',
+  median: 'median, quartiles',
   iqm: 'IQM, quartiles',
 };

@@ -10,6 +10,8 @@ export type Curve = {
   readonly series: Series;
   /** What the seeds of one setting have in common: curves of one name may be drawn as one. None: always by itself. */
   readonly setting?: string | undefined;
+  /** Whether the run has ended: nothing will come behind its last point. */
+  readonly isOver?: boolean;
 };
 
 /** A line that theory gives: `value`, or `value` times x. */

@@ -1,8 +1,8 @@
 import type { Series } from '../../state/port.js';
-import { BrailleCanvas } from './braille-canvas.js';
+import { BrailleCanvas, dotted, solid } from './braille-canvas.js';
 import type { ChartLook, Reference } from './chart-look.js';
 import { Ruler, type Scale, valueAt } from './chart-scale.js';
-import type { ChartSeries, Seeds } from './chart-series.js';
+import { type ChartSeries, type Seeds, stretchesOf } from './chart-series.js';
 import type { Tone } from '../span.js';
 
 /** Both axes, and the size of the picture in characters. */
@@ -23,11 +23,21 @@ export function drawPicture(
   const inFront = strands.filter(({ tone }) => tone !== 'faint');
   for (const layer of [strands.filter(({ tone }) => tone === 'faint'), inFront]) {
     canvas.raise();
-    for (const { line, isRising, tone } of layer) drawSeries(canvas, frame, { series: line, isRising }, tone);
+    for (const strand of layer) drawLine(canvas, frame, strand);
   }
   if (choice.isClipped) for (const { line, tone } of strands) markOutside(canvas, frame, line, tone);
   drawReferences(canvas, frame, references);
   return canvas;
+}
+
+/** Dotted where it does not speak for all of its runs. */
+function drawLine(canvas: BrailleCanvas, frame: Frame, { line, isRising, tone, seeds }: ChartSeries): void {
+  const { whole, part } = seeds === null ? { whole: line, part: null } : stretchesOf(seeds);
+  drawSeries(canvas, frame, { series: whole, isRising }, tone);
+  if (part === null) return;
+  canvas.dash(dotted);
+  drawSeries(canvas, frame, { series: part, isRising }, tone);
+  canvas.dash(solid);
 }
 
 /** Where points lie among the dots. */
@@ -81,7 +91,7 @@ function drawSeries(
   if (!Number.isNaN(at)) canvas.stroke(at, Math.round(top), Math.round(bottom), tone);
 }
 
-/** Every second dot of every second column between the edges: a shade of the line's own tone that leaves other lines to be seen. */
+/** Between the edges, where there are two or more runs. */
 function drawBand(canvas: BrailleCanvas, frame: Frame, { line, low, high }: Seeds, tone: Tone): void {
   const place = new Place(frame);
   const { bottom } = place;
@@ -90,10 +100,7 @@ function drawBand(canvas: BrailleCanvas, frame: Frame, { line, low, high }: Seed
     // A lower edge that a logarithmic axis has no place for lies below the picture.
     const base = frame.y.isLog && low[index]! <= 0 ? bottom : place.row(low[index]!);
     if (Number.isNaN(top) || Number.isNaN(base)) continue;
-    const column = place.column(line.x[index]!);
-    for (let row = Math.max(0, Math.ceil(top)); row <= Math.min(bottom, Math.floor(base)); row++) {
-      if ((column + 2 * (row & 1)) % 4 === 0) canvas.dot(column, row, tone);
-    }
+    canvas.fill(place.column(line.x[index]!), Math.ceil(top), Math.floor(base), tone);
   }
 }
 

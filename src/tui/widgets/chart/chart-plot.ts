@@ -1,4 +1,5 @@
 import type { BrailleCanvas } from './braille-canvas.js';
+import { countsRow } from './chart-counts.js';
 import { type Mark, xMarksOf, yMarksOf } from './chart-marks.js';
 import { type ChartLook, type Curve, lookKey } from './chart-look.js';
 import { drawPicture } from './chart-picture.js';
@@ -24,6 +25,8 @@ export type Plot = {
   readonly xMarks: readonly Mark[];
   readonly yMarks: readonly Mark[];
   readonly picture: BrailleCanvas;
+  /** Below the x axis, as wide as the picture: of how many runs the lines speak where; null: the same everywhere. */
+  readonly counts: string | null;
 };
 
 /** Lines of a chart of that width; null when no point can be drawn. Computed once for one list of curves. */
@@ -55,8 +58,12 @@ export function plotOf(curves: readonly Curve[], width: number, height: number, 
 const strandings = new Memo<readonly Curve[], Stranding | null>(2);
 const plots = new Memo<readonly Curve[], Plot | null>(2);
 
+/** A lower chart has no row to spare for the numbers of runs. */
+const leastForCounts = 8;
+
 function draw({ x, strands }: Stranding, width: number, height: number, look: ChartLook): Plot | null {
-  const rows = height - 2;
+  const counts = height < leastForCounts ? null : countsRow(strands, width);
+  const rows = height - (counts === null ? 2 : 3);
   const y = rows < 2 ? null : yScaleOf(strands, x, look.choice, look.references);
   if (y === null) return null;
   const yMarks = yMarksOf(y, rows);
@@ -64,5 +71,7 @@ function draw({ x, strands }: Stranding, width: number, height: number, look: Ch
   const columns = width - labelWidth - 1;
   if (columns < 8) return null;
   const picture = drawPicture(strands, { x, y, columns, rows }, look);
-  return { x, y, labelWidth, yMarks, xMarks: xMarksOf(x, columns, look.xUnit), picture };
+  const row = counts === null ? null : (countsRow(strands, columns) ?? ' '.repeat(columns));
+  const xMarks = xMarksOf(x, columns, look.xUnit);
+  return { x, y, labelWidth, yMarks, xMarks, picture, counts: row };
 }

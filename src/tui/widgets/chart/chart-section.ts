@@ -9,6 +9,9 @@ import type { Line } from '../span.js';
 export type Detail = {
   /** The chosen metric first. */
   readonly charts: readonly ChartData[];
+  /** All metrics that have been written, in the order of the wall of charts, and the chart of each. */
+  readonly metrics: readonly string[];
+  readonly chartOf: (metric: string) => ChartData;
   readonly xKey: string;
   readonly xUnit: XUnit;
   /** How they are drawn. */
@@ -58,7 +61,8 @@ export function sharedLegend(
   );
 }
 
-function lookOf({ metric, references }: ChartData, { choice, xUnit, isLoaded }: ChartSetting): ChartLook {
+/** How the chart of a metric is drawn. */
+export function lookOf({ metric, references }: ChartData, { choice, xUnit, isLoaded }: ChartSetting): ChartLook {
   const plain = plainLook(isLoaded ? `no values of ${metric} yet` : 'reading…');
   return {
     ...plain,

@@ -1,3 +1,4 @@
+import { type Centre, centreOf, type Results, resultsOf, type SeedSummary } from '../../../analysis/seed-statistics.js';
 import type { ChartChoice } from '../../state/chart-choice.js';
 import type { Series } from '../../state/port.js';
 import { factsOf } from './chart-facts.js';
@@ -6,7 +7,6 @@ import type { Scale } from './chart-scale.js';
 import { smooth } from './chart-smooth.js';
 import { type Aggregate, aggregate } from './chart-spread.js';
 import { thin } from './chart-thin.js';
-import { type Centre, centreOf } from './chart-statistics.js';
 import type { Tone } from '../span.js';
 
 /** One line of a chart: a run, or the seeds of a setting as one. */
@@ -26,9 +26,13 @@ export type ChartSeries = {
 };
 
 export type Seeds = Aggregate & {
-  /** Of the last value of each run, wherever it ended. */
+  /** What stands for the last values: of each run, wherever it ended, or of those at the end if ended runs are left out. */
   readonly last: Centre;
+  /** Runs that `last` speaks for: with a finite value, and without. */
+  readonly results: Results;
   readonly runs: number;
+  /** Whether some run ended before the others. */
+  readonly hasEndedEarly: boolean;
 };
 
 /** Of the x axis shown, and the cells on it that seeds are brought together in. */
@@ -41,12 +45,44 @@ export function chartSeriesOf(curves: readonly Curve[], choice: ChartChoice, roo
   return settingsOf(curves).map((members): ChartSeries => {
     const [first] = members;
     if (first === undefined || members.length === 1) return single(first!, choice, room);
-    const series = members.map((member) => smooth(member.series, choice.smoothing));
-    const last = centreOf(series.map(lastValue).filter(Number.isFinite), spread);
-    const seeds = { ...aggregate(series, room.x, room.cells, spread), last, runs: members.length };
+    const seeds = seedsOf(members, spread, choice, room);
     const label = first.label === '' ? '' : first.setting!;
     return { label, tone: first.tone, line: seeds.line, isRising: true, whole: seeds.line, raw: null, seeds };
   });
+}
+
+function seedsOf(curves: readonly Curve[], summary: SeedSummary, choice: ChartChoice, room: StrandRoom): Seeds {
+  const members = curves.map(({ series: raw, isOver }) => {
+    const series = smooth(raw, choice.smoothing);
+    return { series, last: lastValue(raw, series), isOver: isOver === true };
+  });
+  const furthest = Math.max(...members.map(({ series }) => endX(series)));
+  const isEarly = ({ series, isOver }: (typeof members)[number]): boolean => isOver && endX(series) < furthest;
+  const counted = choice.carriesEnded ? members : members.filter((member) => !isEarly(member));
+  const results = resultsOf(counted.map(({ last }) => last));
+  const carried = members.map(({ series, isOver }) => ({ series, isCarried: isOver && choice.carriesEnded }));
+  return {
+    ...aggregate(carried, room.x, room.cells, summary),
+    last: centreOf(results.finite, summary),
+    results,
+    runs: members.length,
+    hasEndedEarly: members.some(isEarly),
+  };
+}
+
+/** The line of some seeds in two: where all of them have a value, and the rest; null: there is no rest. They join. */
+export function stretchesOf({ line, counts, runs }: Seeds): { whole: Series; part: Series | null } {
+  if (!counts.some((count) => count > 0 && count < runs)) return { whole: line, part: null };
+  const { x, y } = line;
+  const isPart = (cell: number): boolean => counts[cell]! < runs;
+  const whole = y.map((value, cell) => (isPart(cell) ? Number.NaN : value));
+  // One cell more at either end, so that nothing is missing between the two.
+  const part = y.map((value, cell) => (isPart(cell) || isPart(cell - 1) || isPart(cell + 1) ? value : Number.NaN));
+  return { whole: { x, y: whole }, part: { x, y: part } };
+}
+
+function endX({ x }: Series): number {
+  return x.at(-1) ?? -Infinity;
 }
 
 /** Curves of one setting together. One without points says nothing; one that goes back in x has no place on a grid. */
@@ -61,9 +97,10 @@ function settingsOf(curves: readonly Curve[]): Curve[][] {
   return [...settings.values()];
 }
 
-/** The last value that is a number; NaN when none is. */
-export function lastValue({ y }: Series): number {
-  return y[y.findLastIndex(Number.isFinite)] ?? Number.NaN;
+/** What was written last, be it a number or not, or what `smoothed` makes of it; NaN when nothing was. */
+export function lastValue({ y }: Series, smoothed: Series): number {
+  const last = y.at(-1) ?? Number.NaN;
+  return Number.isFinite(last) ? (smoothed.y.at(-1) ?? last) : last;
 }
 
 function single({ label, tone, series }: Curve, choice: ChartChoice, { x }: StrandRoom): ChartSeries {

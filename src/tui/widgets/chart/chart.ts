@@ -24,7 +24,7 @@ export function chart(curves: readonly Curve[], width: number, height: number, l
     const edge = fitRight(label ?? '', plot.labelWidth) + (label === undefined ? '│' : '┤');
     return [span(edge, 'faint'), ...plot.picture.row(row, rule)];
   });
-  return [...body, ...xAxis(plot, cursor)];
+  return [...body, ...xAxis(plot, cursor), ...countsLine(plot)];
 }
 
 function cursorColumn(curves: readonly Curve[], { x, picture }: Plot, { choice }: ChartLook): number | null {
@@ -64,6 +64,11 @@ function xAxis({ xMarks, labelWidth, picture: { columns } }: Plot, cursor: numbe
     [span(`${' '.repeat(labelWidth)}└${rule.join('')}`, 'faint')],
     [span(fit(' '.repeat(labelWidth + 1) + numbers, labelWidth + 1 + columns), 'faint')],
   ];
+}
+
+/** The numbers of runs, with their sign where the y axis has its labels. */
+function countsLine({ counts, labelWidth }: Plot): Line[] {
+  return counts === null ? [] : [[span(`${fitRight('n', labelWidth)} ${counts}`, 'faint')]];
 }
 
 function emptyChart(width: number, height: number, why: string): Line[] {

@@ -27,6 +27,8 @@ export type ListWishes = {
   readonly columns: readonly ColumnId[] | null;
   readonly metric: string | null;
   readonly longest: number;
+  /** Whether that name comes before columns, up to half of the width. */
+  readonly isFullName?: boolean;
   readonly variety: () => VaryingParameters;
 };
 
@@ -44,7 +46,8 @@ const worth: readonly ColumnId[] = ['progress', 'time', 'left', 'trend', 'slot']
 /** What fits into `width` columns. The name gets most of what is over, then bar and sparkline. */
 export function listLayout(width: number, wishes: ListWishes): ListLayout {
   const wanted = wishes.columns ?? initialColumns;
-  const least = Math.min(nameWidths.most, Math.max(nameWidths.least, wishes.longest)) - gutter;
+  const most = wishes.isFullName === true ? Math.max(nameWidths.most, width >> 1) : nameWidths.most;
+  const least = Math.min(most, Math.max(nameWidths.least, wishes.longest)) - gutter;
   const sizes = new Map<ColumnId, number>();
   let room = width - gutter - least;
   for (const [id, size] of wantedSizes(wanted, wishes)) {
@@ -52,7 +55,7 @@ export function listLayout(width: number, wishes: ListWishes): ListLayout {
     room -= size + (sizes.has(id) ? 0 : 1);
     sizes.set(id, (sizes.get(id) ?? 0) + size);
   }
-  const toName = Math.min(room, Math.max(0, nameWidths.good - least));
+  const toName = Math.min(room, Math.max(0, Math.max(nameWidths.good, wishes.longest) - gutter - least));
   const { bar, spark } = shareOut(sizes, room - toName);
   const extra: Partial<Record<ColumnId, number>> = { progress: bar, trend: spark };
   const columns = wanted.flatMap((id): ListColumn[] => {

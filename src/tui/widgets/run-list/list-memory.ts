@@ -43,7 +43,8 @@ export class ListMemory {
 
   /** Keeps how the list looks now, if it looked otherwise before. */
   keepLook(ui: UiState): void {
-    const look = lookOf(ui);
+    // Failures are looked at for a while; the list is what is come back to.
+    const look = ui.beforeFailures ?? lookOf(ui);
     if (isSameLook(look, this.#last ?? plainLook)) return;
     this.#last = look;
     this.#keep();

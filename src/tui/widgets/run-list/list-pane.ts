@@ -9,16 +9,18 @@ import { markState } from '../../model/branch-facts.js';
 import type { Branch, RunNode, TreeNode } from '../../model/branch-index.js';
 import { countsLine } from '../counts-line.js';
 import { branchCell, type CellContext, percentOf, runCell } from './list-cells.js';
+import { failureHeading, failureRow } from './failure-row.js';
+import { listHeading, sortAt } from './list-heading.js';
 import { gutter, type ListColumn, type ListLayout, listLayout, percentWidth } from './list-columns.js';
 import { progressBar } from '../progress-bar.js';
 import { runReason } from '../../model/run-reason.js';
-import type { Sort } from '../../state/sort.js';
+import { isFlat } from '../../state/grouping.js';
+import type { SortBy } from '../../state/sort.js';
 import {
   columnsOf,
   ends,
   fit,
   fitLine,
-  fitRight,
   type Line,
   lineWidth,
   onBackground,
@@ -35,8 +37,20 @@ const measured = 200;
 
 /** The tree of groups and runs: a heading and `height - 1` rows, of which only those on the screen are computed. */
 export function listPane(model: WindowModel, width: number, height: number): Line[] {
-  const heading = listHeading(layoutFor(model, width), model.ui.sort);
-  return [fitLine(heading, width), ...listRows(model, width, height - 1)];
+  return [fitLine(headingOf(model, width, height - 1), width), ...listRows(model, width, height - 1)];
+}
+
+/** `height`: of the rows below it. */
+function headingOf(model: WindowModel, width: number, height: number): Line {
+  const { rows, index, ui } = model;
+  if (ui.grouping[0].kind === 'error') return failureHeading(width);
+  const position = rows.length > height ? { at: index + 1, of: rows.length } : null;
+  return listHeading(layoutFor(model, width), ui.sort, position);
+}
+
+/** What a click on the heading orders the runs by; null: nothing. `column`: of the list, from 0. */
+export function sortOfHeading(model: WindowModel, width: number, column: number): SortBy | null {
+  return model.ui.grouping[0].kind === 'error' ? null : sortAt(layoutFor(model, width), column);
 }
 
 /** The rows alone, for a small screen. */
@@ -65,8 +79,13 @@ function rowOf(node: TreeNode, model: WindowModel, layout: ListLayout): Line {
   }
   const isFolded = model.isFolded(node);
   const digit = node.kind === 'group' ? jumpNumber(model, node.key) : null;
-  return last.value([layout, isFolded, digit, marks], () =>
-    fitLine(branchRow(node, layout, { isFolded, digit, marks }), layout.total),
+  const place = { isFolded, digit, marks };
+  if (!node.isFailure)
+    return last.value([layout, isFolded, digit, marks], () => fitLine(branchRow(node, layout, place), layout.total));
+  const { now } = model;
+  const found = model.causeOf(node);
+  return last.value([layout, isFolded, digit, marks, now, found], () =>
+    failureRow(node, branchSign(node, place), found, { width: layout.total, now }),
   );
 }
 
@@ -76,8 +95,9 @@ const drawn = new WeakMap<TreeNode, Memoized<Line>>();
 function layoutFor({ rows, ui, metric, variety }: WindowModel, width: number): ListLayout {
   const longest = rows.slice(0, measured).reduce((most, node) => Math.max(most, nameWidth(node)), 0);
   const { columns } = ui;
-  return layouts.value(variety, JSON.stringify([width, longest, metric, columns]), () =>
-    listLayout(width, { columns, metric, longest, variety }),
+  const isFullName = isFlat(ui.grouping);
+  return layouts.value(variety, JSON.stringify([width, longest, metric, columns, isFullName]), () =>
+    listLayout(width, { columns, metric, longest, isFullName, variety }),
   );
 }
 
@@ -102,20 +122,6 @@ function emptyList({ ui, tally }: WindowModel, width: number, height: number): L
   return why.slice(0, height).map((text) => fitLine([span(`  ${text}`, 'dim')], width));
 }
 
-/** The words above the columns; the one the runs are ordered by stands out, with an arrow where it has room. */
-function listHeading({ name, columns }: ListLayout, sort: Sort): Line {
-  const arrow = sort.isReversed ? '↑' : '↓';
-  const byName = sort.by === 'name';
-  const first = span(fit(`   run${byName ? ` ${arrow}` : ''}`, name + 1), byName ? 'accent' : 'faint');
-  return [first, ...columns.flatMap((column) => [span(' '), word(column, sort, arrow)])];
-}
-
-function word({ id, heading, width, isRight }: ListColumn, sort: Sort, arrow: string): Line[number] {
-  const isOrdered = id === sort.by;
-  const text = isOrdered && textWidth(heading) < width ? `${heading}${arrow}` : heading;
-  return span(isRight ? fitRight(text, width) : fit(text, width), isOrdered ? 'accent' : 'faint');
-}
-
 /** How a group stands in the list. `digit`: the key that jumps to it, or null. */
 type BranchPlace = {
   readonly isFolded: boolean;
@@ -124,17 +130,26 @@ type BranchPlace = {
 };
 
 /** A group or subgroup: its runs in sum. */
-function branchRow(branch: Branch, layout: ListLayout, { isFolded, digit, marks }: BranchPlace): Line {
+function branchRow(branch: Branch, layout: ListLayout, place: BranchPlace): Line {
+  const [mark, ...sign] = branchSign(branch, place);
   const name = [
-    span(`${'  '.repeat(branch.depth)}${isFolded ? '▸' : '▾'} `, 'dim'),
-    span(digit === null ? '' : `${digit} `, 'faint'),
+    ...sign,
     span(branch.label, branch.kind === 'group' ? 'title' : 'strong'),
     span(branch.title === null ? '' : `  ${branch.title}`, 'dim'),
   ];
   const { columns } = layout;
   const head = columns.slice(0, headLength(columns));
   const rest = columns.slice(head.length);
-  return [markSign(markState(branch, marks)), ...headOf(branch.tally, name, layout.name, head), ...tail(branch, rest)];
+  return [mark!, ...headOf(branch.tally, name, layout.name, head), ...tail(branch, rest)];
+}
+
+/** Its mark, whether it is unfolded, and its digit. */
+function branchSign(branch: Branch, { isFolded, digit, marks }: BranchPlace): Line {
+  return [
+    markSign(markState(branch, marks)),
+    span(`${'  '.repeat(branch.depth)}${isFolded ? '▸' : '▾'} `, 'dim'),
+    span(digit === null ? '' : `${digit} `, 'faint'),
+  ];
 }
 
 /** How many columns after the name a group fills with its name, its progress and its counts as it likes. */
@@ -182,13 +197,19 @@ function tail(branch: Branch, columns: readonly ListColumn[]): Line {
   while (metric >= 0 && end < columns.length && cells[end] === null) end++;
   const width = columns.slice(after, end).reduce((sum, column) => sum + column.width + 1, 0);
   return columns.flatMap((column, index): Line => {
-    if (index === after && width > 0) return [span(fit(` ${deviationText(branch.tally)}`, width), 'dim')];
+    if (index === after && width > 0) return fitLine([span(' '), ...besideMean(branch.tally, width - 1)], width);
     return index > after && index < end ? [] : cell(cells[index]!, column);
   });
 }
 
-function deviationText({ metric }: Tally): string {
-  return metric === null || metric.count < 2 ? '' : `±${shortDeviation(metric.deviation)}`;
+/** How far the runs lie apart, and those whose value is no number: `±0.12 · 4 NaN`; where there is little room these alone. */
+function besideMean({ metric }: Tally, width: number): Line {
+  if (metric === null) return [];
+  const deviation = metric.count < 2 ? '' : `±${shortDeviation(metric.deviation)}`;
+  if (metric.notFinite === 0) return [span(deviation, 'dim')];
+  const broken = span(`${metric.notFinite} NaN`, 'bad');
+  const whole = [span(deviation === '' ? '· ' : `${deviation} · `, 'dim'), broken];
+  return lineWidth(whole) <= width ? whole : [broken];
 }
 
 /** Two digits that count are more than a handful of seeds can tell; one where it is small. */
@@ -243,10 +264,21 @@ function wordsOver(run: RunSummary, cells: readonly (Line | null)[], layout: Lis
   const { columns } = layout;
   const reason = runReason(run, now);
   if (reason === null) return run.state === 'done' ? doneWords(run, columns) : null;
+  if (run.state === 'paused') return pausedWords(reason, cells, columns);
   const stretch = longest(columns, (index) => isSoft(columns[index]!) || cells[index] === null);
   if (widthOf(columns, stretch) >= leastReason) return { ...reason, ...stretch };
   // Where there is little room a reason comes before all else; where a person chose other columns, they come first.
   return layout.isCramped ? { ...reason, from: 0, to: columns.length } : null;
+}
+
+/** How far a paused run has come is still worth its room: the words stand beside the bar. */
+function pausedWords(
+  reason: { readonly text: string; readonly tone: Tone },
+  cells: readonly (Line | null)[],
+  columns: readonly ListColumn[],
+): Words | null {
+  const stretch = longest(columns, (index) => columns[index]!.id !== 'progress' && cells[index] === null);
+  return widthOf(columns, stretch) >= 'paused'.length ? { ...reason, ...stretch } : null;
 }
 
 /** A full bar would say no more; how it ended may, where there is room for the whole of it. */

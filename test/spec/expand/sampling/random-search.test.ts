@@ -41,7 +41,7 @@ describe('runs that are drawn', () => {
   it('are all different, and a space that has fewer says so', () => {
     const plan = planOf(`${head}method: random\nrun_cap: 10\nparameters: {a: [1, 2], b: [x, y]}`);
     expect(plan.runs).toHaveLength(4);
-    expect(plan.notes).toEqual(['Group runs: of 10 points that were asked for, only 4 are different.']);
+    expect(plan.notes).toContain('Group runs: of 10 points that were asked for, only 4 are different.');
   });
 
   it('have short names that stay the same, and differ where their values differ', () => {

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sampleCell } from '../../../../src/tui/screens/compare/compare-cells.js';
+import { plainText } from '../../../../src/tui/widgets/span.js';
 import type { ValueSummary } from '../../../../src/tui/state/compare-choice.js';
 import { curveValue, deltaOf, type Direction, sampleOf } from '../../../../src/tui/screens/compare/compare-value.js';
 
@@ -9,17 +11,18 @@ const one = (value: number) => ({ low: value, high: value });
 describe('the value of a curve', () => {
   it.each<{ summary: ValueSummary; direction?: Direction; x?: number; y: number[]; value: object | null }>([
     { summary: 'last', y: [1, 2, 3], value: one(3) },
-    { summary: 'last', y: [1, 2, NaN, Infinity], value: one(2) },
+    { summary: 'last', y: [1, 2, NaN, Infinity], value: one(Infinity) },
     { summary: 'last', y: [], value: null },
-    { summary: 'last', y: [NaN], value: null },
+    { summary: 'last', y: [1, NaN], value: one(NaN) },
     { summary: 'best', direction: 'maximize', y: [1, 5, NaN, 2], value: one(5) },
     { summary: 'best', direction: 'minimize', y: [1, 5, -2, 2], value: one(-2) },
     { summary: 'best', direction: null, y: [1, 5, -2], value: { low: -2, high: 5 } },
     { summary: 'mean of last 10', y: [100, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9], value: one(4.5) },
     { summary: 'mean of last 10', y: [2, NaN, 4], value: one(3) },
+    { summary: 'mean of last 10', y: [2, 4, NaN], value: one(NaN) },
     { summary: 'at cursor', x: 15, y: [1, 2, 3], value: one(2) },
     { summary: 'at cursor', x: 10, y: [1, 2, 3], value: one(2) },
-    { summary: 'at cursor', x: 20, y: [1, 2, NaN], value: one(2) },
+    { summary: 'at cursor', x: 20, y: [1, 2, NaN], value: one(NaN) },
     { summary: 'at cursor', x: -1, y: [1, 2, 3], value: null },
     { summary: 'at cursor', y: [1, 2, 3], value: null },
   ])('$summary $direction of $y', ({ summary, direction = null, x = null, y, value }) => {
@@ -53,13 +56,24 @@ describe('several runs together', () => {
       kind: 'range',
       low: -2,
       high: 5,
-      count: 2,
+      ...{ count: 2, nan: 0, infinite: 0 },
     });
+  });
+
+  it('count those whose value is no number, and leave them out of the mean', () => {
+    const values = [0.0058, 0.006, NaN, NaN, NaN, NaN, -Infinity];
+    const sample = sampleOf(values.map(one));
+    expect(sample).toMatchObject({ kind: 'mean', count: 2, nan: 4, infinite: 1 });
+    expect(sample?.kind === 'mean' && sample.mean).toBeCloseTo(0.0059, 9);
+    expect(plainText(sampleCell(sample, 7))).toBe('0.0059 ±1.4e-4 · 4 NaN, 1 inf');
+    expect(plainText(sampleCell(sampleOf([one(NaN), one(NaN)]), 2))).toBe('2 NaN');
+    expect(plainText(sampleCell(sampleOf([one(Infinity)]), 1))).toBe('inf');
+    expect(deltaOf(sampleOf([one(NaN)]), sampleOf([one(1)]), null)).toBeNull();
   });
 });
 
 describe('the difference to the baseline', () => {
-  const sample = (mean: number) => ({ kind: 'mean', mean, deviation: 0, count: 3 }) as const;
+  const sample = (mean: number) => ({ kind: 'mean', mean, deviation: 0, count: 3, nan: 0, infinite: 0 }) as const;
 
   it.each<[number, number, Direction, object]>([
     [11, 10, 'maximize', { absolute: 1, percent: 10, verdict: 'better' }],
@@ -93,6 +107,6 @@ describe('the difference to the baseline', () => {
 
   it('is none where one of them has no single value', () => {
     expect(deltaOf(null, sample(1), null)).toBeNull();
-    expect(deltaOf({ kind: 'range', low: 0, high: 1, count: 1 }, sample(1), null)).toBeNull();
+    expect(deltaOf({ kind: 'range', low: 0, high: 1, count: 1, nan: 0, infinite: 0 }, sample(1), null)).toBeNull();
   });
 });

@@ -57,7 +57,7 @@ describe('the layout of an open run or group', () => {
   it.each<[string, Partial<OpenContent>, [number, number], string]>([
     ['on a low one: the pane in use alone', {}, [100, 12], 'log 100×12'],
     ['on a usual one: charts above', {}, [100, 30], 'charts 100×15, log 100×15'],
-    ['with more for what is in use', { focus: 'charts' }, [100, 30], 'charts 100×19, log 100×11'],
+    ['with all of it for charts in use', { focus: 'charts' }, [100, 30], 'charts 100×30'],
     ['without curves: none', { hasCharts: false }, [100, 30], 'log 100×30'],
     ['a wide one: config and attempts beside', {}, [160, 40], 'charts 160×20, log 92×20, config 65×17, attempts 65×3'],
     ['a wide and low one: config beside', {}, [160, 24], 'charts 160×12, log 92×12, config 65×12'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BrailleCanvas } from '../../../../src/tui/widgets/chart/braille-canvas.js';
+import { BrailleCanvas, dotted, solid } from '../../../../src/tui/widgets/chart/braille-canvas.js';
 import { plainText } from '../../../../src/tui/widgets/span.js';
 
 describe('the canvas', () => {
@@ -48,5 +48,32 @@ describe('the canvas', () => {
     canvas.write(0, 0, 'a', 'faint');
     expect([canvas.isFree(0, 0, 1), canvas.isFree(1, 0, 2)]).toEqual([false, true]);
     expect([canvas.isFree(0, -1, 1), canvas.isFree(0, 1, 1)]).toEqual([false, false]);
+  });
+
+  it('fills bands behind all lines: as a background where they cover a character or a line goes through', () => {
+    const canvas = new BrailleCanvas(3, 2);
+    for (let column = 0; column < 4; column++) canvas.fill(column, 2, 7, 'curve1');
+    canvas.stroke(2, 5, 5, 'curve1');
+    expect(canvas.row(0)).toEqual([{ text: '⣤⣤ ', tone: 'band1' }]);
+    expect(canvas.row(1)).toEqual([
+      { text: '░', tone: 'band1', ground: 'band1' },
+      { text: '⠂', tone: 'curve1', ground: 'band1' },
+      { text: ' ', tone: 'curve1' },
+    ]);
+  });
+
+  it('dashes lines in step, whatever their pieces', () => {
+    const canvas = new BrailleCanvas(4, 1);
+    canvas.dash(dotted);
+    canvas.stroke(0, 0, 0, 'plain');
+    canvas.line({ column: 0, row: 0 }, { column: 3, row: 0 }, 'plain');
+    canvas.dash(solid);
+    canvas.line({ column: 3, row: 0 }, { column: 7, row: 0 }, 'plain');
+    expect(
+      canvas
+        .row(0)
+        .map(({ text }) => text)
+        .join(''),
+    ).toBe('⠁⠁⠉⠉');
   });
 });

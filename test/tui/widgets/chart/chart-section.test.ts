@@ -73,8 +73,17 @@ describe('the legend of a chart', () => {
     const seeds = [1, 2, 3].map((value) => line('B8', () => value, value * 30));
     expect(legend(seeds, { spread: 'std' })).toEqual(['━ B8 n=3 2 ±1']);
     expect(legend(seeds, { spread: 'iqm' })).toEqual(['━ B8 n=3 2 [1.500–2.500]']);
-    expect(legend(seeds, { spread: 'std', cursor: 0.5 })[0]).toContain('━ B8 n=2 2.500 ±0.7071');
-    expect(legend(seeds, { spread: 'std', cursor: 0.9 })[0]).toContain('━ B8 n=1 3');
+    expect(legend(seeds, { spread: 'std', cursor: 0.5 })[0]).toContain('━ B8 n=2 of 3 2.500 ±0.7071');
+    expect(legend(seeds, { spread: 'std', cursor: 0.9 })[0]).toContain('━ B8 n=1 of 3 3');
+  });
+
+  it('counts runs that have come to NaN or infinity, and leaves them out of the mean', () => {
+    const ending = (last: number) => line('B8', (x) => (x === 99 ? last : 1));
+    const seeds = [0.0058, 0.006, NaN, NaN, NaN, Infinity].map(ending);
+    expect(legend(seeds, {})).toEqual(['━ B8 0.0059 · 3 NaN, 1 inf']);
+    expect(legend(seeds, { spread: 'range' })).toEqual(['━ B8 n=2 0.0059 [0.0058–0.0060] · 3 NaN, 1 inf']);
+    expect(legend([ending(NaN)], {})).toEqual(['━ B8 NaN']);
+    expect(legend([ending(NaN), ending(NaN)], { spread: 'std' })).toEqual(['━ B8 2 NaN']);
   });
 
   it('leaves the charts beside each other as much room as the longest needs', () => {
@@ -86,5 +95,34 @@ describe('the legend of a chart', () => {
     ];
     expect(sharedLegend(charts, detail, 60, 20)).toBe(3);
     expect(sharedLegend(charts.slice(1), detail, 60, 20)).toBe(1);
+  });
+});
+
+describe('runs that ended before the others', () => {
+  const long = line('B8', () => 4);
+  const short = (value: number) => ({ ...line('B8', () => value, 41), isOver: true });
+  const seeds = [long, short(8), short(9)];
+
+  it('count on with their last value, and the row of n says how many still have one of their own', () => {
+    const rows = section(seeds, { spread: 'std' });
+    expect(rows[0]).toContain('mean ± std · ended runs carried · progress/episodes');
+    expect(rows.find((row) => row.trimStart().startsWith('n '))).toMatch(/^ *n 3 {20,}1$/);
+    expect(legend(seeds, { spread: 'std' })).toEqual(['━ B8 n=3 7 ±2.646']);
+    expect(legend(seeds, { spread: 'std', cursor: 0.9 })[0]).toContain('━ B8 n=3, 2 ended 7 ±2.646');
+  });
+
+  it('are left out from their end on if that was chosen, and it is said of how many the line speaks', () => {
+    const choice = { spread: 'std', carriesEnded: false } as const;
+    expect(section(seeds, choice)[0]).toContain('ended runs left out');
+    expect(legend(seeds, choice)).toEqual(['━ B8 n=1 of 3 4']);
+    expect(legend(seeds, { ...choice, cursor: 0.9 })[0]).toContain('━ B8 n=1 of 3 4');
+  });
+
+  it('need no word and no row where all end together, or go on', () => {
+    const running = [long, { ...short(8), isOver: false }];
+    expect(section(running, { spread: 'std' })[0]).not.toContain('ended');
+    const together = section([long, { ...line('B8', () => 8), isOver: true }], { spread: 'std' });
+    expect(together[0]).not.toContain('ended');
+    expect(together.some((row) => row.trimStart().startsWith('n '))).toBe(false);
   });
 });

@@ -1,13 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Series } from '../../../../src/tui/state/port.js';
 import { type Scale, valueAt } from '../../../../src/tui/widgets/chart/chart-scale.js';
-import { aggregate } from '../../../../src/tui/widgets/chart/chart-spread.js';
+import { aggregate, type Member } from '../../../../src/tui/widgets/chart/chart-spread.js';
 
 type Points = readonly (readonly [x: number, y: number])[];
 
 function series(points: Points) {
   return { x: Float64Array.from(points, ([x]) => x), y: Float64Array.from(points, ([, y]) => y) };
 }
+
+const member = (of: Series): Member => ({ series: of, isCarried: false });
+const carried = (of: Series): Member => ({ series: of, isCarried: true });
 
 /** One cell of one run, written without any cleverness. */
 function naiveValue(points: Points, scale: Scale, cell: number, cells: number): number {
@@ -49,7 +53,7 @@ describe('seeds drawn as one', () => {
       fc.property(fc.array(run, { minLength: 1, maxLength: 5 }), fc.integer({ min: 1, max: 50 }), (runs, cells) => {
         const high = Math.max(...runs.flatMap((points) => points.map(([x]) => x)));
         const scale: Scale = { low: 0.5, high, isLog: false };
-        const { line, counts } = aggregate(runs.map(series), scale, cells, 'std');
+        const { line, counts } = aggregate(runs.map(series).map(member), scale, cells, 'std');
         for (let cell = 0; cell < cells; cell++) {
           const values = runs.map((points) => naiveValue(points, scale, cell, cells)).filter(Number.isFinite);
           expect(counts[cell]).toBe(values.length);
@@ -69,7 +73,12 @@ describe('seeds drawn as one', () => {
       [0, 3],
       [5, 3],
     ]);
-    const { line, low, high, counts } = aggregate([long, short], { low: 0, high: 10, isLog: false }, 10, 'std');
+    const { line, low, high, counts } = aggregate(
+      [long, short].map(member),
+      { low: 0, high: 10, isLog: false },
+      10,
+      'std',
+    );
     expect([...counts]).toEqual([2, 2, 2, 2, 2, 2, 1, 1, 1, 1]);
     expect([...line.y]).toEqual([2, 2, 2, 2, 2, 2, 1, 1, 1, 1]);
     expect(high[0]! - low[0]!).toBeCloseTo(2 * Math.SQRT2, 9);
@@ -82,7 +91,7 @@ describe('seeds drawn as one', () => {
       [4, Number.NaN],
       [10, 1],
     ]);
-    const { line } = aggregate([gap], { low: 0, high: 10, isLog: false }, 10, 'iqm');
+    const { line } = aggregate([member(gap)], { low: 0, high: 10, isLog: false }, 10, 'iqm');
     expect([...line.y].map(Number.isNaN)).toEqual([false, ...new Array<boolean>(8).fill(true), false]);
   });
 
@@ -91,8 +100,49 @@ describe('seeds drawn as one', () => {
       [1, 0],
       [10_000, 4],
     ]);
-    const { line } = aggregate([ends, ends], { low: 1, high: 10_000, isLog: true }, 4, 'band');
+    const { line } = aggregate([ends, ends].map(member), { low: 1, high: 10_000, isLog: true }, 4, 'band');
     expect(line.x[1]).toBeCloseTo(10 ** 1.5, 9);
     expect(line.y[1]).toBeCloseTo(1.5, 9);
+  });
+
+  const tenths: Scale = { low: 0, high: 10, isLog: false };
+  const flat = (value: number, until: number) =>
+    series([
+      [0, value],
+      [until, value],
+    ]);
+
+  it('keep a run that ended early with its last value where it is carried, and say of how many they speak', () => {
+    const {
+      line,
+      low,
+      counts,
+      carried: behind,
+    } = aggregate([member(flat(1, 10)), carried(flat(3, 5))], tenths, 10, 'std');
+    expect([...line.y]).toEqual(new Array<number>(10).fill(2));
+    expect([...counts]).toEqual([2, 2, 2, 2, 2, 2, 1, 1, 1, 1]);
+    expect([...behind]).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 1, 1]);
+    expect(low[9]).toBeCloseTo(2 - Math.SQRT2, 9);
+  });
+
+  it('end where the last of them has ended', () => {
+    const { line, counts } = aggregate([carried(flat(1, 3)), carried(flat(3, 5))], tenths, 10, 'std');
+    expect([...line.y].map(Number.isNaN)).toEqual([
+      ...new Array<boolean>(6).fill(false),
+      ...new Array<boolean>(4).fill(true),
+    ]);
+    expect(counts[5]).toBe(1);
+    expect(line.y[5]).toBe(2);
+  });
+
+  it('do not carry a run that ended with a value that is no number', () => {
+    const broken = series([
+      [0, 3],
+      [4, 3],
+      [5, Number.NaN],
+    ]);
+    const { line, carried: behind } = aggregate([member(flat(1, 10)), carried(broken)], tenths, 10, 'std');
+    expect(line.y[9]).toBe(1);
+    expect([...behind].every((count) => count === 0)).toBe(true);
   });
 });

@@ -210,14 +210,14 @@ describe('the list on the screen', () => {
   });
 
   it('by a parameter, with columns of its own and the order of one, at 160 × 30', () => {
-    const columnsKeys = ['C', ...Array<string>(11).fill('down'), 'space', 'down', 'down', 'space', 's', 'enter'];
+    const columnsKeys = ['C', ...Array<string>(11).fill('down'), 'space', 'down', 'down', 'space', 'ctrl-s', 'escape'];
     expect(list(160, 30, 'g', 'down', 'down', 'down', 'down', 'enter', ...columnsKeys)).toMatchSnapshot();
   });
 
   it.each([
     ['what to group by', ['g', 'down', 'down', 'down', 'space']],
-    ['the columns', ['C', 'down', 'space', 's']],
-    ['the views', ['s', 'v', 's', ...'mine']],
+    ['the columns', ['C', 'down', 'space', 'ctrl-s']],
+    ['the views', ['s', 'v', 'ctrl-s', ...'mine']],
   ])('asks over the list: %s', (_, keys) => {
     expect(list(80, 24, ...keys)).toMatchSnapshot();
   });

@@ -1,0 +1,189 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { crc32c } from '../src/metrics/binary/crc32c.js';
+import { openOutlinedMetrics } from '../src/metrics/outlined-metrics.js';
+import { openMetrics } from '../src/metrics/run-metrics.js';
+import { busyLines } from './support/busy.js';
+import { median } from './support/quantile.js';
+
+const RUNS = 500;
+const SECONDS = 10;
+/** As the supervisor keeps them. */
+const keep = { older: 2048, exact: 256 };
+const places = { folders: [], patterns: {} };
+const budget = { core: 0.05, megabytes: 150, firstCurveMs: 300 };
+
+/**
+ * Metrics of foreign programs: 500 runs of mixed formats that write a row a second each, followed as the supervisor does (a look
+ * when a file has changed, and one a second); and the two largest files a person may open, in the window. In memory (/dev/shm)
+ * where there is one.
+ */
+export async function benchMetrics(): Promise<string[]> {
+  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'memrl-metrics-'));
+  try {
+    return [
+      ...(await growing(join(folder, 'growing'))),
+      ...large(join(folder, 'lines'), '2 GB of JSON lines', 'metrics.jsonl', 'lines'),
+      ...large(join(folder, 'events'), '1 GB of TensorBoard events', 'events.out.tfevents.1', 'events'),
+      ...busyLines(),
+    ];
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** What one more row is, by format. `first`: what stands before all rows. */
+const formats: readonly { file: string; first: string; row: (step: number) => string | Buffer }[] = [
+  { file: 'metrics.jsonl', first: '', row: (step) => `{"step": ${step}, "loss": ${1 / (1 + step)}, "lr": 0.001}\n` },
+  {
+    file: 'logs/history.jsonl',
+    first: '',
+    row: (step) => `{"global_step": ${step}, "eval": {"acc": ${step / 1e4}}}\n`,
+  },
+  { file: 'progress.csv', first: 'step,loss,reward\n', row: (step) => `${step},${1 / (1 + step)},${step}\n` },
+  { file: 'tb/run/events.out.tfevents.1', first: '', row: (step) => event('loss', 1 / (1 + step), step) },
+  {
+    file: 'output.log',
+    first: '',
+    row: (step) => `{'loss': '${(1 / (1 + step)).toFixed(4)}', 'epoch': '${step / 100}'}\n`,
+  },
+];
+
+async function growing(folder: string): Promise<string[]> {
+  const runs = Array.from({ length: RUNS }, (_, index) => {
+    const { file, first, row } = formats[index % formats.length]!;
+    const directory = join(folder, `run-${index}`);
+    mkdirSync(join(directory, file, '..'), { recursive: true });
+    const path = join(directory, file);
+    appendFileSync(path, first);
+    for (let step = 0; step < 20; step++) appendFileSync(path, row(step));
+    const metrics = openMetrics(directory, {
+      keep,
+      places,
+      listener: { row: () => undefined, restart: () => undefined },
+    });
+    return { path, row, metrics: metrics.readNow() };
+  });
+  const costs: number[] = [];
+  for (let second = 0; second < SECONDS; second++) {
+    for (const { path, row } of runs) appendFileSync(path, row(20 + second));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const before = process.cpuUsage();
+    for (const { metrics } of runs) metrics.refresh();
+    await new Promise((resolve) => setTimeout(resolve, 900));
+    for (const { metrics } of runs) metrics.refresh();
+    const { user, system } = process.cpuUsage(before);
+    costs.push((user + system) / 1e6);
+  }
+  const missing = runs.filter(({ metrics }) => metrics.rows !== 20 + SECONDS).length;
+  if (missing > 0) throw new Error(`${missing} of ${RUNS} runs were not read to their end`);
+  const core = median(costs);
+  return [
+    `${RUNS} growing files of ${formats.length} formats, a row a second each: ${(core * 100).toFixed(1)} % of a core; ` +
+      `budget ${budget.core * 100} %: ${verdict(core <= budget.core)}`,
+  ];
+}
+
+function large(run: string, what: string, file: string, writer: keyof typeof writers): string[] {
+  mkdirSync(run);
+  const path = join(run, file);
+  // In a process of its own, for the memory of this one is measured.
+  const call = `import(${JSON.stringify(import.meta.url)}).then(({ writers }) => writers.${writer}(${JSON.stringify(path)}))`;
+  execFileSync(process.execPath, ['--input-type=module', '-e', call]);
+  const start = performance.now();
+  const log = openOutlinedMetrics(run);
+  const turns: number[] = [];
+  let first = NaN;
+  let most = 0;
+  while (log.more) {
+    const begun = performance.now();
+    log.refresh();
+    turns.push(performance.now() - begun);
+    if (Number.isNaN(first) && log.series('loss').y.length > 1) first = performance.now() - start;
+    if (turns.length % 64 === 0) most = Math.max(most, process.memoryUsage.rss());
+  }
+  const all = (performance.now() - start) / 1000;
+  const megabytes = most / 1e6;
+  const size = statSync(path).size / 1e6;
+  rmSync(run, { recursive: true });
+  return [
+    `${what} (${size.toFixed(0)} MB): first curve after ${first.toFixed(0)} ms, budget ${budget.firstCurveMs} ms: ${verdict(first <= budget.firstCurveMs)}; ` +
+      `process at most ${megabytes.toFixed(0)} MB, budget ${budget.megabytes} MB: ${verdict(megabytes <= budget.megabytes)}`,
+    `  all of it after ${all.toFixed(1)} s (${(size / all).toFixed(0)} MB/s), in ${turns.length} turns of median ${median(turns).toFixed(1)} ms`,
+  ];
+}
+
+function verdict(isHeld: boolean): string {
+  return isHeld ? 'held' : 'MISSED';
+}
+
+const keys = ['loss', ...Array.from({ length: 15 }, (_, index) => `train/metric_${index}`)];
+
+function writeLines(path: string): void {
+  const descriptor = openSync(path, 'w');
+  for (let step = 0, written = 0; written < 2e9;) {
+    let text = '';
+    for (let row = 0; row < 5000; row++, step++)
+      text += `{"step": ${step}, ${keys.map((key, index) => `"${key}": ${Math.sin(step * 1e-4 + index)}`).join(', ')}}\n`;
+    written += writeSync(descriptor, text);
+  }
+  closeSync(descriptor);
+}
+
+function writeEvents(path: string): void {
+  const descriptor = openSync(path, 'w');
+  for (let step = 0, written = 0; written < 1e9;) {
+    const events: Buffer[] = [];
+    for (let row = 0; row < 2000; row++, step++)
+      for (const [index, key] of keys.entries()) events.push(event(key, Math.sin(step * 1e-4 + index), step));
+    written += writeSync(descriptor, Buffer.concat(events));
+  }
+  closeSync(descriptor);
+}
+
+/** Called by name in another process. */
+export const writers = { lines: writeLines, events: writeEvents };
+
+/** One scalar as torch writes it. */
+function event(tag: string, value: number, step: number): Buffer {
+  const name = Buffer.from(tag);
+  const scalar = Buffer.alloc(2 + name.length + 5);
+  scalar.set([10, name.length]);
+  scalar.set(name, 2);
+  scalar[2 + name.length] = 21;
+  scalar.writeFloatLE(value, 3 + name.length);
+  const time = Buffer.alloc(9);
+  time[0] = 9;
+  time.writeDoubleLE(1.7e9 + step, 1);
+  const summary = [42, scalar.length + 2, 10, scalar.length];
+  return record(Buffer.concat([time, Buffer.from([16, ...varint(step), ...summary]), scalar]));
+}
+
+function varint(value: number): number[] {
+  return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)];
+}
+
+function record(data: Buffer): Buffer {
+  const bytes = Buffer.alloc(data.length + 16);
+  bytes.writeUInt32LE(data.length);
+  bytes.writeUInt32LE(masked(crc32c(bytes, 0, 8)), 8);
+  bytes.set(data, 12);
+  bytes.writeUInt32LE(masked(crc32c(data, 0, data.length)), 12 + data.length);
+  return bytes;
+}
+
+function masked(crc: number): number {
+  return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
+}

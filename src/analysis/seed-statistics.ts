@@ -1,0 +1,79 @@
+import { deviation, mean, median, quantile } from './statistics.js';
+
+/**
+ * What stands for the seeds of one setting, in the list, in charts and in comparisons alike: a value in the middle and how
+ * far the seeds lie around it.
+ *
+ * `std`: mean ± standard deviation of a sample (n − 1). `band`: the mean with the interval that holds the true mean with
+ * 95 % if the seeds are normal, mean ± t(n − 1) s / √n. `range`: the mean between the lowest and the highest. `median`:
+ * between the quartiles. `iqm`: the interquartile mean as Agarwal et al. 2021 take it (a quarter of the values, rounded
+ * down, left out at each end) between the quartiles.
+ */
+export const seedSummaries = ['std', 'band', 'range', 'median', 'iqm'] as const;
+export type SeedSummary = (typeof seedSummaries)[number];
+
+/** What stands for several values, and how far they lie apart; `low` and `high` take two values, NaN else. */
+export type Centre = { readonly middle: number; readonly low: number; readonly high: number };
+
+/** @param values All finite; of none all is NaN. */
+export function centreOf(values: readonly number[], summary: SeedSummary): Centre {
+  if (values.length === 0) return nothing;
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = middleOf(sorted, summary);
+  return sorted.length < 2 ? { ...nothing, middle } : { middle, ...spreadOf(sorted, middle, summary) };
+}
+
+const nothing: Centre = { middle: Number.NaN, low: Number.NaN, high: Number.NaN };
+
+function middleOf(sorted: readonly number[], summary: SeedSummary): number {
+  if (summary === 'median') return median(sorted)!;
+  const trimmed = summary === 'iqm' ? Math.floor(sorted.length / 4) : 0;
+  return mean(trimmed === 0 ? sorted : sorted.slice(trimmed, sorted.length - trimmed))!;
+}
+
+function spreadOf(sorted: readonly number[], middle: number, summary: SeedSummary): Pick<Centre, 'low' | 'high'> {
+  switch (summary) {
+    case 'range':
+      return { low: sorted[0]!, high: sorted.at(-1)! };
+    case 'median':
+    case 'iqm':
+      return { low: quantile(sorted, 0.25), high: quantile(sorted, 0.75) };
+    default: {
+      const n = sorted.length;
+      const s = deviation(sorted)!;
+      const half = summary === 'std' ? s : (student95(n - 1) * s) / Math.sqrt(n);
+      return { low: middle - half, high: middle + half };
+    }
+  }
+}
+
+/** The results of some runs: those that are numbers, and how many are not, which no average may hide. */
+export type Results = { readonly finite: readonly number[]; readonly nan: number; readonly infinite: number };
+
+/** Divides values into those that can be averaged and those that are to be counted. */
+export function resultsOf(values: readonly number[]): Results {
+  const finite = values.filter(Number.isFinite);
+  const nan = values.reduce((count, value) => count + Number(Number.isNaN(value)), 0);
+  return { finite, nan, infinite: values.length - finite.length - nan };
+}
+
+/** `4 NaN`, `1 inf`, `4 NaN, 1 inf`; empty where all are numbers. */
+export function notFiniteText({ nan, infinite }: Pick<Results, 'nan' | 'infinite'>): string {
+  return [nan > 0 ? `${nan} NaN` : '', infinite > 0 ? `${infinite} inf` : ''].filter((part) => part !== '').join(', ');
+}
+
+/** The 97.5 % quantiles of Student's t for 1, 2, … degrees of freedom. */
+const studentTable = [
+  12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.306, 2.2622, 2.2281, 2.201, 2.1788, 2.1604, 2.1448, 2.1314,
+];
+const normal = 1.959964;
+
+/** How many standard errors a two-sided 95 % interval reaches to each side; beyond the table by Fisher's expansion. */
+export function student95(degrees: number): number {
+  const known = studentTable[degrees - 1];
+  if (known !== undefined) return known;
+  const first = (normal ** 3 + normal) / (4 * degrees);
+  const second = (5 * normal ** 5 + 16 * normal ** 3 + 3 * normal) / (96 * degrees ** 2);
+  const third = (3 * normal ** 7 + 19 * normal ** 5 + 17 * normal ** 3 - 15 * normal) / (384 * degrees ** 3);
+  return normal + first + second + third;
+}

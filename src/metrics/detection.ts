@@ -1,0 +1,136 @@
+import { statRegular } from '../files/regular-file.js';
+import { naturalOrder } from '../text/natural-order.js';
+import type { FoundFile, MetricFormat, Recognition } from './formats/format.js';
+import { whyUnread } from './formats/registry.js';
+import { expectedFiles, RunFolders } from './run-folders.js';
+
+/** One source of a run: the files of one format that are read as one. `why`: what it was told by. */
+export type FoundSource = {
+  readonly id: string;
+  readonly format: MetricFormat;
+  readonly why: string;
+  /** Grows as files are found. In order of name. */
+  paths: readonly string[];
+  places: readonly string[];
+};
+
+/** A file that is like one of metrics, and is none, or is not yet. */
+export type PassedOver = { readonly place: string; readonly why: string };
+
+type Verdict = { recognition: Recognition; format: MetricFormat | null; size: number };
+
+/** Files that cannot be told yet, of which there are so many looked at again each time. */
+const MOST_MAYBE = 32;
+
+/**
+ * Finds the sources of a run, and keeps finding those that come later. The first format that knows a file has it; where two
+ * sources say something of the same metric, the format that stands first counts, then the file that is less deep, then by name.
+ */
+export class Detection {
+  readonly #folders: RunFolders;
+  /** In order of precedence. */
+  readonly formats: readonly MetricFormat[];
+  readonly #expected: readonly FoundFile[];
+  /** By path. */
+  readonly #verdicts = new Map<string, Verdict>();
+  readonly #sources = new Map<string, FoundSource>();
+  #order: readonly FoundSource[] = [];
+  #maybe: readonly FoundFile[] = [];
+
+  constructor(directory: string, folders: readonly string[], formats: readonly MetricFormat[]) {
+    this.#folders = new RunFolders(directory, folders);
+    this.formats = formats;
+    this.#expected = expectedFiles(directory);
+    for (const file of this.#expected) this.#judge(file);
+    this.#sort();
+  }
+
+  /** In order of precedence. */
+  get sources(): readonly FoundSource[] {
+    return this.#order;
+  }
+
+  /** How many folders were looked into. `isCut`: there are more. */
+  get looked(): { folders: number; isCut: boolean } {
+    return { folders: this.#folders.folders, isCut: this.#folders.isCut };
+  }
+
+  get passedOver(): PassedOver[] {
+    return this.#folders.files.flatMap(({ path, place }) => {
+      const recognition = this.#verdicts.get(path)?.recognition;
+      if (recognition === undefined || recognition.is === 'yes') return [];
+      return recognition.why === undefined ? [] : [{ place, why: recognition.why }];
+    });
+  }
+
+  /** Looks for new files; true if there are sources or files that were not there before. */
+  look(): boolean {
+    const isChanged = this.#folders.look();
+    const files = isChanged ? this.#folders.files : this.#maybe;
+    let found = false;
+    for (const file of files) found = this.#judge(file) || found;
+    if (isChanged || found) this.#maybe = this.#undecided();
+    if (found) this.#sort();
+    return found;
+  }
+
+  /** True if it belongs to a source, which was not known before. */
+  #judge(file: FoundFile): boolean {
+    const known = this.#verdicts.get(file.path);
+    if (known !== undefined && known.recognition.is !== 'maybe') return false;
+    const size = sizeOf(file.path);
+    if (known?.size === size) return false;
+    const { recognition, format } = this.#recognise(file);
+    this.#verdicts.set(file.path, { recognition, format, size });
+    if (recognition.is !== 'yes') return false;
+    this.#add(file, format!, recognition);
+    return true;
+  }
+
+  #recognise(file: FoundFile): Omit<Verdict, 'size'> {
+    const why = whyUnread(file.name);
+    let best: Recognition = why === undefined ? { is: 'no' } : { is: 'no', why };
+    for (const format of this.formats) {
+      const recognition = format.recognise(file);
+      if (recognition.is === 'yes') return { recognition, format };
+      if (recognition.is === 'maybe' || (recognition.why !== undefined && best.is === 'no')) best = recognition;
+    }
+    return { recognition: best, format: null };
+  }
+
+  #add({ path, place }: FoundFile, format: MetricFormat, { why, source }: { why: string; source?: string }): void {
+    const id = `${format.name}\n${source ?? path}`;
+    const known = this.#sources.get(id);
+    const files = [
+      ...(known?.paths ?? []).map((each, index) => [each, known!.places[index]!] as const),
+      [path, place] as const,
+    ];
+    files.sort(([one], [other]) => naturalOrder(one, other));
+    const [paths, places] = [files.map(([each]) => each), files.map(([, each]) => each)];
+    if (known === undefined) this.#sources.set(id, { id, format, why, paths, places });
+    else Object.assign(known, { paths, places });
+  }
+
+  #undecided(): FoundFile[] {
+    const maybe = this.#folders.files.filter(({ path }) => this.#verdicts.get(path)?.recognition.is === 'maybe');
+    return maybe.slice(0, MOST_MAYBE);
+  }
+
+  #sort(): void {
+    const rank = ({ format, places }: FoundSource) => [this.formats.indexOf(format), depthOf(places[0]!)] as const;
+    this.#order = [...this.#sources.values()].sort((one, other) => {
+      const [a, b] = [rank(one), rank(other)];
+      return a[0] - b[0] || a[1] - b[1] || naturalOrder(one.paths[0]!, other.paths[0]!);
+    });
+  }
+}
+
+function depthOf(place: string): number {
+  return place.split('/').length;
+}
+
+/** Bytes; -1: not there, or no file. */
+function sizeOf(path: string): number {
+  const there = statRegular(path);
+  return there.kind === 'file' ? there.stat.size : -1;
+}

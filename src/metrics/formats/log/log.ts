@@ -1,0 +1,101 @@
+import { runFiles } from '../../../contract/files.js';
+import { FollowedBytes } from '../../../files/followed-bytes.js';
+import { LONGEST_LINE } from '../../../files/followed-file.js';
+import { isNot, type MetricFormat, type RowSink, type SourceReader, type StatedProgress } from '../format.js';
+import { type LogPatterns, LogRows } from './log-rows.js';
+
+const NAME = 'log';
+
+/** What a run prints: see `LogRows`. */
+export function logFormat(patterns: LogPatterns = {}): MetricFormat {
+  const own = Object.keys(patterns).length > 0;
+  return {
+    name: NAME,
+    looksFor: own
+      ? `${runFiles.log}: your patterns`
+      : `${runFiles.log}: key=value, JSON and Python dicts, tqdm, Epoch n/N, tables of stable-baselines3 and rsl_rl`,
+    filing: 'rows',
+    recognise: ({ place }) =>
+      place === runFiles.log ? { is: 'yes', why: own ? 'metrics.patterns' : 'it is what the run prints' } : isNot,
+    open: ({ paths: [path] }) => new LogReader(path!, patterns),
+  };
+}
+
+export function isLog({ name }: MetricFormat): boolean {
+  return name === NAME;
+}
+
+const NEWLINE = 10;
+const RETURN = 13;
+
+/** Follows a log: lines end with a newline, or with the carriage return that lets a bar be drawn over itself. */
+class LogReader implements SourceReader {
+  readonly #file: FollowedBytes;
+  readonly #patterns: LogPatterns;
+  #rows: LogRows;
+  #more = false;
+  #isInLongLine = false;
+
+  constructor(path: string, patterns: LogPatterns) {
+    this.#file = new FollowedBytes(path);
+    this.#patterns = patterns;
+    this.#rows = new LogRows(patterns);
+  }
+
+  get offset(): number {
+    return this.#file.offset;
+  }
+
+  get more(): boolean {
+    return this.#more;
+  }
+
+  get isHindered(): boolean {
+    return this.#file.obstacle !== null;
+  }
+
+  get obstacle(): string | null {
+    return this.#file.obstacle === null ? null : `${runFiles.log} cannot be read: ${this.#file.obstacle}`;
+  }
+
+  get progress(): StatedProgress | null {
+    return this.#rows.progress;
+  }
+
+  read(maxBytes: number, sink: RowSink): boolean {
+    const { offset } = this.#file;
+    const { restarted, more } = this.#file.read(maxBytes, (bytes, { isNew }) => {
+      if (isNew) this.#restart(sink);
+      return this.#take(bytes, sink);
+    });
+    this.#more = more;
+    return restarted || this.#file.offset > offset;
+  }
+
+  #restart(sink: RowSink): void {
+    this.#rows = new LogRows(this.#patterns);
+    this.#isInLongLine = false;
+    sink.restart();
+  }
+
+  #take(bytes: Buffer, sink: RowSink): { done: number; needs: number } {
+    const end = Math.max(bytes.lastIndexOf(NEWLINE), bytes.lastIndexOf(RETURN)) + 1;
+    if (end === 0) {
+      if (bytes.length < LONGEST_LINE) {
+        this.#rows.peek(bytes.toString('utf8'));
+        return { done: 0, needs: LONGEST_LINE };
+      }
+      this.#isInLongLine = true;
+      return { done: bytes.length, needs: 0 };
+    }
+    const lines = bytes.toString('utf8', 0, end - 1).split(/[\n\r]/);
+    if (this.#isInLongLine) lines.shift();
+    this.#isInLongLine = false;
+    for (const line of lines) {
+      const row = this.#rows.take(line);
+      if (row !== null) sink.row(row);
+    }
+    if (bytes.length - end < LONGEST_LINE) this.#rows.peek(bytes.toString('utf8', end));
+    return { done: end, needs: 0 };
+  }
+}

@@ -1,0 +1,284 @@
+import { closeSync, readSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { FollowedBytes, type Taken } from '../../files/followed-bytes.js';
+import { openRegular } from '../../files/regular-file.js';
+import { EventReader, isSound, RECORD_HEAD, recordLength, type ScalarTaker } from './event-record.js';
+import {
+  isNot,
+  type MetricFormat,
+  type RowPicker,
+  type RowSink,
+  type SourceFiles,
+  type SourceReader,
+} from './format.js';
+
+/** What TensorBoard reads: of torch, tensorboardX and TensorFlow 2. All files of a folder are one source. */
+export const tfevents: MetricFormat = {
+  name: 'TensorBoard events',
+  looksFor: '*tfevents*',
+  filing: 'points',
+  recognise: ({ name, path }) =>
+    /tfevents/.test(name) && !name.endsWith('.profile-empty')
+      ? { is: 'yes', why: 'its name', source: dirname(path) }
+      : isNot,
+  open: (files) => new EventFiles(files),
+  pickFrom: (path, places) => new EventPicker(path, places),
+};
+
+/** A longer record is passed over unread, bytes: it holds pictures or weights. */
+const LONGEST = 1 << 20;
+/** A checksum that is still wrong after so long was not just being written, ms: network file systems show parts of a write. */
+const DAMAGED_MS = 30_000;
+
+class EventFiles implements SourceReader {
+  readonly #source: SourceFiles;
+  readonly #files: EventFile[] = [];
+
+  constructor(source: SourceFiles) {
+    this.#source = source;
+  }
+
+  get offset(): number {
+    return this.#files.reduce((sum, { offset }) => sum + offset, 0);
+  }
+
+  get more(): boolean {
+    return this.#files.length < this.#source.paths.length || this.#files.some(({ more }) => more);
+  }
+
+  get isHindered(): boolean {
+    return this.#files.some(({ isHindered }) => isHindered);
+  }
+
+  get obstacle(): string | null {
+    return this.#files.map(({ obstacle }) => obstacle).find((words) => words !== null) ?? null;
+  }
+
+  read(maxBytes: number, sink: RowSink): boolean {
+    if (this.#isOutOfOrder()) {
+      this.#files.length = 0;
+      sink.restart();
+    }
+    this.#takeUp();
+    let changed = false;
+    let left = maxBytes;
+    for (const [part, file] of this.#files.entries()) {
+      const { offset } = file;
+      const read = file.read(left, sink, part);
+      if (read === 'restarted') {
+        for (const other of this.#files) other.rewind();
+        sink.restart();
+        return true;
+      }
+      changed ||= read === 'more';
+      left -= Math.max(0, file.offset - offset);
+      if (left <= 0) break;
+    }
+    return changed;
+  }
+
+  /** Whether a file has come whose name is before that of one that is known. */
+  #isOutOfOrder(): boolean {
+    return this.#files.some(({ path }, index) => path !== this.#source.paths[index]);
+  }
+
+  #takeUp(): void {
+    for (const path of this.#source.paths.slice(this.#files.length)) this.#files.push(new EventFile(path));
+  }
+}
+
+/** Follows one file of events. */
+class EventFile {
+  readonly #file: FollowedBytes;
+  readonly #events = new EventReader();
+  #more = true;
+  /** Bytes left of a record that is passed over. */
+  #passing = 0;
+  /** Where a wrong checksum was seen first, and when, ms. */
+  #doubt: { offset: number; since: number } | null = null;
+  #lost: string | null = null;
+  #isDead = false;
+
+  constructor(path: string) {
+    this.#file = new FollowedBytes(path);
+  }
+
+  get path(): string {
+    return this.#file.path;
+  }
+
+  get offset(): number {
+    return this.#file.offset;
+  }
+
+  get more(): boolean {
+    return this.#more;
+  }
+
+  get isHindered(): boolean {
+    return this.#file.obstacle !== null;
+  }
+
+  get obstacle(): string | null {
+    const { obstacle } = this.#file;
+    return obstacle === null ? this.#lost : `${basename(this.path)} cannot be read: ${obstacle}`;
+  }
+
+  rewind(): void {
+    this.#file.rewind();
+    this.#more = true;
+    this.#forget();
+  }
+
+  read(maxBytes: number, sink: RowSink, part: number): 'restarted' | 'more' | 'nothing' {
+    const row = new RowOfStep(sink, part);
+    let { offset } = this.#file;
+    let isReplaced = false;
+    const { more } = this.#file.read(maxBytes, (bytes, { isNew, idleMs }) => {
+      if (isNew) {
+        isReplaced = true;
+        return { done: 0, needs: 0 };
+      }
+      offset = this.#file.offset;
+      return this.#take(bytes, idleMs, row.point);
+    });
+    row.end();
+    this.#more = more;
+    if (isReplaced) return 'restarted';
+    return this.#file.offset > offset ? 'more' : 'nothing';
+  }
+
+  #forget(): void {
+    this.#passing = 0;
+    this.#doubt = null;
+    this.#lost = null;
+    this.#isDead = false;
+  }
+
+  #take(bytes: Buffer, idleMs: number, take: ScalarTaker): Taken {
+    if (this.#isDead) return { done: 0, needs: 0 };
+    let at = Math.min(this.#passing, bytes.length);
+    this.#passing -= at;
+    while (at + RECORD_HEAD <= bytes.length) {
+      const length = recordLength(bytes, at);
+      if (length === null)
+        return { done: at, needs: this.#wait(at, idleMs, 'what follows is not read') ?? this.#die() };
+      if (length > LONGEST) {
+        const here = Math.min(length, bytes.length - at);
+        this.#passing = length - here;
+        at += here;
+        continue;
+      }
+      if (at + length > bytes.length) return { done: at, needs: length };
+      if (isSound(bytes, at, at + length)) this.#events.read(bytes, [at + RECORD_HEAD, at + length - 4], take);
+      else if (this.#wait(at, idleMs, 'a record is left out') !== null) return { done: at, needs: 0 };
+      at += length;
+    }
+    return { done: at, needs: 0 };
+  }
+
+  /** Null: it has been waited for long enough. */
+  #wait(at: number, idleMs: number, words: string): number | null {
+    const offset = this.#file.offset + at;
+    if (this.#doubt?.offset !== offset) this.#doubt = { offset, since: Date.now() };
+    const isDamaged = idleMs > DAMAGED_MS || Date.now() - this.#doubt.since > DAMAGED_MS;
+    if (isDamaged) this.#lost = `${basename(this.path)} is damaged at byte ${offset}: ${words}`;
+    else this.#file.lookAgain();
+    return isDamaged ? null : 0;
+  }
+
+  #die(): number {
+    this.#isDead = true;
+    return 0;
+  }
+}
+
+/** Puts the points of a step that follow each other together: a rule may look at two metrics of a row. */
+class RowOfStep {
+  readonly #sink: RowSink;
+  readonly #part: number;
+  #row: Record<string, number> | null = null;
+  #time = NaN;
+
+  constructor(sink: RowSink, part: number) {
+    this.#sink = sink;
+    this.#part = part;
+  }
+
+  readonly point: ScalarTaker = (tag, value, step, time) => {
+    const row = this.#row;
+    if (row === null || row['step'] !== step || Object.hasOwn(row, tag)) this.end();
+    this.#row ??= { step };
+    this.#row[tag] = value;
+    this.#time = time;
+  };
+
+  end(): void {
+    if (this.#row !== null) this.#sink.row(this.#row, this.#time, this.#part);
+    this.#row = null;
+  }
+}
+
+/** Looked at in each place, bytes. */
+const LOOK = 64 << 10;
+/** Points taken of each place. */
+const POINTS = 64;
+
+/** Points from places spread evenly over the file as it was at first, its end among them, in the order of the file. */
+class EventPicker implements RowPicker {
+  readonly #path: string;
+  readonly #places: number;
+  readonly #events = new EventReader();
+  readonly #buffer = Buffer.alloc(LOOK);
+  #next = 0;
+  #size: number | null = null;
+
+  constructor(path: string, places: number) {
+    this.#path = path;
+    this.#places = places;
+  }
+
+  get isComplete(): boolean {
+    return this.#next >= this.#places;
+  }
+
+  pick(count: number, take: Parameters<RowPicker['pick']>[1]): void {
+    const opened = openRegular(this.#path);
+    const end = opened.kind === 'file' ? Math.min(this.#places, this.#next + count) : 0;
+    if (opened.kind !== 'file') this.#next = this.#places;
+    else
+      try {
+        this.#size ??= opened.stat.size;
+        for (; this.#next < end; this.#next++) this.#pickAt(opened.descriptor, this.#size, take);
+      } catch {
+        // The disk or the network failed a read: what there is will be drawn when all has been read.
+        this.#next = this.#places;
+      } finally {
+        closeSync(opened.descriptor);
+      }
+  }
+
+  #pickAt(descriptor: number, size: number, take: Parameters<RowPicker['pick']>[1]): void {
+    const from = Math.floor((Math.max(0, size - LOOK) * this.#next) / (this.#places - 1));
+    const bytes = this.#buffer.subarray(0, readSync(descriptor, this.#buffer, 0, LOOK, from));
+    let left = POINTS;
+    const point: ScalarTaker = (tag, value, step) => {
+      if (left-- > 0) take({ step, [tag]: value });
+    };
+    for (let at = firstRecord(bytes); left > 0 && at + RECORD_HEAD <= bytes.length;) {
+      const length = recordLength(bytes, at);
+      if (length === null || at + length > bytes.length) return;
+      if (isSound(bytes, at, at + length)) this.#events.read(bytes, [at + RECORD_HEAD, at + length - 4], point);
+      at += length;
+    }
+  }
+}
+
+/** Where a record begins: the checksum of its length says so, and is wrong once in four billion times. */
+function firstRecord(bytes: Buffer): number {
+  for (let at = 0; at + RECORD_HEAD <= bytes.length; at++) {
+    // The upper half of a length is 0: cheaper to ask.
+    if (bytes[at + 7] === 0 && bytes[at + 6] === 0 && recordLength(bytes, at) !== null) return at;
+  }
+  return bytes.length;
+}

@@ -1,0 +1,260 @@
+import { closeSync, readSync } from 'node:fs';
+import { basename } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { parseJsonLine } from '../../contract/json-line.js';
+import { FollowedBytes, type Taken } from '../../files/followed-bytes.js';
+import { openRegular } from '../../files/regular-file.js';
+import { Fields, wire } from '../binary/protobuf.js';
+import {
+  isNot,
+  type MetricFormat,
+  type RowPicker,
+  type RowSink,
+  type SourceReader,
+  type WrittenRow,
+} from './format.js';
+
+/**
+ * What W&B writes on this machine, offline or not: `wandb/run-…/run-….wandb`. A log of LevelDB's kind in blocks of 32 KB, of
+ * protobuf records, of which those of history are rows. (Checksums are CRC-32 as zlib has it, whatever W&B's comments say.)
+ */
+export const wandb: MetricFormat = {
+  name: 'W&B',
+  looksFor: 'wandb/*run-*/*.wandb',
+  filing: 'rows',
+  recognise: ({ name }) => (name.endsWith('.wandb') ? { is: 'yes', why: 'its name' } : isNot),
+  open: ({ paths: [path] }) => new WandbFile(path!),
+  pickFrom: (path, places) => new WandbPicker(path, places),
+};
+
+const BLOCK = 32_768;
+const HEAD = 7;
+/** Of the file: `:W&B`, a magic number, a version. It counts as a part of the first block. */
+const FILE_HEAD = 7;
+const kind = { full: 1, first: 2, middle: 3, last: 4 };
+/** A longer record is no row of numbers, bytes. */
+const LONGEST = 4 << 20;
+/** A checksum that is still wrong after so long was not just being written, ms. */
+const DAMAGED_MS = 30_000;
+
+/** What was found in a file of blocks at some place. `data`: a piece of a record. `skip`: nothing that is read. */
+type Piece =
+  | { is: 'piece'; type: number; from: number; to: number }
+  | { is: 'skip'; to: number }
+  | { is: 'torn' }
+  | { is: 'wrong' };
+
+/** @param base Place of `bytes` in the file. */
+function pieceAt(bytes: Buffer, at: number, base: number): Piece {
+  const left = BLOCK - ((base + at) % BLOCK);
+  if (left < HEAD) return at + left <= bytes.length ? { is: 'skip', to: at + left } : { is: 'torn' };
+  if (at + HEAD > bytes.length) return { is: 'torn' };
+  const length = bytes.readUInt16LE(at + 4);
+  const type = bytes[at + 6]!;
+  if (type < kind.full || type > kind.last || HEAD + length > left) return { is: 'wrong' };
+  const to = at + HEAD + length;
+  if (to > bytes.length) return { is: 'torn' };
+  const isSound = crc32(bytes.subarray(at + 6, to)) === bytes.readUInt32LE(at);
+  return isSound ? { is: 'piece', type, from: at + HEAD, to } : { is: 'wrong' };
+}
+
+class WandbFile implements SourceReader {
+  readonly #file: FollowedBytes;
+  #more = false;
+  /** Pieces of a record whose last one is still to come. */
+  #pieces: Buffer[] = [];
+  #length = 0;
+  #doubt: { offset: number; since: number } | null = null;
+  #lost: string | null = null;
+
+  constructor(path: string) {
+    this.#file = new FollowedBytes(path);
+  }
+
+  get offset(): number {
+    return this.#file.offset;
+  }
+
+  get more(): boolean {
+    return this.#more;
+  }
+
+  get isHindered(): boolean {
+    return this.#file.obstacle !== null;
+  }
+
+  get obstacle(): string | null {
+    const { obstacle, path } = this.#file;
+    return obstacle === null ? this.#lost : `${basename(path)} cannot be read: ${obstacle}`;
+  }
+
+  read(maxBytes: number, sink: RowSink): boolean {
+    const { offset } = this.#file;
+    const { restarted, more } = this.#file.read(maxBytes, (bytes, { isNew, idleMs }) => {
+      if (isNew) this.#restart(sink);
+      return this.#take(bytes, idleMs, sink);
+    });
+    this.#more = more;
+    return restarted || this.#file.offset > offset;
+  }
+
+  #restart(sink: RowSink): void {
+    this.#pieces = [];
+    this.#length = 0;
+    this.#doubt = null;
+    this.#lost = null;
+    sink.restart();
+  }
+
+  #take(bytes: Buffer, idleMs: number, sink: RowSink): Taken {
+    const base = this.#file.offset;
+    if (base === 0 && bytes.length < FILE_HEAD) return { done: 0, needs: 0 };
+    let at = base === 0 ? FILE_HEAD : 0;
+    for (;;) {
+      const piece = pieceAt(bytes, at, base);
+      if (piece.is === 'torn') return { done: at, needs: BLOCK };
+      if (piece.is === 'wrong') {
+        if (this.#isStillWritten(base + at, idleMs)) return { done: at, needs: 0 };
+        // As in LevelDB: what is left of the block is lost.
+        const next = at + BLOCK - ((base + at) % BLOCK);
+        if (next > bytes.length) return { done: at, needs: BLOCK };
+        at = next;
+        this.#pieces = [];
+        continue;
+      }
+      if (piece.is === 'piece') this.#takePiece(piece.type, bytes.subarray(piece.from, piece.to), sink);
+      at = piece.to;
+    }
+  }
+
+  #isStillWritten(offset: number, idleMs: number): boolean {
+    if (this.#doubt?.offset !== offset) this.#doubt = { offset, since: Date.now() };
+    if (idleMs <= DAMAGED_MS && Date.now() - this.#doubt.since <= DAMAGED_MS) {
+      this.#file.lookAgain();
+      return true;
+    }
+    this.#lost = `${basename(this.#file.path)} is damaged at byte ${offset}: up to ${BLOCK >> 10} KB are left out`;
+    return false;
+  }
+
+  #takePiece(type: number, piece: Buffer, sink: RowSink): void {
+    if (type === kind.full) return takeRecord(piece, sink);
+    if (type === kind.first) {
+      this.#pieces = [];
+      this.#length = 0;
+    } else if (this.#length === 0) return;
+    this.#length += piece.length;
+    // A copy: a piece would keep all that was read with it.
+    if (this.#length <= LONGEST) this.#pieces.push(Buffer.from(piece));
+    else this.#pieces = [];
+    if (type !== kind.last) return;
+    if (this.#length <= LONGEST) takeRecord(Buffer.concat(this.#pieces), sink);
+    this.#pieces = [];
+    this.#length = 0;
+  }
+}
+
+const record = { history: 2 };
+const history = { item: 1, step: 2 };
+const item = { key: 1, nested: 2, json: 16 };
+/** Keys of W&B's own. */
+const own = /^_(wandb|step|timestamp|runtime)\b/;
+
+function takeRecord(bytes: Buffer, { row }: Pick<RowSink, 'row'>): void {
+  const fields = new Fields().walk(bytes, 0, bytes.length);
+  while (fields.next()) {
+    if (!fields.is(record.history, wire.bytes)) continue;
+    const values = historyRow(bytes, fields.start, fields.end);
+    const time = values['_timestamp'];
+    if (Object.keys(values).some((key) => !own.test(key))) row(values, typeof time === 'number' ? time * 1000 : NaN);
+  }
+}
+
+function historyRow(bytes: Buffer, from: number, to: number): WrittenRow {
+  const row: Record<string, unknown> = {};
+  const fields = new Fields().walk(bytes, from, to);
+  const inner = new Fields();
+  while (fields.next()) {
+    if (fields.is(history.item, wire.bytes)) takeItem(inner.walk(bytes, fields.start, fields.end), row);
+    else if (fields.is(history.step, wire.bytes)) {
+      inner.walk(bytes, fields.start, fields.end);
+      while (inner.next()) if (inner.is(1, wire.varint)) row['_step'] = inner.integer;
+    }
+  }
+  return row;
+}
+
+function takeItem(fields: Fields, row: Record<string, unknown>): void {
+  let key = '';
+  let json = '';
+  const nested: string[] = [];
+  while (fields.next()) {
+    if (fields.is(item.key, wire.bytes)) key = fields.text;
+    else if (fields.is(item.nested, wire.bytes)) nested.push(fields.text);
+    else if (fields.is(item.json, wire.bytes)) json = fields.text;
+  }
+  const name = nested.length > 0 ? nested.join('.') : key;
+  const value = parseJsonLine(`{"value":${json}}`)?.['value'];
+  if (name !== '' && !name.startsWith('_wandb')) row[name] = special(value) ?? value;
+}
+
+/** Null: as it is. What is no number in JSON is a text there. Pictures, histograms and tables are objects with a type, and no metrics. */
+function special(value: unknown): unknown {
+  if (value === 'NaN' || value === 'Infinity' || value === '-Infinity') return Number(value);
+  return typeof value === 'object' && value !== null && '_type' in value ? '' : null;
+}
+
+/** Rows taken of each place. */
+const ROWS = 8;
+
+/** Rows from blocks spread evenly over the file as it was at first, its last ones among them, in the order of the file. */
+class WandbPicker implements RowPicker {
+  readonly #path: string;
+  readonly #places: number;
+  readonly #buffer = Buffer.alloc(2 * BLOCK);
+  #next = 0;
+  #size: number | null = null;
+
+  constructor(path: string, places: number) {
+    this.#path = path;
+    this.#places = places;
+  }
+
+  get isComplete(): boolean {
+    return this.#next >= this.#places;
+  }
+
+  pick(count: number, take: Parameters<RowPicker['pick']>[1]): void {
+    const opened = openRegular(this.#path);
+    if (opened.kind !== 'file') {
+      this.#next = this.#places;
+      return;
+    }
+    try {
+      this.#size ??= opened.stat.size;
+      const end = Math.min(this.#places, this.#next + count);
+      for (; this.#next < end; this.#next++) this.#pickAt(opened.descriptor, this.#size, take);
+    } catch {
+      // The disk or the network failed a read: what there is will be drawn when all has been read.
+      this.#next = this.#places;
+    } finally {
+      closeSync(opened.descriptor);
+    }
+  }
+
+  #pickAt(descriptor: number, size: number, take: Parameters<RowPicker['pick']>[1]): void {
+    const blocks = Math.ceil(size / BLOCK);
+    const base = BLOCK * Math.floor((Math.max(0, blocks - 2) * this.#next) / (this.#places - 1));
+    const bytes = this.#buffer.subarray(0, readSync(descriptor, this.#buffer, 0, 2 * BLOCK, base));
+    let left = ROWS;
+    const row = (values: WrittenRow) => {
+      if (left-- > 0) take(values);
+    };
+    for (let at = base === 0 ? FILE_HEAD : 0; left > 0;) {
+      const piece = pieceAt(bytes, at, base);
+      if (piece.is === 'torn' || piece.is === 'wrong') return;
+      if (piece.is === 'piece' && piece.type === kind.full) takeRecord(bytes.subarray(piece.from, piece.to), { row });
+      at = piece.to;
+    }
+  }
+}

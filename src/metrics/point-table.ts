@@ -1,0 +1,175 @@
+import { BoundedSeries, type Bounds, lowerBound } from './bounded-series.js';
+import type { Line } from './downsample.js';
+import { type Filing, inSeconds, noLine, wallTime } from './filing.js';
+import type { WrittenRow } from './formats/format.js';
+import { rowOfStep, xOf } from './row-axis.js';
+import { type MetricRow, RowNumbers } from './row-numbers.js';
+
+/** The points of one metric in one part, by their number: step, value, and the time of those that it is known of, Unix ms. */
+type Points = { count: number; steps: BoundedSeries; values: BoundedSeries; times: BoundedSeries };
+/** The points of one metric, by part. */
+type Parts = (Points | undefined)[];
+
+const STEP = 'step';
+
+/**
+ * Metrics that are counted each by steps of its own, as TensorBoard has them, in bounded memory. A row is a few points of one
+ * `step`; without it, points are counted.
+ *
+ * A point of the same step as the metric's last replaces it; one of a smaller step is a resume from a checkpoint: the metric's
+ * points from that step on are replaced. A later part (the file of a later attempt) counts from its first step on, in whatever
+ * order the parts are read. `step` itself is that of the metric that was written first.
+ */
+export class PointTable implements Filing {
+  readonly #bounds: Bounds;
+  readonly #numbers = new RowNumbers();
+  /** By key id. */
+  readonly #metrics: Parts[] = [];
+  /** Key id of the metric that was written first. */
+  #leader = -1;
+  /** Grows with every row. */
+  #version = 0;
+  readonly #lines = new Map<string, { version: number; line: Line }>();
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds;
+  }
+
+  get rows(): number {
+    return this.#metrics.reduce((most, parts) => Math.max(most, sum(parts)), 0);
+  }
+
+  get hasSteps(): boolean {
+    return this.#leader >= 0;
+  }
+
+  get firstTime(): number | null {
+    const times = this.#all().flatMap(({ times: known }) => (known.length === 0 ? [] : [known.values[0]!]));
+    return times.length === 0 ? null : times.reduce((first, time) => Math.min(first, time));
+  }
+
+  take(row: WrittenRow, time = NaN, part = 0): boolean {
+    this.#numbers.read(row);
+    const { ids, values, count, keys } = this.#numbers;
+    const step = typeof row[STEP] === 'number' ? row[STEP] : NaN;
+    let taken = false;
+    for (let index = 0; index < count; index++) {
+      const id = ids[index]!;
+      if (keys[id] === STEP) continue;
+      if (this.#leader < 0) this.#leader = id;
+      append(((this.#metrics[id] ??= [])[part] ??= this.#newPoints()), step, values[index]!, time);
+      taken = true;
+    }
+    if (taken) this.#version += 1;
+    return taken;
+  }
+
+  stamp(from: number, to: number): void {
+    for (const { count, times } of this.#all()) {
+      if (times.length === 0) times.append(0, from);
+      if (times.rows[times.length - 1]! < count - 1) times.append(count - 1, to);
+    }
+    this.#version += 1;
+  }
+
+  has(key: string): boolean {
+    return this.#partsOf(key) !== null;
+  }
+
+  lastRow(): MetricRow {
+    return this.#numbers.row();
+  }
+
+  keys(): string[] {
+    const known = this.#numbers.keys.filter((key, id) => key !== STEP && this.#metrics[id] !== undefined);
+    return known.length === 0 ? [] : [STEP, ...known];
+  }
+
+  /** @param xKey Another metric is looked up at the step of each point, and interpolated between its own. */
+  series(key: string, xKey = STEP): Line {
+    const name = `${key}\n${xKey}`;
+    const cached = this.#lines.get(name);
+    if (cached !== undefined && cached.version === this.#version) return cached.line;
+    const line = this.#line(key, xKey);
+    this.#lines.set(name, { version: this.#version, line });
+    return line;
+  }
+
+  last(): Record<string, number | null> {
+    const known = this.keys().map((key) => {
+      const points = this.#partsOf(key)!.at(-1)!;
+      const series = key === STEP ? points.steps : points.values;
+      const value = series.values[series.length - 1]!;
+      return [key, Number.isFinite(value) ? value : null] as const;
+    });
+    return Object.fromEntries(known);
+  }
+
+  #newPoints(): Points {
+    const series = () => new BoundedSeries(this.#bounds);
+    return { count: 0, steps: series(), values: series(), times: series() };
+  }
+
+  #all(): Points[] {
+    return this.#metrics.flatMap((parts) => (parts ?? []).filter((points) => points !== undefined));
+  }
+
+  #partsOf(key: string): Parts | null {
+    return this.#metrics[key === STEP ? this.#leader : (this.#numbers.idOf(key) ?? -1)] ?? null;
+  }
+
+  #line(key: string, xKey: string): Line {
+    const isTimed = ({ times }: Points) => xKey !== wallTime || times.length > 0;
+    const parts = (this.#partsOf(key) ?? []).filter((points) => points !== undefined && isTimed(points)) as Points[];
+    const other = xKey === STEP || xKey === wallTime ? null : this.series(xKey);
+    if (other?.x.length === 0) return noLine;
+    const lines = parts.map((points, index) => {
+      const ys = key === STEP ? points.steps : points.values;
+      const steps = xOf(ys, points.steps);
+      const end = lowerBound(steps, steps.length, firstStep(parts.slice(index + 1)));
+      const x = xKey === wallTime ? inSeconds(xOf(ys, points.times)) : other === null ? steps : at(steps, other);
+      return { x: x.subarray(0, end), y: ys.values.subarray(0, end) };
+    });
+    return joined(lines);
+  }
+}
+
+function sum(parts: Parts): number {
+  return parts.reduce((count, points) => count + (points?.count ?? 0), 0);
+}
+
+function firstStep(parts: readonly Points[]): number {
+  return parts.reduce((first, { steps }) => Math.min(first, steps.values[0]!), Infinity);
+}
+
+function joined(lines: readonly Line[]): Line {
+  if (lines.length <= 1) return lines[0] ?? noLine;
+  const of = (side: keyof Line) => Float64Array.from(lines.flatMap((line) => Array.from(line[side])));
+  return { x: of('x'), y: of('y') };
+}
+
+function append(points: Points, step: number, value: number, time: number): void {
+  const { steps, values, times } = points;
+  const last = steps.length === 0 ? -Infinity : steps.values[steps.length - 1]!;
+  const own = Number.isNaN(step) ? points.count : step;
+  if (own < last) {
+    points.count = rowOfStep(steps, own);
+    for (const series of [steps, values, times]) series.truncate(points.count);
+  }
+  const row = own === last ? points.count - 1 : points.count;
+  steps.append(row, own);
+  values.append(row, value);
+  if (!Number.isNaN(time)) times.append(row, time);
+  points.count = row + 1;
+}
+
+/** The line's y at each of these x, which do not fall; between its points it is straight, beyond them level. */
+function at(x: Float64Array, line: Line): Float64Array {
+  return x.map((value) => {
+    const after = lowerBound(line.x, line.x.length, value);
+    if (after === 0) return line.y[0]!;
+    if (after === line.x.length) return line.y[after - 1]!;
+    const [from, to] = [line.x[after - 1]!, line.x[after]!];
+    return line.y[after - 1]! + ((value - from) / (to - from)) * (line.y[after]! - line.y[after - 1]!);
+  });
+}

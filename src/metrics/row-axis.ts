@@ -1,0 +1,39 @@
+import { type BoundedSeries, lowerBound } from './bounded-series.js';
+
+/** The first row of this step or a later one. Steps rise. Between boiled-down points the row is interpolated. */
+export function rowOfStep(steps: BoundedSeries, step: number): number {
+  const index = lowerBound(steps.values, steps.length, step);
+  const next = steps.rows[index]!;
+  if (index === 0) return steps.isExact ? next : 0;
+  const before = steps.rows[index - 1]!;
+  const share = (step - steps.values[index - 1]!) / (steps.values[index]! - steps.values[index - 1]!);
+  return Math.max(before + 1, Math.round(before + share * (next - before)));
+}
+
+/** The x of each point of `ys`, by row. The array itself, not a copy, when both have all the same rows. */
+export function xOf(ys: BoundedSeries, xs: BoundedSeries): Float64Array {
+  if (haveSameRows(ys, xs)) return xs.values.subarray(0, xs.length);
+  const x = new Float64Array(ys.length);
+  for (let index = 0, near = 0; index < ys.length; index++) {
+    const row = ys.rows[index]!;
+    while (near + 1 < xs.length && xs.rows[near + 1]! <= row) near += 1;
+    x[index] = xAt(xs, near, row);
+  }
+  return x;
+}
+
+function haveSameRows(ys: BoundedSeries, xs: BoundedSeries): boolean {
+  const count = ys.length;
+  if (count !== xs.length || !ys.isExact || !xs.isExact) return false;
+  const isDense = ys.rows[count - 1]! - ys.rows[0]! === count - 1;
+  return isDense && xs.rows[0] === ys.rows[0] && xs.rows[count - 1] === ys.rows[count - 1];
+}
+
+/** `near`: the last point at or before the row, or the first. Beyond both ends the nearest x holds. */
+function xAt(xs: BoundedSeries, near: number, row: number): number {
+  const from = xs.rows[near]!;
+  const value = xs.values[near]!;
+  if (row <= from || near + 1 >= xs.length) return value;
+  const share = (row - from) / (xs.rows[near + 1]! - from);
+  return value + share * (xs.values[near + 1]! - value);
+}

@@ -1,0 +1,194 @@
+import { closeSync, type Dirent, opendirSync, readdirSync, readSync, statSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { runFiles } from '../contract/files.js';
+import { openRegular } from '../files/regular-file.js';
+import { naturalOrder } from '../text/natural-order.js';
+import type { FoundFile } from './formats/format.js';
+
+/** Folders of a run that are looked into at most, how deep, and entries of each. */
+const MOST_FOLDERS = 128;
+const DEEPEST = 6;
+const MOST_ENTRIES = 2000;
+/** A folder of so many bytes has some thousand entries; where folders have no size, all are listed. */
+const LARGE_FOLDER = 256 << 10;
+/** A change so soon after a look may leave the same time, ms. */
+const RACY_MS = 50;
+/** Of code, weights and data, or our own. */
+const passedOver = new Set([
+  ...['.git', 'node_modules', '__pycache__', '.venv', 'venv', 'site-packages', '.cache'],
+  ...['checkpoints', 'attempts', 'artifacts', 'media', 'plugins'],
+]);
+const passedPattern = /^(iteration_\d+|global_step\d+)$/;
+const checkpoint = /^checkpoint-(\d+)$/;
+
+type Folder = { path: string; place: string; depth: number; mtimeMs: number; isSettled: boolean; entries: Entries };
+type Entries = { files: readonly string[]; folders: readonly string[] };
+
+const noEntries: Entries = { files: [], folders: [] };
+
+/**
+ * The files below the folders of a run, as of the last look. A look costs one `stat` for each folder; only a folder whose time
+ * has changed is listed again. Links to folders are not followed: they lead to others' files.
+ */
+export class RunFolders {
+  readonly #roots: readonly { path: string; place: string }[];
+  #folders = new Map<string, Folder>();
+  #isCut = false;
+  #files: readonly FoundFile[] = [];
+
+  /** @param others Folders beside the run's own where its program writes. */
+  constructor(directory: string, others: readonly string[] = []) {
+    const outside = [...new Set(others)].filter((path) => path !== directory);
+    this.#roots = [{ path: directory, place: '' }, ...outside.map((path) => ({ path, place: path }))];
+  }
+
+  /** In the order of the search: what is less deep first, then by name. */
+  get files(): readonly FoundFile[] {
+    return this.#files;
+  }
+
+  get folders(): number {
+    return this.#folders.size;
+  }
+
+  /** Whether there was more than is looked at. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  /** Looks again; true if files came or went. */
+  look(): boolean {
+    const before = this.#folders;
+    const queue = this.#roots.map((root) => ({ ...root, depth: 0 }));
+    this.#folders = new Map();
+    this.#isCut = false;
+    let changed = false;
+    for (let next = 0; next < queue.length; next++) {
+      const { path, place, depth } = queue[next]!;
+      if (this.#folders.has(path)) continue;
+      if (this.#folders.size >= MOST_FOLDERS) {
+        this.#isCut = true;
+        break;
+      }
+      const known = before.get(path);
+      const folder = this.#lookAt(known ?? { path, place, depth, mtimeMs: -1, isSettled: false, entries: noEntries });
+      changed ||= folder !== known;
+      this.#folders.set(path, folder);
+      if (depth === DEEPEST) continue;
+      for (const name of folder.entries.folders)
+        queue.push({ path: join(path, name), place: placeOf(place, name), depth: depth + 1 });
+    }
+    if (changed || this.#folders.size !== before.size) this.#files = this.#list();
+    return changed;
+  }
+
+  #lookAt(folder: Folder): Folder {
+    const stat = statOf(folder.path);
+    if (stat === null) return folder.mtimeMs === -1 ? folder : { ...folder, mtimeMs: -1, entries: noEntries };
+    if (folder.isSettled && stat.mtimeMs === folder.mtimeMs) return folder;
+    const entries = this.#entriesOf(folder.path, stat.size);
+    const isSettled = Date.now() - stat.mtimeMs > RACY_MS;
+    const isSame = isEqual(entries, folder.entries) && folder.mtimeMs !== -1;
+    if (!isSame) return { ...folder, entries, mtimeMs: stat.mtimeMs, isSettled };
+    folder.mtimeMs = stat.mtimeMs;
+    folder.isSettled = isSettled;
+    return folder;
+  }
+
+  #entriesOf(path: string, size: number): Entries {
+    try {
+      const { entries, isCut } = size > LARGE_FOLDER ? someOf(path) : { entries: allOf(path), isCut: false };
+      this.#isCut ||= isCut;
+      const [files, folders]: [string[], string[]] = [[], []];
+      for (const entry of entries) {
+        if (entry.isDirectory()) folders.push(entry.name);
+        else if (entry.isFile() || entry.isSymbolicLink()) files.push(entry.name);
+      }
+      return { files: files.sort(naturalOrder), folders: worthALook(folders) };
+    } catch {
+      // Gone, or not to be read: as good as empty, and looked at again when its time changes.
+      return noEntries;
+    }
+  }
+
+  #list(): FoundFile[] {
+    return [...this.#folders.values()].flatMap(({ path, place, entries }) =>
+      entries.files.map((name) => foundFile(join(path, name), name, placeOf(place, name))),
+    );
+  }
+}
+
+function allOf(path: string): Dirent[] {
+  return readdirSync(path, { withFileTypes: true });
+}
+
+/** The first entries of a folder that may have a million: to list it all would take longer than a turn may. */
+function someOf(path: string): { entries: Dirent[]; isCut: boolean } {
+  const directory = opendirSync(path, { bufferSize: 128 });
+  try {
+    const entries: Dirent[] = [];
+    for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) {
+      if (entries.length === MOST_ENTRIES) return { entries, isCut: true };
+      entries.push(entry);
+    }
+    return { entries, isCut: false };
+  } finally {
+    directory.closeSync();
+  }
+}
+
+function placeOf(place: string, name: string): string {
+  return place === '' ? name : join(place, name);
+}
+
+/** Of Hugging Face's checkpoints only the last: it has the history of all. */
+function worthALook(names: readonly string[]): string[] {
+  const numbers = names.map((name) => Number(checkpoint.exec(name)?.[1] ?? NaN));
+  const last = numbers.reduce((most, each) => (each > most ? each : most), -1);
+  return names
+    .filter((name, index) => Number.isNaN(numbers[index]) || numbers[index] === last)
+    .filter((name) => !passedOver.has(name) && !passedPattern.test(name))
+    .sort(naturalOrder);
+}
+
+function isEqual(one: Entries, other: Entries): boolean {
+  const same = (a: readonly string[], b: readonly string[]) =>
+    a.length === b.length && a.every((name, index) => name === b[index]);
+  return same(one.files, other.files) && same(one.folders, other.folders);
+}
+
+function statOf(path: string): Stats | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    // A part of the path is no directory, or may not be entered.
+    return null;
+  }
+}
+
+const HEAD = 64 << 10;
+
+export function foundFile(path: string, name: string, place: string): FoundFile {
+  return { path, name, place, head: () => headLines(path) };
+}
+
+/** Whole lines at the start of a file; null: none yet. */
+function headLines(path: string): readonly string[] | null {
+  const opened = openRegular(path);
+  if (opened.kind !== 'file') return null;
+  try {
+    const bytes = Buffer.allocUnsafe(Math.min(HEAD, opened.stat.size));
+    const head = bytes.subarray(0, readSync(opened.descriptor, bytes, 0, bytes.length, 0));
+    const end = head.lastIndexOf(10);
+    return end < 0 ? null : head.toString('utf8', 0, end).split('\n');
+  } catch {
+    return null;
+  } finally {
+    closeSync(opened.descriptor);
+  }
+}
+
+/** What a run may write before it is there. */
+export function expectedFiles(directory: string): FoundFile[] {
+  return [runFiles.metrics, runFiles.log].map((name) => foundFile(join(directory, name), name, name));
+}

@@ -1,0 +1,112 @@
+import { statRegular } from '../files/regular-file.js';
+import type { Bounds } from './bounded-series.js';
+import type { FoundSource } from './detection.js';
+import type { Filing } from './filing.js';
+import type { RowSink, SourceReader } from './formats/format.js';
+import { MetricTable } from './metric-table.js';
+import { PointTable } from './point-table.js';
+import { timeOf } from './row-time.js';
+
+/** One source of a run, how far it has been read, and what it said. */
+export class Source {
+  readonly found: FoundSource;
+  readonly reader: SourceReader;
+  readonly #keep: Bounds;
+  #table: Filing;
+  #isReopened = false;
+  /** Bytes that were there before; null: not looked yet; 0: all that was has been read. */
+  #past: number | null;
+  #isReadingPast = false;
+
+  constructor(found: FoundSource, keep: Bounds, hasPast: boolean) {
+    this.found = found;
+    this.reader = found.format.open(found);
+    this.#keep = keep;
+    this.#table = this.#newTable();
+    this.#past = hasPast ? null : 0;
+  }
+
+  get table(): Filing {
+    return this.#table;
+  }
+
+  get more(): boolean {
+    return this.#isReopened || this.reader.more;
+  }
+
+  get isInPast(): boolean {
+    return this.#past === null || this.#past > 0;
+  }
+
+  /** Whether the part that is just being read was there before. */
+  get isReadingPast(): boolean {
+    return this.#isReadingPast;
+  }
+
+  /** The same source, of which nothing has been read. */
+  reopened(): Source {
+    const again = new Source(this.found, this.#keep, false);
+    again.#isReopened = true;
+    return again;
+  }
+
+  /** @param told Called after each row that was filed. */
+  read(maxBytes: number, told: () => void, restart: () => void): boolean {
+    this.#isReopened = false;
+    this.#past ??= this.#size();
+    const sink: RowSink = {
+      row: (row, time = NaN, part = 0) => {
+        if (this.#table.take(row, Number.isNaN(time) ? (timeOf(row) ?? NaN) : time, part)) told();
+      },
+      restart: () => {
+        this.#table = this.#newTable();
+        this.#past = 0;
+        this.#isReadingPast = false;
+        restart();
+      },
+    };
+    const changed = this.isInPast ? this.#readPast(maxBytes, sink) : this.reader.read(maxBytes, sink);
+    if (changed && !this.reader.more) this.#stamp();
+    return changed;
+  }
+
+  #newTable(): Filing {
+    return this.found.format.filing === 'rows' ? new MetricTable(this.#keep) : new PointTable(this.#keep);
+  }
+
+  /** Reads no further than what was there at first. */
+  #readPast(maxBytes: number, sink: RowSink): boolean {
+    const { offset } = this.reader;
+    const left = (this.#past ?? 0) - offset;
+    this.#isReadingPast = true;
+    const changed = this.reader.read(Math.min(maxBytes, left), sink);
+    this.#isReadingPast = false;
+    // Its last row is torn: whoever completes it writes it now.
+    const isTorn = left <= maxBytes && this.reader.offset <= offset && !this.reader.isHindered;
+    if (isTorn || this.reader.offset >= (this.#past ?? 0)) this.#past &&= 0;
+    return changed;
+  }
+
+  /** Rows that say no time of their own were written between the birth of their file and its last change. */
+  #stamp(): void {
+    const stats = this.found.paths.flatMap((path) => {
+      const there = statRegular(path);
+      return there.kind === 'file' ? [there.stat] : [];
+    });
+    if (stats.length === 0) return;
+    const last = Math.max(...stats.map(({ mtimeMs }) => mtimeMs));
+    const born = Math.min(...stats.map(({ birthtimeMs }) => birthtimeMs).filter((time) => time > 0), last);
+    this.#table.stamp(born, last);
+  }
+
+  /** Bytes; null where it cannot be read. */
+  #size(): number | null {
+    let size = 0;
+    for (const path of this.found.paths) {
+      const there = statRegular(path);
+      if (there.kind === 'unreadable') return null;
+      size += there.kind === 'file' ? there.stat.size : 0;
+    }
+    return size;
+  }
+}

@@ -1,0 +1,56 @@
+import { isMapValue } from '../../base/scalar.js';
+import type { Value } from './expression/cel-environment.js';
+import { fnv1a64 } from './identity.js';
+import { numberText } from './value-text.js';
+
+/** File in a run's directory from which `wandb.init()` takes the run's values. */
+export const wandbConfigFile = 'wandb-config.yaml';
+
+/** A run as W&B's agent would start it. */
+export type WandbRun = {
+  readonly sweep: string;
+  readonly name: string;
+  /** Of the run, see `identityOf`. */
+  readonly identity: string;
+  /** Absolute path. */
+  readonly directory: string;
+  /** Of the person who launches. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
+/**
+ * What W&B's agent gives to its runs, so that a program that reads `wandb.config` gets the values of its point. Without a
+ * server: the run writes to its own directory, from where `wandb sync` may send it later. What the person has set of
+ * `WANDB_MODE` and `WANDB_DIR` is left as it is.
+ *
+ * `WANDB_SWEEP_ID` is not there: it would tie the run to a sweep of W&B's server that does not exist.
+ */
+export function wandbEnvironment({ sweep, name, identity, directory, environment }: WandbRun): Record<string, string> {
+  const usual = { WANDB_MODE: 'offline', WANDB_DIR: directory };
+  return {
+    ...Object.fromEntries(Object.entries(usual).filter(([variable]) => !environment[variable])),
+    WANDB_SWEEP_PARAM_PATH: `${directory}/${wandbConfigFile}`,
+    WANDB_RUN_ID: fnv1a64(JSON.stringify([sweep, identity])),
+    WANDB_NAME: name,
+    WANDB_RUN_GROUP: sweep,
+  };
+}
+
+/** The file of `WANDB_SWEEP_PARAM_PATH`: YAML as Python reads it, each parameter with its `value`. */
+export function wandbConfigText(parameters: Readonly<Record<string, Value>>): string {
+  const lines = Object.entries(parameters).map(
+    ([name, value]) => `${JSON.stringify(name)}: {"value": ${yamlText(value)}}\n`,
+  );
+  return `wandb_version: 1\n\n${lines.join('')}`;
+}
+
+function yamlText(value: Value): string {
+  if (Array.isArray(value)) return `[${value.map(yamlText).join(', ')}]`;
+  if (isMapValue(value)) {
+    const entries = Object.entries(value).map(([key, inner]) => `${JSON.stringify(key)}: ${yamlText(inner)}`);
+    return `{${entries.join(', ')}}`;
+  }
+  // Python's reader takes a number with an exponent for a text when it has no point.
+  if (typeof value === 'number') return numberText(value).replace(/^(-?\d+)e/, '$1.0e');
+  return JSON.stringify(value);
+}

@@ -1,0 +1,139 @@
+import { cleanText } from '../../text/display-text.js';
+import { type Handler, type KeyContext, type Pressed, refuse } from '../app/key-context.js';
+import { useModel } from '../model/use-model.js';
+import { orderedBy } from '../screens/jobs/sort-handler.js';
+import { type ColumnId, columnKey, commonColumns, initialColumns } from '../state/list-column-id.js';
+import { menuAt } from '../state/menu-state.js';
+import type { Sort } from '../state/sort.js';
+import type { UiState } from '../state/ui-state.js';
+import { dialogFrame } from '../widgets/dialog-size.js';
+import type { KeyHint } from '../widgets/key-hints.js';
+import { Menu } from '../widgets/menu.js';
+import { nameWidth } from '../widgets/name-width.js';
+import { fit, type Line, span } from '../widgets/span.js';
+import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
+import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing, unfiltered } from './menu-keys.js';
+
+type ColumnsDialog = DialogOf<'columns'>;
+
+/** Which columns the list has, and in what order. */
+export const columns: DialogModule<'columns'> = { press, hints, Dialog: ColumnsBox };
+
+/** Asks which columns the list has: first those it has now, then all others. */
+export const openColumns: Handler = (ui, at) => {
+  const shown = ui.columns ?? initialColumns;
+  const order = [...new Set([...shown, ...allColumns(at)])];
+  return { ui: { ...ui, screen: { kind: 'jobs' }, dialog: { kind: 'columns', ...menuAt(0), order } } };
+};
+
+/** What there can be: the usual columns, the parameters that vary, and every metric but the chosen one's own column. */
+function allColumns(at: KeyContext): ColumnId[] {
+  const parameters = [...(at.variety?.().keys() ?? [])].map((key): ColumnId => `parameter ${key}`);
+  const ofMetrics = at.metrics.map((key): ColumnId => `metric ${key}`);
+  return [...commonColumns, ...parameters, ...ofMetrics];
+}
+
+function choicesOf(order: readonly ColumnId[], metric: string | null): Choices<ColumnId> {
+  return { items: order, textOf: (column) => columnWords(column, metric) };
+}
+
+function hints(dialog: ColumnsDialog): readonly KeyHint[] {
+  const toggle: KeyHint = ['Space', 'show or hide'];
+  if (dialog.typed !== '') return menuHints(dialog, toggle, ['Ctrl-S', 'sort']);
+  return menuHints(dialog, toggle, ['←→', 'move the column'], ['Ctrl-S', 'sort, reverse']);
+}
+
+function press(ui: UiState, dialog: ColumnsDialog, key: string, at: KeyContext): Pressed {
+  const choices = choicesOf(dialog.order, at.metric);
+  const column = chosenOf(choices, dialog);
+  if (key === 'enter' && dialog.typed === '') return { ui: closedDialog(ui) };
+  if (key !== 'enter' && !(key in ownKeys)) return pressInMenu(ui, dialog, key, { choices, at, usage });
+  if (column === undefined) return refuseNothing(ui, dialog);
+  // Who typed a name and pressed Enter wants that column, and sees it among the others.
+  if (key === 'enter') return toggle({ ...ui, dialog: unfiltered(dialog, choices) }, dialog, column);
+  return ownKeys[key]!(ui, dialog, column, at);
+}
+
+const usage = 'Space shows or hides the column, ← → move it, Ctrl-S sorts by it, typing finds one, Esc closes.';
+
+type OnColumn = (ui: UiState, dialog: ColumnsDialog, column: ColumnId, at: KeyContext) => Pressed;
+
+/** No letter is among them: letters find a column. */
+const ownKeys: Readonly<Record<string, OnColumn>> = {
+  space: toggle,
+  left: (ui, dialog) => shift(ui, dialog, -1),
+  right: (ui, dialog) => shift(ui, dialog, 1),
+  'ctrl-s': orderBy,
+};
+
+function toggle(ui: UiState, { order }: ColumnsDialog, column: ColumnId): Pressed {
+  const shown = new Set<ColumnId>(ui.columns ?? initialColumns);
+  if (!shown.delete(column)) shown.add(column);
+  return { ui: { ...ui, columns: columnsOf(order, shown) } };
+}
+
+/** The cursor stays on the column that moves. */
+function shift(ui: UiState, dialog: ColumnsDialog, by: -1 | 1): Pressed {
+  const { order, index, typed } = dialog;
+  if (typed !== '') return refuse(ui, 'Columns move among all of them: Esc shows all first.');
+  const to = index + by;
+  if (to < 0 || to >= order.length) return refuse(ui, by < 0 ? 'It is the first column.' : 'It is the last column.');
+  const moved = [...order];
+  [moved[index], moved[to]] = [order[to]!, order[index]!];
+  const shown = columnsOf(moved, new Set(ui.columns ?? initialColumns));
+  return { ui: { ...ui, columns: shown, dialog: { ...dialog, order: moved, index: to } } };
+}
+
+/** Null for the usual columns, so that they follow what a later version shows. */
+function columnsOf(order: readonly ColumnId[], shown: ReadonlySet<ColumnId>): readonly ColumnId[] | null {
+  const chosen = order.filter((column) => shown.has(column));
+  const isUsual =
+    chosen.length === initialColumns.length && chosen.every((column, at) => column === initialColumns[at]);
+  return isUsual ? null : chosen;
+}
+
+function orderBy(ui: UiState, _: ColumnsDialog, column: ColumnId, at: KeyContext): Pressed {
+  if (column === 'trend') return refuse(ui, 'Runs cannot be sorted by their trend.');
+  return orderedBy(ui, { by: column, isReversed: ui.sort.by === column && !ui.sort.isReversed }, at);
+}
+
+/** What a column is called where a person chooses it. `metric`: the chosen one. */
+function columnWords(column: ColumnId, metric: string | null): string {
+  if (column === 'metric') return metric === null ? 'metric' : `metric (${metric})`;
+  return columnKey(column)?.key ?? column;
+}
+
+/** Every column there can be, with a sign before those that are shown and what kind of thing it is behind it. */
+function ColumnsBox({ dialog, size }: DialogProps<'columns'>) {
+  const metric = useModel((model) => model.metric);
+  const sort = useModel(({ ui }) => ui.sort);
+  const shown = new Set<ColumnId>(useModel(({ ui }) => ui.columns) ?? initialColumns);
+  const choices = choicesOf(dialog.order, metric);
+  const width = nameWidth(dialog.order.map(choices.textOf), size.width - dialogFrame - besideName);
+  return (
+    <Menu
+      title="columns"
+      screen={size}
+      menu={dialog}
+      items={dialog.order}
+      matches={matchesOf(choices, dialog)}
+      line={(column) => lineOf(column, choices.textOf(column), { isShown: shown.has(column), sort, width })}
+      clickKey="space"
+    />
+  );
+}
+
+/** Columns of a row that are not its name. */
+const besideName = 16;
+
+type Look = { readonly isShown: boolean; readonly sort: Sort; readonly width: number };
+
+function lineOf(column: ColumnId, words: string, { isShown, sort, width }: Look): Line {
+  const arrow = sort.by !== column ? '' : sort.isReversed ? '↑' : '↓';
+  return [
+    span(isShown ? ' ✓ ' : '   ', 'good'),
+    span(fit(cleanText(words), width), isShown ? 'strong' : 'plain'),
+    span(fit(` ${arrow}`, 3), 'accent'),
+    span(fit(columnKey(column)?.kind ?? '', 10), 'dim'),
+  ];
+}

@@ -1,0 +1,59 @@
+import type { Pressed } from '../app/key-context.js';
+import type { Effect } from '../state/effect.js';
+import type { UiState } from '../state/ui-state.js';
+import { DialogBox } from '../widgets/dialog-box.js';
+import { dialogFrame, dialogWidth } from '../widgets/dialog-size.js';
+import type { KeyHint } from '../widgets/key-hints.js';
+import { Paragraph, Text } from '../widgets/text.js';
+import { wrapWithin } from '../../text/wrap.js';
+import { textWidth } from '../../text/display-width.js';
+import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
+
+/** A question before what cannot be undone. Whatever is not a clear yes is a no: keys may have been typed ahead. */
+export const confirm: DialogModule<'confirm'> = { press, hints, Dialog: ConfirmDialog };
+
+function hints({ yes }: DialogOf<'confirm'>): readonly KeyHint[] {
+  return [
+    [yes.map(shownKey).join(' or '), 'yes'],
+    ['any other key', 'no'],
+  ];
+}
+
+function shownKey(key: string): string {
+  return key === 'enter' ? 'Enter' : key;
+}
+
+function press(ui: UiState, { yes, order }: DialogOf<'confirm'>, key: string): Pressed {
+  if (yes.includes(key)) return { ui: closedDialog(ui), order };
+  return { ui: { ...closedDialog(ui), note: { text: `Nothing was ${doneBy(order)}.`, tone: 'dim' } } };
+}
+
+function doneBy({ type }: Effect): string {
+  return type === 'kill' || type === 'stop-sweep' ? 'killed' : 'done';
+}
+
+const mostRows = 3;
+
+/** Right above the row of keys, which says the answers; as little of the list as possible is covered. */
+function ConfirmDialog({ dialog: { question, detail }, size }: DialogProps<'confirm'>) {
+  const room = size.width - dialogFrame;
+  const width = dialogWidth(Math.max(textWidth(question), textWidth(detail ?? '')), size.width);
+  const rows = (text: string | null): number =>
+    text === null ? 0 : wrapWithin(text, Math.min(room, width), mostRows).length;
+  const height = rows(question) + rows(detail);
+  const top = Math.max(0, size.height - 1 - height - 2);
+  return (
+    <DialogBox title="sure?" screen={size} ground="alarm" border="strong" {...{ width, height, top }}>
+      <Paragraph tone="strong" width={width} rows={mostRows}>
+        {question}
+      </Paragraph>
+      {detail === null ? (
+        <Text />
+      ) : (
+        <Paragraph width={width} rows={mostRows}>
+          {detail}
+        </Paragraph>
+      )}
+    </DialogBox>
+  );
+}

@@ -1,0 +1,205 @@
+import { parameterOf } from '../../base/scalar.js';
+import type { Command } from '../state/command.js';
+import { fuzzyScore, ranked } from '../state/fuzzy.js';
+import { type GroupBy, groupingWords, levelWords } from '../state/grouping.js';
+import type { KeyContext, Pressed } from '../app/key-context.js';
+import { keyMapOf } from '../app/key-map.js';
+import type { EditedLine } from '../state/line-editor.js';
+import { initialColumns } from '../state/list-column-id.js';
+import { open, type PaletteEntry, type PaletteView, problem, type Reading } from './palette-entry.js';
+import { machineEntries } from './palette-machine.js';
+import { runEntries } from './palette-runs.js';
+import type { RunSummary } from '../state/port.js';
+import { keyPresets, themeNames } from '../state/preferences-port.js';
+import { type Offer, offerFor } from '../state/prompt.js';
+import type { UiState } from '../state/ui-state.js';
+import { sortsFor, sortWords } from '../state/sort.js';
+
+/** Commands that choose one of some words: what the list and the charts show, and how the window looks. */
+const choiceEntries: readonly PaletteEntry[] = [
+  choice({
+    ...{
+      name: 'group',
+      takes: 'by',
+      help: 'group the list by sweep group, state, GPU or a parameter',
+      command: 'group',
+    },
+    words: (_ui, { runs }) => groupChoices(runs).map(levelWords),
+    choose: (ui, { runs }, word) => {
+      const grouping = [groupChoices(runs).find((by) => levelWords(by) === word)!] as const;
+      return noted({ ...ui, grouping }, `Grouped by ${groupingWords(grouping)}.`);
+    },
+  }),
+  choice({
+    ...{ name: 'sort', takes: 'by', help: 'sort the runs by this', command: 'sort' },
+    words: (ui) => sortsFor(ui.columns ?? initialColumns),
+    choose: (ui, { metric }, word) => {
+      const sort = { by: sortsFor(ui.columns ?? initialColumns).find((by) => by === word)!, isReversed: false };
+      return noted({ ...ui, sort }, `Sorted by ${sortWords(sort, metric)}.`);
+    },
+  }),
+  choice({
+    ...{ name: 'metric', takes: 'name', help: 'the metric shown in the list and in the first chart' },
+    command: 'metric',
+    words: (_ui, { metrics }) => metrics,
+    choose: (ui, _at, metric) => noted({ ...ui, metric }, `Metric: ${metric}.`),
+  }),
+  choice({
+    ...{ name: 'x-axis', takes: 'name', help: 'x axis of the charts', command: 'x-axis' },
+    words: (_ui, at) => axes(at).map(({ label }) => label),
+    choose: (ui, at, word) => {
+      const { key } = axes(at).find(({ label }) => label === word)!;
+      return noted({ ...ui, chart: { ...ui.chart, xKey: key, zoom: null, cursor: null } }, `x axis: ${word}.`);
+    },
+  }),
+  choice({
+    ...{ name: 'theme', takes: 'name', help: 'colours of the window: dark, light, colour-blind, mono', command: null },
+    words: () => themeNames,
+    choose: (ui, _at, word) => {
+      const theme = themeNames.find((name) => name === word)!;
+      return { ui, order: { type: 'prefer', theme } };
+    },
+  }),
+  choice({
+    ...{ name: 'keys', takes: 'preset', help: 'key preset: default, vim', command: null },
+    words: () => keyPresets,
+    choose: (ui, _at, word) => {
+      const keys = keyPresets.find((name) => name === word)!;
+      return { ui: { ...ui, keys }, order: { type: 'prefer', keys } };
+    },
+  }),
+  choice({
+    ...{ name: 'mouse', takes: 'on|off', help: 'clicks and the wheel; off: the terminal selects text', command: null },
+    words: () => ['on', 'off'],
+    choose: (ui, _at, word) => ({ ui, order: { type: 'prefer', mouse: word === 'on' } }),
+  }),
+];
+
+/** `index`: the chosen row; null: none yet. */
+export function paletteView(line: EditedLine, index: number, ui: UiState, at: KeyContext): PaletteView {
+  const { name, rest } = divided(line.text);
+  const entry = rest === null ? undefined : paletteEntries.find((each) => each.name === name);
+  if (entry === undefined || rest === null) {
+    const entries = matching(line.text);
+    const isBegun = line.text.trim() !== '' || index > 0;
+    const reading = isBegun ? (entries[index]?.read('', ui, at) ?? null) : open(hint);
+    return { kind: 'commands', entries, reading };
+  }
+  const offer = offered(entry, line, ui, at);
+  const chosen = entry.words === null ? undefined : offer.candidates[index];
+  return { kind: 'arguments', entry, offer, reading: entry.read(chosen ?? rest, ui, at) };
+}
+
+const hint = 'Type a command. It acts on the marked runs, the selection, or a query after it: hold group:A';
+
+/** Commands that what was typed may stand for: by their name, and after these by a word of what they do. */
+export function matching(typed: string): readonly PaletteEntry[] {
+  const word = typed.trim();
+  if (word === '') return paletteEntries;
+  return ranked(word, paletteEntries, ({ name, help }) => fuzzyScore(word, name) ?? inHelp(word, help));
+}
+
+/** Less than any match of the name is worth. */
+function inHelp(word: string, help: string): number | null {
+  const at = help.toLowerCase().indexOf(word.toLowerCase());
+  return at < 0 || word.length < 3 ? null : -100 - at / 1000;
+}
+
+/** The name and what follows it; `rest` null: no blank was typed after the name yet. */
+function divided(text: string): { name: string; rest: string | null } {
+  const [, name, rest] = /^\s*(\S+)\s([^]*)$/.exec(text) ?? [];
+  return name === undefined ? { name: text.trim(), rest: null } : { name, rest: rest! };
+}
+
+function offered(entry: PaletteEntry, line: EditedLine, ui: UiState, at: KeyContext): Offer {
+  const start = line.text.length - divided(line.text).rest!.length;
+  const rest = line.text.slice(start);
+  if (entry.words !== null) {
+    const typed = rest.trim();
+    const words = entry.words(ui, at);
+    const candidates = typed === '' ? words : ranked(typed, words, (word) => fuzzyScore(typed, word));
+    return { from: start, candidates, chosen: null };
+  }
+  if (entry.queryAt === null) return { from: line.at, candidates: [], chosen: null };
+  const from = start + entry.queryAt(rest);
+  if (line.at < from) return { from: line.at, candidates: [], chosen: null };
+  const offer = offerFor({ text: line.text.slice(from), at: line.at - from }, at.runs);
+  return { ...offer, from: from + offer.from };
+}
+
+/** What only makes sense as a key, or stands in the palette under another name. */
+const unnamed: ReadonlySet<Command> = new Set([
+  ...([
+    'up',
+    'down',
+    'page-up',
+    'page-down',
+    'first',
+    'last',
+    'jump',
+    'open',
+    'back',
+    'next-pane',
+    'left',
+    'right',
+    'palette',
+  ] as const),
+  ...[...runEntries, ...machineEntries, ...choiceEntries].flatMap(({ command }) => (command === null ? [] : [command])),
+]);
+
+/** Every command by name: first those that act on runs, on the machine and on the view, then what only has a key. */
+export const paletteEntries: readonly PaletteEntry[] = [...runEntries, ...machineEntries, ...choiceEntries, ...keyed()];
+
+function keyed(): PaletteEntry[] {
+  return keyMapOf('default')
+    .filter(({ command }) => !unnamed.has(command))
+    .map(({ command, help }) => ({
+      ...{ name: command, takes: '', help, command, words: null, queryAt: null },
+      read: () => ({ kind: 'ready', said: help, act: (ui) => ({ ui, command }) }),
+    }));
+}
+
+type Choice = Pick<PaletteEntry, 'name' | 'takes' | 'help' | 'command'> & {
+  readonly words: (ui: UiState, at: KeyContext) => readonly string[];
+  /** `word`: one of these. */
+  readonly choose: (ui: UiState, at: KeyContext, word: string) => Pressed;
+};
+
+function choice({ choose, words, ...entry }: Choice): PaletteEntry {
+  const read = (rest: string, ui: UiState, at: KeyContext): Reading => {
+    const known = words(ui, at);
+    const word = rest.trim();
+    if (known.length === 0) return problem(`${entry.name}: there is nothing to choose from yet.`);
+    if (word === '') return open(`${entry.name}: ${entry.help}`);
+    if (!known.includes(word)) return problem(`${entry.name}: there is no ${word}.`);
+    return { kind: 'ready', said: `${entry.name} ${word}`, act: (now) => choose(now, at, word) };
+  };
+  return { ...entry, words, queryAt: null, read };
+}
+
+function noted(ui: UiState, text: string): Pressed {
+  return { ui: { ...ui, note: { text, tone: 'dim' } } };
+}
+
+function axes({ xChoices = [] }: KeyContext): NonNullable<KeyContext['xChoices']> {
+  return xChoices.filter(({ refusal }) => refusal === null);
+}
+
+function groupChoices(runs: readonly RunSummary[]): GroupBy[] {
+  return [{ kind: 'group' }, { kind: 'state' }, { kind: 'gpu' }, ...varying(runs), { kind: 'error' }, { kind: 'none' }];
+}
+
+/** The parameters that are not the same for all runs. */
+function varying(runs: readonly RunSummary[]): GroupBy[] {
+  const first = new Map<string, string>();
+  const keys = new Set<string>();
+  for (const { parameters } of runs) {
+    for (const key in parameters) {
+      const text = JSON.stringify(parameterOf(parameters, key));
+      const known = first.get(key);
+      if (known === undefined) first.set(key, text);
+      else if (known !== text) keys.add(key);
+    }
+  }
+  return [...keys].map((key) => ({ kind: 'parameter', key }));
+}

@@ -1,0 +1,33 @@
+import { axes } from './axes.js';
+import { columns } from './columns.js';
+import { confirm } from './confirm.js';
+import type { DialogModule, DialogState } from './dialog-module.js';
+import { draft } from './draft.js';
+import { filter } from './filter.js';
+import { grouping } from './grouping.js';
+import { help } from './help.js';
+import { metrics } from './metrics.js';
+import { palette } from './palette.js';
+import { search } from './search.js';
+import { table } from './table.js';
+import { views } from './views.js';
+import { wallFilter } from './wall-filter.js';
+import { xAxis } from './x-axis.js';
+
+/** Every dialog, once. A new one is its file, its kind in `state/ui-state.ts`, and its line here. */
+export const dialogs: { readonly [Kind in DialogState['kind']]: DialogModule<Kind> } = {
+  help,
+  table,
+  metrics,
+  'x-axis': xAxis,
+  axes,
+  filter,
+  search,
+  'wall-filter': wallFilter,
+  palette,
+  grouping,
+  columns,
+  views,
+  draft,
+  confirm,
+};

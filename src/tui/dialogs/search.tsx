@@ -1,0 +1,46 @@
+import { cleanText } from '../../text/display-text.js';
+import { readLogPattern } from '../../logs/log-search.js';
+import { type KeyContext, type Pressed, refuse } from '../app/key-context.js';
+import { useModel } from '../model/use-model.js';
+import { searchFrom } from '../screens/run/log-handler.js';
+import { editLine } from '../state/line-editor.js';
+import type { UiState } from '../state/ui-state.js';
+import { Prompt } from '../widgets/prompt.js';
+import { span } from '../widgets/span.js';
+import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
+
+/** What is looked for in a log. What matches on the screen stands out while one types. */
+export const search: DialogModule<'search'> = {
+  press,
+  hints: () => [
+    ['Enter', 'search'],
+    ['Ctrl-U', 'clear'],
+    ['Esc', 'cancel'],
+  ],
+  Dialog: SearchPrompt,
+};
+
+function press(ui: UiState, dialog: DialogOf<'search'>, key: string, at: KeyContext): Pressed {
+  if (key === 'escape') return { ui: { ...closedDialog(ui), log: { ...ui.log, search: dialog.before } } };
+  if (key === 'enter') return enter(ui, dialog, at);
+  const line = editLine(dialog.line, key);
+  if (line === null) return refuse(ui, `${key} does nothing here; Enter searches, Esc cancels.`);
+  const isPattern = readLogPattern(line.text).kind === 'pattern';
+  const log = isPattern ? { ...ui.log, search: line.text } : ui.log;
+  return { ui: { ...ui, log, dialog: { ...dialog, line, problem: null } } };
+}
+
+function enter(ui: UiState, dialog: DialogOf<'search'>, at: KeyContext): Pressed {
+  const { text } = dialog.line;
+  if (text === '') return { ui: { ...closedDialog(ui), log: { ...ui.log, search: '', seek: null } } };
+  const read = readLogPattern(text);
+  if (read.kind === 'problem') return { ui: { ...ui, dialog: { ...dialog, problem: `${read.problem} ${read.fix}` } } };
+  return { ui: { ...closedDialog(ui), log: { ...ui.log, search: text, seek: searchFrom(ui, at, text) } } };
+}
+
+function SearchPrompt({ dialog: { line, problem }, ...place }: DialogProps<'search'>) {
+  const note = useModel(({ ui }) => ui.note);
+  const about = note === null ? span('in the log · regular expression ', 'dim') : span(`${note.text} `, 'warn');
+  const wrong = problem === null ? null : [span(` ${cleanText(problem)}`, 'warn')];
+  return <Prompt {...place} line={line} right={[about]} problem={wrong} />;
+}

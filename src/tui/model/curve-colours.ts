@@ -1,0 +1,55 @@
+import type { RunId, RunSummary } from '../state/port.js';
+import type { Tone } from '../widgets/span.js';
+
+const tones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];
+
+/**
+ * The colour of each run and of each group, the same in every chart and in the list. Runs, settings and groups have theirs
+ * by their order in the sweep, so that neither a filter nor another order of the list changes it; the parts of any other
+ * grouping, in the order in which they are first drawn.
+ */
+export class CurveColours {
+  readonly #runs: readonly RunSummary[];
+  #numbers: Map<string, number> | null = null;
+  readonly #others = new Map<string, number>();
+
+  /** `runs`: all of them, whatever is shown; looked at once, when the first colour is asked for. */
+  constructor(runs: readonly RunSummary[]) {
+    this.#runs = runs;
+  }
+
+  /** `key`: of a row of the list. */
+  of(key: string): Tone {
+    this.#numbers ??= numbersOf(this.#runs);
+    let number = this.#numbers.get(key) ?? this.#others.get(key);
+    if (number === undefined) this.#others.set(key, (number = this.#others.size));
+    return tones[number % tones.length]!;
+  }
+}
+
+/** A colour for each key: its own, or the next that is free where another of them has it already; from the ninth on they repeat. */
+export function distinctColours(keys: readonly string[], colours: CurveColours): Tone[] {
+  const taken = new Set<Tone>();
+  return keys.map((key) => {
+    const own = colours.of(key);
+    const from = tones.indexOf(own);
+    const inOrder = tones.map((_, step) => tones[(from + step) % tones.length]!);
+    const tone = inOrder.find((one) => !taken.has(one)) ?? own;
+    taken.add(tone);
+    return tone;
+  });
+}
+
+/** By the keys of the rows they have in the list: runs, settings and groups are numbered each by themselves. */
+function numbersOf(runs: readonly RunSummary[]): Map<string, number> {
+  const ids = new Map<RunId, number>();
+  const groups = new Map<string, number>();
+  const settings = new Map<string, number>();
+  for (const { id, sweep, group, subgroup } of runs) {
+    const key = `${sweep}/${group}`;
+    ids.set(id, ids.size);
+    if (!groups.has(key)) groups.set(key, groups.size);
+    if (subgroup !== null && !settings.has(`${key}/${subgroup}`)) settings.set(`${key}/${subgroup}`, settings.size);
+  }
+  return new Map<string, number>([...ids, ...groups, ...settings]);
+}

@@ -1,0 +1,83 @@
+import { causesOfFailure, type FailureCause } from '../../analysis/failures/failure-causes.js';
+import type { RunSummary } from '../state/port.js';
+import type { Branch } from './branch-index.js';
+
+/** The surest cause of one kind of failure. */
+export type FoundCause = {
+  /** Null: nothing that chance would not explain. */
+  readonly cause: FailureCause | null;
+  /** Whether only some of the runs were looked at. */
+  readonly isSampled: boolean;
+};
+
+/** Some 100 ms of work. */
+const mostRuns = 5000;
+/** Of the time, at most one part in so many goes into the search. */
+const parts = 5;
+
+type Question = { readonly asked: string; readonly kind: readonly RunSummary[]; readonly runs: readonly RunSummary[] };
+type Known = FoundCause & { readonly asked: string };
+
+/**
+ * Finds out which parameters go with the kinds of failure that are on the screen: one kind at a time, between two keys,
+ * and again when more runs of the kind, or more that are done, have ended.
+ */
+export class FailureCauseFinder {
+  readonly #changed: () => void;
+  readonly #known = new Map<string, Known>();
+  readonly #wanted = new Map<string, Question>();
+  #timer: NodeJS.Timeout | null = null;
+  #pause = 0;
+
+  /** `changed`: called when something was found. */
+  constructor(changed: () => void) {
+    this.#changed = changed;
+  }
+
+  /**
+   * What is known at the moment; undefined before anything is. Asking is what starts the search.
+   *
+   * @param runs All of the list, of which those that are done are compared with the kind. @param done How many that is.
+   */
+  causeOf({ key, runs: kind }: Branch, runs: readonly RunSummary[], done: number): FoundCause | undefined {
+    const known = this.#known.get(key);
+    const asked = `${kind.length} ${done}`;
+    if (known?.asked !== asked) this.#want(key, { asked, kind, runs });
+    return known;
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#wanted.clear();
+  }
+
+  #want(key: string, question: Question): void {
+    this.#wanted.set(key, question);
+    this.#timer ??= setTimeout(() => this.#findNext(), this.#pause);
+  }
+
+  #findNext(): void {
+    this.#timer = null;
+    const [next] = this.#wanted;
+    if (next === undefined) return;
+    const [key, question] = next;
+    this.#wanted.delete(key);
+    const start = performance.now();
+    this.#known.set(key, { asked: question.asked, ...causeIn(question) });
+    this.#pause = (parts - 1) * (performance.now() - start);
+    if (this.#wanted.size > 0) this.#timer = setTimeout(() => this.#findNext(), this.#pause);
+    this.#changed();
+  }
+}
+
+function causeIn({ kind, runs }: Question): FoundCause {
+  const done = runs.filter(({ state }) => state === 'done');
+  const every = Math.ceil((kind.length + done.length) / mostRuns);
+  const compared = [...some(kind, every, true), ...some(done, every, false)];
+  return { cause: causesOfFailure(compared)[0] ?? null, isSampled: every > 1 };
+}
+
+/** Every so many of them. */
+function some(runs: readonly RunSummary[], every: number, failed: boolean) {
+  return runs.filter((_, index) => index % every === 0).map(({ parameters }) => ({ parameters, failed }));
+}

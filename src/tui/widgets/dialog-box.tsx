@@ -1,0 +1,79 @@
+import { Box } from 'ink';
+import type { ReactNode } from 'react';
+import { cleanText } from '../../text/display-text.js';
+import type { Size } from '../surface/surface.js';
+import { type Background, columnsOf, type Line, lineWidth, span, type Tone } from './span.js';
+import { dialogFrame } from './dialog-size.js';
+import { Spans, Text } from './text.js';
+
+type Props = {
+  readonly title: string;
+  /** What was typed to find something in the dialog; shown in the frame. */
+  readonly typed?: string;
+  /** Of the whole screen. */
+  readonly screen: Size;
+  /** Columns and rows of the content. */
+  readonly width: number;
+  readonly height: number;
+  /** Rows from the top of the screen to the frame; without it the box stands in the middle. */
+  readonly top?: number;
+  /** How much of the content is not shown because there is no room. */
+  readonly below?: number;
+  readonly ground?: Background;
+  readonly border?: Tone;
+  readonly children: ReactNode;
+};
+
+/** A framed box in the middle of the screen, over whatever is there. */
+export function DialogBox({ title, typed = '', screen, width, height, below = 0, ...look }: Props) {
+  const { ground = 'raised', border = 'dim', children } = look;
+  const left = Math.max(0, (screen.width - width - dialogFrame) >> 1);
+  const top = look.top ?? Math.max(0, (screen.height - height - 2) >> 1);
+  const heading = headingOf(title, typed, width);
+  return (
+    <Box position="absolute" {...screen}>
+      <Box
+        position="absolute"
+        marginLeft={left}
+        marginTop={top}
+        width={width + dialogFrame}
+        height={height + 2}
+        flexDirection="column"
+        borderStyle="round"
+        borderColor={border}
+        backgroundColor={ground}
+        paddingX={1}
+      >
+        {children}
+      </Box>
+      <Box position="absolute" marginLeft={left + 2} marginTop={top} width={lineWidth(heading)}>
+        <Spans line={heading.map((each) => ({ ...each, ground }))} />
+      </Box>
+      {below > 0 && (
+        <Box
+          position="absolute"
+          marginTop={top + height + 1}
+          marginLeft={left}
+          width={width + dialogFrame - 2}
+          justifyContent="flex-end"
+        >
+          <Text tone="accent" ground={ground}>{` ${below} more ↓ `}</Text>
+        </Box>
+      )}
+    </Box>
+  );
+}
+
+/** ` metric ` or ` metric › los▏ `; of what was typed the end is shown. */
+function headingOf(title: string, typed: string, width: number): Line {
+  const words = ` ${cleanText(title)} `;
+  if (typed === '') return columnsOf([span(words, 'title')], 0, Math.min(width, lineWidth([span(words)])));
+  const field = [span(cleanText(typed), 'strong'), span('▏', 'accent')];
+  const room = Math.max(1, width - lineWidth([span(words)]) - 3);
+  const from = Math.max(0, lineWidth(field) - room);
+  return columnsOf(
+    [span(`${words}› `, 'title'), ...columnsOf(field, from, lineWidth(field)), span(' ')],
+    0,
+    Math.min(width, lineWidth([span(words)]) + 3 + lineWidth(field) - from),
+  );
+}

@@ -1,0 +1,43 @@
+import type { MenuState } from '../state/menu-state.js';
+import type { Size } from '../surface/surface.js';
+import { DialogBox } from './dialog-box.js';
+import { dialogWidth } from './dialog-size.js';
+import { firstRowShown, SelectList } from './select-list.js';
+import { type Line, lineWidth } from './span.js';
+import { Text } from './text.js';
+
+/** Rows a menu has at most, so that what it is about stays in sight. */
+const mostRows = 20;
+
+type Props<Item> = {
+  readonly title: string;
+  readonly screen: Size;
+  readonly menu: MenuState;
+  /** All there is to choose from, and what of it was typed for. */
+  readonly items: readonly Item[];
+  readonly matches: readonly Item[];
+  readonly line: (item: Item) => Line;
+  /** The key that a click on a row stands for. */
+  readonly clickKey?: string;
+};
+
+/** Things to choose from in a frame, with what was typed to find one in its title. Keeps its size while one types. */
+export function Menu<Item>({ title, screen, menu, items, matches, line, clickKey = 'enter' }: Props<Item>) {
+  const width = dialogWidth(Math.max(title.length + 16, ...items.map((item) => lineWidth(line(item)))), screen.width);
+  const height = Math.max(1, Math.min(items.length, mostRows, screen.height - 4));
+  const below = Math.max(0, matches.length - firstRowShown(menu.index, height, matches.length) - height);
+  return (
+    <DialogBox {...{ title, screen, width, height, below }} typed={menu.typed}>
+      {matches.length === 0 ? (
+        <Text tone="warn"> {menu.typed === '' ? 'There is nothing here.' : 'Nothing matches.'}</Text>
+      ) : (
+        <SelectList
+          {...{ width, height, clickKey }}
+          count={matches.length}
+          index={menu.index}
+          row={(index) => line(matches[index]!)}
+        />
+      )}
+    </DialogBox>
+  );
+}

@@ -1,0 +1,118 @@
+import type { Condition, FailureCause } from '../../../analysis/failures/failure-causes.js';
+import { cleanText } from '../../../text/display-text.js';
+import { textWidth } from '../../../text/display-width.js';
+import { shortDuration } from '../../../text/duration.js';
+import { countText } from '../../../text/numbers.js';
+import { wrapWithin } from '../../../text/wrap.js';
+import { firstFailureOf } from '../../model/branch-facts.js';
+import type { Branch } from '../../model/branch-index.js';
+import type { FoundCause } from '../../model/failure-cause-finder.js';
+import { parameterText } from '../../model/parameter-text.js';
+import { ends, fit, fitLine, fitRight, type Line, span } from '../span.js';
+
+/** Columns of the numbers of a row: how many runs, and how long ago the first of them failed. */
+const sizes = { runs: 6, first: 6 };
+/** Columns between them. */
+const margins = 4;
+/** What the two texts need at least, and what the cause gains from at most. */
+const leastKind = 18;
+const longestCause = 48;
+
+type FailureLayout = { readonly kind: number; readonly cause: number };
+
+/** How a row of `width` columns is shared out between the kind of failure and what goes with it. */
+function failureLayout(width: number): FailureLayout {
+  const room = width - sizes.runs - sizes.first - margins;
+  const cause = Math.max(0, Math.min(longestCause, Math.ceil(room * 0.58), room - leastKind));
+  return { kind: room - cause, cause };
+}
+
+/** The words above rows of failures. */
+export function failureHeading(width: number): Line {
+  const { kind, cause } = failureLayout(width);
+  const words = [
+    fit('   kind of failure', kind),
+    fitRight('runs', sizes.runs),
+    ` ${fit('mostly with', cause)}`,
+    fitRight('since', sizes.first),
+  ];
+  return [span(words.join(' '), 'faint')];
+}
+
+/** One kind of failure in `width` columns. `sign`: mark, fold and digit before the words. `now`: Unix ms. */
+export function failureRow(
+  branch: Branch,
+  sign: Line,
+  found: FoundCause | undefined,
+  { width, now }: { readonly width: number; readonly now: number },
+): Line {
+  const { kind, cause } = failureLayout(width);
+  const { endedAt } = firstFailureOf(branch);
+  const since = endedAt === null ? '' : shortDuration(Math.max(0, now - endedAt));
+  return [
+    ...fitLine([...sign, span(branch.label, 'title')], kind),
+    span(` ${fitRight(countText(branch.runs.length), sizes.runs)}`, 'bad'),
+    span(`  ${fit(causeText(found, cause), cause)}`, 'value'),
+    span(` ${fitRight(since, sizes.first)}`, 'dim'),
+  ];
+}
+
+/** The longest text that says it in `width` columns: `batch_size=64 (412 of 417, p < 1e-99)`. */
+function causeText(found: FoundCause | undefined, width: number): string {
+  if (found === undefined) return '…';
+  if (found.cause === null) return '–';
+  const { conditions, inside, log10P } = found.cause;
+  const what = conditionsText(conditions);
+  const runs = `${countText(inside.failed)} of ${countText(inside.runs)}${found.isSampled ? ' sampled' : ''}`;
+  const texts = [`${what} (${runs}, ${chanceText(log10P)})`, `${what} (${runs})`];
+  return texts.find((text) => textWidth(text) <= width) ?? what;
+}
+
+/** `batch_size=64 and dim≥128` */
+function conditionsText(conditions: readonly Condition[]): string {
+  return conditions.map(conditionText).join(' and ');
+}
+
+function conditionText(condition: Condition): string {
+  const name = cleanText(condition.parameter);
+  if (condition.kind !== 'is') return `${name}${condition.kind === 'at least' ? '≥' : '≤'}${String(condition.value)}`;
+  return condition.value === undefined ? `no ${name}` : `${name}=${parameterText(condition.value) || '""'}`;
+}
+
+/** `p < 1e-99`, `p = 0.02`. Smaller is not said: it means nothing more. */
+function chanceText(log10P: number): string {
+  if (log10P > -3) return `p = ${(10 ** log10P).toPrecision(1)}`;
+  return `p < 1e-${Math.min(99, Math.floor(-log10P))}`;
+}
+
+/** A kind of failure in words, for where it is selected: the error in full, how many runs, and what goes with it. `total`: runs in all. */
+export function failureDetail(
+  branch: Branch,
+  found: FoundCause | undefined,
+  { width, now, total }: { readonly width: number; readonly now: number; readonly total: number },
+): Line[] {
+  const first = firstFailureOf(branch);
+  const count = `${countText(branch.runs.length)} of ${countText(total)} runs`;
+  const since = first.endedAt === null ? '' : `first ${shortDuration(Math.max(0, now - first.endedAt))} ago`;
+  return [
+    ...wrapWithin(cleanText(first.reason ?? branch.label), width, 3).map((text): Line => [span(text, 'bad')]),
+    ends([span(`${count} · ${first.name}`, 'dim')], [span(`  ${since}`, 'dim')], width),
+    ...causeLines(found).flatMap((text) => wrapWithin(text, width, 2).map((line): Line => [span(line, 'value')])),
+  ];
+}
+
+function causeLines(found: FoundCause | undefined): string[] {
+  if (found === undefined) return ['Looking for what these runs have in common …'];
+  if (found.cause === null) return ['No parameter goes with it.'];
+  return [causeSentence(found.cause, found.isSampled), ...aliasSentence(found.cause)];
+}
+
+function causeSentence({ conditions, inside, outside, log10P }: FailureCause, isSampled: boolean): string {
+  const share = `${countText(inside.failed)} of ${countText(inside.runs)} runs`;
+  const others = `${countText(outside.failed)} of the ${countText(outside.runs)} others`;
+  return `With ${conditionsText(conditions)}: ${share} failed so, ${others} (${chanceText(log10P)}${isSampled ? ', of a sample' : ''}).`;
+}
+
+function aliasSentence({ aliases }: FailureCause): string[] {
+  return aliases.length === 0 ? [] : [`The same runs have ${conditionsText(aliases)}.`];
+}

@@ -1,0 +1,49 @@
+import { textWidth } from '../../../text/display-width.js';
+import { countText } from '../../../text/numbers.js';
+import { columnKey, type ColumnId } from '../../state/list-column-id.js';
+import { isInitialSort, type Sort, type SortBy } from '../../state/sort.js';
+import { shortKey } from '../short-key.js';
+import { ends, fit, fitRight, type Line, span } from '../span.js';
+import { gutter, type ListColumn, type ListLayout } from './list-columns.js';
+
+/** Where the selection is among the rows, counted from 1. */
+export type ListPosition = { readonly at: number; readonly of: number };
+
+/**
+ * The words above the columns; the one the runs are ordered by stands out, with an arrow. An order by what has no column
+ * here stands beside the names. `position`: null where all rows are on the screen.
+ */
+export function listHeading({ name, columns }: ListLayout, sort: Sort, position: ListPosition | null): Line {
+  const arrow = sort.isReversed ? '↑' : '↓';
+  const isElsewhere = columns.some(({ id }) => id === sort.by);
+  const order = isElsewhere || isInitialSort(sort) ? null : sort.by === 'name' ? ` ${arrow}` : beside(sort.by, arrow);
+  const words = span(`   run${order ?? ''}`, order === null ? 'faint' : 'accent');
+  const place = position === null ? [] : [span(` ${countText(position.at)}/${countText(position.of)}`, 'dim')];
+  return [
+    ...ends([words], place, gutter + name),
+    ...columns.flatMap((column) => [span(' '), word(column, sort, arrow)]),
+  ];
+}
+
+function beside(by: SortBy, arrow: string): string {
+  return ` · ${shortKey(columnKey(by as ColumnId)?.key ?? by)} ${arrow}`;
+}
+
+/** A heading that leaves the arrow no room loses its end. */
+function word({ id, heading, width, isRight }: ListColumn, sort: Sort, arrow: string): Line[number] {
+  const isOrdered = id === sort.by;
+  const cut = textWidth(heading) < width ? heading : fit(heading, width - 1);
+  const text = isOrdered ? `${cut}${arrow}` : heading;
+  return span(isRight ? fitRight(text, width) : fit(text, width), isOrdered ? 'accent' : 'faint');
+}
+
+/** What a click on the heading at a column of the screen orders by; null where nothing can be ordered. */
+export function sortAt({ name, columns }: ListLayout, at: number): SortBy | null {
+  let end = gutter + name;
+  if (at < end) return 'name';
+  for (const { id, width } of columns) {
+    end += width + 1;
+    if (at < end) return id === 'trend' ? null : id;
+  }
+  return null;
+}

@@ -1,0 +1,19 @@
+import { useWheel } from '../model/use-model.js';
+import { Canvas } from '../surface/canvas.js';
+import { columnsOf, type Line } from './span.js';
+
+type Props = {
+  readonly lines: readonly Line[];
+  readonly width: number;
+  readonly height: number;
+  /** The first line and the first column that are shown. */
+  readonly top: number;
+  readonly left?: number;
+};
+
+/** The part of a long text that fits; the wheel scrolls. */
+export function ScrollText({ lines, width, height, top, left = 0 }: Props) {
+  const wheel = useWheel();
+  const draw = () => lines.slice(top, top + height).map((line) => columnsOf(line, left, left + width));
+  return <Canvas {...{ width, height, draw }} flexShrink={0} onPoint={wheel} />;
+}

@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { attemptSeparator } from '../../../../src/contract/attempt-separator.js';
+import { LogRows } from '../../../../src/metrics/formats/log/log-rows.js';
+
+const rowsIn = (...lines: string[]) => {
+  const rows = new LogRows();
+  return lines.map((line) => rows.take(line)).filter((row) => row !== null);
+};
+const bar = (done: number, total: number, rest = '') =>
+  `train: ${Math.floor((100 * done) / total)}%|███  | ${done}/${total} [00:10<01:30, 2.50it/s${rest}]`;
+
+describe('a line of a log', () => {
+  it.each<{ line: string; row: Record<string, unknown> | null }>([
+    { line: 'global_step=100, episodic_return=12.5', row: { global_step: 100, episodic_return: 12.5 } },
+    { line: 'INFO done: loss=1e-3 acc=.5 | x=-2', row: { loss: 0.001, acc: 0.5, x: -2 } },
+    { line: '2026-01-01 12:00:00,123 - trainer - INFO - loss = nan', row: { loss: NaN } },
+    { line: 'python train.py --lr=0.1 --seed=3', row: null },
+    { line: 'url=http://host/?a=1', row: null },
+    { line: 'SPS: 1234', row: { SPS: 1234 } },
+    { line: 'loss: 0.25 - accuracy: 0.9 - val_loss: 0.3', row: { loss: 0.25, accuracy: 0.9, val_loss: 0.3 } },
+    { line: 'Epoch 3/10, train loss: 0.5, lr: 1e-4', row: { epoch: 3, 'train loss': 0.5, lr: 0.0001 } },
+    { line: 'step 20 | loss: 0.5', row: { step: 20, loss: 0.5 } },
+    { line: 'Loaded 3 files: 20 rows', row: null },
+    { line: 'Serving at: http://localhost:8080', row: null },
+    { line: "{'loss': 1.9422, 'grad_norm': 8.7, 'learning_rate': 1e-05, 'epoch': 0.3}", row: { loss: 1.9422, grad_norm: 8.7, learning_rate: 1e-5, epoch: 0.3 } }, // prettier-ignore
+    { line: "{'loss': '1.942', 'epoch': '0.3'}", row: { loss: 1.942, epoch: 0.3 } },
+    { line: "I 10:00 {'a': nan, 'b': -inf, 'c': True, 'd': None, 'e': {'f': 1}}", row: { a: NaN, b: -Infinity, c: true, d: null, e: { f: 1 } } }, // prettier-ignore
+    { line: "{'loss': tensor(0.5, device='cuda:0'), 'acc': np.float64(0.25)}", row: { loss: 0.5, acc: 0.25 } },
+    { line: '{"step": 3, "loss": NaN}', row: { step: 3, loss: NaN } },
+    { line: '{"ts": 1.7e9, "level": 30, "msg": "hello"}', row: { ts: 1.7e9, level: 30, msg: 'hello' } },
+    { line: "{'unfinished': 1", row: null },
+    { line: '\u001b[32mloss=0.5\u001b[0m', row: { loss: 0.5 } },
+    { line: '', row: null },
+  ])('$line', ({ line, row }) => {
+    expect(rowsIn(line)).toEqual(row === null ? [] : [row]);
+  });
+
+  it('is a row of the step that the bar shows, where it has none of its own', () => {
+    expect(rowsIn(bar(10, 100), "{'loss': 1.5, 'epoch': 0.1}", bar(20, 100, ', loss=0.5'))).toEqual([
+      { step: 10, loss: 1.5, epoch: 0.1 },
+      { step: 20, loss: 0.5 },
+    ]);
+  });
+
+  it('keeps the step of the training while a bar of an evaluation runs inside it', () => {
+    const rows = rowsIn(
+      bar(10, 100),
+      "{'loss': 1}",
+      bar(0, 5),
+      bar(5, 5),
+      "{'eval_loss': 2}",
+      bar(11, 100),
+      "{'loss': 3}",
+    );
+    expect(rows.map((row) => row['step'])).toEqual([10, 10, 11]);
+  });
+
+  it('goes on counting where a bar of the same length begins again', () => {
+    const rows = rowsIn(bar(3, 5), 'loss=1', bar(5, 5), bar(0, 5), bar(2, 5), 'loss=2');
+    expect(rows.map((row) => row['step'])).toEqual([3, 7]);
+  });
+
+  it('forgets the bar of what came before the training', () => {
+    expect(rowsIn(bar(10_000, 10_000), bar(1, 12), 'loss=1')).toEqual([{ step: 1, loss: 1 }]);
+  });
+
+  it('begins anew with each attempt', () => {
+    const separator = attemptSeparator(2, new Date(0));
+    expect(rowsIn(bar(50, 100), 'loss=1', separator, bar(40, 100), 'loss=2').map((row) => row['step'])).toEqual([
+      50, 40,
+    ]);
+  });
+});
+
+describe('how far a run says that it is', () => {
+  const progressOf = (...lines: string[]) => {
+    const rows = new LogRows();
+    for (const line of lines) rows.take(line);
+    return rows.progress;
+  };
+
+  it.each([
+    { what: 'a bar', lines: [bar(25, 100)], progress: { share: 0.25, etaSeconds: 90, rate: '2.50it/s' } },
+    { what: 'a bar that knows nothing yet', lines: ['  0%|   | 0/12 [00:00<?, ?it/s]'], progress: { share: 0, etaSeconds: null, rate: null } }, // prettier-ignore
+    { what: 'an epoch', lines: ['Epoch 3/10'], progress: { share: 0.2, etaSeconds: null, rate: null } },
+    { what: 'a bar in an epoch', lines: ['Epoch 2/4', bar(50, 100)], progress: { share: 0.375, etaSeconds: null, rate: '2.50it/s' } }, // prettier-ignore
+    { what: 'the next epoch', lines: ['Epoch 1/4', bar(100, 100), 'Epoch 2/4'], progress: { share: 0.25, etaSeconds: null, rate: '2.50it/s' } }, // prettier-ignore
+    { what: 'bytes that are fetched', lines: ['model: 45%|██ | 1.2G/2.7G [00:10<00:12, 120MB/s]'], progress: null },
+    { what: 'rsl_rl', lines: ['     Learning iteration 11/100     ', '   Mean reward: 2.50', '   ETA: 1:02:03'], progress: { share: 0.12, etaSeconds: 3723, rate: null } }, // prettier-ignore
+    { what: 'nothing', lines: ['loss=1'], progress: null },
+  ])('$what', ({ lines, progress }) => {
+    expect(progressOf(...lines)).toEqual(progress);
+  });
+});
+
+describe('own patterns', () => {
+  it('make the rows, and nothing else does', () => {
+    const rows = new LogRows({ loss: 'Loss is (\\S+)', 'eval/acc': 'accuracy of (\\d+)%', bad: '(' });
+    const lines = ['x=5', 'Loss is 0.25 with an accuracy of 90%', 'Loss is unknown', 'Loss is nan'];
+    expect(lines.map((line) => rows.take(line))).toEqual([null, { loss: 0.25, 'eval/acc': 90 }, null, { loss: NaN }]);
+  });
+});
+
+it('takes any line without fail, and in no time', () => {
+  const hostile = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 300 }),
+    fc.stringMatching(/^[{}'":,=|%\[\]()0-9a-z \-]{0,200}$/),
+    fc.constantFrom('{'.repeat(20_000), 'a=1 '.repeat(20_000), '%|'.repeat(20_000), "{'".repeat(9000), '| a | '.repeat(5000), '('.repeat(8000)), // prettier-ignore
+  );
+  fc.assert(
+    fc.property(fc.array(hostile, { maxLength: 20 }), (lines) => {
+      for (const row of rowsIn(...lines)) expect(Object.keys(row).length).toBeLessThan(5000);
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,105 @@
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, normalize } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ownJsonLines } from '../../src/metrics/formats/json-lines.js';
+import { lineFormat } from '../../src/metrics/formats/line-format.js';
+import { type MetricRow, openMetrics } from '../../src/metrics/run-metrics.js';
+
+let run: string;
+beforeEach(() => void (run = mkdtempSync(join(tmpdir(), 'metric-formats-'))));
+afterEach(() => rmSync(run, { recursive: true }));
+
+const write = (name: string, text: string) => appendFileSync(join(run, name), text);
+
+/** `a 1` on each line: a step of its own each time. */
+const pairs = lineFormat({
+  name: 'pairs',
+  looksFor: '*.pairs',
+  recognise: ({ name }) => (name.endsWith('.pairs') ? { is: 'yes', why: 'its name' } : { is: 'no' }),
+  parser: () => {
+    let step = 0;
+    return (line) => {
+      const [key, value] = line.split(' ');
+      return key === undefined || value === undefined ? null : { step: step++, [key]: Number(value) };
+    };
+  },
+});
+
+function following(hasPast = false) {
+  const told: (MetricRow | string)[] = [];
+  const row = (values: MetricRow, isPast: boolean) =>
+    void told.push(isPast ? `past ${JSON.stringify(values)}` : values);
+  const listener = { row, restart: () => void told.push('restart') };
+  return { told, metrics: openMetrics(run, { listener, hasPast, formats: [ownJsonLines, pairs] }) };
+}
+
+describe('a run whose metrics are in several files', () => {
+  it('has the keys of all, each over the steps of its own file; of two alike the first counts', () => {
+    write('metrics.jsonl', '{"step": 10, "loss": 1}\n{"step": 20, "loss": 2}\n');
+    write('a.pairs', 'acc 5\nacc 6\nloss 9\n');
+    const metrics = openMetrics(run, { formats: [ownJsonLines, pairs] }).readNow();
+    expect(metrics.keys()).toEqual(['step', 'loss', 'acc']);
+    expect([...metrics.series('loss').x, ...metrics.series('acc').x]).toEqual([10, 20, 0, 1]);
+    expect(metrics.last()).toEqual({ step: 20, loss: 2, acc: 6 });
+    expect(metrics.rows).toBe(5);
+  });
+
+  it('takes up a file that comes later, all of it as new', () => {
+    write('metrics.jsonl', '{"step": 1, "loss": 1}\n');
+    const { told, metrics } = following(true);
+    metrics.refresh();
+    write('late.pairs', 'acc 5\n');
+    expect(metrics.isInPast).toBe(false);
+    metrics.refresh();
+    expect(told).toEqual(['past {"step":1,"loss":1}', { step: 0, acc: 5 }]);
+    expect(metrics.paths.map((path) => path.slice(run.length + 1))).toEqual(['metrics.jsonl', 'late.pairs']);
+  });
+
+  it.each([
+    { replaced: 'metrics.jsonl', text: '{"step": 3, "loss": 3}\n' },
+    { replaced: 'a.pairs', text: 'acc 7\n' },
+  ])('tells the rows of all again when $replaced was replaced', ({ replaced, text }) => {
+    write('metrics.jsonl', '{"step": 1, "loss": 1}\n');
+    write('a.pairs', 'acc 5\n');
+    const { told, metrics } = following();
+    metrics.readNow();
+    told.length = 0;
+    writeFileSync(join(run, 'new'), text);
+    renameSync(join(run, 'new'), join(run, replaced));
+    metrics.readNow();
+    const rows = replaced === 'a.pairs' ? [{ step: 0, acc: 7 }, { step: 1, loss: 1 }] : [{ step: 3, loss: 3 }, { step: 0, acc: 5 }]; // prettier-ignore
+    expect(told).toEqual(['restart', ...rows]);
+  });
+
+  it('is read no further in one part than asked for', () => {
+    write('metrics.jsonl', '{"step": 1, "loss": 1}\n'.repeat(10));
+    write('a.pairs', 'acc 5\n'.repeat(10));
+    const { metrics } = following();
+    expect(metrics.refresh(230)).toMatchObject({ changed: true, bytes: 230, more: true });
+    expect(metrics.refresh(230)).toMatchObject({ changed: true, bytes: 60, more: false });
+  });
+});
+
+describe('what a run writes its metrics in', () => {
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.tsx?$/.test(path))
+    .map((path) => ({ path, text: readFileSync(join('src', path), 'utf8') }));
+
+  it('is named where it is written and read, and nowhere else', () => {
+    const naming = sources.filter(({ text }) => /metrics\.jsonl|\brunFiles\.metrics\b/.test(text));
+    const rooms = naming.map(({ path }) => path.replace(/\/.*/, ''));
+    expect([...new Set(rooms)].sort()).toEqual(['contract', 'lab', 'metrics']);
+  });
+
+  it('is read by `metrics` alone: nobody else knows a format, or how rows are filed', () => {
+    const inner = /^metrics\/(formats\/|metric-table)/;
+    const crossings = sources.flatMap(({ path, text }) =>
+      [...text.matchAll(/from '(\.[^']+)'/g)]
+        .map(([, target]) => normalize(join(dirname(path), target!)))
+        .filter((target) => inner.test(target) && !path.startsWith('metrics/'))
+        .map((target) => `${path} needs ${target}`),
+    );
+    expect(crossings).toEqual([]);
+  });
+});
