@@ -67,7 +67,7 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
     {
       where: 'in charts',
       from: ['enter', 'tab'],
-      at: /━━ test\/bits_known/,
+      at: /━━ charts/,
       sees: [/x = 80000/],
       back: ['Z', 'escape'],
     },
@@ -83,7 +83,7 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
     {
       where: 'in charts',
       from: ['enter', 'tab'],
-      at: /━━ test\/bits_known/,
+      at: /━━ charts/,
       sees: [/x = 400\b/],
       back: ['Z', 'escape'],
     },
@@ -145,12 +145,12 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
     })),
   ],
   'next-pane': [
-    { from: ['enter'], at: /━━ runs/, sees: [/━━ test\/bits_known/, /━━ runs/], back: ['escape'] },
+    { from: ['enter'], at: /━━ runs/, sees: [/━━ charts/, /━━ runs/], back: ['escape'] },
     {
       where: 'on an open run',
       from: secondSeed,
       at: openedSecondSeed,
-      sees: [/━━ test\/bits_known/, /━━ config/, /━━ attempts/, /━━ log/],
+      sees: [/━━ charts/, /━━ config/, /━━ attempts/, /━━ log/],
       back: ['escape', 'home'],
     },
     {
