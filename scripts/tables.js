@@ -6,6 +6,12 @@ import { build } from 'esbuild';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
+const later = {
+  name: 'what is imported later is not bundled',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /./ }, ({ kind, path }) => (kind === 'dynamic-import' ? { path, external: true } : undefined)),
+};
+
 const { keyTableMarkdown } = await load('src/tui/app/key-map.ts');
 const { verbTableMarkdown } = await load('src/cli/verb-table.ts');
 for (const [name, page, table] of [
@@ -23,7 +29,7 @@ for (const [name, page, table] of [
   );
 }
 
-/** The exports of one module; what it would load only when a verb is called stays away. */
+/** The exports of one module; what it would load only when a verb is called or a screen drawn stays away. */
 async function load(entry) {
   const { outputFiles } = await build({
     absWorkingDir: root,
@@ -32,7 +38,7 @@ async function load(entry) {
     platform: 'node',
     format: 'esm',
     write: false,
-    external: ['./verbs/*'],
+    plugins: [later],
   });
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`);
 }

@@ -1,3 +1,4 @@
+import { keyOf } from '../../src/tui/app/key-map.js';
 import type { KeyContext } from '../../src/tui/app/key-context.js';
 import { initialSort } from '../../src/tui/state/sort.js';
 import { buildTree, flatten } from '../../src/tui/model/tree.js';
@@ -22,9 +23,8 @@ export function aSituation(over: Partial<KeyContext> = {}): KeyContext {
     metric: null,
     isFolded: () => false,
     width: 80,
-    focus: null,
-    log: null,
-    screenLength: 0,
+    own: { focus: null, log: null },
+    keyOf: (command) => keyOf(command, 'default'),
     now: 0,
     ...over,
   };

@@ -1,3 +1,5 @@
+import { keyOf } from '../../src/tui/app/key-map.js';
+import type { Command } from '../../src/tui/state/command.js';
 import type { RunSummary } from '../../src/tui/state/port.js';
 import type { KeyContext } from '../../src/tui/app/key-context.js';
 import type { UiState } from '../../src/tui/state/ui-state.js';
@@ -19,7 +21,7 @@ export function aSituation(runs: readonly RunSummary[], ui: UiState): KeyContext
     status: { settled: false, recalled: true, cpu: { slots: 2, busy: 2 }, gpus: [], problem: null },
     index: found < 0 ? Math.min(ui.index, rows.length - 1) : found,
     ...{ page: 5, metrics: ['loss', 'reward'], metric: 'loss', table: () => ['a', 'b', 'c'], width: 80 },
-    ...{ focus: null, log: null, screenLength: 0, now: NOW },
+    ...{ own: { focus: null, log: null }, now: NOW, keyOf: (command: Command) => keyOf(command, 'default') },
   };
 }
 

@@ -1,47 +1,72 @@
 import { type ChartChoice, spreads } from '../state/chart-choice.js';
 import type { ChartCommand } from '../state/command.js';
-import { menuAt } from '../state/menu-state.js';
-import { keyOf } from './key-map.js';
-import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
+import type { KeyRow } from '../keys/key-row.js';
+import { type Handler, opens, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from '../state/ui-state.js';
 import { spreadNames } from '../widgets/chart/chart-legend.js';
 
 /** Weights of the exponential mean, in the order in which the key goes through them. */
 const smoothings = [0, 0.6, 0.9, 0.97];
 
-export const handleChart: Record<ChartCommand, Handler> = {
-  'x-axis': askForX,
-  'log-y': (ui) => choose(ui, { isLogY: !ui.chart.isLogY }, `y axis: ${ui.chart.isLogY ? 'linear' : 'logarithmic'}.`),
-  'log-x': (ui) => choose(ui, { isLogX: !ui.chart.isLogX }, `x axis: ${ui.chart.isLogX ? 'linear' : 'logarithmic'}.`),
-  smooth: (ui) => {
-    const smoothing = next(smoothings, ui.chart.smoothing);
-    const text = smoothing === 0 ? 'Smoothing off.' : `Exponential moving average, weight ${smoothing}.`;
-    return choose(ui, { smoothing }, text);
-  },
-  spread: (ui) => {
-    const spread = next(spreads, ui.chart.spread);
-    return choose(ui, { spread }, `Seeds of one setting: ${spreadNames[spread]}.`);
-  },
-  carry: (ui) => {
-    const carriesEnded = !ui.chart.carriesEnded;
-    const how = carriesEnded ? 'count on with their last value' : 'are left out from their end on';
-    return choose(ui, { carriesEnded }, `Seeds of one setting: runs that ended early ${how}.`);
-  },
-  clip: (ui) => {
-    const text = ui.chart.isClipped
-      ? 'y axis: all values.'
-      : 'y axis: the outermost 1 % of values are cut off; arrows show where.';
-    return choose(ui, { isClipped: !ui.chart.isClipped }, text);
-  },
-  'zoom-in': zoomIn,
-  'zoom-out': zoomOut,
+/** The keys of every chart. `shorts`: what the footer of a screen says of them. */
+export function chartRows(shorts: Partial<Record<ChartCommand, Pick<KeyRow, 'short' | 'worth'>>>): KeyRow[] {
+  const row = (command: ChartCommand, key: string, help: string, act: Handler): KeyRow => ({
+    ...{ command, keys: [key], help, group: 'charts', act },
+    ...shorts[command],
+  });
+  return [
+    row('metric', 'm', 'choose the metric of the list and the chart', opens('metrics')),
+    {
+      ...row('x-axis', 'x', 'x axis: step, time, relative time, or any metric', opens('x-axis')),
+      vim: { keys: ['i'], shown: 'i' },
+    },
+    { ...row('log-y', 'l', 'logarithmic y axis', toggleLogY), vim: { keys: ['Y'], shown: 'Y' } },
+    row('log-x', 'L', 'logarithmic x axis', toggleLogX),
+    row('smooth', '~', 'smoothing: more, then off', smooth),
+    row('spread', 'a', 'seeds: each one, mean ± std, 95 % band or min–max, median, IQM', nextSpread),
+    row('carry', 'A', 'seeds: carry the last value of runs that ended early, or leave them out', carry),
+    row('clip', 'u', 'ignore outliers in the y range', clip),
+    row('zoom-in', 'z', 'zoom into the chart around its cursor', zoomIn),
+    row('zoom-out', 'Z', 'zoom out', zoomOut),
+  ];
+}
+
+const toggleLogY: Handler = (ui) =>
+  chooseChart(ui, { isLogY: !ui.chart.isLogY }, `y axis: ${ui.chart.isLogY ? 'linear' : 'logarithmic'}.`);
+
+const toggleLogX: Handler = (ui) =>
+  chooseChart(ui, { isLogX: !ui.chart.isLogX }, `x axis: ${ui.chart.isLogX ? 'linear' : 'logarithmic'}.`);
+
+const smooth: Handler = (ui) => {
+  const smoothing = next(smoothings, ui.chart.smoothing);
+  const text = smoothing === 0 ? 'Smoothing off.' : `Exponential moving average, weight ${smoothing}.`;
+  return chooseChart(ui, { smoothing }, text);
+};
+
+const nextSpread: Handler = (ui) => {
+  const spread = next(spreads, ui.chart.spread);
+  return chooseChart(ui, { spread }, `Seeds of one setting: ${spreadNames[spread]}.`);
+};
+
+const carry: Handler = (ui) => {
+  const carriesEnded = !ui.chart.carriesEnded;
+  const how = carriesEnded ? 'count on with their last value' : 'are left out from their end on';
+  return chooseChart(ui, { carriesEnded }, `Seeds of one setting: runs that ended early ${how}.`);
+};
+
+const clip: Handler = (ui) => {
+  const text = ui.chart.isClipped
+    ? 'y axis: all values.'
+    : 'y axis: the outermost 1 % of values are cut off; arrows show where.';
+  return chooseChart(ui, { isClipped: !ui.chart.isClipped }, text);
 };
 
 function next<T>(all: readonly T[], current: T): T {
   return all[(all.indexOf(current) + 1) % all.length]!;
 }
 
-function choose(ui: UiState, change: Partial<ChartChoice>, text: string): Pressed {
+/** The charts drawn another way, and in words how. */
+export function chooseChart(ui: UiState, change: Partial<ChartChoice>, text: string): Pressed {
   return { ui: { ...ui, chart: { ...ui.chart, ...change }, note: { text, tone: 'dim' } } };
 }
 
@@ -53,18 +78,37 @@ const whole = { from: 0, to: 1 };
 function zoomIn(ui: UiState, at: KeyContext): Pressed {
   if (at.charts === 0) return refuse(ui, 'There is no chart to zoom into; select a run that has started.');
   const { from, to } = ui.chart.zoom ?? whole;
-  if (to - from <= leastPart) return refuse(ui, `Cannot zoom in any further; ${keyOf('zoom-out', ui.keys)} zooms out.`);
+  if (to - from <= leastPart) return refuse(ui, `Cannot zoom in any further; ${at.keyOf('zoom-out')} zooms out.`);
   const middle = ui.chart.cursor ?? (from + to) / 2;
   return { ui: { ...ui, chart: { ...ui.chart, zoom: partAround(middle, (to - from) / 2) } } };
 }
 
-function zoomOut(ui: UiState): Pressed {
+function zoomOut(ui: UiState, at: KeyContext): Pressed {
   const { zoom, cursor } = ui.chart;
-  if (zoom === null && cursor === null) return refuse(ui, `All of it is shown; ${keyOf('zoom-in', ui.keys)} zooms in.`);
-  if (zoom === null) return choose(ui, { cursor: null }, 'Cursor off.');
+  if (zoom === null && cursor === null) return refuse(ui, `All of it is shown; ${at.keyOf('zoom-in')} zooms in.`);
+  if (zoom === null) return chooseChart(ui, { cursor: null }, 'Cursor off.');
   const size = (zoom.to - zoom.from) * 2;
   const wider = size >= 1 ? null : partAround(cursor ?? (zoom.from + zoom.to) / 2, size);
   return { ui: { ...ui, chart: { ...ui.chart, zoom: wider } } };
+}
+
+/** All of the charts again; null: all of them is shown. */
+export function unzoomed(ui: UiState): Pressed | null {
+  return ui.chart.zoom === null ? null : chooseChart(ui, { zoom: null }, 'All of the chart is shown.');
+}
+
+/** What was zoomed into and pointed at belongs to the charts of one run or group, and one metric: on others it is let go. */
+export function withOwnZoom(
+  before: UiState,
+  after: UiState,
+  { rows, index }: Pick<KeyContext, 'rows' | 'index'>,
+): UiState {
+  const { zoom, cursor } = after.chart;
+  const isSame =
+    (after.selected ?? rows[index]?.key) === (before.selected ?? rows[index]?.key) && after.metric === before.metric;
+  const isOtherKind = (before.screen.kind === 'compare') !== (after.screen.kind === 'compare');
+  if ((zoom === null && cursor === null) || (isSame && !isOtherKind)) return after;
+  return { ...after, chart: { ...after.chart, zoom: null, cursor: null } };
 }
 
 /** A part of that size as nearly around a place as the whole allows. */
@@ -105,13 +149,4 @@ function following(zoom: ChartChoice['zoom'], cursor: number): ChartChoice['zoom
   if (zoom === null || (cursor >= zoom.from && cursor <= zoom.to)) return zoom;
   const size = zoom.to - zoom.from;
   return cursor < zoom.from ? { from: cursor, to: cursor + size } : { from: cursor - size, to: cursor };
-}
-
-function askForX(ui: UiState, at: KeyContext): Pressed {
-  const choices = at.xChoices ?? [];
-  if (at.charts === 0 || choices.length === 0) {
-    return refuse(ui, 'There is no chart to choose an axis for; select a run that has started.');
-  }
-  const index = choices.findIndex(({ key }) => key === ui.chart.xKey);
-  return { ui: { ...ui, dialog: { kind: 'x-axis', ...menuAt(index) } } };
 }

@@ -1,10 +1,8 @@
-import { keyedVerbs, runVerbs } from '../../protocol/run-verbs.js';
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
-import type { Command } from '../state/command.js';
-import { keyMapOf, keyOf } from './key-map.js';
+import { always } from '../keys/key-row.js';
+import { keysOn } from './key-map.js';
 import { dialogHints } from '../dialogs/dialog-handler.js';
-import { compareFirstToGo, compareKeys, sweepKeys } from '../screens/compare/compare-keys.js';
 import { fittingHints, hintLine, hintWidth, type KeyHint } from '../widgets/key-hints.js';
 import { isInitialSort, sortWords } from '../state/sort.js';
 import { ends, fitLine, type Line, span } from '../widgets/span.js';
@@ -42,113 +40,38 @@ function directory(model: WindowModel, width: number): Line {
   return textWidth(path) > width * 0.6 ? [] : [{ text: path, tone: 'faint', link }, span(' ')];
 }
 
-/** As many keys as fit, in the order of the table; `q` and `?` always. */
+/** As many keys as fit; what leads on or out always. */
 export function keysLine(model: WindowModel, width: number): Line {
   const inDialog = dialogHints(model);
   if (inDialog !== null) return fitLine(hintLine(fittingHints(inDialog, width)), width);
-  return fitLine(fitting(keysNow(model), width), width);
+  return fitLine(fitting(screenHints(model), width), width);
 }
 
-function keysNow(model: WindowModel): readonly KeyHint[] {
-  const { ui, table } = model;
-  if (ui.screen.kind === 'open') return openKeys(model);
-  if (ui.screen.kind === 'compare') return compareKeys(model);
-  if (ui.screen.kind === 'sweep') return sweepKeys(ui);
-  if (ui.screen.kind === 'gpus') return gpuKeys;
-  const bound = keyMapOf(ui.keys).flatMap(({ shown, short, command }): KeyHint[] =>
-    short === null || (command === 'table' && table === null) ? [] : [[shown, short]],
-  );
-  return [['↑↓', 'move'], ['←→', 'fold'], ...bound];
+/** `worth`: how long it stays in a footer that gets narrow. */
+type ScreenHint = readonly [...hint: KeyHint, worth: number];
+
+/** The words of the shown screen, in the order of its table. */
+function screenHints(model: WindowModel): ScreenHint[] {
+  const { screen, keys } = model.ui;
+  return keysOn(screen.kind, keys).flatMap(({ short, hint, shown, worth }): ScreenHint[] => {
+    const word = typeof short === 'function' ? short(model) : short;
+    return word === null || word === undefined ? [] : [[hint ?? shown, word, worth ?? 1]];
+  });
 }
 
-/** What a person guesses or finds in the help, first; what leads on or out is never left out. */
-const inOrder = [
-  'wrap',
-  'other run',
-  'next, previous',
-  'pane',
-  'scroll',
-  'first error',
-  ...compareFirstToGo,
-  'group by',
-  'sweep',
-  'GPUs',
-  'compare',
-  'move',
-  'group',
-  'fold',
-  'kill group',
-  'pause',
-  'hold',
-  'sort',
-  'table',
-  'command',
-  'metric',
-  'filter',
-  'resume',
-  'open',
-  'kill',
-];
-
-/** A run verb without a place in the order goes before all others. */
-const firstToGo: readonly string[] = [
-  ...keyedVerbs
-    .flatMap((verb) => [runVerbs[verb].keys.run.short, runVerbs[verb].keys.group.short])
-    .filter((word): word is NonNullable<typeof word> => word !== null && !inOrder.includes(word)),
-  ...inOrder,
-];
-
-function fitting(list: readonly KeyHint[], width: number): Line {
-  const gone = new Set<string>();
-  let columns = list.reduce((sum, hint) => sum + hintWidth(hint), 0);
-  for (const word of firstToGo) {
-    if (columns <= width) break;
-    gone.add(word);
-    for (const hint of list) if (hint[1] === word) columns -= hintWidth(hint);
+/** The hint worth least gives way first, and of those worth the same the last one. */
+function fitting(list: readonly ScreenHint[], width: number): Line {
+  const kept = new Set(list);
+  const columnsOf = ([key, does]: ScreenHint): number => hintWidth([key, does]);
+  let columns = list.reduce((sum, hint) => sum + columnsOf(hint), 0);
+  for (const hint of list.toReversed().sort((a, b) => worthOf(a) - worthOf(b))) {
+    if (columns <= width || worthOf(hint) === always) break;
+    kept.delete(hint);
+    columns -= columnsOf(hint);
   }
-  return hintLine(list.filter(([, does]) => !gone.has(does)));
+  return hintLine(list.filter((hint) => kept.has(hint)).map(([key, does]) => [key, does]));
 }
 
-/** Keys of the screen of GPUs, for the footer. */
-const gpuKeys: readonly (readonly [key: string, does: string])[] = [
-  ['↑↓', 'choose'],
-  ['Enter', 'first run'],
-  ['D', 'drain'],
-  ['+ -', 'slots'],
-  ['Esc', 'back'],
-  ['?', 'help'],
-  ['q', 'detach'],
-];
-
-const leave: readonly KeyHint[] = [
-  ['Esc', 'back'],
-  ['?', 'help'],
-  ['q', 'detach'],
-];
-const scroll: KeyHint = ['↑↓', 'scroll'];
-const pane: KeyHint = ['Tab', 'pane'];
-
-/** The keys of the open screen that its pane in use makes useful. */
-function openKeys(model: WindowModel): readonly KeyHint[] {
-  const { ui } = model;
-  if (ui.screen.kind !== 'open') return leave;
-  const bound = (...commands: readonly (readonly [Command, string])[]): KeyHint[] =>
-    commands.map(([command, does]) => [keyOf(command, ui.keys), does]);
-  const isRun = selectedNode(model)?.kind === 'run';
-  if (ui.log.seek !== null) return [['Esc', 'stop searching'], ...leave.slice(1)];
-  if (ui.screen.pane === 'charts') {
-    const draw = bound(['zoom-in', 'zoom'], ['metric', 'metric'], ['x-axis', 'x axis'], ['smooth', 'smooth']);
-    const zoom: KeyHint = ['Enter', ui.wall.isZoomed ? 'all charts' : 'one chart'];
-    return [['↑↓', 'chart'], ['←→', 'cursor'], zoom, pane, ...bound(['filter', 'filter']), ...draw, ...leave];
-  }
-  if (!isRun) {
-    const act = bound(['metric', 'metric'], ['kill-group', 'kill'], ['resume-group', 'resume']);
-    return [scroll, pane, ...act, ...leave];
-  }
-  const act: readonly KeyHint[] = [['←→', 'other run'], ...bound(['kill', 'kill'], ['resume', 'resume'])];
-  if (ui.screen.pane !== 'log') return [scroll, pane, ...act, ...leave];
-  const next = [keyOf('search-next', ui.keys), keyOf('search-previous', ui.keys)].join(' ');
-  const search: readonly KeyHint[] = ui.log.search === '' ? [] : [[next, 'next, previous']];
-  const log = bound(['first-error', 'first error'], ['wrap', 'wrap']);
-  return [scroll, pane, ...bound(['filter', 'search']), ...search, ...log, ...act, ...leave];
+function worthOf([, , worth]: ScreenHint): number {
+  return worth;
 }

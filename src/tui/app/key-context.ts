@@ -1,10 +1,8 @@
 import type { Command } from '../state/command.js';
-import type { HeatmapAxes } from '../state/compare-choice.js';
 import type { GroupChoice } from '../model/group-choices.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../state/port.js';
-import type { Effect, UiState } from '../state/ui-state.js';
+import type { Dialog, Effect, UiState } from '../state/ui-state.js';
 import type { Branch, BranchIndex, TreeNode } from '../model/branch-index.js';
-import type { LogPage } from '../widgets/log/log-page.js';
 import type { VaryingParameters } from '../model/varying-parameters.js';
 import type { XChoice } from '../widgets/chart/x-axis.js';
 
@@ -29,31 +27,32 @@ export type KeyContext = {
   readonly table?: () => readonly string[];
   /** Columns of the whole screen. */
   readonly width: number;
-  /** The pane in use of the open screen: its columns and rows, and its lines where they can be counted. Null: none is open. */
-  readonly focus: { readonly width: number; readonly height: number; readonly length: number } | null;
-  /** What has been read of the log of the open run. */
-  readonly log: LogPage | null;
-  /** Lines of the compare or sweep screen; GPUs on theirs. */
-  readonly screenLength: number;
   /** Charts of the selection, and what their x axis can be. */
   readonly charts?: number;
   readonly xChoices?: readonly XChoice[];
   /** The metrics of the selection, in the order of the wall of charts. */
   readonly wall?: () => readonly string[];
-  /** Columns a compare screen can be moved sideways by. */
-  readonly screenColumns?: number;
-  /** Parameters that may be on the axes of the heatmap, and those that are. */
-  readonly axes?: readonly string[];
-  readonly chosenAxes?: HeatmapAxes | null;
   /** What the runs can be grouped by, and what tells them apart; computed when it is asked for. */
   readonly groupChoices?: () => readonly GroupChoice[];
   readonly variety?: () => VaryingParameters;
   /** Unix ms. */
   readonly now: number;
+  /** What only the keys of the shown screen look at; its data gives it, and its table knows what it is. */
+  readonly own: unknown;
+  /** How the key of a command is shown to a person. */
+  readonly keyOf: (command: Command) => string;
 };
 
-/** `command`: what is to be done next, as if its key had been pressed. */
-export type Pressed = { readonly ui: UiState; readonly order?: Effect; readonly command?: Command };
+/** `command`: what is to be done next, as if its key had been pressed. `opens`: the dialog that comes up, if it can. */
+export type Pressed = {
+  readonly ui: UiState;
+  readonly order?: Effect;
+  readonly command?: Command;
+  readonly opens?: OpenedByKey;
+};
+
+/** Dialogs that a key opens. */
+export type OpenedByKey = Exclude<Dialog['kind'], 'none' | 'search' | 'wall-filter' | 'confirm' | 'draft' | 'axes'>;
 
 /** What one key does, wherever it is pressed. */
 export type Press = (ui: UiState, key: string, at: KeyContext) => Pressed;
@@ -84,3 +83,8 @@ export function distance(movement: Movement, page: number): number {
 
 /** What a command does to the window. `key`: the one that was pressed. */
 export type Handler = (ui: UiState, at: KeyContext, key: string) => Pressed;
+
+/** The handler of a key that opens a dialog. */
+export function opens(dialog: OpenedByKey): Handler {
+  return (ui) => ({ ui, opens: dialog });
+}

@@ -1,64 +1,60 @@
-import type { Command, WindowCommand } from '../state/command.js';
-import { commandFor, keyMapOf, keyOf } from './key-map.js';
-import { handleAct } from './act-handler.js';
-import { handleChart } from './chart-handler.js';
-import { handleCompare } from '../screens/compare/compare-handler.js';
-import { pressInDialog } from '../dialogs/dialog-handler.js';
-import { handleInCompare } from '../screens/compare/in-compare-handler.js';
-import { handleInSweep } from '../screens/sweep/in-sweep-handler.js';
-import { handleList } from '../screens/jobs/list-handler.js';
-import { askSearch, isReadingLog, handleLog } from '../screens/run/log-handler.js';
-import { handleMove } from './move-handler.js';
-import { askWallFilter, isOnWall } from './wall-handler.js';
-import { handleInGpus, handleScreen } from './screen-handler.js';
-import { type Handler, type Pressed, refuse, type KeyContext } from './key-context.js';
-import type { UiState } from '../state/ui-state.js';
+import { openDialog, pressInDialog } from '../dialogs/dialog-handler.js';
+import { screens } from '../screens/registry.js';
+import type { Command } from '../state/command.js';
+import type { UiState, WindowEffect } from '../state/ui-state.js';
+import { withOwnZoom } from './chart-handler.js';
+import { type KeyContext, type Pressed, refuse } from './key-context.js';
+import { bindingFor, elsewhere, keyMapOf, keysOn } from './key-map.js';
 
-/** One key: the state after it, and what has to be done outside. A key that does nothing leaves a note that says why. */
-export function press(ui: UiState, key: string, situation: KeyContext): Pressed {
+/**
+ * One key: the state after it, and what has to be done outside. A dialog that is open takes it first, then the screen, then
+ * the window. A key that does nothing leaves a note that says why.
+ */
+export function press(ui: UiState, key: string, at: KeyContext): Pressed {
+  const pressed = taken(ui, key, at);
+  return { ...pressed, ui: withOwnZoom(ui, pressed.ui, at) };
+}
+
+function taken(ui: UiState, key: string, at: KeyContext): Pressed {
   const quiet = { ...ui, note: null };
-  if (key === 'ctrl-c') return { ui: quiet, order: { type: 'leave' } };
-  if (key === 'ctrl-l') return { ui: quiet, order: { type: 'repaint' } };
-  if (key === 'ctrl-z') return { ui: quiet, order: { type: 'suspend' } };
+  const order = atAnyTime[key];
+  if (order !== undefined) return { ui: quiet, order };
   if (ui.dialog.kind !== 'none') {
-    const pressed = pressInDialog(quiet, ui.dialog, key, situation);
-    return pressed.command === undefined ? pressed : run(pressed.ui, pressed.command, situation);
+    const pressed = pressInDialog(quiet, ui.dialog, key, at);
+    return pressed.command === undefined ? pressed : run(pressed.ui, pressed.command, at);
   }
-  const command = commandFor(key, ui.keys);
-  if (command === undefined)
-    return refuse(quiet, `${key} does nothing here; ${keyOf('help', ui.keys)} shows the keys.`);
-  return (handleHere(ui)[command] ?? obey[command])(quiet, situation, key);
+  const binding = bindingFor(ui.screen.kind, key, ui.keys);
+  return binding === undefined ? refuse(quiet, whyNot(quiet, key, at)) : opened(binding.act(quiet, at, key), at);
+}
+
+/** Keys of a terminal, which no dialog has for itself. */
+const atAnyTime: Readonly<Record<string, WindowEffect>> = {
+  'ctrl-c': { type: 'leave' },
+  'ctrl-l': { type: 'repaint' },
+  'ctrl-z': { type: 'suspend' },
+};
+
+function opened(pressed: Pressed, at: KeyContext): Pressed {
+  const { opens } = pressed;
+  return opens === undefined ? pressed : openDialog[opens](pressed.ui, at, '');
+}
+
+function whyNot(ui: UiState, key: string, at: KeyContext): string {
+  const other = elsewhere(key, ui.keys);
+  if (other !== undefined)
+    return screens[ui.screen.kind].keys.refusal({ ...other, shown: shownAs(other.keys, key, other.shown) }, ui, at);
+  return `${key} does nothing here; ${at.keyOf('help')} shows the keys.`;
+}
+
+/** Of a row for several keys the one that was pressed. */
+function shownAs(keys: readonly string[], key: string, shown: string): string {
+  return keys.length > 1 && key.length === 1 ? key : shown;
 }
 
 /** A command that was chosen by its name: as if its key had been pressed. */
-function run(ui: UiState, command: Command, situation: KeyContext): Pressed {
-  const key = keyMapOf(ui.keys).find((binding) => binding.command === command)?.keys[0] ?? '';
-  return (handleHere(ui)[command] ?? obey[command])(ui, situation, key);
+function run(ui: UiState, command: Command, at: KeyContext): Pressed {
+  const binding = keysOn(ui.screen.kind, ui.keys).find((each) => each.command === command);
+  if (binding !== undefined) return opened(binding.act(ui, at, binding.keys[0]!), at);
+  const key = keyMapOf(ui.keys).find((each) => each.command === command)!.keys[0]!;
+  return refuse(ui, whyNot(ui, key, at));
 }
-
-/** What keys do on this screen that they do not do elsewhere. */
-function handleHere({ screen }: UiState): Partial<Record<Command, Handler>> {
-  if (screen.kind === 'compare') return handleInCompare;
-  if (screen.kind === 'gpus') return handleInGpus;
-  return screen.kind === 'sweep' ? handleInSweep : {};
-}
-
-const handleWindow: Record<WindowCommand, Handler> = {
-  repaint: (ui) => ({ ui, order: { type: 'repaint' } }),
-  suspend: (ui) => ({ ui, order: { type: 'suspend' } }),
-  leave: (ui) => ({ ui, order: { type: 'leave' } }),
-};
-
-const obey: Record<Command, Handler> = {
-  ...handleMove,
-  ...handleAct,
-  ...handleList,
-  ...handleChart,
-  ...handleLog,
-  // In a log one looks for words, among charts for metrics, elsewhere for runs.
-  filter: (ui, at, key) =>
-    isReadingLog(ui, at) ? askSearch(ui) : isOnWall(ui) ? askWallFilter(ui) : handleList.filter(ui, at, key),
-  ...handleCompare,
-  ...handleScreen,
-  ...handleWindow,
-};

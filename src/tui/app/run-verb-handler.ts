@@ -7,10 +7,12 @@ import {
   refusalOf,
   rowOf,
   runVerbs,
+  type KeyWords,
+  type VerbKeys,
 } from '../../protocol/run-verbs.js';
 import type { VerbCommand } from '../state/command.js';
-import { type Handler, type KeyContext, type Pressed, refuse } from './key-context.js';
-import { keyOf } from './key-map.js';
+import type { KeyRow } from '../keys/key-row.js';
+import { type KeyContext, type Pressed, refuse } from './key-context.js';
 import { groupTargetOf, type Target, targetOf } from './key-target.js';
 import type { RunSummary } from '../state/port.js';
 import { graceWords } from '../model/grace.js';
@@ -18,13 +20,43 @@ import type { KeyPreset } from '../state/preferences-port.js';
 import type { UiState } from '../state/ui-state.js';
 import { shortDuration } from '../../text/duration.js';
 
-/** The keys that act on runs: all of them do what the table of run verbs says. */
-export const handleRunVerbs = Object.fromEntries(
-  keyedVerbs.flatMap((verb): [VerbCommand, Handler][] => [
-    [verb, (ui, at, key) => act(ui, { verb, key, at, on: (each) => targetOf(each, key, ui, at) })],
-    [`${verb}-group`, (ui, at, key) => act(ui, { verb, key, at, on: (each) => groupTargetOf(each, ui, at) })],
-  ]),
-) as Readonly<Record<VerbCommand, Handler>>;
+/** What a person looks for first stays longest in the footer. */
+const worths: Partial<Record<VerbCommand, number>> = { kill: 6, resume: 5 };
+
+/** The keys that act on runs: all of them do what the table of run verbs says. The small letter is for runs, the large one for the group. */
+export const verbRows: readonly KeyRow[] = keyedVerbs.flatMap((verb): KeyRow[] => {
+  const { key, vim, run, group }: VerbKeys = runVerbs[verb].keys;
+  const row = (
+    command: VerbCommand,
+    letter: (key: string) => string,
+    { short, help }: KeyWords,
+    target: (ui: UiState, at: KeyContext, key: string) => Asked['on'],
+  ): KeyRow => ({
+    ...{ command, keys: [letter(key)], help, group: 'runs', worth: worths[command] ?? 3 },
+    ...(short === null ? undefined : { short }),
+    ...(vim === undefined ? undefined : { vim: { keys: [letter(vim)], shown: letter(vim) } }),
+    act: (ui, at, pressed) => act(withSelection(ui, at), { verb, key: pressed, at, on: target(ui, at, pressed) }),
+  });
+  return [
+    row(
+      verb,
+      (letter) => letter,
+      run,
+      (ui, at, pressed) => (each) => targetOf(each, pressed, ui, at),
+    ),
+    row(
+      `${verb}-group`,
+      (letter) => letter.toUpperCase(),
+      group,
+      (ui, at) => (each) => groupTargetOf(each, ui, at),
+    ),
+  ];
+});
+
+/** The row under the cursor stays the selected one, even if it goes out of the filter because of what is done to it. */
+function withSelection(ui: UiState, { rows, index }: KeyContext): UiState {
+  return { ...ui, selected: rows[index]?.key ?? ui.selected, index };
+}
 
 /** A key that was pressed for a verb. `on`: the runs it means, if a verb makes sense for them. */
 type Asked = {
@@ -78,7 +110,9 @@ export function refusalWithKeys(refusal: Refusal, { killAt }: RunSummary, keys: 
 /** `h releases it`, by its own key or the one it shares; else as a word. */
 function byKey(verb: PlainVerb, keys: KeyPreset): string {
   const keyed = keyedVerbs.find((each) => each === verb || rowOf(each).undo === verb);
-  return keyed === undefined ? `${verb} it` : `${keyOf(keyed, keys)} ${runVerbs[verb].does} it`;
+  if (keyed === undefined) return `${verb} it`;
+  const { key, vim }: VerbKeys = runVerbs[keyed].keys;
+  return `${keys === 'vim' ? (vim ?? key) : key} ${runVerbs[verb].does} it`;
 }
 
 /** `Kill` */

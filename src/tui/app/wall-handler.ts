@@ -1,11 +1,12 @@
 import { lineOf } from '../state/line-editor.js';
 import type { UiState } from '../state/ui-state.js';
 import { filteredMetrics, type WallChoice, wallPosition } from '../state/wall-choice.js';
+import { runContext } from '../screens/run/log-handler.js';
 import { distance, type KeyContext, type Movement, type Pressed, refuse } from './key-context.js';
 
 /** Whether keys act on the charts of an open run or group. */
 export function isOnWall({ screen }: UiState): boolean {
-  return screen.kind === 'open' && screen.pane === 'charts';
+  return screen.kind === 'run' && screen.pane === 'charts';
 }
 
 /** Marks another chart; the page follows. */
@@ -13,7 +14,7 @@ export function moveOnWall(ui: UiState, movement: Movement, at: KeyContext): Pre
   const metrics = filteredMetrics(at.wall?.() ?? [], ui.wall.filter);
   if (metrics.length === 0) return refuse(ui, 'There is no chart to go to.');
   const from = wallPosition(metrics, ui.wall, at.metric);
-  const wanted = from + distance(movement, Math.max(1, at.focus?.height ?? 1));
+  const wanted = from + distance(movement, Math.max(1, runContext(ui, at).focus?.height ?? 1));
   const next = Math.max(0, Math.min(metrics.length - 1, wanted));
   if (next === from) return refuse(ui, next === 0 ? 'This is the first chart.' : 'This is the last chart.');
   return chooseOnWall(ui, { at: metrics[next]! });

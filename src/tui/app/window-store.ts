@@ -1,48 +1,53 @@
 import { cleanText } from '../../text/display-text.js';
 import { Bell } from '../terminal/bell.js';
-import { detailOf, filledCharts, type ReadDetail, wantedFor, xChoicesFor } from '../model/detail.js';
+import { detailOf, filledCharts, type ReadDetail, xChoicesFor } from '../model/detail.js';
 import type { Draft } from '../state/editor-port.js';
 import { FailureCauseFinder } from '../model/failure-cause-finder.js';
 import { FleetEffects, isFleetEffect } from './fleet-effects.js';
-import { GpuHistory } from '../model/gpu-history.js';
 import { History } from '../model/history.js';
 import type { KeyContext, Press } from './key-context.js';
+import { keyOf } from './key-map.js';
 import { ListMemory } from '../widgets/run-list/list-memory.js';
 import { isFolded, type ListModel, ListModelBuilder } from '../model/list-model.js';
-import { withFound } from '../screens/run/log-handler.js';
-import { LogViewer } from '../widgets/log/log-viewer.js';
 import { orderedBy } from '../screens/jobs/sort-handler.js';
 import { sortOfHeading } from '../widgets/run-list/list-pane.js';
 import { livingMarks } from '../screens/jobs/mark-handler.js';
 import { Memoized } from '../../base/memoize.js';
-import { select } from './move-handler.js';
-import { type PaletteView, paletteView } from '../dialogs/palette-view.js';
+import { select } from '../screens/jobs/selection-keys.js';
+import { withOwnZoom } from './chart-handler.js';
+import type { PaletteView } from '../dialogs/palette-entry.js';
+import { paletteView } from '../dialogs/palette-view.js';
 import { Clicks } from './clicks.js';
 import { bodyOf, isSmall } from './layout.js';
 import { listPage } from '../screens/jobs/layout.js';
 import { withLazy } from '../../base/lazy.js';
 import type { ModelSource } from '../model/use-model.js';
-import type { FleetPort, RunFilesPort, RunSummary } from '../state/port.js';
+import type { FleetPort, RunFilesPort } from '../state/port.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
 import { PassingNote } from './passing-note.js';
 import { passingPreferences } from './preferences.js';
-import { RunDetailsReader } from '../screens/run/run-details-reader.js';
-import { ScreenData, type ScreenSource } from './screen-data.js';
+import { screens } from '../screens/registry.js';
+import type { ScreenData, ScreenSource, ScreenTools } from '../screens/screen.js';
+import type { Command } from '../state/command.js';
 import { familyOf, groupOf, metricsOf, rowOfSelection } from '../model/selection.js';
 import { ShownClock } from '../model/shown-clock.js';
 import type { SummaryPort } from '../state/summary-port.js';
 import { SummaryTable } from '../screens/sweep/summary-table.js';
 import { Throttle } from '../model/throttle.js';
-import { type Dialog, initialUi, type Note, type UiState, type WindowEffect } from '../state/ui-state.js';
+import {
+  type Dialog,
+  initialUi,
+  type Note,
+  type ScreenKind,
+  type UiState,
+  type WindowEffect,
+} from '../state/ui-state.js';
 import type { Branch, TreeNode } from '../model/branch-index.js';
-import { openFocus } from '../screens/run/open-screen.js';
-import { runArea } from '../screens/run/layout.js';
 import { scrollTo } from '../widgets/scroll.js';
 import { dialogFrame } from '../widgets/dialog-size.js';
 import { isOver } from '../model/tally.js';
 import { varyingKeys } from '../model/varying-keys.js';
 import type { WindowModel } from '../model/window-model.js';
-import type { XChoice } from '../widgets/chart/x-axis.js';
 
 /** What the window needs of the world. */
 export type WindowPorts = {
@@ -65,8 +70,6 @@ export const calmNewsPause = 240;
 
 /** Longest text a prompt takes from a paste, in UTF-16 units. */
 const mostPasted = 500;
-/** Lines of a log beside the list. */
-const logLines = 200;
 /** Columns below which the summary table is scrolled sideways, not squeezed. */
 const leastTable = 76;
 /** Rows per notch of the wheel. */
@@ -95,16 +98,14 @@ export class WindowStore implements ModelSource {
   #size = { width: 80, height: 24 };
   #version = 0;
   readonly #bell = new Bell();
-  readonly #gpuHistory = new GpuHistory();
   readonly #table: SummaryTable;
   readonly #clicks = new Clicks();
   readonly #passing = new PassingNote(() => this.#forgetNote());
   readonly #shown = new Memoized<WindowModel>();
   readonly #detail = new Memoized<ReadDetail>();
   readonly #varying = new Memoized<ReadonlySet<string>>();
-  readonly #wholes = new ScreenData();
-  readonly #viewer: LogViewer;
-  readonly #dossiers: RunDetailsReader;
+  readonly #screens: Readonly<Record<ScreenKind, AnyData>>;
+  readonly #screenData = new Memoized<unknown>();
   readonly #causes: FailureCauseFinder;
 
   /** `sweep`: the only sweep to show; null shows all the fleet knows. */
@@ -122,11 +123,11 @@ export class WindowStore implements ModelSource {
     this.#title = sweep ?? 'all sweeps';
     this.#history = new History(ports.files, () => this.#changed());
     this.#causes = new FailureCauseFinder(() => this.#changed());
-    this.#dossiers = new RunDetailsReader(ports.files, () => this.#changed());
-    this.#viewer = new LogViewer((directory) => ports.files.openLog(directory), {
+    this.#screens = screenDataWith({
+      files: ports.files,
       changed: () => this.#changed(),
-      sought: (seek, offset) => {
-        this.#ui = withFound(this.#ui, seek, offset);
+      change: (edit) => {
+        this.#ui = edit(this.#ui);
         this.#changed();
       },
     });
@@ -236,7 +237,8 @@ export class WindowStore implements ModelSource {
   /** A second click soon after the first opens. */
   #selectRow(row: number, scene: ListModel): void {
     const isSecond = this.#clicks.isSecond(row, this.#ports.now());
-    this.#ui = select({ ...this.#ui, note: null }, row, this.#situation(scene)).ui;
+    const at = this.#situation(scene);
+    this.#ui = withOwnZoom(this.#ui, select({ ...this.#ui, note: null }, row, at).ui, at);
     if (isSecond) this.press('enter');
     else this.#changed();
   }
@@ -255,8 +257,7 @@ export class WindowStore implements ModelSource {
     this.#memory.keepLook(this.#ui);
     this.#unsubscribe();
     this.#history.close();
-    this.#viewer.close();
-    this.#dossiers.close();
+    Object.values(this.#screens).forEach(({ close }) => close?.());
     this.#causes.close();
     this.#clock.close();
     this.#news.close();
@@ -295,7 +296,7 @@ export class WindowStore implements ModelSource {
     this.#scenes.takeNews();
     const marks = livingMarks(this.#ui.marks, this.#ports.fleet.runs);
     if (marks !== this.#ui.marks) this.#ui = { ...this.#ui, marks };
-    this.#gpuHistory.hear(this.#ports.fleet.status, this.#ports.now());
+    Object.values(this.#screens).forEach(({ hear }) => hear?.(this.#ports.fleet, this.#ports.now()));
     if (this.#bell.hear(this.#ports.fleet.runs.values(), this.isEnded, this.#ports.now()))
       this.#ports.perform({ type: 'ring' });
     this.#changed();
@@ -306,73 +307,68 @@ export class WindowStore implements ModelSource {
   }
 
   #situation(scene: ListModel): KeyContext {
-    const index = rowOfSelection(scene, this.#ui);
-    const node = scene.rows[index];
-    const xChoices = (): readonly XChoice[] => this.#xChoices(node, scene);
-    // Not those of the last frame: two keys may come between two frames.
-    const charts = (): number => filledCharts(this.#detailFor(node, scene));
-    return {
+    const source = this.#source(scene);
+    const { node } = source;
+    const here = this.#shownData.context(source);
+    const known = {
       rows: scene.rows,
       runs: scene.runs,
       sweeps: scene.sweeps,
       status: this.#ports.fleet.status,
-      index,
+      index: rowOfSelection(scene, this.#ui),
       groups: scene.tree.groups,
       branches: scene.tree.branches,
-      page: this.#page(),
-      // Only the dialogs ask for these.
-      get metrics() {
-        return metricsOf(node, scene);
-      },
-      get charts() {
-        return charts();
-      },
-      get xChoices() {
-        return xChoices();
-      },
-      wall: () => this.#detailFor(node, scene).metrics,
+      page: this.#ui.dialog.kind === 'none' ? here.page : Math.max(1, this.#size.height - 4),
       variety: scene.variety,
       groupChoices: scene.groupChoices,
       metric: scene.metric,
-      isFolded: (branch) => isFolded(branch, this.#ui, scene.runs.length),
+      isFolded: (branch: Branch) => isFolded(branch, this.#ui, scene.runs.length),
+      wall: () => this.#detailFor(node, scene).metrics,
       ...(this.#table.isThere ? { table: () => this.#tableLines() ?? [] } : {}),
       width: this.#size.width,
-      ...this.#openSituation(node),
-      // The CPU has a row of its own.
-      screenLength: this.#ui.screen.kind === 'gpus' ? this.#ports.fleet.status.gpus.length + 1 : 0,
+      own: here.own,
       now: this.#ports.now(),
-      ...this.#wholes.situation(this.#source(scene), bodyOf(this.#size)),
+      keyOf: (command: Command) => keyOf(command, this.#ui.keys),
     };
-  }
-
-  /** What is known of the open screen: nothing while another one is shown. */
-  #openSituation(node: TreeNode | undefined): Pick<KeyContext, 'focus' | 'log'> {
-    if (this.#ui.screen.kind !== 'open' || node === undefined) return { focus: null, log: null };
-    const { width, height } = runArea(bodyOf(this.#size), isSmall(this.#size));
-    const focus = openFocus(this.model(), width, height);
-    return { focus, log: node.kind === 'run' ? this.#viewer.page(node.run.directory) : null };
+    // Only some keys and dialogs ask for these. Charts are not those of the last frame: two keys may come between two frames.
+    return withLazy(known, {
+      metrics: () => metricsOf(node, scene),
+      charts: () => here.charts ?? filledCharts(this.#detailFor(node, scene)),
+      xChoices: () => here.xChoices ?? xChoicesFor(node, scene, this.#history),
+    });
   }
 
   #source(scene: ListModel): ScreenSource {
-    return { ui: this.#ui, scene, fleet: this.#ports.fleet, history: this.#history, now: this.#ports.now() };
+    const ui = this.#ui;
+    return {
+      ui,
+      screen: ui.screen,
+      scene,
+      node: scene.rows[rowOfSelection(scene, ui)],
+      fleet: this.#ports.fleet,
+      history: this.#history,
+      now: this.#ports.now(),
+      body: bodyOf(this.#size),
+      isSmall: isSmall(this.#size),
+      model: this.model,
+    };
   }
 
-  #xChoices(node: TreeNode | undefined, scene: ListModel): readonly XChoice[] {
-    return this.#wholes.xChoices(this.#source(scene)) ?? xChoicesFor(node, scene, this.#history);
+  /** The data of the screen that is shown. */
+  get #shownData(): AnyData {
+    return this.#screens[this.#ui.screen.kind];
   }
+
+  /** What only this screen shows; null while another one is shown. */
+  readonly screenData = (kind: ScreenKind): unknown =>
+    kind === this.#ui.screen.kind
+      ? this.#screenData.value([this.#version, kind], () => this.#shownData.read(this.#source(this.#scene())))
+      : null;
 
   #palette(scene: ListModel): PaletteView | null {
     const { dialog } = this.#ui;
     if (dialog.kind !== 'palette') return null;
     return paletteView(dialog.line, dialog.index, this.#ui, this.#situation(scene));
-  }
-
-  /** Rows that the thing that moves shows at once. */
-  #page(): number {
-    const { height } = this.#size;
-    const { dialog, screen: shown } = this.#ui;
-    if (dialog.kind !== 'none') return Math.max(1, height - 4);
-    return shown.kind === 'open' ? Math.max(1, Math.floor(height * 0.35)) : this.#listPage();
   }
 
   #listPage(): number {
@@ -382,11 +378,7 @@ export class WindowStore implements ModelSource {
   #model(scene: ListModel): WindowModel {
     const index = rowOfSelection(scene, this.#ui);
     const node = scene.rows[index];
-    const opened = this.#ui.screen.kind === 'open' && node?.kind === 'run' ? node.run : null;
-    this.#wantFilesOf(opened);
-    const source = this.#source(scene);
-    const wanted = this.#wholes.wanted(source) ?? wantedFor(node, scene, logLines);
-    this.#history.want(wanted);
+    this.#wantFiles(scene);
     const known = {
       now: this.#clock.read(),
       ...{ width: this.#size.width, title: this.#title },
@@ -403,30 +395,23 @@ export class WindowStore implements ModelSource {
       variety: scene.variety,
       groupChoices: scene.groupChoices,
       causeOf: (branch: Branch) => this.#causes.causeOf(branch, scene.runs, scene.tally.counts.done),
-      fleetRuns: this.#ports.fleet.runs,
-      gpuUse: this.#gpuHistory.of,
-      log: opened === null ? null : { page: this.#viewer.page(opened.directory), progress: this.#viewer.progress },
-      dossier: opened === null ? undefined : this.#dossiers.dossier(opened.directory),
     };
     // What only some screens and dialogs show is worked out when they ask for it.
     return withLazy(known, {
       palette: () => this.#palette(scene),
       metrics: () => (this.#ui.dialog.kind === 'metrics' ? metricsOf(node, scene) : []),
-      xChoices: () => (this.#ui.dialog.kind === 'x-axis' ? this.#xChoices(node, scene) : []),
+      xChoices: () => (this.#ui.dialog.kind === 'x-axis' ? (this.#situation(scene).xChoices ?? []) : []),
       detail: () => ({ ...this.#detailFor(node, scene), choice: this.#ui.chart }),
       varying: () => this.#varyingFor(node, scene),
       table: () => this.#tableLines(),
-      comparison: () => this.#wholes.comparison(source),
-      overview: () => this.#wholes.overview(source),
     });
   }
 
-  /** What the open run needs beside its metrics; null: no run is open. */
-  #wantFilesOf(run: RunSummary | null): void {
-    const { place, seek } = this.#ui.log;
-    const hasFailed = run !== null && (run.state === 'failed' || run.state === 'lost');
-    this.#viewer.want(run === null ? null : { directory: run.directory, place, seek, hasFailed });
-    this.#dossiers.want(run?.directory ?? null);
+  /** The shown screen says what to read; the others need no more. */
+  #wantFiles(scene: ListModel): void {
+    const shown = this.#shownData;
+    for (const other of Object.values(this.#screens)) if (other !== shown) other.rest?.();
+    this.#history.want(shown.wanted(this.#source(scene)));
   }
 
   /** What tells the runs of the selection's group apart; where nothing does, what tells those of the sweep apart. */
@@ -450,4 +435,12 @@ export class WindowStore implements ModelSource {
 /** Until the window is mounted, keys wait in the terminal. */
 function unheard(): never {
   throw new Error('A key was pressed before the window was mounted.');
+}
+
+type AnyData = ScreenData<ScreenKind, unknown>;
+
+/** The data of every screen. Each is only ever given the state of its own screen: it is asked while that is the one shown. */
+function screenDataWith(tools: ScreenTools): Readonly<Record<ScreenKind, AnyData>> {
+  const made = Object.entries(screens).map(([kind, { data }]) => [kind, data(tools)] as const);
+  return Object.fromEntries(made) as unknown as Readonly<Record<ScreenKind, AnyData>>;
 }

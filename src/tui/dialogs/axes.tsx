@@ -19,18 +19,18 @@ function choicesOf(keys: readonly string[]): Choices<string> {
 }
 
 function press(ui: UiState, dialog: DialogOf<'axes'>, key: string, at: KeyContext): Pressed {
-  const choices = choicesOf(at.axes ?? []);
+  const choices = choicesOf(dialog.keys);
   if (key !== 'enter' && key !== 'space') return pressInMenu(ui, dialog, key, { choices, at, usage });
   const chosen = chosenOf(choices, dialog);
   if (chosen === undefined) return refuseNothing(ui, dialog);
-  return withAxis({ ...ui, dialog: unfiltered(dialog, choices) }, chosen, key === 'enter' ? 'across' : 'down', at);
+  return withAxis({ ...ui, dialog: unfiltered(dialog, choices) }, chosen, key === 'enter' ? 'across' : 'down');
 }
 
 const usage = 'Enter: across · Space: down · type part of a name to find it · Esc: close.';
 
 /** A parameter that is on the other axis changes places; the one that is down already goes away. */
-function withAxis(ui: UiState, chosen: string, place: 'across' | 'down', at: KeyContext): Pressed {
-  const now = at.chosenAxes ?? { across: chosen, down: null };
+function withAxis(ui: UiState, chosen: string, place: 'across' | 'down'): Pressed {
+  const now = ui.compare.axes ?? { across: chosen, down: null };
   const chosenAxes =
     place === 'across'
       ? { across: chosen, down: now.down === chosen ? now.across : now.down }
@@ -44,9 +44,8 @@ const most = 32;
 
 /** The parameters, each with the axis it is on. */
 function AxesDialog({ dialog, size }: DialogProps<'axes'>) {
-  const comparison = useModel((model) => model.comparison);
-  const choices = choicesOf(comparison?.axes ?? []);
-  const now = comparison?.chosenAxes ?? null;
+  const now = useModel((model) => model.ui.compare.axes);
+  const choices = choicesOf(dialog.keys);
   const width = Math.min(most, Math.max(16, ...choices.items.map(({ length }) => length)));
   const place = (key: string): string => (key === now?.across ? 'across →' : key === now?.down ? 'down ↓' : '');
   return (

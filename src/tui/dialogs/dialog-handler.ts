@@ -1,13 +1,46 @@
-import type { KeyContext, Pressed } from '../app/key-context.js';
+import { type Handler, type KeyContext, type OpenedByKey, type Pressed, refuse } from '../app/key-context.js';
 import type { WindowModel } from '../model/window-model.js';
+import { menuAt } from '../state/menu-state.js';
 import type { UiState } from '../state/ui-state.js';
 import type { KeyHint } from '../widgets/key-hints.js';
+import { openColumns } from './columns.js';
 import type { DialogModule, DialogState } from './dialog-module.js';
+import { openFilter } from './filter.js';
+import { openGrouping } from './grouping.js';
+import { openPalette } from './palette.js';
 import { dialogs } from './registry.js';
+import { openViews } from './views.js';
 
 /** One key while a dialog is open. */
 export function pressInDialog(ui: UiState, dialog: DialogState, key: string, at: KeyContext): Pressed {
   return moduleOf(dialog).press(ui, dialog, key, at);
+}
+
+/** The dialogs that a key opens. */
+export const openDialog: Readonly<Record<OpenedByKey, Handler>> = {
+  filter: openFilter,
+  palette: openPalette,
+  metrics: askForMetric,
+  'x-axis': askForX,
+  grouping: openGrouping,
+  columns: openColumns,
+  views: openViews,
+  help: (ui) => ({ ui: { ...ui, dialog: { kind: 'help', top: 0, typed: '' } } }),
+  table: (ui) => ({ ui: { ...ui, dialog: { kind: 'table', top: 0, left: 0 } } }),
+};
+
+function askForMetric(ui: UiState, at: KeyContext): Pressed {
+  if (at.metrics.length === 0) return refuse(ui, 'No run has written a metric yet.');
+  return { ui: { ...ui, dialog: { kind: 'metrics', ...menuAt(at.metrics.indexOf(at.metric ?? '')) } } };
+}
+
+function askForX(ui: UiState, at: KeyContext): Pressed {
+  const choices = at.xChoices ?? [];
+  if (at.charts === 0 || choices.length === 0) {
+    return refuse(ui, 'There is no chart to choose an axis for; select a run that has started.');
+  }
+  const index = choices.findIndex(({ key }) => key === ui.chart.xKey);
+  return { ui: { ...ui, dialog: { kind: 'x-axis', ...menuAt(index) } } };
 }
 
 /** What the footer says of the keys of the open dialog; null: none is open. */

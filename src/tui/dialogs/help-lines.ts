@@ -1,57 +1,28 @@
 import { wrapWithin } from '../../text/wrap.js';
-import { type Binding, keyMapOf } from '../app/key-map.js';
+import { keysOn } from '../app/key-map.js';
+import { type Binding, type KeyGroup, keyGroups } from '../keys/key-row.js';
 import { stateLook, statesInOrder } from '../model/state-look.js';
-import type { Command } from '../state/command.js';
 import type { RunWord } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
 import { fit, type Line, span } from '../widgets/span.js';
 
-/** What the keys are about, in the order in which a person needs it. */
-const groups = ['move', 'runs', 'charts', 'log', 'view', 'window'] as const;
-type Group = (typeof groups)[number];
-
-/** The commands of each group; those of no group act on runs. */
-const commandsOf = {
-  move: [
-    ...(['up', 'down', 'page-up', 'page-down', 'first', 'last', 'jump', 'fold', 'unfold'] as const),
-    ...(['open', 'back', 'next-pane'] as const),
-  ],
-  charts: ['metric', 'x-axis', 'log-y', 'log-x', 'smooth', 'spread', 'clip', 'zoom-in', 'zoom-out'],
-  log: ['search-next', 'search-previous', 'first-error', 'wrap'],
-  view: [
-    ...(['filter', 'group', 'sort', 'reverse-sort', 'columns', 'views', 'compare', 'baseline'] as const),
-    ...(['gpus', 'sweep', 'table'] as const),
-  ],
-  window: ['palette', 'help', 'repaint', 'suspend', 'leave'],
-} satisfies Record<Exclude<Group, 'runs'>, readonly Command[]>;
-
-const groupOfCommand: ReadonlyMap<Command, Group> = new Map(
-  Object.entries(commandsOf).flatMap(([group, commands]) =>
-    commands.map((command) => [command as Command, group as Group] as const),
-  ),
-);
-
-function groupOf({ command }: Binding): Group {
-  return groupOfCommand.get(command) ?? 'runs';
-}
-
 /** What a person most likely asks about, where they are. */
-function groupHere({ screen }: UiState): Group {
-  if (screen.kind === 'open') return screen.pane === 'log' ? 'log' : screen.pane === 'charts' ? 'charts' : 'runs';
-  return screen.kind === 'compare' || screen.kind === 'sweep' ? 'view' : 'runs';
+function groupHere({ screen }: UiState): KeyGroup {
+  if (screen.kind === 'run') return screen.pane === 'log' ? 'log' : screen.pane === 'charts' ? 'charts' : 'runs';
+  return screen.kind === 'compare' || screen.kind === 'sweep' ? 'charts' : 'runs';
 }
 
 const keyWidth = 9;
 
 /**
- * The keys by what they are about, those of the open screen first, and the signs of the states; with something typed only the
+ * The keys of the screen by what they are about, what it is for first, and the signs of the states; with something typed only the
  * keys that it stands for. Lines of at most `width` columns.
  */
 export function helpLines(ui: UiState, typed: string, width: number): Line[] {
   const here = groupHere(ui);
-  const bindings = keyMapOf(ui.keys).filter((binding) => isFound(binding, typed));
-  const sections = [here, ...groups.filter((group) => group !== here)].flatMap((group): Line[] => {
-    const own = bindings.filter((binding) => groupOf(binding) === group);
+  const bindings = keysOn(ui.screen.kind, ui.keys).filter((binding) => isFound(binding, typed));
+  const sections = [here, ...keyGroups.filter((group) => group !== here)].flatMap((group): Line[] => {
+    const own = bindings.filter((binding) => binding.group === group);
     return own.length === 0 ? [] : [[span(group, 'title')], ...own.flatMap((each) => row(each, width)), []];
   });
   return typed === '' ? [...sections, ...legend(width)] : sections.slice(0, -1);

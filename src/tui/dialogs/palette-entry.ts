@@ -1,5 +1,6 @@
 import type { Command } from '../state/command.js';
 import type { Pressed, KeyContext } from '../app/key-context.js';
+import type { Offer } from '../state/prompt.js';
 import type { UiState } from '../state/ui-state.js';
 
 /** One command of the palette. */
@@ -25,6 +26,13 @@ export type Reading =
   /** Something has to follow yet. */
   | { readonly kind: 'open'; readonly said: string }
   | { readonly kind: 'problem'; readonly said: string };
+
+/** What the palette shows for what has been typed. */
+export type PaletteView =
+  /** Commands to choose from, the best match first; `reading`: what the chosen one would do. */
+  | { readonly kind: 'commands'; readonly entries: readonly PaletteEntry[]; readonly reading: Reading | null }
+  /** The command is clear; `offer`: what can stand at the cursor. */
+  | { readonly kind: 'arguments'; readonly entry: PaletteEntry; readonly offer: Offer; readonly reading: Reading };
 
 export function problem(said: string): Reading {
   return { kind: 'problem', said };

@@ -3,10 +3,10 @@ import type { Command } from '../state/command.js';
 import { fuzzyScore, ranked } from '../state/fuzzy.js';
 import { type GroupBy, groupingWords, levelWords } from '../state/grouping.js';
 import type { KeyContext, Pressed } from '../app/key-context.js';
-import { keyMap } from '../app/key-map.js';
+import { keyMapOf } from '../app/key-map.js';
 import type { EditedLine } from '../state/line-editor.js';
 import { initialColumns } from '../state/list-column-id.js';
-import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
+import { open, type PaletteEntry, type PaletteView, problem, type Reading } from './palette-entry.js';
 import { machineEntries } from './palette-machine.js';
 import { runEntries } from './palette-runs.js';
 import type { RunSummary } from '../state/port.js';
@@ -75,13 +75,6 @@ const choiceEntries: readonly PaletteEntry[] = [
   }),
 ];
 
-/** What the palette shows for what has been typed. */
-export type PaletteView =
-  /** Commands to choose from, the best match first; `reading`: what the chosen one would do. */
-  | { readonly kind: 'commands'; readonly entries: readonly PaletteEntry[]; readonly reading: Reading | null }
-  /** The command is clear; `offer`: what can stand at the cursor. */
-  | { readonly kind: 'arguments'; readonly entry: PaletteEntry; readonly offer: Offer; readonly reading: Reading };
-
 /** `index`: the chosen row; null: none yet. */
 export function paletteView(line: EditedLine, index: number, ui: UiState, at: KeyContext): PaletteView {
   const { name, rest } = divided(line.text);
@@ -136,7 +129,21 @@ function offered(entry: PaletteEntry, line: EditedLine, ui: UiState, at: KeyCont
 
 /** What only makes sense as a key, or stands in the palette under another name. */
 const unnamed: ReadonlySet<Command> = new Set([
-  ...(['up', 'down', 'page-up', 'page-down', 'first', 'last', 'jump', 'open', 'back', 'next-pane', 'palette'] as const),
+  ...([
+    'up',
+    'down',
+    'page-up',
+    'page-down',
+    'first',
+    'last',
+    'jump',
+    'open',
+    'back',
+    'next-pane',
+    'left',
+    'right',
+    'palette',
+  ] as const),
   ...[...runEntries, ...machineEntries, ...choiceEntries].flatMap(({ command }) => (command === null ? [] : [command])),
 ]);
 
@@ -144,7 +151,7 @@ const unnamed: ReadonlySet<Command> = new Set([
 export const paletteEntries: readonly PaletteEntry[] = [...runEntries, ...machineEntries, ...choiceEntries, ...keyed()];
 
 function keyed(): PaletteEntry[] {
-  return keyMap
+  return keyMapOf('default')
     .filter(({ command }) => !unnamed.has(command))
     .map(({ command, help }) => ({
       ...{ name: command, takes: '', help, command, words: null, queryAt: null },

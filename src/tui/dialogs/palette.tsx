@@ -14,8 +14,8 @@ import { ends, fit, type Line, span, type Tone } from '../widgets/span.js';
 import { Paragraph, Text } from '../widgets/text.js';
 import { TextField } from '../widgets/text-field.js';
 import { closedDialog, type DialogModule, type DialogProps } from './dialog-module.js';
-import type { PaletteEntry } from './palette-entry.js';
-import { type PaletteView, paletteView } from './palette-view.js';
+import type { PaletteEntry, PaletteView } from './palette-entry.js';
+import { paletteView } from './palette-view.js';
 
 /** Any command by its name, on the selection, the marks or a query. */
 export const palette: DialogModule<'palette'> = {

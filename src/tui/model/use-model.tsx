@@ -3,6 +3,7 @@ import { createContext, use, useCallback, useSyncExternalStore } from 'react';
 import { Canvas } from '../surface/canvas.js';
 import type { OnPoint, Size } from '../surface/surface.js';
 import type { Line } from '../widgets/span.js';
+import type { ScreenKind } from '../state/ui-state.js';
 import type { WindowModel } from './window-model.js';
 
 /** Where the components of the window learn what to show, and what they can ask for. */
@@ -10,6 +11,8 @@ export type ModelSource = {
   readonly subscribe: (changed: () => void) => () => void;
   /** The same object until something changes. */
   readonly model: () => WindowModel;
+  /** What only this screen shows; null while another one is shown. */
+  readonly screenData: (kind: ScreenKind) => unknown;
   /** As if a key had been pressed, by its name (`up`, `ctrl-l`, `K`). */
   readonly press: (key: string) => void;
   /** A notch of the wheel over something that scrolls. */
@@ -49,6 +52,25 @@ export function ModelCanvas({ draw, ...layout }: Props) {
   const source = useModelSource();
   const drawNow = useCallback((size: Size) => draw(source.model(), size), [source, draw]);
   return <Canvas {...layout} draw={drawNow} watch={source.subscribe} />;
+}
+
+type ScreenCanvasProps<Value> = Omit<Props, 'draw'> & {
+  /** The data of the screen; null once another one is shown. */
+  readonly read: () => Value | null;
+  /** The same function for as long as it draws the same. */
+  readonly draw: (value: Value, model: WindowModel, size: Size) => readonly Line[];
+};
+
+/** A canvas that is drawn from what only its screen shows. */
+export function ScreenCanvas<Value>({ read, draw, ...layout }: ScreenCanvasProps<Value>) {
+  const drawNow = useCallback<DrawModel>(
+    (model, size) => {
+      const value = read();
+      return value === null ? [] : draw(value, model, size);
+    },
+    [read, draw],
+  );
+  return <ModelCanvas {...layout} draw={drawNow} />;
 }
 
 type LiveLineProps = Omit<Props, 'draw'> & { readonly read: (model: WindowModel, width: number) => Line };

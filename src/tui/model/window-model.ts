@@ -1,19 +1,16 @@
 import type { BusyTime } from '../../analysis/forecast/busy-time.js';
 import type { FoundCause } from './failure-cause-finder.js';
 import type { GroupChoice } from './group-choices.js';
-import type { PaletteView } from '../dialogs/palette-view.js';
-import type { FleetStatus, RunDetails, RunSummary } from '../state/port.js';
+import type { PaletteView } from '../dialogs/palette-entry.js';
+import type { FleetStatus, RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
 import type { XChoice } from '../widgets/chart/x-axis.js';
 import type { Branch, TreeNode } from './branch-index.js';
 import type { Detail } from '../widgets/chart/chart-section.js';
-import type { Comparison } from '../screens/compare/comparison.js';
-import type { LogPage } from '../widgets/log/log-page.js';
-import type { SweepOverview } from '../screens/sweep/sweep-overview.js';
 import type { Tally } from './tally.js';
 import type { VaryingParameters } from './varying-parameters.js';
 
-/** Everything the screens are computed from. */
+/** What more than one part of the window shows. What only one screen shows is its own data. */
 export type WindowModel = {
   /** Unix ms. */
   readonly now: number;
@@ -51,20 +48,9 @@ export type WindowModel = {
   readonly table: readonly string[] | null;
   /** Columns of the whole screen. */
   readonly width: number;
-  /** All runs by their ids, shown or not. */
-  readonly fleetRuns?: ReadonlyMap<RunSummary['id'], RunSummary>;
-  /** How busy a GPU was: percent, oldest first, five seconds apart. */
-  readonly gpuUse?: (index: number) => readonly (number | null)[];
-  /** null: another screen is shown. */
-  readonly comparison?: Comparison | null;
-  readonly overview?: SweepOverview | null;
-  /** The log of the open run, and what percent of it a search has seen; null while no run is open. */
-  readonly log?: { readonly page: LogPage | null; readonly progress: number | null } | null;
-  /** What is written down of the open run; undefined before it was read. */
-  readonly dossier?: RunDetails | null | undefined;
 };
 
-export function selectedNode({ rows, index }: WindowModel): TreeNode | undefined {
+export function selectedNode({ rows, index }: Pick<WindowModel, 'rows' | 'index'>): TreeNode | undefined {
   return rows[index];
 }
 

@@ -1,4 +1,4 @@
-import { type KeyedVerb, keyedVerbs } from '../../protocol/run-verbs.js';
+import type { KeyedVerb } from '../../protocol/run-verbs.js';
 
 /** What a person can ask the window for. Each has one row in the key map. */
 export type Command =
@@ -14,6 +14,8 @@ export type MoveCommand =
   | 'jump'
   | 'fold'
   | 'unfold'
+  | 'left'
+  | 'right'
   | 'open'
   | 'back'
   | 'next-pane';
@@ -26,10 +28,10 @@ export type ActCommand =
   VerbCommand | 'extend' | 'clone' | 'more-slots' | 'fewer-slots' | 'drain' | 'copy' | 'shell' | 'palette';
 
 export type ListCommand =
-  'mark' | 'mark-all' | 'filter' | 'failures' | 'group' | 'sort' | 'reverse-sort' | 'columns' | 'views' | 'metric';
+  'mark' | 'mark-all' | 'filter' | 'failures' | 'group' | 'sort' | 'reverse-sort' | 'columns' | 'views';
 
 export type ChartCommand =
-  'x-axis' | 'log-y' | 'log-x' | 'smooth' | 'spread' | 'carry' | 'clip' | 'zoom-in' | 'zoom-out';
+  'metric' | 'x-axis' | 'log-y' | 'log-x' | 'smooth' | 'spread' | 'carry' | 'clip' | 'zoom-in' | 'zoom-out';
 
 export type LogCommand = 'search-next' | 'search-previous' | 'first-error' | 'wrap';
 
@@ -38,5 +40,3 @@ export type CompareCommand = 'compare' | 'baseline';
 export type ScreenCommand = 'gpus' | 'sweep' | 'table' | 'help';
 
 export type WindowCommand = 'repaint' | 'suspend' | 'leave';
-
-export const verbCommands: readonly VerbCommand[] = keyedVerbs.flatMap((verb) => [verb, `${verb}-group` as const]);

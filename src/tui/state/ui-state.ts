@@ -86,10 +86,12 @@ export type UiState = {
 export type Screen =
   | { readonly kind: 'jobs' }
   /** `offset`: lines that the pane in use is scrolled down; a log has its own place, in `log`. */
-  | { readonly kind: 'open'; readonly pane: OpenPane; readonly offset: number }
+  | { readonly kind: 'run'; readonly pane: OpenPane; readonly offset: number }
   | CompareScreen
   | { readonly kind: 'gpus'; readonly index: number }
   | { readonly kind: 'sweep'; readonly top: number };
+
+export type ScreenKind = Screen['kind'];
 
 /** `at`: the thing under the cursor; `top` and `left`: the first line and the first column that are shown. */
 export type CompareScreen = {
@@ -113,8 +115,8 @@ export type Dialog =
   | ({ readonly kind: 'metrics' } & MenuState)
   /** What the x axis of the charts can be. */
   | ({ readonly kind: 'x-axis' } & MenuState)
-  /** The parameters that may be on the axes of the heatmap. */
-  | ({ readonly kind: 'axes' } & MenuState)
+  /** `keys`: the parameters that may be on the axes of the heatmap. */
+  | ({ readonly kind: 'axes'; readonly keys: readonly string[] } & MenuState)
   | ({ readonly kind: 'grouping' } & MenuState)
   /** `order`: all columns there can be, as they stand in the dialog; those that are shown keep this order. */
   | ({ readonly kind: 'columns'; readonly order: readonly ColumnId[] } & MenuState)

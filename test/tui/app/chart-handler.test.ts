@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { ChartChoice } from '../../../src/tui/state/chart-choice.js';
-import { type CursorMove, moveCursor, handleChart } from '../../../src/tui/app/chart-handler.js';
+import { chartRows, type CursorMove, moveCursor } from '../../../src/tui/app/chart-handler.js';
+import { press } from '../../../src/tui/app/key-handlers.js';
+import { aSituation } from '../a-situation.js';
+import { keyOf } from '../../../src/tui/app/key-map.js';
+import type { ChartCommand, Command } from '../../../src/tui/state/command.js';
 import type { KeyContext } from '../../../src/tui/app/key-context.js';
-import { pressInDialog } from '../../../src/tui/dialogs/dialog-handler.js';
+import { openDialog, pressInDialog } from '../../../src/tui/dialogs/dialog-handler.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
 import type { XChoice } from '../../../src/tui/widgets/chart/x-axis.js';
 
@@ -12,15 +16,29 @@ const choices: XChoice[] = [
   { key: 'time', label: 'time', about: '', refusal: 'These runs do not write the time of a row.' },
 ];
 /** What the keys of the charts look at, and nothing else. */
-const at = { charts: 3, xChoices: choices, page: 20 } as unknown as KeyContext;
+const at = {
+  charts: 3,
+  xChoices: choices,
+  page: 20,
+  keyOf: (command: Command) => keyOf(command, 'default'),
+} as unknown as KeyContext;
 const withoutCharts = { ...at, charts: 0 };
+
+const aComparison = { kind: 'compare', subjects: [], at: 0, top: 0, left: 0 } as const;
 
 function chosen(change: Partial<ChartChoice>): UiState {
   return { ...initialUi, chart: { ...initialUi.chart, ...change } };
 }
 
-function obeyed(command: keyof typeof handleChart, ui: UiState, times = 1): UiState {
-  return times === 0 ? ui : obeyed(command, handleChart[command](ui, at, '').ui, times - 1);
+function act(command: ChartCommand, ui: UiState, situation = at): UiState {
+  if (command === 'x-axis') return openDialog['x-axis'](ui, situation, '').ui;
+  return chartRows({})
+    .find((row) => row.command === command)!
+    .act(ui, situation, '').ui;
+}
+
+function obeyed(command: ChartCommand, ui: UiState, times = 1): UiState {
+  return times === 0 ? ui : obeyed(command, act(command, ui), times - 1);
 }
 
 describe('the keys of the charts', () => {
@@ -73,7 +91,7 @@ describe('the keys of the charts', () => {
   });
 
   it.each(['zoom-in', 'x-axis'] as const)('%s says why it does nothing where there is no chart', (command) => {
-    expect(handleChart[command](initialUi, withoutCharts, '').ui.note).toMatchObject({ tone: 'warn' });
+    expect(act(command, initialUi, withoutCharts).note).toMatchObject({ tone: 'warn' });
   });
 });
 
@@ -143,5 +161,28 @@ describe('the choice of an x axis', () => {
     const { ui } = pressInX(0, 'escape', at);
     expect(ui.dialog.kind).toBe('none');
     expect(ui.chart.xKey).toBe('step');
+  });
+});
+
+describe('what was zoomed into', () => {
+  const near = chosen({ zoom: { from: 0.25, to: 0.5 }, cursor: 0.3 });
+
+  it('is all of the chart again with Esc, which goes back only then', () => {
+    for (const screen of [{ kind: 'run', pane: 'charts', offset: 0 }, aComparison] as const) {
+      const whole = press({ ...near, screen }, 'escape', aSituation()).ui;
+      expect(whole).toMatchObject({ screen, chart: { zoom: null } });
+      expect(press(whole, 'escape', aSituation()).ui.screen.kind).toBe('jobs');
+    }
+  });
+
+  it.each<{ when: string; keys: string[]; isKept: boolean }>([
+    { when: 'another run is selected', keys: ['up'], isKept: false },
+    { when: 'another metric is chosen', keys: ['m', 'down', 'enter'], isKept: false },
+    { when: 'they are drawn another way', keys: ['l', '~'], isKept: true },
+    { when: 'a dialog is opened and closed', keys: ['m', 'escape'], isKept: true },
+  ])('is let go where it belongs to other charts: $when', ({ keys, isKept }) => {
+    const situation = aSituation({ metrics: ['loss', 'reward'], metric: 'loss' });
+    const { zoom, cursor } = keys.reduce((ui, key) => press(ui, key, situation).ui, near).chart;
+    expect([zoom !== null, cursor !== null]).toEqual([isKept, isKept]);
   });
 });

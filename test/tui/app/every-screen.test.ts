@@ -35,7 +35,7 @@ const refused: Draft = { ...ready, verdict: { kind: 'refused', lines: ['line 3: 
 /** How to come to each screen and to each dialog from the list: keys, `"text` typed; the compiler knows if one is missing. */
 const screens: Record<Screen['kind'], readonly string[][]> = {
   jobs: [[], ['right', 'down', 'down'], ['1', 'left', 'end'], ['*'], ['s', 's', 'I']],
-  open: [
+  run: [
     ['enter'],
     ['right', 'down', 'down', 'enter'],
     ['right', 'down', 'down', 'enter', 'tab'],

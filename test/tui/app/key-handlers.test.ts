@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { press } from '../../../src/tui/app/key-handlers.js';
+import { keyOf } from '../../../src/tui/app/key-map.js';
 import type { Pressed, KeyContext } from '../../../src/tui/app/key-context.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
 import { initialSort } from '../../../src/tui/state/sort.js';
@@ -37,9 +38,8 @@ function situation(ui: UiState, over: Partial<KeyContext> = {}): KeyContext {
     isFolded,
     table: () => ['a', 'b', 'c'],
     width: 80,
-    focus: null,
-    log: null,
-    screenLength: 0,
+    own: { focus: null, log: null },
+    keyOf: (command) => keyOf(command, 'default'),
     now: NOW,
     ...over,
   };
@@ -226,7 +226,7 @@ describe('dialogs and screens', () => {
   });
 
   it('opens a run, goes to the next run, and back', () => {
-    expect(play(2, 'enter', 'right', 'right')).toMatchObject({ row: 4, ui: { screen: { kind: 'open', offset: 0 } } });
+    expect(play(2, 'enter', 'right', 'right')).toMatchObject({ row: 4, ui: { screen: { kind: 'run', offset: 0 } } });
     expect(play(4, 'enter', 'right').row).toBe(6);
     expect(play(2, 'enter', 'escape').ui.screen).toEqual({ kind: 'jobs' });
   });
@@ -240,11 +240,11 @@ describe('dialogs and screens', () => {
   });
 
   it('scrolls a pane by what it shows, no further than its end', () => {
-    const over = { focus: { width: 80, height: 6, length: 12 } };
-    let ui: UiState = { ...initialUi, screen: { kind: 'open', pane: 'log', offset: 0 } };
+    const over = { own: { focus: { width: 80, height: 6, length: 12 }, log: null } };
+    let ui: UiState = { ...initialUi, screen: { kind: 'run', pane: 'log', offset: 0 } };
     const go = (...keys: string[]) => {
       for (const key of keys) ui = press(ui, key, situation(ui, over)).ui;
-      return ui.screen.kind === 'open' ? ui.screen.offset : null;
+      return ui.screen.kind === 'run' ? ui.screen.offset : null;
     };
     expect([go('down'), go('pagedown'), go('end'), go('up'), go('home')]).toEqual([1, 6, 7, 6, 0]);
     go('up');

@@ -1,29 +1,39 @@
 import { describe, expect, it } from 'vitest';
 import type { Key } from 'ink';
-import { commandFor, keyMap, keyMapOf, keyOf, keyTableMarkdown } from '../../../src/tui/app/key-map.js';
+import { bindingFor, commandFor, keyOf, keysOn, keyTableMarkdown } from '../../../src/tui/app/key-map.js';
 import { keyNames } from '../../../src/tui/terminal/key-names.js';
+import type { ScreenKind } from '../../../src/tui/state/ui-state.js';
 import { keyPresets } from '../../../src/tui/state/preferences-port.js';
 
+const screens: readonly ScreenKind[] = ['jobs', 'run', 'compare', 'gpus', 'sweep'];
+
 describe('the table of keys', () => {
-  it.each(keyPresets)('gives each key one meaning, and each command a key: %s', (preset) => {
-    const map = keyMapOf(preset);
-    const keys = map.flatMap((binding) => binding.keys);
-    expect(new Set(keys).size).toBe(keys.length);
-    expect(map.map(({ command }) => command)).toEqual(keyMap.map(({ command }) => command));
-    expect(new Set(map.map(({ command }) => command)).size).toBe(map.length);
-    for (const { command, keys: bound, shown } of map) {
-      expect(bound.map((key) => commandFor(key, preset))).toEqual(bound.map(() => command));
-      expect(bound.length).toBeGreaterThan(0);
-      expect(keyOf(command, preset)).toBe(shown);
-    }
+  it.each(keyPresets.flatMap((preset) => screens.map((screen) => [preset, screen] as const)))(
+    'gives each key of a screen one meaning, and each command one key: %s, %s',
+    (preset, screen) => {
+      const rows = keysOn(screen, preset);
+      const keys = rows.flatMap((row) => row.keys);
+      expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
+      for (const row of rows) {
+        expect(row.keys.length).toBeGreaterThan(0);
+        expect(row.keys.map((key) => bindingFor(screen, key, preset)?.command)).toEqual(
+          row.keys.map(() => row.command),
+        );
+      }
+    },
+  );
+
+  it.each(keyPresets)('calls the key of a command the same on every screen: %s', (preset) => {
+    for (const row of screens.flatMap((screen) => keysOn(screen, preset)))
+      expect(row.shown).toBe(keyOf(row.command, preset));
   });
 
   it('shows a key that is bound: the row says what to press', () => {
     for (const preset of keyPresets) {
-      for (const { shown, command } of keyMapOf(preset).filter(
-        (row) => row.shown.length === 1 && !/[↑↓←→]/.test(row.shown),
-      ))
-        expect(commandFor(shown, preset)).toBe(command);
+      for (const screen of screens) {
+        const letters = keysOn(screen, preset).filter(({ shown }) => shown.length === 1 && !/[↑↓←→]/.test(shown));
+        for (const { shown, command } of letters) expect(bindingFor(screen, shown, preset)?.command).toBe(command);
+      }
     }
   });
 
@@ -42,12 +52,13 @@ describe('the table of keys', () => {
     expect(vim).toEqual(['fold', 'down', 'up', 'unfold', 'kill', 'kill-group', 'up']);
   });
 
-  it('writes itself as a table for the documentation, with what is other in the vim preset', () => {
+  it('writes itself as a table for the documentation: every meaning once, with the screens that have it', () => {
     const lines = keyTableMarkdown().split('\n');
-    expect(lines.slice(0, 2)).toEqual(['| key | in the vim preset | does |', '| --- | --- | --- |']);
-    expect(lines).toHaveLength(keyMap.length + 2);
-    expect(lines).toContain('| `k` | `x` | kill the run (asks first) |');
-    expect(lines).toContain('| `q` |  | detach (also Ctrl-C); runs keep running |');
+    expect(lines.slice(0, 2)).toEqual(['| key | in the vim preset | on | does |', '| --- | --- | --- | --- |']);
+    expect(new Set(lines).size).toBe(lines.length);
+    expect(lines).toContain('| `k` | `x` | list, run | kill the run (asks first) |');
+    expect(lines).toContain('| `D` |  | GPUs | drain the GPU: no new runs start on it; again: undrain it |');
+    expect(lines).toContain('| `q` |  | everywhere | detach (also Ctrl-C); runs keep running |');
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { GpuStatus } from '../../../src/protocol/run-summary.js';
 import type { KeyContext, Pressed } from '../../../src/tui/app/key-context.js';
 import { press } from '../../../src/tui/app/key-handlers.js';
-import { keyMap } from '../../../src/tui/app/key-map.js';
+import { keyMapOf } from '../../../src/tui/app/key-map.js';
 import { matching, paletteEntries } from '../../../src/tui/dialogs/palette-view.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
 import { aRun } from '../simulated-fleet.js';
@@ -156,10 +156,12 @@ describe('the palette', () => {
       'open',
       'back',
       'next-pane',
+      'left',
+      'right',
       'palette',
     ];
     const offered = new Set(paletteEntries.map(({ command }) => command));
-    const commands = keyMap.map(({ command }) => command);
+    const commands = keyMapOf('default').map(({ command }) => command);
     expect(commands.filter((command) => !moves.includes(command) && !offered.has(command))).toEqual([]);
     expect(matching('outliers').map(({ name }) => name)).toEqual(['clip']);
   });

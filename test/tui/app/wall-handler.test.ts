@@ -8,9 +8,9 @@ const metrics = ['train/loss', 'train/lr', 'eval/loss', 'eval/acc', 'step'];
 const at: KeyContext = aSituation({
   metric: 'train/lr',
   wall: () => metrics,
-  focus: { width: 100, height: 2, length: metrics.length },
+  own: { focus: { width: 100, height: 2, length: metrics.length }, log: null },
 });
-const onWall: UiState = { ...initialUi, screen: { kind: 'open', pane: 'charts', offset: 0 } };
+const onWall: UiState = { ...initialUi, screen: { kind: 'run', pane: 'charts', offset: 0 } };
 
 function after(keys: readonly string[], ui = onWall): UiState {
   return keys.reduce((now, key) => press(now, key, at).ui, ui);
@@ -37,7 +37,7 @@ describe('the keys of the charts pane', () => {
     expect(after(['enter']).wall.isZoomed).toBe(true);
     expect(after(['enter', 'enter']).wall.isZoomed).toBe(false);
     const back = after(['enter', 'escape']);
-    expect([back.wall.isZoomed, back.screen.kind]).toEqual([false, 'open']);
+    expect([back.wall.isZoomed, back.screen.kind]).toEqual([false, 'run']);
     expect(after(['escape'], back).screen.kind).toBe('jobs');
   });
 
@@ -47,7 +47,7 @@ describe('the keys of the charts pane', () => {
     expect(after(['enter'], typed)).toMatchObject({ dialog: { kind: 'none' }, wall: { filter: 'ac' } });
     expect(after(['escape'], typed)).toMatchObject({ dialog: { kind: 'none' }, wall: { filter: '' } });
     const cleared = after(['enter', 'escape'], typed);
-    expect([cleared.wall.filter, cleared.screen.kind]).toEqual(['', 'open']);
+    expect([cleared.wall.filter, cleared.screen.kind]).toEqual(['', 'run']);
   });
 
   it('refuse where no chart is left', () => {

@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RunId } from '../../../src/base/ids.js';
 import { runFiles as contractFiles } from '../../../src/contract/files.js';
 import type { WindowStore } from '../../../src/tui/app/window-store.js';
 import { runFiles } from '../../../src/tui/app/open-window.js';
@@ -50,6 +51,16 @@ function twoRuns(): SimulatedFleet {
 }
 
 describe('the window', () => {
+  it('keeps to the run that was killed when the filter that hid it is gone', () => {
+    const fleet = twoRuns();
+    const store = show(fleet);
+    ['end', '/', ...'status:running', 'enter', 'k', 'k'].forEach((key) => store.press(key));
+    fleet.change(RunId.parse('abcd/A_1'), { state: 'killed' });
+    store.press('escape');
+    const { rows, index } = store.model();
+    expect(rows[index]?.label).toBe('A_1');
+  });
+
   it('sends an order and shows the answer', async () => {
     const fleet = twoRuns();
     const store = show(fleet);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keyMapOf } from '../../../src/tui/app/key-map.js';
+import { keysOn } from '../../../src/tui/app/key-map.js';
 import { helpLines } from '../../../src/tui/dialogs/help-lines.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
 import { lineWidth, plainText } from '../../../src/tui/widgets/span.js';
@@ -10,22 +10,22 @@ const textOf = (ui: UiState, typed = '', width = 76): string[] =>
 const headings = (ui: UiState): string[] => textOf(ui).filter((line) => /^\w/.test(line));
 const openAt = (pane: 'log' | 'charts' | 'config'): UiState => ({
   ...initialUi,
-  screen: { kind: 'open', pane, offset: 0 },
+  screen: { kind: 'run', pane, offset: 0 },
 });
 
 describe('the help', () => {
   it.each<[string, UiState, string[]]>([
-    ['the list', initialUi, ['runs', 'move', 'charts', 'log', 'view', 'window', 'states']],
-    ['a log', openAt('log'), ['log', 'move', 'runs', 'charts', 'view', 'window', 'states']],
-    ['charts', openAt('charts'), ['charts', 'move', 'runs', 'log', 'view', 'window', 'states']],
-    ['a configuration', openAt('config'), ['runs', 'move', 'charts', 'log', 'view', 'window', 'states']],
+    ['the list', initialUi, ['runs', 'move', 'list', 'charts', 'log', 'window', 'states']],
+    ['a log', openAt('log'), ['log', 'move', 'runs', 'list', 'charts', 'window', 'states']],
+    ['charts', openAt('charts'), ['charts', 'move', 'runs', 'list', 'log', 'window', 'states']],
+    ['a configuration', openAt('config'), ['runs', 'move', 'list', 'charts', 'log', 'window', 'states']],
   ])('begins with what one can do on the screen that is open: %s', (_, ui, order) => {
     expect(headings(ui)).toEqual(order);
   });
 
-  it.each(['default', 'vim'] as const)('has every key of the table once: %s', (keys) => {
+  it.each(['default', 'vim'] as const)('has every key of the screen once: %s', (keys) => {
     const words = textOf({ ...initialUi, keys }, '', 400);
-    for (const { help } of keyMapOf(keys))
+    for (const { help } of keysOn('jobs', keys))
       expect(
         words.filter((line) => line.endsWith(` ${help}`)),
         help,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KeyContext } from '../../../src/tui/app/key-context.js';
 import { chosenOf, matchesOf } from '../../../src/tui/dialogs/menu-keys.js';
 import type { GroupBy } from '../../../src/tui/state/grouping.js';
-import { initialUi, type Screen } from '../../../src/tui/state/ui-state.js';
+import { initialUi, type Screen, type UiState } from '../../../src/tui/state/ui-state.js';
 import { press } from '../../../src/tui/app/key-handlers.js';
 import { aSituation } from '../situations.js';
 import { play, runs } from './play.js';
@@ -19,8 +19,6 @@ const over: Partial<KeyContext> = {
   charts: 1,
   xChoices: ['step', 'time', 'env/reward'].map((key) => ({ key, label: key, about: '', refusal: null })),
   groupChoices: () => groupBy.map((by) => ({ by, groups: 2 })),
-  axes: ['N', 'seed', 'reward'],
-  chosenAxes: { across: 'N', down: null },
 };
 const dialogOf = (keys: readonly string[]) => play(0, keys, over).ui.dialog;
 
@@ -63,9 +61,14 @@ describe('letters find a row in every menu', () => {
   });
 
   it('axes of the heatmap', () => {
-    const ui = { ...initialUi, screen: compared, dialog: { kind: 'axes', index: 0, typed: '' } as const };
+    const ui: UiState = {
+      ...initialUi,
+      screen: compared,
+      compare: { ...initialUi.compare, axes: { across: 'N', down: null } },
+      dialog: { kind: 'axes', index: 0, typed: '', keys: ['N', 'seed', 'reward'] },
+    };
     const at: KeyContext = { ...aSituation(runs, ui), ...over };
-    const typed = ['r', 'e', 'w'].reduce((now, key) => press(now, key, at).ui, ui as typeof initialUi);
+    const typed = ['r', 'e', 'w'].reduce((now, key) => press(now, key, at).ui, ui);
     expect(press(typed, 'enter', at).ui.compare.axes).toEqual({ across: 'reward', down: null });
     expect(press(typed, 'space', at).ui.compare.axes).toEqual({ across: 'N', down: 'reward' });
   });

@@ -5,6 +5,7 @@ const plain = /── test\/bits_known ─+ episodes/;
 
 /** What changes the charts: the heading of the chart beside the list says how it is drawn. */
 export const chartUses: Record<ChartCommand, readonly Use[]> = {
+  metric: [{ sees: [/╭─ metric/], back: ['escape'] }],
   'x-axis': [
     { sees: [/╭─ x axis/], back: ['escape'] },
     {

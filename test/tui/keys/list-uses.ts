@@ -34,5 +34,4 @@ export const listUses: Record<ListCommand, readonly Use[]> = {
   'reverse-sort': [{ sees: [/Sorted by file order, reversed/, /Sorted by file order\./] }],
   columns: [{ sees: [/╭─ columns/], back }],
   views: [{ sees: [/╭─ views/], back }],
-  metric: [{ sees: [/╭─ metric/], back }],
 };

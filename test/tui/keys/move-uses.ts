@@ -54,6 +54,9 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
   fold: [
     { sees: [/▸ 1 A/], back: ['right'] },
     { where: 'on a run', from: ['down', 'down'], at: /│ ✓ A_bsweep/, sees: [binary], back: ['home'] },
+  ],
+  unfold: [{ from: ['left'], at: /▸ 1 A/, sees: [/▾ 1 A/] }],
+  left: [
     {
       where: 'on an open run',
       from: secondSeed,
@@ -64,13 +67,12 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
     {
       where: 'in charts',
       from: ['enter', 'tab'],
-      at: /━━ ▸ test\/bits_known/,
+      at: /━━ charts/,
       sees: [/x = 80000/],
       back: ['Z', 'escape'],
     },
   ],
-  unfold: [
-    { from: ['left'], at: /▸ 1 A/, sees: [/▾ 1 A/] },
+  right: [
     {
       where: 'on an open run',
       from: secondSeed,
@@ -81,7 +83,7 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
     {
       where: 'in charts',
       from: ['enter', 'tab'],
-      at: /━━ ▸ test\/bits_known/,
+      at: /━━ charts/,
       sees: [/x = 400\b/],
       back: ['Z', 'escape'],
     },

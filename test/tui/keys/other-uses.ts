@@ -20,7 +20,13 @@ export const logUses: Record<LogCommand, readonly Use[]> = {
       back: ['escape', 'home'],
     },
   ],
-  wrap: [{ sees: [/Long lines are cut/, /Long lines are wrapped/] }],
+  wrap: [
+    {
+      ...{ from: ['down', 'down', 'enter'], at: /log │ charts/ },
+      sees: [/Long lines are cut/, /Long lines are wrapped/],
+      back: ['escape', 'home'],
+    },
+  ],
 };
 
 export const compareUses: Record<CompareCommand, readonly Use[]> = {

@@ -2,7 +2,7 @@ import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import type { CompareScreen } from '../../state/ui-state.js';
 import { deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
-import { valuesText } from './compare-parameters.js';
+import { valuesText, withoutCommon } from './compare-parameters.js';
 import { deltaOf } from './compare-value.js';
 import type { ComparedMetric, Comparison } from './comparison.js';
 import { sectionRule } from '../../widgets/section.js';
@@ -42,8 +42,12 @@ function frameOf({ subjects, parameters, metrics }: Comparison, at: number, widt
 
 function heading(comparison: Comparison, frame: Frame, at: number): Line[] {
   const { subjects, baseline } = comparison;
-  const labels = shown(subjects, frame).map(({ label }, index): Line => {
-    const cell = fitLineRight([span(cleanText(label), 'strong')], frame.cell);
+  const names = withoutCommon(
+    shown(subjects, frame).map(({ label }) => cleanText(label)),
+    frame.cell,
+  );
+  const labels = names.map((name, index): Line => {
+    const cell = fitLineRight([span(name, 'strong')], frame.cell);
     return frame.from + index === at ? onBackground(cell, 'selected') : cell;
   });
   const counts = shown(subjects, frame).map(({ runs }, index): Line => {
@@ -61,10 +65,11 @@ function heading(comparison: Comparison, frame: Frame, at: number): Line[] {
 function parameterRows({ parameters }: Comparison, frame: Frame, width: number): Line[] {
   if (parameters.length === 0) return [[span('   no parameter differs', 'dim')], blank(width)];
   const rows = parameters.map(({ key, cells }): Line => {
-    const texts = shown(cells, frame).map((values): Line => {
-      const text = valuesText(values, frame.cell);
-      return [span(text, text === '–' ? 'faint' : 'plain')];
-    });
+    const words = withoutCommon(
+      shown(cells, frame).map((values) => valuesText(values, frame.cell)),
+      frame.cell,
+    );
+    const texts = words.map((text): Line => [span(text, text === '–' ? 'faint' : 'plain')]);
     return row([span(` ${fit(cleanText(key), frame.name - 2)}`, 'dim')], texts, frame);
   });
   return [sectionRule('parameters that differ', [], width), ...rows, blank(width)];

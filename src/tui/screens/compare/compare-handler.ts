@@ -1,13 +1,9 @@
-import type { CompareCommand } from '../../state/command.js';
-import { keyOf } from '../../app/key-map.js';
-import { type Handler, type Pressed, refuse, type KeyContext } from '../../app/key-context.js';
-import type { UiState } from '../../state/ui-state.js';
+import { type KeyContext, type Pressed, refuse } from '../../app/key-context.js';
 import { chooseSubjects } from '../../state/compare-subjects.js';
-
-export const handleCompare: Record<CompareCommand, Handler> = { compare, baseline: pinSelection };
+import type { UiState } from '../../state/ui-state.js';
 
 /** The cursor begins at the top; what is pinned is measured against, wherever it stands. */
-function compare(ui: UiState, at: KeyContext): Pressed {
+export function compareSelection(ui: UiState, at: KeyContext): Pressed {
   const { rows, index, groups, branches } = at;
   const { marks } = ui;
   const subjects = chooseSubjects({ node: rows[index], groups, branches, marks, baseline: ui.compare.baseline });
@@ -15,10 +11,10 @@ function compare(ui: UiState, at: KeyContext): Pressed {
   return { ui: { ...ui, screen: { kind: 'compare', subjects, at: 0, top: 0, left: 0 } } };
 }
 
-function pinSelection(ui: UiState, at: KeyContext): Pressed {
+export function pinSelection(ui: UiState, at: KeyContext): Pressed {
   const node = at.rows[at.index];
   if (node === undefined) return refuse(ui, 'There is no run to pin.');
-  return pin(ui, node.key, node.label, `${keyOf('compare', ui.keys)} compares with it.`);
+  return pin(ui, node.key, node.label, `${at.keyOf('compare')} compares with it.`);
 }
 
 /** Pins the baseline; the same again lets go of it. */

@@ -1,11 +1,11 @@
 import { assertNever } from '../../../base/assert-never.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
-import type { CompareScreen } from '../../state/ui-state.js';
+import type { CompareScreen, UiState } from '../../state/ui-state.js';
 import { chartSection, sharedLegend } from '../../widgets/chart/chart-section.js';
 import { deltaCell, fitLineRight, sampleCell } from './compare-cells.js';
 import { columnsTable, summaryWords } from './compare-columns.js';
-import { valuesText } from './compare-parameters.js';
+import { valuesText, withoutCommon } from './compare-parameters.js';
 import { deltaOf } from './compare-value.js';
 import { type Comparison, isInRows } from './comparison.js';
 import { heatmapNeeds, heatmapSection, heatmapSize } from './heatmap-section.js';
@@ -18,21 +18,20 @@ import type { WindowModel } from '../../model/window-model.js';
 type Room = { readonly width: number; readonly height: number };
 
 /** The marked runs or groups beside each other. At most `height` lines of `width` columns. */
-export function compareScreen(model: WindowModel, width: number, height: number): Line[] {
-  const { comparison, ui } = model;
-  if (ui.screen.kind !== 'compare' || comparison === undefined || comparison === null) return [];
+export function compareScreen(comparison: Comparison, { ui }: WindowModel, width: number, height: number): Line[] {
+  if (ui.screen.kind !== 'compare') return [];
   const [first] = comparison.subjects;
   const lines =
     first === undefined
       ? [[span(' None of these runs exists any more; Esc goes back.', 'dim')]]
       : [
           sectionRule(`compare · ${ui.compare.view}`, headingWords(comparison), width),
-          ...bodyOf(model, comparison, ui.screen, { width, height: height - 1 }),
+          ...bodyOf(ui, comparison, ui.screen, { width, height: height - 1 }),
         ];
   return lines.slice(0, height).map((line) => fitLine(line, width));
 }
 
-function bodyOf({ ui }: WindowModel, comparison: Comparison, screen: CompareScreen, { width, height }: Room): Line[] {
+function bodyOf(ui: UiState, comparison: Comparison, screen: CompareScreen, { width, height }: Room): Line[] {
   switch (ui.compare.view) {
     case 'table':
       if (isInRows(screen.subjects))
@@ -204,7 +203,11 @@ function nameWidth({ subjects }: Comparison, indexes: readonly number[], width: 
 function columnsOf({ subjects, parameters, metrics, baseline }: Comparison): Column[] {
   const runs: Column = { title: 'runs', cell: (index) => [span(String(subjects[index]!.runs.length), 'dim')] };
   const settings = parameters.map(({ key, cells }): Column => {
-    return { title: cleanText(key), cell: (index) => [span(valuesText(cells[index]!, 14))] };
+    const texts = withoutCommon(
+      cells.map((values) => valuesText(values, 14)),
+      widestCell,
+    );
+    return { title: cleanText(key), cell: (index) => [span(texts[index]!)] };
   });
   const values = metrics.flatMap(({ key, cells, direction }): Column[] => {
     const title = cleanText(shortKey(key));
@@ -218,6 +221,8 @@ function columnsOf({ subjects, parameters, metrics, baseline }: Comparison): Col
   return [...(subjects.some((subject) => subject.runs.length > 1) ? [runs] : []), ...settings, ...values];
 }
 
+const widestCell = 24;
+
 /** As many columns as fit, each as wide as what is seen of it; the first in any case. */
 function fitting(
   columns: readonly Column[],
@@ -229,7 +234,7 @@ function fitting(
   let used = 0;
   for (const column of columns) {
     const most = Math.max(6, textWidth(column.title), ...indexes.map((index) => lineWidth(column.cell(index))));
-    const width = Math.min(most, 24);
+    const width = Math.min(most, widestCell);
     if (fitted.length > 0 && used + gap + width > room) break;
     used += gap + width;
     fitted.push(column);

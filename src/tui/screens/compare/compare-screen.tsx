@@ -1,10 +1,16 @@
-import { type DrawModel, ModelCanvas, useWheel } from '../../model/use-model.js';
-import type { ScreenProps } from '../screen-props.js';
+import { ScreenCanvas, useWheel } from '../../model/use-model.js';
+import type { WindowModel } from '../../model/window-model.js';
+import type { Size } from '../../surface/surface.js';
+import type { Line } from '../../widgets/span.js';
+import type { ScreenProps } from '../screen.js';
+import type { Comparison } from './comparison.js';
 import { compareScreen } from './compare-screen-lines.js';
 
-export function CompareScreen({ size }: ScreenProps) {
+export function CompareScreen({ size, read }: ScreenProps<Comparison>) {
   const wheel = useWheel();
-  return <ModelCanvas {...size} draw={draw} onPoint={wheel} />;
+  return <ScreenCanvas {...size} read={read} draw={draw} onPoint={wheel} />;
 }
 
-const draw: DrawModel = (model, { width, height }) => compareScreen(model, width, height);
+function draw(value: Comparison, model: WindowModel, { width, height }: Size): Line[] {
+  return compareScreen(value, model, width, height);
+}

@@ -2,7 +2,11 @@ import { hasEnded } from '../../../base/run-words.js';
 import type { HeatmapAxes } from '../../state/compare-choice.js';
 import { type CurveColours, distinctColours } from '../../model/curve-colours.js';
 import type { History, Wanted } from '../../model/history.js';
+import type { ScreenData, ScreenSource } from '../screen.js';
+import { compareExtent } from './compare-screen-lines.js';
+import type { CompareContext } from './keys.js';
 import type { ListModel } from '../../model/list-model.js';
+import { withLazy } from '../../../base/lazy.js';
 import { Memoized } from '../../../base/memoize.js';
 import type { FleetPort, MetricReader, RunSummary } from '../../state/port.js';
 import { theoryLines } from '../../widgets/chart/theory-lines.js';
@@ -19,7 +23,7 @@ import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../..
 const mostCurves = 96;
 const mostMetrics = 6;
 
-type Source = { ui: UiState; screen: CompareScreen; scene: ListModel; fleet: FleetPort; history: History };
+type Source = ScreenSource<'compare'>;
 type Subjects = { subjects: readonly ComparedSubject[]; runs: readonly RunSummary[] };
 type Parameters = Pick<Comparison, 'parameters' | 'axes'> & { defaultAxes: HeatmapAxes | null };
 type Shown = { keys: readonly string[]; usual: string };
@@ -28,30 +32,45 @@ type Readers = ReadonlyMap<RunSummary['id'], MetricReader>;
 type ValueOf = (run: RunSummary, metric: string) => CurveValue | null;
 
 /** Puts together what the compare screen shows, and only what has changed since the last time. */
-export class ComparisonReader {
+export class ComparisonReader implements ScreenData<'compare', Comparison> {
   readonly #subjects = new Memoized<Subjects>();
   readonly #parameters = new Memoized<Parameters>();
   readonly #charts = new Memoized<readonly ChartData[]>();
   readonly #whole = new Memoized<Comparison>();
 
-  comparison(source: Source): Comparison {
-    const { ui, screen, scene, fleet, history } = source;
-    const who = this.#subjects.value([screen.subjects, fleet.version()], () => subjectsNow(screen, fleet));
+  read(source: Source): Comparison {
+    const { ui, scene, history } = source;
+    const who = this.#who(source);
     const seen = [who, ui.compare, ui.chart, scene.metric, scene.sweeps, history.version];
     return this.#whole.value(seen, () => this.#compare(who, source));
   }
 
   /** What the x axis of the overlay can be. */
-  xChoices({ ui, screen, scene, fleet, history }: Source): readonly XChoice[] {
-    const who = this.#subjects.value([screen.subjects, fleet.version()], () => subjectsNow(screen, fleet));
+  #xChoices(source: Source): readonly XChoice[] {
+    const { ui, scene, history } = source;
+    const who = this.#who(source);
     return xChoicesOf(shownMetrics(who.runs, scene).usual, [...readersOf(curvesWanted(who, ui), history).values()]);
   }
 
   /** The curves that are needed: none while the last values, which every summary has, are enough. */
   wanted(source: Source): Wanted {
-    const { ui, screen, fleet } = source;
-    const who = this.#subjects.value([screen.subjects, fleet.version()], () => subjectsNow(screen, fleet));
-    return { metrics: curvesWanted(who, ui).map(({ directory }) => directory), log: null, logLines: 0 };
+    return {
+      metrics: curvesWanted(this.#who(source), source.ui).map(({ directory }) => directory),
+      log: null,
+      logLines: 0,
+    };
+  }
+
+  context(source: Source): ReturnType<ScreenData<'compare', Comparison>['context']> {
+    const comparison = this.read(source);
+    const { axes, chosenAxes, charts } = comparison;
+    const { length, columns, page } = compareExtent(comparison, source.ui.compare.view, source.body);
+    const own: CompareContext = { length, columns, axes, usualAxes: chosenAxes };
+    return withLazy({ page, own, charts: charts.length }, { xChoices: () => this.#xChoices(source) });
+  }
+
+  #who({ screen, fleet }: Source): Subjects {
+    return this.#subjects.value([screen.subjects, fleet.version()], () => subjectsNow(screen, fleet));
   }
 
   #compare(who: Subjects, source: Source): Comparison {

@@ -9,10 +9,10 @@ import { sectionRule } from '../../widgets/section.js';
 import { fit, fitLine, fitRight, type Line, span } from '../../widgets/span.js';
 import { stateLook } from '../../model/state-look.js';
 import { elapsed } from '../../model/tally.js';
-import type { WindowModel } from '../../model/window-model.js';
+import type { GpuModel } from './gpu-data.js';
 
 /** The GPUs and the CPU: what they do, and for whom. At most `height` lines of `width` columns. */
-export function gpuScreen(model: WindowModel, width: number, height: number): Line[] {
+export function gpuScreen(model: GpuModel, width: number, height: number): Line[] {
   const { gpus } = model.status;
   const chosen = chosenRow(model);
   const detail = detailAt(chosen, model, width);
@@ -27,7 +27,7 @@ export function gpuScreen(model: WindowModel, width: number, height: number): Li
 }
 
 /** Who is on the place of a row: a GPU, or after the last of them the CPU. */
-function detailAt(row: number, model: WindowModel, width: number): Line[] {
+function detailAt(row: number, model: GpuModel, width: number): Line[] {
   const gpu = model.status.gpus[row];
   return gpu === undefined ? cpuDetail(model, width) : gpuDetail(gpu, model, width);
 }
@@ -36,7 +36,7 @@ function detailAt(row: number, model: WindowModel, width: number): Line[] {
 function withOthers(
   lines: readonly Line[],
   chosen: number,
-  model: WindowModel,
+  model: GpuModel,
   { width, height }: { readonly width: number; readonly height: number },
 ): Line[] {
   const shown = [...lines];
@@ -53,11 +53,11 @@ function withOthers(
 }
 
 /** The CPU has the row after the last GPU. */
-function chosenRow({ ui, status }: WindowModel): number {
+function chosenRow({ ui, status }: GpuModel): number {
   return ui.screen.kind === 'gpus' ? Math.min(ui.screen.index, status.gpus.length) : 0;
 }
 
-function totals({ status: { gpus } }: WindowModel): Line {
+function totals({ status: { gpus } }: GpuModel): Line {
   if (gpus.length === 0) return [];
   const sum = (read: (gpu: (typeof gpus)[number]) => number | null): number =>
     gpus.reduce((total, gpu) => total + (read(gpu) ?? 0), 0);
@@ -71,7 +71,7 @@ function totals({ status: { gpus } }: WindowModel): Line {
 }
 
 /** Whoever is on a GPU: its runs, foreign processes, and what nobody can see. */
-function gpuDetail(gpu: GpuSummary, model: WindowModel, width: number): Line[] {
+function gpuDetail(gpu: GpuSummary, model: GpuModel, width: number): Line[] {
   const runs = runsOn(gpu, model);
   const { hidden } = gpuMemory(gpu, runs);
   const name = `GPU ${gpuName(gpu.index)}${gpu.name === null ? '' : ` · ${cleanText(gpu.name)}`}`;
@@ -90,8 +90,8 @@ function gpuDetail(gpu: GpuSummary, model: WindowModel, width: number): Line[] {
 }
 
 /** The runs on slots of the CPU. */
-function cpuDetail(model: WindowModel, width: number): Line[] {
-  const runs = [...(model.fleetRuns?.values() ?? [])].filter(({ slot }) => slot?.startsWith('cpu') === true);
+function cpuDetail(model: GpuModel, width: number): Line[] {
+  const runs = [...model.fleetRuns.values()].filter(({ slot }) => slot?.startsWith('cpu') === true);
   const { cpu, gpus } = model.status;
   const without = gpus.length === 0 ? [line(' ', noGpus)] : [];
   return [

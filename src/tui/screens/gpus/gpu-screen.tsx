@@ -1,10 +1,16 @@
-import { type DrawModel, ModelCanvas, useWheel } from '../../model/use-model.js';
-import type { ScreenProps } from '../screen-props.js';
+import { ScreenCanvas, useWheel } from '../../model/use-model.js';
+import type { WindowModel } from '../../model/window-model.js';
+import type { Size } from '../../surface/surface.js';
+import type { Line } from '../../widgets/span.js';
+import type { ScreenProps } from '../screen.js';
+import type { GpuUse } from './gpu-data.js';
 import { gpuScreen } from './gpu-screen-lines.js';
 
-export function GpuScreen({ size }: ScreenProps) {
+export function GpuScreen({ size, read }: ScreenProps<GpuUse>) {
   const wheel = useWheel();
-  return <ModelCanvas {...size} draw={draw} onPoint={wheel} />;
+  return <ScreenCanvas {...size} read={read} draw={draw} onPoint={wheel} />;
 }
 
-const draw: DrawModel = (model, { width, height }) => gpuScreen(model, width, height);
+function draw(value: GpuUse, model: WindowModel, { width, height }: Size): Line[] {
+  return gpuScreen({ ...value, status: model.status, ui: model.ui, now: model.now }, width, height);
+}

@@ -6,11 +6,11 @@ import { scrollTo } from '../../widgets/scroll.js';
 import { type GpuMemory, gpuMemory } from './gpu-memory.js';
 import { progressBar } from '../../widgets/progress-bar.js';
 import { fit, fitLine, fitRight, type Line, onBackground, span, type Tone } from '../../widgets/span.js';
-import type { WindowModel } from '../../model/window-model.js';
+import type { GpuModel } from './gpu-data.js';
 
 /** One column; `least`: the width of the screen from which on it is there. */
 type Column = { readonly title: string; readonly width: number; readonly least: number; readonly cell: Cell };
-type Cell = (gpu: GpuSummary, model: WindowModel) => Line;
+type Cell = (gpu: GpuSummary, model: GpuModel) => Line;
 
 const sparkWidth = 12;
 
@@ -28,7 +28,7 @@ const columns: readonly Column[] = [
 const gap = 2;
 
 /** The table of GPUs, and a row for the CPU below it: a heading and `height - 1` rows around the chosen one. */
-export function gpuTable(model: WindowModel, chosen: number, width: number, height: number): Line[] {
+export function gpuTable(model: GpuModel, chosen: number, width: number, height: number): Line[] {
   const shown = columns.filter(({ least }) => least <= width);
   const { gpus } = model.status;
   const heading = shown.map(
@@ -54,7 +54,7 @@ function pad(width: number): string {
   return width === 5 ? ' ' : ' '.repeat(gap);
 }
 
-function gpuRow(gpu: GpuSummary, shown: readonly Column[], model: WindowModel): Line {
+function gpuRow(gpu: GpuSummary, shown: readonly Column[], model: GpuModel): Line {
   return shown.flatMap(({ width, cell }): Line => [span(pad(width)), ...cell(gpu, model)]);
 }
 
@@ -86,7 +86,7 @@ function sharing({ mps }: GpuSummary): Line {
 }
 
 /** Of the columns only those that a CPU has too. */
-function cpuRow({ status: { cpu } }: WindowModel, shown: readonly Column[]): Line {
+function cpuRow({ status: { cpu } }: GpuModel, shown: readonly Column[]): Line {
   return shown.flatMap(({ title, width }): Line => {
     const cell: Line =
       title === 'GPU'
@@ -98,7 +98,7 @@ function cpuRow({ status: { cpu } }: WindowModel, shown: readonly Column[]): Lin
   });
 }
 
-function cpuWords({ status: { cpu, gpus } }: WindowModel): Line {
+function cpuWords({ status: { cpu, gpus } }: GpuModel): Line {
   if (cpu.slots === 0) return [span(gpus.length > 0 ? 'not used' : 'no slots; + adds one', 'dim')];
   return [span(`${cpu.busy} of ${cpu.slots}`, cpu.busy > 0 ? 'busy' : 'good'), span(' slots busy', 'dim')];
 }
@@ -107,11 +107,11 @@ function useBar(utilization: number | null): Line {
   return progressBar(utilization === null ? null : utilization / 100, 10, 'accent');
 }
 
-function sparkCell({ index }: GpuSummary, { gpuUse }: WindowModel): Line {
-  return [span(gaugeSpark(gpuUse?.(index) ?? [], sparkWidth), 'spark')];
+function sparkCell({ index }: GpuSummary, { gpuUse }: GpuModel): Line {
+  return [span(gaugeSpark(gpuUse(index), sparkWidth), 'spark')];
 }
 
-function memoryCell(gpu: GpuSummary, model: WindowModel): Line {
+function memoryCell(gpu: GpuSummary, model: GpuModel): Line {
   return memoryBar(gpu, gpuMemory(gpu, runsOn(gpu, model)), 12);
 }
 
@@ -137,8 +137,8 @@ export function memoryBar({ memoryTotal }: GpuSummary, { runs, foreign, hidden }
 }
 
 /** The runs that were put on a GPU, as far as they are known. */
-export function runsOn({ runs }: GpuSummary, { fleetRuns }: WindowModel): RunSummary[] {
-  return runs.flatMap((id) => fleetRuns?.get(id as RunSummary['id']) ?? []);
+export function runsOn({ runs }: GpuSummary, { fleetRuns }: GpuModel): RunSummary[] {
+  return runs.flatMap((id) => fleetRuns.get(id as RunSummary['id']) ?? []);
 }
 
 function memoryNumbers({ memoryUsed, memoryTotal }: GpuSummary): string {

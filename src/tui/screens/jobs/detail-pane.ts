@@ -1,3 +1,4 @@
+import { filledCharts } from '../../model/detail.js';
 import { type WindowModel, selectedNode, selectedRuns } from '../../model/window-model.js';
 import { chartSection } from '../../widgets/chart/chart-section.js';
 import type { TreeNode } from '../../model/branch-index.js';
@@ -10,6 +11,13 @@ import { fitLine, type Line } from '../../widgets/span.js';
 
 /** From so many rows on there is room for the end of the log below the curve. */
 const roomForLog = 14;
+
+/** Rows in which a chart says that it has no values. */
+const leastChart = 3;
+
+function hasOnlyLog({ detail }: WindowModel): boolean {
+  return detail.isLoaded && detail.log.length > 0 && filledCharts(detail) === 0;
+}
 
 /** What is selected; of a kind of failure what goes with it. */
 export function headingOf(node: TreeNode, model: WindowModel, width: number): Line[] {
@@ -25,8 +33,10 @@ export function detailPane(model: WindowModel, width: number, height: number): L
   const heading = headingOf(node, model, width);
   const parameters = parameterLines(selectedRuns(node), model.varying, width, Math.max(1, Math.floor(height / 7)));
   const rest = height - heading.length - parameters.length - 1;
-  const logHeight = node.kind === 'run' && rest >= roomForLog ? Math.floor(rest * 0.42) : 0;
   const first = model.detail.charts[0];
+  // What has written a log and no metric has nothing better to show than its log.
+  const chartHeight = hasOnlyLog(model) ? leastChart : rest - Math.floor(rest * 0.42);
+  const logHeight = node.kind === 'run' && rest >= roomForLog ? rest - chartHeight : 0;
   const lines = [
     ...heading,
     ...(first === undefined ? [] : chartSection(first, model.detail, { width, height: rest - logHeight })),

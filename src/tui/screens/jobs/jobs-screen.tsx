@@ -7,7 +7,7 @@ import { chartSection } from '../../widgets/chart/chart-section.js';
 import { listPane, listRows } from '../../widgets/run-list/list-pane.js';
 import { fitLine } from '../../widgets/span.js';
 import { Rule } from '../../widgets/rule.js';
-import type { ScreenProps } from '../screen-props.js';
+import type { ScreenProps } from '../screen.js';
 import { detailPane, headingOf } from './detail-pane.js';
 import { jobsLayout } from './layout.js';
 

@@ -1,6 +1,4 @@
-import type { LogCommand } from '../../state/command.js';
 import { distance, type Handler, type KeyContext, type Movement, type Pressed, refuse } from '../../app/key-context.js';
-import { keyOf } from '../../app/key-map.js';
 import { lineOf } from '../../state/line-editor.js';
 import { anotherLog, type LogHit, type LogPlace, type LogSeek, type Sought } from '../../state/log-choice.js';
 import type { UiState } from '../../state/ui-state.js';
@@ -9,19 +7,27 @@ import { logRoom } from '../../widgets/log/log-pane.js';
 import type { LogRoom } from '../../widgets/log/log-rows.js';
 import { placeAfter, topOf } from '../../widgets/log/log-scroll.js';
 
-export const handleLog: Record<LogCommand, Handler> = {
-  'search-next': (ui, at) => searchOn(ui, at, 1),
-  'search-previous': (ui, at) => searchOn(ui, at, -1),
-  'first-error': firstError,
-  wrap: (ui) => {
-    const note = { text: ui.log.wraps ? 'Long lines are cut.' : 'Long lines are wrapped.', tone: 'dim' } as const;
-    return { ui: { ...ui, log: { ...ui.log, wraps: !ui.log.wraps }, note } };
-  },
+/** What the keys of an open run need to know of it. */
+export type RunContext = {
+  /** The pane in use: its columns and rows, and its lines where they can be counted. Null: nothing is shown. */
+  readonly focus: { readonly width: number; readonly height: number; readonly length: number } | null;
+  /** What has been read of its log. */
+  readonly log: LogPage | null;
+};
+
+/** The context of an open run; on other screens there is no log to be in. */
+export function runContext(ui: UiState, { own }: KeyContext): RunContext {
+  return ui.screen.kind === 'run' ? (own as RunContext) : { focus: null, log: null };
+}
+
+export const wrap: Handler = (ui) => {
+  const note = { text: ui.log.wraps ? 'Long lines are cut.' : 'Long lines are wrapped.', tone: 'dim' } as const;
+  return { ui: { ...ui, log: { ...ui.log, wraps: !ui.log.wraps }, note } };
 };
 
 /** Whether the keys act on the log of an open run. */
 export function isReadingLog({ screen }: UiState, at: KeyContext): boolean {
-  return screen.kind === 'open' && screen.pane === 'log' && at.rows[at.index]?.kind === 'run';
+  return screen.kind === 'run' && screen.pane === 'log' && at.rows[at.index]?.kind === 'run';
 }
 
 export function askSearch(ui: UiState): Pressed {
@@ -68,12 +74,13 @@ function turnNote({ from, direction }: LogSeek, offset: number): UiState['note']
 /** Through the log of an open run, row by row. */
 export function scrollLog(ui: UiState, movement: Movement, at: KeyContext): Pressed {
   const room = roomOf(ui, at);
-  if (at.log === null || room === null) return refuse(ui, notYet);
+  const { log } = runContext(ui, at);
+  if (log === null || room === null) return refuse(ui, notYet);
   if (movement === 'first') return { ui: withPlace(ui, { kind: 'top', offset: 0, row: 0 }) };
   if (movement === 'last') {
     return ui.log.place.kind === 'end' ? refuse(ui, atEnd) : { ui: withPlace(ui, { kind: 'end' }) };
   }
-  return scrollRows(ui, at.log, room, distance(movement, Math.max(1, room.height - 1)));
+  return scrollRows(ui, log, room, distance(movement, Math.max(1, room.height - 1)));
 }
 
 function scrollRows(ui: UiState, page: LogPage, room: LogRoom, rows: number): Pressed {
@@ -92,31 +99,27 @@ function withPlace(ui: UiState, place: LogPlace): UiState {
   return { ...ui, log: { ...ui.log, place, hit: null } };
 }
 
-function searchOn(ui: UiState, at: KeyContext, direction: 1 | -1): Pressed {
+/** To the next match, or the one before. */
+export function searchOn(ui: UiState, at: KeyContext, direction: 1 | -1): Pressed {
   const { search } = ui.log;
-  if (!isOpenRun(ui, at))
-    return refuse(ui, `Open a run and search its log first: Enter, then ${keyOf('filter', ui.keys)}.`);
-  if (search === '') return refuse(ui, `Search for something first: ${keyOf('filter', ui.keys)}.`);
+  if (at.rows[at.index]?.kind !== 'run') return refuse(ui, 'Open a run to search its log: a group has none.');
+  if (search === '') return refuse(ui, `Search for something first: ${at.keyOf('filter')}.`);
   const from = direction > 0 ? startOf(ui, at) : (ui.log.hit?.offset ?? startOf(ui, at));
   return { ui: inLog(ui, seekOf('pattern', search, { from, direction })) };
 }
 
 /** The first in the log; when it is on the screen, the next one. */
-function firstError(ui: UiState, at: KeyContext): Pressed {
+export function firstError(ui: UiState, at: KeyContext): Pressed {
   const node = at.rows[at.index];
   if (node?.kind !== 'run') return refuse(ui, 'Select a run: a group has no log.');
-  const isNext = ui.screen.kind === 'open' && ui.log.hit?.of === 'error';
-  const fresh = ui.screen.kind === 'open' ? ui : { ...ui, log: anotherLog(ui.log) };
+  const isNext = ui.screen.kind === 'run' && ui.log.hit?.of === 'error';
+  const fresh = ui.screen.kind === 'run' ? ui : { ...ui, log: anotherLog(ui.log) };
   return { ui: inLog(fresh, seekOf('error', '', { from: isNext ? startOf(ui, at) : 0, direction: 1 })) };
-}
-
-function isOpenRun({ screen }: UiState, at: KeyContext): boolean {
-  return screen.kind === 'open' && at.rows[at.index]?.kind === 'run';
 }
 
 /** The log comes to the front when it is searched. */
 function inLog(ui: UiState, seek: LogSeek): UiState {
-  return { ...ui, screen: { kind: 'open', pane: 'log', offset: 0 }, log: { ...ui.log, seek } };
+  return { ...ui, screen: { kind: 'run', pane: 'log', offset: 0 }, log: { ...ui.log, seek } };
 }
 
 function seekOf(of: LogSeek['of'], pattern: string, way: Pick<LogSeek, 'from' | 'direction'>): LogSeek {
@@ -125,7 +128,7 @@ function seekOf(of: LogSeek['of'], pattern: string, way: Pick<LogSeek, 'from' | 
 
 /** The line to look at next: after the one found last, or the first on the screen. */
 function startOf(ui: UiState, at: KeyContext): number {
-  const page = at.log;
+  const page = runContext(ui, at).log;
   if (page === null || page.lines.length === 0) return 0;
   const { hit } = ui.log;
   if (hit !== null) {
@@ -138,7 +141,8 @@ function startOf(ui: UiState, at: KeyContext): number {
 }
 
 /** Null: the log is not what is in use. */
-function roomOf(ui: UiState, { focus }: KeyContext): LogRoom | null {
-  const isLog = ui.screen.kind === 'open' && ui.screen.pane === 'log';
+function roomOf(ui: UiState, at: KeyContext): LogRoom | null {
+  const { focus } = runContext(ui, at);
+  const isLog = ui.screen.kind === 'run' && ui.screen.pane === 'log';
   return focus === null || !isLog ? null : logRoom(focus, ui.log.wraps);
 }

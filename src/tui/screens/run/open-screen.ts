@@ -1,7 +1,8 @@
 import { hasEnded } from '../../../base/run-words.js';
 import { shortDuration } from '../../../text/duration.js';
 import { narrowNumber } from '../../../text/numbers.js';
-import type { RunSummary } from '../../state/port.js';
+import type { RunDetails, RunSummary } from '../../state/port.js';
+import type { LogPage } from '../../widgets/log/log-page.js';
 import type { OpenPane } from '../../state/ui-state.js';
 import { attemptLines } from './attempts-pane.js';
 import type { Branch, RunNode, TreeNode } from '../../model/branch-index.js';
@@ -19,8 +20,23 @@ import { stateLook } from '../../model/state-look.js';
 import { elapsed } from '../../model/tally.js';
 import { selectedNode, selectedRuns, type WindowModel } from '../../model/window-model.js';
 
+/** What only the screen of a run shows. */
+export type RunFiles = {
+  /** The log, and what percent of it a search has seen; null: a group has none. */
+  readonly log: { readonly page: LogPage | null; readonly progress: number | null } | null;
+  /** What is written down of the run; undefined before it was read. */
+  readonly dossier: RunDetails | null | undefined;
+};
+
+/** Everything the screen is drawn from. */
+export type OpenModel = RunFiles & Pick<WindowModel, 'ui' | 'rows' | 'index' | 'now' | 'detail' | 'varying' | 'metric'>;
+
+export function openModel({ ui, rows, index, now, detail, varying, metric }: WindowModel, files: RunFiles): OpenModel {
+  return { ui, rows, index, now, detail, varying, metric, ...files };
+}
+
 /** The selection on the whole screen: its charts, its log, its configuration and its attempts, as many as there is room for. */
-export function openScreen(model: WindowModel, width: number, height: number): Line[] {
+export function openScreen(model: OpenModel, width: number, height: number): Line[] {
   const node = selectedNode(model);
   if (node === undefined) return [[span(' This run is no longer in the list; Esc goes back.', 'dim')]];
   const { heading, layout } = openParts(node, model, width, height);
@@ -39,7 +55,7 @@ export function openScreen(model: WindowModel, width: number, height: number): L
 
 /** The pane in use: its columns and rows, and how many lines it has; of charts, how many are seen and how many there are. Null: it is not on the screen. */
 export function openFocus(
-  model: WindowModel,
+  model: OpenModel,
   width: number,
   height: number,
 ): { width: number; height: number; length: number } | null {
@@ -61,14 +77,14 @@ export function wallOf({ detail, ui, metric }: Pick<WindowModel, 'detail' | 'ui'
 }
 
 /** A group has no panes but its charts and its runs. */
-function focusOf({ ui }: WindowModel, { kind }: TreeNode): OpenPane {
-  const pane = ui.screen.kind === 'open' ? ui.screen.pane : 'log';
+function focusOf({ ui }: OpenModel, { kind }: TreeNode): OpenPane {
+  const pane = ui.screen.kind === 'run' ? ui.screen.pane : 'log';
   return kind === 'run' || pane === 'charts' ? pane : 'log';
 }
 
 function openParts(
   node: TreeNode,
-  model: WindowModel,
+  model: OpenModel,
   width: number,
   height: number,
 ): { heading: Line[]; layout: OpenLayout } {
@@ -99,19 +115,19 @@ function tabbed(first: Line, tabs: Line, width: number): Line {
 }
 
 /** Exactly the lines of the room. */
-function drawPane(node: TreeNode, model: WindowModel, room: PaneRoom, focus: OpenPane): Line[] {
+function drawPane(node: TreeNode, model: OpenModel, room: PaneRoom, focus: OpenPane): Line[] {
   const drawn = node.kind === 'run' ? runPane(node, model, room) : groupPane(node, model, room);
   const lines = room.pane === focus ? [inFocus(drawn[0] ?? []), ...drawn.slice(1)] : drawn;
   return Array.from({ length: room.height }, (_, row) => fitLine(lines[row] ?? [], room.width));
 }
 
-function groupPane(branch: Branch, model: WindowModel, { pane, width, height }: PaneRoom): Line[] {
+function groupPane(branch: Branch, model: OpenModel, { pane, width, height }: PaneRoom): Line[] {
   const top = offsetOf(model, pane, 'log');
   if (pane === 'charts') return chartWall(wallOf(model), { width, height });
   return runTable(branch, model, { width, height, top });
 }
 
-function runPane(node: RunNode, model: WindowModel, room: PaneRoom): Line[] {
+function runPane(node: RunNode, model: OpenModel, room: PaneRoom): Line[] {
   const { pane, width, height } = room;
   const top = offsetOf(model, pane, pane);
   if (pane === 'charts') return chartWall(wallOf(model), { width, height });
@@ -120,16 +136,16 @@ function runPane(node: RunNode, model: WindowModel, room: PaneRoom): Line[] {
 }
 
 /** How far a pane is scrolled; only the one in use is. */
-function offsetOf({ ui }: WindowModel, pane: OpenPane, focus: OpenPane): number {
-  return ui.screen.kind === 'open' && ui.screen.pane === focus && pane === focus ? ui.screen.offset : 0;
+function offsetOf({ ui }: OpenModel, pane: OpenPane, focus: OpenPane): number {
+  return ui.screen.kind === 'run' && ui.screen.pane === focus && pane === focus ? ui.screen.offset : 0;
 }
 
-function shownLog(run: RunSummary, model: WindowModel): Parameters<typeof logPane>[0] {
+function shownLog(run: RunSummary, model: OpenModel): Parameters<typeof logPane>[0] {
   const { page, progress } = model.log ?? { page: null, progress: null };
   return { page, progress, choice: model.ui.log, isLive: !hasEnded(run.state) };
 }
 
-function textLines(run: RunSummary, model: WindowModel, { pane, width }: PaneRoom): Line[] {
+function textLines(run: RunSummary, model: OpenModel, { pane, width }: PaneRoom): Line[] {
   const { dossier } = model;
   return pane === 'config'
     ? configLines({ run, dossier, varying: model.varying }, width)
@@ -146,7 +162,7 @@ function textPane(title: string, lines: readonly Line[], { width, height, top }:
 }
 
 /** Lines of a pane: one more than a page of them can be scrolled past. */
-function paneLength(node: TreeNode, model: WindowModel, room: PaneRoom): number {
+function paneLength(node: TreeNode, model: OpenModel, room: PaneRoom): number {
   const { pane } = room;
   if (pane === 'charts') return wallOf(model).metrics.length;
   if (node.kind !== 'run') return node.runs.length + 1;
@@ -154,7 +170,7 @@ function paneLength(node: TreeNode, model: WindowModel, room: PaneRoom): number 
 }
 
 /** One row per run of a group, with the last values of the shown metrics. */
-function runTable(branch: Branch, model: WindowModel, { width, height, top }: TextRoom): Line[] {
+function runTable(branch: Branch, model: OpenModel, { width, height, top }: TextRoom): Line[] {
   const nameWidth = Math.min(40, Math.max(...branch.runs.map(({ name }) => name.length)));
   const keys = model.detail.charts.map(({ metric }) => metric).slice(0, Math.floor((width - nameWidth - 12) / 12));
   const head = `  ${fit('run', nameWidth)}  ${fitRight('time', 7)} ${keys.map((key) => fitRight(shortKey(key), 11)).join(' ')}`;

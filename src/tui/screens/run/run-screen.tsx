@@ -1,16 +1,21 @@
 import { Box } from 'ink';
-import { type DrawModel, ModelCanvas, useWheel } from '../../model/use-model.js';
-import type { ScreenProps } from '../screen-props.js';
-import { openScreen } from './open-screen.js';
+import { ScreenCanvas, useWheel } from '../../model/use-model.js';
+import type { WindowModel } from '../../model/window-model.js';
+import type { Size } from '../../surface/surface.js';
+import type { Line } from '../../widgets/span.js';
+import type { ScreenProps } from '../screen.js';
+import { openModel, openScreen, type RunFiles } from './open-screen.js';
 
 /** The selected run or group with the window to itself. */
-export function RunScreen({ size, isSmall }: ScreenProps) {
+export function RunScreen({ size, isSmall, read }: ScreenProps<RunFiles>) {
   const wheel = useWheel();
   return (
     <Box {...size} paddingX={isSmall ? 0 : 1}>
-      <ModelCanvas flexGrow={1} draw={draw} onPoint={wheel} />
+      <ScreenCanvas flexGrow={1} read={read} draw={draw} onPoint={wheel} />
     </Box>
   );
 }
 
-const draw: DrawModel = (model, { width, height }) => openScreen(model, width, height);
+function draw(files: RunFiles, model: WindowModel, { width, height }: Size): Line[] {
+  return openScreen(openModel(model, files), width, height);
+}

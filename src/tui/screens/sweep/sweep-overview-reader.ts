@@ -2,8 +2,11 @@ import type { History, Wanted } from '../../model/history.js';
 import { Memoized } from '../../../base/memoize.js';
 import type { MetricReader, RunSummary } from '../../state/port.js';
 import type { ListModel } from '../../model/list-model.js';
+import type { ScreenData, ScreenSource } from '../screen.js';
+import type { SweepContext } from './keys.js';
 import { memoryFacts, memoryRows } from './sweep-memory.js';
 import { overviewOf, type SweepOverview } from './sweep-overview.js';
+import { sweepLines } from './sweep-screen-lines.js';
 
 /** Memory runs whose curves are read: as many as a window can keep. */
 const mostCurves = 192;
@@ -11,13 +14,13 @@ const mostMetrics = 4;
 const second = 1000;
 
 /** Puts together what the sweep screen shows, and only what has changed since the last time. */
-export class SweepOverviewReader {
+export class SweepOverviewReader implements ScreenData<'sweep', SweepOverview> {
   readonly #memoryRuns = new Memoized<readonly RunSummary[]>();
   readonly #facts = new Memoized<ReturnType<typeof overviewOf>>();
   readonly #whole = new Memoized<SweepOverview>();
 
-  /** `now`: Unix ms; looked at by the second. */
-  overview(scene: ListModel, history: History, now: number): SweepOverview {
+  /** The time is looked at by the second. */
+  read({ scene, history, now }: ScreenSource<'sweep'>): SweepOverview {
     const at = Math.floor(now / second) * second;
     const facts = this.#facts.value([scene.runs, scene.sweeps, scene.metric, at], () => factsOf(scene, at));
     return this.#whole.value([facts, history.version], () => {
@@ -30,9 +33,14 @@ export class SweepOverviewReader {
   }
 
   /** The curves that tell when a run had memorised; none of other sweeps. */
-  wanted(scene: ListModel): Wanted {
+  wanted({ scene }: ScreenSource<'sweep'>): Wanted {
     const runs = this.#memory(scene).slice(0, mostCurves);
     return { metrics: runs.map(({ directory }) => directory), log: null, logLines: 0 };
+  }
+
+  context(source: ScreenSource<'sweep'>): { page: number; own: SweepContext } {
+    const { width, height } = source.body;
+    return { page: Math.max(1, height - 1), own: { length: sweepLines(this.read(source), width).length } };
   }
 
   #memory({ runs }: ListModel): readonly RunSummary[] {

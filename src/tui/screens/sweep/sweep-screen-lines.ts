@@ -15,9 +15,9 @@ import type { FailureClass, GroupOverview, SlowRun, SweepOverview } from './swee
 import type { WindowModel } from '../../model/window-model.js';
 
 /** The sweep as a whole. At most `height` lines of `width` columns. */
-export function sweepScreen(model: WindowModel, width: number, height: number): Line[] {
-  const { overview, ui } = model;
-  if (overview === undefined || overview === null || ui.screen.kind !== 'sweep') return [];
+export function sweepScreen(overview: SweepOverview, model: WindowModel, width: number, height: number): Line[] {
+  const { ui } = model;
+  if (ui.screen.kind !== 'sweep') return [];
   const lines = sweepLines(overview, width);
   const room = Math.max(1, height - 1);
   const top = Math.max(0, Math.min(ui.screen.top, lines.length - room));

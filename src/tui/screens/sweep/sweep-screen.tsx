@@ -1,10 +1,16 @@
-import { type DrawModel, ModelCanvas, useWheel } from '../../model/use-model.js';
-import type { ScreenProps } from '../screen-props.js';
+import { ScreenCanvas, useWheel } from '../../model/use-model.js';
+import type { WindowModel } from '../../model/window-model.js';
+import type { Size } from '../../surface/surface.js';
+import type { Line } from '../../widgets/span.js';
+import type { ScreenProps } from '../screen.js';
+import type { SweepOverview } from './sweep-overview.js';
 import { sweepScreen } from './sweep-screen-lines.js';
 
-export function SweepScreen({ size }: ScreenProps) {
+export function SweepScreen({ size, read }: ScreenProps<SweepOverview>) {
   const wheel = useWheel();
-  return <ModelCanvas {...size} draw={draw} onPoint={wheel} />;
+  return <ScreenCanvas {...size} read={read} draw={draw} onPoint={wheel} />;
 }
 
-const draw: DrawModel = (model, { width, height }) => sweepScreen(model, width, height);
+function draw(value: SweepOverview, model: WindowModel, { width, height }: Size): Line[] {
+  return sweepScreen(value, model, width, height);
+}

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { differingParameters, valuesText } from '../../../../src/tui/screens/compare/compare-parameters.js';
+import {
+  differingParameters,
+  valuesText,
+  withoutCommon,
+} from '../../../../src/tui/screens/compare/compare-parameters.js';
 import { aRun } from '../../simulated-fleet.js';
 
 const run = (parameters: Record<string, string | number | null | string[]>) => aRun('A_x', { parameters });
@@ -59,5 +63,35 @@ describe('several values in a cell', () => {
     [['a\u001b[31mred'], 20, 'ared'],
   ])('%j in %i columns: %s', (values, width, text) => {
     expect(valuesText(values, width)).toBe(text);
+  });
+});
+
+describe('texts that are too wide to be compared', () => {
+  it.each<{ texts: string[]; width: number; shown: string[] }>([
+    {
+      texts: ['runs/warmup_N64/last.ckpt', 'runs/warmup_N256/last.ckpt'],
+      width: 16,
+      shown: ['…N64…', '…N256…'],
+    },
+    { texts: ['runs/a', 'runs/b'], width: 16, shown: ['runs/a', 'runs/b'] },
+    {
+      texts: ['the same long text', 'the same long text'],
+      width: 4,
+      shown: ['the same long text', 'the same long text'],
+    },
+    { texts: ['model-large', 'model'], width: 6, shown: ['model-large', 'model'] },
+    { texts: ['–', 'runs/warmup_N256/last'], width: 6, shown: ['–', 'runs/warmup_N256/last'] },
+  ])('$texts in $width columns are $shown', ({ texts, width, shown }) => {
+    expect(withoutCommon(texts, width)).toEqual(shown);
+  });
+
+  it('still differ where they did', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b', '/', '_'), maxLength: 12 });
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1, maxLength: 5 }), fc.nat({ max: 8 }), (texts, width) => {
+        const shown = withoutCommon(texts, width);
+        expect(new Set(shown).size).toBe(new Set(texts).size);
+      }),
+    );
   });
 });

@@ -3,6 +3,7 @@ import { groupChoices } from '../../../../src/tui/model/group-choices.js';
 import { press } from '../../../../src/tui/app/key-handlers.js';
 import { livingMarks } from '../../../../src/tui/screens/jobs/mark-handler.js';
 import { rowOfSelection } from '../../../../src/tui/model/selection.js';
+import { keyOf } from '../../../../src/tui/app/key-map.js';
 import type { KeyContext } from '../../../../src/tui/app/key-context.js';
 import { initialUi, type UiState } from '../../../../src/tui/state/ui-state.js';
 import { buildTree, flatten } from '../../../../src/tui/model/tree.js';
@@ -26,7 +27,8 @@ function situation(ui: UiState): KeyContext {
   return {
     ...{ rows, runs, sweeps, groups: tree.groups, branches: tree.branches, isFolded },
     ...{ page: 5, metrics: ['loss', 'reward'], metric: 'loss', width: 80 },
-    ...{ screenLength: 0, focus: null, log: null, now: NOW },
+    ...{ own: { focus: null, log: null }, now: NOW },
+    keyOf: (command) => keyOf(command, 'default'),
     status: new SimulatedFleet([], []).status,
     index: rowOfSelection({ rows, tree }, ui),
     variety: () => varyingParametersOf(runs),

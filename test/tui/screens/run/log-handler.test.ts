@@ -19,14 +19,14 @@ const source = new LogInMemory(lines.map((line) => `${line}\n`).join(''));
 /** An open run of which ten lines of log are seen. */
 class Reader {
   readonly #window = new LogWindow(source);
-  ui: UiState = { ...initialUi, screen: { kind: 'open', pane: 'log', offset: 0 } };
+  ui: UiState = { ...initialUi, screen: { kind: 'run', pane: 'log', offset: 0 } };
 
   constructor() {
     while (this.#window.improve(this.ui.log.place, false));
   }
 
   get situation(): KeyContext {
-    return aSituation({ focus: { width: 62, height: 11, length: 0 }, log: this.#window.page });
+    return aSituation({ own: { focus: { width: 62, height: 11, length: 0 }, log: this.#window.page } });
   }
 
   press(...keys: string[]): this {
@@ -141,7 +141,7 @@ describe('a search in a log', () => {
 
   it('is stopped by Esc, which goes back only then', () => {
     const reader = read('/', ...'red', 'enter', 'escape');
-    expect(reader.ui).toMatchObject({ log: { seek: null }, screen: { kind: 'open' } });
+    expect(reader.ui).toMatchObject({ log: { seek: null }, screen: { kind: 'run' } });
     expect(reader.ui.note?.text).toBe('The search was stopped.');
     expect(reader.press('escape').ui.screen.kind).toBe('jobs');
   });
@@ -182,12 +182,12 @@ describe('the first error', () => {
   it('is found wherever one is, in any pane', () => {
     expect(read('!').search().hit).toBe('ValueError: no');
     const elsewhere = read('tab', '!').search();
-    expect([elsewhere.hit, elsewhere.ui.screen]).toEqual(['ValueError: no', { kind: 'open', pane: 'log', offset: 0 }]);
+    expect([elsewhere.hit, elsewhere.ui.screen]).toEqual(['ValueError: no', { kind: 'run', pane: 'log', offset: 0 }]);
   });
 
   it('opens the run from the list', () => {
     const reader = read('escape', '!');
-    expect(reader.ui.screen).toMatchObject({ kind: 'open', pane: 'log' });
+    expect(reader.ui.screen).toMatchObject({ kind: 'run', pane: 'log' });
     expect(reader.search().hit).toBe('ValueError: no');
   });
 

@@ -1,0 +1,73 @@
+import type { WindowModel } from '../model/window-model.js';
+import { always, type KeyRow, type Short } from '../keys/key-row.js';
+import { escapeKey } from '../keys/movement-rows.js';
+import { extendSweep } from './editor-handler.js';
+import { type KeyContext, opens, type Pressed, refuse } from './key-context.js';
+import type { UiState } from '../state/ui-state.js';
+
+/** Where the list is, the footer says more of the window. */
+const onList =
+  (word: string): Short =>
+  ({ ui }) =>
+    ui.screen.kind === 'jobs' ? word : null;
+
+/** What a key does on every screen that has no other use for it. */
+export const windowKeys: readonly KeyRow[] = [
+  {
+    ...{ command: 'palette', keys: [':'], group: 'window', short: onList('command'), worth: 4, act: opens('palette') },
+    help: 'command palette: any command, on the selection, the marks or a query',
+  },
+  {
+    ...{ command: 'filter', keys: ['/'], group: 'list', short: onList('filter'), worth: 4, act: opens('filter') },
+    help: 'filter runs: name, status:failed, N>=64',
+  },
+  {
+    ...{ command: 'extend', keys: ['e'], group: 'runs', act: extendSweep },
+    help: 'extend the sweep: edit its file in $EDITOR and submit what is new',
+  },
+  {
+    ...{ command: 'more-slots', keys: ['+'], group: 'runs', help: 'add a slot', hint: '+ -' },
+    short: ({ ui }) => (ui.screen.kind === 'gpus' ? 'slots' : null),
+    // Whether there are GPUs as well makes no difference to the slots of the CPU.
+    act: (ui) => ({ ui, order: { type: 'more-slots', by: 1 } }),
+  },
+  { command: 'fewer-slots', keys: ['-'], group: 'runs', help: 'remove a slot', act: fewerSlots },
+  {
+    ...{ command: 'table', keys: ['t'], group: 'window', help: 'the summary table of the sweep', worth: 4 },
+    short: ({ ui, table }: WindowModel) =>
+      table !== null && (ui.screen.kind === 'jobs' || ui.screen.kind === 'sweep') ? 'table' : null,
+    act: showTable,
+  },
+  {
+    ...{ command: 'back', ...escapeKey, group: 'window', help: 'go back to the list', worth: always },
+    short: 'back',
+    act: (ui) => ({ ui: { ...ui, screen: { kind: 'jobs' } } }),
+  },
+  {
+    ...{ command: 'help', keys: ['?'], group: 'window', help: 'show the keys', short: 'help', worth: always },
+    act: opens('help'),
+  },
+  {
+    ...{ command: 'repaint', keys: ['ctrl-l'], shown: 'Ctrl-L', group: 'window', help: 'draw the screen again' },
+    act: (ui) => ({ ui, order: { type: 'repaint' } }),
+  },
+  {
+    ...{ command: 'suspend', keys: ['ctrl-z'], shown: 'Ctrl-Z', group: 'window' },
+    help: 'suspend the window; fg brings it back',
+    act: (ui) => ({ ui, order: { type: 'suspend' } }),
+  },
+  {
+    ...{ command: 'leave', keys: ['q', 'ctrl-c'], group: 'window', short: 'detach', worth: always },
+    help: 'detach (also Ctrl-C); runs keep running',
+    act: (ui) => ({ ui, order: { type: 'leave' } }),
+  },
+];
+
+function fewerSlots(ui: UiState, { status, keyOf }: KeyContext): Pressed {
+  if (status.cpu.slots > 0) return { ui, order: { type: 'more-slots', by: -1 } };
+  return refuse(ui, `There are no slots left to remove; ${keyOf('more-slots')} adds one.`);
+}
+
+function showTable(ui: UiState, at: KeyContext): Pressed {
+  return at.table === undefined ? refuse(ui, 'There is no summary table for this sweep.') : { ui, opens: 'table' };
+}

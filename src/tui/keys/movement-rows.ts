@@ -1,0 +1,52 @@
+import { distance, type KeyContext, type Movement, type Pressed } from '../app/key-context.js';
+import type { UiState } from '../state/ui-state.js';
+import type { KeyRow, Short } from './key-row.js';
+
+/** What a movement does on a screen. */
+type Move = (ui: UiState, movement: Movement, at: KeyContext) => Pressed;
+
+/** ↑ and ↓, a page, and the ends. `short`: what the footer calls ↑ and ↓. */
+export function movementRows(move: Move, short: Short): KeyRow[] {
+  const row = (command: Movement, keys: Pick<KeyRow, 'keys' | 'shown' | 'vim'>, help: string): KeyRow => ({
+    ...{ command, ...keys, help, group: 'move' },
+    act: (ui, at) => move(ui, command, at),
+  });
+  return [
+    {
+      ...row('up', { keys: ['up'], shown: '↑', vim: { keys: ['up', 'k'], shown: 'k' } }, 'up one row'),
+      ...{ short, hint: '↑↓', worth: 2 },
+    },
+    row('down', { keys: ['down'], shown: '↓', vim: { keys: ['down', 'j'], shown: 'j' } }, 'down one row'),
+    row(
+      'page-up',
+      { keys: ['pageup'], shown: 'PgUp', vim: { keys: ['pageup', 'ctrl-b', 'ctrl-u'], shown: 'Ctrl-B' } },
+      'up one page',
+    ),
+    row(
+      'page-down',
+      { keys: ['pagedown'], shown: 'PgDn', vim: { keys: ['pagedown', 'ctrl-f', 'ctrl-d'], shown: 'Ctrl-F' } },
+      'down one page',
+    ),
+    row('first', { keys: ['home'], shown: 'Home' }, 'first row'),
+    row('last', { keys: ['end'], shown: 'End', vim: { keys: ['end', 'G'], shown: 'G' } }, 'last row'),
+  ];
+}
+
+export const leftKey = { keys: ['left'], shown: '←', vim: { keys: ['left', 'h'], shown: 'h' } } as const;
+export const rightKey = { keys: ['right'], shown: '→', vim: { keys: ['right', 'l'], shown: 'l' } } as const;
+export const enterKey = { keys: ['enter'], shown: 'Enter' } as const;
+export const tabKey = { keys: ['tab'], shown: 'Tab' } as const;
+export const escapeKey = { keys: ['escape'], shown: 'Esc' } as const;
+
+/** Where a movement leads from a place among `length` rows or lines. */
+export function placeAfter(
+  from: number,
+  movement: Movement,
+  { length, page }: { readonly length: number; readonly page: number },
+): number {
+  return within(from + distance(movement, page), length - 1);
+}
+
+export function within(value: number, last: number): number {
+  return Math.max(0, Math.min(last, value));
+}

@@ -1,0 +1,69 @@
+import { gpuName } from '../../../base/ids.js';
+import { type KeyContext, type Movement, type Pressed, refuse } from '../../app/key-context.js';
+import type { KeyRow, KeyTable } from '../../keys/key-row.js';
+import { enterKey, movementRows, placeAfter } from '../../keys/movement-rows.js';
+import type { RunSummary } from '../../state/port.js';
+import type { UiState } from '../../state/ui-state.js';
+import { select } from '../jobs/selection-keys.js';
+
+/** The key that shows the GPUs. */
+export const gpuOpener: KeyRow = {
+  ...{ command: 'gpus', keys: ['d'], group: 'window', help: 'the GPUs: gauges, runs, foreign processes' },
+  short: ({ ui }) => (ui.screen.kind === 'jobs' ? 'GPUs' : null),
+  act: (ui) =>
+    ui.screen.kind === 'gpus'
+      ? refuse(ui, 'These are the GPUs; Esc goes back.')
+      : { ui: { ...ui, screen: { kind: 'gpus', index: 0 } } },
+};
+
+/** The keys of the screen of GPUs. The selection of the list is not seen there: what would act on it is refused. */
+export const gpuKeys: KeyTable = {
+  rows: [
+    ...movementRows(choose, 'choose'),
+    {
+      ...{ command: 'open', ...enterKey, group: 'move', short: 'first run', worth: 6, act: goToRun },
+      help: 'go to the first run on it',
+    },
+    {
+      ...{ command: 'drain', keys: ['D'], group: 'runs', short: 'drain', worth: 5, act: drain },
+      help: 'drain the GPU: no new runs start on it; again: undrain it',
+    },
+  ],
+  refusal: ({ command }) =>
+    command === 'fold' || command === 'unfold'
+      ? 'There is nothing to fold here; Esc goes back to the list.'
+      : 'Go to a run first: Enter goes to the first one here.',
+};
+
+/** The CPU has the row after the last GPU. */
+function choose(ui: UiState, movement: Movement, at: KeyContext): Pressed {
+  const { screen } = ui;
+  if (screen.kind !== 'gpus') return { ui };
+  const index = placeAfter(screen.index, movement, { length: at.status.gpus.length + 1, page: at.page });
+  return { ui: { ...ui, screen: { ...screen, index } } };
+}
+
+/** From a GPU, or the CPU, to the first run on it. */
+function goToRun(ui: UiState, at: KeyContext): Pressed {
+  const gpu = ui.screen.kind === 'gpus' ? at.status.gpus[ui.screen.index] : undefined;
+  const where = gpu === undefined ? 'the CPU' : `GPU ${gpuName(gpu.index)}`;
+  const isThere = (run: RunSummary): boolean =>
+    gpu === undefined ? run.slot?.startsWith('cpu') === true : gpu.runs.includes(run.id);
+  const first = at.runs.find(isThere);
+  if (first === undefined) return refuse(ui, `No run of this list is on ${where}.`);
+  const index = at.rows.findIndex((node) => node.kind === 'run' && node.run.id === first.id);
+  if (index < 0) return refuse(ui, `${first.name} is there, but its group is folded or the filter hides it.`);
+  const { ui: selected } = select(ui, index, at);
+  return { ui: { ...selected, screen: { kind: 'jobs' } } };
+}
+
+/** Drains the GPU under the cursor, or fills it again. */
+function drain(ui: UiState, { status, keyOf }: KeyContext): Pressed {
+  if (status.gpus.length === 0) return refuse(ui, 'There are no GPUs here to drain.');
+  const gpu = ui.screen.kind === 'gpus' ? status.gpus[ui.screen.index] : undefined;
+  if (gpu === undefined) {
+    const [fewer, more] = [keyOf('fewer-slots'), keyOf('more-slots')];
+    return refuse(ui, `The CPU cannot be drained: ${fewer} removes one of its slots, ${more} adds one.`);
+  }
+  return { ui, order: { type: 'drain', gpus: [gpu.index], drained: !gpu.drained } };
+}

@@ -1,0 +1,103 @@
+import { chartRows, unzoomed } from '../../app/chart-handler.js';
+import { distance, type KeyContext, type Movement, type Pressed, refuse } from '../../app/key-context.js';
+import type { Branch } from '../../model/branch-index.js';
+import type { KeyRow, KeyTable } from '../../keys/key-row.js';
+import { enterKey, escapeKey, leftKey, movementRows, rightKey, within } from '../../keys/movement-rows.js';
+import type { Command } from '../../state/command.js';
+import { anotherLog } from '../../state/log-choice.js';
+import type { UiState } from '../../state/ui-state.js';
+import { leaveFailures } from './failures-handler.js';
+import { select, selectGroup, selectionRows } from './selection-keys.js';
+
+/** Words of the footer, and how long they stay. */
+const shorts: Partial<Record<Command, Pick<KeyRow, 'short' | 'worth'>>> = {
+  jump: { short: 'group', worth: 2 },
+  group: { short: 'group by' },
+  sort: { short: 'sort', worth: 3 },
+  compare: { short: 'compare' },
+};
+
+/** The keys of the list. */
+export const jobsKeys: KeyTable = {
+  rows: [
+    ...movementRows(move, 'move'),
+    {
+      ...{ command: 'fold', ...leftKey, group: 'move', short: 'fold', hint: '←→', worth: 2, act: fold },
+      help: 'fold the group; on a run: go to its group',
+    },
+    { command: 'unfold', ...rightKey, group: 'move', help: 'unfold the group', act: unfold },
+    {
+      ...{ command: 'open', ...enterKey, group: 'move', short: 'open', worth: 6, act: open },
+      help: 'open the run or group full-screen',
+    },
+    ...selectionRows.map((row) => ({ ...row, ...shorts[row.command] })),
+    ...chartRows({ metric: { short: 'metric', worth: 4 } }),
+    {
+      command: 'back',
+      ...escapeKey,
+      group: 'window',
+      help: 'zoom out; leave the failures; clear the filter; cancel a question',
+      act: back,
+    },
+  ],
+  refusal: ({ command, shown }, _ui, at) => {
+    if (command === 'next-pane') return `Open a run first: ${at.keyOf('open')}.`;
+    if (command === 'drain' && at.status.gpus.length === 0) return 'There are no GPUs here to drain.';
+    if (command === 'drain') return `Choose a GPU on the GPU screen first: ${at.keyOf('gpus')}.`;
+    if (command === 'wrap' || command === 'search-next' || command === 'search-previous')
+      return `Open a run and search its log first: ${at.keyOf('open')}, then ${at.keyOf('filter')}.`;
+    return `${shown} does nothing on the list; ${at.keyOf('help')} shows the keys.`;
+  },
+};
+
+function move(ui: UiState, movement: Movement, at: KeyContext): Pressed {
+  const last = at.rows.length - 1;
+  if (last < 0) return refuse(ui, 'There is no run to go to.');
+  const index = within(at.index + distance(movement, Math.max(1, at.page - 1)), last);
+  if (index === at.index) return refuse(ui, index === 0 ? 'This is the first row.' : 'This is the last row.');
+  return select(ui, index, at);
+}
+
+function fold(ui: UiState, at: KeyContext): Pressed {
+  const node = at.rows[at.index];
+  if (node === undefined) return refuse(ui, 'There is nothing to fold.');
+  if (node.kind !== 'run' && !at.isFolded(node)) return { ui: withFold(ui, node.key, true) };
+  const { parent } = node;
+  if (parent === null) return refuse(ui, 'This group is folded already; → unfolds it.');
+  return selectGroup(ui, parent, at);
+}
+
+function unfold(ui: UiState, at: KeyContext): Pressed {
+  const node = at.rows[at.index];
+  if (node === undefined) return refuse(ui, 'There is nothing to unfold.');
+  if (node.kind === 'run') return refuse(ui, 'A run has nothing to unfold; Enter opens it.');
+  if (!at.isFolded(node)) return select(ui, at.index + 1, at);
+  return { ui: withFold(ui, node.key, false) };
+}
+
+function withFold(ui: UiState, key: string, isFolded: boolean): UiState {
+  return { ...ui, folds: new Map(ui.folds).set(key, isFolded) };
+}
+
+function open(ui: UiState, at: KeyContext): Pressed {
+  const node = at.rows[at.index];
+  if (node === undefined) return refuse(ui, 'There is no run to open.');
+  if (node.kind !== 'run' && node.isFailure) return openExample(ui, node, at);
+  return { ui: { ...ui, log: anotherLog(ui.log), screen: { kind: 'run', pane: 'log', offset: 0 } } };
+}
+
+/** The log of a run that failed so, at its error; the others are beside it. */
+function openExample(ui: UiState, failure: Branch, { index }: KeyContext): Pressed {
+  const selected = failure.runs[0]!.id;
+  const shown = { ...withFold(ui, failure.key, false), selected, index: index + 1 };
+  return { ui: { ...shown, log: anotherLog(ui.log), screen: { kind: 'run', pane: 'log', offset: 0 } } };
+}
+
+function back(ui: UiState, at: KeyContext): Pressed {
+  const whole = unzoomed(ui);
+  if (whole !== null) return whole;
+  const left = leaveFailures(ui);
+  if (left !== null) return left;
+  if (ui.filter !== '') return { ui: { ...ui, filter: '', note: { text: 'Showing all runs.', tone: 'dim' } } };
+  return refuse(ui, `There is nothing to go back to; ${at.keyOf('leave')} detaches.`);
+}

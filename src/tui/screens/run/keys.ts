@@ -1,0 +1,179 @@
+import { chartRows, moveCursor, unzoomed } from '../../app/chart-handler.js';
+import { askWallFilter, isOnWall, leaveWall, moveOnWall, zoomChart } from '../../app/wall-handler.js';
+import { distance, type KeyContext, type Movement, opens, type Pressed, refuse } from '../../app/key-context.js';
+import { always, type KeyTable, type Short } from '../../keys/key-row.js';
+import { enterKey, escapeKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
+import { selectedNode, type WindowModel } from '../../model/window-model.js';
+import { anotherLog } from '../../state/log-choice.js';
+import type { OpenPane, UiState } from '../../state/ui-state.js';
+import { select, selectionRows } from '../jobs/selection-keys.js';
+import { askSearch, isReadingLog, runContext, scrollLog, searchOn, stopSearch, wrap } from './log-handler.js';
+import { panesOf } from './open-tabs.js';
+
+/** The keys of an open run or group. */
+export const runKeys: KeyTable = {
+  rows: [
+    ...movementRows(scroll, (model) =>
+      (paneOf(model) === 'charts' ? unlessSearching('chart') : unlessSearching('scroll'))(model),
+    ),
+    {
+      ...{ command: 'left', ...leftKey, group: 'move', short: sidewaysWord, hint: '←→', worth: 2 },
+      help: 'the run before; in the charts: the cursor to the left',
+      act: (ui, at) => sideways(ui, -1, at),
+    },
+    {
+      ...{
+        command: 'right',
+        ...rightKey,
+        group: 'move',
+        help: 'the run after; in the charts: the cursor to the right',
+      },
+      act: (ui, at) => sideways(ui, 1, at),
+    },
+    {
+      ...{ command: 'open', ...enterKey, group: 'charts', short: zoomWord, worth: 5, act: zoomOne },
+      help: 'one chart in all of the pane; again: all charts',
+    },
+    {
+      ...{ command: 'next-pane', ...tabKey, group: 'move', short: unlessSearching('pane'), worth: 2, act: nextPane },
+      help: 'the next pane',
+    },
+    {
+      ...{ command: 'filter', keys: ['/'], group: 'log', short: searchWord, worth: 4, act: search },
+      help: 'search the log; among the charts: metrics by name; in another pane: filter the list',
+    },
+    {
+      ...{ command: 'search-next', keys: ['n'], group: 'log', help: 'next match in the log', hint: 'n N', worth: 2 },
+      short: (model) => (model.ui.log.search === '' ? null : ofLog('next, previous')(model)),
+      act: (ui, at) => searchOn(ui, at, 1),
+    },
+    {
+      ...{ command: 'search-previous', keys: ['N'], group: 'log', help: 'previous match in the log' },
+      act: (ui, at) => searchOn(ui, at, -1),
+    },
+    ...selectionRows.map((row) =>
+      row.command === 'first-error' ? { ...row, short: ofLog('first error') } : { ...row, short: actWord(row.command) },
+    ),
+    {
+      ...{ command: 'wrap', keys: ['w'], group: 'log', short: ofLog('wrap'), act: wrap },
+      help: 'wrap long lines of the log',
+    },
+    ...chartRows({
+      metric: { short: (model) => (paneOf(model) === 'charts' || !isRun(model) ? 'metric' : null), worth: 4 },
+      'x-axis': { short: inPanes('x axis', ['charts']) },
+      smooth: { short: inPanes('smooth', ['charts']) },
+      'zoom-in': { short: inPanes('zoom', ['charts']), worth: 3 },
+    }),
+    {
+      ...{
+        command: 'back',
+        ...escapeKey,
+        group: 'window',
+        help: 'stop searching; zoom out; all charts; back to the list',
+        worth: always,
+      },
+      short: ({ ui }) => (ui.log.seek === null ? 'back' : 'stop searching'),
+      act: back,
+    },
+  ],
+  refusal: ({ command, shown }, _ui, at) => {
+    if (command === 'drain') return `Choose a GPU on the GPU screen first: ${at.keyOf('gpus')}.`;
+    return `${shown} does nothing here; ${at.keyOf('help')} shows the keys.`;
+  },
+};
+
+function isRun(model: WindowModel): boolean {
+  return selectedNode(model)?.kind === 'run';
+}
+
+function paneOf({ ui }: WindowModel): OpenPane | null {
+  return ui.screen.kind === 'run' ? ui.screen.pane : null;
+}
+
+/** While something is searched for, the footer says how to stop. */
+function unlessSearching(word: string): (model: WindowModel) => string | null {
+  return ({ ui }) => (ui.log.seek === null ? word : null);
+}
+
+function inPanes(word: string, panes: readonly OpenPane[]): (model: WindowModel) => string | null {
+  return (model) => (panes.includes(paneOf(model) ?? 'log') ? unlessSearching(word)(model) : null);
+}
+
+/** A word about the log of a run. */
+function ofLog(word: string): (model: WindowModel) => string | null {
+  return (model) => (isRun(model) ? inPanes(word, ['log'])(model) : null);
+}
+
+/** Of a run it is ended or resumed, of a group all of it. */
+function actWord(command: string): Short {
+  return (model) => {
+    if (paneOf(model) === 'charts') return null;
+    const words: Partial<Record<string, string>> = isRun(model)
+      ? { kill: 'kill', resume: 'resume' }
+      : { 'kill-group': 'kill', 'resume-group': 'resume' };
+    const word = words[command];
+    return word === undefined ? null : unlessSearching(word)(model);
+  };
+}
+
+function searchWord(model: WindowModel): string | null {
+  return inPanes('filter', ['charts'])(model) ?? ofLog('search')(model);
+}
+
+function zoomWord(model: WindowModel): string | null {
+  return inPanes(model.ui.wall.isZoomed ? 'all charts' : 'one chart', ['charts'])(model);
+}
+
+function zoomOne(ui: UiState, at: KeyContext): Pressed {
+  return isOnWall(ui) ? zoomChart(ui, at) : refuse(ui, 'It is open; Esc goes back.');
+}
+
+function sidewaysWord(model: WindowModel): string | null {
+  if (paneOf(model) === 'charts') return unlessSearching('cursor')(model);
+  return isRun(model) ? unlessSearching('other run')(model) : null;
+}
+
+/** Through the log of a run, or the lines of another pane. */
+function scroll(ui: UiState, movement: Movement, at: KeyContext): Pressed {
+  const { screen } = ui;
+  if (screen.kind !== 'run') return { ui };
+  if (isReadingLog(ui, at)) return scrollLog(ui, movement, at);
+  if (isOnWall(ui)) return moveOnWall(ui, movement, at);
+  const { focus } = runContext(ui, at);
+  if (focus === null) return refuse(ui, 'This run is no longer in the list; Esc goes back.');
+  const page = Math.max(1, focus.height - 1);
+  const most = Math.max(0, focus.length - page);
+  const offset = within(Math.min(screen.offset, most) + distance(movement, page), most);
+  if (offset !== screen.offset) return { ui: { ...ui, screen: { ...screen, offset } } };
+  return refuse(ui, most === 0 ? 'All of it is shown.' : offset === 0 ? 'This is the first line.' : 'This is the end.');
+}
+
+/** The cursor of the charts, or the run before or after, of all the list; the pane stays. */
+function sideways(ui: UiState, direction: -1 | 1, at: KeyContext): Pressed {
+  const { screen } = ui;
+  if (screen.kind !== 'run') return { ui };
+  if (screen.pane === 'charts') return moveCursor(ui, direction < 0 ? 'left' : 'right', at);
+  for (let index = at.index + direction; index >= 0 && index < at.rows.length; index += direction) {
+    if (at.rows[index]!.kind !== 'run') continue;
+    const { ui: moved } = select(ui, index, at);
+    return { ui: { ...moved, log: anotherLog(ui.log), screen: { ...screen, offset: 0 } } };
+  }
+  return refuse(ui, direction < 0 ? 'There is no run before this one.' : 'There is no run after this one.');
+}
+
+function nextPane(ui: UiState, at: KeyContext): Pressed {
+  if (ui.screen.kind !== 'run') return { ui };
+  const panes = panesOf(at.rows[at.index]?.kind ?? 'run');
+  const pane = panes[(panes.indexOf(ui.screen.pane) + 1) % panes.length]!;
+  return { ui: { ...ui, screen: { kind: 'run', pane, offset: 0 } } };
+}
+
+/** In a log one looks for words, among charts for metrics, elsewhere for runs. */
+function search(ui: UiState, at: KeyContext): Pressed {
+  if (isReadingLog(ui, at)) return askSearch(ui);
+  return isOnWall(ui) ? askWallFilter(ui) : opens('filter')(ui, at, '');
+}
+
+function back(ui: UiState): Pressed {
+  return stopSearch(ui) ?? unzoomed(ui) ?? leaveWall(ui) ?? { ui: { ...ui, screen: { kind: 'jobs' } } };
+}

@@ -1,0 +1,55 @@
+import { wantedFor } from '../../model/detail.js';
+import type { TreeNode } from '../../model/branch-index.js';
+import type { RunSummary } from '../../state/port.js';
+import type { UiState } from '../../state/ui-state.js';
+import { LogViewer } from '../../widgets/log/log-viewer.js';
+import { logLines } from '../jobs/jobs-data.js';
+import type { ScreenData, ScreenTools } from '../screen.js';
+import { runArea } from './layout.js';
+import { type RunContext, withFound } from './log-handler.js';
+import { openFocus, openModel, type RunFiles } from './open-screen.js';
+import { RunDetailsReader } from './run-details-reader.js';
+
+/** Reads the log and the record of the open run for as long as it is open. */
+export function runData({ files, changed, change }: ScreenTools): ScreenData<'run', RunFiles> {
+  const details = new RunDetailsReader(files, changed);
+  const viewer = new LogViewer((directory) => files.openLog(directory), {
+    changed,
+    sought: (seek, offset) => change((ui) => withFound(ui, seek, offset)),
+  });
+  const want = (run: RunSummary | null, { log: { place, seek } }: Pick<UiState, 'log'>): void => {
+    const hasFailed = run !== null && (run.state === 'failed' || run.state === 'lost');
+    viewer.want(run === null ? null : { directory: run.directory, place, seek, hasFailed });
+    details.want(run?.directory ?? null);
+  };
+  const read = (node: TreeNode | undefined): RunFiles =>
+    node?.kind === 'run' ? filesOf(node.run, viewer, details) : { log: null, dossier: undefined };
+  return {
+    wanted: ({ ui, node, scene }) => {
+      want(node?.kind === 'run' ? node.run : null, ui);
+      return wantedFor(node, scene, logLines);
+    },
+    read: ({ node }) => read(node),
+    context: ({ node, body, isSmall, model }) => {
+      const { width, height } = runArea(body, isSmall);
+      const files = read(node);
+      const own: RunContext = {
+        focus: openFocus(openModel(model(), files), width, height),
+        log: files.log?.page ?? null,
+      };
+      return { page: Math.max(1, Math.floor(body.height * 0.42)), own };
+    },
+    rest: () => {
+      viewer.want(null);
+      details.want(null);
+    },
+    close: () => {
+      viewer.close();
+      details.close();
+    },
+  };
+}
+
+function filesOf({ directory }: RunSummary, viewer: LogViewer, details: RunDetailsReader): RunFiles {
+  return { log: { page: viewer.page(directory), progress: viewer.progress }, dossier: details.dossier(directory) };
+}

@@ -1,0 +1,43 @@
+import { type KeyContext, type Movement, opens, type Pressed, refuse } from '../../app/key-context.js';
+import type { KeyRow, KeyTable } from '../../keys/key-row.js';
+import { movementRows, placeAfter } from '../../keys/movement-rows.js';
+import type { UiState } from '../../state/ui-state.js';
+import { compareSelection } from '../compare/compare-handler.js';
+
+/** Lines of the screen. */
+export type SweepContext = { readonly length: number };
+
+/** The key that shows the sweep. */
+export const sweepOpener: KeyRow = {
+  ...{ command: 'sweep', keys: ['S'], group: 'window', help: 'the sweep as a whole' },
+  short: ({ ui }) => (ui.screen.kind === 'jobs' ? 'sweep' : null),
+  act: (ui) =>
+    ui.screen.kind === 'sweep'
+      ? refuse(ui, 'This is the sweep; Esc goes back.')
+      : { ui: { ...ui, screen: { kind: 'sweep', top: 0 } } },
+};
+
+/** The keys of the sweep as a whole. */
+export const sweepKeys: KeyTable = {
+  rows: [
+    ...movementRows(scroll, 'scroll'),
+    {
+      ...{ command: 'metric', keys: ['m'], group: 'charts', short: 'metric', worth: 4, act: opens('metrics') },
+      help: 'choose the metric that stands first',
+    },
+    {
+      ...{ command: 'compare', keys: ['c'], group: 'charts', short: 'compare', worth: 2, act: compareSelection },
+      help: 'compare the marked runs or groups',
+    },
+  ],
+  refusal: ({ shown }) => `${shown} acts on the list of runs; Esc goes back to it.`,
+};
+
+function scroll(ui: UiState, movement: Movement, at: KeyContext): Pressed {
+  const { screen } = ui;
+  if (screen.kind !== 'sweep') return { ui };
+  const { length } = at.own as SweepContext;
+  // The last page stays full.
+  const top = placeAfter(screen.top, movement, { length: length - at.page + 1, page: at.page });
+  return { ui: { ...ui, screen: { ...screen, top } } };
+}
