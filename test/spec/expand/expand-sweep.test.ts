@@ -170,7 +170,9 @@ describe('parameters', () => {
 describe('a group', () => {
   it('leaves out points where its `when` is false', () => {
     expect(
-      grid('parameters: {a: [1, 2], b: [1, 2]}\nwhen: a <= b').map((point) => Object.values(point).map(valueText).join('')),
+      grid('parameters: {a: [1, 2], b: [1, 2]}\nwhen: a <= b').map((point) =>
+        Object.values(point).map(valueText).join(''),
+      ),
     ).toEqual(['11', '12', '22']);
     expect(refusal(() => grid('parameters: {a: [1, 2]}\nwhen: a > 2')).message).toContain(
       '`when` is false at every point',

@@ -15,7 +15,12 @@ describe('exclude', () => {
 
   it('looks at constants and cases too', () => {
     const text = 'parameters: {a: [1, 2], c: 0}\ncases: [{r: x}, {r: y, k: [1, 2]}]\nexclude: [{c: 0, r: y, k: 2}]';
-    expect(points(text).map((point) => `${valueText(point['a']!)}${valueText(point['r']!)}`)).toEqual(['1x', '1y', '2x', '2y']);
+    expect(points(text).map((point) => `${valueText(point['a']!)}${valueText(point['r']!)}`)).toEqual([
+      '1x',
+      '1y',
+      '2x',
+      '2y',
+    ]);
   });
 
   it('has as many points as a filter would leave, whatever is excluded', () => {
