@@ -12,7 +12,7 @@ const later = {
     onResolve({ filter: /./ }, ({ kind, path }) => (kind === 'dynamic-import' ? { path, external: true } : undefined)),
 };
 
-const { keyTableMarkdown } = await load('src/tui/app/key-map.ts');
+const { keyTableMarkdown } = await load('src/tui/screens/key-map.ts');
 const { verbTableMarkdown } = await load('src/cli/verb-table.ts');
 for (const [name, page, table] of [
   ['keys', 'docs/keys.md', keyTableMarkdown()],

@@ -5,7 +5,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { verbTableMarkdown } from '../src/cli/verb-table.js';
 import { expandSweep } from '../src/spec/expand/expand-sweep.js';
 import { parseSweepFile } from '../src/spec/file/parse-sweep-file.js';
-import { keyTableMarkdown } from '../src/tui/app/key-map.js';
+import { keyTableMarkdown } from '../src/tui/screens/key-map.js';
 
 const readme = readFileSync('README.md', 'utf8');
 const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync('docs').filter((name) => name.endsWith('.md'))].map(

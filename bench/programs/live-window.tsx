@@ -20,9 +20,9 @@ import { jobsLayout } from '../../src/tui/screens/jobs/layout.js';
 import { Surface } from '../../src/tui/surface/surface.js';
 import { listen } from '../../src/tui/terminal/listen.js';
 import { listPane } from '../../src/tui/widgets/run-list/list-pane.js';
-import { type Line, span } from '../../src/tui/widgets/span.js';
+import { type Line, span } from '../../src/tui/surface/span.js';
 import type { FleetPort, RunFilesPort, RunSummary } from '../../src/tui/state/port.js';
-import { themeFor, toAnsi } from '../../src/tui/terminal/theme.js';
+import { themeFor, toAnsi } from '../../src/tui/surface/theme.js';
 
 const [mode, runCount, updatesPerSecond] = process.argv.slice(2);
 const COUNT = Number(runCount);

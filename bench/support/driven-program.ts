@@ -4,7 +4,8 @@ import pty, { type IPty } from '@lydell/node-pty';
 export class DrivenProgram {
   readonly #child: IPty;
   #recent = '';
-  #waiting: { token: string; seen: () => void } | null = null;
+  #waiting: { token: string; seen: () => void; failed: (error: Error) => void } | null = null;
+  #isOver = false;
   bytes = 0;
 
   constructor(words: readonly string[], size: { cols: number; rows: number }) {
@@ -12,17 +13,22 @@ export class DrivenProgram {
     const env = { ...process.env, CI: 'false', CONTINUOUS_INTEGRATION: 'false' };
     this.#child = pty.spawn(process.execPath, [...words], { ...size, name: 'xterm-256color', env });
     this.#child.onData((text) => this.#hear(text));
+    this.#child.onExit(() => {
+      this.#isOver = true;
+      this.#waiting?.failed(this.#ended());
+    });
   }
 
   get pid(): number {
     return this.#child.pid;
   }
 
-  /** Resolves when the text has been written, or had been a short while ago. */
+  /** Resolves when the text has been written, or had been a short while ago. Rejects when the program has ended without it. */
   seen(token: string): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting = { token, seen: resolve };
+    return new Promise((resolve, reject) => {
+      this.#waiting = { token, seen: resolve, failed: reject };
       if (this.#recent.includes(token)) resolve();
+      else if (this.#isOver) reject(this.#ended());
     });
   }
 
@@ -32,6 +38,10 @@ export class DrivenProgram {
 
   kill(): void {
     this.#child.kill('SIGKILL');
+  }
+
+  #ended(): Error {
+    return new Error(`The program has ended. The last it wrote:\n${this.#recent.slice(-2000)}`);
   }
 
   #hear(text: string): void {

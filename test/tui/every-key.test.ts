@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import type { Command } from '../../src/tui/state/command.js';
-import { keyMapOf } from '../../src/tui/app/key-map.js';
+import { keyMapOf } from '../../src/tui/screens/key-map.js';
 import type { KeyPreset } from '../../src/tui/state/preferences-port.js';
 import { bundleProgram } from './bundle-program.js';
 import { actUses } from './keys/act-uses.js';

@@ -5,8 +5,8 @@ import type { RunFilesPort } from '../../src/tui/state/port.js';
 import type { SummaryPort } from '../../src/tui/state/summary-port.js';
 import type { MountedWindow } from '../../src/tui/surface/mount-window.js';
 import { Surface } from '../../src/tui/surface/surface.js';
-import { themeFor } from '../../src/tui/terminal/theme.js';
-import { type Line, plainText } from '../../src/tui/widgets/span.js';
+import { themeFor } from '../../src/tui/surface/theme.js';
+import { type Line, plainText } from '../../src/tui/surface/span.js';
 import type { SimulatedFleet } from './simulated-fleet.js';
 
 /** A window on a simulated fleet, with the clock standing still. */

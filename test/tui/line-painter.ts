@@ -1,7 +1,7 @@
 import { Surface } from '../../src/tui/surface/surface.js';
 import type { WriteTarget } from '../../src/tui/surface/terminal-writer.js';
-import type { Theme } from '../../src/tui/terminal/theme.js';
-import type { Line } from '../../src/tui/widgets/span.js';
+import type { Theme } from '../../src/tui/surface/theme.js';
+import type { Line } from '../../src/tui/surface/span.js';
 
 /** A surface that shows lines: what tests of what is written need of it. */
 export class LinePainter {

@@ -1,9 +1,9 @@
-import { keyOf } from '../../src/tui/app/key-map.js';
+import { keyOf } from '../../src/tui/screens/key-map.js';
 import type { Command } from '../../src/tui/state/command.js';
 import type { RunSummary } from '../../src/tui/state/port.js';
-import type { KeyContext } from '../../src/tui/app/key-context.js';
+import type { KeyContext } from '../../src/tui/keys/key-context.js';
 import type { UiState } from '../../src/tui/state/ui-state.js';
-import { buildTree, flatten } from '../../src/tui/model/tree.js';
+import { buildTree, flatten } from '../../src/tui/model/tree/tree.js';
 import { aSweep } from './simulated-fleet.js';
 
 const NOW = 1_000_000;

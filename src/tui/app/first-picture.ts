@@ -2,7 +2,7 @@ import type { WindowModel } from '../model/window-model.js';
 import { jobsLayout } from '../screens/jobs/layout.js';
 import type { Size } from '../surface/surface.js';
 import { listPane, listRows } from '../widgets/run-list/list-pane.js';
-import { type Line, span } from '../widgets/span.js';
+import { type Line, span } from '../surface/span.js';
 import { bodyOf, isSmall, isTooSmall } from './layout.js';
 
 /** The list where the screen will have it, for the moment before there are components. */

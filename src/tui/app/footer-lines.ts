@@ -1,11 +1,11 @@
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
 import { always } from '../keys/key-row.js';
-import { keysOn } from './key-map.js';
+import { keysOn } from '../screens/key-map.js';
 import { dialogHints } from '../dialogs/dialog-handler.js';
 import { fittingHints, hintLine, hintWidth, type KeyHint } from '../widgets/key-hints.js';
 import { isInitialSort, sortWords } from '../state/sort.js';
-import { ends, fitLine, type Line, span } from '../widgets/span.js';
+import { ends, fitLine, type Line, span } from '../surface/span.js';
 import { selectedNode, type WindowModel } from '../model/window-model.js';
 
 /** Two lines: what was said last; the keys. */

@@ -9,9 +9,9 @@ import { LiveLine, useModel } from '../model/use-model.js';
 import type { WindowModel } from '../model/window-model.js';
 import type { FleetStatus } from '../state/port.js';
 import { progressBar } from '../widgets/progress-bar.js';
-import { type Line, lineWidth, span } from '../widgets/span.js';
+import { type Line, lineWidth, span } from '../surface/span.js';
 import { Text } from '../widgets/text.js';
-import { keyOf } from './key-map.js';
+import { keyOf } from '../screens/key-map.js';
 
 const lost = ' supervisor lost · reconnecting ';
 

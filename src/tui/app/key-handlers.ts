@@ -2,9 +2,9 @@ import { openDialog, pressInDialog } from '../dialogs/dialog-handler.js';
 import { screens } from '../screens/registry.js';
 import type { Command } from '../state/command.js';
 import type { UiState, WindowEffect } from '../state/ui-state.js';
-import { withOwnZoom } from './chart-handler.js';
-import { type KeyContext, type Pressed, refuse } from './key-context.js';
-import { bindingFor, elsewhere, keyMapOf, keysOn } from './key-map.js';
+import { withOwnZoom } from '../keys/chart-handler.js';
+import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
+import { bindingFor, elsewhere, keyMapOf, keysOn } from '../screens/key-map.js';
 
 /**
  * One key: the state after it, and what has to be done outside. A dialog that is open takes it first, then the screen, then

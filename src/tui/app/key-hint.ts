@@ -1,7 +1,7 @@
 import { textWidth } from '../../text/display-width.js';
 import type { KeyPreset } from '../state/preferences-port.js';
-import type { Line } from '../widgets/span.js';
-import { keyMapOf } from './key-map.js';
+import type { Line } from '../surface/span.js';
+import { keyMapOf } from '../screens/key-map.js';
 
 /** The key whose hint is there. A hint is a span in the tone of keys, and the word after it. */
 export function keyHintAt(line: Line, column: number, preset: KeyPreset): string | null {

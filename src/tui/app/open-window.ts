@@ -20,7 +20,8 @@ import type { PreferencesPort } from '../state/preferences-port.js';
 import { passingPreferences } from './preferences.js';
 import type { SummaryPort } from '../state/summary-port.js';
 import { dieBy, type Interruption, TerminalSession } from '../terminal/terminal-session.js';
-import { type Capabilities, themeFor } from '../terminal/theme.js';
+import { themeFor } from '../surface/theme.js';
+import type { Capabilities } from '../terminal/capabilities.js';
 import type { WindowEffect } from '../state/ui-state.js';
 import type { mountApp } from './mount-app.js';
 

@@ -5,8 +5,8 @@ import type { Draft } from '../state/editor-port.js';
 import { FailureCauseFinder } from '../model/failure-cause-finder.js';
 import { FleetEffects, isFleetEffect } from './fleet-effects.js';
 import { History } from '../model/history.js';
-import type { KeyContext, Press } from './key-context.js';
-import { keyOf } from './key-map.js';
+import type { KeyContext, Press } from '../keys/key-context.js';
+import { keyOf } from '../screens/key-map.js';
 import { ListMemory } from '../widgets/run-list/list-memory.js';
 import { isFolded, type ListModel, ListModelBuilder } from '../model/list-model.js';
 import { orderedBy } from '../screens/jobs/sort-handler.js';
@@ -14,9 +14,9 @@ import { sortOfHeading } from '../widgets/run-list/list-pane.js';
 import { livingMarks } from '../screens/jobs/mark-handler.js';
 import { Memoized } from '../../base/memoize.js';
 import { select } from '../screens/jobs/selection-keys.js';
-import { withOwnZoom } from './chart-handler.js';
-import type { PaletteView } from '../dialogs/palette-entry.js';
-import { paletteView } from '../dialogs/palette-view.js';
+import { withOwnZoom } from '../keys/chart-handler.js';
+import type { PaletteView } from '../dialogs/palette/palette-entry.js';
+import { paletteView } from '../dialogs/palette/palette-view.js';
 import { Clicks } from './clicks.js';
 import { bodyOf, isSmall } from './layout.js';
 import { listPage } from '../screens/jobs/layout.js';
@@ -42,7 +42,7 @@ import {
   type UiState,
   type WindowEffect,
 } from '../state/ui-state.js';
-import type { Branch, TreeNode } from '../model/branch-index.js';
+import type { Branch, TreeNode } from '../model/tree/branch-index.js';
 import { scrollTo } from '../widgets/scroll.js';
 import { dialogFrame } from '../widgets/dialog-size.js';
 import { isOver } from '../model/tally.js';

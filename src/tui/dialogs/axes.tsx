@@ -1,9 +1,9 @@
 import { cleanText } from '../../text/display-text.js';
-import type { KeyContext, Pressed } from '../app/key-context.js';
+import type { KeyContext, Pressed } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import type { UiState } from '../state/ui-state.js';
 import { Menu } from '../widgets/menu.js';
-import { fit, span } from '../widgets/span.js';
+import { fit, span } from '../surface/span.js';
 import type { DialogModule, DialogOf, DialogProps } from './dialog-module.js';
 import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing, unfiltered } from './menu-keys.js';
 

@@ -1,5 +1,5 @@
 import { cleanText } from '../../text/display-text.js';
-import { type Handler, type KeyContext, type Pressed, refuse } from '../app/key-context.js';
+import { type Handler, type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import { orderedBy } from '../screens/jobs/sort-handler.js';
 import { type ColumnId, columnKey, commonColumns, initialColumns } from '../state/list-column-id.js';
@@ -10,7 +10,7 @@ import { dialogFrame } from '../widgets/dialog-size.js';
 import type { KeyHint } from '../widgets/key-hints.js';
 import { Menu } from '../widgets/menu.js';
 import { nameWidth } from '../widgets/name-width.js';
-import { fit, type Line, span } from '../widgets/span.js';
+import { fit, type Line, span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing, unfiltered } from './menu-keys.js';
 

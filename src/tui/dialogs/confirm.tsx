@@ -1,4 +1,4 @@
-import type { Pressed } from '../app/key-context.js';
+import type { Pressed } from '../keys/key-context.js';
 import type { Effect } from '../state/effect.js';
 import type { UiState } from '../state/ui-state.js';
 import { DialogBox } from '../widgets/dialog-box.js';

@@ -1,4 +1,4 @@
-import { type Handler, type KeyContext, type OpenedByKey, type Pressed, refuse } from '../app/key-context.js';
+import { type Handler, type KeyContext, type OpenedByKey, type Pressed, refuse } from '../keys/key-context.js';
 import type { WindowModel } from '../model/window-model.js';
 import { menuAt } from '../state/menu-state.js';
 import type { UiState } from '../state/ui-state.js';
@@ -7,7 +7,7 @@ import { openColumns } from './columns.js';
 import type { DialogModule, DialogState } from './dialog-module.js';
 import { openFilter } from './filter.js';
 import { openGrouping } from './grouping.js';
-import { openPalette } from './palette.js';
+import { openPalette } from './palette/palette.js';
 import { dialogs } from './registry.js';
 import { openViews } from './views.js';
 

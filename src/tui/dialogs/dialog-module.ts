@@ -1,5 +1,5 @@
 import type { ComponentType } from 'react';
-import type { KeyContext, Pressed } from '../app/key-context.js';
+import type { KeyContext, Pressed } from '../keys/key-context.js';
 import type { WindowModel } from '../model/window-model.js';
 import type { Dialog, UiState } from '../state/ui-state.js';
 import type { Size } from '../surface/surface.js';

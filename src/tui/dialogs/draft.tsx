@@ -1,14 +1,14 @@
 import { Box } from 'ink';
 import { cleanText } from '../../text/display-text.js';
 import { wrapWithin } from '../../text/wrap.js';
-import { type KeyContext, type Pressed, refuse } from '../app/key-context.js';
+import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import type { Draft } from '../state/editor-port.js';
 import type { UiState } from '../state/ui-state.js';
 import { DialogBox } from '../widgets/dialog-box.js';
 import { dialogFrame, dialogWidth } from '../widgets/dialog-size.js';
 import { hintLine, type KeyHint } from '../widgets/key-hints.js';
 import { ScrollText } from '../widgets/scroll-text.js';
-import { type Line, lineWidth, span } from '../widgets/span.js';
+import { type Line, lineWidth, span } from '../surface/span.js';
 import { Spans, Text } from '../widgets/text.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 import { scrolledBy } from './text-keys.js';

@@ -1,6 +1,6 @@
 import { cleanText } from '../../text/display-text.js';
-import { type Handler, type KeyContext, type Pressed, refuse } from '../app/key-context.js';
-import type { GroupChoice } from '../model/group-choices.js';
+import { type Handler, type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
+import type { GroupChoice } from '../model/tree/group-choices.js';
 import { useModel } from '../model/use-model.js';
 import { type GroupBy, type Grouping, groupingWords, isFlat, isSameLevel, levelWords } from '../state/grouping.js';
 import { menuAt } from '../state/menu-state.js';
@@ -8,7 +8,7 @@ import type { UiState } from '../state/ui-state.js';
 import { dialogFrame } from '../widgets/dialog-size.js';
 import { Menu } from '../widgets/menu.js';
 import { nameWidth } from '../widgets/name-width.js';
-import { fit, fitRight, type Line, span } from '../widgets/span.js';
+import { fit, fitRight, type Line, span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing, unfiltered } from './menu-keys.js';
 

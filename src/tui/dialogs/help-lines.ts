@@ -1,10 +1,10 @@
 import { wrapWithin } from '../../text/wrap.js';
-import { keysOn } from '../app/key-map.js';
+import { keysOn } from '../screens/key-map.js';
 import { type Binding, type KeyGroup, keyGroups } from '../keys/key-row.js';
 import { stateLook, statesInOrder } from '../model/state-look.js';
 import type { RunWord } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
-import { fit, type Line, span } from '../widgets/span.js';
+import { fit, type Line, span } from '../surface/span.js';
 
 /** What a person most likely asks about, where they are. */
 function groupHere({ screen }: UiState): KeyGroup {

@@ -1,4 +1,4 @@
-import { type KeyContext, type Pressed, refuse } from '../app/key-context.js';
+import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import { editLine, lineOf } from '../state/line-editor.js';
 import type { UiState } from '../state/ui-state.js';
@@ -6,7 +6,7 @@ import { DialogBox } from '../widgets/dialog-box.js';
 import { dialogFrame, dialogWidth } from '../widgets/dialog-size.js';
 import type { KeyHint } from '../widgets/key-hints.js';
 import { ScrollText } from '../widgets/scroll-text.js';
-import { lineWidth } from '../widgets/span.js';
+import { lineWidth } from '../surface/span.js';
 import { Text } from '../widgets/text.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 import { helpLines } from './help-lines.js';

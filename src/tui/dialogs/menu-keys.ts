@@ -1,5 +1,5 @@
-import { distance, isMovement, type KeyContext, type Pressed, refuse } from '../app/key-context.js';
-import { commandFor } from '../app/key-map.js';
+import { distance, isMovement, type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
+import { commandFor } from '../screens/key-map.js';
 import { fuzzyScore, ranked } from '../state/fuzzy.js';
 import { editLine, lineOf } from '../state/line-editor.js';
 import type { MenuState } from '../state/menu-state.js';

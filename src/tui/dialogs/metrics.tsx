@@ -1,14 +1,14 @@
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
 import { narrowNumber } from '../../text/numbers.js';
-import type { KeyContext, Pressed } from '../app/key-context.js';
+import type { KeyContext, Pressed } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import { selectedRuns } from '../model/window-model.js';
 import type { RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
 import { dialogFrame } from '../widgets/dialog-size.js';
 import { Menu } from '../widgets/menu.js';
-import { fit, fitRight, span } from '../widgets/span.js';
+import { fit, fitRight, span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing } from './menu-keys.js';
 

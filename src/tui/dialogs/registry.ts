@@ -7,7 +7,7 @@ import { filter } from './filter.js';
 import { grouping } from './grouping.js';
 import { help } from './help.js';
 import { metrics } from './metrics.js';
-import { palette } from './palette.js';
+import { palette } from './palette/palette.js';
 import { search } from './search.js';
 import { table } from './table.js';
 import { views } from './views.js';

@@ -1,12 +1,12 @@
 import { cleanText } from '../../text/display-text.js';
 import { readLogPattern } from '../../logs/log-search.js';
-import { type KeyContext, type Pressed, refuse } from '../app/key-context.js';
+import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import { searchFrom } from '../screens/run/log-handler.js';
 import { editLine } from '../state/line-editor.js';
 import type { UiState } from '../state/ui-state.js';
 import { Prompt } from '../widgets/prompt.js';
-import { span } from '../widgets/span.js';
+import { span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 
 /** What is looked for in a log. What matches on the screen stands out while one types. */

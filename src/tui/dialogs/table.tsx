@@ -1,7 +1,7 @@
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
-import { type KeyContext, type Pressed, refuse } from '../app/key-context.js';
-import { commandFor } from '../app/key-map.js';
+import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
+import { commandFor } from '../screens/key-map.js';
 import { useModel } from '../model/use-model.js';
 import type { WindowModel } from '../model/window-model.js';
 import type { UiState } from '../state/ui-state.js';
@@ -9,7 +9,7 @@ import { DialogBox } from '../widgets/dialog-box.js';
 import { dialogFrame, dialogWidth } from '../widgets/dialog-size.js';
 import type { KeyHint } from '../widgets/key-hints.js';
 import { ScrollText } from '../widgets/scroll-text.js';
-import { span } from '../widgets/span.js';
+import { span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 import { scrolledBy } from './text-keys.js';
 

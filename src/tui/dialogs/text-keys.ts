@@ -1,5 +1,5 @@
-import { distance, isMovement, type KeyContext, type Pressed } from '../app/key-context.js';
-import { commandFor } from '../app/key-map.js';
+import { distance, isMovement, type KeyContext, type Pressed } from '../keys/key-context.js';
+import { commandFor } from '../screens/key-map.js';
 import type { UiState } from '../state/ui-state.js';
 import type { DialogState } from './dialog-module.js';
 

@@ -1,7 +1,7 @@
 import { Box } from 'ink';
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
-import { type Handler, type KeyContext, type Pressed, refuse } from '../app/key-context.js';
+import { type Handler, type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import { groupingWords } from '../state/grouping.js';
 import { type EditedLine, editLine, lineOf } from '../state/line-editor.js';
@@ -15,7 +15,7 @@ import { dialogWidth } from '../widgets/dialog-size.js';
 import type { KeyHint } from '../widgets/key-hints.js';
 import { Menu } from '../widgets/menu.js';
 import { nameWidth } from '../widgets/name-width.js';
-import { fit, type Line, span } from '../widgets/span.js';
+import { fit, type Line, span } from '../surface/span.js';
 import { Text } from '../widgets/text.js';
 import { TextField } from '../widgets/text-field.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';

@@ -1,10 +1,10 @@
-import { type Pressed, refuse } from '../app/key-context.js';
-import { chooseOnWall } from '../app/wall-handler.js';
+import { type Pressed, refuse } from '../keys/key-context.js';
+import { chooseOnWall } from '../screens/run/wall-handler.js';
 import { useModel } from '../model/use-model.js';
 import { editLine } from '../state/line-editor.js';
 import type { UiState } from '../state/ui-state.js';
 import { Prompt } from '../widgets/prompt.js';
-import { span } from '../widgets/span.js';
+import { span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 
 /** The words that the names of the metrics shown have in them; the charts follow while one types. */

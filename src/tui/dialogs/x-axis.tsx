@@ -1,11 +1,11 @@
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
-import { type KeyContext, type Pressed, refuse } from '../app/key-context.js';
+import { type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import type { UiState } from '../state/ui-state.js';
 import type { XChoice } from '../widgets/chart/x-axis.js';
 import { Menu } from '../widgets/menu.js';
-import { fit, span } from '../widgets/span.js';
+import { fit, span } from '../surface/span.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 import { chosenOf, type Choices, matchesOf, menuHints, pressInMenu, refuseNothing } from './menu-keys.js';
 

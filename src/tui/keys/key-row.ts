@@ -1,4 +1,4 @@
-import type { Handler, KeyContext } from '../app/key-context.js';
+import type { Handler, KeyContext } from './key-context.js';
 import type { WindowModel } from '../model/window-model.js';
 import type { Command } from '../state/command.js';
 import type { KeyPreset } from '../state/preferences-port.js';

@@ -1,4 +1,4 @@
-import { distance, type KeyContext, type Movement, type Pressed } from '../app/key-context.js';
+import { distance, type KeyContext, type Movement, type Pressed } from './key-context.js';
 import type { UiState } from '../state/ui-state.js';
 import type { KeyRow, Short } from './key-row.js';
 

@@ -3,8 +3,8 @@ import type { CurveColours } from './curve-colours.js';
 import type { ListModel } from './list-model.js';
 import { Memo } from '../../base/memo.js';
 import type { RunSummary } from '../state/port.js';
-import type { Branch, TreeNode } from './branch-index.js';
-import type { Tone } from '../widgets/span.js';
+import type { Branch, TreeNode } from './tree/branch-index.js';
+import type { Tone } from '../surface/span.js';
 import { parameterText } from './parameter-text.js';
 import { varyingKeys } from './varying-keys.js';
 

@@ -1,5 +1,5 @@
 import type { RunId, RunSummary } from '../state/port.js';
-import type { Tone } from '../widgets/span.js';
+import type { Tone } from '../surface/span.js';
 
 const tones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];
 

@@ -6,7 +6,7 @@ import type { History, Wanted } from './history.js';
 import type { ListModel } from './list-model.js';
 import type { MetricReader } from '../state/port.js';
 import { theoryLines } from '../widgets/chart/theory-lines.js';
-import type { TreeNode } from './branch-index.js';
+import type { TreeNode } from './tree/branch-index.js';
 import type { Curve } from '../widgets/chart/chart-look.js';
 import type { ChartData, Detail } from '../widgets/chart/chart-section.js';
 import { seriesOver, type XAxis, xAxisOf, type XChoice, xChoicesOf } from '../widgets/chart/x-axis.js';

@@ -1,6 +1,6 @@
 import { causesOfFailure, type FailureCause } from '../../analysis/failures/failure-causes.js';
 import type { RunSummary } from '../state/port.js';
-import type { Branch } from './branch-index.js';
+import type { Branch } from './tree/branch-index.js';
 
 /** The surest cause of one kind of failure. */
 export type FoundCause = {

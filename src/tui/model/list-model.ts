@@ -5,15 +5,15 @@ import { runTest } from '../../query/match.js';
 import { readRunQuery } from '../../query/parser.js';
 import { hasTerm, type RunQuery } from '../../query/query.js';
 import { CurveColours } from './curve-colours.js';
-import { type GroupChoice, groupChoices } from './group-choices.js';
+import { type GroupChoice, groupChoices } from './tree/group-choices.js';
 import { Memoized } from '../../base/memoize.js';
 import type { FleetPort, RunSummary, SweepSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
-import type { Branch, Tree, TreeNode } from './branch-index.js';
+import type { Branch, Tree, TreeNode } from './tree/branch-index.js';
 import { type Pace, paceOf } from './pace.js';
 import { tally, type Tally } from './tally.js';
-import { TreeGrower } from './tree-grower.js';
-import { flatten } from './tree.js';
+import { TreeGrower } from './tree/tree-grower.js';
+import { flatten } from './tree/tree.js';
 import { type VaryingParameters, varyingParametersOf } from './varying-parameters.js';
 
 /** From this many runs on, groups start folded. */

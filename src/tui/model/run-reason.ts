@@ -1,7 +1,7 @@
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary, RunWord } from '../state/port.js';
 import { shortDuration } from '../../text/duration.js';
-import type { Tone } from '../widgets/span.js';
+import type { Tone } from '../surface/span.js';
 
 type Reason = { text: string; tone: Tone };
 

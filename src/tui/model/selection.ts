@@ -2,7 +2,7 @@ import { inMetricOrder } from '../../analysis/metric-order.js';
 import type { ListModel } from './list-model.js';
 import type { RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
-import type { Branch, TreeNode } from './branch-index.js';
+import type { Branch, TreeNode } from './tree/branch-index.js';
 
 type Shown = Pick<ListModel, 'rows' | 'tree'>;
 

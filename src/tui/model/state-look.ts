@@ -1,5 +1,5 @@
 import type { RunWord } from '../state/port.js';
-import type { Tone } from '../widgets/span.js';
+import type { Tone } from '../surface/span.js';
 
 /** The sign of each state. Shape and colour both tell it, so either may be missing. */
 export const stateLook: Record<RunWord, { glyph: string; tone: Tone }> = {

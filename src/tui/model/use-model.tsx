@@ -2,7 +2,7 @@ import type { BoxProps } from 'ink';
 import { createContext, use, useCallback, useSyncExternalStore } from 'react';
 import { Canvas } from '../surface/canvas.js';
 import type { OnPoint, Size } from '../surface/surface.js';
-import type { Line } from '../widgets/span.js';
+import type { Line } from '../surface/span.js';
 import type { ScreenKind } from '../state/ui-state.js';
 import type { WindowModel } from './window-model.js';
 

@@ -1,11 +1,11 @@
 import type { BusyTime } from '../../analysis/forecast/busy-time.js';
 import type { FoundCause } from './failure-cause-finder.js';
-import type { GroupChoice } from './group-choices.js';
-import type { PaletteView } from '../dialogs/palette-entry.js';
+import type { GroupChoice } from './tree/group-choices.js';
+import type { PaletteView } from '../dialogs/palette/palette-entry.js';
 import type { FleetStatus, RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
 import type { XChoice } from '../widgets/chart/x-axis.js';
-import type { Branch, TreeNode } from './branch-index.js';
+import type { Branch, TreeNode } from './tree/branch-index.js';
 import type { Detail } from '../widgets/chart/chart-section.js';
 import type { Tally } from './tally.js';
 import type { VaryingParameters } from './varying-parameters.js';

@@ -1,7 +1,7 @@
-import type { KeyContext } from '../app/key-context.js';
+import type { KeyContext } from '../keys/key-context.js';
 import type { History, Wanted } from '../model/history.js';
 import type { ListModel } from '../model/list-model.js';
-import type { TreeNode } from '../model/branch-index.js';
+import type { TreeNode } from '../model/tree/branch-index.js';
 import type { WindowModel } from '../model/window-model.js';
 import type { FleetPort, RunFilesPort } from '../state/port.js';
 import type { Screen, ScreenKind, UiState } from '../state/ui-state.js';

@@ -1,4 +1,13 @@
 import type { Spread } from './chart-choice.js';
+import type { RunId } from './port.js';
+
+/** One of the things that are compared: a run, or the runs of a group together. */
+export type Subject = {
+  /** As of the row of the list it was taken from. */
+  readonly key: string;
+  readonly label: string;
+  readonly ids: readonly RunId[];
+};
 
 /** What the compare screen shows. */
 export type CompareChoice = {

@@ -1,6 +1,6 @@
 import type { QueryProblem } from '../../query/query.js';
 import { type ChartChoice, initialChartChoice } from './chart-choice.js';
-import { type CompareChoice, initialCompareChoice } from './compare-choice.js';
+import { type CompareChoice, initialCompareChoice, type Subject } from './compare-choice.js';
 import type { Draft } from './editor-port.js';
 import type { Effect } from './effect.js';
 import { type Grouping, initialGrouping } from './grouping.js';
@@ -11,7 +11,6 @@ import { initialLogChoice, type LogChoice } from './log-choice.js';
 import type { RunId } from './port.js';
 import type { KeyPreset, SavedView } from './preferences-port.js';
 import type { Offer, Recall } from './prompt.js';
-import type { Subject } from './compare-subjects.js';
 import { initialWallChoice, type WallChoice, type WallFilterDialog } from './wall-choice.js';
 import { initialSort, type Sort } from './sort.js';
 

@@ -1,5 +1,5 @@
 import { cellsOf, isSimple } from '../../text/display-width.js';
-import { type Line, type Span, span } from '../widgets/span.js';
+import { type Line, type Span, span } from './span.js';
 import { codeOfComposed, composedGlyph, continuation, firstComposed, isWide, space } from './glyphs.js';
 import { type Look, partsOf, plainLook } from './look.js';
 

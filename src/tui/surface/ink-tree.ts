@@ -5,7 +5,7 @@
  * `internal_transform`, and `onRender` of the root, which the reconciler calls after each commit and its layout.
  */
 import type { DOMElement } from 'ink';
-import { type Background, type Line, span, type Span, type Tone } from '../widgets/span.js';
+import { type Background, type Line, span, type Span, type Tone } from './span.js';
 
 export type InkNode = DOMElement['childNodes'][number];
 type Transform = NonNullable<DOMElement['internal_transform']>;

@@ -1,5 +1,5 @@
-import type { Theme } from '../terminal/theme.js';
-import { type Background, backgrounds, type Tone, tones } from '../widgets/span.js';
+import type { Theme } from './theme.js';
+import { type Background, backgrounds, type Tone, tones } from './span.js';
 
 /** A tone on a background, and where a click leads, as one number, so that cells are compared as numbers. */
 export type Look = number;

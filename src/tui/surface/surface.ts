@@ -1,6 +1,6 @@
 import type { DOMElement } from 'ink';
-import type { Theme } from '../terminal/theme.js';
-import type { Background, Line } from '../widgets/span.js';
+import type { Theme } from './theme.js';
+import type { Background, Line } from './span.js';
 import { Cells, type Rect } from './cells.js';
 import { takeOverDrawing } from './ink-tree.js';
 import { lookOf } from './look.js';

@@ -1,4 +1,4 @@
-import type { Theme } from '../terminal/theme.js';
+import type { Theme } from './theme.js';
 import type { Cells } from './cells.js';
 import { composedGlyph, continuation, firstComposed, isWide, unknown } from './glyphs.js';
 import { type Look, pathOf, plainLook, sgrOf, styleOf } from './look.js';

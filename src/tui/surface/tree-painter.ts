@@ -1,6 +1,6 @@
 import type { DOMElement } from 'ink';
-import type { Theme } from '../terminal/theme.js';
-import { type Background, fitLine, type Line } from '../widgets/span.js';
+import type { Theme } from './theme.js';
+import { type Background, fitLine, type Line } from './span.js';
 import { type Cells, intersection, type Rect } from './cells.js';
 import { borderOf, isElement, isHidden, placeOf, spansOf } from './ink-tree.js';
 import { backgroundNamed, lookOf, toneNamed } from './look.js';

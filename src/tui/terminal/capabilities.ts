@@ -1,4 +1,17 @@
-import type { Capabilities, ColourDepth, TerminalGround } from './theme.js';
+/** How many colours the terminal is trusted with. `none`: only bold, dim and reverse. */
+export type ColourDepth = 'none' | 16 | 256;
+
+/** What the terminal draws on. */
+export type TerminalGround = 'dark' | 'light';
+
+/** `ground`: missing where the terminal does not tell. */
+export type Capabilities = {
+  readonly colours: ColourDepth;
+  readonly ascii: boolean;
+  readonly ground?: TerminalGround;
+  /** The name of this machine, for links to its files; missing where the terminal has no links. */
+  readonly linkHost?: string;
+};
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,4 +1,4 @@
-import { type Line, span } from './span.js';
+import { type Line, span } from '../surface/span.js';
 import { stateLook, statesInOrder } from '../model/state-look.js';
 import type { Tally } from '../model/tally.js';
 

@@ -1,10 +1,10 @@
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
-import type { Branch, TreeNode } from '../model/branch-index.js';
+import type { Branch, TreeNode } from '../model/tree/branch-index.js';
 import { countsLine } from './counts-line.js';
 import { shortDuration } from '../../text/duration.js';
 import { runReason } from '../model/run-reason.js';
-import { ends, type Line, lineWidth, span } from './span.js';
+import { ends, type Line, lineWidth, span } from '../surface/span.js';
 import { stateLook } from '../model/state-look.js';
 import { elapsed } from '../model/tally.js';
 import { wrapWithin } from '../../text/wrap.js';

@@ -2,7 +2,7 @@ import { Box } from 'ink';
 import type { ReactNode } from 'react';
 import { cleanText } from '../../text/display-text.js';
 import type { Size } from '../surface/surface.js';
-import { type Background, columnsOf, type Line, lineWidth, span, type Tone } from './span.js';
+import { type Background, columnsOf, type Line, lineWidth, span, type Tone } from '../surface/span.js';
 import { dialogFrame } from './dialog-size.js';
 import { Spans, Text } from './text.js';
 

@@ -1,5 +1,5 @@
 import { textWidth } from '../../text/display-width.js';
-import { type Line, span } from './span.js';
+import { type Line, span } from '../surface/span.js';
 
 /** A key as a person reads it, and what it does where it is shown, in a word or two. */
 export type KeyHint = readonly [key: string, does: string];

@@ -1,6 +1,6 @@
 import type { EditedLine } from '../state/line-editor.js';
 import { textWidth } from '../../text/display-width.js';
-import { columnsOf, fitLine, type Line, lineWidth, span } from './span.js';
+import { columnsOf, fitLine, type Line, lineWidth, span } from '../surface/span.js';
 
 const cursor = '▏';
 

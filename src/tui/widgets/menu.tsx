@@ -3,7 +3,7 @@ import type { Size } from '../surface/surface.js';
 import { DialogBox } from './dialog-box.js';
 import { dialogWidth } from './dialog-size.js';
 import { firstRowShown, SelectList } from './select-list.js';
-import { type Line, lineWidth } from './span.js';
+import { type Line, lineWidth } from '../surface/span.js';
 import { Text } from './text.js';
 
 /** Rows a menu has at most, so that what it is about stays in sight. */

@@ -2,7 +2,7 @@ import { isMapValue, parameterOf } from '../../base/scalar.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
 import { narrowNumber } from '../../text/numbers.js';
-import { ends, type Line, lineWidth, span } from './span.js';
+import { ends, type Line, lineWidth, span } from '../surface/span.js';
 
 type Value = RunSummary['parameters'][string];
 

@@ -1,4 +1,4 @@
-import { type Line, span, type Tone } from './span.js';
+import { type Line, span, type Tone } from '../surface/span.js';
 
 /** A thin bar of `width` columns. `fraction`: 0..1; null draws an empty one. */
 export function progressBar(fraction: number | null, width: number, tone: Tone): Line {

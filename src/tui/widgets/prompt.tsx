@@ -2,7 +2,7 @@ import { Box } from 'ink';
 import type { EditedLine } from '../state/line-editor.js';
 import type { Size } from '../surface/surface.js';
 import { lineWithCursor } from './line-with-cursor.js';
-import { fitLine, type Line, lineWidth, span } from './span.js';
+import { fitLine, type Line, lineWidth, span } from '../surface/span.js';
 import { Spans } from './text.js';
 
 type Props = {

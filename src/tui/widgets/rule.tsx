@@ -1,6 +1,6 @@
 import { Canvas } from '../surface/canvas.js';
 import type { Draw } from '../surface/surface.js';
-import { span } from './span.js';
+import { span } from '../surface/span.js';
 
 /** A vertical line between two panes, with a column of room on each side. */
 export function Rule({ height }: { readonly height: number }) {

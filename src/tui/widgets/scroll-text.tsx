@@ -1,6 +1,6 @@
 import { useWheel } from '../model/use-model.js';
 import { Canvas } from '../surface/canvas.js';
-import { columnsOf, type Line } from './span.js';
+import { columnsOf, type Line } from '../surface/span.js';
 
 type Props = {
   readonly lines: readonly Line[];

@@ -1,4 +1,4 @@
-import { fitLine, type Line, lineWidth, span } from './span.js';
+import { fitLine, type Line, lineWidth, span } from '../surface/span.js';
 
 /** A heading on a thin rule, with something at the right end: `── chart ──────── s0 9.31 ──`. */
 export function sectionRule(title: string, right: Line, width: number): Line {

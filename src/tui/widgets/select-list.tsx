@@ -1,7 +1,7 @@
 import { useModelSource } from '../model/use-model.js';
 import { Canvas } from '../surface/canvas.js';
 import { scrollTo } from './scroll.js';
-import { fitLine, type Line, onBackground } from './span.js';
+import { fitLine, type Line, onBackground } from '../surface/span.js';
 
 type Props = {
   readonly width: number;

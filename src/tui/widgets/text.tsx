@@ -2,7 +2,7 @@ import { Box, Text as InkText, Transform } from 'ink';
 import type { ReactNode } from 'react';
 import { wrapWithin } from '../../text/wrap.js';
 import { lookCarrier } from '../surface/ink-tree.js';
-import { type Background, type Line, type Tone, tones } from './span.js';
+import { type Background, type Line, type Tone, tones } from '../surface/span.js';
 
 type TextProps = {
   readonly tone?: Tone;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { press } from '../../../src/tui/app/key-handlers.js';
-import { keyOf } from '../../../src/tui/app/key-map.js';
-import type { Pressed, KeyContext } from '../../../src/tui/app/key-context.js';
+import { keyOf } from '../../../src/tui/screens/key-map.js';
+import type { Pressed, KeyContext } from '../../../src/tui/keys/key-context.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
 import { initialSort } from '../../../src/tui/state/sort.js';
-import { buildTree, flatten } from '../../../src/tui/model/tree.js';
+import { buildTree, flatten } from '../../../src/tui/model/tree/tree.js';
 import { aRun, aSweep } from '../simulated-fleet.js';
 
 const NOW = 1_000_000;

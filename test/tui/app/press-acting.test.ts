@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { GpuStatus } from '../../../src/protocol/run-summary.js';
-import type { KeyContext, Pressed } from '../../../src/tui/app/key-context.js';
+import type { KeyContext, Pressed } from '../../../src/tui/keys/key-context.js';
 import { press } from '../../../src/tui/app/key-handlers.js';
-import { keyMapOf } from '../../../src/tui/app/key-map.js';
-import { matching, paletteEntries } from '../../../src/tui/dialogs/palette-view.js';
+import { keyMapOf } from '../../../src/tui/screens/key-map.js';
+import { matching, paletteEntries } from '../../../src/tui/dialogs/palette/palette-view.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
 import { aRun } from '../simulated-fleet.js';
 import { aSituation, keysOf } from '../situations.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { WindowStore } from '../../../src/tui/app/window-store.js';
-import { lineWidth } from '../../../src/tui/widgets/span.js';
+import { lineWidth } from '../../../src/tui/surface/span.js';
 import { aWindow, screenText, frameOf } from '../frames.js';
 import { knownSummary } from '../known-summary.js';
 import { memorySweep } from '../simulated-fleet.js';

@@ -9,7 +9,7 @@ import { runFiles } from '../../../src/tui/app/open-window.js';
 import type { RunFilesPort } from '../../../src/tui/state/port.js';
 import type { SummaryPort } from '../../../src/tui/state/summary-port.js';
 import { listPane } from '../../../src/tui/widgets/run-list/list-pane.js';
-import { plainText } from '../../../src/tui/widgets/span.js';
+import { plainText } from '../../../src/tui/surface/span.js';
 import { LogInMemory } from '../../logs/log-bytes.js';
 import { aWindow, screenText, frameOf } from '../frames.js';
 import { knownSummary } from '../known-summary.js';

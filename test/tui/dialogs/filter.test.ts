@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { completionList } from '../../../src/tui/dialogs/filter.js';
-import { lineWidth, plainText } from '../../../src/tui/widgets/span.js';
+import { lineWidth, plainText } from '../../../src/tui/surface/span.js';
 
 describe('what the filter can go on with', () => {
   const size = { width: 40, height: 10 };

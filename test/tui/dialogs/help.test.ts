@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { keysOn } from '../../../src/tui/app/key-map.js';
+import { keysOn } from '../../../src/tui/screens/key-map.js';
 import { helpLines } from '../../../src/tui/dialogs/help-lines.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
-import { lineWidth, plainText } from '../../../src/tui/widgets/span.js';
+import { lineWidth, plainText } from '../../../src/tui/surface/span.js';
 import { play } from './play.js';
 
 const textOf = (ui: UiState, typed = '', width = 76): string[] =>

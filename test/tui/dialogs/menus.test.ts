@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KeyContext } from '../../../src/tui/app/key-context.js';
+import type { KeyContext } from '../../../src/tui/keys/key-context.js';
 import { chosenOf, matchesOf } from '../../../src/tui/dialogs/menu-keys.js';
 import type { GroupBy } from '../../../src/tui/state/grouping.js';
 import { initialUi, type Screen, type UiState } from '../../../src/tui/state/ui-state.js';

@@ -1,4 +1,4 @@
-import type { KeyContext, Pressed } from '../../../src/tui/app/key-context.js';
+import type { KeyContext, Pressed } from '../../../src/tui/keys/key-context.js';
 import { press } from '../../../src/tui/app/key-handlers.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
 import { aRun } from '../simulated-fleet.js';

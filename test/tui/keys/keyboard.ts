@@ -1,4 +1,4 @@
-import { commandFor, keyMapOf } from '../../../src/tui/app/key-map.js';
+import { commandFor, keyMapOf } from '../../../src/tui/screens/key-map.js';
 import type { KeyPreset } from '../../../src/tui/state/preferences-port.js';
 
 const codes: Record<string, string> = {

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WriteTarget } from '../../../src/tui/surface/terminal-writer.js';
 import { LinePainter } from '../line-painter.js';
-import { themeFor } from '../../../src/tui/terminal/theme.js';
+import { themeFor } from '../../../src/tui/surface/theme.js';
 import { cellsOf } from '../../../src/text/display-width.js';
-import { backgrounds, type Line, onBackground, plainText, span, tones } from '../../../src/tui/widgets/span.js';
+import { backgrounds, type Line, onBackground, plainText, span, tones } from '../../../src/tui/surface/span.js';
 
 const theme = themeFor({ colours: 256, ascii: false });
 

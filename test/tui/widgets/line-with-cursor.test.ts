@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lineWithCursor } from '../../../src/tui/widgets/line-with-cursor.js';
-import { lineWidth, plainText } from '../../../src/tui/widgets/span.js';
+import { lineWidth, plainText } from '../../../src/tui/surface/span.js';
 
 describe('a line that is typed, on the screen', () => {
   it.each<[text: string, at: number, width: number, shown: string]>([

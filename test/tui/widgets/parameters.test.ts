@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../../src/tui/state/port.js';
 import { parameterLines } from '../../../src/tui/widgets/parameters.js';
-import { plainText } from '../../../src/tui/widgets/span.js';
+import { plainText } from '../../../src/tui/surface/span.js';
 import { varyingKeys } from '../../../src/tui/model/varying-keys.js';
 import { aRun } from '../simulated-fleet.js';
 

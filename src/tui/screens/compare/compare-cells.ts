@@ -1,7 +1,7 @@
 import { notFiniteText } from '../../../analysis/seed-statistics.js';
 import type { Delta, Sample } from './compare-value.js';
 import { narrowNumber } from '../../../text/numbers.js';
-import { fitLine, type Line, lineWidth, span, type Tone } from '../../widgets/span.js';
+import { fitLine, type Line, lineWidth, span, type Tone } from '../../surface/span.js';
 
 /** `9.310 ±0.12 n2`, `0.0059 · 4 NaN`, or `0.02…9.31` where nobody says which end is best. `runs`: how many could have a value. */
 export function sampleCell(sample: Sample | null, runs: number): Line {

@@ -7,7 +7,7 @@ import { deltaOf } from './compare-value.js';
 import type { ComparedMetric, Comparison } from './comparison.js';
 import { sectionRule } from '../../widgets/section.js';
 import { narrowNumber } from '../../../text/numbers.js';
-import { blank, fit, fitLine, type Line, onBackground, span } from '../../widgets/span.js';
+import { blank, fit, fitLine, type Line, onBackground, span } from '../../surface/span.js';
 
 const least = 16;
 const widest = 26;

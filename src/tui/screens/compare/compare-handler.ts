@@ -1,5 +1,5 @@
-import { type KeyContext, type Pressed, refuse } from '../../app/key-context.js';
-import { chooseSubjects } from '../../state/compare-subjects.js';
+import { type KeyContext, type Pressed, refuse } from '../../keys/key-context.js';
+import { chooseSubjects } from './compare-subjects.js';
 import type { UiState } from '../../state/ui-state.js';
 
 /** The cursor begins at the top; what is pinned is measured against, wherever it stands. */

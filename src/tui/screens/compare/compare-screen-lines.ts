@@ -12,7 +12,7 @@ import { heatmapNeeds, heatmapSection, heatmapSize } from './heatmap-section.js'
 import type { Heatmap } from './heatmap.js';
 import { sectionRule } from '../../widgets/section.js';
 import { shortKey } from '../../widgets/short-key.js';
-import { blank, fit, fitLine, type Line, lineWidth, onBackground, span } from '../../widgets/span.js';
+import { blank, fit, fitLine, type Line, lineWidth, onBackground, span } from '../../surface/span.js';
 import type { WindowModel } from '../../model/window-model.js';
 
 type Room = { readonly width: number; readonly height: number };

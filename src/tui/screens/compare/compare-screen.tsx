@@ -1,7 +1,7 @@
 import { ScreenCanvas, useWheel } from '../../model/use-model.js';
 import type { WindowModel } from '../../model/window-model.js';
 import type { Size } from '../../surface/surface.js';
-import type { Line } from '../../widgets/span.js';
+import type { Line } from '../../surface/span.js';
 import type { ScreenProps } from '../screen.js';
 import type { Comparison } from './comparison.js';
 import { compareScreen } from './compare-screen-lines.js';

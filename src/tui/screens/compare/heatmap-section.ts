@@ -6,7 +6,7 @@ import type { Heatmap } from './heatmap.js';
 import { scalarText } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/section.js';
 import { narrowNumber } from '../../../text/numbers.js';
-import { type Background, fit, fitLine, fitRight, type Line, span } from '../../widgets/span.js';
+import { type Background, fit, fitLine, fitRight, type Line, span } from '../../surface/span.js';
 
 const leastCell = 10;
 const widestCell = 16;

@@ -1,4 +1,4 @@
-import { chartRows, moveCursor, unzoomed } from '../../app/chart-handler.js';
+import { chartRows, moveCursor, unzoomed } from '../../keys/chart-handler.js';
 import {
   distance,
   type Handler,
@@ -7,7 +7,7 @@ import {
   opens,
   type Pressed,
   refuse,
-} from '../../app/key-context.js';
+} from '../../keys/key-context.js';
 import { always, type KeyTable, type Short } from '../../keys/key-row.js';
 import { enterKey, escapeKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
 import type { WindowModel } from '../../model/window-model.js';

@@ -6,7 +6,7 @@ import type { GpuSummary, RunSummary } from '../../state/port.js';
 import { gpuMemory, memoryHere } from './gpu-memory.js';
 import { gpuTable, runsOn } from './gpu-table.js';
 import { sectionRule } from '../../widgets/section.js';
-import { fit, fitLine, fitRight, type Line, span } from '../../widgets/span.js';
+import { fit, fitLine, fitRight, type Line, span } from '../../surface/span.js';
 import { stateLook } from '../../model/state-look.js';
 import { elapsed } from '../../model/tally.js';
 import type { GpuModel } from './gpu-data.js';

@@ -5,7 +5,7 @@ import type { GpuSummary, RunSummary } from '../../state/port.js';
 import { scrollTo } from '../../widgets/scroll.js';
 import { type GpuMemory, gpuMemory } from './gpu-memory.js';
 import { progressBar } from '../../widgets/progress-bar.js';
-import { fit, fitLine, fitRight, type Line, onBackground, span, type Tone } from '../../widgets/span.js';
+import { fit, fitLine, fitRight, type Line, onBackground, span, type Tone } from '../../surface/span.js';
 import type { GpuModel } from './gpu-data.js';
 
 /** One column; `least`: the width of the screen from which on it is there. */

@@ -1,5 +1,5 @@
 import { gpuName } from '../../../base/ids.js';
-import { type KeyContext, type Movement, type Pressed, refuse } from '../../app/key-context.js';
+import { type KeyContext, type Movement, type Pressed, refuse } from '../../keys/key-context.js';
 import type { KeyRow, KeyTable } from '../../keys/key-row.js';
 import { enterKey, movementRows, placeAfter } from '../../keys/movement-rows.js';
 import type { RunSummary } from '../../state/port.js';

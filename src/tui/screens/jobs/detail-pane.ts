@@ -1,13 +1,13 @@
 import { filledCharts } from '../../model/detail.js';
 import { type WindowModel, selectedNode, selectedRuns } from '../../model/window-model.js';
 import { chartSection } from '../../widgets/chart/chart-section.js';
-import type { TreeNode } from '../../model/branch-index.js';
+import type { TreeNode } from '../../model/tree/branch-index.js';
 import { detailHeading } from '../../widgets/detail-heading.js';
 import { failureDetail } from '../../widgets/run-list/failure-row.js';
 import { logSection } from '../../widgets/log/log-section.js';
 import { parameterLines } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/section.js';
-import { fitLine, type Line } from '../../widgets/span.js';
+import { fitLine, type Line } from '../../surface/span.js';
 
 /** From so many rows on there is room for the end of the log below the curve. */
 const roomForLog = 14;

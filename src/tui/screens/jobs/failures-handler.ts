@@ -1,5 +1,5 @@
 import { errorOf } from '../../../base/run-words.js';
-import { type Handler, type Pressed, refuse } from '../../app/key-context.js';
+import { type Handler, type Pressed, refuse } from '../../keys/key-context.js';
 import { lookOf, withLook } from '../../state/list-look.js';
 import type { UiState } from '../../state/ui-state.js';
 

@@ -5,7 +5,7 @@ import { selectedNode } from '../../model/window-model.js';
 import type { OnPoint } from '../../surface/surface.js';
 import { chartSection } from '../../widgets/chart/chart-section.js';
 import { listPane, listRows } from '../../widgets/run-list/list-pane.js';
-import { fitLine } from '../../widgets/span.js';
+import { fitLine } from '../../surface/span.js';
 import { Rule } from '../../widgets/rule.js';
 import type { ScreenProps } from '../screen.js';
 import { detailPane, headingOf } from './detail-pane.js';

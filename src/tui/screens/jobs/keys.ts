@@ -1,6 +1,6 @@
-import { chartRows, unzoomed } from '../../app/chart-handler.js';
-import { distance, type KeyContext, type Movement, type Pressed, refuse } from '../../app/key-context.js';
-import type { Branch } from '../../model/branch-index.js';
+import { chartRows, unzoomed } from '../../keys/chart-handler.js';
+import { distance, type KeyContext, type Movement, type Pressed, refuse } from '../../keys/key-context.js';
+import type { Branch } from '../../model/tree/branch-index.js';
 import type { KeyRow, KeyTable } from '../../keys/key-row.js';
 import { enterKey, escapeKey, leftKey, movementRows, rightKey, within } from '../../keys/movement-rows.js';
 import type { Command } from '../../state/command.js';

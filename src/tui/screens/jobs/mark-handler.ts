@@ -1,5 +1,5 @@
 import type { RunId } from '../../state/port.js';
-import { type Handler, refuse } from '../../app/key-context.js';
+import { type Handler, refuse } from '../../keys/key-context.js';
 
 /** Marks the selected run, or all runs of the selected group; unmarks them when all of them are marked. */
 export const mark: Handler = (ui, at) => {

@@ -1,6 +1,6 @@
-import { cloneRun, copyCommand, openShell } from '../../app/editor-handler.js';
-import { type Handler, type KeyContext, opens, type Pressed, refuse } from '../../app/key-context.js';
-import { verbRows } from '../../app/run-verb-handler.js';
+import { cloneRun, copyCommand, openShell } from '../../keys/editor-handler.js';
+import { type Handler, type KeyContext, opens, type Pressed, refuse } from '../../keys/key-context.js';
+import { verbRows } from '../../keys/run-verb-handler.js';
 import type { KeyRow } from '../../keys/key-row.js';
 import type { UiState } from '../../state/ui-state.js';
 import { scrollTo } from '../../widgets/scroll.js';

@@ -1,5 +1,5 @@
 import { initialColumns } from '../../state/list-column-id.js';
-import type { Handler, Pressed, KeyContext } from '../../app/key-context.js';
+import type { Handler, Pressed, KeyContext } from '../../keys/key-context.js';
 import type { UiState } from '../../state/ui-state.js';
 import { type Sort, sortsFor, sortWords } from '../../state/sort.js';
 

@@ -6,7 +6,7 @@ import { parameterText } from '../../model/parameter-text.js';
 import { scalarText } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/section.js';
 import { shortKey } from '../../widgets/short-key.js';
-import { fit, fitLine, type Line, span } from '../../widgets/span.js';
+import { fit, fitLine, type Line, span } from '../../surface/span.js';
 import { deltaCell, fitLineRight, sampleCell } from '../compare/compare-cells.js';
 import { deltaOf, type Direction, sampleOf } from '../compare/compare-value.js';
 

@@ -12,7 +12,7 @@ import { scalarText } from '../../widgets/parameters.js';
 import { progressBar } from '../../widgets/progress-bar.js';
 import { sparkline } from '../../widgets/run-list/list-cells.js';
 import { sectionRule } from '../../widgets/section.js';
-import { fit, fitLine, fitRight, type Line, lineWidth, span } from '../../widgets/span.js';
+import { fit, fitLine, fitRight, type Line, lineWidth, span } from '../../surface/span.js';
 
 /** What importance is of. `at`: index of the parameter that the cursor is on; null: on none. */
 export type ImportanceView = {

@@ -3,7 +3,7 @@ import { counted, narrowNumber } from '../../../text/numbers.js';
 import { BrailleCanvas } from '../../widgets/chart/braille-canvas.js';
 import { sectionRule } from '../../widgets/section.js';
 import { shortKey } from '../../widgets/short-key.js';
-import { fit, fitLine, type Line, span, type Tone } from '../../widgets/span.js';
+import { fit, fitLine, type Line, span, type Tone } from '../../surface/span.js';
 import { type Axis, axisOf, type Column, marksOf } from './axis.js';
 
 /** Runs as lines through their parameters. Indexes are those of the columns' values. */

@@ -6,7 +6,7 @@ import { BrailleCanvas } from '../../widgets/chart/braille-canvas.js';
 import { type Mark, xMarksOf } from '../../widgets/chart/chart-marks.js';
 import { flow } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/section.js';
-import { fit, fitLine, fitRight, type Line, span, type Tone } from '../../widgets/span.js';
+import { fit, fitLine, fitRight, type Line, span, type Tone } from '../../surface/span.js';
 import { type Axis, axisOf, type Column, marksOf } from './axis.js';
 
 /** Runs as points. Indexes are those of the columns' values. */

@@ -2,7 +2,7 @@ import { lazy } from '../../../base/lazy.js';
 import { cleanText } from '../../../text/display-text.js';
 import type { RunDetails, RunSummary } from '../../state/port.js';
 import { shortDuration } from '../../../text/duration.js';
-import { fit, fitRight, type Line, span, type Tone } from '../../widgets/span.js';
+import { fit, fitRight, type Line, span, type Tone } from '../../surface/span.js';
 import { stateLook } from '../../model/state-look.js';
 import { wrapWithin } from '../../../text/wrap.js';
 

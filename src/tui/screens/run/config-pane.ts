@@ -4,7 +4,7 @@ import { textWidth } from '../../../text/display-width.js';
 import type { RunDetails, RunSummary } from '../../state/port.js';
 import { memoryText } from '../../../text/numbers.js';
 import { shellQuote } from '../../../text/shell-words.js';
-import { fit, fitLine, type Line, span, type Tone } from '../../widgets/span.js';
+import { fit, fitLine, type Line, span, type Tone } from '../../surface/span.js';
 import { wrapWithin } from '../../../text/wrap.js';
 
 /** What a run is. `dossier`: undefined until it was read, null where there is none. */

@@ -1,6 +1,6 @@
-import { chartRows, moveCursor, unzoomed } from '../../app/chart-handler.js';
-import { askWallFilter, isOnWall, leaveWall, moveOnWall, zoomChart } from '../../app/wall-handler.js';
-import { distance, type KeyContext, type Movement, opens, type Pressed, refuse } from '../../app/key-context.js';
+import { chartRows, moveCursor, unzoomed } from '../../keys/chart-handler.js';
+import { askWallFilter, isOnWall, leaveWall, moveOnWall, zoomChart } from './wall-handler.js';
+import { distance, type KeyContext, type Movement, opens, type Pressed, refuse } from '../../keys/key-context.js';
 import { always, type KeyTable, type Short } from '../../keys/key-row.js';
 import { enterKey, escapeKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
 import { selectedNode, type WindowModel } from '../../model/window-model.js';

@@ -1,4 +1,11 @@
-import { distance, type Handler, type KeyContext, type Movement, type Pressed, refuse } from '../../app/key-context.js';
+import {
+  distance,
+  type Handler,
+  type KeyContext,
+  type Movement,
+  type Pressed,
+  refuse,
+} from '../../keys/key-context.js';
 import { lineOf } from '../../state/line-editor.js';
 import { anotherLog, type LogHit, type LogPlace, type LogSeek, type Sought } from '../../state/log-choice.js';
 import type { UiState } from '../../state/ui-state.js';

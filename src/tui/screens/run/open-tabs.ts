@@ -1,5 +1,5 @@
 import { openPanes, type OpenPane } from '../../state/ui-state.js';
-import { type Line, onBackground, span } from '../../widgets/span.js';
+import { type Line, onBackground, span } from '../../surface/span.js';
 
 /** The names of the panes, the one in use marked: `log │ charts │ config │ attempts`. */
 export function openTabs(kind: 'run' | 'group' | 'subgroup', focus: OpenPane): Line {

@@ -1,5 +1,5 @@
 import { wantedFor } from '../../model/detail.js';
-import type { TreeNode } from '../../model/branch-index.js';
+import type { TreeNode } from '../../model/tree/branch-index.js';
 import type { RunSummary } from '../../state/port.js';
 import type { UiState } from '../../state/ui-state.js';
 import { LogViewer } from '../../widgets/log/log-viewer.js';

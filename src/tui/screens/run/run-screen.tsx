@@ -2,7 +2,7 @@ import { Box } from 'ink';
 import { ScreenCanvas, useWheel } from '../../model/use-model.js';
 import type { WindowModel } from '../../model/window-model.js';
 import type { Size } from '../../surface/surface.js';
-import type { Line } from '../../widgets/span.js';
+import type { Line } from '../../surface/span.js';
 import type { ScreenProps } from '../screen.js';
 import { openModel, openScreen, type RunFiles } from './open-screen.js';
 

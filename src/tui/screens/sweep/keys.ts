@@ -1,4 +1,4 @@
-import { type KeyContext, type Movement, opens, type Pressed, refuse } from '../../app/key-context.js';
+import { type KeyContext, type Movement, opens, type Pressed, refuse } from '../../keys/key-context.js';
 import type { KeyRow, KeyTable } from '../../keys/key-row.js';
 import { movementRows, placeAfter } from '../../keys/movement-rows.js';
 import type { UiState } from '../../state/ui-state.js';

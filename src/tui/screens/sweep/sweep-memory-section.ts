@@ -3,7 +3,7 @@ import { textWidth } from '../../../text/display-width.js';
 import { fitLineRight } from '../compare/compare-cells.js';
 import { sectionRule } from '../../widgets/section.js';
 import { narrowNumber } from '../../../text/numbers.js';
-import { fit, fitLine, type Line, span } from '../../widgets/span.js';
+import { fit, fitLine, type Line, span } from '../../surface/span.js';
 import type { MemoryRow } from './sweep-memory.js';
 import type { SweepOverview } from './sweep-overview.js';
 

@@ -8,7 +8,7 @@ import { countsLine } from '../../widgets/counts-line.js';
 import { progressBar } from '../../widgets/progress-bar.js';
 import { sectionRule } from '../../widgets/section.js';
 import { shortKey } from '../../widgets/short-key.js';
-import { fit, fitLine, type Line, lineWidth, span } from '../../widgets/span.js';
+import { fit, fitLine, type Line, lineWidth, span } from '../../surface/span.js';
 import { stateLook } from '../../model/state-look.js';
 import { memorySection } from './sweep-memory-section.js';
 import type { FailureClass, GroupOverview, SlowRun, SweepOverview } from './sweep-overview.js';

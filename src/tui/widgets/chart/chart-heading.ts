@@ -3,7 +3,7 @@ import type { ChartLook, Curve } from './chart-look.js';
 import { spreadNames } from './chart-legend.js';
 import { strandingOf } from './chart-plot.js';
 import { sectionRule } from '../section.js';
-import { fit, type Line, lineWidth, span, type Span } from '../span.js';
+import { fit, type Line, lineWidth, span, type Span } from '../../surface/span.js';
 
 /** What is drawn: the metric, and how. */
 export type ChartTitle = { readonly metric: string; readonly xKey: string; readonly note: string | null };

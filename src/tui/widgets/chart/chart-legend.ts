@@ -8,7 +8,7 @@ import { strandingOf } from './chart-plot.js';
 import type { ChartSeries } from './chart-series.js';
 import { flow } from '../parameters.js';
 import { narrowNumber } from '../../../text/numbers.js';
-import { type Line, span, type Span } from '../span.js';
+import { type Line, span, type Span } from '../../surface/span.js';
 import { exactSeconds, exactTime } from './time-ticks.js';
 
 /** What the colours mean and the last values of the lines, or those at the cursor; one entry per label, at most `height` lines. Computed once. */

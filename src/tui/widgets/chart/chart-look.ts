@@ -1,6 +1,6 @@
 import { type ChartChoice, initialChartChoice } from '../../state/chart-choice.js';
 import type { Series } from '../../state/port.js';
-import type { Tone } from '../span.js';
+import type { Tone } from '../../surface/span.js';
 
 /** One run in a chart. */
 export type Curve = {

@@ -3,7 +3,7 @@ import { BrailleCanvas, dotted, solid } from './braille-canvas.js';
 import type { ChartLook, Reference } from './chart-look.js';
 import { Ruler, type Scale, valueAt } from './chart-scale.js';
 import { type ChartSeries, type Seeds, stretchesOf } from './chart-series.js';
-import type { Tone } from '../span.js';
+import type { Tone } from '../../surface/span.js';
 
 /** Both axes, and the size of the picture in characters. */
 type Frame = { readonly x: Scale; readonly y: Scale; readonly columns: number; readonly rows: number };

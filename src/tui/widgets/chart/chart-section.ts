@@ -3,7 +3,7 @@ import { chartHeading } from './chart-heading.js';
 import { legendLines } from './chart-legend.js';
 import { type ChartLook, type Curve, plainLook, type Reference, type XUnit } from './chart-look.js';
 import { chart } from './chart.js';
-import type { Line } from '../span.js';
+import type { Line } from '../../surface/span.js';
 
 /** What is known of the selection beyond its summary. */
 export type Detail = {

@@ -7,7 +7,7 @@ import type { Scale } from './chart-scale.js';
 import { smooth } from './chart-smooth.js';
 import { type Aggregate, aggregate } from './chart-spread.js';
 import { thin } from './chart-thin.js';
-import type { Tone } from '../span.js';
+import type { Tone } from '../../surface/span.js';
 
 /** One line of a chart: a run, or the seeds of a setting as one. */
 export type ChartSeries = {

@@ -6,7 +6,7 @@ import type { ChartLook } from './chart-look.js';
 import { type ChartData, type ChartSetting, lookOf } from './chart-section.js';
 import { chart } from './chart.js';
 import { inFocus, sectionRule } from '../section.js';
-import { fit, fitLine, type Line, lineWidth, span } from '../span.js';
+import { fit, fitLine, type Line, lineWidth, span } from '../../surface/span.js';
 import { wallGap, wallGrid } from './wall-grid.js';
 
 /** Many charts in one pane. `chartOf` is asked for those that are drawn alone: what it costs is theirs. */

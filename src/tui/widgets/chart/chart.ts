@@ -2,7 +2,7 @@ import type { ChartLook, Curve } from './chart-look.js';
 import { type Plot, plotOf, strandingOf } from './chart-plot.js';
 import { fractionOf } from './chart-scale.js';
 import { cursorX } from './chart-cursor.js';
-import { fit, fitRight, type Line, span } from '../span.js';
+import { fit, fitRight, type Line, span } from '../../surface/span.js';
 
 export type { ChartLook, Curve } from './chart-look.js';
 

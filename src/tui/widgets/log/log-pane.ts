@@ -7,7 +7,7 @@ import { type LogRoom, type LogRow, rowsOf, shownText } from './log-rows.js';
 import { type LogSpot, topOf } from './log-scroll.js';
 import { logTone } from './log-section.js';
 import { sectionRule } from '../section.js';
-import { fitLine, type Line, onBackground, span, type Span, type Tone } from '../span.js';
+import { fitLine, type Line, onBackground, span, type Span, type Tone } from '../../surface/span.js';
 
 /** Columns beside the text, for the sign at the line that was found. */
 export const logGutter = 2;

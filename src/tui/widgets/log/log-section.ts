@@ -1,6 +1,6 @@
 import { attemptRule } from '../../../contract/attempt-separator.js';
 import { sectionRule } from '../section.js';
-import { fit, type Line, span, type Tone } from '../span.js';
+import { fit, type Line, span, type Tone } from '../../surface/span.js';
 import { wrapWithin } from '../../../text/wrap.js';
 
 /** How much of a log is shown. `offset`: lines scrolled back. `wraps`: whole lines, or only what fits into one row each. */

@@ -4,11 +4,11 @@ import { textWidth } from '../../../text/display-width.js';
 import { shortDuration } from '../../../text/duration.js';
 import { countText } from '../../../text/numbers.js';
 import { wrapWithin } from '../../../text/wrap.js';
-import { firstFailureOf } from '../../model/branch-facts.js';
-import type { Branch } from '../../model/branch-index.js';
+import { firstFailureOf } from '../../model/tree/branch-facts.js';
+import type { Branch } from '../../model/tree/branch-index.js';
 import type { FoundCause } from '../../model/failure-cause-finder.js';
 import { parameterText } from '../../model/parameter-text.js';
-import { ends, fit, fitLine, fitRight, type Line, span } from '../span.js';
+import { ends, fit, fitLine, fitRight, type Line, span } from '../../surface/span.js';
 
 /** Columns of the numbers of a row: how many runs, and how long ago the first of them failed. */
 const sizes = { runs: 6, first: 6 };

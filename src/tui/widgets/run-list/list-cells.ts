@@ -3,12 +3,12 @@ import { shortDuration } from '../../../text/duration.js';
 import { narrowMemory, narrowNumber } from '../../../text/numbers.js';
 import { columnKey, type CommonColumn } from '../../state/list-column-id.js';
 import type { RunSummary } from '../../state/port.js';
-import { commonValueOf, gpuMemoryOf, spreadOf, trendOf } from '../../model/branch-facts.js';
-import type { Branch } from '../../model/branch-index.js';
+import { commonValueOf, gpuMemoryOf, spreadOf, trendOf } from '../../model/tree/branch-facts.js';
+import type { Branch } from '../../model/tree/branch-index.js';
 import { type ListColumn, percentWidth } from './list-columns.js';
 import { parameterText } from '../../model/parameter-text.js';
 import { progressBar } from '../progress-bar.js';
-import { fit, fitRight, type Line, span, type Tone } from '../span.js';
+import { fit, fitRight, type Line, span, type Tone } from '../../surface/span.js';
 import { elapsed, progressOf } from '../../model/tally.js';
 
 /** What the cells of a row need besides its run. `now`: Unix ms. */

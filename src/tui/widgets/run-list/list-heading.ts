@@ -3,7 +3,7 @@ import { countText } from '../../../text/numbers.js';
 import { columnKey, type ColumnId } from '../../state/list-column-id.js';
 import { isInitialSort, type Sort, type SortBy } from '../../state/sort.js';
 import { shortKey } from '../short-key.js';
-import { ends, fit, fitRight, type Line, span } from '../span.js';
+import { ends, fit, fitRight, type Line, span } from '../../surface/span.js';
 import { gutter, type ListColumn, type ListLayout } from './list-columns.js';
 
 /** Where the selection is among the rows, counted from 1. */

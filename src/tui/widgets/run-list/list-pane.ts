@@ -5,8 +5,8 @@ import { Memo } from '../../../base/memo.js';
 import { Memoized } from '../../../base/memoize.js';
 import type { RunId, RunSummary } from '../../state/port.js';
 import { scrollTo } from '../scroll.js';
-import { markState } from '../../model/branch-facts.js';
-import type { Branch, RunNode, TreeNode } from '../../model/branch-index.js';
+import { markState } from '../../model/tree/branch-facts.js';
+import type { Branch, RunNode, TreeNode } from '../../model/tree/branch-index.js';
 import { countsLine } from '../counts-line.js';
 import { branchCell, type CellContext, percentOf, runCell } from './list-cells.js';
 import { failureHeading, failureRow } from './failure-row.js';
@@ -27,7 +27,7 @@ import {
   plainText,
   span,
   type Tone,
-} from '../span.js';
+} from '../../surface/span.js';
 import { stateLook } from '../../model/state-look.js';
 import type { Tally } from '../../model/tally.js';
 import type { WindowModel } from '../../model/window-model.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sampleCell } from '../../../../src/tui/screens/compare/compare-cells.js';
-import { plainText } from '../../../../src/tui/widgets/span.js';
+import { plainText } from '../../../../src/tui/surface/span.js';
 import type { ValueSummary } from '../../../../src/tui/state/compare-choice.js';
 import { curveValue, deltaOf, type Direction, sampleOf } from '../../../../src/tui/screens/compare/compare-value.js';
 

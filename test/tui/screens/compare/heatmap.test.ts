@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { heatmapGrid } from '../../../../src/tui/screens/compare/compare-screen-lines.js';
 import { defaultAxes, heatmapOf, heatmapParameters } from '../../../../src/tui/screens/compare/heatmap.js';
-import { lineWidth, plainText } from '../../../../src/tui/widgets/span.js';
+import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 import { aRun } from '../../simulated-fleet.js';
 
 const run = (

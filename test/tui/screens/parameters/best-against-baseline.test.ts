@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bestAgainstBaseline, type Contest } from '../../../../src/tui/screens/parameters/best-against-baseline.js';
-import { lineWidth, plainText } from '../../../../src/tui/widgets/span.js';
+import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 import { faults, seen } from './pictures.js';
 
 const contest: Contest = {

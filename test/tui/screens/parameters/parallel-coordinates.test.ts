@@ -5,7 +5,7 @@ import {
   parallelCoordinates,
   type ParallelRuns,
 } from '../../../../src/tui/screens/parameters/parallel-coordinates.js';
-import { type Line, lineWidth, plainText } from '../../../../src/tui/widgets/span.js';
+import { type Line, lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 import { aSweep, faults, lowest, seen } from './pictures.js';
 
 function ofSweep(count: number, more: Partial<ParallelRuns> = {}): ParallelRuns {

@@ -1,7 +1,7 @@
 import { seededRandom } from '../../../../src/analysis/parameters/seeded-random.js';
 import { toAscii } from '../../../../src/text/ascii.js';
 import type { Column } from '../../../../src/tui/screens/parameters/axis.js';
-import { type Line, lineWidth, plainText } from '../../../../src/tui/widgets/span.js';
+import { type Line, lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 
 /** As a person would see it, between line breaks. */
 export function seen(lines: readonly Line[]): string {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { scatter, type ScatterRuns } from '../../../../src/tui/screens/parameters/scatter.js';
-import { lineWidth, plainText } from '../../../../src/tui/widgets/span.js';
+import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 import { aSweep, faults, lowest, seen } from './pictures.js';
 
 const sweep = aSweep(120);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LogSearch, readLogPattern } from '../../../../src/logs/log-search.js';
-import type { KeyContext } from '../../../../src/tui/app/key-context.js';
+import type { KeyContext } from '../../../../src/tui/keys/key-context.js';
 import { press } from '../../../../src/tui/app/key-handlers.js';
 import { withFound } from '../../../../src/tui/screens/run/log-handler.js';
 import { LogWindow } from '../../../../src/tui/widgets/log/log-window.js';

@@ -5,7 +5,7 @@ import { openPanes } from '../../../../src/tui/state/ui-state.js';
 import { attemptLines } from '../../../../src/tui/screens/run/attempts-pane.js';
 import { configLines } from '../../../../src/tui/screens/run/config-pane.js';
 import { focusedRoom, type OpenContent, openLayout, paneGap } from '../../../../src/tui/screens/run/open-screen.js';
-import { type Line, lineWidth, plainText } from '../../../../src/tui/widgets/span.js';
+import { type Line, lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 import { aRun } from '../../simulated-fleet.js';
 
 const textOf = (lines: readonly Line[]): string => `\n${lines.map((line) => plainText(line).trimEnd()).join('\n')}\n`;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ChartChoice, initialChartChoice, spreads } from '../../../../src/tui/state/chart-choice.js';
 import { chart, type Curve } from '../../../../src/tui/widgets/chart/chart.js';
 import { type ChartLook, plainLook, type Reference } from '../../../../src/tui/widgets/chart/chart-look.js';
-import { lineWidth, plainText, type Tone } from '../../../../src/tui/widgets/span.js';
+import { lineWidth, plainText, type Tone } from '../../../../src/tui/surface/span.js';
 
 type Points = readonly (readonly [x: number, y: number])[];
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type ChartChoice, initialChartChoice } from '../../../../src/tui/state/chart-choice.js';
 import type { Curve } from '../../../../src/tui/widgets/chart/chart.js';
 import { chartSection, sharedLegend } from '../../../../src/tui/widgets/chart/chart-section.js';
-import { lineWidth, plainText } from '../../../../src/tui/widgets/span.js';
+import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 
 function line(label: string, y: (x: number) => number, count = 100): Curve {
   const x = Float64Array.from({ length: count }, (_, index) => index);

@@ -5,7 +5,7 @@ import { initialChartChoice } from '../../../../src/tui/state/chart-choice.js';
 import { filteredMetrics, wallPosition } from '../../../../src/tui/state/wall-choice.js';
 import { chartWall, type Wall, wallPage } from '../../../../src/tui/widgets/chart/chart-wall.js';
 import { wallGrid } from '../../../../src/tui/widgets/chart/wall-grid.js';
-import { lineWidth, plainText } from '../../../../src/tui/widgets/span.js';
+import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 
 const x = Float64Array.from({ length: 50 }, (_, index) => index);
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chart, type Curve } from '../../../../src/tui/widgets/chart/chart.js';
 import { plainLook } from '../../../../src/tui/widgets/chart/chart-look.js';
-import { lineWidth, plainText, type Tone } from '../../../../src/tui/widgets/span.js';
+import { lineWidth, plainText, type Tone } from '../../../../src/tui/surface/span.js';
 
 function curve(points: readonly (readonly [number, number])[], tone: Tone = 'curve0'): Curve {
   const series = { x: Float64Array.from(points.map(([x]) => x)), y: Float64Array.from(points.map(([, y]) => y)) };

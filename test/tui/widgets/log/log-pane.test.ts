@@ -7,7 +7,7 @@ import { logPane, logRoom } from '../../../../src/tui/widgets/log/log-pane.js';
 import { rowsOf, shownText } from '../../../../src/tui/widgets/log/log-rows.js';
 import { placeAfter, topOf } from '../../../../src/tui/widgets/log/log-scroll.js';
 import { textWidth } from '../../../../src/text/display-width.js';
-import { lineWidth, plainText } from '../../../../src/tui/widgets/span.js';
+import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 import { LogInMemory } from '../../../logs/log-bytes.js';
 
 function pageOf(log: string | Uint8Array, place: LogPlace = { kind: 'end' }, hasFailed = false): LogPage {

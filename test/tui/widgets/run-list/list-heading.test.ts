@@ -3,7 +3,7 @@ import { listLayout } from '../../../../src/tui/widgets/run-list/list-columns.js
 import { listHeading, sortAt } from '../../../../src/tui/widgets/run-list/list-heading.js';
 import type { Sort } from '../../../../src/tui/state/sort.js';
 import { varyingParametersOf } from '../../../../src/tui/model/varying-parameters.js';
-import { lineWidth, plainText } from '../../../../src/tui/widgets/span.js';
+import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 
 const variety = () => varyingParametersOf([]);
 const wishes = { columns: null, metric: 'test/bits_known', longest: 18, variety };

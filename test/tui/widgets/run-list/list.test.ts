@@ -10,11 +10,12 @@ import {
   isColumnId,
 } from '../../../../src/tui/state/list-column-id.js';
 import type { RunSummary } from '../../../../src/tui/state/port.js';
-import { meanTrend } from '../../../../src/tui/model/branch-facts.js';
+import { meanTrend } from '../../../../src/tui/model/tree/branch-facts.js';
 import { gutter, listLayout } from '../../../../src/tui/widgets/run-list/list-columns.js';
 import { fitName, runRow } from '../../../../src/tui/widgets/run-list/list-pane.js';
-import { isInitialSort, type SortBy, sorted, sortWords } from '../../../../src/tui/state/sort.js';
-import { lineWidth, plainText } from '../../../../src/tui/widgets/span.js';
+import { isInitialSort, type SortBy, sortWords } from '../../../../src/tui/state/sort.js';
+import { sorted } from '../../../../src/tui/model/tree/sorted.js';
+import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
 import { varyingParametersOf } from '../../../../src/tui/model/varying-parameters.js';
 import { aWindow, screenText } from '../../frames.js';
 import { aRun, memorySweep } from '../../simulated-fleet.js';

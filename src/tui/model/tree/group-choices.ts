@@ -1,7 +1,7 @@
-import type { GroupBy } from '../state/grouping.js';
-import type { RunSummary, SweepSummary } from '../state/port.js';
+import type { GroupBy } from '../../state/grouping.js';
+import type { RunSummary, SweepSummary } from '../../state/port.js';
 import { levelOf } from './grouping-level.js';
-import type { VaryingParameters } from './varying-parameters.js';
+import type { VaryingParameters } from '../varying-parameters.js';
 
 /** Something the list can be divided by. `groups`: how many that gives. */
 export type GroupChoice = { readonly by: GroupBy; readonly groups: number };

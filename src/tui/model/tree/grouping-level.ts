@@ -1,14 +1,14 @@
-import { assertNever } from '../../base/assert-never.js';
-import { errorKind } from '../../analysis/failures/error-kind.js';
-import { gpuName } from '../../base/ids.js';
-import { errorOf } from '../../base/run-words.js';
-import { parameterOf } from '../../base/scalar.js';
-import { cleanText } from '../../text/display-text.js';
-import { naturalOrder } from '../../text/natural-order.js';
-import type { GroupBy } from '../state/grouping.js';
-import type { RunSummary, RunWord, SweepSummary } from '../state/port.js';
-import { parameterOrder, parameterText, type ParameterValue } from './parameter-text.js';
-import { statesByUrgency } from './state-look.js';
+import { assertNever } from '../../../base/assert-never.js';
+import { errorKind } from '../../../analysis/failures/error-kind.js';
+import { gpuName } from '../../../base/ids.js';
+import { errorOf } from '../../../base/run-words.js';
+import { parameterOf } from '../../../base/scalar.js';
+import { cleanText } from '../../../text/display-text.js';
+import { naturalOrder } from '../../../text/natural-order.js';
+import type { GroupBy } from '../../state/grouping.js';
+import type { RunSummary, RunWord, SweepSummary } from '../../state/port.js';
+import { parameterOrder, parameterText, type ParameterValue } from '../parameter-text.js';
+import { statesByUrgency } from '../state-look.js';
 
 /** One level of the list: which group a run belongs to, and how the groups are called and ordered. */
 export type Level = {

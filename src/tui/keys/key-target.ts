@@ -3,7 +3,7 @@ import { fits, type PlainVerb, runVerbs } from '../../protocol/run-verbs.js';
 import type { KeyContext } from './key-context.js';
 import type { RunSummary } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
-import type { Branch } from '../model/branch-index.js';
+import type { Branch } from '../model/tree/branch-index.js';
 
 /** The runs a key acts on, or why there are none. */
 export type Target =

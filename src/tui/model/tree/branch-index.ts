@@ -1,7 +1,7 @@
-import type { Grouping } from '../state/grouping.js';
-import type { RunId, RunSummary } from '../state/port.js';
-import type { Sort } from '../state/sort.js';
-import type { Tally } from './tally.js';
+import type { Grouping } from '../../state/grouping.js';
+import type { RunId, RunSummary } from '../../state/port.js';
+import type { Sort } from '../../state/sort.js';
+import type { Tally } from '../tally.js';
 
 export type RunNode = {
   readonly kind: 'run';

@@ -1,8 +1,9 @@
-import { groupingKey, initialGrouping, isFlat } from '../state/grouping.js';
-import type { RunSummary, SweepSummary } from '../state/port.js';
+import { groupingKey, initialGrouping, isFlat } from '../../state/grouping.js';
+import type { RunSummary, SweepSummary } from '../../state/port.js';
 import { type Branch, BranchIndex, type Tree, type TreeOptions } from './branch-index.js';
 import { inOrder, type Level, levelOf } from './grouping-level.js';
-import { isLive, sorted } from '../state/sort.js';
+import { isLive } from '../../state/sort.js';
+import { sorted } from './sorted.js';
 import { groupBranch } from './tree-branch.js';
 
 /** What the shape of the tree depends on besides the runs. */

@@ -1,8 +1,8 @@
 import type { Command } from '../state/command.js';
-import type { GroupChoice } from '../model/group-choices.js';
+import type { GroupChoice } from '../model/tree/group-choices.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../state/port.js';
 import type { Dialog, Effect, UiState } from '../state/ui-state.js';
-import type { Branch, BranchIndex, TreeNode } from '../model/branch-index.js';
+import type { Branch, BranchIndex, TreeNode } from '../model/tree/branch-index.js';
 import type { VaryingParameters } from '../model/varying-parameters.js';
 import type { XChoice } from '../widgets/chart/x-axis.js';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ChartChoice } from '../../../src/tui/state/chart-choice.js';
-import { chartRows, type CursorMove, moveCursor } from '../../../src/tui/app/chart-handler.js';
+import { chartRows, type CursorMove, moveCursor } from '../../../src/tui/keys/chart-handler.js';
 import { press } from '../../../src/tui/app/key-handlers.js';
 import { aSituation } from '../a-situation.js';
-import { keyOf } from '../../../src/tui/app/key-map.js';
+import { keyOf } from '../../../src/tui/screens/key-map.js';
 import type { ChartCommand, Command } from '../../../src/tui/state/command.js';
-import type { KeyContext } from '../../../src/tui/app/key-context.js';
+import type { KeyContext } from '../../../src/tui/keys/key-context.js';
 import { openDialog, pressInDialog } from '../../../src/tui/dialogs/dialog-handler.js';
 import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
 import type { XChoice } from '../../../src/tui/widgets/chart/x-axis.js';

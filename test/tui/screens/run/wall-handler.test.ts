@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { KeyContext } from '../../../src/tui/app/key-context.js';
-import { press } from '../../../src/tui/app/key-handlers.js';
-import { initialUi, type UiState } from '../../../src/tui/state/ui-state.js';
-import { aSituation } from '../a-situation.js';
+import type { KeyContext } from '../../../../src/tui/keys/key-context.js';
+import { press } from '../../../../src/tui/app/key-handlers.js';
+import { initialUi, type UiState } from '../../../../src/tui/state/ui-state.js';
+import { aSituation } from '../../a-situation.js';
 
 const metrics = ['train/loss', 'train/lr', 'eval/loss', 'eval/acc', 'step'];
 const at: KeyContext = aSituation({

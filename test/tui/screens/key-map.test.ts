@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Key } from 'ink';
-import { bindingFor, commandFor, keyOf, keysOn, keyTableMarkdown } from '../../../src/tui/app/key-map.js';
+import { bindingFor, commandFor, keyOf, keysOn, keyTableMarkdown } from '../../../src/tui/screens/key-map.js';
 import { keyNames } from '../../../src/tui/terminal/key-names.js';
 import type { ScreenKind } from '../../../src/tui/state/ui-state.js';
 import { keyPresets } from '../../../src/tui/state/preferences-port.js';

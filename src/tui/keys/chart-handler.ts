@@ -1,6 +1,6 @@
 import { type ChartChoice, spreads } from '../state/chart-choice.js';
 import type { ChartCommand } from '../state/command.js';
-import type { KeyRow } from '../keys/key-row.js';
+import type { KeyRow } from './key-row.js';
 import { type Handler, opens, type Pressed, refuse, type KeyContext } from './key-context.js';
 import type { UiState } from '../state/ui-state.js';
 import { spreadNames } from '../widgets/chart/chart-legend.js';

@@ -1,11 +1,11 @@
-import { counted } from '../../text/numbers.js';
-import { hasEnded } from '../../base/run-words.js';
-import type { RequestedSlots } from '../../client/fleet.js';
+import { counted } from '../../../text/numbers.js';
+import { hasEnded } from '../../../base/run-words.js';
+import type { RequestedSlots } from '../../../client/fleet.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
-import { sweepAt } from '../app/editor-handler.js';
-import type { KeyContext } from '../app/key-context.js';
-import { graceWords } from '../model/grace.js';
-import type { UiState } from '../state/ui-state.js';
+import { sweepAt } from '../../keys/editor-handler.js';
+import type { KeyContext } from '../../keys/key-context.js';
+import { graceWords } from '../../model/grace.js';
+import type { UiState } from '../../state/ui-state.js';
 
 /** Commands for the machine and for whole sweeps. */
 export const machineEntries: readonly PaletteEntry[] = [

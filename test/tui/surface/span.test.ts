@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { textWidth } from '../../../src/text/display-width.js';
-import { columnsOf, ends, fit, fitLine, fitRight, lineWidth, plainText, span } from '../../../src/tui/widgets/span.js';
+import { columnsOf, ends, fit, fitLine, fitRight, lineWidth, plainText, span } from '../../../src/tui/surface/span.js';
 
 const words = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '你', 'é', 'e\u0301', '─'), maxLength: 20 });
 const line = fc.array(words, { maxLength: 5 }).map((texts) => texts.map((text) => span(text)));

@@ -1,4 +1,4 @@
-import type { Background, Tone } from '../widgets/span.js';
+import type { Background, Tone } from './span.js';
 
 /** Parameters of SGR sequences. Whatever is empty is the terminal's own look. */
 export type Palette = {

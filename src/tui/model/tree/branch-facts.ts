@@ -1,8 +1,8 @@
-import { parameterOf } from '../../base/scalar.js';
-import type { RunId, RunSummary } from '../state/port.js';
+import { parameterOf } from '../../../base/scalar.js';
+import type { RunId, RunSummary } from '../../state/port.js';
 import type { Branch } from './branch-index.js';
-import { parameterText } from './parameter-text.js';
-import { progressOf, tally, type Tally } from './tally.js';
+import { parameterText } from '../parameter-text.js';
+import { progressOf, tally, type Tally } from '../tally.js';
 
 /** As many values as the trend of one run has at most. */
 const points = 32;

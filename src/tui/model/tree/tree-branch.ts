@@ -1,9 +1,9 @@
-import { groupBy } from '../../base/group-by.js';
-import { cleanText } from '../../text/display-text.js';
-import type { RunSummary } from '../state/port.js';
+import { groupBy } from '../../../base/group-by.js';
+import { cleanText } from '../../../text/display-text.js';
+import type { RunSummary } from '../../state/port.js';
 import type { Branch, RunNode, TreeNode } from './branch-index.js';
 import { inOrder, type Level } from './grouping-level.js';
-import { tally } from './tally.js';
+import { tally } from '../tally.js';
 
 /** How the runs of one group are divided further. */
 export type BranchPlan = {

@@ -1,13 +1,6 @@
-import type { RunId } from './port.js';
-import type { Branch, BranchIndex, RunNode, TreeNode } from '../model/branch-index.js';
-
-/** One of the things that are compared: a run, or the runs of a group together. */
-export type Subject = {
-  /** As of the row of the list it was taken from. */
-  readonly key: string;
-  readonly label: string;
-  readonly ids: readonly RunId[];
-};
+import type { Subject } from '../../state/compare-choice.js';
+import type { RunId } from '../../state/port.js';
+import type { Branch, BranchIndex, RunNode, TreeNode } from '../../model/tree/branch-index.js';
 
 /** What a person has singled out, and where they stand. */
 export type SubjectSource = {

@@ -1,7 +1,7 @@
-import type { Command } from '../state/command.js';
-import type { Pressed, KeyContext } from '../app/key-context.js';
-import type { Offer } from '../state/prompt.js';
-import type { UiState } from '../state/ui-state.js';
+import type { Command } from '../../state/command.js';
+import type { Pressed, KeyContext } from '../../keys/key-context.js';
+import type { Offer } from '../../state/prompt.js';
+import type { UiState } from '../../state/ui-state.js';
 
 /** One command of the palette. */
 export type PaletteEntry = {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { RunId } from '../../../src/tui/state/port.js';
-import { chooseSubjects } from '../../../src/tui/state/compare-subjects.js';
-import { memorySweep } from '../simulated-fleet.js';
-import { ListModelBuilder } from '../../../src/tui/model/list-model.js';
-import { initialUi } from '../../../src/tui/state/ui-state.js';
+import type { RunId } from '../../../../src/tui/state/port.js';
+import { chooseSubjects } from '../../../../src/tui/screens/compare/compare-subjects.js';
+import { memorySweep } from '../../simulated-fleet.js';
+import { ListModelBuilder } from '../../../../src/tui/model/list-model.js';
+import { initialUi } from '../../../../src/tui/state/ui-state.js';
 
 const { fleet, now } = memorySweep();
 const { tree } = new ListModelBuilder(fleet, null).scene(initialUi, now);

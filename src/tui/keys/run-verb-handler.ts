@@ -11,7 +11,7 @@ import {
   type VerbKeys,
 } from '../../protocol/run-verbs.js';
 import type { VerbCommand } from '../state/command.js';
-import type { KeyRow } from '../keys/key-row.js';
+import type { KeyRow } from './key-row.js';
 import { type KeyContext, type Pressed, refuse } from './key-context.js';
 import { groupTargetOf, type Target, targetOf } from './key-target.js';
 import type { RunSummary } from '../state/port.js';

@@ -1,19 +1,19 @@
-import { parameterOf } from '../../base/scalar.js';
-import type { Command } from '../state/command.js';
-import { fuzzyScore, ranked } from '../state/fuzzy.js';
-import { type GroupBy, groupingWords, levelWords } from '../state/grouping.js';
-import type { KeyContext, Pressed } from '../app/key-context.js';
-import { keyMapOf } from '../app/key-map.js';
-import type { EditedLine } from '../state/line-editor.js';
-import { initialColumns } from '../state/list-column-id.js';
+import { parameterOf } from '../../../base/scalar.js';
+import type { Command } from '../../state/command.js';
+import { fuzzyScore, ranked } from '../../state/fuzzy.js';
+import { type GroupBy, groupingWords, levelWords } from '../../state/grouping.js';
+import type { KeyContext, Pressed } from '../../keys/key-context.js';
+import { keyMapOf } from '../../screens/key-map.js';
+import type { EditedLine } from '../../state/line-editor.js';
+import { initialColumns } from '../../state/list-column-id.js';
 import { open, type PaletteEntry, type PaletteView, problem, type Reading } from './palette-entry.js';
 import { machineEntries } from './palette-machine.js';
 import { runEntries } from './palette-runs.js';
-import type { RunSummary } from '../state/port.js';
-import { keyPresets, themeNames } from '../state/preferences-port.js';
-import { type Offer, offerFor } from '../state/prompt.js';
-import type { UiState } from '../state/ui-state.js';
-import { sortsFor, sortWords } from '../state/sort.js';
+import type { RunSummary } from '../../state/port.js';
+import { keyPresets, themeNames } from '../../state/preferences-port.js';
+import { type Offer, offerFor } from '../../state/prompt.js';
+import type { UiState } from '../../state/ui-state.js';
+import { sortsFor, sortWords } from '../../state/sort.js';
 
 /** Commands that choose one of some words: what the list and the charts show, and how the window looks. */
 const choiceEntries: readonly PaletteEntry[] = [

@@ -1,4 +1,4 @@
-import type { RunSummary, SweepSummary } from '../state/port.js';
+import type { RunSummary, SweepSummary } from '../../state/port.js';
 import type { Branch, Tree, TreeNode, TreeOptions } from './branch-index.js';
 import { TreeGrower } from './tree-grower.js';
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { GroupBy, Grouping } from '../../../src/tui/state/grouping.js';
-import type { RunSummary } from '../../../src/tui/state/port.js';
-import type { Tree } from '../../../src/tui/model/branch-index.js';
-import { paceOf } from '../../../src/tui/model/pace.js';
-import type { SortBy } from '../../../src/tui/state/sort.js';
-import { statesInOrder } from '../../../src/tui/model/state-look.js';
-import { tally } from '../../../src/tui/model/tally.js';
-import { TreeGrower } from '../../../src/tui/model/tree-grower.js';
-import { buildTree, flatten, type TreeOptions } from '../../../src/tui/model/tree.js';
-import { aRun, aSweep } from '../simulated-fleet.js';
+import type { GroupBy, Grouping } from '../../../../src/tui/state/grouping.js';
+import type { RunSummary } from '../../../../src/tui/state/port.js';
+import type { Tree } from '../../../../src/tui/model/tree/branch-index.js';
+import { paceOf } from '../../../../src/tui/model/pace.js';
+import type { SortBy } from '../../../../src/tui/state/sort.js';
+import { statesInOrder } from '../../../../src/tui/model/state-look.js';
+import { tally } from '../../../../src/tui/model/tally.js';
+import { TreeGrower } from '../../../../src/tui/model/tree/tree-grower.js';
+import { buildTree, flatten, type TreeOptions } from '../../../../src/tui/model/tree/tree.js';
+import { aRun, aSweep } from '../../simulated-fleet.js';
 
 const groups = ['B', 'A'].map((name) => ({ name, title: null, needs: [] }));
 const options: TreeOptions = {

@@ -7,18 +7,18 @@ import {
   type RunOrder,
   type RunVerb,
   runVerbNames,
-} from '../../protocol/run-verbs.js';
-import { counted } from '../../text/numbers.js';
-import { runTest } from '../../query/match.js';
-import { readRunQuery } from '../../query/parser.js';
-import type { RunEffect } from '../state/effect.js';
-import { queryProblem } from './query-problem.js';
-import { graceWords } from '../model/grace.js';
-import type { KeyContext } from '../app/key-context.js';
+} from '../../../protocol/run-verbs.js';
+import { counted } from '../../../text/numbers.js';
+import { runTest } from '../../../query/match.js';
+import { readRunQuery } from '../../../query/parser.js';
+import type { RunEffect } from '../../state/effect.js';
+import { queryProblem } from '../query-problem.js';
+import { graceWords } from '../../model/grace.js';
+import type { KeyContext } from '../../keys/key-context.js';
 import { open, type PaletteEntry, problem, type Reading } from './palette-entry.js';
-import type { RunSummary } from '../state/port.js';
-import { capital, refusalWithKeys } from '../app/run-verb-handler.js';
-import type { UiState } from '../state/ui-state.js';
+import type { RunSummary } from '../../state/port.js';
+import { capital, refusalWithKeys } from '../../keys/run-verb-handler.js';
+import type { UiState } from '../../state/ui-state.js';
 
 /** The verbs that act on runs: on those of a query, else on the marks, else on the selection. */
 export const runEntries: readonly PaletteEntry[] = runVerbNames.map((verb): PaletteEntry => {

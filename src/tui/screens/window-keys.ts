@@ -1,8 +1,8 @@
 import type { WindowModel } from '../model/window-model.js';
 import { always, type KeyRow, type Short } from '../keys/key-row.js';
 import { escapeKey } from '../keys/movement-rows.js';
-import { extendSweep } from './editor-handler.js';
-import { type KeyContext, opens, type Pressed, refuse } from './key-context.js';
+import { extendSweep } from '../keys/editor-handler.js';
+import { type KeyContext, opens, type Pressed, refuse } from '../keys/key-context.js';
 import type { UiState } from '../state/ui-state.js';
 
 /** Where the list is, the footer says more of the window. */

@@ -1,5 +1,5 @@
 import { type Binding, inPreset, type KeyRow } from '../keys/key-row.js';
-import { screens } from '../screens/registry.js';
+import { screens } from './registry.js';
 import type { Command } from '../state/command.js';
 import { type KeyPreset, keyPresets } from '../state/preferences-port.js';
 import type { ScreenKind } from '../state/ui-state.js';

@@ -1,8 +1,8 @@
-import { lineOf } from '../state/line-editor.js';
-import type { UiState } from '../state/ui-state.js';
-import { filteredMetrics, type WallChoice, wallPosition } from '../state/wall-choice.js';
-import { runContext } from '../screens/run/log-handler.js';
-import { distance, type KeyContext, type Movement, type Pressed, refuse } from './key-context.js';
+import { lineOf } from '../../state/line-editor.js';
+import type { UiState } from '../../state/ui-state.js';
+import { filteredMetrics, type WallChoice, wallPosition } from '../../state/wall-choice.js';
+import { runContext } from './log-handler.js';
+import { distance, type KeyContext, type Movement, type Pressed, refuse } from '../../keys/key-context.js';
 
 /** Whether keys act on the charts of an open run or group. */
 export function isOnWall({ screen }: UiState): boolean {

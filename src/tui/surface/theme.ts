@@ -11,23 +11,9 @@ import {
   mono,
   type Palette,
 } from './palettes.js';
+import type { Capabilities, ColourDepth, TerminalGround } from '../terminal/capabilities.js';
 import type { ThemeName } from '../state/preferences-port.js';
-import type { Background, Span, Tone } from '../widgets/span.js';
-
-/** How many colours the terminal is trusted with. `none`: only bold, dim and reverse. */
-export type ColourDepth = 'none' | 16 | 256;
-
-/** What the terminal draws on. */
-export type TerminalGround = 'dark' | 'light';
-
-/** `ground`: missing where the terminal does not tell. */
-export type Capabilities = {
-  readonly colours: ColourDepth;
-  readonly ascii: boolean;
-  readonly ground?: TerminalGround;
-  /** The name of this machine, for links to its files; missing where the terminal has no links. */
-  readonly linkHost?: string;
-};
+import type { Background, Span, Tone } from './span.js';
 
 /** The one place that turns meanings into escape codes. */
 export type Theme = {

@@ -1,0 +1,69 @@
+import { naturalOrder } from '../../../text/natural-order.js';
+import { columnKey, type ColumnId } from '../../state/list-column-id.js';
+import type { RunSummary } from '../../state/port.js';
+import type { Sort, SortBy } from '../../state/sort.js';
+import { parameterOrder } from '../parameter-text.js';
+import { statesByUrgency } from '../state-look.js';
+import { elapsed, progressOf } from '../tally.js';
+
+/** Runs in the chosen order; equal ones stay as they were. What has no value comes last, either way. `now`: Unix ms. */
+export function sorted(
+  runs: readonly RunSummary[],
+  sort: Sort,
+  metric: string | null,
+  now: number,
+): readonly RunSummary[] {
+  if (sort.by === 'file order') return sort.isReversed ? [...runs].reverse() : runs;
+  const key = columnKey(sort.by as ColumnId);
+  const sign = sort.isReversed ? -1 : 1;
+  if (key?.kind === 'parameter') return byParameter(runs, key.key, sign);
+  const read = reader(sort.by, key?.key ?? metric, now);
+  return runs
+    .map((run) => ({ run, value: read(run) }))
+    .sort((a, b) => valueOrder(a.value, b.value, sign))
+    .map(({ run }) => run);
+}
+
+/** A number ascends, and a text in the natural order; null and NaN are no values. */
+type Value = number | string | null;
+
+function valueOrder(a: Value, b: Value, sign: number): number {
+  const [isMissingA, isMissingB] = [isMissing(a), isMissing(b)];
+  if (isMissingA || isMissingB) return Number(isMissingA) - Number(isMissingB);
+  if (typeof a === 'number' && typeof b === 'number') return a < b ? -sign : a > b ? sign : 0;
+  return sign * naturalOrder(String(a), String(b));
+}
+
+function isMissing(value: Value): boolean {
+  return value === null || Number.isNaN(value);
+}
+
+function byParameter(runs: readonly RunSummary[], key: string, sign: number): RunSummary[] {
+  return [...runs].sort(({ parameters: { [key]: a } }, { parameters: { [key]: b } }) =>
+    a === undefined || b === undefined ? parameterOrder(a, b) : sign * parameterOrder(a, b),
+  );
+}
+
+function reader(by: SortBy, metric: string | null, now: number): (run: RunSummary) => Value {
+  const read = readers[by];
+  if (read !== undefined) return (run) => read(run, now);
+  return (run) => falling(metric === null ? null : run.metrics[metric]);
+}
+
+/** Ascending, so what should begin with its highest value is negated. */
+const readers: Partial<Record<SortBy, (run: RunSummary, now: number) => Value>> = {
+  state: ({ state }) => statesByUrgency.indexOf(state),
+  name: ({ name }) => name,
+  progress: (run) => falling(run.state === 'queued' ? null : progressOf(run)),
+  left: ({ etaSeconds }) => etaSeconds,
+  slot: ({ slot }) => slot,
+  time: (run, now) => falling(elapsed(run, now)),
+  'gpu memory': ({ gpuMemory }) => falling(gpuMemory),
+  attempt: ({ attempt }) => falling(attempt),
+  exit: ({ exit }) => (exit === null ? null : (exit.signal ?? `${exit.class} ${exit.code ?? ''}`)),
+  priority: ({ priority }) => falling(priority),
+};
+
+function falling(value: number | null | undefined): number | null {
+  return value === null || value === undefined ? null : -value;
+}
