@@ -2,6 +2,7 @@ import { cleanText } from '../../text/display-text.js';
 import { Bell } from '../terminal/bell.js';
 import { detailOf, filledCharts, type ReadDetail, xChoicesFor } from '../model/detail.js';
 import type { Draft } from '../state/editor-port.js';
+import { colouredRows } from '../model/chart-subjects.js';
 import { FailureCauseFinder } from '../model/failure-cause-finder.js';
 import { FleetEffects, isFleetEffect } from './fleet-effects.js';
 import { History } from '../model/history.js';
@@ -43,6 +44,7 @@ import {
   type WindowEffect,
 } from '../state/ui-state.js';
 import type { Branch, TreeNode } from '../model/tree/branch-index.js';
+import type { Tone } from '../surface/span.js';
 import { scrollTo } from '../widgets/scroll.js';
 import { dialogFrame } from '../widgets/dialog-size.js';
 import { isOver } from '../model/tally.js';
@@ -103,6 +105,7 @@ export class WindowStore implements ModelSource {
   readonly #passing = new PassingNote(() => this.#forgetNote());
   readonly #shown = new Memoized<WindowModel>();
   readonly #detail = new Memoized<ReadDetail>();
+  readonly #colours = new Memoized<ReadonlyMap<string, Tone>>();
   readonly #varying = new Memoized<ReadonlySet<string>>();
   readonly #screens: Readonly<Record<ScreenKind, AnyData>>;
   readonly #screenData = new Memoized<unknown>();
@@ -401,6 +404,7 @@ export class WindowStore implements ModelSource {
       palette: () => this.#palette(scene),
       metrics: () => (this.#ui.dialog.kind === 'metrics' ? metricsOf(node, scene) : []),
       xChoices: () => (this.#ui.dialog.kind === 'x-axis' ? (this.#situation(scene).xChoices ?? []) : []),
+      colours: () => this.#colours.value([node, scene.colours], () => colouredRows(node, scene)),
       detail: () => ({ ...this.#detailFor(node, scene), choice: this.#ui.chart }),
       varying: () => this.#varyingFor(node, scene),
       table: () => this.#tableLines(),
