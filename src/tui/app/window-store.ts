@@ -252,6 +252,12 @@ export class WindowStore implements ModelSource {
     this.#changed();
   }
 
+  /** Lines of charts have dashes of their own from now on, or no longer. */
+  tellLinesApart(hasDashes: boolean): void {
+    this.#ui = { ...this.#ui, chart: { ...this.#ui.chart, hasDashes } };
+    this.#changed();
+  }
+
   /** What there is to show: the same object until something changes. */
   readonly model = (): WindowModel => this.#shown.value([this.#version], () => this.#model(this.#scene()));
 
