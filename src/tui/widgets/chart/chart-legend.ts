@@ -10,7 +10,7 @@ import { lineSign } from './curve-dashes.js';
 import { flow } from '../parameters.js';
 import { narrowNumber } from '../../../text/numbers.js';
 import { type Line, span, type Span } from '../../surface/span.js';
-import { exactSeconds, exactTime } from './time-ticks.js';
+import { exactSeconds, exactTime } from './axes/time-ticks.js';
 
 /** What the colours mean and the last values of the lines, or those at the cursor; one entry per label, at most `height` lines. Computed once. */
 export function legendLines(curves: readonly Curve[], look: ChartLook, width: number, height: number): Line[] {

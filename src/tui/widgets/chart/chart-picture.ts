@@ -1,7 +1,7 @@
 import type { Series } from '../../state/port.js';
 import { BrailleCanvas, dotted, solid } from './braille-canvas.js';
 import type { ChartLook, Reference } from './chart-look.js';
-import { Ruler, type Scale, valueAt } from './chart-scale.js';
+import { Ruler, type Scale, valueAt } from './axes/chart-scale.js';
 import { type ChartSeries, type Seeds, stretchesOf } from './chart-series.js';
 import { dashesOf } from './curve-dashes.js';
 import type { Tone } from '../../surface/span.js';
