@@ -18,7 +18,7 @@ import { screens } from '../screens/registry.js';
 import type { ScreenData, ScreenSource, ScreenTools } from '../screens/screen.js';
 import { SummaryTable } from '../screens/sweep/summary-table.js';
 import type { Command } from '../state/command.js';
-import type { FleetPort, RunFilesPort } from '../state/port.js';
+import type { FleetPort } from '../state/port.js';
 import type { SummaryPort } from '../state/summary-port.js';
 import type { ScreenKind, UiState } from '../state/ui-state.js';
 import type { Tone } from '../surface/span.js';
