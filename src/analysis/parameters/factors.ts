@@ -94,8 +94,7 @@ function isNumber(value: ParameterValue): value is number {
 
 /** Rising. */
 function differentNumbers(column: readonly ParameterValue[]): number[] {
-  const sorted = Float64Array.from(column.filter(isNumber)).sort();
-  return [...sorted].filter((value, index) => index === 0 || value !== sorted[index - 1]);
+  return [...new Set(Float64Array.from(column.filter(isNumber)).sort())];
 }
 
 /** At most `most` lists of neighbouring numbers, of as many different numbers each. */

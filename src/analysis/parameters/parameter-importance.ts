@@ -148,7 +148,7 @@ function objectiveOf(runs: readonly MeasuredRun[], scale: 'value' | 'rank'): Obj
   const size = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const small = values.map((value) => (size > 0 ? value / size : 0));
   // Sums depend on the order of what is added, if only in the last digit.
-  const rising = small.toSorted((a, b) => a - b);
+  const rising = Float64Array.from(small).sort();
   const mean = rising.reduce((sum, value) => sum + value, 0) / small.length;
   const deviation = Math.sqrt(rising.reduce((sum, value) => sum + (value - mean) ** 2, 0) / small.length);
   if (!(deviation > 1e-12)) return null;
