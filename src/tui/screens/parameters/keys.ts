@@ -73,6 +73,7 @@ export const parametersKeys: KeyTable = {
       short: inViews('baseline', 'best'),
     },
   ],
+  about: () => 'charts',
   refusal: ({ shown }) => `${shown} acts on the list of runs; Esc goes back to it.`,
 };
 

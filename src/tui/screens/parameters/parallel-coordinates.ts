@@ -1,6 +1,6 @@
 import { cleanText } from '../../../text/display-text.js';
 import { counted, narrowNumber } from '../../../text/numbers.js';
-import { BrailleCanvas, dashDotted, dashed, dotted, solid } from '../../widgets/chart/braille-canvas.js';
+import { BrailleCanvas, dotted, solid } from '../../widgets/chart/braille-canvas.js';
 import { flow } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/section.js';
 import { shortKey } from '../../widgets/short-key.js';
@@ -104,11 +104,11 @@ function namesLine(
 /** `most`: lines between two axes for each row of characters; more are too dense to be told apart. */
 type Pen = { readonly tone: Tone; readonly most: number };
 
-/** From the back to the front; told apart by their dashes as well. */
+/** From the back to the front; told apart by their dashes as well: bits of eight columns of dots, as `BrailleCanvas.dash` takes them. */
 const layers: readonly (Pen & { readonly dashes: number; readonly sign: string })[] = [
   { tone: 'faint', most: 2, dashes: dotted, sign: ':' },
-  { tone: 'bad', most: 2, dashes: dashDotted, sign: '╌' },
-  { tone: 'dim', most: 2, dashes: dashed, sign: '─' },
+  { tone: 'bad', most: 2, dashes: 0b01001111, sign: '╌' },
+  { tone: 'dim', most: 2, dashes: 0b00011111, sign: '─' },
   { tone: 'accent', most: 4, dashes: solid, sign: '━' },
 ];
 
