@@ -29,7 +29,7 @@ export type LeftOut = { readonly name: string; readonly reason: 'one value' | 't
 export type Factors = { readonly factors: readonly Factor[]; readonly leftOut: readonly LeftOut[] };
 
 /** More levels than this do not fit a bit each into a number; more numbers are taken together, more texts are not looked at. */
-export const MOST_LEVELS = 31;
+const MOST_LEVELS = 31;
 
 /**
  * The parameters that vary over the runs, in alphabetical order, whatever the order of the runs. A step per parameter.

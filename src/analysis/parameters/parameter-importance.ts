@@ -24,8 +24,6 @@ export type ImportanceQuestion = {
   readonly runs: readonly MeasuredRun[];
   /** Which end is best; null: nobody says. */
   readonly goal: 'minimize' | 'maximize' | null;
-  /** Parameters that stand for chance, beside those that are called `seed`. */
-  readonly seeds?: readonly string[];
   /** `rank`: of the objective only the order counts, so that a few runs that diverged do not make up all of its variance. */
   readonly scale?: 'value' | 'rank';
 };
@@ -86,7 +84,7 @@ export type CurvePoint = { readonly level: Level; readonly mean: number; readonl
 export type PairEffect = { readonly names: readonly [string, string]; readonly share: number };
 
 /** Below this nothing is said. */
-export const LEAST_RUNS = 8;
+const LEAST_RUNS = 8;
 /** Interactions are looked for among so many parameters. */
 const MOST_PAIRED = 8;
 /** Trees for up to 500 runs, and for more of them. */
@@ -110,7 +108,7 @@ const DEPTH = 14;
  */
 export function* importanceSteps(question: ImportanceQuestion, random: Random): Generator<number, Importance> {
   const measured = question.runs.filter(({ objective }) => objective !== null && Number.isFinite(objective));
-  const seeds = seedNames(measured, question.seeds ?? []);
+  const seeds = seedNames(measured);
   yield 0;
   const rows = measured.map(({ parameters }) => parameters);
   const { factors, leftOut } = yield* factorSteps(rows, seeds);

@@ -13,13 +13,10 @@ export type SeedNoise = {
 
 const seedName = /(^|[._/-])(seed|random_state)$/i;
 
-/** Parameters that stand for chance: those called so, and those that are said to be. */
-export function seedNames(
-  runs: readonly { readonly parameters: Parameters }[],
-  declared: readonly string[],
-): ReadonlySet<string> {
+/** Parameters that stand for chance: those called so. */
+export function seedNames(runs: readonly { readonly parameters: Parameters }[]): ReadonlySet<string> {
   const names = parameterNames(runs.map(({ parameters }) => parameters));
-  return new Set([...names].filter((name) => seedName.test(name) || declared.includes(name)));
+  return new Set([...names].filter((name) => seedName.test(name)));
 }
 
 /**

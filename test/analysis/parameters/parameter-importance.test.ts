@@ -260,15 +260,6 @@ describe('seeds', () => {
     expect(Math.abs(answer.noise!.share - 1 / 2.92)).toBeLessThan(0.12);
     expect(answer.explained).toBeLessThan(1 - answer.noise!.share + 0.1);
   });
-
-  it('may have another name, if that is said', () => {
-    const named = runs.map(({ parameters: { seed, ...rest }, objective }) => {
-      return { parameters: { ...rest, trial: seed! }, objective };
-    });
-    expect(measure(named).parameters).toHaveLength(3);
-    expect(measure(named, { seeds: ['trial'] }).parameters).toHaveLength(2);
-    expect(measure(named, { seeds: ['trial'] }).noise).toEqual(measure(runs).noise);
-  });
 });
 
 describe('where nothing can be said', () => {

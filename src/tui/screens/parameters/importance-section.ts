@@ -135,7 +135,7 @@ function shapeOf({ trend, best, curve }: ParameterEffect, columns: Columns): Lin
 const arrows: Record<Trend, string> = { up: '↑', down: '↓', mixed: '~', unordered: ' ' };
 
 /** A value, or the ends of a range of them. */
-export function levelText(level: Level): string {
+function levelText(level: Level): string {
   if (level.kind === 'range') return `${narrowNumber(level.low)}…${narrowNumber(level.high)}`;
   return level.value === undefined ? 'not set' : scalarText(level.value);
 }

@@ -55,7 +55,7 @@ export function* studySteps(question: StudyQuestion): Generator<number, Study> {
   const runs = someOf(question.runs);
   const measured = runs.map((run) => ({ parameters: run.parameters, objective: lastValue(run, metric) }));
   const importance = yield* importanceSteps({ runs: measured, goal, scale }, seededRandom(1));
-  const seeds = seedNames(runs, []);
+  const seeds = seedNames(runs);
   // Of all runs: a parameter that makes every run diverge has one value among those that did not.
   const { factors } = yield* factorSteps(
     runs.map(({ parameters }) => parameters),
