@@ -2,6 +2,7 @@ import { closeSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { FollowedFile, LONGEST_LINE } from '../../files/followed-file.js';
 import { openRegular } from '../../files/regular-file.js';
+import { FollowedSource } from './followed-source.js';
 import type { MetricFormat, RowPicker, RowSink, SourceReader, WrittenRow } from './format.js';
 import { RewrittenRows } from './rewritten-rows.js';
 
@@ -33,49 +34,31 @@ const NEWLINE = 10;
 const REWRITTEN_MS = 2000;
 
 /** Follows a file that has a row on each line. A line that is too long is left out, and counted. */
-class LineReader implements SourceReader {
-  readonly #file: FollowedFile;
-  readonly #name: string;
+class LineReader extends FollowedSource<FollowedFile> implements SourceReader {
   readonly #parser: () => LineParser;
   readonly #rewritten: RewrittenRows | null;
   /** Since when rows that were there are missing, ms. */
   #behindSince: number | null = null;
   #parse: LineParser;
-  #more = false;
   #skipped = 0;
 
   constructor(path: string, parser: () => LineParser, rewritten: RewrittenRows | null) {
-    this.#file = new FollowedFile(path);
-    this.#name = basename(path);
+    super(new FollowedFile(path));
     this.#parser = parser;
     this.#rewritten = rewritten;
     this.#parse = parser();
   }
 
-  get offset(): number {
-    return this.#file.offset;
-  }
-
-  get more(): boolean {
-    return this.#more;
-  }
-
-  get isHindered(): boolean {
-    return this.#file.obstacle !== null;
-  }
-
-  get obstacle(): string | null {
-    const { obstacle } = this.#file;
-    if (obstacle !== null) return `${this.#name} cannot be read: ${obstacle}`;
-    const skipped = this.#file.skipped + this.#skipped;
+  protected override get loss(): string | null {
+    const skipped = this.file.skipped + this.#skipped;
     if (skipped === 0) return null;
     const [lines, are, were] = skipped === 1 ? ['line', 'is', 'was'] : ['lines', 'are', 'were'];
-    return `${skipped} ${lines} of ${this.#name} ${are} longer than ${LONGEST_LINE >> 10} kB and ${were} left out`;
+    return `${skipped} ${lines} of ${basename(this.file.path)} ${are} longer than ${LONGEST_LINE >> 10} kB and ${were} left out`;
   }
 
   read(maxBytes: number, sink: RowSink): boolean {
-    const { restarted, bytes, more } = this.#file.read(maxBytes);
-    this.#more = more;
+    const { restarted, bytes, more } = this.file.read(maxBytes);
+    this.more = more;
     if (restarted) this.#restart(sink);
     const isKept = this.#takeLines(bytes, sink) && !this.#isCutShort();
     if (!isKept) this.#beginAgain(sink);
@@ -110,17 +93,17 @@ class LineReader implements SourceReader {
 
   /** Whether a file that was written anew has stayed shorter than it was. */
   #isCutShort(): boolean {
-    if (this.#rewritten?.isBehind !== true || this.#more) this.#behindSince = null;
+    if (this.#rewritten?.isBehind !== true || this.more) this.#behindSince = null;
     else this.#behindSince ??= Date.now();
     return this.#behindSince !== null && Date.now() - this.#behindSince > REWRITTEN_MS;
   }
 
   #beginAgain(sink: RowSink): void {
     this.#rewritten?.forget(sink);
-    this.#file.rewind();
+    this.file.rewind();
     this.#skipped = 0;
     this.#parse = this.#parser();
-    this.#more = true;
+    this.more = true;
   }
 }
 

@@ -1,7 +1,8 @@
 import { closeSync, readSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { FollowedBytes, type Taken } from '../../files/followed-bytes.js';
+import { FollowedBytes, type Taken, type Taker } from '../../files/followed-bytes.js';
 import { openRegular } from '../../files/regular-file.js';
+import { type Change, FollowedSource } from './followed-source.js';
 import { EventReader, isSound, RECORD_HEAD, recordLength, type ScalarTaker } from './event-record.js';
 import {
   isNot,
@@ -88,10 +89,9 @@ class EventFiles implements SourceReader {
 }
 
 /** Follows one file of events. */
-class EventFile {
-  readonly #file: FollowedBytes;
+class EventFile extends FollowedSource<FollowedBytes> {
   readonly #events = new EventReader();
-  #more = true;
+  override more = true;
   /** Bytes left of a record that is passed over. */
   #passing = 0;
   /** Where a wrong checksum was seen first, and when, ms. */
@@ -100,52 +100,30 @@ class EventFile {
   #isDead = false;
 
   constructor(path: string) {
-    this.#file = new FollowedBytes(path);
+    super(new FollowedBytes(path));
   }
 
   get path(): string {
-    return this.#file.path;
+    return this.file.path;
   }
 
-  get offset(): number {
-    return this.#file.offset;
-  }
-
-  get more(): boolean {
-    return this.#more;
-  }
-
-  get isHindered(): boolean {
-    return this.#file.obstacle !== null;
-  }
-
-  get obstacle(): string | null {
-    const { obstacle } = this.#file;
-    return obstacle === null ? this.#lost : `${basename(this.path)} cannot be read: ${obstacle}`;
+  protected override get loss(): string | null {
+    return this.#lost;
   }
 
   rewind(): void {
-    this.#file.rewind();
-    this.#more = true;
+    this.file.rewind();
+    this.more = true;
     this.#forget();
   }
 
-  read(maxBytes: number, sink: RowSink, part: number): 'restarted' | 'more' | 'nothing' {
+  read(maxBytes: number, sink: RowSink, part: number): Change {
     const row = new RowOfStep(sink, part);
-    let { offset } = this.#file;
-    let isReplaced = false;
-    const { more } = this.#file.read(maxBytes, (bytes, { isNew, idleMs }) => {
-      if (isNew) {
-        isReplaced = true;
-        return { done: 0, needs: 0 };
-      }
-      offset = this.#file.offset;
-      return this.#take(bytes, idleMs, row.point);
-    });
+    const take: Taker = (bytes, { isNew, idleMs }) =>
+      isNew ? { done: 0, needs: 0 } : this.#take(bytes, idleMs, row.point);
+    const change = this.follow((file) => file.read(maxBytes, take));
     row.end();
-    this.#more = more;
-    if (isReplaced) return 'restarted';
-    return this.#file.offset > offset ? 'more' : 'nothing';
+    return change;
   }
 
   #forget(): void {
@@ -179,11 +157,11 @@ class EventFile {
 
   /** Null: it has been waited for long enough. */
   #wait(at: number, idleMs: number, words: string): number | null {
-    const offset = this.#file.offset + at;
+    const offset = this.file.offset + at;
     if (this.#doubt?.offset !== offset) this.#doubt = { offset, since: Date.now() };
     const isDamaged = idleMs > DAMAGED_MS || Date.now() - this.#doubt.since > DAMAGED_MS;
     if (isDamaged) this.#lost = `${basename(this.path)} is damaged at byte ${offset}: ${words}`;
-    else this.#file.lookAgain();
+    else this.file.lookAgain();
     return isDamaged ? null : 0;
   }
 

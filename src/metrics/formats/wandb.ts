@@ -2,9 +2,10 @@ import { closeSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { parseJsonLine } from '../../contract/json-line.js';
-import { FollowedBytes, type Taken } from '../../files/followed-bytes.js';
+import { FollowedBytes, type Taken, type Taker } from '../../files/followed-bytes.js';
 import { openRegular } from '../../files/regular-file.js';
 import { Fields, wire } from '../binary/protobuf.js';
+import { FollowedSource } from './followed-source.js';
 import {
   isNot,
   type MetricFormat,
@@ -58,9 +59,7 @@ function pieceAt(bytes: Buffer, at: number, base: number): Piece {
   return isSound ? { is: 'piece', type, from: at + HEAD, to } : { is: 'wrong' };
 }
 
-class WandbFile implements SourceReader {
-  readonly #file: FollowedBytes;
-  #more = false;
+class WandbFile extends FollowedSource<FollowedBytes> implements SourceReader {
   /** Pieces of a record whose last one is still to come. */
   #pieces: Buffer[] = [];
   #length = 0;
@@ -68,34 +67,19 @@ class WandbFile implements SourceReader {
   #lost: string | null = null;
 
   constructor(path: string) {
-    this.#file = new FollowedBytes(path);
+    super(new FollowedBytes(path));
   }
 
-  get offset(): number {
-    return this.#file.offset;
-  }
-
-  get more(): boolean {
-    return this.#more;
-  }
-
-  get isHindered(): boolean {
-    return this.#file.obstacle !== null;
-  }
-
-  get obstacle(): string | null {
-    const { obstacle, path } = this.#file;
-    return obstacle === null ? this.#lost : `${basename(path)} cannot be read: ${obstacle}`;
+  protected override get loss(): string | null {
+    return this.#lost;
   }
 
   read(maxBytes: number, sink: RowSink): boolean {
-    const { offset } = this.#file;
-    const { restarted, more } = this.#file.read(maxBytes, (bytes, { isNew, idleMs }) => {
+    const take: Taker = (bytes, { isNew, idleMs }) => {
       if (isNew) this.#restart(sink);
       return this.#take(bytes, idleMs, sink);
-    });
-    this.#more = more;
-    return restarted || this.#file.offset > offset;
+    };
+    return this.follow((file) => file.read(maxBytes, take)) !== 'nothing';
   }
 
   #restart(sink: RowSink): void {
@@ -107,7 +91,7 @@ class WandbFile implements SourceReader {
   }
 
   #take(bytes: Buffer, idleMs: number, sink: RowSink): Taken {
-    const base = this.#file.offset;
+    const base = this.file.offset;
     if (base === 0 && bytes.length < FILE_HEAD) return { done: 0, needs: 0 };
     let at = base === 0 ? FILE_HEAD : 0;
     for (;;) {
@@ -130,10 +114,10 @@ class WandbFile implements SourceReader {
   #isStillWritten(offset: number, idleMs: number): boolean {
     if (this.#doubt?.offset !== offset) this.#doubt = { offset, since: Date.now() };
     if (idleMs <= DAMAGED_MS && Date.now() - this.#doubt.since <= DAMAGED_MS) {
-      this.#file.lookAgain();
+      this.file.lookAgain();
       return true;
     }
-    this.#lost = `${basename(this.#file.path)} is damaged at byte ${offset}: up to ${BLOCK >> 10} KB are left out`;
+    this.#lost = `${basename(this.file.path)} is damaged at byte ${offset}: up to ${BLOCK >> 10} KB are left out`;
     return false;
   }
 
