@@ -168,7 +168,7 @@ function statOf(path: string): Stats | null {
 
 const HEAD = 64 << 10;
 
-export function foundFile(path: string, name: string, place: string): FoundFile {
+function foundFile(path: string, name: string, place: string): FoundFile {
   return { path, name, place, head: () => headLines(path) };
 }
 

@@ -14,7 +14,7 @@ export type { StatedProgress } from './formats/format.js';
 export type { MetricRow } from './row-numbers.js';
 export { relativeTime, wallTime } from './filing.js';
 
-export type MetricListener = {
+type MetricListener = {
   /**
    * Each row as it is read, also one that replaces an earlier step, without what another source counts for. `isPast`: it was
    * there before (see `hasPast`). Null: to make one for nobody takes a third of the time.
@@ -24,7 +24,7 @@ export type MetricListener = {
   restart: () => void;
 };
 
-export type MetricsOptions = {
+type MetricsOptions = {
   listener?: MetricListener;
   /** How much of each series to keep; what a person looks at needs no more than the default. */
   keep?: Bounds;

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openOutlinedMetrics, type OutlinedMetrics } from '../../src/metrics/outlined-metrics.js';
+import { openOutlinedMetrics } from '../../src/metrics/outlined-metrics.js';
 import { openMetrics } from '../../src/metrics/run-metrics.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'outlined-metrics-'));
@@ -20,7 +20,7 @@ function runOf(rows: number, keyOfStep: string): string {
 }
 
 /** How many points were told of `v`, after each refresh that said there was something new. */
-function tellings(log: OutlinedMetrics): number[] {
+function tellings(log: ReturnType<typeof openOutlinedMetrics>): number[] {
   const told: number[] = [];
   while (log.more) if (log.refresh()) told.push(log.series('v').y.length);
   return told;

@@ -1,9 +1,9 @@
-import { closeSync, readSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { FollowedFile, LONGEST_LINE } from '../../files/followed-file.js';
-import { openRegular } from '../../files/regular-file.js';
 import { FollowedSource } from './followed-source.js';
-import type { MetricFormat, RowPicker, RowSink, SourceReader, WrittenRow } from './format.js';
+import type { MetricFormat, RowSink, SourceReader, WrittenRow } from './format.js';
+import { type PickAt, type Place, PlacesPicker } from './places-picker.js';
 import { RewrittenRows } from './rewritten-rows.js';
 
 /** One line, without its newline, as a row; null when it is none. Called with the lines of one file, the first of them first. */
@@ -25,7 +25,7 @@ export function lineFormat(
     ...rest,
     filing,
     open: ({ paths: [path] }) => new LineReader(path!, () => parser(path!), isRewritten ? new RewrittenRows() : null),
-    pickFrom: (path, places) => new LinePicker(path, places, parser(path)),
+    pickFrom: (path, places) => new PlacesPicker(path, places, pickLines(parser(path))),
   };
 }
 
@@ -112,64 +112,25 @@ const FIRST_LOOK = 4 << 10;
 /** A file of longer lines is read from its beginning only. */
 const WIDEST_LOOK = 256 << 10;
 
-/**
- * Lines taken at places spread evenly over the file as it was at first, the first and the last line among them, in the order
- * of the file.
- */
-class LinePicker implements RowPicker {
-  readonly #path: string;
-  readonly #places: number;
-  readonly #parse: LineParser;
-  #next = 0;
-  #size: number | null = null;
-  #look = FIRST_LOOK;
-  #buffer = Buffer.alloc(FIRST_LOOK);
-
-  /** @param places How many lines to take; at least two. */
-  constructor(path: string, places: number, parse: LineParser) {
-    this.#path = path;
-    this.#places = places;
-    this.#parse = parse;
-  }
-
-  get isComplete(): boolean {
-    return this.#next >= this.#places;
-  }
-
-  pick(count: number, take: (row: WrittenRow) => void): void {
-    const end = Math.min(this.#places, this.#next + count);
-    const opened = openRegular(this.#path);
-    if (opened.kind !== 'file') {
-      this.#next = this.#places;
-      return;
-    }
-    try {
-      this.#size ??= opened.stat.size;
-      for (; this.#next < end; this.#next++) {
-        const line = this.#lineAt(opened.descriptor, this.#size);
-        const row = line === null ? null : this.#parse(line);
-        if (row !== null) take(row);
-      }
-    } catch {
-      // The disk or the network failed a read: what there is will be drawn when all has been read.
-      this.#next = this.#places;
-    } finally {
-      closeSync(opened.descriptor);
-    }
-  }
-
-  #lineAt(descriptor: number, size: number): string | null {
-    const isLast = this.#next === this.#places - 1;
+/** A line at each place: the first of the file, those that begin behind the places, the last. */
+function pickLines(parse: LineParser): PickAt {
+  let look = FIRST_LOOK;
+  let buffer = Buffer.alloc(look);
+  const lineAt = (descriptor: number, { size, share }: Place): string | null => {
     for (;;) {
-      const room = Math.max(0, size - this.#look);
-      const from = isLast ? room : Math.floor((room * this.#next) / (this.#places - 1));
-      const length = readSync(descriptor, this.#buffer, 0, this.#look, from);
-      const line = wholeLine(this.#buffer.subarray(0, length), from === 0, isLast);
-      if (line !== null || this.#look >= WIDEST_LOOK || length < this.#look) return line;
-      this.#look *= 4;
-      this.#buffer = Buffer.alloc(this.#look);
+      const from = Math.floor(Math.max(0, size - look) * share);
+      const length = readSync(descriptor, buffer, 0, look, from);
+      const line = wholeLine(buffer.subarray(0, length), from === 0, share === 1);
+      if (line !== null || look >= WIDEST_LOOK || length < look) return line;
+      look *= 4;
+      buffer = Buffer.alloc(look);
     }
-  }
+  };
+  return (descriptor, place, take) => {
+    const line = lineAt(descriptor, place);
+    const row = line === null ? null : parse(line);
+    if (row !== null) take(row);
+  };
 }
 
 /** The first whole line of what was read, or the last; null when there is none. `begins`: a line begins at its start. */

@@ -1,17 +1,10 @@
-import { closeSync, readSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { FollowedBytes, type Taken, type Taker } from '../../files/followed-bytes.js';
-import { openRegular } from '../../files/regular-file.js';
 import { type Change, FollowedSource } from './followed-source.js';
 import { EventReader, isSound, RECORD_HEAD, recordLength, type ScalarTaker } from './event-record.js';
-import {
-  isNot,
-  type MetricFormat,
-  type RowPicker,
-  type RowSink,
-  type SourceFiles,
-  type SourceReader,
-} from './format.js';
+import { isNot, type MetricFormat, type RowSink, type SourceFiles, type SourceReader } from './format.js';
+import { type PickAt, PlacesPicker } from './places-picker.js';
 
 /** What TensorBoard reads: of torch, tensorboardX and TensorFlow 2. All files of a folder are one source. */
 export const tfevents: MetricFormat = {
@@ -23,7 +16,7 @@ export const tfevents: MetricFormat = {
       ? { is: 'yes', why: 'its name', source: dirname(path) }
       : isNot,
   open: (files) => new EventFiles(files),
-  pickFrom: (path, places) => new EventPicker(path, places),
+  pickFrom: (path, places) => new PlacesPicker(path, places, pickEvents()),
 };
 
 /** A longer record is passed over unread, bytes: it holds pictures or weights. */
@@ -202,43 +195,12 @@ const LOOK = 64 << 10;
 /** Points taken of each place. */
 const POINTS = 64;
 
-/** Points from places spread evenly over the file as it was at first, its end among them, in the order of the file. */
-class EventPicker implements RowPicker {
-  readonly #path: string;
-  readonly #places: number;
-  readonly #events = new EventReader();
-  readonly #buffer = Buffer.alloc(LOOK);
-  #next = 0;
-  #size: number | null = null;
-
-  constructor(path: string, places: number) {
-    this.#path = path;
-    this.#places = places;
-  }
-
-  get isComplete(): boolean {
-    return this.#next >= this.#places;
-  }
-
-  pick(count: number, take: Parameters<RowPicker['pick']>[1]): void {
-    const opened = openRegular(this.#path);
-    const end = opened.kind === 'file' ? Math.min(this.#places, this.#next + count) : 0;
-    if (opened.kind !== 'file') this.#next = this.#places;
-    else
-      try {
-        this.#size ??= opened.stat.size;
-        for (; this.#next < end; this.#next++) this.#pickAt(opened.descriptor, this.#size, take);
-      } catch {
-        // The disk or the network failed a read: what there is will be drawn when all has been read.
-        this.#next = this.#places;
-      } finally {
-        closeSync(opened.descriptor);
-      }
-  }
-
-  #pickAt(descriptor: number, size: number, take: Parameters<RowPicker['pick']>[1]): void {
-    const from = Math.floor((Math.max(0, size - LOOK) * this.#next) / (this.#places - 1));
-    const bytes = this.#buffer.subarray(0, readSync(descriptor, this.#buffer, 0, LOOK, from));
+function pickEvents(): PickAt {
+  const events = new EventReader();
+  const buffer = Buffer.alloc(LOOK);
+  return (descriptor, { size, share }, take) => {
+    const from = Math.floor(Math.max(0, size - LOOK) * share);
+    const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, LOOK, from));
     let left = POINTS;
     const point: ScalarTaker = (tag, value, step) => {
       if (left-- > 0) take({ step, [tag]: value });
@@ -246,10 +208,10 @@ class EventPicker implements RowPicker {
     for (let at = firstRecord(bytes); left > 0 && at + RECORD_HEAD <= bytes.length;) {
       const length = recordLength(bytes, at);
       if (length === null || at + length > bytes.length) return;
-      if (isSound(bytes, at, at + length)) this.#events.read(bytes, [at + RECORD_HEAD, at + length - 4], point);
+      if (isSound(bytes, at, at + length)) events.read(bytes, [at + RECORD_HEAD, at + length - 4], point);
       at += length;
     }
-  }
+  };
 }
 
 /** Where a record begins: the checksum of its length says so, and is wrong once in four billion times. */

@@ -1,19 +1,12 @@
-import { closeSync, readSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { parseJsonLine } from '../../contract/json-line.js';
 import { FollowedBytes, type Taken, type Taker } from '../../files/followed-bytes.js';
-import { openRegular } from '../../files/regular-file.js';
 import { Fields, wire } from '../binary/protobuf.js';
 import { FollowedSource } from './followed-source.js';
-import {
-  isNot,
-  type MetricFormat,
-  type RowPicker,
-  type RowSink,
-  type SourceReader,
-  type WrittenRow,
-} from './format.js';
+import { isNot, type MetricFormat, type RowSink, type SourceReader, type WrittenRow } from './format.js';
+import { type PickAt, PlacesPicker } from './places-picker.js';
 
 /**
  * What W&B writes on this machine, offline or not: `wandb/run-…/run-….wandb`. A log of LevelDB's kind in blocks of 32 KB, of
@@ -25,7 +18,7 @@ export const wandb: MetricFormat = {
   filing: 'rows',
   recognise: ({ name }) => (name.endsWith('.wandb') ? { is: 'yes', why: 'its name' } : isNot),
   open: ({ paths: [path] }) => new WandbFile(path!),
-  pickFrom: (path, places) => new WandbPicker(path, places),
+  pickFrom: (path, places) => new PlacesPicker(path, places, pickBlocks()),
 };
 
 const BLOCK = 32_768;
@@ -191,45 +184,13 @@ function special(value: unknown): unknown {
 /** Rows taken of each place. */
 const ROWS = 8;
 
-/** Rows from blocks spread evenly over the file as it was at first, its last ones among them, in the order of the file. */
-class WandbPicker implements RowPicker {
-  readonly #path: string;
-  readonly #places: number;
-  readonly #buffer = Buffer.alloc(2 * BLOCK);
-  #next = 0;
-  #size: number | null = null;
-
-  constructor(path: string, places: number) {
-    this.#path = path;
-    this.#places = places;
-  }
-
-  get isComplete(): boolean {
-    return this.#next >= this.#places;
-  }
-
-  pick(count: number, take: Parameters<RowPicker['pick']>[1]): void {
-    const opened = openRegular(this.#path);
-    if (opened.kind !== 'file') {
-      this.#next = this.#places;
-      return;
-    }
-    try {
-      this.#size ??= opened.stat.size;
-      const end = Math.min(this.#places, this.#next + count);
-      for (; this.#next < end; this.#next++) this.#pickAt(opened.descriptor, this.#size, take);
-    } catch {
-      // The disk or the network failed a read: what there is will be drawn when all has been read.
-      this.#next = this.#places;
-    } finally {
-      closeSync(opened.descriptor);
-    }
-  }
-
-  #pickAt(descriptor: number, size: number, take: Parameters<RowPicker['pick']>[1]): void {
+/** A place is two blocks. Records in several pieces are passed over. */
+function pickBlocks(): PickAt {
+  const buffer = Buffer.alloc(2 * BLOCK);
+  return (descriptor, { size, share }, take) => {
     const blocks = Math.ceil(size / BLOCK);
-    const base = BLOCK * Math.floor((Math.max(0, blocks - 2) * this.#next) / (this.#places - 1));
-    const bytes = this.#buffer.subarray(0, readSync(descriptor, this.#buffer, 0, 2 * BLOCK, base));
+    const base = BLOCK * Math.floor(Math.max(0, blocks - 2) * share);
+    const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, 2 * BLOCK, base));
     let left = ROWS;
     const row = (values: WrittenRow) => {
       if (left-- > 0) take(values);
@@ -240,5 +201,5 @@ class WandbPicker implements RowPicker {
       if (piece.is === 'piece' && piece.type === kind.full) takeRecord(bytes.subarray(piece.from, piece.to), { row });
       at = piece.to;
     }
-  }
+  };
 }
