@@ -36,6 +36,10 @@ export class FollowedFile {
     return this.#isForeign ? `it has a line longer than ${FOREIGN >> 20} MB` : this.#file.obstacle;
   }
 
+  get written(): FollowedBytes['written'] {
+    return this.#file.written;
+  }
+
   /** Where the next line begins, in bytes. */
   get offset(): number {
     return this.#file.offset;

@@ -47,6 +47,8 @@ const DEFAULT_BYTES = 8 << 20;
 const BYTES_BETWEEN_PAUSES = 1 << 18;
 /** Rows of a file that make it one of metrics: with fewer, what the run prints is still read. */
 const ROWS_OF_A_FILE = 2;
+/** Between looks for further files of a run whose files grow, ms. */
+const PAUSE_OF_LOOKS_MS = 500;
 
 /** The metrics of the run of this directory, in whatever format they are written. Nothing is read before `refresh`. */
 export function openMetrics(runDirectory: string, options: MetricsOptions = {}): RunMetrics {
@@ -67,6 +69,7 @@ export class RunMetrics {
   readonly #keep: Bounds;
   readonly #hasPatterns: boolean;
   readonly #tail: LogTail;
+  #lookedAt = 0;
   /** In order of precedence. */
   #sources: readonly Source[] = [];
   readonly #relative = new WeakMap<Line, { origin: number; line: Line }>();
@@ -128,7 +131,23 @@ export class RunMetrics {
 
   /** Takes in a part of what has been written since the last call. Where nothing was, that costs a look at each file and folder. */
   refresh(maxBytes = DEFAULT_BYTES): PartRead {
-    if (this.detection.look()) this.#takeUp(false);
+    const read = this.#readPart(maxBytes);
+    // While files grow that are known, others can wait a moment.
+    const isEnough = read.changed && Date.now() - this.#lookedAt < PAUSE_OF_LOOKS_MS;
+    if (read.more || isEnough || !this.#look()) return read;
+    const { changed, bytes, more } = this.#readPart(maxBytes - read.bytes);
+    return { changed: read.changed || changed, bytes: read.bytes + bytes, more };
+  }
+
+  /** True if there are other sources than before. */
+  #look(): boolean {
+    this.#lookedAt = Date.now();
+    const isNew = this.detection.look();
+    if (isNew) this.#takeUp(false);
+    return isNew;
+  }
+
+  #readPart(maxBytes: number): PartRead {
     let changed = false;
     let bytes = 0;
     // By place: a restart puts others in the places of those that have to be read again.
@@ -145,6 +164,7 @@ export class RunMetrics {
 
   /** Reads to the present end, at once, whatever it takes. */
   readNow(): this {
+    this.#look();
     do this.refresh();
     while (this.more);
     return this;
@@ -153,6 +173,7 @@ export class RunMetrics {
   /** Reads to the present end, in small parts where there is a pause to be made between them. */
   async readToEnd(pause?: Pause): Promise<this> {
     if (pause === undefined) return this.readNow();
+    this.#look();
     do {
       this.refresh(BYTES_BETWEEN_PAUSES);
       await pause();

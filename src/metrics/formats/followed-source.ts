@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
-import type { Look } from '../../files/followed-bytes.js';
+import type { FollowedBytes, Look } from '../../files/followed-bytes.js';
 import type { SourceReader } from './format.js';
 
 /** What follows a growing file, in bytes or in lines. */
-type Followed = { readonly path: string; readonly offset: number; readonly obstacle: string | null };
+type Followed = Readonly<Pick<FollowedBytes, 'path' | 'offset' | 'written' | 'obstacle'>>;
 
 /** What a read of the file amounted to. `restarted`: it is another file than before. */
 export type Change = 'restarted' | 'more' | 'nothing';
@@ -20,6 +20,10 @@ export abstract class FollowedSource<File extends Followed> implements Omit<Sour
 
   get offset(): number {
     return this.file.offset;
+  }
+
+  get written(): File['written'] {
+    return this.file.written;
   }
 
   get isHindered(): boolean {

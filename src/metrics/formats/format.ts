@@ -25,6 +25,8 @@ export type SourceReader = {
   readonly more: boolean;
   /** Whether the last `read` could not read it. */
   readonly isHindered: boolean;
+  /** When it was made, and last written as of the last `read`, Unix ms; null: nothing was there. */
+  readonly written: { readonly from: number; readonly to: number } | null;
   /** What of the source cannot be read, in words that name it; null: nothing. */
   readonly obstacle: string | null;
   /** Absent: a source of this format never says how far the run is. */

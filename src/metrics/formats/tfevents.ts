@@ -40,6 +40,12 @@ class EventFiles implements SourceReader {
     return this.#files.length < this.#source.paths.length || this.#files.some(({ more }) => more);
   }
 
+  get written(): SourceReader['written'] {
+    const times = this.#files.flatMap(({ written }) => written ?? []);
+    if (times.length === 0) return null;
+    return { from: Math.min(...times.map(({ from }) => from)), to: Math.max(...times.map(({ to }) => to)) };
+  }
+
   get isHindered(): boolean {
     return this.#files.some(({ isHindered }) => isHindered);
   }
