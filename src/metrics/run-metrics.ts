@@ -98,9 +98,7 @@ export class RunMetrics {
 
   /** The sources that count, in order of precedence. */
   get told(): readonly Source[] {
-    const log = this.#sources.at(-1);
-    const isTold = log === undefined || !isLog(log.found.format) || this.#hasPatterns || !this.#hasFile;
-    return isTold ? this.#sources : this.#sources.slice(0, -1);
+    return this.#sources.filter((source) => this.#counts(source));
   }
 
   /** Rows kept: those of replaced steps do not count. */
@@ -110,7 +108,7 @@ export class RunMetrics {
 
   /** Whether the last refresh stopped at its limit of bytes: call it again to catch up. */
   get more(): boolean {
-    return this.told.some(({ more }) => more);
+    return this.#sources.some((source) => source.more && this.#counts(source));
   }
 
   /** Whether what was there at the first look has not all been read yet; false without `hasPast`. */
@@ -151,9 +149,10 @@ export class RunMetrics {
     let changed = false;
     let bytes = 0;
     // By place: a restart puts others in the places of those that have to be read again.
-    for (let place = 0; place < this.told.length; place++) {
-      if (bytes > 0 && bytes >= maxBytes) return { changed, bytes, more: true };
+    for (let place = 0; place < this.#sources.length; place++) {
       const source = this.#sources[place]!;
+      if (!this.#counts(source)) continue;
+      if (bytes > 0 && bytes >= maxBytes) return { changed, bytes, more: true };
       const { offset } = source.reader;
       const wasTold = (): void => this.#tell(source);
       if (source.read(maxBytes - bytes, wasTold, () => this.#restart(source))) changed = true;
@@ -215,6 +214,11 @@ export class RunMetrics {
   /** A small picture of one metric, as `spark` gives it; empty for an unknown key. */
   spark(key: string): (number | null)[] {
     return spark(this.series(key).y);
+  }
+
+  /** What is printed does only while no file says more. */
+  #counts({ found }: Source): boolean {
+    return !isLog(found.format) || this.#hasPatterns || !this.#hasFile;
   }
 
   /** Whether some file has metrics. */
