@@ -1,7 +1,9 @@
-import type { Filing } from './filing.js';
+import type { Line } from './downsample.js';
+import { type Filing, relativeTime, sinceStart, wallTime } from './filing.js';
 import type { MetricFormat, RowPicker } from './formats/format.js';
 import { MetricTable } from './metric-table.js';
 import { PointTable } from './point-table.js';
+import { timeOf } from './row-time.js';
 
 /** A place of a file of points gives several of each metric. */
 const pointBounds = { older: 2048, exact: 1024 };
@@ -25,12 +27,20 @@ export class MetricOutline {
     return this.#table;
   }
 
+  /** As `RunMetrics.series`. */
+  series(key: string, xKey: string): Line {
+    if (xKey !== relativeTime) return this.#table.series(key, xKey);
+    return sinceStart(this.#table.series(key, wallTime), (this.#table.firstTime ?? NaN) / 1000);
+  }
+
   get isComplete(): boolean {
     return this.#rows.isComplete;
   }
 
   /** Takes so many further rows. */
   take(count: number): void {
-    this.#rows.pick(count, (row) => this.#table.take(row));
+    this.#rows.pick(count, (row, time = NaN) => {
+      this.#table.take(row, Number.isNaN(time) ? (timeOf(row) ?? NaN) : time);
+    });
   }
 }

@@ -1,6 +1,6 @@
 import { BoundedSeries, type Bounds } from './bounded-series.js';
 import type { Line } from './downsample.js';
-import { type Filing, inSeconds, noLine, wallTime } from './filing.js';
+import { type Clock, clockOfFile, type Filing, inSeconds, noLine, wallTime } from './filing.js';
 import type { WrittenRow } from './formats/format.js';
 import { LineCache } from './line-cache.js';
 import { rowOfStep, xOf } from './row-axis.js';
@@ -20,6 +20,7 @@ export class MetricTable implements Filing {
   readonly #steps: BoundedSeries;
   /** When rows were written, Unix ms, of as many as that is known of. */
   readonly #times: BoundedSeries;
+  #hasOwnTimes = false;
   #stepId: number | null = null;
   #stepCounts = false;
   #rows = 0;
@@ -45,11 +46,19 @@ export class MetricTable implements Filing {
     return this.#times.length === 0 ? null : this.#times.values[0]!;
   }
 
+  get clock(): Clock {
+    const { values, length } = this.#times;
+    if (length === 0) return null;
+    return this.#hasOwnTimes ? 'values' : clockOfFile(values[0]!, values[length - 1]!);
+  }
+
   take(row: WrittenRow, time = NaN): boolean {
     this.#numbers.read(row);
     if (this.#numbers.count === 0) return false;
     this.#takeRow();
-    if (!Number.isNaN(time)) this.#times.append(this.#rows - 1, time);
+    if (Number.isNaN(time)) return true;
+    this.#times.append(this.#rows - 1, time);
+    this.#hasOwnTimes = true;
     return true;
   }
 

@@ -1,6 +1,7 @@
 import { statRegular } from '../files/regular-file.js';
 import { describeSources, type MetricsReport } from './describe-sources.js';
 import type { Line } from './downsample.js';
+import { type Clock, noLine } from './filing.js';
 import { MetricOutline } from './metric-outline.js';
 import { openMetrics, type RunMetrics } from './run-metrics.js';
 
@@ -60,8 +61,13 @@ class OutlinedMetrics {
 
   /** One metric against another, as `Filing.series` gives it. Valid until the next refresh. */
   series(key: string, xKey = 'step'): Line {
-    const isOutlined = this.#tellsOutline && this.#outline!.table.has(key);
-    return (isOutlined ? this.#outline!.table : this.#metrics).series(key, xKey);
+    const outlined = this.#tellsOutline ? this.#outline!.series(key, xKey) : noLine;
+    return outlined.y.length > 0 ? outlined : this.#metrics.series(key, xKey);
+  }
+
+  /** Where it is known from when the values were written. */
+  get clock(): Clock {
+    return (this.#tellsOutline ? this.#outline!.table.clock : null) ?? this.#metrics.clock;
   }
 
   /** Where the metrics are, and why, as far as they have been read. */

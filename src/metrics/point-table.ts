@@ -1,6 +1,6 @@
 import { BoundedSeries, type Bounds, lowerBound } from './bounded-series.js';
 import type { Line } from './downsample.js';
-import { type Filing, inSeconds, noLine, wallTime } from './filing.js';
+import { type Clock, clockOfFile, type Filing, inSeconds, noLine, wallTime } from './filing.js';
 import type { WrittenRow } from './formats/format.js';
 import { LineCache } from './line-cache.js';
 import { rowOfStep, xOf } from './row-axis.js';
@@ -26,6 +26,7 @@ export class PointTable implements Filing {
   readonly #numbers = new RowNumbers();
   /** By key id. */
   readonly #metrics: Parts[] = [];
+  #hasOwnTimes = false;
   /** Key id of the metric that was written first. */
   #leader = -1;
   readonly #lines = new LineCache();
@@ -47,6 +48,13 @@ export class PointTable implements Filing {
     return times.length === 0 ? null : times.reduce((first, time) => Math.min(first, time));
   }
 
+  get clock(): Clock {
+    const timed = this.#all().filter(({ times }) => times.length > 0);
+    if (timed.length === 0 || this.#hasOwnTimes) return timed.length === 0 ? null : 'values';
+    const last = Math.max(...timed.map(({ times }) => times.values[times.length - 1]!));
+    return clockOfFile(this.firstTime!, last);
+  }
+
   take(row: WrittenRow, time = NaN, part = 0): boolean {
     this.#numbers.read(row);
     const { ids, values, count, keys } = this.#numbers;
@@ -59,7 +67,7 @@ export class PointTable implements Filing {
       append(((this.#metrics[id] ??= [])[part] ??= this.#newPoints()), step, values[index]!, time);
       taken = true;
     }
-    if (taken) this.#lines.forget();
+    if (taken) this.#changed(time);
     return taken;
   }
 
@@ -97,6 +105,11 @@ export class PointTable implements Filing {
       return [key, Number.isFinite(value) ? value : null] as const;
     });
     return Object.fromEntries(known);
+  }
+
+  #changed(time: number): void {
+    this.#hasOwnTimes ||= !Number.isNaN(time);
+    this.#lines.forget();
   }
 
   #newPoints(): Points {

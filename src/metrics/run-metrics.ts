@@ -2,7 +2,7 @@ import { type Bounds, defaultBounds } from './bounded-series.js';
 import { type DeclaredPlaces, declaredPlaces } from './declared-places.js';
 import { Detection } from './detection.js';
 import { type Line, spark } from './downsample.js';
-import { noLine, relativeTime, wallTime } from './filing.js';
+import { type Clock, noLine, relativeTime, sinceStart, wallTime } from './filing.js';
 import type { MetricFormat, StatedProgress } from './formats/format.js';
 import { isLog } from './formats/log/log.js';
 import { LogTail } from './formats/log/log-tail.js';
@@ -72,7 +72,6 @@ export class RunMetrics {
   #lookedAt = 0;
   /** In order of precedence. */
   #sources: readonly Source[] = [];
-  readonly #relative = new WeakMap<Line, { origin: number; line: Line }>();
 
   /** Use `openMetrics`. */
   constructor(directory: string, { listener, keep, hasPast, formats, places }: MetricsOptions) {
@@ -119,6 +118,12 @@ export class RunMetrics {
   /** What cannot be read, in words; null: nothing. */
   get obstacle(): string | null {
     return this.told.map(({ reader }) => reader.obstacle).find((words) => words !== null) ?? null;
+  }
+
+  /** Where it is known from when the values were written. */
+  get clock(): Clock {
+    const clocks = this.told.map(({ table }) => table.clock);
+    return clocks.find((clock) => clock === 'values') ?? clocks.find((clock) => clock !== null) ?? null;
   }
 
   /** How far the run says that it is in what it prints (a progress bar); null: it does not. Looks at most once a second. */
@@ -191,7 +196,12 @@ export class RunMetrics {
   series(key: string, xKey = 'step'): Line {
     const table = this.sourceOf(key)?.table;
     if (table === undefined) return noLine;
-    return xKey === relativeTime ? this.#sinceStart(table.series(key, wallTime)) : table.series(key, xKey);
+    if (xKey !== relativeTime) return table.series(key, xKey);
+    const origin = this.told.reduce(
+      (first, { table: { firstTime } }) => Math.min(first, firstTime ?? Infinity),
+      Infinity,
+    );
+    return sinceStart(table.series(key, wallTime), origin / 1000);
   }
 
   /** The source that counts for a metric; undefined: none has it. */
@@ -254,16 +264,5 @@ export class RunMetrics {
     if (this.#listener !== null && this.#listener.row !== null)
       this.#sources = this.#sources.map((other) => (other === source ? source : other.reopened()));
     this.#listener?.restart();
-  }
-
-  #sinceStart(line: Line): Line {
-    const origin =
-      this.told.reduce((first, { table }) => Math.min(first, table.firstTime ?? Infinity), Infinity) / 1000;
-    const known = this.#relative.get(line);
-    if (known?.origin === origin) return known.line;
-    // A new object a frame would be a new picture a frame.
-    const relative = { x: line.x.map((time) => time - origin), y: line.y };
-    this.#relative.set(line, { origin, line: relative });
-    return relative;
   }
 }

@@ -36,8 +36,8 @@ export type SourceReader = {
 /** Rows of a long source picked from all over it, the first and the last among them. */
 export type RowPicker = {
   readonly isComplete: boolean;
-  /** Picks so many further rows. A source that cannot be read has none. */
-  pick: (count: number, take: (row: WrittenRow) => void) => void;
+  /** Picks so many further rows; `take` is told `time` as a `RowSink` is. A source that cannot be read has none. */
+  pick: (count: number, take: (row: WrittenRow, time?: number) => void) => void;
 };
 
 /** A file that may hold metrics. `name` is its last part, `place` its path as a person would say it. */

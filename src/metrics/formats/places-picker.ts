@@ -1,12 +1,14 @@
 import { closeSync } from 'node:fs';
 import { openRegular } from '../../files/regular-file.js';
-import type { RowPicker, WrittenRow } from './format.js';
+import type { RowPicker } from './format.js';
 
 /** A place of a file of `size` bytes. `share`: 0 is its first row, 1 its last. */
 export type Place = { readonly size: number; readonly share: number };
 
+type PickTaker = Parameters<RowPicker['pick']>[1];
+
 /** Takes the rows at one place of an open file. */
-export type PickAt = (descriptor: number, place: Place, take: (row: WrittenRow) => void) => void;
+export type PickAt = (descriptor: number, place: Place, take: PickTaker) => void;
 
 /** Rows from places spread evenly over a file as it was at first, its end among them, in the order of the file. */
 export class PlacesPicker implements RowPicker {
@@ -27,7 +29,7 @@ export class PlacesPicker implements RowPicker {
     return this.#next >= this.#places;
   }
 
-  pick(count: number, take: (row: WrittenRow) => void): void {
+  pick(count: number, take: PickTaker): void {
     const opened = openRegular(this.#path);
     if (opened.kind !== 'file') {
       this.#giveUp();

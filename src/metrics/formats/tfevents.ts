@@ -208,8 +208,8 @@ function pickEvents(): PickAt {
     const from = Math.floor(Math.max(0, size - LOOK) * share);
     const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, LOOK, from));
     let left = POINTS;
-    const point: ScalarTaker = (tag, value, step) => {
-      if (left-- > 0) take({ step, [tag]: value });
+    const point: ScalarTaker = (tag, value, step, time) => {
+      if (left-- > 0) take({ step, [tag]: value }, time);
     };
     for (let at = firstRecord(bytes); left > 0 && at + RECORD_HEAD <= bytes.length;) {
       const length = recordLength(bytes, at);

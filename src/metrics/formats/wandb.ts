@@ -192,8 +192,8 @@ function pickBlocks(): PickAt {
     const base = BLOCK * Math.floor(Math.max(0, blocks - 2) * share);
     const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, 2 * BLOCK, base));
     let left = ROWS;
-    const row = (values: WrittenRow) => {
-      if (left-- > 0) take(values);
+    const row = (values: WrittenRow, time?: number) => {
+      if (left-- > 0) take(values, time);
     };
     for (let at = base === 0 ? FILE_HEAD : 0; left > 0;) {
       const piece = pieceAt(bytes, at, base);
