@@ -17,8 +17,12 @@ export type ReadPlan = { readonly text: string; readonly plan: Plan; readonly pl
  *
  * @throws {UserError} When the file cannot be read, or does not say what a sweep file says.
  */
-export function readPlan(path: string, { runs, set, sweep }: LaunchOptions): ReadPlan {
-  const text = readSweepText(path);
+export function readPlan(path: string, options: LaunchOptions): ReadPlan {
+  return planOfText(readSweepText(path), path, options);
+}
+
+/** The same of a text that is not in its file yet. */
+export function planOfText(text: string, path: string, { runs, set, sweep }: LaunchOptions): ReadPlan {
   const plan = expandSweep(parseSweepFile(text, path), {
     runsDirectory: runsDirectory(runs),
     cwd: process.cwd(),

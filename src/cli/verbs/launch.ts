@@ -17,9 +17,13 @@ import { prepareWindow, watch } from '../watch.js';
 
 /** `memrl-tui FILE`: starts what of a sweep is not done yet, and shows it. Gives the exit code. */
 export async function launch(file: string, options: LaunchOptions): Promise<number> {
+  return launchPlan(readPlan(file, options), file, options);
+}
+
+/** The same for a plan that was read. @param file Where its text is from. */
+export async function launchPlan(read: ReadPlan, file: string, options: LaunchOptions): Promise<number> {
   // Refused at once, also where there is nothing left to do.
   requestedSlots(options);
-  const read = readPlan(file, options);
   const warning = originWarning(read, file, options);
   if (options.dryRun === true) return showPlan(withNote(read, warning), options);
   if (options.json === true) {

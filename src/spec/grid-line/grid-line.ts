@@ -3,6 +3,7 @@ import { UserError } from '../../base/user-error.js';
 import { macroNames } from '../expand/macros.js';
 import { parameterName } from '../file/parameter-schema.js';
 import { shellQuote } from '../../text/shell-words.js';
+import { type ArgumentStyle, argumentStyles } from './argument-style.js';
 import { gridValue } from './grid-value.js';
 import type { GridValue } from './value-range.js';
 import { ValueMistake } from './value-syntax.js';
@@ -16,18 +17,6 @@ export type GridLine = {
   /** Runs at most; where values are drawn, there has to be such a number. */
   readonly runCap: number | null;
 };
-
-/** How parameters reach the program, and the macro that says so in a sweep file. */
-export const argumentStyles = {
-  equals: '${args}',
-  space: '${args_no_equals}',
-  flags: '${args_no_boolean_flags}',
-  hydra: '${args_no_hyphens}',
-  'hydra-append': '${args_append_hydra}',
-  'hydra-override': '${args_override_hydra}',
-  json: '${args_json}',
-} as const;
-export type ArgumentStyle = keyof typeof argumentStyles;
 
 /** Group of the runs whose points are drawn. */
 const drawnGroup = 'random';

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ParameterValue, Scalar } from '../../../src/base/scalar.js';
 import { UserError } from '../../../src/base/user-error.js';
-import { type ArgumentStyle, gridSweepText, readAssignments } from '../../../src/spec/grid-line/grid-line.js';
+import type { ArgumentStyle } from '../../../src/spec/grid-line/argument-style.js';
+import { gridSweepText, readAssignments } from '../../../src/spec/grid-line/grid-line.js';
 import { planOf, refusal } from '../sweeps.js';
 
 const train = ['python', 'train.py'];
