@@ -1,12 +1,18 @@
 import { rowOf, type RunVerb, runVerbNames, runVerbs } from '../protocol/run-verbs.js';
 import { duration, oneOf, wholeNumber } from './options.js';
-import { headings, type Verb } from './verb.js';
+import { headings, type Verb, type VerbOption } from './verb.js';
 import { argumentStyles } from '../spec/grid-line/argument-style.js';
 import { actOptions, ascii, gpus, json, launchOptions, perGpu, plain, runs } from './verb-options.js';
 
 const formats = ['csv', 'json', 'jsonl'] as const;
 const metrics = ['last', 'all'] as const;
 const styles = Object.keys(argumentStyles) as (keyof typeof argumentStyles)[];
+
+const sweepName: VerbOption = {
+  flags: '--name <name>',
+  about: 'of the sweep, written to sweeps/NAME.yaml (default: that of the script)',
+};
+const printOnly: VerbOption = { flags: '--print', about: 'print the sweep file; launch nothing, write nothing' };
 
 /** Every verb with its options, once, in the order of `--help`. Each loads what it needs when it is called. */
 export const verbs: readonly Verb[] = [
@@ -17,8 +23,8 @@ export const verbs: readonly Verb[] = [
     heading: 'Launch',
     about: 'write the sweep file of a line such as `seed=0..4 lr=1e-4,3e-4 -- python train.py`, and launch it',
     options: [
-      { flags: '--name <name>', about: 'of the sweep, written to sweeps/NAME.yaml (default: that of the script)' },
-      { flags: '--print', about: 'print the sweep file; start nothing, write nothing' },
+      sweepName,
+      printOnly,
       {
         flags: '--args <style>',
         about:
@@ -34,6 +40,24 @@ export const verbs: readonly Verb[] = [
       ...launchOptions,
     ],
     run: async (words, given, command) => (await import('./verbs/grid.js')).grid(words, given, command),
+  },
+  {
+    name: 'init',
+    takes: '[script] [arguments...]',
+    takesCommand: true,
+    heading: 'Launch',
+    about: 'write a sweep file for a program, from its --help text, with comments that say what to fill in',
+    options: [
+      sweepName,
+      printOnly,
+      { flags: '--trial', about: 'also run it once, in an empty folder, to see which metrics it writes, and where' },
+      {
+        flags: '--trial-time <time>',
+        about: 'limit of the trial run: 90s, 10m (default: 60s)',
+        read: duration('--trial-time'),
+      },
+    ],
+    run: async (words, given, command) => (await import('./verbs/init.js')).init(words, given, command),
   },
   {
     name: 'attach',

@@ -1,19 +1,16 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Name } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
 import { textOrNull } from '../../files/regular-file.js';
 import type { ArgumentStyle } from '../../spec/grid-line/argument-style.js';
 import { gridSweepText } from '../../spec/grid-line/grid-line.js';
+import { sweepFolder, sweepNameOf, sweepPath } from '../new-sweep-file.js';
 import { type LaunchOptions, requestedSlots } from '../options.js';
 import { planOfText, type ReadPlan } from '../read-plan.js';
 import { print } from '../terminal.js';
 import { launchPlan } from './launch.js';
 
 type GridOptions = LaunchOptions & { name?: string; print?: boolean; args?: ArgumentStyle; runCap?: number };
-
-/** Folder of the sweep files that are written, from where the person is. */
-const folder = 'sweeps';
 
 /**
  * `memrl-tui grid seed=0..4 lr=1e-4,3e-4 -- python train.py`: writes the sweep file that the line stands for, and launches
@@ -26,7 +23,7 @@ export async function grid(
 ): Promise<number> {
   requestedSlots(options);
   const text = gridSweepText({ assignments, command, style: style ?? 'equals', runCap: runCap ?? null });
-  const path = join(folder, `${nameOf(name, command)}.yaml`);
+  const path = sweepPath(name, sweepNameOf(command));
   const read = planOfText(text, path, options);
   if (prints === true) {
     print(text.trimEnd().split('\n'));
@@ -37,25 +34,6 @@ export async function grid(
   if (other !== null) throw other;
   write(path, text);
   return launchPlan(read, path, options);
-}
-
-/** What was asked for, or the name of the script. */
-function nameOf(asked: string | undefined, command: readonly string[]): string {
-  const name = asked ?? sweepNameOf(command);
-  const read = Name.safeParse(name);
-  if (read.success) return read.data;
-  const problem = `${JSON.stringify(name)} cannot be the name of a sweep: ${read.error.issues[0]?.message ?? 'it is none'}.`;
-  throw new UserError(problem, 'Name it with `--name lr-search`.');
-}
-
-/** `train` for `python -u train.py --fast` and `python -m lab.train`, else the program. */
-export function sweepNameOf(command: readonly string[]): string {
-  const script = command.find((word, index) => index > 0 && /\.(py|sh|R|jl|m?js|ts|rb|pl|ipynb)$/.test(word));
-  const module = command[command.indexOf('-m') + 1];
-  const word = script ?? (command.includes('-m') ? module?.split('.').at(-1) : undefined) ?? command[0] ?? '';
-  const stem = word.replace(/^.*\//, '').replace(/(?<=.)\.\w+$/, '');
-  const safe = stem.replace(/[^A-Za-z0-9._=+,@-]+/g, '-').replace(/^[^A-Za-z0-9_]+/, '');
-  return safe.slice(0, 100) || 'grid';
 }
 
 /** Bytes: more than a sweep file may have. */
@@ -71,9 +49,9 @@ function otherFileAt(path: string, text: string): UserError | null {
 }
 
 function freeName(path: string): string {
-  const stem = path.slice(folder.length + 1, -'.yaml'.length);
+  const stem = path.slice(sweepFolder.length + 1, -'.yaml'.length);
   for (let number = 2; ; number += 1) {
-    if (!existsSync(join(folder, `${stem}-${number}.yaml`))) return `${stem}-${number}`;
+    if (!existsSync(join(sweepFolder, `${stem}-${number}.yaml`))) return `${stem}-${number}`;
   }
 }
 
