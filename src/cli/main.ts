@@ -1,29 +1,33 @@
 /** The program `memrl-tui`: reads the command line, calls one verb, prints errors, sets the exit code. */
 import { Command, CommanderError } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
+import { UserError } from '../base/user-error.js';
 import { preferencesPath } from '../files/preferences.js';
 import type { LaunchOptions } from './options.js';
 import { reportError } from './report-error.js';
 import { onOutputLost, print, remark } from './terminal.js';
-import { addOptions, addVerb, takenBy } from './verb.js';
+import { addOptions, addVerb, parted, takenBy } from './verb.js';
 import { launchOptions } from './verb-options.js';
 import { verbs } from './verb-table.js';
 
 const program = new Command('memrl-tui')
   .description('Turns a sweep file into training runs, keeps them alive, and shows them.')
   .version(packageJson.version)
-  .usage('FILE [options]\n       memrl-tui VERB …')
+  .usage('FILE [options]\n       memrl-tui TABLE [options] -- COMMAND…\n       memrl-tui VERB …')
   .enablePositionalOptions()
   .exitOverride()
   // What it says may quote what was typed.
   .configureOutput({ writeOut: (text) => print([withoutEnd(text)]), writeErr: (text) => remark(withoutEnd(text)) })
   .configureHelp({ helpWidth: 100, subcommandTerm: (verb) => `${verb.name()} ${takenBy(verb)}` })
   .optionsGroup('Launch:')
-  .argument('[file]', 'sweep file (YAML), or a text file with one command on each line')
-  .action(async (file: string | undefined, options: LaunchOptions) => {
+  .argument('[file]', 'sweep file (YAML), a table (CSV, JSON lines), or a text file with one command on each line')
+  .argument('[command...]', 'behind `--`: what is run with the rows of a table')
+  .action(async (file: string | undefined, _command: string[], options: LaunchOptions) => {
     if (file === undefined) return program.help();
+    const { words, behind } = parted(program.args, process.argv);
+    if (words.length !== 1) throw tooManyFiles(words);
     const { launch } = await import('./verbs/launch.js');
-    process.exitCode = await launch(file, options);
+    process.exitCode = await launch(file, options, behind);
   });
 program.addHelpText('after', () => `\nYour theme, keys and views are kept in ${preferencesPath(process.env)}`);
 addOptions(program, launchOptions);
@@ -46,6 +50,13 @@ try {
   // Commander has already said what is wrong, and suggested the nearest option.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
   else process.exitCode = told(error);
+}
+
+function tooManyFiles(words: readonly string[]): UserError {
+  return new UserError(
+    `Only one sweep file can be launched at a time; these are ${words.length} arguments: ${words.join(' ')}.`,
+    'Launch them one after the other. A command stands behind `--`.',
+  );
 }
 
 /** Says what went wrong. Gives the exit code. */

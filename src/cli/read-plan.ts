@@ -3,6 +3,7 @@ import { readRunFacts } from '../files/completion-facts.js';
 import { readRegular } from '../files/regular-file.js';
 import { expandSweep } from '../spec/expand/expand-sweep.js';
 import { parseSweepFile } from '../spec/file/parse-sweep-file.js';
+import { isTable, tableSweepText } from '../spec/file/table-file.js';
 import type { Plan } from '../spec/planned-run.js';
 import { completionOf } from '../spec/policy/completion.js';
 import { doneTest } from '../spec/policy/done-rule.js';
@@ -10,15 +11,35 @@ import { type LaunchOptions, runsDirectory } from './options.js';
 import type { Planned } from './plan/plan-json.js';
 
 /** A sweep file as it would run here and now. */
-export type ReadPlan = { readonly text: string; readonly plan: Plan; readonly planned: readonly Planned[] };
+export type ReadPlan = {
+  readonly text: string;
+  readonly plan: Plan;
+  readonly planned: readonly Planned[];
+  /** The text was made of a table, and stands in no file of the person's. */
+  readonly fromTable?: true;
+};
 
 /**
  * Reads a sweep file, expands it, and looks up what is left to do of each run. Changes nothing.
  *
+ * @param command What stands behind `--`, which tables alone have a use for.
  * @throws {UserError} When the file cannot be read, or does not say what a sweep file says.
  */
-export function readPlan(path: string, { runs, set, sweep }: LaunchOptions): ReadPlan {
+export function readPlan(path: string, options: LaunchOptions, command: readonly string[] = []): ReadPlan {
   const text = readSweepText(path);
+  if (isTable(path, text)) {
+    const sweep = tableSweepText(text, path, command);
+    return { ...planOfText(sweep, path.replace(/\.\w+$/, '.yaml'), options), fromTable: true };
+  }
+  if (command.length === 0) return planOfText(text, path, options);
+  throw new UserError(
+    `${path} says itself what is run, so nothing can be done with the command behind \`--\`.`,
+    'Leave the command out. Tables take one: `memrl-tui table.csv -- python train.py`.',
+  );
+}
+
+/** The same of a text that is not in its file yet. */
+export function planOfText(text: string, path: string, { runs, set, sweep }: LaunchOptions): ReadPlan {
   const plan = expandSweep(parseSweepFile(text, path), {
     runsDirectory: runsDirectory(runs),
     cwd: process.cwd(),

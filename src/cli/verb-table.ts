@@ -1,13 +1,64 @@
 import { rowOf, type RunVerb, runVerbNames, runVerbs } from '../protocol/run-verbs.js';
 import { duration, oneOf, wholeNumber } from './options.js';
-import { headings, type Verb } from './verb.js';
-import { actOptions, ascii, gpus, json, perGpu, plain, runs } from './verb-options.js';
+import { headings, type Verb, type VerbOption } from './verb.js';
+import { argumentStyles } from '../spec/grid-line/argument-style.js';
+import { actOptions, ascii, gpus, json, launchOptions, perGpu, plain, runs } from './verb-options.js';
 
 const formats = ['csv', 'json', 'jsonl'] as const;
 const metrics = ['last', 'all'] as const;
+const styles = Object.keys(argumentStyles) as (keyof typeof argumentStyles)[];
+
+const sweepName: VerbOption = {
+  flags: '--name <name>',
+  about: 'of the sweep, written to sweeps/NAME.yaml (default: that of the script)',
+};
+const printOnly: VerbOption = { flags: '--print', about: 'print the sweep file; launch nothing, write nothing' };
 
 /** Every verb with its options, once, in the order of `--help`. Each loads what it needs when it is called. */
 export const verbs: readonly Verb[] = [
+  {
+    name: 'grid',
+    takes: '[name=value...]',
+    takesCommand: true,
+    heading: 'Launch',
+    about: 'write the sweep file of a line such as `seed=0..4 lr=1e-4,3e-4 -- python train.py`, and launch it',
+    options: [
+      sweepName,
+      printOnly,
+      {
+        flags: '--args <style>',
+        about:
+          'how parameters are passed: equals (--k=v, default), space (--k v), flags (--k=v, true as --k), hydra (k=v), hydra-append (+k=v), hydra-override (++k=v), json',
+        read: oneOf('--args', styles),
+        words: styles,
+      },
+      {
+        flags: '--run-cap <n>',
+        about: 'runs at most; needed where values are drawn at random',
+        read: wholeNumber('--run-cap', 1),
+      },
+      ...launchOptions,
+    ],
+    run: async (words, given, command) => (await import('./verbs/grid.js')).grid(words, given, command),
+  },
+  {
+    name: 'init',
+    takes: '[script] [arguments...]',
+    takesCommand: true,
+    heading: 'Launch',
+    about: 'write a sweep file for a program, from its --help text, with comments that say what to fill in',
+    options: [
+      sweepName,
+      printOnly,
+      { flags: '--trial', about: 'also run it once, in an empty folder, to see which metrics it writes, and where' },
+      {
+        flags: '--trial-time <time>',
+        about: 'limit of the trial run: 90s, 10m (default: 60s)',
+        read: duration('--trial-time'),
+      },
+    ],
+    run: async (words, given, command) => (await import('./verbs/init.js')).init(words, given, command),
+  },
   {
     name: 'attach',
     takes: '[sweep]',
@@ -153,14 +204,17 @@ export function verbTableMarkdown(): string {
   return ['| command | does |', '| --- | --- |', ...rows].join('\n');
 }
 
-function row({ name, takes, about, options: own }: Verb): string {
+function row({ name, takes, takesCommand, about, options }: Verb): string {
+  const launches = launchOptions.every((option) => options.includes(option));
+  const own = launches ? options.filter((option) => !launchOptions.includes(option)) : options;
   const words = takes
     .toUpperCase()
     .replace(/<([^>]*)>/g, '$1')
     .replaceAll('...', '…');
   const flags = own.filter(({ flags }) => !flags.startsWith('--runs')).map(({ flags }) => `\`${flags}\``);
-  const usage = `\`memrl-tui ${name}${words === '' ? '' : ` ${words}`}\``;
-  return `| ${usage} | ${about}${flags.length === 0 ? '' : ` (${flags.join(', ')})`} |`;
+  const usage = `\`memrl-tui ${name}${words === '' ? '' : ` ${words}`}${takesCommand ? ' -- COMMAND…' : ''}\``;
+  const taken = [...flags, ...(launches ? ['and all options of a launch'] : [])];
+  return `| ${usage} | ${about}${taken.length === 0 ? '' : ` (${taken.join(', ')})`} |`;
 }
 
 /** A row of the table of run verbs as a word of the command line. */

@@ -19,21 +19,40 @@ export type Verb = {
   readonly name: string;
   /** Its arguments in commander's notation: `<sweep>`, `[query...]`; empty: none. */
   readonly takes: string;
+  /** Whether a command follows behind `--`. */
+  readonly takesCommand?: true;
   readonly heading: Heading;
   readonly about: string;
   readonly options: readonly VerbOption[];
   /** Loads what it needs and does it; gives the exit code. */
-  readonly run: (words: readonly string[], options: never) => Promise<number>;
+  readonly run: (words: readonly string[], options: never, command: readonly string[]) => Promise<number>;
 };
 
+/** How a command is shown that follows the other arguments. */
+const commandUsage = '-- <command...>';
+
 /** Adds a verb to the program. Its result is the exit code of the process. */
-export function addVerb(program: Command, { name, takes, heading, about, options, run }: Verb): void {
+export function addVerb(program: Command, { name, takes, takesCommand, heading, about, options, run }: Verb): void {
   const command = program.command(takes === '' ? name : `${name} ${takes}`);
+  if (takesCommand) command.usage(`[options] ${takes} ${commandUsage}`);
   addOptions(command.description(about).helpGroup(`${heading}:`), options);
   if (takes.includes('query')) command.addHelpText('after', queryHelp);
   command.action(async () => {
-    process.exitCode = await run(command.args, command.opts<never>());
+    const { words, behind } = parted(command.args, takesCommand === true ? process.argv : []);
+    process.exitCode = await run(words, command.opts<never>(), behind);
   });
+}
+
+/**
+ * Arguments before and behind `--`, which are one list for commander.
+ *
+ * @param typed The whole command line.
+ */
+export function parted(args: readonly string[], typed: readonly string[]): { words: string[]; behind: string[] } {
+  const dashes = typed.indexOf('--');
+  const count = dashes < 0 ? 0 : typed.length - dashes - 1;
+  const words = args.slice(0, args.length - count);
+  return { words, behind: args.slice(words.length) };
 }
 
 export function addOptions(command: Command, options: readonly VerbOption[]): void {

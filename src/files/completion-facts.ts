@@ -8,8 +8,11 @@ import { FollowedFile } from './followed-file.js';
 import { obstacleOf, openRegular, readRegular } from './regular-file.js';
 import { readRunRecord, recordObstacle } from './run-record-file.js';
 
-/** When a run counts as done: exit code 0, or a row of a JSON-lines file in its directory. */
-type DoneEvidence = { exit: 0 } | { file: string; where: string };
+/**
+ * When a run counts as done: exit code 0, a file in its directory (`where` given: with a certain row of JSON), or a line of
+ * its output that a regular expression matches.
+ */
+type DoneEvidence = { exit: 0 } | { file: string; where?: string | undefined } | { output: string };
 
 /** Of the files that a shim writes, bytes. */
 const LARGEST_NOTE = 64 << 10;
@@ -33,10 +36,12 @@ export class FactsReading {
   readonly #facts: RunFacts;
 
   constructor(directory: string, done: DoneEvidence, isDone?: (row: Row) => boolean) {
-    this.#facts = pastOf(directory);
-    this.#file = 'file' in done ? done.file : '';
-    const hasRows = 'file' in done && this.#facts !== unknownRun;
-    this.#search = hasRows ? new DoneSearch(join(directory, done.file), isDone ?? null) : null;
+    const past = pastOf(directory);
+    const isNew = past === unknownRun;
+    this.#file = 'file' in done ? done.file : runFiles.log;
+    this.#facts = !isNew && isOnlyFile(done) ? { ...past, doneRows: fileAsRows(join(directory, done.file)) } : past;
+    const rowOf = isNew ? null : rowReader(done);
+    this.#search = rowOf && new DoneSearch(join(directory, this.#file), isDone ?? null, rowOf);
     this.#search?.step();
   }
 
@@ -54,6 +59,42 @@ export class FactsReading {
     const { rows, obstacle } = this.#search;
     const facts = { ...this.#facts, doneRows: rows };
     return obstacle === null ? facts : { ...facts, obstacle: `${this.#file} cannot be read: ${obstacle}` };
+  }
+}
+
+function isOnlyFile(done: DoneEvidence): done is { file: string } {
+  return 'file' in done && done.where === undefined;
+}
+
+/** One row if the file is there. Also a folder, such as a checkpoint; what cannot be looked at is not there. */
+function fileAsRows(path: string): Row[] {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined ? [] : [{}];
+  } catch {
+    return [];
+  }
+}
+
+/** How a line of the rule's file is read; null: the rule looks at no lines. */
+function rowReader(done: DoneEvidence): RowOf | null {
+  if ('exit' in done || isOnlyFile(done)) return null;
+  return 'output' in done ? matchedLine(done.output) : parseJsonLine;
+}
+
+/** Of a line of output, characters that an expression is held against. */
+const LONGEST = 1000;
+
+function matchedLine(source: string): RowOf {
+  const pattern = patternOf(source);
+  return (line) => (pattern?.test(line.slice(0, LONGEST).trimEnd()) === true ? {} : null);
+}
+
+/** null: it is none. A file that says so is refused; but the plan may come from another version of this program. */
+function patternOf(source: string): RegExp | null {
+  try {
+    return new RegExp(source);
+  } catch {
+    return null;
   }
 }
 
@@ -152,6 +193,8 @@ function stoppedBy(record: RunRecord | null, attempt: number): string | null {
 }
 
 type Row = Record<string, unknown>;
+/** What a line says; null: nothing. */
+type RowOf = (line: string) => Row | null;
 
 /** Read in one step, bytes; some 2 ms of work. A file that is no longer is read in the first step. */
 const STEP = 128 << 10;
@@ -166,14 +209,16 @@ const NEWLINE = 10;
 export class DoneSearch {
   readonly #path: string;
   readonly #wanted: ((row: Row) => boolean) | null;
+  readonly #rowOf: RowOf;
   #rest: FollowedFile | null = null;
   #rows: Row[] = [];
   #isOver = false;
   #obstacle: string | null = null;
 
-  constructor(path: string, wanted: ((row: Row) => boolean) | null) {
+  constructor(path: string, wanted: ((row: Row) => boolean) | null, rowOf: RowOf = parseJsonLine) {
     this.#path = path;
     this.#wanted = wanted;
+    this.#rowOf = rowOf;
   }
 
   get isOver(): boolean {
@@ -228,7 +273,7 @@ export class DoneSearch {
     for (let from = 0; from < bytes.length;) {
       const newline = bytes.indexOf(NEWLINE, from);
       const end = newline < 0 ? bytes.length : newline;
-      const row = end === from ? null : parseJsonLine(bytes.toString('utf8', from, end));
+      const row = end === from ? null : this.#rowOf(bytes.toString('utf8', from, end));
       from = end + 1;
       if (row === null || this.#wanted?.(row) === false) continue;
       this.#rows.push(row);

@@ -4,10 +4,14 @@ import { FailureClass } from '../base/outcome.js';
 import { Parameters } from '../base/scalar.js';
 import { channelSettings } from './policy/notify-channels.js';
 
-/** When a run counts as done: exit code 0, or a row of a JSON-lines file in its directory for which `where` (CEL) holds. */
+/**
+ * When a run counts as done: exit code 0, a file in its directory, a row of a JSON-lines file there for which `where` (CEL)
+ * holds, or a line of what it printed that a regular expression matches.
+ */
 export const DoneRule = z.union([
   z.strictObject({ exit: z.literal(0) }),
-  z.strictObject({ file: z.string(), where: z.string() }),
+  z.strictObject({ file: z.string(), where: z.string().optional() }),
+  z.strictObject({ output: z.string() }),
 ]);
 export type DoneRule = z.infer<typeof DoneRule>;
 

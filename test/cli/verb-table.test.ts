@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { headings } from '../../src/cli/verb.js';
+import { headings, parted } from '../../src/cli/verb.js';
 import { launchOptions } from '../../src/cli/verb-options.js';
 import { verbs, verbTableMarkdown } from '../../src/cli/verb-table.js';
 
@@ -11,11 +11,27 @@ describe('the verbs', () => {
 
   it('say the same of an option wherever it stands', () => {
     const said = new Map<string, Set<string>>();
-    for (const { flags, about } of [...verbs.flatMap(({ options }) => options)]) {
+    // A verb that launches takes the options of a launch as they are.
+    const own = verbs.flatMap(({ options, heading }) =>
+      heading === 'Launch' ? options.filter((option) => !launchOptions.includes(option)) : options,
+    );
+    for (const { flags, about } of own) {
       said.set(flags, (said.get(flags) ?? new Set()).add(about));
     }
     expect([...said].filter(([, texts]) => texts.size > 1)).toEqual([]);
     expect(launchOptions.length).toBeGreaterThan(5);
+  });
+
+  it.each([
+    { typed: 'grid a=1 -- python x.py', args: ['a=1', 'python', 'x.py'], words: 1, behind: 2 },
+    { typed: 'grid a=1 -- sh -- x', args: ['a=1', 'sh', '--', 'x'], words: 1, behind: 3 },
+    { typed: 'grid -- python', args: ['python'], words: 0, behind: 1 },
+    { typed: 'grid a=1 b=2', args: ['a=1', 'b=2'], words: 2, behind: 0 },
+    { typed: 'grid a=1 --', args: ['a=1'], words: 1, behind: 0 },
+  ])('know what stands behind `--`: $typed', ({ typed, args, words, behind }) => {
+    const read = parted(args, typed.split(' '));
+    expect([read.words, read.behind]).toEqual([args.slice(0, words), args.slice(words)]);
+    expect(read.behind).toHaveLength(behind);
   });
 
   it('are a table for the documentation, one line each', () => {

@@ -141,6 +141,19 @@ describe('the facts of a run', () => {
     expect(readRunFacts(directory, { exit: 0 })).toMatchObject({ stoppedBy: 'bits >= 9.9', exitCode: 143 });
   });
 
+  it('say whether the file of the done rule is there, and whether a line of the output matches it', () => {
+    const directory = freshDirectory();
+    mkdirSync(directory);
+    writeRunRecord(directory, record([attempt(1)]));
+    const rows = (done: Parameters<typeof readRunFacts>[1]) => readRunFacts(directory, done, () => true).doneRows;
+    expect([rows({ file: 'model.pt' }), rows({ output: 'Training finished' })]).toEqual([[], []]);
+    writeFileSync(join(directory, 'model.pt'), '');
+    writeFileSync(join(directory, 'output.log'), `${'step\n'.repeat(100_000)}Training finished.\nbye\n`);
+    expect([rows({ file: 'model.pt' }), rows({ output: '^Training finished' })]).toEqual([[{}], [{}]]);
+    expect(rows({ output: '^finished' })).toEqual([]);
+    expect(readRunFacts(join(directory, 'nowhere'), { file: 'x' }).doneRows).toEqual([]);
+  });
+
   it('hold the rows of the file the done rule looks at, torn lines left out', () => {
     const directory = freshDirectory();
     writeRunRecord(directory, record());

@@ -16,10 +16,14 @@ import { hasScreen, outputWidth, print, printJson, remark } from '../terminal.js
 import { prepareWindow, watch } from '../watch.js';
 
 /** `memrl-tui FILE`: starts what of a sweep is not done yet, and shows it. Gives the exit code. */
-export async function launch(file: string, options: LaunchOptions): Promise<number> {
+export async function launch(file: string, options: LaunchOptions, command: readonly string[]): Promise<number> {
+  return launchPlan(readPlan(file, options, command), file, options);
+}
+
+/** The same for a plan that was read. @param file Where its text is from. */
+export async function launchPlan(read: ReadPlan, file: string, options: LaunchOptions): Promise<number> {
   // Refused at once, also where there is nothing left to do.
   requestedSlots(options);
-  const read = readPlan(file, options);
   const warning = originWarning(read, file, options);
   if (options.dryRun === true) return showPlan(withNote(read, warning), options);
   if (options.json === true) {
@@ -38,7 +42,7 @@ export async function launch(file: string, options: LaunchOptions): Promise<numb
       print([`${plan.sweep}: ${plan.runs.length} runs are supervised. \`memrl-tui attach ${plan.sweep}\` shows them.`]);
       return 0;
     }
-    return await watch(fleet, plan.sweep, options, file);
+    return await watch(fleet, plan.sweep, options, read.fromTable ? null : file);
   } finally {
     fleet.close();
   }

@@ -99,7 +99,8 @@ class Compiler {
 
   #checkDone(): void {
     const { content, keys } = this.#block.done;
-    if ('where' in content) this.#guard([...keys, 'where'], () => compileExpression(content.where, rowLimits));
+    const where = 'file' in content ? content.where : undefined;
+    if (where !== undefined) this.#guard([...keys, 'where'], () => compileExpression(where, rowLimits));
   }
 
   #variants(): Variant[] {

@@ -35,6 +35,8 @@ export type Axis = {
   readonly name: string;
   readonly identifier: string;
   readonly constant: boolean;
+  /** Each point that is drawn is run with every one of the values. */
+  readonly crossed: boolean;
   /** Empty for a parameter that is drawn from a distribution. */
   readonly values: readonly AxisValue[];
   /** The value at a place of the axis. @param u Between 0 and 1, both excluded. */
@@ -80,11 +82,12 @@ function axisOf(name: string, rule: ParameterRule, isGrid: boolean): Axis | null
   if (rule.kind === 'derived') return null;
   if (rule.kind === 'axis') {
     const values = rule.values.map((value) => pair(value, rule.double));
-    return { ...named, constant: rule.constant, values, draw: drawFrom(values, rule.probabilities) };
+    const { constant, crossed } = rule;
+    return { ...named, constant, crossed, values, draw: drawFrom(values, rule.probabilities) };
   }
   const listed = isGrid ? gridValues(rule.distribution, mostRuns) : null;
   const values = (listed ?? []).map((value) => pair(value, !rule.distribution.whole));
-  return { ...named, constant: false, values, draw: (u) => drawn(rule.distribution, u) };
+  return { ...named, constant: false, crossed: false, values, draw: (u) => drawn(rule.distribution, u) };
 }
 
 function pair(value: Value, double: boolean): AxisValue {

@@ -19,7 +19,7 @@ import {
 import { notifyOf } from '../policy/notify.js';
 import { compileBlock } from './compile-block.js';
 import { type CompiledBlock, mostRuns, type Variant } from './compiled-block.js';
-import { evaluated, gridSize, PointError, pointsOf } from './grid.js';
+import { evaluated, gridSize, PointError, pointsOf, runsOfDraw } from './grid.js';
 import { identityOf } from './identity.js';
 import { type ExpandOptions, joinPath, type NamedPoint, plannedRun, rendering } from './plan-run.js';
 import { defaultNames, type NamedGroup, refuseClashes, varyingNames } from './run-name.js';
@@ -192,13 +192,18 @@ function droppedNote(word: string): string {
   return `${word} in \`command\` is not a macro; the word is left out, as in W&B.`;
 }
 
-function shortNote({ block }: CompiledBlock, count: number): string[] {
+function shortNote({ block, axes }: CompiledBlock, count: number): string[] {
   const { content: method } = block.method;
   if (method.kind === 'grid' || method.kind === 'bayes' || method.cap === null) return [];
   const { cap, open } = method;
   if (open) return [openNote(count)];
   if (count >= cap) return [];
-  return [`Group ${block.group}: of ${cap} points that were asked for, only ${count} are different.`];
+  const runs = runsOfDraw(axes);
+  const draws = Math.floor(cap / runs);
+  if (count === draws * runs) {
+    return [`Group ${block.group}: \`run_cap: ${cap}\` has room for ${draws} points of ${runs} runs each.`];
+  }
+  return [`Group ${block.group}: of ${draws * runs} points that were asked for, only ${count} are different.`];
 }
 
 function openNote(count: number): string {

@@ -1,3 +1,4 @@
+import { isUnset } from '../file/block.js';
 import type { KeyPath } from '../file/diagnostic.js';
 import type { Axis, AxisValue, CompiledBlock, CompiledEdit, Step, Variant } from './compiled-block.js';
 import { fromCel, type Value } from './expression/cel-environment.js';
@@ -193,7 +194,7 @@ class MatrixEdits {
       .map((entry) => {
         const combination: Combination = { variant: bare, variables: {}, values: {} };
         for (const { name, identifier, constant, values } of axes) {
-          if (constant) put([{ name, identifier, value: values[0]! }], combination);
+          if (constant && !isUnset(values[0]![0])) put([{ name, identifier, value: values[0]! }], combination);
         }
         put(entry, combination);
         return combination;
@@ -243,6 +244,11 @@ function walk(axes: readonly Axis[], setting: Omit<Combination, 'variant'>, visi
 }
 
 function set({ variables, values }: Omit<Combination, 'variant'>, axis: Axis, [value, cel]: AxisValue): void {
+  if (isUnset(value)) {
+    delete variables[axis.identifier];
+    delete values[axis.name];
+    return;
+  }
   variables[axis.identifier] = cel;
   values[axis.name] = value;
 }
@@ -250,20 +256,30 @@ function set({ variables, values }: Omit<Combination, 'variant'>, axis: Axis, [v
 /** What tells the case that a point belongs to from the parameters; no parameter's name has a bracket. */
 const caseDimension = '(case)';
 
+/** Runs of each point that is drawn: the product of the axes that are crossed with it. */
+export function runsOfDraw(axes: readonly Pick<Axis, 'crossed' | 'values'>[]): number {
+  return axes.filter(({ crossed }) => crossed).reduce((product, { values }) => product * values.length, 1);
+}
+
 /**
  * Draws combinations until `take` has taken as many as asked for. One that it refuses (it is there already, or is left out)
- * is replaced by another draw, but for `lhs`, whose draws belong together; tries are limited.
+ * is replaced by another draw, but for `lhs`, whose draws belong together; tries are limited. A draw is crossed with the axes
+ * that are to be, or not there at all: `run_cap` counts runs, and is never exceeded.
  */
 function visitDraws(compiled: CompiledBlock, take: (combination: Combination) => boolean): void {
   const { content: method } = compiled.block.method;
   if (method.kind === 'grid' || method.kind === 'bayes' || method.cap === null) return;
   const dimensions = dimensionsOf(compiled);
-  const point = unitPoints(method.kind, method.seed, { dimensions, count: method.cap });
+  const crossed = compiled.axes.filter((axis) => axis.crossed);
+  const [runs, count] = [runsOfDraw(crossed), Math.floor(method.cap / runsOfDraw(crossed))];
+  const point = unitPoints(method.kind, method.seed, { dimensions, count });
   const places = new Map(dimensions.map((name, index) => [name, index]));
-  const tries = method.kind === 'lhs' ? method.cap : 20 * method.cap + 1000;
-  for (let index = 0, taken = 0; index < tries && taken < method.cap; index += 1) {
-    const combination = drawn(compiled, (name) => point(index, places.get(name)!));
-    if (take(combination)) taken += 1;
+  const tries = method.kind === 'lhs' ? count : 20 * count + 1000;
+  for (let index = 0, taken = 0; index < tries && taken + runs <= method.cap; index += 1) {
+    const { variant, variables, values } = drawn(compiled, (name) => point(index, places.get(name)!));
+    walk(crossed, { variables, values }, () => {
+      if (take({ variant, variables: { ...variables }, values: { ...values } })) taken += 1;
+    });
   }
 }
 
@@ -291,6 +307,7 @@ function inCase(index: number, name: string): string {
   return `(case ${index}) ${name}`;
 }
 
-function varies({ values }: Axis): boolean {
-  return values.length !== 1;
+/** Between one draw and the next. */
+function varies({ values, crossed }: Axis): boolean {
+  return values.length !== 1 && !crossed;
 }

@@ -32,7 +32,8 @@ export function defaultNames({ block, axes, variants }: CompiledBlock, points: r
       joined(short.get(name)!, isDrawn(name) ? rounded(parameters[name]!) : parameters[name]!),
     );
     const isWhole = !parts.some((name) => isDrawn(name) && rounded(parameters[name]!) !== parameters[name]);
-    return { name: [...prefix, ...texts].join('_') || block.group, isWhole };
+    // Some file systems drop a dot at the end.
+    return { name: [...prefix, ...texts].join('_').replace(/\.$/, '._') || block.group, isWhole };
   });
   return keptApart(names, points);
 }

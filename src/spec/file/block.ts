@@ -1,4 +1,4 @@
-import type { Scalar } from '../../base/scalar.js';
+import { isMapValue, type Scalar } from '../../base/scalar.js';
 import type { Value } from '../expand/expression/cel-environment.js';
 import type { Distribution } from '../expand/sampling/distribution.js';
 import type { SamplingKind } from '../expand/sampling/unit-points.js';
@@ -23,11 +23,20 @@ export type ParameterRule = {
       readonly constant: boolean;
       /** How likely each value is drawn; null: all alike. */
       readonly probabilities: readonly number[] | null;
+      /** Each point that is drawn is run with every one of the values. */
+      readonly crossed: boolean;
     }
   | { readonly kind: 'drawn'; readonly distribution: Distribution }
   | { readonly kind: 'derived'; readonly expr: string }
 );
 export type ParameterRules = ReadonlyMap<string, ParameterRule>;
+
+/** Among the values of a parameter: at this point it is not passed. */
+export const unset = { unset: true } as const;
+
+export function isUnset(value: Value): boolean {
+  return isMapValue(value) && value.unset === true && Object.keys(value).length === 1;
+}
 
 /** A text of the file that is compiled later, and where it stands. */
 export type Located<Content> = { readonly content: Content; readonly keys: KeyPath };

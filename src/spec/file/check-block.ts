@@ -15,7 +15,10 @@ export function checkBlock(block: Block, report: Report): void {
   for (const rules of [block.parameters, ...block.cases]) {
     for (const [name, rule] of rules) checkRule(block, { name, rule }, report);
   }
-  for (const one of block.cases) refuseDoubleAxes(block, one, report);
+  for (const one of block.cases) {
+    refuseDoubleAxes(block, one, report);
+    refuseCrossed(one, 'a case is drawn together with its values.', report);
+  }
   checkMethod(block, report);
   checkEdits(block, report);
   checkEarlyTerminate(block, report);
@@ -87,9 +90,30 @@ function refuseDoubleAxes(block: Block, one: ParameterRules, report: Report): vo
   }
 }
 
+function refuseCrossed(rules: ParameterRules, why: string, report: Report): void {
+  for (const [name, rule] of rules) {
+    if (rule.kind !== 'axis' || !rule.crossed) continue;
+    const problem = `\`${name}\` is a \`grid\` here, and ${why}`;
+    report({
+      keys: rule.keys,
+      problem,
+      fix: 'Write `values` instead of `grid`, or move it to `parameters` of a search.',
+    });
+  }
+}
+
 function checkMethod({ method, parameters, cases }: Block, report: Report): void {
   const { content, keys } = method;
+  if (content.kind === 'bayes') {
+    refuseCrossed(parameters, '`method: bayes` chooses each point by the result of one run.', report);
+  }
   if (content.kind === 'grid' || content.kind === 'bayes') return;
+  const crossed = [...parameters.values()].filter((rule) => rule.kind === 'axis' && rule.crossed);
+  const runs = crossed.reduce((product, rule) => product * (rule.kind === 'axis' ? rule.values.length : 1), 1);
+  if (content.cap !== null && content.cap < runs) {
+    const problem = `each point is run with ${runs} combinations of the \`grid\` values, and \`run_cap\` is ${content.cap} runs.`;
+    report({ keys, problem, fix: `Set \`run_cap\` to ${runs} times the number of points.` });
+  }
   if (content.cap === null) {
     const problem = `\`method: ${content.kind}\` never ends without \`run_cap\`.`;
     report({ keys, problem, fix: 'Set the number of runs: `run_cap: 20`.' });
@@ -100,7 +124,7 @@ function checkMethod({ method, parameters, cases }: Block, report: Report): void
 }
 
 function varies(rule: ParameterRule): boolean {
-  return rule.kind === 'drawn' || (rule.kind === 'axis' && rule.values.length > 1);
+  return rule.kind === 'drawn' || (rule.kind === 'axis' && rule.values.length > 1 && !rule.crossed);
 }
 
 /** Unknown names that a hint is looked for. */

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type ParameterValue, Scalar } from '../../base/scalar.js';
 import type { Value } from '../expand/expression/cel-environment.js';
 import { type Distribution, type DistributionName, distributionNames } from '../expand/sampling/distribution.js';
-import type { ParameterRule } from './block.js';
+import { type ParameterRule, unset } from './block.js';
 import type { KeyPath } from './diagnostic.js';
 
 /** Distributions that are a value or a list of values. */
@@ -42,6 +42,8 @@ const drawing = {
 const ParameterKeys = z.strictObject({
   values: valueList.optional(),
   value: value.optional(),
+  grid: valueList.optional(),
+  unset: z.literal(true, 'true').optional(),
   expr: z.string('an expression, for example (seed * 7) % N').optional(),
   when: condition.optional(),
   probabilities: z.array(number, 'a list of numbers').optional(),
@@ -86,9 +88,9 @@ type WholeForm = ParameterForm & { parameters?: ParametersText | undefined };
 function formMistake(form: WholeForm): string | null {
   const isListed = listed.some((name) => name === form.distribution);
   const isDrawn = !isListed && Object.keys(drawing).some((key) => form[key as keyof typeof drawing] !== undefined);
-  const ways = [form.values, form.value, form.expr, form.parameters, isDrawn || undefined];
+  const ways = [...[form.values, form.value, form.grid, form.unset, form.expr, form.parameters], isDrawn || undefined];
   if (ways.filter((way) => way !== undefined).length !== 1) {
-    return 'exactly one of `values`, `value`, `expr`, a distribution (such as `min` and `max`) and `parameters`';
+    return 'exactly one of `values`, `value`, `grid`, `unset`, `expr`, a distribution (such as `min` and `max`) and `parameters`';
   }
   if (form.parameters !== undefined && form.when !== undefined) return '`when` on each of the nested `parameters`';
   if (form.probabilities !== undefined) return probabilityMistake(form);
@@ -148,11 +150,18 @@ export function parameterRule(text: ParameterText, keys: KeyPath | null, isDoubl
   const form = formOf(text);
   const said = { keys, when: form.when ?? null, path: [] };
   if (form.expr !== undefined) return { ...said, kind: 'derived', expr: form.expr };
-  const values = form.values ?? (form.value === undefined ? null : [form.value]);
+  const values = valuesOf(form);
   if (values === null) return { ...said, kind: 'drawn', distribution: distributionOf(form, keys ?? [], isDouble) };
   const double = holdsFraction(values) || (keys !== null && placesOfValues(keys, text).some(isDouble));
-  const probabilities = form.probabilities ?? null;
-  return { ...said, kind: 'axis', values, double, constant: form.values === undefined, probabilities };
+  const [probabilities, crossed] = [form.probabilities ?? null, form.grid !== undefined];
+  const constant = !crossed && form.values === undefined;
+  return { ...said, kind: 'axis', values, double, constant, probabilities, crossed };
+}
+
+/** null: they are drawn from a distribution. */
+function valuesOf({ values, grid, value: only, unset: isUnset }: ParameterForm): readonly Value[] | null {
+  if (isUnset === true) return [unset];
+  return values ?? grid ?? (only === undefined ? null : [only]);
 }
 
 function formOf(text: ParameterText): ParameterForm {
@@ -172,8 +181,9 @@ export function holdsFraction(values: readonly Value[]): boolean {
 }
 
 function placesOfValues(keys: KeyPath, text: ParameterText): KeyPath[] {
-  const values = Array.isArray(text) ? text : isForm(text) ? (text.values ?? []) : [];
-  const above = Array.isArray(text) ? keys : [...keys, 'values'];
+  const values = Array.isArray(text) ? text : isForm(text) ? (text.values ?? text.grid ?? []) : [];
+  const key = isForm(text) && text.grid !== undefined ? 'grid' : 'values';
+  const above = Array.isArray(text) ? keys : [...keys, key];
   return [keys, [...keys, 'value'], ...values.map((_, index) => [...above, index])];
 }
 

@@ -22,8 +22,34 @@ import { readYaml, type YamlSource } from './yaml-source.js';
  * @throws {UserError} With everything that can be found wrong at once, each with its line and a mark below it.
  */
 export function parseSweepFile(text: string, path: string): SweepFile {
+  const other = otherFiles.find(({ ending }) => ending.test(path));
+  if (other !== undefined) throw new UserError(`${path} is ${other.what}, and no list of commands.`, other.fix);
   return /\.(ya?ml|json)$/i.test(path) ? parseYamlSweep(text, path) : parseCommandList(text, path);
 }
+
+/** Files that must not be taken for lists of commands. */
+const otherFiles: readonly { ending: RegExp; what: string; fix: string }[] = [
+  {
+    ending: /\.(csv|tsv|jsonl|ndjson)$/i,
+    what: 'a table',
+    fix: 'Launch it with a command: `memrl-tui table.csv -- python train.py`.',
+  },
+  {
+    ending: /\.toml$/i,
+    what: 'TOML, which is not read',
+    fix: 'Write the sweep as YAML or JSON: the keys are the same.',
+  },
+  {
+    ending: /\.(xlsx?|ods|parquet|feather|arrow)$/i,
+    what: 'a table in a format that is not read',
+    fix: 'Save it as CSV, and launch that: `memrl-tui table.csv -- python train.py`.',
+  },
+  {
+    ending: /\.(py|ipynb|jl|R)$/,
+    what: 'a program',
+    fix: 'Make a sweep of it: `memrl-tui grid seed=0..4 -- python train.py`, or `memrl-tui init train.py`.',
+  },
+];
 
 function parseYamlSweep(text: string, path: string): SweepFile {
   refuseLong(text, path, mostYaml);

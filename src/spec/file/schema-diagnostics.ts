@@ -118,7 +118,7 @@ const inner: Record<string, readonly string[]> = {
   metrics: ['show', 'x', 'progress', 'folders', 'patterns'],
   progress: ['key', 'total'],
   stop_when: ['when', 'for'],
-  done: ['exit', 'file', 'where'],
+  done: ['exit', 'file', 'where', 'output'],
 };
 
 function knownKeys(above: KeyPath): readonly string[] {

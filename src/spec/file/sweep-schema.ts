@@ -34,12 +34,21 @@ const StopText = z.union(
   'an expression over metrics, {when: "…", for: 3}, or null',
 );
 
+function isPattern(source: string): boolean {
+  try {
+    return source !== '' && new RegExp(source) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
 const DoneText = z.union(
   [
     z.strictObject({ exit: z.literal(0, '0, the only exit code that means success') }),
-    z.strictObject({ file: text, where: text }),
+    z.strictObject({ file: text, where: text.optional() }),
+    z.strictObject({ output: z.string('a regular expression').refine(isPattern, 'a regular expression') }),
   ],
-  '{exit: 0} or {file: checkpoints.jsonl, where: \'name == "final"\'}',
+  '{exit: 0}, {file: model.pt}, {file: checkpoints.jsonl, where: \'name == "final"\'} or {output: "Training finished"}',
 );
 
 const ResourcesText = z.strictObject(

@@ -86,11 +86,13 @@ function changesBetween(before: Parameters, now: Parameters): string[] {
 function doneEvidence({ done, parameters }: PlannedRun, facts: RunFacts): string | null {
   if ('exit' in done) return facts.exitCode === 0 ? 'exit code 0' : null;
   if (!holdsForRow(done, facts.doneRows, parameters)) return null;
+  if ('output' in done) return `its output has a line with ${done.output}`;
+  if (done.where === undefined) return `${done.file} is there`;
   return isFinal(done) ? 'final checkpoint found' : `${done.file} has a row where ${done.where}`;
 }
 
 function isFinal(done: DoneRule): boolean {
-  return 'file' in done && done.file === 'checkpoints.jsonl' && /name == "final"/.test(done.where);
+  return 'file' in done && done.file === 'checkpoints.jsonl' && /name == "final"/.test(done.where ?? '');
 }
 
 function unfinished({ done, stopWhen }: PlannedRun, facts: RunFacts): string {
@@ -103,11 +105,15 @@ function unfinished({ done, stopWhen }: PlannedRun, facts: RunFacts): string {
   }
   const attempt = `attempt ${facts.attempts}`;
   if (facts.exitCode !== null && facts.exitCode !== 0) return `${attempt} ended with exit code ${facts.exitCode}`;
-  const missing = isFinal(done)
-    ? 'no final checkpoint'
-    : 'file' in done
-      ? `no row in ${done.file} where ${done.where}`
-      : null;
+  const missing = missingWords(done);
   if (missing === null) return `${attempt} did not finish`;
   return facts.exitCode === 0 ? `${attempt} ended with exit code 0, but there is ${missing}` : missing;
+}
+
+/** What would say that the run is done, and is not there; null: its exit code says it. */
+function missingWords(done: DoneRule): string | null {
+  if ('exit' in done) return null;
+  if ('output' in done) return `no line with ${done.output} in its output`;
+  if (done.where === undefined) return `no ${done.file}`;
+  return isFinal(done) ? 'no final checkpoint' : `no row in ${done.file} where ${done.where}`;
 }

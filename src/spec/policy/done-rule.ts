@@ -4,8 +4,8 @@ import { compileExpression, type Expression, ExpressionError, rowLimits } from '
 import type { CelValue } from '../expand/expression/function-bounds.js';
 import type { DoneRule, PlannedRun } from '../planned-run.js';
 
-/** A rule that looks at a file. */
-type FileRule = Extract<DoneRule, { file: string }>;
+/** A rule that looks at a file. `where` absent: that it is there is enough. */
+type FileRule = Exclude<DoneRule, { exit: 0 }>;
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -22,10 +22,12 @@ export function holdsForRow(rule: FileRule, rows: readonly Row[], parameters: Pa
 
 /** The same for one row after the other; undefined for a rule that looks at no file. */
 export function doneTest({ done, parameters }: Pick<PlannedRun, 'done' | 'parameters'>) {
-  return 'file' in done ? rowTest(done, parameters) : undefined;
+  return 'exit' in done ? undefined : rowTest(done, parameters);
 }
 
 function rowTest(rule: FileRule, parameters: Parameters): (row: Row) => boolean {
+  // What was found is a file, or a line that matches.
+  if (!('file' in rule) || rule.where === undefined) return () => true;
   const expression = expressionOf(rule.where);
   if (expression === null) return () => false;
   const outer = variablesOf(parameters, expression);

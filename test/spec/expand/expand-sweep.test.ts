@@ -124,6 +124,32 @@ describe('parameters', () => {
     ]);
   });
 
+  it.each<{ at: string; text: string; gives: unknown[] }>([
+    {
+      at: 'some points',
+      text: 'parameters: {s: [0, 1], drop: [0.5, {unset: true}]}',
+      gives: [{ s: 0, drop: 0.5 }, { s: 0 }, { s: 1, drop: 0.5 }, { s: 1 }],
+    },
+    {
+      at: 'all points of a group',
+      text: 'parameters: {a: 1, b: 2}\ngroups: {A: {parameters: {b: {unset: true}}}}',
+      gives: [{ a: 1 }],
+    },
+    { at: 'a case', text: 'parameters: {b: 2}\ncases: [{b: 3}, {b: {unset: true}}]', gives: [{ b: 3 }, {}] },
+    {
+      at: 'a point of `include`',
+      text: 'parameters: {a: [1], b: {unset: true}}\ninclude: [{a: 2}]',
+      gives: [{ a: 1 }, { a: 2 }],
+    },
+  ])('are not passed where they are unset: at $at', ({ text, gives }) => {
+    expect(grid(text)).toEqual(gives);
+  });
+
+  it('that are unset have no value for an expression', () => {
+    const said = refusal(() => grid('parameters: {a: [1, {unset: true}], x: {expr: a + 1}}'));
+    expect(said.message).toContain('`a` is not passed');
+  });
+
   it('may be left out by their own value', () => {
     expect(grid('parameters: {N: {values: [0, 1, 2], when: N > 0}}')).toEqual([{}, { N: 1 }, { N: 2 }]);
   });

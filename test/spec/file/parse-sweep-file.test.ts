@@ -100,7 +100,7 @@ describe('a mistake in a sweep file', () => {
       at: '2:13',
       says: 'Did you mean `gpus`?',
     },
-    { wrong: 'half a done rule', text: 'command: [a]\ndone: {file: a.jsonl}', at: '2:1', says: '`where` is missing' },
+    { wrong: 'half a done rule', text: "command: [a]\ndone: {where: 'x > 1'}", at: '2:1', says: '`file` is missing' },
     {
       wrong: 'half a progress rule',
       text: 'command: [a]\nmetrics: {progress: {key: step}}',

@@ -156,6 +156,23 @@ describe('where a run stands', () => {
     expect(`${state}: ${reason}`).toBe(is);
   });
 
+  it.each<{ rule: string; there: string; missing: string }>([
+    { rule: '{file: model.pt}', there: 'model.pt is there', missing: 'no model.pt' },
+    {
+      rule: "{output: 'Finished'}",
+      there: 'its output has a line with Finished',
+      missing: 'no line with Finished in its output',
+    },
+  ])('follows $rule', ({ rule, there, missing }) => {
+    const run = runOf(`done: ${rule}`);
+    expect(completionOf(run, after(run, { exitCode: 1, doneRows: [{}] }))).toEqual({ state: 'done', reason: there });
+    expect(completionOf(run, after(run, { exitCode: 0 }))).toEqual({
+      state: 'resume',
+      reason: `attempt 1 ended with exit code 0, but there is ${missing}`,
+    });
+    expect(refusal(() => runOf("done: {output: '('}")).message).toContain('expected a regular expression');
+  });
+
   it('is refused when the directory is that of another run', () => {
     const run = runOf('');
     const told = refusal(() =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planOf } from '../../sweeps.js';
+import { planOf, refusal } from '../../sweeps.js';
 
 const head = 'command: [a]\n';
 const drawn = (method: string, cap: number, more = '') =>
@@ -68,6 +68,36 @@ describe('runs that are drawn', () => {
       expect(parameters['twice']).toBe(Number(parameters['n']) * 2);
       expect('k' in parameters).toBe(Number(parameters['n']) > 500);
     }
+  });
+
+  it.each(['random', 'lhs', 'sobol'])('are run with every value of a `grid`, such as seeds (%s)', (method) => {
+    const text = (cap: number, more = '') =>
+      `${head}method: ${method}\nrun_cap: ${cap}\nparameters: {lr: {min: 0.0, max: 1.0}, seed: {grid: [0, 1, 2]}${more}}`;
+    const { runs } = planOf(text(12));
+    expect(runs.map(({ parameters }) => parameters['seed'])).toEqual([0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2]);
+    expect(new Set(runs.map(({ parameters }) => parameters['lr'])).size).toBe(4);
+    // More of one grid leaves the draws as they were.
+    expect(planOf(text(24, ', wd: {grid: [0, 0.1]}')).runs.filter((_, index) => index % 6 === 0)).toMatchObject(
+      runs.filter((_, index) => index % 3 === 0).map(({ parameters: { lr } }) => ({ parameters: { lr } })),
+    );
+  });
+
+  it('are as many as `run_cap` has room for whole points of', () => {
+    const text = `${head}method: random\nrun_cap: 10\nparameters: {lr: {min: 0.0, max: 1.0}, seed: {grid: [0, 1, 2]}}`;
+    const { runs, notes } = planOf(text);
+    expect(runs).toHaveLength(9);
+    expect(notes).toContain('Group runs: `run_cap: 10` has room for 3 points of 3 runs each.');
+  });
+
+  it.each([
+    {
+      what: 'no room for one point',
+      text: 'run_cap: 2\nparameters: {seed: {grid: [0, 1, 2]}}',
+      says: '3 combinations',
+    },
+    { what: 'a grid in a case', text: 'run_cap: 9\ncases: [{seed: {grid: [0, 1]}}]', says: 'a case is drawn together' },
+  ])('are refused with $what', ({ text, says }) => {
+    expect(refusal(() => planOf(`${head}method: random\n${text}`)).message).toContain(says);
   });
 
   it('follow the probabilities of their values', () => {

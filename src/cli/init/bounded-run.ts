@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { runFiles, runMarks } from '../../contract/files.js';
+import { identityOf } from '../../processes/process-identity.js';
+import { killTrees, terminateTrees, type Tree } from '../../processes/process-tree.js';
+
+/** A foreign program to try. Its output goes to `output.log` in `directory`, which is the folder of the run it takes itself for. */
+export type Bounded = {
+  readonly command: readonly string[];
+  readonly cwd: string;
+  readonly directory: string;
+  readonly environment: Readonly<NodeJS.ProcessEnv>;
+  readonly patienceMs: number;
+  /** Bytes of output after which it is stopped. */
+  readonly most: number;
+};
+
+/** How it ended. `late` and `loud`: it was stopped, with all it had started. */
+export type BoundedEnd =
+  | { readonly kind: 'exit'; readonly code: number | null; readonly signal: string | null }
+  | { readonly kind: 'late' }
+  | { readonly kind: 'loud' }
+  | { readonly kind: 'unstartable'; readonly why: string };
+
+/** Between two looks at how much it has printed, ms. */
+const LOOK_MS = 50;
+/** To write down what it holds, once it was asked to end, ms. */
+const GRACE_MS = 2000;
+
+/**
+ * Runs a program whose behaviour nobody knows: it gets no input, a limit of time and of output, and nothing that it has
+ * started stays behind. Never rejects.
+ */
+export async function boundedRun(call: Bounded): Promise<BoundedEnd> {
+  const log = openSync(join(call.directory, runFiles.log), 'a', 0o600);
+  try {
+    const child = started(call, log);
+    if (child instanceof Error) return { kind: 'unstartable', why: child.message };
+    return await endOf(child, call);
+  } finally {
+    closeSync(log);
+  }
+}
+
+function started({ command: [program = '', ...args], cwd, directory, environment }: Bounded, log: number) {
+  try {
+    return spawn(program, args, {
+      cwd,
+      detached: true,
+      stdio: ['ignore', log, log],
+      env: { ...environment, [runMarks.directory]: directory, [runMarks.id]: 'init/trial', [runMarks.attempt]: '1' },
+    });
+  } catch (error) {
+    // What no system call can take, a NUL byte for example.
+    return error as Error;
+  }
+}
+
+async function endOf(child: ChildProcess, { directory, patienceMs, most }: Bounded): Promise<BoundedEnd> {
+  const exit = new Promise<BoundedEnd>((resolve) => {
+    child.once('error', ({ message }) => resolve({ kind: 'unstartable', why: message }));
+    child.once('exit', (code, signal) => resolve({ kind: 'exit', code, signal }));
+  });
+  if (child.pid === undefined) return exit;
+  const tree = { pid: child.pid, startTime: identityOf(child.pid)?.startTime ?? null, directory };
+  const watch = new Watch(join(directory, runFiles.log), { patienceMs, most });
+  const end = await Promise.race([exit, watch.over]);
+  watch.close();
+  if (end.kind === 'late' || end.kind === 'loud') await stopped(tree, exit);
+  // Also what a program has left behind that ended by itself.
+  killTrees([tree]);
+  return end;
+}
+
+async function stopped(tree: Tree, exit: Promise<unknown>): Promise<void> {
+  terminateTrees([tree]);
+  let timer: NodeJS.Timeout | undefined;
+  const enough = new Promise((resolve) => (timer = setTimeout(resolve, GRACE_MS)));
+  await Promise.race([exit, enough]);
+  clearTimeout(timer);
+}
+
+/** Sees when the time is up, or too much was printed. */
+class Watch {
+  readonly over: Promise<BoundedEnd>;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(path: string, { patienceMs, most }: { patienceMs: number; most: number }) {
+    const end = performance.now() + patienceMs;
+    this.over = new Promise((resolve) => {
+      this.#timer = setInterval(() => {
+        if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > most) resolve({ kind: 'loud' });
+        else if (performance.now() > end) resolve({ kind: 'late' });
+      }, LOOK_MS);
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+}

@@ -1,0 +1,163 @@
+import { stringify } from 'yaml';
+import type { MetricsReport } from '../../metrics/describe-sources.js';
+import { shellQuote } from '../../text/shell-words.js';
+import type { HelpOption, ProgramHelp } from './help-options.js';
+
+/** What is known of a program for which a sweep file is written. */
+export type Draft = {
+  readonly command: readonly string[];
+  /** Path of the file that is written. */
+  readonly path: string;
+  readonly help: ProgramHelp | null;
+  /** What was wrong when its help text was asked for; null: nothing. */
+  readonly helpProblem: string | null;
+  readonly trial: DraftTrial | null;
+};
+
+/** What a trial run showed. */
+export type DraftTrial = {
+  readonly problem: string | null;
+  readonly metrics: MetricsReport;
+  readonly shown: readonly string[];
+  readonly folders: readonly string[];
+};
+
+/**
+ * A sweep file for a program, valid as it stands: all that has to be decided is in comments. Only a seed is varied, if the
+ * program has one.
+ */
+export function draftText(draft: Draft): string {
+  const { help, path } = draft;
+  const options = help?.options ?? [];
+  const active = options.filter(isSeed).slice(0, 1);
+  const others = options.filter((option) => !active.includes(option));
+  return [
+    `# A sweep of: ${comment(shellQuote(draft.command))}`,
+    `# The plan, which starts nothing: memrl-tui ${comment(shellQuote([path]))} --dry-run`,
+    ...(draft.helpProblem === null ? [] : [`# ${comment(draft.helpProblem)}`]),
+    '',
+    ...commandLines(draft),
+    '',
+    '# Fill in: a list is an axis of the grid, one value a constant. Remove the `#` of those that you want to set.',
+    `${active.length === 0 ? '#' : ''}parameters:`,
+    ...active.map((option) => `  ${key(option.name)}: [0, 1, 2]`),
+    ...others.map(optionLine),
+    ...(options.length === 0 ? ['  #lr: [0.001, 0.0003]', '  #seed: [0, 1, 2]'] : []),
+    '',
+    ...metricLines(draft.trial),
+    '# resources: { gpus: 1, per_gpu: 2 } # two runs share a GPU',
+    '# retry: { max: 3, on: [crash, oom] }',
+    '',
+  ].join('\n');
+}
+
+const isSeed = ({ name, kind }: HelpOption) => kind === 'value' && /(^|[._-])seed$/i.test(name);
+
+/** With the macro that passes parameters as the program's help text has them. */
+function commandLines({ command, help }: Draft): string[] {
+  const macro = macroOf(help);
+  const hint = help?.options.find(({ name }) => outputOption.test(name));
+  const place = `${help?.format === 'Hydra' ? '' : '--'}${hint?.name ?? ''}=\${run_dir}`;
+  return [
+    `# \${${macro}}: every parameter as ${macros[macro]}.`,
+    ...(hint === undefined
+      ? []
+      : [`# Fill in: each run has a directory of its own; add '${place}' so that it writes there.`]),
+    `command: ${flow([...command, `\${${macro}}`])}`,
+  ];
+}
+
+const macros = {
+  args: '--name=value',
+  args_no_hyphens: 'name=value',
+  args_no_boolean_flags: '--name=value; true becomes --name, and false nothing',
+} as const;
+
+function macroOf(help: ProgramHelp | null): keyof typeof macros {
+  if (help?.format === 'Hydra') return 'args_no_hyphens';
+  const hasFlags = help !== null && help.format !== 'absl' && help.options.some(({ kind }) => kind === 'flag');
+  return hasFlags ? 'args_no_boolean_flags' : 'args';
+}
+
+/** Options that say where a program writes. */
+const outputOption = /^(out|output|log|save|run|work|checkpoint|ckpt)[_-]?(dir|path|folder)?$/i;
+
+/** `#lr: 0.001 # the rate`, in a comment: what is not passed is as the program has it. */
+function optionLine(option: HelpOption): string {
+  const { name, kind, choices, preset, required, about } = option;
+  const marks = [
+    ...(required ? ['REQUIRED'] : []),
+    ...(kind === 'several' ? ['several values: add them to `command`'] : []),
+    ...(about === '' ? [] : [about]),
+  ].join('; ');
+  const value =
+    kind === 'flag' ? '[true, false]' : choices.length > 0 ? flow(choices) : preset === null ? '' : scalar(preset);
+  return [`  #${key(name)}:`, value, marks === '' ? '' : `# ${comment(marks)}`].filter((part) => part !== '').join(' ');
+}
+
+function metricLines(trial: DraftTrial | null): string[] {
+  if (trial === null) {
+    return [
+      '# Fill in what to show of each run (`memrl-tui init --trial` finds it out):',
+      '# metrics: { show: [loss], x: step }',
+      '# metric: { name: loss, goal: minimize }',
+    ];
+  }
+  const { shown, metrics, folders, problem } = trial;
+  const [first] = shown;
+  const told = metrics.sources.filter(({ state }) => state === 'told');
+  const places = folders.length === 0 ? [] : [`folders: ${flow([...folders])}`];
+  return [
+    ...(problem === null ? [] : [`# ${comment(problem)}`]),
+    ...told.map(
+      ({ files, format, keys }) =>
+        `# The trial wrote ${comment(`${keys.join(', ')} (${format}: ${files.map(placeWords).join(', ')})`)}.`,
+    ),
+    ...(folders.length === 0
+      ? []
+      : ['# All runs write into these folders, so give each its own: `${run_dir}` in `command`.']),
+    ...(first === undefined
+      ? [
+          '# The trial showed no metrics: `memrl-tui doctor --metrics RUN` says what is looked for.',
+          '# metrics: { show: [loss], x: step }',
+        ]
+      : [
+          `metrics: { ${[`show: ${flow([...shown])}`, ...places].join(', ')} }`,
+          `# Fill in: what says how good a run is, and which way.`,
+          `# metric: { name: ${flow(first)}, goal: ${isLarger(first) ? 'maximize' : 'minimize'} }`,
+        ]),
+  ];
+}
+
+/** Without the folders of the trial, which are gone. */
+function placeWords(file: string): string {
+  return file.replace(/^.*memrl-init-[^/]*\/(run|work)\//, '').replace(/^(\.\.\/)work\//, '');
+}
+
+const isLarger = (metric: string) =>
+  /reward|return|score|acc|correct|success|bits|f1|auc|bleu|rouge|iou|map/i.test(metric);
+
+/** As it reads as YAML: a number where the text is one. */
+function scalar(text: string): string {
+  if (/^(true|false)$/i.test(text)) return text.toLowerCase();
+  const isNumber = /^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$/.test(text) && Number.isFinite(Number(text));
+  return flow(isNumber ? Number(text) : text);
+}
+
+function key(name: string): string {
+  return flow(name);
+}
+
+function flow(value: unknown): string {
+  const text = stringify(value, { collectionStyle: 'flow', flowCollectionPadding: false, lineWidth: 0 }).trimEnd();
+  // A text of several lines would leave its comment.
+  return text.includes('\n') ? JSON.stringify(value) : text;
+}
+
+/** Text of a program in a comment: on one line, and not for ever. */
+function comment(text: string): string {
+  const line = text.replace(/[\p{Cc}\u2028\u2029\ufffd]+/gu, ' ').trim();
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+}
+
+const longest = 160;

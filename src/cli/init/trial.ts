@@ -1,0 +1,93 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { countingAmong, inMetricOrder, shownMetrics } from '../../analysis/metric-order.js';
+import { runFiles } from '../../contract/files.js';
+import { headOrEmpty } from '../../files/regular-file.js';
+import { describeSources, type MetricsReport } from '../../metrics/describe-sources.js';
+import { openMetrics } from '../../metrics/run-metrics.js';
+import { boundedRun, type BoundedEnd } from './bounded-run.js';
+
+/** What a program said and did in a folder of its own, which is gone again. */
+export type Tried = {
+  readonly end: BoundedEnd;
+  /** The beginning of what it printed. */
+  readonly output: string;
+  readonly metrics: MetricsReport;
+  /** Metrics that tell most, the first of them first. */
+  readonly shown: readonly string[];
+  /** Folders, relative to its working directory, in which it wrote metrics of its own accord. */
+  readonly folders: readonly string[];
+};
+
+/** Bytes of output that are looked at. */
+const HEAD = 1 << 20;
+
+/**
+ * Runs a command in an empty folder, which is its working directory and the directory of its run, and looks at what it wrote.
+ * Words that name files from here are made absolute; Python finds modules here.
+ */
+export async function tried(command: readonly string[], limits: { patienceMs: number; most: number }): Promise<Tried> {
+  const root = mkdtempSync(join(tmpdir(), 'memrl-init-'));
+  const [directory, work] = [join(root, 'run'), join(root, 'work')];
+  mkdirSync(directory);
+  mkdirSync(work);
+  try {
+    const environment = {
+      ...process.env,
+      ...plainOutput,
+      PYTHONPATH: [process.cwd(), process.env['PYTHONPATH'] ?? ''].filter((each) => each !== '').join(delimiter),
+    };
+    const end = await boundedRun({ command: command.map(fromHere), cwd: work, directory, environment, ...limits });
+    const metrics = await openMetrics(directory, { places: { folders: [work], patterns: {} } }).readToEnd(turn);
+    const keys = metrics.keys();
+    const choice = { show: [], x: 'step' };
+    const order = inMetricOrder(keys, choice);
+    const counting = new Set(countingAmong(order, choice, (key) => metrics.series(key).y));
+    const report = describeSources(metrics);
+    return {
+      end,
+      output: headOrEmpty(join(directory, runFiles.log), HEAD).toString('utf8'),
+      metrics: report,
+      shown: keys.length === 0 ? [] : shownMetrics(keys, choice, counting),
+      folders: ownFolders(report, work, directory),
+    };
+  } finally {
+    rmSync(root, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** A wide page without colours. */
+const plainOutput = {
+  COLUMNS: '200',
+  TERM: 'dumb',
+  NO_COLOR: '1',
+  PYTHONUNBUFFERED: '1',
+  PYTHONDONTWRITEBYTECODE: '1',
+};
+
+/** Lets Ctrl-C through. */
+const turn = (): Promise<void> => new Promise((done) => setImmediate(done));
+
+/** A word that is the path of something here, so that it is found from elsewhere. */
+function fromHere(word: string, index: number): string {
+  const isPath = index > 0 ? /[./]/.test(word) : word.includes('/');
+  return isPath && !word.startsWith('-') && existsSync(word) ? resolve(word) : word;
+}
+
+function ownFolders({ sources }: MetricsReport, work: string, directory: string): string[] {
+  const files = sources.filter(({ state }) => state === 'told').flatMap((source) => source.files);
+  const own = files.flatMap((file) => {
+    const path = resolve(directory, file);
+    return path.startsWith(`${work}/`)
+      ? [
+          path
+            .slice(work.length + 1)
+            .split('/')
+            .slice(0, -1)
+            .join('/') || '.',
+        ]
+      : [];
+  });
+  return [...new Set(own)];
+}

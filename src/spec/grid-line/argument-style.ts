@@ -1,0 +1,11 @@
+/** How parameters reach the program, and the macro that says so in a sweep file. */
+export const argumentStyles = {
+  equals: '${args}',
+  space: '${args_no_equals}',
+  flags: '${args_no_boolean_flags}',
+  hydra: '${args_no_hyphens}',
+  'hydra-append': '${args_append_hydra}',
+  'hydra-override': '${args_override_hydra}',
+  json: '${args_json}',
+} as const;
+export type ArgumentStyle = keyof typeof argumentStyles;

@@ -1,0 +1,51 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { tried } from '../../../src/cli/init/trial.js';
+
+const before = process.env['TMPDIR'];
+let place: string;
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), 'memrl-trial-'));
+  process.env['TMPDIR'] = place;
+});
+afterEach(() => {
+  if (before === undefined) delete process.env['TMPDIR'];
+  else process.env['TMPDIR'] = before;
+  rmSync(place, { recursive: true });
+});
+
+const limits = { patienceMs: 20_000, most: 1 << 20 };
+
+describe('a program that is tried', () => {
+  it('has its metrics read, and its folder removed', async () => {
+    const { end, output, shown } = await tried(['sh', '-c', 'echo step=1 loss=2; echo step=2 loss=1; touch x'], limits);
+    expect(end).toEqual({ kind: 'exit', code: 0, signal: null });
+    expect(output).toBe('step=1 loss=2\nstep=2 loss=1\n');
+    expect(shown).toEqual(['loss']);
+    expect(readdirSync(place)).toEqual([]);
+  });
+
+  it.each([
+    { what: 'hangs', command: ['sleep', '600'], end: { kind: 'late' }, patienceMs: 200 },
+    {
+      what: 'ignores SIGTERM',
+      command: ['sh', '-c', "trap '' TERM; sleep 600"],
+      end: { kind: 'late' },
+      patienceMs: 200,
+    },
+    { what: 'prints for ever', command: ['yes'], end: { kind: 'loud' }, patienceMs: 20_000 },
+    {
+      what: 'reads its input',
+      command: ['sh', '-c', 'read x || exit 3'],
+      end: { kind: 'exit', code: 3 },
+      patienceMs: 20_000,
+    },
+    { what: 'is not there', command: ['/nowhere/x'], end: { kind: 'unstartable' }, patienceMs: 20_000 },
+    { what: 'cannot be', command: ['a\0b'], end: { kind: 'unstartable' }, patienceMs: 20_000 },
+  ])('is bounded where it $what', async ({ command, end, patienceMs }) => {
+    expect((await tried(command, { ...limits, patienceMs })).end).toMatchObject(end);
+    expect(readdirSync(place)).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { workplace } from './program.js';
+
+const { run, write, read, at, folder } = workplace();
+const script = 'import sys\nprint("step=1 loss=%s" % sys.argv[1].split("=")[1])\n';
+const line = ['seed=0..1', 'lr=1e-4,3e-4', '--plain', '--gpus', 'none', '--', 'python3', 'train.py'];
+
+describe('memrl-tui grid', () => {
+  it('writes the sweep file of a line, launches it, and is the same launch when typed again', async () => {
+    write('train.py', script);
+    const first = await run('grid', ...line);
+    expect(first.out).toContain('4 done, 0 failed');
+    expect(first.code).toBe(0);
+    const text = read('sweeps/train.yaml');
+    expect(text).toContain('lr: [0.0001, 0.0003]');
+    expect(readdirSync(at('runs/train')).filter((name) => name.startsWith('s'))).toHaveLength(5);
+    expect((await run('grid', ...line)).out).toContain('nothing to do, all 4 runs are done');
+    expect((await run('sweeps/train.yaml', '--plain')).out).toContain('nothing to do, all 4 runs are done');
+    expect(read('sweeps/train.yaml')).toBe(text);
+  });
+
+  it('writes and starts nothing with --dry-run and --print', async () => {
+    write('train.py', script);
+    const plan = await run('grid', 'seed=0..2', '--dry-run', '--', 'python3', 'train.py', '--fast');
+    expect(plan.out).toContain('3 runs in 1 group');
+    expect(plan.out).toContain('python3 train.py --fast --seed=0');
+    const printed = await run('grid', 'seed=0..2', '--print', '--args', 'hydra', '--', 'python3', 'train.py');
+    expect(printed.out).toContain('command: [python3, train.py, "${args_no_hyphens}"]');
+    expect(readdirSync(folder())).toEqual(['train.py']);
+  });
+
+  it('never writes over a file that says something else', async () => {
+    write('train.py', script);
+    await run('grid', 'seed=0', '--plain', '--', 'python3', 'train.py');
+    const before = read('sweeps/train.yaml');
+    const other = await run('grid', 'seed=0,1', '--plain', '--', 'python3', 'train.py');
+    expect(other.code).toBe(2);
+    expect(other.err).toContain('sweeps/train.yaml exists and says something else');
+    expect(other.err).toContain('--name train-2');
+    expect(read('sweeps/train.yaml')).toBe(before);
+    const plan = await run('grid', 'seed=0,1', '--dry-run', '--', 'python3', 'train.py');
+    expect(plan.out).toContain('says something else');
+    expect((await run('grid', 'seed=0,1', '--name', 'two', '--plain', '--', 'python3', 'train.py')).code).toBe(0);
+    expect(existsSync(at('sweeps/two.yaml'))).toBe(true);
+  });
+
+  it('refuses what is ambiguous with a mark below it', async () => {
+    const { code, err } = await run('grid', 'x=[1,2]', 'y=yes', '--', 'true');
+    expect(code).toBe(2);
+    expect(err).toContain("in Hydra's syntax, and 2 runs in guild's");
+    expect(err).toContain('  x=[1,2]\n    ^^^^^');
+    expect((await run('grid', 'a=1')).err).toContain('There is no command to run.');
+    expect(readdirSync(folder())).toEqual([]);
+  });
+});
