@@ -46,6 +46,10 @@ export const Objective = z.strictObject({
   goal: z.enum(['minimize', 'maximize']).default('minimize'),
   /** Good enough: once a run is there, no more of its group are started, and those that are up may finish; as in W&B. */
   target: z.number().optional(),
+  /** What a Bayesian search takes for the value of a run that failed, was killed or has none; absent: the worst. */
+  impute: z.enum(['latest', 'best', 'worst']).optional(),
+  /** And for that of a run which is up; absent or false: the run counts as still to come. */
+  impute_while_running: z.union([z.enum(['latest', 'best', 'worst']), z.literal(false)]).optional(),
 });
 export type Objective = z.infer<typeof Objective>;
 

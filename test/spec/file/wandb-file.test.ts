@@ -51,11 +51,11 @@ describe('a W&B sweep file', () => {
       expect(argv.includes('--nesterov')).toBe(parameters['nesterov']);
       expect(argv).not.toContain('${no_such_macro}');
       expect(earlyTerminate).toEqual({ type: 'hyperband', max_iter: 27, s: 2, eta: 3, strict: true });
-      expect(objective).toEqual({ name: 'accuracy', goal: 'maximize', target: 0.99 });
+      expect(objective).toMatchObject({ name: 'accuracy', goal: 'maximize', target: 0.99 });
     }
     expect(plan.notes).toEqual([
       "`controller` is for W&B's server; nothing here depends on it.",
-      "`metric.impute` is for W&B's server; nothing here depends on it.",
+      '`metric.impute` matters to `method: bayes` only.',
       '${no_such_macro} in `command` is not a macro; the word is left out, as in W&B.',
     ]);
   });
