@@ -1,3 +1,4 @@
+import type { Method } from '../file/block.js';
 import type { KeyPath } from '../file/diagnostic.js';
 import type { Axis, AxisValue, CompiledBlock, CompiledEdit, Step, Variant } from './compiled-block.js';
 import { fromCel, type Value } from './expression/cel-environment.js';
@@ -27,7 +28,7 @@ export class PointError extends Error {
 /** How many points there are at most. */
 export function gridSize({ axes, variants, include, block }: CompiledBlock): number {
   const { content: method } = block.method;
-  if (method.kind !== 'grid') return (method.cap ?? 0) + include.length;
+  if (method.kind !== 'grid') return drawsOf(method) + include.length;
   const size = (all: readonly Axis[]) => all.reduce((product, { values }) => product * values.length, 1);
   return size(axes) * variants.reduce((sum, variant) => sum + size(variant.axes), 0) + include.length;
 }
@@ -256,19 +257,38 @@ const caseDimension = '(case)';
  */
 function visitDraws(compiled: CompiledBlock, take: (combination: Combination) => boolean): void {
   const { content: method } = compiled.block.method;
-  if (method.kind === 'grid' || method.kind === 'bayes' || method.cap === null) return;
+  if (method.kind === 'grid') return;
+  const cap = drawsOf(method);
   const dimensions = dimensionsOf(compiled);
-  const point = unitPoints(method.kind, method.seed, { dimensions, count: method.cap });
+  const kind = method.kind === 'bayes' ? 'random' : method.kind;
+  const point = unitPoints(kind, method.seed, { dimensions, count: cap });
   const places = new Map(dimensions.map((name, index) => [name, index]));
-  const tries = method.kind === 'lhs' ? method.cap : 20 * method.cap + 1000;
-  for (let index = 0, taken = 0; index < tries && taken < method.cap; index += 1) {
+  const tries = method.kind === 'lhs' ? cap : 20 * cap + 1000;
+  for (let index = 0, taken = 0; index < tries && taken < cap; index += 1) {
     const combination = drawn(compiled, (name) => point(index, places.get(name)!));
     if (take(combination)) taken += 1;
   }
 }
 
+/** How many points are drawn before the first run starts. Of an open group it is one: what its next run takes shows there. */
+function drawsOf({ cap, open }: Exclude<Method, { kind: 'grid' }>): number {
+  return open ? 1 : (cap ?? 0);
+}
+
+/**
+ * The point at these coordinates; null: there is none, or it is left out.
+ *
+ * @param at Its coordinate in each of `dimensionsOf`, between 0 and 1, both excluded.
+ */
+export function pointAt(compiled: CompiledBlock, at: (dimension: string) => number): Point | null {
+  const combination = drawn(compiled, at);
+  if (new MatrixEdits(compiled).excludes(combination)) return null;
+  const point = complete(combination.variant, combination.variables, combination.values);
+  return exists(compiled, point) ? point : null;
+}
+
 /** Names of what varies: the block's axes, the case, and the axes of each case. */
-function dimensionsOf({ axes, variants }: CompiledBlock): string[] {
+export function dimensionsOf({ axes, variants }: CompiledBlock): string[] {
   return [
     ...axes.filter(varies).map(({ name }) => name),
     ...(variants.length > 1 ? [caseDimension] : []),
@@ -291,6 +311,7 @@ function inCase(index: number, name: string): string {
   return `(case ${index}) ${name}`;
 }
 
-function varies({ values }: Axis): boolean {
+/** Whether the axis has more than one value, or is drawn from. */
+export function varies({ values }: Axis): boolean {
   return values.length !== 1;
 }

@@ -53,8 +53,8 @@ const settable = Object.keys(setters);
 
 function withMethod(block: Block, change: { kind?: Method['kind']; cap?: number; seed?: number }): Block {
   const { content, keys } = block.method;
-  const before = { seed: 0, open: false, ...content };
-  const cap = change.cap ?? (before.open ? null : before.cap);
+  const before = { seed: 0, ...content };
+  const cap = change.cap ?? before.cap;
   const seed = change.seed ?? before.seed;
   const method = methodFrom(change.kind ?? before.kind, { cap, seed, dialect: block.dialect });
   return { ...block, method: { content: method, keys } };

@@ -45,14 +45,16 @@ export function observationsOf(
 }
 
 /** null: it is still to come. */
-function valueOf({ state, values }: Trial, objective: Objective, worst: number): number | null {
-  const { impute = 'worst', impute_while_running: meanwhile = false } = objective;
-  if (state === 'waiting' || (state === 'running' && meanwhile === false)) return null;
-  if (values === null || state === 'broken') {
-    const how = state === 'running' && meanwhile !== false ? meanwhile : impute;
-    return how === 'worst' ? worst : ownValue(values, how, objective);
-  }
-  return ownValue(values, state === 'stopped' ? 'latest' : 'best', objective);
+function valueOf(trial: Trial, objective: Objective, worst: number): number | null {
+  const isUncounted = trial.state === 'running' && !objective.impute_while_running;
+  if (trial.state === 'waiting' || isUncounted) return null;
+  const how = countsBy(trial, objective);
+  return how === 'worst' ? worst : ownValue(trial.values, how, objective);
+}
+
+function countsBy({ state, values }: Trial, { impute, impute_while_running: meanwhile }: Objective) {
+  if (values === null || state === 'broken') return (state === 'running' ? meanwhile || impute : impute) ?? 'worst';
+  return state === 'stopped' ? 'latest' : 'best';
 }
 
 function ownValue(values: ObjectiveValues | null, how: 'best' | 'latest', { goal }: Objective): number {

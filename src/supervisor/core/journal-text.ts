@@ -28,8 +28,8 @@ type JournalText = JournalContents & { end: number; version: number; damaged: nu
  */
 export type JournalSink = { snapshot: (data: unknown) => void; event: (event: SchedulerEvent) => void };
 
-export const VERSION = 4;
-const READABLE = [1, 2, 3, VERSION];
+export const VERSION = 5;
+const READABLE = [1, 2, 3, 4, VERSION];
 /** Runs of one part of a snapshot. */
 const PART = 1000;
 /** A damaged file may have more bad lines than anyone reads. */

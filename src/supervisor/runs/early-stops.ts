@@ -1,5 +1,6 @@
 import type { RunId } from '../../base/ids.js';
 import type { Objective, PlannedRun } from '../../spec/planned-run.js';
+import type { ObjectiveValues } from '../../spec/search/trials.js';
 import { EarlyStopping } from '../../spec/policy/early-stop/early-stopping.js';
 import { earlyStopRule } from '../../spec/policy/early-stop/verdict.js';
 
@@ -50,6 +51,27 @@ export class EarlyStops {
     this.#contestOf.set(id, key);
     contest.runs.add(id);
     return contest.stopping;
+  }
+}
+
+/** The values of their objectives that runs have written. */
+export class ObjectiveBook {
+  readonly #values = new Map<RunId, ObjectiveValues>();
+
+  of(id: RunId): ObjectiveValues | null {
+    return this.#values.get(id) ?? null;
+  }
+
+  /** Takes in one row. What is not finite says nothing. */
+  take({ id, objective }: PlannedRun, row: Row): void {
+    const last = objective === null ? undefined : row[objective.name];
+    if (last === undefined || !Number.isFinite(last)) return;
+    const { min, max } = this.of(id) ?? { min: last, max: last };
+    this.#values.set(id, { min: Math.min(min, last), max: Math.max(max, last), last });
+  }
+
+  forget(id: RunId): void {
+    this.#values.delete(id);
   }
 }
 
