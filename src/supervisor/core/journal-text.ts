@@ -1,8 +1,8 @@
 /**
  * What stands in a journal: a header, perhaps a snapshot of all that came before, then one event a line.
  *
- * Version 1 had no snapshots, versions 1 and 2 fewer kinds of event, and up to version 3 a submission was one line, however
- * many runs it had; all they wrote still means the same.
+ * Version 1 had no snapshots, versions 1 and 2 fewer kinds of event, up to version 3 a submission was one line, however many
+ * runs it had, and up to version 4 all runs of a group came with a person's submission; all they wrote still means the same.
  */
 import * as z from 'zod';
 import { RunId } from '../../base/ids.js';
