@@ -1,7 +1,7 @@
 import type { XUnit } from './chart-look.js';
-import { fractionOf, type Scale } from './chart-scale.js';
-import { logTicks, tickLabel, ticks } from './ticks.js';
-import { clockTicks, secondTicks } from './time-ticks.js';
+import { fractionOf, type Scale } from './axes/chart-scale.js';
+import { logTicks, tickLabel, ticks } from './axes/ticks.js';
+import { clockTicks, secondTicks } from './axes/time-ticks.js';
 
 /** A number beside an axis, and where on it (0 … 1). */
 export type Mark = { readonly fraction: number; readonly label: string };
