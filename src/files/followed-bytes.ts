@@ -31,8 +31,8 @@ export class FollowedBytes {
   readonly path: string;
   #offset = 0;
   #head: Buffer = none;
-  #anchor: Buffer = none;
-  #seen: Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs'> | null = null;
+  readonly #anchor = new Anchor();
+  #seen: Pick<Stats, 'dev' | 'ino' | 'size' | 'mtimeMs' | 'birthtimeMs'> | null = null;
   #settled = false;
   #more = false;
   #window = 0;
@@ -52,9 +52,9 @@ export class FollowedBytes {
     return this.#offset;
   }
 
-  /** Bytes the file had when it was last read. */
-  get size(): number {
-    return this.#seen?.size ?? 0;
+  /** When it was made, and last written as of the last read, Unix ms; null: nothing was there. */
+  get written(): { from: number; to: number } | null {
+    return this.#seen === null ? null : { from: this.#seen.birthtimeMs, to: this.#seen.mtimeMs };
   }
 
   /** The next read looks at the file even if nothing was written to it. */
@@ -74,14 +74,14 @@ export class FollowedBytes {
    * @param maxBytes Most bytes to read from the file in this call; exceeded only where `take` needs more.
    */
   read(maxBytes: number, take: Taker): Look {
-    if (this.#isUnchanged()) return unchanged;
-    const found = this.#next(maxBytes);
+    const change = this.#change();
+    const found = change === 'none' ? null : this.#next(maxBytes, change === 'written');
     if (found === null) return unchanged;
     const { stat, restarted, bytes } = found;
     const { done, needs } = take(bytes, { isNew: restarted, idleMs: Date.now() - stat.mtimeMs });
     this.#moveOn(bytes, done);
-    const { dev, ino, size, mtimeMs } = stat;
-    this.#seen = { dev, ino, size, mtimeMs };
+    const { dev, ino, size, mtimeMs, birthtimeMs } = stat;
+    this.#seen = { dev, ino, size, mtimeMs, birthtimeMs };
     this.#settled = Date.now() - mtimeMs > RACY_MS;
     this.#window = done > 0 ? 0 : needs;
     const hasMore = this.#offset - done + bytes.length < size;
@@ -89,27 +89,31 @@ export class FollowedBytes {
     return { restarted, more: this.#more };
   }
 
-  #isUnchanged(): boolean {
+  /** What its times and its size say of it; `unknown`: only a read can tell. */
+  #change(): 'none' | 'written' | 'unknown' {
     const seen = this.#seen;
-    if (seen === null || this.#more || !this.#settled) return false;
+    if (seen === null || this.#more || !this.#settled) return 'unknown';
     const there = statRegular(this.path);
     // Opening says why.
-    if (there.kind === 'unreadable') return false;
-    if (there.kind === 'absent') return true;
+    if (there.kind === 'unreadable') return 'unknown';
+    if (there.kind === 'absent') return 'none';
     const { ino, dev, size, mtimeMs } = there.stat;
-    return ino === seen.ino && dev === seen.dev && size === seen.size && mtimeMs === seen.mtimeMs;
+    const isSame = ino === seen.ino && dev === seen.dev && size === seen.size && mtimeMs === seen.mtimeMs;
+    return isSame ? 'none' : 'written';
   }
 
-  #next(maxBytes: number): { stat: Stats; restarted: boolean; bytes: Buffer } | null {
-    const opened = openRegular(this.path);
+  #next(maxBytes: number, isSeen: boolean): { stat: Stats; restarted: boolean; bytes: Buffer } | null {
+    const opened = openRegular(this.path, { isSeen });
     this.#obstacle = opened.kind === 'unreadable' ? opened.reason : null;
     if (opened.kind !== 'file') return null;
     const { descriptor, stat } = opened;
     try {
-      const restarted = this.#seen !== null && this.#offset > 0 && !this.#isSameFile(descriptor, stat);
+      const wanted = Math.max(maxBytes, this.#window);
+      const bytes = this.#offset === 0 ? null : this.#goOn(descriptor, stat, wanted);
+      if (bytes !== null) return { stat, restarted: false, bytes };
+      const restarted = this.#offset > 0;
       if (restarted) this.#forget();
-      const wanted = Math.max(0, Math.min(stat.size - this.#offset, Math.max(maxBytes, this.#window)));
-      return { stat, restarted, bytes: readAt(descriptor, this.#offset, wanted) };
+      return { stat, restarted, bytes: readAt(descriptor, 0, Math.min(stat.size, wanted)) };
     } catch (error) {
       // A network file system may fail one read (ESTALE, EIO); the next look tries again.
       const failed = obstacleOf(error);
@@ -120,11 +124,13 @@ export class FollowedBytes {
     }
   }
 
-  #isSameFile(descriptor: number, stat: Stats): boolean {
-    if (stat.ino !== this.#seen?.ino || stat.dev !== this.#seen.dev) return false;
-    if (stat.size < this.#offset) return false;
-    const anchorAt = this.#offset - this.#anchor.length;
-    return holds(descriptor, 0, this.#head) && holds(descriptor, anchorAt, this.#anchor);
+  /** The bytes behind the offset; null: it is another file than before. What stands before them comes with the same read. */
+  #goOn(descriptor: number, stat: Stats, wanted: number): Buffer | null {
+    if (stat.ino !== this.#seen?.ino || stat.dev !== this.#seen.dev || stat.size < this.#offset) return null;
+    const { length } = this.#anchor;
+    const bytes = readAt(descriptor, this.#offset - length, length + Math.min(stat.size - this.#offset, wanted));
+    const isSame = this.#anchor.begins(bytes) && holds(descriptor, 0, this.#head);
+    return isSame ? bytes.subarray(length) : null;
   }
 
   #forget(): void {
@@ -132,7 +138,7 @@ export class FollowedBytes {
     this.#window = 0;
     this.#more = false;
     this.#head = none;
-    this.#anchor = none;
+    this.#anchor.forget();
   }
 
   #moveOn(bytes: Buffer, done: number): void {
@@ -140,9 +146,31 @@ export class FollowedBytes {
     const passed = bytes.subarray(0, done);
     if (this.#head.length < SAMPLE)
       this.#head = Buffer.concat([this.#head, passed.subarray(0, SAMPLE - this.#head.length)]);
-    // A copy: a part of what was read would keep all of it.
-    this.#anchor = Buffer.from(Buffer.concat([this.#anchor, passed.subarray(-SAMPLE)]).subarray(-SAMPLE));
+    this.#anchor.moveOver(passed);
     this.#offset += done;
+  }
+}
+
+/** The last bytes before the offset. A copy: a part of what was read would keep all of it. */
+class Anchor {
+  readonly #bytes = Buffer.alloc(SAMPLE);
+  length = 0;
+
+  forget(): void {
+    this.length = 0;
+  }
+
+  moveOver(passed: Buffer): void {
+    const added = passed.subarray(-SAMPLE);
+    const kept = Math.min(this.length, SAMPLE - added.length);
+    this.#bytes.copyWithin(0, this.length - kept, this.length);
+    added.copy(this.#bytes, kept);
+    this.length = kept + added.length;
+  }
+
+  /** Whether they are the first of these. */
+  begins(bytes: Buffer): boolean {
+    return bytes.length >= this.length && bytes.compare(this.#bytes, 0, this.length, 0, this.length) === 0;
   }
 }
 

@@ -27,9 +27,17 @@ export class FollowedFile {
     this.#file = new FollowedBytes(path);
   }
 
+  get path(): string {
+    return this.#file.path;
+  }
+
   /** Why it cannot be read, in words; null: it can, or nothing is there. */
   get obstacle(): string | null {
     return this.#isForeign ? `it has a line longer than ${FOREIGN >> 20} MB` : this.#file.obstacle;
+  }
+
+  get written(): FollowedBytes['written'] {
+    return this.#file.written;
   }
 
   /** Where the next line begins, in bytes. */

@@ -22,15 +22,14 @@ type FileBytes = { kind: 'bytes'; bytes: Buffer };
 
 /**
  * Opens a regular file for reading. Never waits and never throws. A symbolic link is followed, unless `noLink` says that
- * a link has no business there.
+ * a link has no business there. `isSeen`: `statRegular` has just found a file there.
  */
-export function openRegular(path: string, { noLink = false } = {}): OpenedFile | Obstacle {
+export function openRegular(path: string, { noLink = false, isSeen = false } = {}): OpenedFile | Obstacle {
   let descriptor: number;
   try {
     // Not to be opened at all: opening a device may do something.
-    const there = statSync(path, { throwIfNoEntry: false });
-    if (there === undefined) return absent;
-    if (!there.isFile()) return notRegular(there);
+    const obstacle = isSeen ? null : standsInTheWay(path);
+    if (obstacle !== null) return obstacle;
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | (noLink ? constants.O_NOFOLLOW : 0));
   } catch (error) {
     return obstacleOf(error);
@@ -44,6 +43,13 @@ export function openRegular(path: string, { noLink = false } = {}): OpenedFile |
     closeSync(descriptor);
     return obstacleOf(error);
   }
+}
+
+/** Throws what the system says. */
+function standsInTheWay(path: string): Obstacle | null {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return absent;
+  return stat.isFile() ? null : notRegular(stat);
 }
 
 /**

@@ -15,7 +15,7 @@ export type FoundSource = {
 };
 
 /** A file that is like one of metrics, and is none, or is not yet. */
-export type PassedOver = { readonly place: string; readonly why: string };
+type PassedOver = { readonly place: string; readonly why: string };
 
 type Verdict = { recognition: Recognition; format: MetricFormat | null; size: number };
 

@@ -1,7 +1,8 @@
 import { BoundedSeries, type Bounds } from './bounded-series.js';
 import type { Line } from './downsample.js';
-import { type Filing, inSeconds, noLine, wallTime } from './filing.js';
+import { type Clock, clockOfFile, type Filing, inSeconds, noLine, wallTime } from './filing.js';
 import type { WrittenRow } from './formats/format.js';
+import { LineCache } from './line-cache.js';
 import { rowOfStep, xOf } from './row-axis.js';
 import { type MetricRow, RowNumbers, stepKeyOf } from './row-numbers.js';
 
@@ -19,12 +20,11 @@ export class MetricTable implements Filing {
   readonly #steps: BoundedSeries;
   /** When rows were written, Unix ms, of as many as that is known of. */
   readonly #times: BoundedSeries;
+  #hasOwnTimes = false;
   #stepId: number | null = null;
   #stepCounts = false;
   #rows = 0;
-  /** Grows with every row. */
-  #version = 0;
-  readonly #lines = new Map<string, { version: number; line: Line }>();
+  readonly #lines = new LineCache();
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds;
@@ -46,11 +46,19 @@ export class MetricTable implements Filing {
     return this.#times.length === 0 ? null : this.#times.values[0]!;
   }
 
+  get clock(): Clock {
+    const { values, length } = this.#times;
+    if (length === 0) return null;
+    return this.#hasOwnTimes ? 'values' : clockOfFile(values[0]!, values[length - 1]!);
+  }
+
   take(row: WrittenRow, time = NaN): boolean {
     this.#numbers.read(row);
     if (this.#numbers.count === 0) return false;
     this.#takeRow();
-    if (!Number.isNaN(time)) this.#times.append(this.#rows - 1, time);
+    if (Number.isNaN(time)) return true;
+    this.#times.append(this.#rows - 1, time);
+    this.#hasOwnTimes = true;
     return true;
   }
 
@@ -59,7 +67,7 @@ export class MetricTable implements Filing {
     if (this.#rows === 0) return;
     if (times.length === 0) times.append(0, from);
     if (times.rows[times.length - 1]! < this.#rows - 1) times.append(this.#rows - 1, to);
-    this.#version += 1;
+    this.#lines.forget();
   }
 
   /** Whether the key had a number or null in some row. */
@@ -84,12 +92,7 @@ export class MetricTable implements Filing {
    *   interpolated between the rows that have it. `wallTime`: when it was written, Unix seconds.
    */
   series(key: string, xKey = 'step'): Line {
-    const name = `${key}\n${xKey}`;
-    const cached = this.#lines.get(name);
-    if (cached !== undefined && cached.version === this.#version) return cached.line;
-    const line = this.#line(key, xKey);
-    this.#lines.set(name, { version: this.#version, line });
-    return line;
+    return this.#lines.get(key, xKey, () => this.#line(key, xKey));
   }
 
   /** The last value of every metric; null where it is not a finite number. */
@@ -111,7 +114,7 @@ export class MetricTable implements Filing {
     for (let index = 0; index < count; index++) {
       (this.#series[ids[index]!] ??= new BoundedSeries(this.#bounds)).append(row, values[index]!);
     }
-    this.#version += 1;
+    this.#lines.forget();
   }
 
   #findStep(): void {

@@ -1,10 +1,8 @@
 import { statRegular } from '../files/regular-file.js';
 import { describeSources, type MetricsReport } from './describe-sources.js';
 import type { Line } from './downsample.js';
-import type { Filing } from './filing.js';
-import type { MetricFormat, RowPicker } from './formats/format.js';
-import { MetricTable } from './metric-table.js';
-import { PointTable } from './point-table.js';
+import { type Clock, noLine } from './filing.js';
+import { MetricOutline } from './metric-outline.js';
 import { openMetrics, type RunMetrics } from './run-metrics.js';
 
 /** A shorter file is read about as soon as it is outlined, bytes. */
@@ -27,7 +25,7 @@ export function openOutlinedMetrics(runDirectory: string): OutlinedMetrics {
  *
  * Until everything has been read, it is the outline that is told; then all that was written.
  */
-export class OutlinedMetrics {
+class OutlinedMetrics {
   readonly #metrics: RunMetrics;
   #outline: MetricOutline | null = null;
   #isNew = true;
@@ -63,8 +61,13 @@ export class OutlinedMetrics {
 
   /** One metric against another, as `Filing.series` gives it. Valid until the next refresh. */
   series(key: string, xKey = 'step'): Line {
-    const isOutlined = this.#tellsOutline && this.#outline!.table.has(key);
-    return (isOutlined ? this.#outline!.table : this.#metrics).series(key, xKey);
+    const outlined = this.#tellsOutline ? this.#outline!.series(key, xKey) : noLine;
+    return outlined.y.length > 0 ? outlined : this.#metrics.series(key, xKey);
+  }
+
+  /** Where it is known from when the values were written. */
+  get clock(): Clock {
+    return (this.#tellsOutline ? this.#outline!.table.clock : null) ?? this.#metrics.clock;
   }
 
   /** Where the metrics are, and why, as far as they have been read. */
@@ -92,39 +95,7 @@ function outlineOf({ told }: RunMetrics, places: number): MetricOutline | null {
   return null;
 }
 
-/** A place of a file of points gives several of each metric. */
-const pointBounds = { older: 2048, exact: 1024 };
-
 function isLong(path: string): boolean {
   const there = statRegular(path);
   return there.kind === 'file' && there.stat.size >= LONG;
-}
-
-/**
- * The shape of a long file's curves from a few hundred of its rows, so that something can be drawn at once. What lies between
- * is not seen: a peak may be missing. Only a file whose rows have a step can be outlined.
- */
-export class MetricOutline {
-  readonly #rows: RowPicker;
-  readonly #table: Filing;
-
-  /** @param places How many rows there will be at most. */
-  constructor(rows: RowPicker, places: number, filing: MetricFormat['filing'] = 'rows') {
-    this.#rows = rows;
-    this.#table = filing === 'rows' ? new MetricTable({ older: 0, exact: places }) : new PointTable(pointBounds);
-  }
-
-  /** What has been taken so far, in the order of the file. */
-  get table(): Filing {
-    return this.#table;
-  }
-
-  get isComplete(): boolean {
-    return this.#rows.isComplete;
-  }
-
-  /** Takes so many further rows. */
-  take(count: number): void {
-    this.#rows.pick(count, (row) => this.#table.take(row));
-  }
 }

@@ -1,7 +1,8 @@
 import { BoundedSeries, type Bounds, lowerBound } from './bounded-series.js';
 import type { Line } from './downsample.js';
-import { type Filing, inSeconds, noLine, wallTime } from './filing.js';
+import { type Clock, clockOfFile, type Filing, inSeconds, noLine, wallTime } from './filing.js';
 import type { WrittenRow } from './formats/format.js';
+import { LineCache } from './line-cache.js';
 import { rowOfStep, xOf } from './row-axis.js';
 import { type MetricRow, RowNumbers } from './row-numbers.js';
 
@@ -25,11 +26,10 @@ export class PointTable implements Filing {
   readonly #numbers = new RowNumbers();
   /** By key id. */
   readonly #metrics: Parts[] = [];
+  #hasOwnTimes = false;
   /** Key id of the metric that was written first. */
   #leader = -1;
-  /** Grows with every row. */
-  #version = 0;
-  readonly #lines = new Map<string, { version: number; line: Line }>();
+  readonly #lines = new LineCache();
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds;
@@ -48,6 +48,13 @@ export class PointTable implements Filing {
     return times.length === 0 ? null : times.reduce((first, time) => Math.min(first, time));
   }
 
+  get clock(): Clock {
+    const timed = this.#all().filter(({ times }) => times.length > 0);
+    if (timed.length === 0 || this.#hasOwnTimes) return timed.length === 0 ? null : 'values';
+    const last = Math.max(...timed.map(({ times }) => times.values[times.length - 1]!));
+    return clockOfFile(this.firstTime!, last);
+  }
+
   take(row: WrittenRow, time = NaN, part = 0): boolean {
     this.#numbers.read(row);
     const { ids, values, count, keys } = this.#numbers;
@@ -60,7 +67,7 @@ export class PointTable implements Filing {
       append(((this.#metrics[id] ??= [])[part] ??= this.#newPoints()), step, values[index]!, time);
       taken = true;
     }
-    if (taken) this.#version += 1;
+    if (taken) this.#changed(time);
     return taken;
   }
 
@@ -69,7 +76,7 @@ export class PointTable implements Filing {
       if (times.length === 0) times.append(0, from);
       if (times.rows[times.length - 1]! < count - 1) times.append(count - 1, to);
     }
-    this.#version += 1;
+    this.#lines.forget();
   }
 
   has(key: string): boolean {
@@ -87,12 +94,7 @@ export class PointTable implements Filing {
 
   /** @param xKey Another metric is looked up at the step of each point, and interpolated between its own. */
   series(key: string, xKey = STEP): Line {
-    const name = `${key}\n${xKey}`;
-    const cached = this.#lines.get(name);
-    if (cached !== undefined && cached.version === this.#version) return cached.line;
-    const line = this.#line(key, xKey);
-    this.#lines.set(name, { version: this.#version, line });
-    return line;
+    return this.#lines.get(key, xKey, () => this.#line(key, xKey));
   }
 
   last(): Record<string, number | null> {
@@ -103,6 +105,11 @@ export class PointTable implements Filing {
       return [key, Number.isFinite(value) ? value : null] as const;
     });
     return Object.fromEntries(known);
+  }
+
+  #changed(time: number): void {
+    this.#hasOwnTimes ||= !Number.isNaN(time);
+    this.#lines.forget();
   }
 
   #newPoints(): Points {

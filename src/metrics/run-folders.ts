@@ -58,6 +58,11 @@ export class RunFolders {
 
   /** Looks again; true if files came or went. */
   look(): boolean {
+    if (this.#folders.size > 0 && [...this.#folders.values()].every(isAsBefore)) return false;
+    return this.#walk();
+  }
+
+  #walk(): boolean {
     const before = this.#folders;
     const queue = this.#roots.map((root) => ({ ...root, depth: 0 }));
     this.#folders = new Map();
@@ -118,6 +123,12 @@ export class RunFolders {
   }
 }
 
+/** Whether nothing came to a folder or went: asked of all of them first, for that is how it nearly always is. */
+function isAsBefore({ path, mtimeMs, isSettled }: Folder): boolean {
+  const stat = statOf(path);
+  return stat === null ? mtimeMs === -1 : isSettled && stat.mtimeMs === mtimeMs;
+}
+
 function allOf(path: string): Dirent[] {
   return readdirSync(path, { withFileTypes: true });
 }
@@ -168,7 +179,7 @@ function statOf(path: string): Stats | null {
 
 const HEAD = 64 << 10;
 
-export function foundFile(path: string, name: string, place: string): FoundFile {
+function foundFile(path: string, name: string, place: string): FoundFile {
   return { path, name, place, head: () => headLines(path) };
 }
 

@@ -2,7 +2,7 @@ import { type Bounds, defaultBounds } from './bounded-series.js';
 import { type DeclaredPlaces, declaredPlaces } from './declared-places.js';
 import { Detection } from './detection.js';
 import { type Line, spark } from './downsample.js';
-import { noLine, relativeTime, wallTime } from './filing.js';
+import { type Clock, noLine, relativeTime, sinceStart, wallTime } from './filing.js';
 import type { MetricFormat, StatedProgress } from './formats/format.js';
 import { isLog } from './formats/log/log.js';
 import { LogTail } from './formats/log/log-tail.js';
@@ -14,7 +14,7 @@ export type { StatedProgress } from './formats/format.js';
 export type { MetricRow } from './row-numbers.js';
 export { relativeTime, wallTime } from './filing.js';
 
-export type MetricListener = {
+type MetricListener = {
   /**
    * Each row as it is read, also one that replaces an earlier step, without what another source counts for. `isPast`: it was
    * there before (see `hasPast`). Null: to make one for nobody takes a third of the time.
@@ -24,7 +24,7 @@ export type MetricListener = {
   restart: () => void;
 };
 
-export type MetricsOptions = {
+type MetricsOptions = {
   listener?: MetricListener;
   /** How much of each series to keep; what a person looks at needs no more than the default. */
   keep?: Bounds;
@@ -47,6 +47,8 @@ const DEFAULT_BYTES = 8 << 20;
 const BYTES_BETWEEN_PAUSES = 1 << 18;
 /** Rows of a file that make it one of metrics: with fewer, what the run prints is still read. */
 const ROWS_OF_A_FILE = 2;
+/** Between looks for further files of a run whose files grow, ms. */
+const PAUSE_OF_LOOKS_MS = 500;
 
 /** The metrics of the run of this directory, in whatever format they are written. Nothing is read before `refresh`. */
 export function openMetrics(runDirectory: string, options: MetricsOptions = {}): RunMetrics {
@@ -67,9 +69,9 @@ export class RunMetrics {
   readonly #keep: Bounds;
   readonly #hasPatterns: boolean;
   readonly #tail: LogTail;
+  #lookedAt = 0;
   /** In order of precedence. */
   #sources: readonly Source[] = [];
-  readonly #relative = new WeakMap<Line, { origin: number; line: Line }>();
 
   /** Use `openMetrics`. */
   constructor(directory: string, { listener, keep, hasPast, formats, places }: MetricsOptions) {
@@ -95,9 +97,7 @@ export class RunMetrics {
 
   /** The sources that count, in order of precedence. */
   get told(): readonly Source[] {
-    const log = this.#sources.at(-1);
-    const isTold = log === undefined || !isLog(log.found.format) || this.#hasPatterns || !this.#hasFile;
-    return isTold ? this.#sources : this.#sources.slice(0, -1);
+    return this.#sources.filter((source) => this.#counts(source));
   }
 
   /** Rows kept: those of replaced steps do not count. */
@@ -107,7 +107,7 @@ export class RunMetrics {
 
   /** Whether the last refresh stopped at its limit of bytes: call it again to catch up. */
   get more(): boolean {
-    return this.told.some(({ more }) => more);
+    return this.#sources.some((source) => source.more && this.#counts(source));
   }
 
   /** Whether what was there at the first look has not all been read yet; false without `hasPast`. */
@@ -120,6 +120,12 @@ export class RunMetrics {
     return this.told.map(({ reader }) => reader.obstacle).find((words) => words !== null) ?? null;
   }
 
+  /** Where it is known from when the values were written. */
+  get clock(): Clock {
+    const clocks = this.told.map(({ table }) => table.clock);
+    return clocks.find((clock) => clock === 'values') ?? clocks.find((clock) => clock !== null) ?? null;
+  }
+
   /** How far the run says that it is in what it prints (a progress bar); null: it does not. Looks at most once a second. */
   get progress(): StatedProgress | null {
     const log = this.told.find(({ found }) => isLog(found.format));
@@ -128,13 +134,30 @@ export class RunMetrics {
 
   /** Takes in a part of what has been written since the last call. Where nothing was, that costs a look at each file and folder. */
   refresh(maxBytes = DEFAULT_BYTES): PartRead {
-    if (this.detection.look()) this.#takeUp(false);
+    const read = this.#readPart(maxBytes);
+    // While files grow that are known, others can wait a moment.
+    const isEnough = read.changed && Date.now() - this.#lookedAt < PAUSE_OF_LOOKS_MS;
+    if (read.more || isEnough || !this.#look()) return read;
+    const { changed, bytes, more } = this.#readPart(maxBytes - read.bytes);
+    return { changed: read.changed || changed, bytes: read.bytes + bytes, more };
+  }
+
+  /** True if there are other sources than before. */
+  #look(): boolean {
+    this.#lookedAt = Date.now();
+    const isNew = this.detection.look();
+    if (isNew) this.#takeUp(false);
+    return isNew;
+  }
+
+  #readPart(maxBytes: number): PartRead {
     let changed = false;
     let bytes = 0;
     // By place: a restart puts others in the places of those that have to be read again.
-    for (let place = 0; place < this.told.length; place++) {
-      if (bytes > 0 && bytes >= maxBytes) return { changed, bytes, more: true };
+    for (let place = 0; place < this.#sources.length; place++) {
       const source = this.#sources[place]!;
+      if (!this.#counts(source)) continue;
+      if (bytes > 0 && bytes >= maxBytes) return { changed, bytes, more: true };
       const { offset } = source.reader;
       const wasTold = (): void => this.#tell(source);
       if (source.read(maxBytes - bytes, wasTold, () => this.#restart(source))) changed = true;
@@ -145,6 +168,7 @@ export class RunMetrics {
 
   /** Reads to the present end, at once, whatever it takes. */
   readNow(): this {
+    this.#look();
     do this.refresh();
     while (this.more);
     return this;
@@ -153,6 +177,7 @@ export class RunMetrics {
   /** Reads to the present end, in small parts where there is a pause to be made between them. */
   async readToEnd(pause?: Pause): Promise<this> {
     if (pause === undefined) return this.readNow();
+    this.#look();
     do {
       this.refresh(BYTES_BETWEEN_PAUSES);
       await pause();
@@ -171,7 +196,12 @@ export class RunMetrics {
   series(key: string, xKey = 'step'): Line {
     const table = this.sourceOf(key)?.table;
     if (table === undefined) return noLine;
-    return xKey === relativeTime ? this.#sinceStart(table.series(key, wallTime)) : table.series(key, xKey);
+    if (xKey !== relativeTime) return table.series(key, xKey);
+    const origin = this.told.reduce(
+      (first, { table: { firstTime } }) => Math.min(first, firstTime ?? Infinity),
+      Infinity,
+    );
+    return sinceStart(table.series(key, wallTime), origin / 1000);
   }
 
   /** The source that counts for a metric; undefined: none has it. */
@@ -194,6 +224,11 @@ export class RunMetrics {
   /** A small picture of one metric, as `spark` gives it; empty for an unknown key. */
   spark(key: string): (number | null)[] {
     return spark(this.series(key).y);
+  }
+
+  /** What is printed does only while no file says more. */
+  #counts({ found }: Source): boolean {
+    return !isLog(found.format) || this.#hasPatterns || !this.#hasFile;
   }
 
   /** Whether some file has metrics. */
@@ -229,16 +264,5 @@ export class RunMetrics {
     if (this.#listener !== null && this.#listener.row !== null)
       this.#sources = this.#sources.map((other) => (other === source ? source : other.reopened()));
     this.#listener?.restart();
-  }
-
-  #sinceStart(line: Line): Line {
-    const origin =
-      this.told.reduce((first, { table }) => Math.min(first, table.firstTime ?? Infinity), Infinity) / 1000;
-    const known = this.#relative.get(line);
-    if (known?.origin === origin) return known.line;
-    // A new object a frame would be a new picture a frame.
-    const relative = { x: line.x.map((time) => time - origin), y: line.y };
-    this.#relative.set(line, { origin, line: relative });
-    return relative;
   }
 }

@@ -89,14 +89,11 @@ export class Source {
 
   /** Rows that say no time of their own were written between the birth of their file and its last change. */
   #stamp(): void {
-    const stats = this.found.paths.flatMap((path) => {
-      const there = statRegular(path);
-      return there.kind === 'file' ? [there.stat] : [];
-    });
-    if (stats.length === 0) return;
-    const last = Math.max(...stats.map(({ mtimeMs }) => mtimeMs));
-    const born = Math.min(...stats.map(({ birthtimeMs }) => birthtimeMs).filter((time) => time > 0), last);
-    this.#table.stamp(born, last);
+    const { written } = this.reader;
+    if (written === null) return;
+    const { from, to } = written;
+    // Some file systems know no time of birth.
+    this.#table.stamp(from > 0 ? Math.min(from, to) : to, to);
   }
 
   /** Bytes; null where it cannot be read. */

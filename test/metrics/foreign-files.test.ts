@@ -174,6 +174,22 @@ describe('the time of a row', () => {
     expect(Math.min(...x)).toBeGreaterThan(begun);
     expect(Math.max(...x)).toBeLessThan(Date.now() / 1000 + 1);
   });
+
+  it.each<{ what: string; file: string; content: string; age?: number; clock: string | null }>([
+    { what: 'its values say it', file: 'a.jsonl', content: '{"step":0,"loss":1,"ts":1700000000}\n', clock: 'values' },
+    { what: 'it was written for a while', file: 'a.csv', content: 'step,loss\n0,1\n1,2\n', age: -60, clock: 'files' },
+    { what: 'it was written at one moment', file: 'a.csv', content: 'step,loss\n0,1\n1,2\n', clock: null },
+    { what: 'it is a copy', file: 'a.csv', content: 'step,loss\n0,1\n1,2\n', age: 3600, clock: null },
+  ])('is known from $clock where $what', ({ file, content, age, clock }) => {
+    write(file, content);
+    const changed = Date.now() / 1000 - (age ?? 0);
+    if (age !== undefined) utimesSync(join(run, file), changed, changed);
+    expect(open().readNow().clock).toBe(clock);
+  });
+
+  it.each(['torch', 'wandb'])('is told by the values of %s', (format) => {
+    expect(openMetrics(join(fixtures, format), { places }).readNow().clock).toBe('values');
+  });
 });
 
 describe('a damaged file', () => {

@@ -2,7 +2,8 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openOutlinedMetrics, type OutlinedMetrics } from '../../src/metrics/outlined-metrics.js';
+import { relativeTime } from '../../src/metrics/filing.js';
+import { openOutlinedMetrics } from '../../src/metrics/outlined-metrics.js';
 import { openMetrics } from '../../src/metrics/run-metrics.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'outlined-metrics-'));
@@ -10,17 +11,20 @@ afterAll(() => rmSync(directory, { recursive: true }));
 let files = 0;
 
 /** The directory of a run of so many rows. */
-function runOf(rows: number, keyOfStep: string): string {
+function runOf(rows: number, keyOfStep: string, more: (at: number) => string = () => ''): string {
   const run = join(directory, `run-${files++}`);
   mkdirSync(run);
   const note = 'x'.repeat(2000);
-  const lines = Array.from({ length: rows }, (_, at) => `{"${keyOfStep}":${at},"v":${at * 3},"note":"${note}"}\n`);
+  const lines = Array.from(
+    { length: rows },
+    (_, at) => `{"${keyOfStep}":${at},${more(at)}"v":${at * 3},"note":"${note}"}\n`,
+  );
   writeFileSync(join(run, 'metrics.jsonl'), lines.join(''));
   return run;
 }
 
 /** How many points were told of `v`, after each refresh that said there was something new. */
-function tellings(log: OutlinedMetrics): number[] {
+function tellings(log: ReturnType<typeof openOutlinedMetrics>): number[] {
   const told: number[] = [];
   while (log.more) if (log.refresh()) told.push(log.series('v').y.length);
   return told;
@@ -46,6 +50,17 @@ describe('the metrics of a long file', () => {
     const plain = openMetrics(run).readNow();
     expect(log.series('v')).toEqual(plain.series('v'));
     expect(log.keys()).toEqual(['step', 'v']);
+  });
+
+  it('are outlined over time too', () => {
+    const run = runOf(6000, 'step', (at) => `"ts":${1_700_000_000 + at},`);
+    const log = openOutlinedMetrics(run);
+    while (log.more && !log.refresh()) continue;
+    expect(log.clock).toBe('values');
+    const { x } = log.series('v', relativeTime);
+    expect(x.length).toBeLessThan(260);
+    expect([x[0], x.at(-1)]).toEqual([0, 5999]);
+    expect(log.series('v', relativeTime)).toBe(log.series('v', relativeTime));
   });
 
   it('are read from the beginning where the rows have no step, for an outline would have no x axis', () => {

@@ -25,6 +25,8 @@ export type SourceReader = {
   readonly more: boolean;
   /** Whether the last `read` could not read it. */
   readonly isHindered: boolean;
+  /** When it was made, and last written as of the last `read`, Unix ms; null: nothing was there. */
+  readonly written: { readonly from: number; readonly to: number } | null;
   /** What of the source cannot be read, in words that name it; null: nothing. */
   readonly obstacle: string | null;
   /** Absent: a source of this format never says how far the run is. */
@@ -34,8 +36,8 @@ export type SourceReader = {
 /** Rows of a long source picked from all over it, the first and the last among them. */
 export type RowPicker = {
   readonly isComplete: boolean;
-  /** Picks so many further rows. A source that cannot be read has none. */
-  pick: (count: number, take: (row: WrittenRow) => void) => void;
+  /** Picks so many further rows; `take` is told `time` as a `RowSink` is. A source that cannot be read has none. */
+  pick: (count: number, take: (row: WrittenRow, time?: number) => void) => void;
 };
 
 /** A file that may hold metrics. `name` is its last part, `place` its path as a person would say it. */

@@ -1,8 +1,9 @@
-import { closeSync, readSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { FollowedFile, LONGEST_LINE } from '../../files/followed-file.js';
-import { openRegular } from '../../files/regular-file.js';
-import type { MetricFormat, RowPicker, RowSink, SourceReader, WrittenRow } from './format.js';
+import { FollowedSource } from './followed-source.js';
+import type { MetricFormat, RowSink, SourceReader, WrittenRow } from './format.js';
+import { type PickAt, type Place, PlacesPicker } from './places-picker.js';
 import { RewrittenRows } from './rewritten-rows.js';
 
 /** One line, without its newline, as a row; null when it is none. Called with the lines of one file, the first of them first. */
@@ -24,7 +25,7 @@ export function lineFormat(
     ...rest,
     filing,
     open: ({ paths: [path] }) => new LineReader(path!, () => parser(path!), isRewritten ? new RewrittenRows() : null),
-    pickFrom: (path, places) => new LinePicker(path, places, parser(path)),
+    pickFrom: (path, places) => new PlacesPicker(path, places, pickLines(parser(path))),
   };
 }
 
@@ -33,49 +34,31 @@ const NEWLINE = 10;
 const REWRITTEN_MS = 2000;
 
 /** Follows a file that has a row on each line. A line that is too long is left out, and counted. */
-class LineReader implements SourceReader {
-  readonly #file: FollowedFile;
-  readonly #name: string;
+class LineReader extends FollowedSource<FollowedFile> implements SourceReader {
   readonly #parser: () => LineParser;
   readonly #rewritten: RewrittenRows | null;
   /** Since when rows that were there are missing, ms. */
   #behindSince: number | null = null;
   #parse: LineParser;
-  #more = false;
   #skipped = 0;
 
   constructor(path: string, parser: () => LineParser, rewritten: RewrittenRows | null) {
-    this.#file = new FollowedFile(path);
-    this.#name = basename(path);
+    super(new FollowedFile(path));
     this.#parser = parser;
     this.#rewritten = rewritten;
     this.#parse = parser();
   }
 
-  get offset(): number {
-    return this.#file.offset;
-  }
-
-  get more(): boolean {
-    return this.#more;
-  }
-
-  get isHindered(): boolean {
-    return this.#file.obstacle !== null;
-  }
-
-  get obstacle(): string | null {
-    const { obstacle } = this.#file;
-    if (obstacle !== null) return `${this.#name} cannot be read: ${obstacle}`;
-    const skipped = this.#file.skipped + this.#skipped;
+  protected override get loss(): string | null {
+    const skipped = this.file.skipped + this.#skipped;
     if (skipped === 0) return null;
     const [lines, are, were] = skipped === 1 ? ['line', 'is', 'was'] : ['lines', 'are', 'were'];
-    return `${skipped} ${lines} of ${this.#name} ${are} longer than ${LONGEST_LINE >> 10} kB and ${were} left out`;
+    return `${skipped} ${lines} of ${basename(this.file.path)} ${are} longer than ${LONGEST_LINE >> 10} kB and ${were} left out`;
   }
 
   read(maxBytes: number, sink: RowSink): boolean {
-    const { restarted, bytes, more } = this.#file.read(maxBytes);
-    this.#more = more;
+    const { restarted, bytes, more } = this.file.read(maxBytes);
+    this.more = more;
     if (restarted) this.#restart(sink);
     const isKept = this.#takeLines(bytes, sink) && !this.#isCutShort();
     if (!isKept) this.#beginAgain(sink);
@@ -110,17 +93,17 @@ class LineReader implements SourceReader {
 
   /** Whether a file that was written anew has stayed shorter than it was. */
   #isCutShort(): boolean {
-    if (this.#rewritten?.isBehind !== true || this.#more) this.#behindSince = null;
+    if (this.#rewritten?.isBehind !== true || this.more) this.#behindSince = null;
     else this.#behindSince ??= Date.now();
     return this.#behindSince !== null && Date.now() - this.#behindSince > REWRITTEN_MS;
   }
 
   #beginAgain(sink: RowSink): void {
     this.#rewritten?.forget(sink);
-    this.#file.rewind();
+    this.file.rewind();
     this.#skipped = 0;
     this.#parse = this.#parser();
-    this.#more = true;
+    this.more = true;
   }
 }
 
@@ -129,64 +112,25 @@ const FIRST_LOOK = 4 << 10;
 /** A file of longer lines is read from its beginning only. */
 const WIDEST_LOOK = 256 << 10;
 
-/**
- * Lines taken at places spread evenly over the file as it was at first, the first and the last line among them, in the order
- * of the file.
- */
-class LinePicker implements RowPicker {
-  readonly #path: string;
-  readonly #places: number;
-  readonly #parse: LineParser;
-  #next = 0;
-  #size: number | null = null;
-  #look = FIRST_LOOK;
-  #buffer = Buffer.alloc(FIRST_LOOK);
-
-  /** @param places How many lines to take; at least two. */
-  constructor(path: string, places: number, parse: LineParser) {
-    this.#path = path;
-    this.#places = places;
-    this.#parse = parse;
-  }
-
-  get isComplete(): boolean {
-    return this.#next >= this.#places;
-  }
-
-  pick(count: number, take: (row: WrittenRow) => void): void {
-    const end = Math.min(this.#places, this.#next + count);
-    const opened = openRegular(this.#path);
-    if (opened.kind !== 'file') {
-      this.#next = this.#places;
-      return;
-    }
-    try {
-      this.#size ??= opened.stat.size;
-      for (; this.#next < end; this.#next++) {
-        const line = this.#lineAt(opened.descriptor, this.#size);
-        const row = line === null ? null : this.#parse(line);
-        if (row !== null) take(row);
-      }
-    } catch {
-      // The disk or the network failed a read: what there is will be drawn when all has been read.
-      this.#next = this.#places;
-    } finally {
-      closeSync(opened.descriptor);
-    }
-  }
-
-  #lineAt(descriptor: number, size: number): string | null {
-    const isLast = this.#next === this.#places - 1;
+/** A line at each place: the first of the file, those that begin behind the places, the last. */
+function pickLines(parse: LineParser): PickAt {
+  let look = FIRST_LOOK;
+  let buffer = Buffer.alloc(look);
+  const lineAt = (descriptor: number, { size, share }: Place): string | null => {
     for (;;) {
-      const room = Math.max(0, size - this.#look);
-      const from = isLast ? room : Math.floor((room * this.#next) / (this.#places - 1));
-      const length = readSync(descriptor, this.#buffer, 0, this.#look, from);
-      const line = wholeLine(this.#buffer.subarray(0, length), from === 0, isLast);
-      if (line !== null || this.#look >= WIDEST_LOOK || length < this.#look) return line;
-      this.#look *= 4;
-      this.#buffer = Buffer.alloc(this.#look);
+      const from = Math.floor(Math.max(0, size - look) * share);
+      const length = readSync(descriptor, buffer, 0, look, from);
+      const line = wholeLine(buffer.subarray(0, length), from === 0, share === 1);
+      if (line !== null || look >= WIDEST_LOOK || length < look) return line;
+      look *= 4;
+      buffer = Buffer.alloc(look);
     }
-  }
+  };
+  return (descriptor, place, take) => {
+    const line = lineAt(descriptor, place);
+    const row = line === null ? null : parse(line);
+    if (row !== null) take(row);
+  };
 }
 
 /** The first whole line of what was read, or the last; null when there is none. `begins`: a line begins at its start. */

@@ -1,16 +1,10 @@
-import { closeSync, readSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { FollowedBytes, type Taken } from '../../files/followed-bytes.js';
-import { openRegular } from '../../files/regular-file.js';
+import { FollowedBytes, type Taken, type Taker } from '../../files/followed-bytes.js';
+import { type Change, FollowedSource } from './followed-source.js';
 import { EventReader, isSound, RECORD_HEAD, recordLength, type ScalarTaker } from './event-record.js';
-import {
-  isNot,
-  type MetricFormat,
-  type RowPicker,
-  type RowSink,
-  type SourceFiles,
-  type SourceReader,
-} from './format.js';
+import { isNot, type MetricFormat, type RowSink, type SourceFiles, type SourceReader } from './format.js';
+import { type PickAt, PlacesPicker } from './places-picker.js';
 
 /** What TensorBoard reads: of torch, tensorboardX and TensorFlow 2. All files of a folder are one source. */
 export const tfevents: MetricFormat = {
@@ -22,7 +16,7 @@ export const tfevents: MetricFormat = {
       ? { is: 'yes', why: 'its name', source: dirname(path) }
       : isNot,
   open: (files) => new EventFiles(files),
-  pickFrom: (path, places) => new EventPicker(path, places),
+  pickFrom: (path, places) => new PlacesPicker(path, places, pickEvents()),
 };
 
 /** A longer record is passed over unread, bytes: it holds pictures or weights. */
@@ -44,6 +38,12 @@ class EventFiles implements SourceReader {
 
   get more(): boolean {
     return this.#files.length < this.#source.paths.length || this.#files.some(({ more }) => more);
+  }
+
+  get written(): SourceReader['written'] {
+    const times = this.#files.flatMap(({ written }) => written ?? []);
+    if (times.length === 0) return null;
+    return { from: Math.min(...times.map(({ from }) => from)), to: Math.max(...times.map(({ to }) => to)) };
   }
 
   get isHindered(): boolean {
@@ -88,10 +88,9 @@ class EventFiles implements SourceReader {
 }
 
 /** Follows one file of events. */
-class EventFile {
-  readonly #file: FollowedBytes;
+class EventFile extends FollowedSource<FollowedBytes> {
   readonly #events = new EventReader();
-  #more = true;
+  override more = true;
   /** Bytes left of a record that is passed over. */
   #passing = 0;
   /** Where a wrong checksum was seen first, and when, ms. */
@@ -100,52 +99,30 @@ class EventFile {
   #isDead = false;
 
   constructor(path: string) {
-    this.#file = new FollowedBytes(path);
+    super(new FollowedBytes(path));
   }
 
   get path(): string {
-    return this.#file.path;
+    return this.file.path;
   }
 
-  get offset(): number {
-    return this.#file.offset;
-  }
-
-  get more(): boolean {
-    return this.#more;
-  }
-
-  get isHindered(): boolean {
-    return this.#file.obstacle !== null;
-  }
-
-  get obstacle(): string | null {
-    const { obstacle } = this.#file;
-    return obstacle === null ? this.#lost : `${basename(this.path)} cannot be read: ${obstacle}`;
+  protected override get loss(): string | null {
+    return this.#lost;
   }
 
   rewind(): void {
-    this.#file.rewind();
-    this.#more = true;
+    this.file.rewind();
+    this.more = true;
     this.#forget();
   }
 
-  read(maxBytes: number, sink: RowSink, part: number): 'restarted' | 'more' | 'nothing' {
+  read(maxBytes: number, sink: RowSink, part: number): Change {
     const row = new RowOfStep(sink, part);
-    let { offset } = this.#file;
-    let isReplaced = false;
-    const { more } = this.#file.read(maxBytes, (bytes, { isNew, idleMs }) => {
-      if (isNew) {
-        isReplaced = true;
-        return { done: 0, needs: 0 };
-      }
-      offset = this.#file.offset;
-      return this.#take(bytes, idleMs, row.point);
-    });
+    const take: Taker = (bytes, { isNew, idleMs }) =>
+      isNew ? { done: 0, needs: 0 } : this.#take(bytes, idleMs, row.point);
+    const change = this.follow((file) => file.read(maxBytes, take));
     row.end();
-    this.#more = more;
-    if (isReplaced) return 'restarted';
-    return this.#file.offset > offset ? 'more' : 'nothing';
+    return change;
   }
 
   #forget(): void {
@@ -179,11 +156,11 @@ class EventFile {
 
   /** Null: it has been waited for long enough. */
   #wait(at: number, idleMs: number, words: string): number | null {
-    const offset = this.#file.offset + at;
+    const offset = this.file.offset + at;
     if (this.#doubt?.offset !== offset) this.#doubt = { offset, since: Date.now() };
     const isDamaged = idleMs > DAMAGED_MS || Date.now() - this.#doubt.since > DAMAGED_MS;
     if (isDamaged) this.#lost = `${basename(this.path)} is damaged at byte ${offset}: ${words}`;
-    else this.#file.lookAgain();
+    else this.file.lookAgain();
     return isDamaged ? null : 0;
   }
 
@@ -224,54 +201,23 @@ const LOOK = 64 << 10;
 /** Points taken of each place. */
 const POINTS = 64;
 
-/** Points from places spread evenly over the file as it was at first, its end among them, in the order of the file. */
-class EventPicker implements RowPicker {
-  readonly #path: string;
-  readonly #places: number;
-  readonly #events = new EventReader();
-  readonly #buffer = Buffer.alloc(LOOK);
-  #next = 0;
-  #size: number | null = null;
-
-  constructor(path: string, places: number) {
-    this.#path = path;
-    this.#places = places;
-  }
-
-  get isComplete(): boolean {
-    return this.#next >= this.#places;
-  }
-
-  pick(count: number, take: Parameters<RowPicker['pick']>[1]): void {
-    const opened = openRegular(this.#path);
-    const end = opened.kind === 'file' ? Math.min(this.#places, this.#next + count) : 0;
-    if (opened.kind !== 'file') this.#next = this.#places;
-    else
-      try {
-        this.#size ??= opened.stat.size;
-        for (; this.#next < end; this.#next++) this.#pickAt(opened.descriptor, this.#size, take);
-      } catch {
-        // The disk or the network failed a read: what there is will be drawn when all has been read.
-        this.#next = this.#places;
-      } finally {
-        closeSync(opened.descriptor);
-      }
-  }
-
-  #pickAt(descriptor: number, size: number, take: Parameters<RowPicker['pick']>[1]): void {
-    const from = Math.floor((Math.max(0, size - LOOK) * this.#next) / (this.#places - 1));
-    const bytes = this.#buffer.subarray(0, readSync(descriptor, this.#buffer, 0, LOOK, from));
+function pickEvents(): PickAt {
+  const events = new EventReader();
+  const buffer = Buffer.alloc(LOOK);
+  return (descriptor, { size, share }, take) => {
+    const from = Math.floor(Math.max(0, size - LOOK) * share);
+    const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, LOOK, from));
     let left = POINTS;
-    const point: ScalarTaker = (tag, value, step) => {
-      if (left-- > 0) take({ step, [tag]: value });
+    const point: ScalarTaker = (tag, value, step, time) => {
+      if (left-- > 0) take({ step, [tag]: value }, time);
     };
     for (let at = firstRecord(bytes); left > 0 && at + RECORD_HEAD <= bytes.length;) {
       const length = recordLength(bytes, at);
       if (length === null || at + length > bytes.length) return;
-      if (isSound(bytes, at, at + length)) this.#events.read(bytes, [at + RECORD_HEAD, at + length - 4], point);
+      if (isSound(bytes, at, at + length)) events.read(bytes, [at + RECORD_HEAD, at + length - 4], point);
       at += length;
     }
-  }
+  };
 }
 
 /** Where a record begins: the checksum of its length says so, and is wrong once in four billion times. */

@@ -33,6 +33,8 @@ class TrainerState implements SourceReader {
   #file: FollowedBytes | null = null;
   #scan = new HistoryScan();
   #more = true;
+  /** When the first of the files was made, Unix ms. */
+  #born = Infinity;
 
   constructor(source: SourceFiles) {
     this.#source = source;
@@ -46,6 +48,11 @@ class TrainerState implements SourceReader {
     return this.#more;
   }
 
+  get written(): SourceReader['written'] {
+    const written = this.#file?.written ?? null;
+    return written === null ? null : { from: this.#born, to: written.to };
+  }
+
   get isHindered(): boolean {
     return this.#file !== null && this.#file.obstacle !== null;
   }
@@ -56,7 +63,8 @@ class TrainerState implements SourceReader {
   }
 
   read(maxBytes: number, sink: RowSink): boolean {
-    const path = lastWritten(this.#source.paths);
+    const { path, born } = lastWritten(this.#source.paths);
+    this.#born = born;
     if (path === null) return (this.#more = false);
     if (this.#file?.path !== path) this.#begin(new FollowedBytes(path));
     const file = this.#file!;
@@ -89,15 +97,22 @@ class TrainerState implements SourceReader {
 /** Written this close, ms, the longer one is the later: the two of a checkpoint and of the end, or of a copied folder. */
 const TOGETHER_MS = 2000;
 
-function lastWritten(paths: readonly string[]): string | null {
+/** `born`: when the first of them was made, Unix ms; Infinity where that is not known. */
+function lastWritten(paths: readonly string[]): { path: string | null; born: number } {
   let last: { path: string; at: number; size: number } | null = null;
+  let born = Infinity;
   for (const path of paths) {
     const there = statRegular(path);
-    const { mtimeMs: at, size } = there.kind === 'file' ? there.stat : { mtimeMs: -1, size: 0 };
+    const {
+      mtimeMs: at,
+      size,
+      birthtimeMs,
+    } = there.kind === 'file' ? there.stat : { mtimeMs: -1, size: 0, birthtimeMs: 0 };
     const isLater = last === null || (Math.abs(at - last.at) > TOGETHER_MS ? at > last.at : size > last.size);
     if (isLater) last = { path, at, size };
+    if (birthtimeMs > 0) born = Math.min(born, birthtimeMs);
   }
-  return last?.path ?? null;
+  return { path: last?.path ?? null, born };
 }
 
 const sign = { quote: 34, escape: 92, open: 123, close: 125, begin: 91, end: 93 };

@@ -1,18 +1,12 @@
-import { closeSync, readSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { parseJsonLine } from '../../contract/json-line.js';
-import { FollowedBytes, type Taken } from '../../files/followed-bytes.js';
-import { openRegular } from '../../files/regular-file.js';
+import { FollowedBytes, type Taken, type Taker } from '../../files/followed-bytes.js';
 import { Fields, wire } from '../binary/protobuf.js';
-import {
-  isNot,
-  type MetricFormat,
-  type RowPicker,
-  type RowSink,
-  type SourceReader,
-  type WrittenRow,
-} from './format.js';
+import { FollowedSource } from './followed-source.js';
+import { isNot, type MetricFormat, type RowSink, type SourceReader, type WrittenRow } from './format.js';
+import { type PickAt, PlacesPicker } from './places-picker.js';
 
 /**
  * What W&B writes on this machine, offline or not: `wandb/run-…/run-….wandb`. A log of LevelDB's kind in blocks of 32 KB, of
@@ -24,7 +18,7 @@ export const wandb: MetricFormat = {
   filing: 'rows',
   recognise: ({ name }) => (name.endsWith('.wandb') ? { is: 'yes', why: 'its name' } : isNot),
   open: ({ paths: [path] }) => new WandbFile(path!),
-  pickFrom: (path, places) => new WandbPicker(path, places),
+  pickFrom: (path, places) => new PlacesPicker(path, places, pickBlocks()),
 };
 
 const BLOCK = 32_768;
@@ -58,9 +52,7 @@ function pieceAt(bytes: Buffer, at: number, base: number): Piece {
   return isSound ? { is: 'piece', type, from: at + HEAD, to } : { is: 'wrong' };
 }
 
-class WandbFile implements SourceReader {
-  readonly #file: FollowedBytes;
-  #more = false;
+class WandbFile extends FollowedSource<FollowedBytes> implements SourceReader {
   /** Pieces of a record whose last one is still to come. */
   #pieces: Buffer[] = [];
   #length = 0;
@@ -68,34 +60,19 @@ class WandbFile implements SourceReader {
   #lost: string | null = null;
 
   constructor(path: string) {
-    this.#file = new FollowedBytes(path);
+    super(new FollowedBytes(path));
   }
 
-  get offset(): number {
-    return this.#file.offset;
-  }
-
-  get more(): boolean {
-    return this.#more;
-  }
-
-  get isHindered(): boolean {
-    return this.#file.obstacle !== null;
-  }
-
-  get obstacle(): string | null {
-    const { obstacle, path } = this.#file;
-    return obstacle === null ? this.#lost : `${basename(path)} cannot be read: ${obstacle}`;
+  protected override get loss(): string | null {
+    return this.#lost;
   }
 
   read(maxBytes: number, sink: RowSink): boolean {
-    const { offset } = this.#file;
-    const { restarted, more } = this.#file.read(maxBytes, (bytes, { isNew, idleMs }) => {
+    const take: Taker = (bytes, { isNew, idleMs }) => {
       if (isNew) this.#restart(sink);
       return this.#take(bytes, idleMs, sink);
-    });
-    this.#more = more;
-    return restarted || this.#file.offset > offset;
+    };
+    return this.follow((file) => file.read(maxBytes, take)) !== 'nothing';
   }
 
   #restart(sink: RowSink): void {
@@ -107,7 +84,7 @@ class WandbFile implements SourceReader {
   }
 
   #take(bytes: Buffer, idleMs: number, sink: RowSink): Taken {
-    const base = this.#file.offset;
+    const base = this.file.offset;
     if (base === 0 && bytes.length < FILE_HEAD) return { done: 0, needs: 0 };
     let at = base === 0 ? FILE_HEAD : 0;
     for (;;) {
@@ -130,10 +107,10 @@ class WandbFile implements SourceReader {
   #isStillWritten(offset: number, idleMs: number): boolean {
     if (this.#doubt?.offset !== offset) this.#doubt = { offset, since: Date.now() };
     if (idleMs <= DAMAGED_MS && Date.now() - this.#doubt.since <= DAMAGED_MS) {
-      this.#file.lookAgain();
+      this.file.lookAgain();
       return true;
     }
-    this.#lost = `${basename(this.#file.path)} is damaged at byte ${offset}: up to ${BLOCK >> 10} KB are left out`;
+    this.#lost = `${basename(this.file.path)} is damaged at byte ${offset}: up to ${BLOCK >> 10} KB are left out`;
     return false;
   }
 
@@ -207,48 +184,16 @@ function special(value: unknown): unknown {
 /** Rows taken of each place. */
 const ROWS = 8;
 
-/** Rows from blocks spread evenly over the file as it was at first, its last ones among them, in the order of the file. */
-class WandbPicker implements RowPicker {
-  readonly #path: string;
-  readonly #places: number;
-  readonly #buffer = Buffer.alloc(2 * BLOCK);
-  #next = 0;
-  #size: number | null = null;
-
-  constructor(path: string, places: number) {
-    this.#path = path;
-    this.#places = places;
-  }
-
-  get isComplete(): boolean {
-    return this.#next >= this.#places;
-  }
-
-  pick(count: number, take: Parameters<RowPicker['pick']>[1]): void {
-    const opened = openRegular(this.#path);
-    if (opened.kind !== 'file') {
-      this.#next = this.#places;
-      return;
-    }
-    try {
-      this.#size ??= opened.stat.size;
-      const end = Math.min(this.#places, this.#next + count);
-      for (; this.#next < end; this.#next++) this.#pickAt(opened.descriptor, this.#size, take);
-    } catch {
-      // The disk or the network failed a read: what there is will be drawn when all has been read.
-      this.#next = this.#places;
-    } finally {
-      closeSync(opened.descriptor);
-    }
-  }
-
-  #pickAt(descriptor: number, size: number, take: Parameters<RowPicker['pick']>[1]): void {
+/** A place is two blocks. Records in several pieces are passed over. */
+function pickBlocks(): PickAt {
+  const buffer = Buffer.alloc(2 * BLOCK);
+  return (descriptor, { size, share }, take) => {
     const blocks = Math.ceil(size / BLOCK);
-    const base = BLOCK * Math.floor((Math.max(0, blocks - 2) * this.#next) / (this.#places - 1));
-    const bytes = this.#buffer.subarray(0, readSync(descriptor, this.#buffer, 0, 2 * BLOCK, base));
+    const base = BLOCK * Math.floor(Math.max(0, blocks - 2) * share);
+    const bytes = buffer.subarray(0, readSync(descriptor, buffer, 0, 2 * BLOCK, base));
     let left = ROWS;
-    const row = (values: WrittenRow) => {
-      if (left-- > 0) take(values);
+    const row = (values: WrittenRow, time?: number) => {
+      if (left-- > 0) take(values, time);
     };
     for (let at = base === 0 ? FILE_HEAD : 0; left > 0;) {
       const piece = pieceAt(bytes, at, base);
@@ -256,5 +201,5 @@ class WandbPicker implements RowPicker {
       if (piece.is === 'piece' && piece.type === kind.full) takeRecord(bytes.subarray(piece.from, piece.to), { row });
       at = piece.to;
     }
-  }
+  };
 }

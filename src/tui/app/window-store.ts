@@ -175,7 +175,8 @@ export class WindowStore implements ModelSource {
   readonly turn = (way: 'up' | 'down'): void => {
     const { dialog, screen } = this.#ui;
     if (dialog.kind !== 'none' && !('index' in dialog) && !('top' in dialog)) return;
-    const times = screen.kind === 'gpus' ? 1 : notch;
+    // Where a step of the cursor changes a picture, three would skip two.
+    const times = screen.kind === 'gpus' || screen.kind === 'parameters' ? 1 : notch;
     for (let time = 0; time < times; time++) this.press(way);
   };
 

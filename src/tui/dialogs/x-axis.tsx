@@ -40,9 +40,7 @@ function choose(ui: UiState, { key, label, refusal }: XChoice): Pressed {
 function XAxisDialog({ dialog, size }: DialogProps<'x-axis'>) {
   const choices = choicesOf(useModel((model) => model.xChoices));
   const width = Math.max(12, ...choices.items.map(({ label }) => textWidth(cleanText(label))));
-  const words = ({ about, refusal }: XChoice): string =>
-    refusal === null ? about : 'these runs do not write the time';
-  const aboutWidth = Math.max(...choices.items.map((choice) => words(choice).length)) + 1;
+  const aboutWidth = Math.max(...choices.items.map(({ about }) => about.length)) + 1;
   return (
     <Menu
       title="x axis"
@@ -52,7 +50,7 @@ function XAxisDialog({ dialog, size }: DialogProps<'x-axis'>) {
       matches={matchesOf(choices, dialog)}
       line={(choice) => [
         span(` ${fit(cleanText(choice.label), width)}  `, choice.refusal === null ? 'plain' : 'dim'),
-        span(fit(words(choice), aboutWidth), 'dim'),
+        span(fit(choice.about, aboutWidth), 'dim'),
       ]}
     />
   );

@@ -35,7 +35,7 @@ export function detailOf(
   const sources = sourcesOf(drawn, history);
   const readers = sources.map(({ reader }) => reader);
   const { show, x: usual } = shownFor(drawn[0], scene);
-  const axis = xAxisOf(xKey, usual, readers);
+  const axis = xAxisOf(xKey, usual);
   // Of a hundred metrics only those on the screen are looked at.
   const known = new Map<string, ChartData>();
   const chartOf = (metric: string): ChartData => {

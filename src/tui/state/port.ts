@@ -1,4 +1,5 @@
 import type { Fleet, FleetStatus, RunSummary } from '../../client/fleet.js';
+import type { Clock } from '../../metrics/filing.js';
 import type { LogSource } from '../../logs/log-source.js';
 import type { readRunRecord } from '../../files/run-record-file.js';
 
@@ -32,7 +33,10 @@ export type MetricReader = {
   /** Whether there is more to read at once. Absent: never. */
   readonly more?: boolean;
   keys(): readonly string[];
+  /** Over `step`, another metric, or a time as `metrics/filing.ts` names it. */
   series(key: string, xKey?: string): Series;
+  /** Where it is known from when the values were written. Absent: it is not. */
+  readonly clock?: Clock;
 };
 
 /** The files of one run directory, as far as the window reads them. */

@@ -1,6 +1,7 @@
 import { runFiles } from '../../../contract/files.js';
-import { FollowedBytes } from '../../../files/followed-bytes.js';
+import { FollowedBytes, type Taken, type Taker } from '../../../files/followed-bytes.js';
 import { LONGEST_LINE } from '../../../files/followed-file.js';
+import { FollowedSource } from '../followed-source.js';
 import { isNot, type MetricFormat, type RowSink, type SourceReader, type StatedProgress } from '../format.js';
 import { type LogPatterns, LogRows } from './log-rows.js';
 
@@ -29,33 +30,15 @@ const NEWLINE = 10;
 const RETURN = 13;
 
 /** Follows a log: lines end with a newline, or with the carriage return that lets a bar be drawn over itself. */
-class LogReader implements SourceReader {
-  readonly #file: FollowedBytes;
+class LogReader extends FollowedSource<FollowedBytes> implements SourceReader {
   readonly #patterns: LogPatterns;
   #rows: LogRows;
-  #more = false;
   #isInLongLine = false;
 
   constructor(path: string, patterns: LogPatterns) {
-    this.#file = new FollowedBytes(path);
+    super(new FollowedBytes(path));
     this.#patterns = patterns;
     this.#rows = new LogRows(patterns);
-  }
-
-  get offset(): number {
-    return this.#file.offset;
-  }
-
-  get more(): boolean {
-    return this.#more;
-  }
-
-  get isHindered(): boolean {
-    return this.#file.obstacle !== null;
-  }
-
-  get obstacle(): string | null {
-    return this.#file.obstacle === null ? null : `${runFiles.log} cannot be read: ${this.#file.obstacle}`;
   }
 
   get progress(): StatedProgress | null {
@@ -63,13 +46,11 @@ class LogReader implements SourceReader {
   }
 
   read(maxBytes: number, sink: RowSink): boolean {
-    const { offset } = this.#file;
-    const { restarted, more } = this.#file.read(maxBytes, (bytes, { isNew }) => {
+    const take: Taker = (bytes, { isNew }) => {
       if (isNew) this.#restart(sink);
       return this.#take(bytes, sink);
-    });
-    this.#more = more;
-    return restarted || this.#file.offset > offset;
+    };
+    return this.follow((file) => file.read(maxBytes, take)) !== 'nothing';
   }
 
   #restart(sink: RowSink): void {
@@ -78,7 +59,7 @@ class LogReader implements SourceReader {
     sink.restart();
   }
 
-  #take(bytes: Buffer, sink: RowSink): { done: number; needs: number } {
+  #take(bytes: Buffer, sink: RowSink): Taken {
     const end = Math.max(bytes.lastIndexOf(NEWLINE), bytes.lastIndexOf(RETURN)) + 1;
     if (end === 0) {
       if (bytes.length < LONGEST_LINE) {

@@ -78,7 +78,7 @@ export class ComparisonReader implements ScreenData<'compare', Comparison> {
     const shown = shownMetrics(who.runs, scene);
     const wanted = curvesWanted(who, ui);
     const readers = readersOf(wanted, history);
-    const axis = xAxisOf(ui.chart.xKey, shown.usual, [...readers.values()]);
+    const axis = xAxisOf(ui.chart.xKey, shown.usual);
     const inputs = [screen.subjects, who.runs.length, shown.keys.join('\n'), axis.key, history.version, readers.size];
     const charts = this.#charts.value(inputs, () =>
       chartsOf(who.subjects, shown, axis, { readers, colours: scene.colours }),

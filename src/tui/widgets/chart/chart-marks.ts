@@ -22,7 +22,7 @@ export function xMarksOf(x: Scale, columns: number, unit: XUnit): Mark[] {
 function numberMarks(scale: Scale, most: number): Mark[] {
   const { low, high } = scale;
   const at = scale.isLog ? logTicks(low, high, most) : ticks(low, high, most);
-  const step = at.length > 1 ? at[1]! - at[0]! : 1;
+  const step = at.length > 1 ? at[1]! - at[0]! : lastDigit(at[0] ?? 1);
   return at.map((value) => ({
     fraction: fractionOf(scale, value),
     label: tickLabel(value, scale.isLog ? lastDigit(value) : step),

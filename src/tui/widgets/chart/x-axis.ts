@@ -1,3 +1,4 @@
+import { relativeTime, wallTime } from '../../../metrics/filing.js';
 import type { MetricReader, Series } from '../../state/port.js';
 import type { XUnit } from './chart-look.js';
 import { Memo } from '../../../base/memo.js';
@@ -6,11 +7,10 @@ import { Memo } from '../../../base/memo.js';
 export type XAxis = { readonly key: string; readonly unit: XUnit; readonly isChosen: boolean };
 
 /** The axis that was chosen; null: `usual`, what the sweep says. */
-export function xAxisOf(chosen: string | null, usual: string, readers: readonly MetricReader[]): XAxis {
+export function xAxisOf(chosen: string | null, usual: string): XAxis {
   if (chosen === null) return { key: usual, unit: 'number', isChosen: false };
   if (chosen === 'relative') return { key: chosen, unit: 'seconds', isChosen: true };
-  const isClock = chosen === 'time' && readers.some((reader) => timeColumn(reader, 'time') !== null);
-  return { key: chosen, unit: isClock ? 'clock' : 'number', isChosen: true };
+  return { key: chosen, unit: chosen === 'time' ? 'clock' : 'number', isChosen: true };
 }
 
 /** One metric of a run over the axis; empty when the run has no such axis and it was chosen. */
@@ -33,7 +33,7 @@ const unixSeconds = 1e9;
 const unixMilliseconds = 1e12;
 
 /** The column that an axis of time is read from; null when the run has none. `time` of the day needs a Unix time. */
-export function timeColumn(reader: MetricReader, kind: 'relative' | 'time'): string | null {
+function timeColumn(reader: MetricReader, kind: 'relative' | 'time'): string | null {
   const keys = new Set(reader.keys());
   const isFit = (key: string): boolean => {
     const { y } = reader.series(key);
@@ -45,7 +45,7 @@ export function timeColumn(reader: MetricReader, kind: 'relative' | 'time'): str
 
 function overTime(unit: 'seconds' | 'clock', reader: MetricReader, metric: string): Series {
   const column = timeColumn(reader, unit === 'clock' ? 'time' : 'relative');
-  if (column === null) return nothing;
+  if (column === null) return byItself(unit, reader, metric);
   const first = reader.series(column).y.find(Number.isFinite) ?? 0;
   // A column that counts from the start of the run is relative as it is.
   const start = unit === 'clock' || first < unixSeconds ? 0 : first;
@@ -58,6 +58,12 @@ function overTime(unit: 'seconds' | 'clock', reader: MetricReader, metric: strin
   }));
 }
 
+/** Over when each value was written, whatever the format: TensorBoard and W&B say it, else the files do. */
+function byItself(unit: 'seconds' | 'clock', reader: MetricReader, metric: string): Series {
+  if ((reader.clock ?? null) === null) return nothing;
+  return reader.series(metric, unit === 'clock' ? wallTime : relativeTime);
+}
+
 /** A new object a frame would be a new picture a frame. */
 const inSeconds = new Memo<Series, Series>(2);
 
@@ -67,7 +73,7 @@ export type XChoice = {
   readonly key: string | null;
   readonly label: string;
   readonly about: string;
-  /** Why it cannot be chosen; null when it can. */
+  /** Why it cannot be chosen, which `about` says in short; null when it can. */
   readonly refusal: string | null;
 };
 
@@ -97,10 +103,20 @@ export function xChoicesOf(usual: string, readers: readonly MetricReader[]): XCh
 }
 
 function timeChoice(key: 'relative' | 'time', label: string, about: string, readers: readonly MetricReader[]): XChoice {
-  const has = readers.some((reader) => timeColumn(reader, key) !== null);
-  const columns = key === 'time' ? '_timestamp, timestamp or time in Unix seconds' : '_timestamp, time or _runtime';
-  const refusal = `These runs do not write the time of a row: a column ${columns} is needed.`;
-  return { key, label, about, refusal: has ? null : refusal };
+  const clocks = readers.map((reader) => (timeColumn(reader, key) === null ? (reader.clock ?? null) : 'values'));
+  if (clocks.includes('values')) return { key, label, about, refusal: null };
+  if (clocks.includes('files')) return { key, label, about: `${about}, from its files`, refusal: null };
+  return { key, label, ...unknownTime(key, readers) };
+}
+
+function unknownTime(key: 'relative' | 'time', readers: readonly MetricReader[]): Pick<XChoice, 'about' | 'refusal'> {
+  if (!readers.some((reader) => reader.keys().length > 0))
+    return { about: 'no values yet', refusal: 'These runs have written no values yet.' };
+  const columns = key === 'time' ? '_timestamp or time in Unix seconds' : '_timestamp, time or _runtime';
+  return {
+    about: 'nothing says when values were written',
+    refusal: `Nothing says when these values were written: no column ${columns}, and each file was written at one moment.`,
+  };
 }
 
 const rising = new WeakMap<Float64Array, boolean>();

@@ -46,7 +46,7 @@ function secondsLabel(value: number, step: number): string {
   if (step >= day) return `${sign}${rounded / day}d`;
   if (step >= hour) return `${sign}${rounded / hour}h`;
   if (rounded >= hour)
-    return `${sign}${Math.floor(rounded / hour)}h${twoDigits(Math.floor((rounded % hour) / minute))}`;
+    return `${sign}${Math.floor(rounded / hour)}h${twoDigits(Math.floor((rounded % hour) / minute))}m`;
   if (step >= minute) return `${sign}${rounded / minute}m`;
   if (rounded >= minute) return `${sign}${Math.floor(rounded / minute)}m${twoDigits(rounded % minute)}`;
   return `${sign}${Number(rounded.toPrecision(6))}s`;
