@@ -8,7 +8,7 @@ import { LazyEditor } from './editor/lazy-editor.js';
 import type { Launched } from './editor/sweep-source.js';
 import type { LaunchOptions } from './options.js';
 import { beginPlain, plainEnd, plainLines } from './plain/plain-lines.js';
-import { isOver } from './plain/watched-run.js';
+import { isGrowing, isOver } from './plain/watched-run.js';
 import { hasPerson, hasScreen, print, remark } from './terminal.js';
 
 /** Time between two looks when nothing is published, ms: the progress line has to come even then. */
@@ -79,7 +79,7 @@ async function tellLines(fleet: Fleet, sweep: string | null, options: LaunchOpti
   tell();
   const unsubscribe = fleet.subscribe(tell);
   const timer = setInterval(tell, LOOK_MS);
-  const how = await Promise.race([leave, fleet.until(() => isOver(fleet, runsOf(fleet, sweep).values()))]);
+  const how = await Promise.race([leave, fleet.until(() => isSweepOver(fleet, sweep))]);
   clearInterval(timer);
   unsubscribe();
   if (how === 'left') {
@@ -111,6 +111,10 @@ async function end(
     await printReport(sweep, options);
   }
   return [...runs.values()].every(({ state }) => state === 'done') ? 0 : 3;
+}
+
+function isSweepOver(fleet: Fleet, sweep: string | null): boolean {
+  return !isGrowing(fleet, sweep) && isOver(fleet, runsOf(fleet, sweep).values());
 }
 
 function runsOf(fleet: Fleet, sweep: string | null): ReadonlyMap<RunSummary['id'], RunSummary> {

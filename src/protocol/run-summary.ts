@@ -128,6 +128,8 @@ export const FleetStatus = z.object({
   recalled: z.boolean().default(true),
   /** How many ended runs that still concerns. */
   unread: z.int().optional(),
+  /** Groups that get further runs by themselves, until there are `cap`. Absent: none do. */
+  growing: z.array(z.object({ sweep: z.string(), group: z.string(), cap: z.int() })).optional(),
   cpu: z.object({ slots: z.int(), busy: z.int() }),
   /** GPUs that may be used, in the order in which they are preferred. */
   gpus: z.array(GpuStatus),

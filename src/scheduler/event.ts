@@ -77,10 +77,20 @@ export const RunsSubmitted = z.object({
   sweep: Name,
   /** Name of the file that holds the commands; opaque here. */
   plan: z.string(),
-  groups: z.array(z.object({ id: GroupId, needs: z.array(GroupId), breaker: Breaker.nullable().default(null) })),
+  groups: z.array(
+    z.object({
+      id: GroupId,
+      needs: z.array(GroupId),
+      breaker: Breaker.nullable().default(null),
+      /** It gets further runs, one by one, until there are `cap`. Absent: these are all. */
+      open: z.object({ cap: z.int().positive() }).optional(),
+    }),
+  ),
   runs: z.array(SubmittedRun),
   /** So many are taken in at once, the rest with the next events of `time-passed`; absent: all, as version 3 did. */
   portion: z.int().positive().optional(),
+  /** No person asked: these are further runs of groups that are open, and come to nothing where a group is so no more. */
+  proposed: z.literal(true).optional(),
 });
 
 /**
@@ -137,6 +147,8 @@ export const SchedulerEvent = z.discriminatedUnion('type', [
   /** How the clocks stood at a start, or when the wall clock had been set. `bootMs`: ms of the boot clock; `wallMs`: Unix ms. */
   z.object({ type: z.literal('clock-read'), at, bootId: z.string(), bootMs: z.number(), wallMs: z.number() }),
   z.object({ type: z.literal('sweep-forgotten'), at, sweep: Name }),
+  /** These groups get no further runs. `reason`: why, in words. */
+  z.object({ type: z.literal('groups-closed'), at, groups: z.array(GroupId), reason: z.string() }),
 ]);
 export type SchedulerEvent = z.infer<typeof SchedulerEvent>;
 

@@ -7,7 +7,7 @@ import { intakeOf } from './lifecycle/submit.js';
 import { Need, Slot } from './placement/slot.js';
 import { groupOf, setNeeds } from './queue/groups.js';
 import type { Run, RunState, Terms } from './run-state.js';
-import { Boot, emptyState, type Group, type SchedulerState } from './state.js';
+import { Boot, emptyState, type Group, OpenGroup, type SchedulerState } from './state.js';
 
 const time = z.number();
 
@@ -75,6 +75,8 @@ const GroupRecord = z.object({
   breaker: Breaker.nullable(),
   quickFailures: z.int().nonnegative(),
   peakMemory: z.number().nullable(),
+  /** Absent: all its runs are known. */
+  open: OpenGroup.optional(),
 });
 
 const DeviceRecord = SeenGpu.extend({ uuid: z.string().nullable(), drained: z.boolean(), present: z.boolean() });
@@ -157,8 +159,8 @@ export function restored({
   state.nextOrder = nextOrder;
   state.boots.push(...boots);
   for (const device of devices) state.gpu.devices.set(device.index, device);
-  for (const { id, breaker, quickFailures, peakMemory } of groups) {
-    Object.assign(groupOf(state, id), { breaker, quickFailures, peakMemory });
+  for (const { id, breaker, quickFailures, peakMemory, open = null } of groups) {
+    Object.assign(groupOf(state, id), { breaker, quickFailures, peakMemory, open });
   }
   state.intakes.push(...intakes.map(intakeOf));
   for (const record of runs) restoreRun(state, runOf(record, terms));
@@ -203,8 +205,9 @@ function isSame(a: Common, b: Common): boolean {
   return (Object.keys(a) as (keyof Common)[]).every((key) => a[key] === b[key]);
 }
 
-function groupRecord({ id, needs, breaker, quickFailures, peakMemory }: Group): z.infer<typeof GroupRecord> {
-  return { id, needs: [...needs], breaker, quickFailures, peakMemory };
+function groupRecord(group: Group): z.infer<typeof GroupRecord> {
+  const { id, needs, breaker, quickFailures, peakMemory, open } = group;
+  return { id, needs: [...needs], breaker, quickFailures, peakMemory, ...(open === null ? {} : { open }) };
 }
 
 function nextOf({ plan, need, graceMs, priority, timeoutMs, retry }: Common): Terms {

@@ -11,6 +11,17 @@ import type { Run } from './run-state.js';
 export const Boot = z.object({ bootId: z.string(), from: z.number(), bootMs: z.number(), wallAhead: z.number() });
 export type Boot = z.infer<typeof Boot>;
 
+/**
+ * A group that gets further runs while others are up, until there are `cap`. `plan`: file that says how they are made.
+ * `closed`: why it gets no more before that, in words; what the breaker closed is open again when a person trusts it.
+ */
+export const OpenGroup = z.object({
+  cap: z.int().positive(),
+  plan: z.string(),
+  closed: z.object({ by: z.enum(['breaker', 'request']), reason: z.string() }).nullable(),
+});
+export type OpenGroup = z.infer<typeof OpenGroup>;
+
 /** A named block of a sweep: what it waits for, who waits for it, and the counts that answer both without a scan. */
 export type Group = {
   readonly id: GroupId;
@@ -29,6 +40,8 @@ export type Group = {
   quickFailures: number;
   /** The most that an ended run of it held on one GPU, MiB; null: not known. */
   peakMemory: number | null;
+  /** Null: all its runs are known. */
+  open: OpenGroup | null;
 };
 
 /**

@@ -17,6 +17,7 @@ import { resume, tryAgain } from './lifecycle/retry.js';
 import { kill, stop } from './lifecycle/stop.js';
 import { forget, submit, takeIn } from './lifecycle/submit.js';
 import { changeSlots, drain, seeGpus } from './placement/gpu-inventory.js';
+import { closeGroups } from './queue/open-groups.js';
 import { launchWaiting } from './queue/launch.js';
 import type { Run } from './run-state.js';
 import type { SchedulerState } from './state.js';
@@ -43,6 +44,8 @@ function react(turn: StepContext, event: SchedulerEvent): void {
       return submit(turn, event);
     case 'sweep-forgotten':
       return forget(turn, event.sweep);
+    case 'groups-closed':
+      return closeGroups(turn.state, event.groups, event.reason);
     case 'time-passed':
       return passTime(turn);
     case 'clock-read':

@@ -50,6 +50,10 @@ export const Objective = z.strictObject({
   goal: z.enum(['minimize', 'maximize']).default('minimize'),
   /** Good enough: once a run is there, no more of its group are started, and those that are up may finish; as in W&B. */
   target: z.number().optional(),
+  /** What a Bayesian search takes for the value of a run that failed, was killed or has none; absent: the worst. */
+  impute: z.enum(['latest', 'best', 'worst']).optional(),
+  /** And for that of a run which is up; absent or false: the run counts as still to come. */
+  impute_while_running: z.union([z.enum(['latest', 'best', 'worst']), z.literal(false)]).optional(),
 });
 export type Objective = z.infer<typeof Objective>;
 
@@ -164,8 +168,20 @@ export const PlannedGroup = z.strictObject({
   prerequisite: z.boolean().optional(),
   /** null: the group is never held back. */
   breaker: Breaker.nullable().default({ failures: 3, within: 10 }),
+  /** Its points are chosen one by one while others run, until there are `cap`. Absent: all its runs are in the plan. */
+  open: z.strictObject({ method: z.enum(['random', 'lhs', 'sobol', 'bayes']), cap: z.int().positive() }).optional(),
 });
 export type PlannedGroup = z.infer<typeof PlannedGroup>;
+
+/** What further runs of open groups are made from: the sweep file, and what was asked for when it was launched. */
+export const PlanSource = z.strictObject({
+  path: z.string(),
+  text: z.string(),
+  runsDirectory: z.string(),
+  cwd: z.string(),
+  set: z.array(z.string()),
+});
+export type PlanSource = z.infer<typeof PlanSource>;
 
 /** A whole sweep file, expanded. Runs are in launch order: groups in file order, then grid order. */
 export const Plan = z.strictObject({
@@ -174,6 +190,8 @@ export const Plan = z.strictObject({
   notify: Notify.nullable().default(null),
   /** What the person who launches should know of the file, such as keys that mean nothing here. */
   notes: z.array(z.string()).optional(),
+  /** Absent: no group is open. */
+  source: PlanSource.optional(),
   groups: z.array(PlannedGroup),
   runs: z.array(PlannedRun),
 });

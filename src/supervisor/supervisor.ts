@@ -16,6 +16,7 @@ import { Publisher } from './publish/publisher.js';
 import { RunEtas } from './publish/run-etas.js';
 import { sweepSummaries } from './publish/run-view.js';
 import { RequestHandler } from './requests/request-handler.js';
+import { reconcile } from './requests/submission.js';
 import { Endings } from './runs/endings.js';
 import type { CompletionOf } from './runs/exit-classification.js';
 import type { Launch } from './runs/launch-spec.js';
@@ -23,6 +24,7 @@ import { Launcher } from './runs/launcher.js';
 import { Losses } from './runs/losses.js';
 import { metricEffects } from './runs/metric-effects.js';
 import { PlannedRuns } from './runs/planned-runs.js';
+import { Proposer } from './runs/proposer.js';
 import { Records } from './runs/records.js';
 import { RunObserver } from './runs/run-observer.js';
 import { RunRedaction } from './runs/run-redaction.js';
@@ -70,6 +72,7 @@ export class Supervisor {
     const opened = await openRuns(options);
     const parts = wired(options, opened);
     await resumeRuns(parts, opened);
+    parts.proposer.begin();
     // What ended while nobody was here is not shown as running.
     await parts.loop.untilQuiet();
     await parts.publisher.listen(options.socket);
@@ -110,7 +113,7 @@ export class Supervisor {
     await publisher.close(reason);
     for (const part of [launches, launcher, executor, usage]) part.close();
     deadline.clear();
-    for (const part of [clockWatch, records]) part.close();
+    for (const part of [rest.proposer, clockWatch, records]) part.close();
     await Promise.all([rest.watcher.close(), rest.gpus.close(), rest.notifications.close()]);
     await rest.journal.close();
   }
@@ -198,6 +201,7 @@ function withClients(known: ReturnType<typeof withExecutor>) {
   const { runsDirectory, log, state, clock, submissions, plannedRuns, watcher, gpus, launcher, records } = known;
   const { executor, loop } = known;
   const requests = requestHandler(known);
+  const proposer = proposerOf(known);
   const planned = (id: RunId) => plannedRuns.of(id)!;
   const etas = new RunEtas({ state, planned, monitored: (id) => watcher.vitals(id), now: known.now });
   const usage: UsageWatch = new UsageWatch({ state, executor, loop, isWatched: () => publisher.aloneFor === 0 });
@@ -215,7 +219,7 @@ function withClients(known: ReturnType<typeof withExecutor>) {
     answer: (request, client) => requests.answer(request, client),
     prepare: (untilMs) => records.flush(untilMs),
   });
-  return { ...known, etas, usage, publisher };
+  return { ...known, etas, usage, publisher, proposer };
 }
 
 function requestHandler(known: ReturnType<typeof withExecutor>): RequestHandler {
@@ -229,6 +233,22 @@ function requestHandler(known: ReturnType<typeof withExecutor>): RequestHandler 
     inventory: (environment) => gpus.inventory(environment),
     capture: (plan, environment, names) =>
       void records.capture(plan, { environment, redact: redaction.of(environment), gpus: names }),
+  });
+}
+
+/** Proposes runs; which slots and GPUs they take is known from those that were launched. */
+function proposerOf(known: ReturnType<typeof withExecutor>): Proposer {
+  const { state, completionOf, now, log, submissions, plannedRuns, loop, executor, watcher } = known;
+  const room = { placed: false, gpus: 0, perGpu: undefined, sharing: () => 1 };
+  const looked = {
+    state,
+    planned: (id: RunId) => plannedRuns.of(id),
+    orphanedAttemptOf: (directory: string, attempt: number) => executor.orphanedAttemptOf(directory, attempt),
+  };
+  return new Proposer({
+    ...{ state, submissions, plannedRuns, watcher, now, log },
+    reconcile: (plan) => reconcile(plan, looked, completionOf, room),
+    ask: (event) => loop.ask(event),
   });
 }
 
@@ -253,7 +273,8 @@ function problems({ launcher, gpus, losses }: ReturnType<typeof withExecutor>): 
 
 /** The one place that says who hears of what happens, and in which order; see `Observer`. */
 function subscribeAll(parts: ReturnType<typeof withClients>): void {
-  const { isOurs, log, loop, observer, gpus, usage, etas, publisher, notifications, deadline, state, journal } = parts;
+  const { isOurs, log, loop, observer, gpus, usage, etas, publisher, notifications, deadline } = parts;
+  const { state, journal, proposer } = parts;
   loop.subscribe(
     // Records and metrics first: whoever hears of an end can read of it.
     observer,
@@ -264,6 +285,7 @@ function subscribeAll(parts: ReturnType<typeof withClients>): void {
     notifications,
     { follow: () => deadline.set(nextDeadline(state)) },
     { perform: (action) => perform(action, parts) },
+    proposer,
   );
   journal.standsFor({ isOurs, log, snapshot: () => snapshot(parts) });
 }

@@ -30,7 +30,7 @@ const words = [
   ],
   ...[
     '{"type":"snapshot","state":{}}',
-    '{"type":"journal","version":4}',
+    '{"type":"journal","version":5}',
     '../../etc/passwd',
     '['.repeat(5000),
     '\u0000',

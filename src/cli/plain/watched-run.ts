@@ -17,6 +17,11 @@ export type WatchedRun = {
   progress: number | null;
 };
 
+/** Whether this sweep, or any (null), gets further runs by itself. */
+export function isGrowing({ status }: Fleet, sweep: string | null): boolean {
+  return status.growing?.some((group) => sweep === null || group.sweep === sweep) ?? false;
+}
+
 /** Whether none of these runs is up, and those that still wait cannot start by themselves. */
 export function isOver(fleet: Fleet, runs: Iterable<RunSummary>): boolean {
   if (fleet.connection !== 'connected') return false;

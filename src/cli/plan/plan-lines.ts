@@ -62,7 +62,14 @@ function totals(planned: readonly Planned[], plan: Plan): string {
   const groups = new Set(asked.map(({ run }) => run.group)).size;
   const extra = planned.length - asked.length;
   const own = `${counted(asked.length, 'run')} in ${counted(groups, 'group')}`;
-  return extra === 0 ? own : `${own}, + ${counted(extra, 'prerequisite')}`;
+  const whole = extra === 0 ? own : `${own}, + ${counted(extra, 'prerequisite')}`;
+  const further = plan.groups.reduce((sum, group) => sum + furtherOf(group, planned), 0);
+  return further === 0 ? whole : `${whole}; up to ${further} more are proposed one by one`;
+}
+
+/** Runs of an open group that are not in the plan. */
+function furtherOf({ name, open }: PlannedGroup, planned: readonly Planned[]): number {
+  return open === undefined ? 0 : Math.max(0, open.cap - planned.filter(({ run }) => run.group === name).length);
 }
 
 const words: Record<Completion['state'], string> = { new: 'to start', resume: 'to resume', done: 'already done' };

@@ -31,7 +31,8 @@ export async function launchPlan(read: ReadPlan, file: string, options: LaunchOp
   }
   const { plan, planned } = read;
   const showsScreen = hasScreen() && options.plain !== true;
-  if (!showsScreen && planned.every(({ standing }) => standing.state === 'done')) return nothingToDo(read, options);
+  const isAllDone = plan.source === undefined && planned.every(({ standing }) => standing.state === 'done');
+  if (!showsScreen && isAllDone) return nothingToDo(read, options);
   if (options.detach !== true) prepareWindow(options);
   const fleet = await ensureSupervisor(runsDirectory(options.runs), supervisorPrograms(), { takesOver: true });
   try {
@@ -39,7 +40,8 @@ export async function launchPlan(read: ReadPlan, file: string, options: LaunchOp
     writeSweepOrigin(sweepDirectory(read, options), resolve(file));
     if (warning !== null) remark(warning);
     if (options.detach === true) {
-      print([`${plan.sweep}: ${plan.runs.length} runs are supervised. \`memrl-tui attach ${plan.sweep}\` shows them.`]);
+      const count = plan.source === undefined ? `${plan.runs.length} runs are` : 'its runs are';
+      print([`${plan.sweep}: ${count} supervised. \`memrl-tui attach ${plan.sweep}\` shows them.`]);
       return 0;
     }
     return await watch(fleet, plan.sweep, options, read.fromTable ? null : file);

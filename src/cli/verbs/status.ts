@@ -3,6 +3,7 @@ import { forecastOf, forecastSetting } from '../../analysis/forecast/forecast.js
 import type { Fleet, RunSummary, SweepSummary } from '../../client/fleet.js';
 import { knownSweeps, recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
+import { isGrowing } from '../plain/watched-run.js';
 import { countsLine, progressLine } from '../plain/progress-line.js';
 import { runStatus } from '../show/run-table.js';
 import { slotLines, slotsStatus } from '../show/slot-lines.js';
@@ -35,10 +36,12 @@ function sweepLines(fleet: Fleet, { name, groups }: SweepSummary): string[] {
   const runs = runsOf(fleet, name);
   const widest = Math.max(0, ...groups.map((group) => group.name.length));
   return [
-    [`${name}: ${stateOf(runs)}`, progressLine(runs), ...timeWords(fleet, runs)].join(' · '),
+    [`${name}: ${stateOf(fleet, name, runs)}`, progressLine(runs), ...timeWords(fleet, runs)].join(' · '),
     ...groups.map((group) => {
       const own = runs.filter((run) => run.group === group.name);
-      return `  ${group.name.padEnd(widest)}  ${countsLine(own)}${group.title === null ? '' : `  ${displayText(group.title)}`}`;
+      const cap = capOf(fleet, name, group.name);
+      const further = cap === undefined ? '' : `, further ones until there are ${cap}`;
+      return `  ${group.name.padEnd(widest)}  ${countsLine(own)}${further}${group.title === null ? '' : `  ${displayText(group.title)}`}`;
     }),
   ];
 }
@@ -65,7 +68,7 @@ function sweepStatus(fleet: Fleet, { name, groups }: SweepSummary): object {
   const left = secondsLeft(fleet, runs, Date.now());
   return {
     sweep: name,
-    state: stateOf(runs),
+    state: stateOf(fleet, name, runs),
     etaSeconds: left === null ? null : Math.round(left),
     problem: fleet.status.problem,
     slots: slotsStatus(fleet.status),
@@ -73,17 +76,24 @@ function sweepStatus(fleet: Fleet, { name, groups }: SweepSummary): object {
       name: group.name,
       title: group.title,
       counts: countsOf(runs.filter((run) => run.group === group.name)),
+      growsTo: capOf(fleet, name, group.name) ?? null,
     })),
     runs: runs.map(runStatus),
   };
 }
 
 /** `held`: nothing will start before a person releases it. `ended`: all have ended, and not all are done. */
-function stateOf(runs: readonly RunSummary[]): 'running' | 'held' | 'done' | 'ended' {
+function stateOf(fleet: Fleet, sweep: string, runs: readonly RunSummary[]): 'running' | 'held' | 'done' | 'ended' {
+  if (isGrowing(fleet, sweep)) return 'running';
   const has = (...states: RunSummary['state'][]) => runs.some(({ state }) => states.includes(state));
   if (has('queued', 'starting', 'running', 'paused', 'stopping')) return 'running';
   if (has('held')) return 'held';
   return has('failed', 'killed', 'lost') ? 'ended' : 'done';
+}
+
+/** How many runs a group comes to that gets further ones by itself. */
+function capOf({ status }: Fleet, sweep: string, group: string): number | undefined {
+  return status.growing?.find((growing) => growing.sweep === sweep && growing.group === group)?.cap;
 }
 
 function countsOf(runs: readonly RunSummary[]): Record<string, number> {

@@ -3,7 +3,7 @@ import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { type ActOptions, isAgreed } from '../act-on-runs.js';
 import { knownSweeps, promised, withFleet } from '../open-fleet.js';
 import { finalLine } from '../plain/progress-line.js';
-import { isOver } from '../plain/watched-run.js';
+import { isGrowing, isOver } from '../plain/watched-run.js';
 import { print, printJson } from '../terminal.js';
 
 /** `memrl-tui stop SWEEP`: ends all its runs, and drops those that wait. Exit code 2 when the person said no. */
@@ -13,8 +13,9 @@ export async function stop([asked]: readonly string[], options: ActOptions): Pro
     const open = runsOf(fleet, sweep).filter((run) => !hasEnded(run.state));
     if (options.json !== true) print([`stop ${sweep}: ${finalLine(runsOf(fleet, sweep))}`]);
     const runs = open.map(({ id }) => id);
-    if (open.length === 0 || options.dryRun === true) {
-      const would = open.length === 0 ? 'nothing to do, all its runs have ended' : `${open.length} would be stopped`;
+    const isIdle = open.length === 0 && !isGrowing(fleet, sweep);
+    if (isIdle || options.dryRun === true) {
+      const would = isIdle ? 'nothing to do, all its runs have ended' : `${open.length} would be stopped`;
       tell({ sweep, runs, done: false, message: would }, options);
       return 0;
     }

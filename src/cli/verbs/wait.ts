@@ -3,7 +3,7 @@ import { chooseRuns } from '../chosen-runs.js';
 import { recalled, withFleet } from '../open-fleet.js';
 import type { CommonOptions } from '../options.js';
 import { finalLine } from '../plain/progress-line.js';
-import { isOver } from '../plain/watched-run.js';
+import { isGrowing, isOver } from '../plain/watched-run.js';
 import { runStatus } from '../show/run-table.js';
 import { leave, print, printJson } from '../terminal.js';
 
@@ -15,7 +15,8 @@ const LONGEST_MS = 2 ** 31 - 1;
 type WaitOptions = CommonOptions & { timeout?: number };
 
 /**
- * `memrl-tui wait SWEEP|QUERY`: returns when the runs that are chosen now have ended, or cannot start any more by themselves.
+ * `memrl-tui wait SWEEP|QUERY`: returns when the runs that are chosen now have ended, or cannot start any more by themselves; a
+ * sweep, when it gets no further ones either.
  * The time counts from the call: a supervisor that does not answer takes none of it away.
  *
  * @returns 0 when all of them are done, 3 when some are not, 124 when the time was up before.
@@ -39,9 +40,13 @@ type Seen = { runs: (() => RunSummary[]) | null };
 function waitForEnd(words: readonly string[], options: WaitOptions, seen: Seen): Promise<number> {
   return withFleet(options, async (fleet: Fleet) => {
     const ids = (await chooseRuns(words, fleet)).map(({ id }) => id);
-    const runs = () => ids.flatMap((id) => fleet.runs.get(id) ?? []);
+    // A sweep that is named comes with all the runs that it gets meanwhile.
+    const sweeps = words.filter((word) => fleet.sweeps.has(word));
+    const chosen = new Set(ids);
+    const isMeant = (run: RunSummary) => chosen.has(run.id) || sweeps.includes(run.sweep);
+    const runs = () => [...fleet.runs.values()].filter(isMeant);
     seen.runs = runs;
-    await fleet.until(() => isOver(fleet, runs()));
+    await fleet.until(() => isOver(fleet, runs()) && !sweeps.some((sweep) => isGrowing(fleet, sweep)));
     if (options.json === true) {
       await recalled(fleet);
       printJson({ timedOut: false, runs: runs().map(runStatus) });

@@ -100,6 +100,7 @@ function watchForBreakage(turn: StepContext, run: Run, ending: Ending): void {
   group.quickFailures = isQuickFailure(ending, breaker) ? group.quickFailures + 1 : 0;
   if (group.quickFailures < breaker.failures) return;
   const reason = reasonOf(group.quickFailures, breaker);
+  if (group.open !== null) group.open = { ...group.open, closed: group.open.closed ?? { by: 'breaker', reason } };
   for (const id of group.waiting) {
     const other = turn.state.runs.get(id)!;
     if (other.hold === null) amend(turn, other, { hold: { by: 'breaker', reason } });

@@ -25,9 +25,11 @@ export function liftBreaker(turn: StepContext, run: Run): void {
   if (run.hold?.by === 'breaker') release(turn, run);
 }
 
-/** A person has had a look at the group: its failures are counted anew. */
-export function trustAgain({ state }: StepContext, { group }: Run): void {
-  groupOf(state, group).quickFailures = 0;
+/** A person has had a look at the group: its failures are counted anew, and it may get further runs again. */
+export function trustAgain({ state }: StepContext, run: Run): void {
+  const group = groupOf(state, run.group);
+  group.quickFailures = 0;
+  if (group.open?.closed?.by === 'breaker') group.open = { ...group.open, closed: null };
 }
 
 /** Changes a run's place among those that wait; for a run that is up, its place when it waits again. */

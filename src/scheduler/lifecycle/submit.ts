@@ -2,7 +2,7 @@ import type { GroupId, RunId } from '../../base/ids.js';
 import type { StepContext } from '../action.js';
 import type { EventOf, SubmittedRun } from '../event.js';
 import { spareCpu } from '../placement/placement.js';
-import { completionChanged, groupOf, setNeeds } from '../queue/groups.js';
+import { completionChanged, groupOf, isOpen, setNeeds } from '../queue/groups.js';
 import { leaveQueue } from '../queue/queues.js';
 import { inLine, isActive, type Run, type Terms } from '../run-state.js';
 import type { Intake, SchedulerState } from '../state.js';
@@ -14,14 +14,22 @@ type Submission = EventOf<'runs-submitted'>;
 /** New runs are added, ended ones that are wanted again go back to the queue, living ones are left alone. */
 export function submit(turn: StepContext, submission: Submission): void {
   const { state } = turn;
+  if (submission.proposed && !submission.runs.every(({ group }) => mayJoin(state, group))) return;
   state.intakes.push(intakeOf(submission));
-  for (const { id, needs, breaker } of submission.groups) {
+  for (const { id, needs, breaker, open } of submission.groups) {
     // Those that are known keep their needs until all their runs are there, so that they need not wait and be ready again.
     if (groupOf(state, id).runs.size === 0) setNeeds(state, id, needs);
     groupOf(state, id).breaker = breaker;
+    groupOf(state, id).open = open === undefined ? null : { cap: open.cap, plan: submission.plan, closed: null };
   }
   // An older one has its turn first, unless this one was written down to be taken in at once.
   if (state.intakes.length === 1 || submission.portion === undefined) takeInOf(turn, state.intakes.at(-1)!);
+}
+
+/** A proposal may come late: the group has been closed meanwhile, or its sweep forgotten. */
+function mayJoin({ groups }: SchedulerState, id: GroupId): boolean {
+  const group = groups.get(id);
+  return group !== undefined && isOpen(group);
 }
 
 /** A submission of which no run has been taken in. */

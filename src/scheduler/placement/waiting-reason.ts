@@ -3,6 +3,7 @@ import type { Outcome } from '../../base/outcome.js';
 import { nextDeadline } from '../lifecycle/deadlines.js';
 import { groupOf, unmetNeed } from '../queue/groups.js';
 import { firstInLine, queueHeads } from '../queue/launch.js';
+import { growingGroups } from '../queue/open-groups.js';
 import { type Ending, isActive, isInBackoff, type Run } from '../run-state.js';
 import type { GpuDevice, Group, SchedulerState } from '../state.js';
 import {
@@ -32,9 +33,9 @@ export function waitingReason(state: SchedulerState, id: RunId): string | null {
   return roomReason(state, run);
 }
 
-/** Whether nothing runs and nothing that waits can start by itself. */
+/** Whether nothing runs, nothing that waits can start by itself, and no group gets further runs. */
 export function isSettled(state: SchedulerState): boolean {
-  if (state.active.size > 0 || nextDeadline(state) !== null) return false;
+  if (state.active.size > 0 || nextDeadline(state) !== null || growingGroups(state).length > 0) return false;
   return !queueHeads(state).some((run) => isPossibleLater(state, demandOf(state, run)));
 }
 

@@ -9,7 +9,7 @@ export function groupOf(state: SchedulerState, id: GroupId): Group {
   const group: Group = {
     ...{ id, needs: [], neededBy: new Set() },
     ...{ runs: new Set(), waiting: new Set(), done: new Set(), broken: new Set() },
-    ...{ ready: true, breaker: null, quickFailures: 0, peakMemory: null },
+    ...{ ready: true, breaker: null, quickFailures: 0, peakMemory: null, open: null },
   };
   state.groups.set(id, group);
   return group;
@@ -38,9 +38,15 @@ export function unmetNeed(state: SchedulerState, group: Group): Group | null {
   return null;
 }
 
+/** Whether the group may still get further runs, whatever they wait for. */
+export function isOpen({ open, runs }: Pick<Group, 'open' | 'runs'>): boolean {
+  return open !== null && open.closed === null && runs.size < open.cap;
+}
+
 /** A group without runs has nothing left to do, unless they are still to come. */
-function isComplete({ intakes }: SchedulerState, { id, done, runs }: Group): boolean {
-  return done.size === runs.size && !intakes.some(({ awaited }) => awaited.has(id));
+function isComplete({ intakes }: SchedulerState, group: Group): boolean {
+  const { id, done, runs } = group;
+  return done.size === runs.size && !isOpen(group) && !intakes.some(({ awaited }) => awaited.has(id));
 }
 
 function refreshReadiness(state: SchedulerState, group: Group): void {

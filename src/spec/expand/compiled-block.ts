@@ -4,7 +4,7 @@ import type { CommandWords } from './command-words.js';
 import { identifierOf, toCel, type Value } from './expression/cel-environment.js';
 import type { Expression } from './expression/expression.js';
 import type { CelValue } from './expression/function-bounds.js';
-import { type Distribution, gridValues, quantile } from './sampling/distribution.js';
+import { type Distribution, gridValues, probability, quantile } from './sampling/distribution.js';
 import type { Template } from './template.js';
 import type { Nesting } from './value-text.js';
 
@@ -41,6 +41,8 @@ export type Axis = {
   readonly values: readonly AxisValue[];
   /** The value at a place of the axis. @param u Between 0 and 1, both excluded. */
   readonly draw: (u: number) => AxisValue;
+  /** The other way: the share of draws at or below a value; NaN for one that the axis does not have. */
+  readonly placeOf: (value: Value) => number;
 };
 
 /** An entry of `include` or `exclude`. */
@@ -82,12 +84,20 @@ function axisOf(name: string, rule: ParameterRule, isGrid: boolean): Axis | null
   if (rule.kind === 'derived') return null;
   if (rule.kind === 'axis') {
     const values = rule.values.map((value) => pair(value, rule.double));
-    const { constant, crossed } = rule;
-    return { ...named, constant, crossed, values, draw: drawFrom(values, rule.probabilities) };
+    const { constant, crossed, probabilities } = rule;
+    return {
+      ...named,
+      constant,
+      crossed,
+      values,
+      draw: drawFrom(values, probabilities),
+      placeOf: placeIn(values, probabilities),
+    };
   }
   const listed = isGrid ? gridValues(rule.distribution, mostRuns) : null;
   const values = (listed ?? []).map((value) => pair(value, !rule.distribution.whole));
-  return { ...named, constant: false, crossed: false, values, draw: (u) => drawn(rule.distribution, u) };
+  const placeOf = (value: Value) => (typeof value === 'number' ? probability(rule.distribution, value) : Number.NaN);
+  return { ...named, constant: false, crossed: false, values, draw: (u) => drawn(rule.distribution, u), placeOf };
 }
 
 function pair(value: Value, double: boolean): AxisValue {
@@ -105,6 +115,15 @@ function drawFrom(values: readonly AxisValue[], probabilities: readonly number[]
     const place = probabilities.findIndex((probability) => (rest -= probability) < 0);
     // The probabilities may add up to a hair less than 1.
     return values[place < 0 ? probabilities.findLastIndex((probability) => probability > 0) : place]!;
+  };
+}
+
+function placeIn(values: readonly AxisValue[], probabilities: readonly number[] | null): Axis['placeOf'] {
+  const weights = probabilities ?? values.map(() => 1 / values.length);
+  const texts = values.map(([value]) => JSON.stringify(value));
+  return (value) => {
+    const index = texts.indexOf(JSON.stringify(value));
+    return index < 0 ? Number.NaN : weights.slice(0, index + 1).reduce((sum, weight) => sum + weight, 0);
   };
 }
 

@@ -2,9 +2,10 @@ import type { RunId } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
 import { groupBy } from '../../base/group-by.js';
 import { didYouMean } from '../../text/nearest.js';
-import type { Block } from '../file/block.js';
+import { type Block, type Method, openCap } from '../file/block.js';
 import type { CommandLine } from '../file/command-list.js';
-import { diagnosticsError, type LocatedDiagnostic, locatedDiagnostic } from '../file/diagnostic.js';
+import { checkSearch } from '../file/check-block.js';
+import { diagnosticsError, type LocatedDiagnostic, locatedDiagnostic, type Report } from '../file/diagnostic.js';
 import { applyOverrides } from '../file/overrides.js';
 import type { SweepFile } from '../file/sweep-file.js';
 import {
@@ -19,7 +20,7 @@ import {
 import { notifyOf } from '../policy/notify.js';
 import { compileBlock } from './compile-block.js';
 import { type CompiledBlock, mostRuns, type Variant } from './compiled-block.js';
-import { evaluated, gridSize, PointError, pointsOf, runsOfDraw } from './grid.js';
+import { evaluated, gridSize, type Point, PointError, pointsOf, runsOfDraw } from './grid.js';
 import { identityOf } from './identity.js';
 import { type ExpandOptions, joinPath, type NamedPoint, plannedRun, rendering } from './plan-run.js';
 import { defaultNames, type NamedGroup, refuseClashes, varyingNames } from './run-name.js';
@@ -33,12 +34,14 @@ import { defaultNames, type NamedGroup, refuseClashes, varyingNames } from './ru
 export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
   if (file.kind === 'commands') return expandCommands(file, options);
   const chosen = chooseGroups(applyOverrides(file.blocks, options.set ?? []), options.groups ?? []);
-  refuseBayes(file, chosen);
-  const compiled = compileAll(file, chosen);
+  const compiled = compileAll(
+    file,
+    chosen.map(({ block }) => block),
+  );
   refuseTooMany(file, compiled);
   refuseTooMuchWork(file, compiled);
   refuseManyEdits(file, compiled);
-  const named = compiled.map((group) => atPlace(file, () => ({ group, points: namedPoints(group) })));
+  const named = compiled.map((group) => atPlace(file, () => ({ group, points: namedPoints(group, pointsOf(group)) })));
   refuseClashes(file, named);
   const runs = named.flatMap(({ group, points }) =>
     atPlace(file, () => points.map((point) => plannedRun({ sweep: file.name, options, group, point }))),
@@ -54,39 +57,30 @@ export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
     description: file.description,
     notify: file.notify && notifyOf(file, file.notify, options.environment),
     ...notesOf(file, named, runs),
+    ...sourceOf(file, compiled, options),
     groups: chosen.map(plannedGroup),
     runs,
   };
 }
 
-/** Only now, because `--set method=random` may have replaced it. */
-function refuseBayes(file: GroupsFile, chosen: readonly ChosenGroup[]): void {
-  const found = chosen.find(({ block }) => block.method.content.kind === 'bayes');
-  if (found === undefined) return;
-  const complaint = locatedDiagnostic(file.placeOf)({
-    keys: found.block.method.keys,
-    problem:
-      '`method: bayes` chooses each point by the results of others; here all points are chosen before the first run.',
-    fix: 'Draw the points at random: `--set method=random --set run_cap=20`, or in the file `method: random` and `run_cap: 20`.',
-  });
-  throw diagnosticsError(file.path, file.text, [complaint]);
-}
+export type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
 
-type GroupsFile = Extract<SweepFile, { kind: 'groups' }>;
-
-function compileAll(file: GroupsFile, chosen: readonly ChosenGroup[]): CompiledBlock[] {
+/** @throws {UserError} With what is wrong in these blocks of the file. */
+export function compileAll(file: GroupsFile, blocks: readonly Block[]): CompiledBlock[] {
   const complaints: LocatedDiagnostic[] = [];
   const complaint = locatedDiagnostic(file.placeOf);
-  const compiled = chosen.flatMap(
-    ({ block }) => compileBlock(block, (mistake) => complaints.push(complaint(mistake))) ?? [],
-  );
+  const report: Report = (mistake) => complaints.push(complaint(mistake));
+  const compiled = blocks.flatMap((block) => {
+    checkSearch(block, report);
+    return compileBlock(block, report) ?? [];
+  });
   // The file itself was checked when it was parsed; what is wrong now came with the options.
   if (complaints.length > 0) throw diagnosticsError(file.path, file.text, complaints);
   return compiled;
 }
 
 function refuseTooMany(file: GroupsFile, compiled: readonly CompiledBlock[]): void {
-  const sizes = compiled.map(gridSize);
+  const sizes = compiled.map((group) => Math.max(gridSize(group), capOf(group.block.method.content)));
   const total = sizes.reduce((sum, size) => sum + size, 0);
   if (total <= mostRuns) return;
   const { block, axes } = compiled[sizes.indexOf(Math.max(...sizes))]!;
@@ -97,6 +91,11 @@ function refuseTooMany(file: GroupsFile, compiled: readonly CompiledBlock[]): vo
       ? `Shorten an axis of group \`${block.group}\`: ${long.map(({ name, values }) => `${name} has ${values.length} values`).join(', ')}.`
       : `Lower \`run_cap\` of group \`${block.group}\`.`,
   );
+}
+
+/** Runs that an open group comes to. */
+function capOf(method: Method): number {
+  return method.kind === 'grid' || !method.open ? 0 : (method.cap ?? openCap);
 }
 
 /** How often an entry of `include` or `exclude` is held against a combination. */
@@ -134,8 +133,8 @@ function refuseTooMuchWork(file: GroupsFile, compiled: readonly CompiledBlock[])
   );
 }
 
-function namedPoints(group: CompiledBlock): NamedPoint[] {
-  const points = pointsOf(group);
+/** These points of a group, each with the name of its run. */
+export function namedPoints(group: CompiledBlock, points: readonly Point[]): NamedPoint[] {
   const { name } = group;
   const names = name
     ? points.map(({ variables }) => evaluated(rendering(name.content), variables, name.keys))
@@ -144,7 +143,7 @@ function namedPoints(group: CompiledBlock): NamedPoint[] {
 }
 
 /** Gives a mistake that only shows at a point the look of all others. */
-function atPlace<Result>(file: GroupsFile, work: () => Result): Result {
+export function atPlace<Result>(file: GroupsFile, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
@@ -156,7 +155,21 @@ function atPlace<Result>(file: GroupsFile, work: () => Result): Result {
 }
 
 function plannedGroup({ block, prerequisite }: ChosenGroup): PlannedGroup {
-  return { name: block.group, title: block.title, needs: [...block.needs], prerequisite, breaker: block.breaker };
+  const { group: name, title, needs, breaker } = block;
+  const { content: method } = block.method;
+  const isOpen = method.kind !== 'grid' && method.open;
+  const open = isOpen ? { open: { method: method.kind, cap: method.cap ?? openCap } } : {};
+  return { name, title, needs: [...needs], prerequisite, breaker, ...open };
+}
+
+/** An open group needs what it was made from as long as it gets further runs. */
+function sourceOf(
+  { path, text }: GroupsFile,
+  compiled: readonly CompiledBlock[],
+  { runsDirectory, cwd, set = [] }: ExpandOptions,
+): Pick<Plan, 'source'> {
+  const isOpen = compiled.some(({ block: { method } }) => method.content.kind !== 'grid' && method.content.open);
+  return isOpen ? { source: { path, text, runsDirectory, cwd, set: [...set] } } : {};
 }
 
 /** What the file says without effect here, and what came out otherwise than one might expect. */
@@ -194,10 +207,10 @@ function droppedNote(word: string): string {
 
 function shortNote({ block, axes }: CompiledBlock, count: number): string[] {
   const { content: method } = block.method;
-  if (method.kind === 'grid' || method.kind === 'bayes' || method.cap === null) return [];
-  const { cap, open } = method;
-  if (open) return [openNote(count)];
-  if (count >= cap) return [];
+  if (method.kind === 'grid') return [];
+  if (method.open) return [openNote(block.group, method)];
+  const { cap } = method;
+  if (cap === null || count >= cap) return [];
   const runs = runsOfDraw(axes);
   const draws = Math.floor(cap / runs);
   if (count === draws * runs) {
@@ -206,8 +219,10 @@ function shortNote({ block, axes }: CompiledBlock, count: number): string[] {
   return [`Group ${block.group}: of ${draws * runs} points that were asked for, only ${count} are different.`];
 }
 
-function openNote(count: number): string {
-  return `\`method: random\` has no \`run_cap\`, and W&B would go on for ever: ${count} runs are planned. Set \`run_cap\` for another number; a larger one adds runs later.`;
+function openNote(group: string, { kind, cap }: Method): string {
+  const how = kind === 'bayes' ? 'by the results so far' : 'at random';
+  const further = `Group ${group}: one run is proposed at once, and each further one ${how} when a slot is free, until there are ${cap ?? openCap}.`;
+  return cap === null ? `${further} Set \`run_cap\` for another number; without it W&B would go on for ever.` : further;
 }
 
 /** A group that will be planned. `prerequisite`: not asked for itself, but needed by another. */

@@ -1,4 +1,5 @@
 import { isUnset } from '../file/block.js';
+import type { Method } from '../file/block.js';
 import type { KeyPath } from '../file/diagnostic.js';
 import type { Axis, AxisValue, CompiledBlock, CompiledEdit, Step, Variant } from './compiled-block.js';
 import { fromCel, type Value } from './expression/cel-environment.js';
@@ -28,7 +29,7 @@ export class PointError extends Error {
 /** How many points there are at most. */
 export function gridSize({ axes, variants, include, block }: CompiledBlock): number {
   const { content: method } = block.method;
-  if (method.kind !== 'grid') return (method.cap ?? 0) + include.length;
+  if (method.kind !== 'grid') return drawsOf(method) + include.length;
   const size = (all: readonly Axis[]) => all.reduce((product, { values }) => product * values.length, 1);
   return size(axes) * variants.reduce((sum, variant) => sum + size(variant.axes), 0) + include.length;
 }
@@ -268,14 +269,17 @@ export function runsOfDraw(axes: readonly Pick<Axis, 'crossed' | 'values'>[]): n
  */
 function visitDraws(compiled: CompiledBlock, take: (combination: Combination) => boolean): void {
   const { content: method } = compiled.block.method;
-  if (method.kind === 'grid' || method.kind === 'bayes' || method.cap === null) return;
+  if (method.kind === 'grid') return;
+  const cap = drawsOf(method);
   const dimensions = dimensionsOf(compiled);
   const crossed = compiled.axes.filter((axis) => axis.crossed);
-  const [runs, count] = [runsOfDraw(crossed), Math.floor(method.cap / runsOfDraw(crossed))];
-  const point = unitPoints(method.kind, method.seed, { dimensions, count });
+  const runs = runsOfDraw(crossed);
+  const count = Math.floor(cap / runs);
+  const kind = method.kind === 'bayes' ? 'random' : method.kind;
+  const point = unitPoints(kind, method.seed, { dimensions, count });
   const places = new Map(dimensions.map((name, index) => [name, index]));
   const tries = method.kind === 'lhs' ? count : 20 * count + 1000;
-  for (let index = 0, taken = 0; index < tries && taken + runs <= method.cap; index += 1) {
+  for (let index = 0, taken = 0; index < tries && taken + runs <= cap; index += 1) {
     const { variant, variables, values } = drawn(compiled, (name) => point(index, places.get(name)!));
     walk(crossed, { variables, values }, () => {
       if (take({ variant, variables: { ...variables }, values: { ...values } })) taken += 1;
@@ -283,22 +287,39 @@ function visitDraws(compiled: CompiledBlock, take: (combination: Combination) =>
   }
 }
 
+/** How many points are drawn before the first run starts. Of an open group it is one: what its next run takes shows there. */
+function drawsOf({ cap, open }: Exclude<Method, { kind: 'grid' }>): number {
+  return open ? 1 : (cap ?? 0);
+}
+
+/**
+ * The point at these coordinates; null: there is none, or it is left out.
+ *
+ * @param at Its coordinate in each of `dimensionsOf`, between 0 and 1, both excluded.
+ */
+export function pointAt(compiled: CompiledBlock, at: (dimension: string) => number): Point | null {
+  const combination = drawn(compiled, at);
+  if (new MatrixEdits(compiled).excludes(combination)) return null;
+  const point = complete(combination.variant, combination.variables, combination.values);
+  return exists(compiled, point) ? point : null;
+}
+
 /** Names of what varies: the block's axes, the case, and the axes of each case. */
-function dimensionsOf({ axes, variants }: CompiledBlock): string[] {
+export function dimensionsOf({ axes, variants }: CompiledBlock): string[] {
   return [
-    ...axes.filter(varies).map(({ name }) => name),
+    ...axes.filter(isDrawn).map(({ name }) => name),
     ...(variants.length > 1 ? [caseDimension] : []),
-    ...variants.flatMap((variant, index) => variant.axes.filter(varies).map(({ name }) => inCase(index, name))),
+    ...variants.flatMap((variant, index) => variant.axes.filter(isDrawn).map(({ name }) => inCase(index, name))),
   ];
 }
 
 function drawn({ axes, variants }: CompiledBlock, at: (dimension: string) => number): Combination {
   const setting = { variables: {}, values: {} };
-  for (const axis of axes) set(setting, axis, varies(axis) ? axis.draw(at(axis.name)) : axis.values[0]!);
+  for (const axis of axes) set(setting, axis, isDrawn(axis) ? axis.draw(at(axis.name)) : axis.values[0]!);
   const index = variants.length > 1 ? Math.floor(at(caseDimension) * variants.length) : 0;
   const variant = variants[index]!;
   for (const axis of variant.axes) {
-    set(setting, axis, varies(axis) ? axis.draw(at(inCase(index, axis.name))) : axis.values[0]!);
+    set(setting, axis, isDrawn(axis) ? axis.draw(at(inCase(index, axis.name))) : axis.values[0]!);
   }
   return { variant, ...setting };
 }
@@ -307,7 +328,12 @@ function inCase(index: number, name: string): string {
   return `(case ${index}) ${name}`;
 }
 
-/** Between one draw and the next. */
-function varies({ values, crossed }: Axis): boolean {
-  return values.length !== 1 && !crossed;
+/** Whether the axis has more than one value, or is drawn from. */
+export function varies({ values }: Axis): boolean {
+  return values.length !== 1;
+}
+
+/** Whether it varies between one draw and the next. */
+function isDrawn(axis: Axis): boolean {
+  return varies(axis) && !axis.crossed;
 }

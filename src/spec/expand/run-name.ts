@@ -4,7 +4,7 @@ import type { SweepFile } from '../file/sweep-file.js';
 import type { CompiledBlock } from './compiled-block.js';
 import { romanized } from '../../text/romanized.js';
 import type { Value } from './expression/cel-environment.js';
-import type { Point } from './grid.js';
+import { type Point, varies } from './grid.js';
 import { fnv1a64 } from './identity.js';
 import type { NamedPoint } from './plan-run.js';
 import { valueText } from './value-text.js';
@@ -17,12 +17,13 @@ const longest = 120;
  * `tune_lr0.001_bs32_s0`. Values that cannot stand in a folder name are changed, and those in other letters written in ours; a mark from the run's parameters keeps
  * names apart that mending or cutting made equal.
  */
-export function defaultNames({ block, axes, variants }: CompiledBlock, points: readonly Point[]): string[] {
+export function defaultNames(compiled: CompiledBlock, points: readonly Point[]): string[] {
+  const { block, axes, variants } = compiled;
   // Derived parameters follow from the others, so they tell nothing apart.
   const derived = new Set(variants.flatMap(({ steps }) => steps.filter(({ expr }) => expr).map(({ name }) => name)));
   const inCases = variants.flatMap((variant) => variant.axes);
   const drawn = new Set([...axes, ...inCases].filter(({ values }) => values.length === 0).map(({ name }) => name));
-  const varying = varyingNames(points).filter((name) => !derived.has(name));
+  const varying = nameable(compiled, points).filter((name) => !derived.has(name));
   const short = shortNames(varying);
   const prefix = block.keys.length === 0 ? [] : [block.group];
   const isDrawn = (name: string) => drawn.has(name);
@@ -36,6 +37,14 @@ export function defaultNames({ block, axes, variants }: CompiledBlock, points: r
     return { name: [...prefix, ...texts].join('_').replace(/\.$/, '._') || block.group, isWhole };
   });
   return keptApart(names, points);
+}
+
+/** What may vary between the runs. Of an open group not all of them are known, so it is what has more than one value. */
+function nameable({ block, axes, variants }: CompiledBlock, points: readonly Point[]): string[] {
+  const { content: method } = block.method;
+  if (method.kind === 'grid' || !method.open) return varyingNames(points);
+  const ofCases = variants.flatMap((variant) => (variants.length > 1 ? variant.axes : variant.axes.filter(varies)));
+  return [...new Set([...axes.filter(varies), ...ofCases].map(({ name }) => name))];
 }
 
 /** A name, and whether it says all digits of its values. One that does not may not depend on its neighbours. */
@@ -77,8 +86,13 @@ function keptApart(drafts: readonly Draft[], points: readonly Point[]): string[]
     const draft = drafts[index]!;
     const isWhole = draft.isWhole && name.length === draft.name.length;
     if (isWhole && count.get(name.toLowerCase()) === 1) return name;
-    return `${name}_${fnv1a64(JSON.stringify(points[index]!.parameters)).slice(0, 8)}`;
+    return marked(name, points[index]!);
   });
+}
+
+/** The name with a mark of the point's parameters. */
+export function marked(name: string, { parameters }: Pick<Point, 'parameters'>): string {
+  return `${name}_${fnv1a64(JSON.stringify(parameters)).slice(0, 8)}`;
 }
 
 /** What people call these parameters. */

@@ -45,15 +45,19 @@ export type Located<Content> = { readonly content: Content; readonly keys: KeyPa
 export type Edit = Readonly<Record<string, Scalar>>;
 
 /**
- * Which points of all those there could be are run. `cap`: at most so many. `open`: the file names no cap, so `cap` is
- * `openCap`. `bayes` chooses by results and can only be read, or replaced by `--set method=…`.
+ * Which points of all those there could be are run. `cap`: at most so many; null: the file does not say. `open`: they are
+ * chosen one by one, each when there is room for its run, until there are `cap` or `openCap` of them.
  */
 export type Method =
   | { readonly kind: 'grid'; readonly cap: number | null }
-  | { readonly kind: 'bayes'; readonly cap: number | null }
-  | { readonly kind: SamplingKind; readonly cap: number | null; readonly seed: number; readonly open: boolean };
+  | {
+      readonly kind: SamplingKind | 'bayes';
+      readonly cap: number | null;
+      readonly seed: number;
+      readonly open: boolean;
+    };
 
-/** Runs of a W&B random search without `run_cap`, which W&B itself would never end. */
+/** Runs of an open group without `run_cap`, which W&B itself would never end. */
 export const openCap = 100;
 
 /** The method as the file and the options have it. */
@@ -61,9 +65,9 @@ export function methodFrom(
   kind: Method['kind'],
   { cap, seed, dialect }: { cap: number | null; seed: number; dialect: Block['dialect'] },
 ): Method {
-  if (kind === 'grid' || kind === 'bayes') return { kind, cap };
-  const open = cap === null && kind === 'random' && dialect === 'wandb';
-  return { kind, cap: open ? openCap : cap, seed, open };
+  if (kind === 'grid') return { kind, cap };
+  const open = kind === 'bayes' || (cap === null && kind === 'random' && dialect === 'wandb');
+  return { kind, cap, seed, open };
 }
 
 /** All parameters that any point of a block may have, in the order of the file. */

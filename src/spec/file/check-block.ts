@@ -104,8 +104,8 @@ function refuseCrossed(rules: ParameterRules, why: string, report: Report): void
 
 function checkMethod({ method, parameters, cases }: Block, report: Report): void {
   const { content, keys } = method;
-  if (content.kind === 'bayes') {
-    refuseCrossed(parameters, '`method: bayes` chooses each point by the result of one run.', report);
+  if (content.kind !== 'grid' && content.open) {
+    refuseCrossed(parameters, 'points are chosen one by one: each is one run.', report);
   }
   if (content.kind === 'grid' || content.kind === 'bayes') return;
   const crossed = [...parameters.values()].filter((rule) => rule.kind === 'axis' && rule.crossed);
@@ -114,13 +114,44 @@ function checkMethod({ method, parameters, cases }: Block, report: Report): void
     const problem = `each point is run with ${runs} combinations of the \`grid\` values, and \`run_cap\` is ${content.cap} runs.`;
     report({ keys, problem, fix: `Set \`run_cap\` to ${runs} times the number of points.` });
   }
-  if (content.cap === null) {
+  if (content.cap === null && !content.open) {
     const problem = `\`method: ${content.kind}\` never ends without \`run_cap\`.`;
     report({ keys, problem, fix: 'Set the number of runs: `run_cap: 20`.' });
   }
   const varying = [parameters, ...cases].flatMap((rules) => [...rules.values()]).filter(varies).length;
   const mistake = dimensionProblem(content.kind, varying + Number(cases.length > 1));
   if (mistake !== null) report({ keys, problem: `${mistake}.`, fix: 'Use `method: lhs`, or let fewer vary.' });
+}
+
+/** Reports what keeps points from being chosen one by one. Apart from the rest: `--set` may have changed how they are chosen. */
+export function checkSearch(block: Block, report: Report): void {
+  const { content: method } = block.method;
+  if (method.kind === 'grid' || !method.open) return;
+  if (block.include.content.length > 0) {
+    const problem = '`include` goes with points that are all known at the launch, and here they are chosen one by one.';
+    const fix = 'Remove `include`, or draw the points: `method: random` and `run_cap: 20`.';
+    report({ keys: block.include.keys, problem, fix });
+  }
+  if (method.kind === 'bayes') checkBayes(block, report);
+}
+
+function checkBayes({ method: { keys }, objective, parameters, cases }: Block, report: Report): void {
+  if (objective === null) {
+    const problem = '`method: bayes` chooses points by a metric, and there is no `metric`.';
+    report({ keys, problem, fix: 'Add `metric: {name: loss, goal: minimize}`, or whatever says how good a run is.' });
+  }
+  if (cases.length > 0) {
+    const problem = '`method: bayes` chooses among values of `parameters`, and `cases` are none.';
+    report({ keys, problem, fix: 'Make groups of the cases, or draw the points: `method: random`.' });
+  }
+  if (![...parameters.values()].some(varies)) {
+    const problem = '`method: bayes` has nothing to choose: no parameter has several values.';
+    report({
+      keys,
+      problem,
+      fix: 'Give one a range: `lr: {distribution: log_uniform_values, min: 0.0001, max: 0.1}`.',
+    });
+  }
 }
 
 function varies(rule: ParameterRule): boolean {

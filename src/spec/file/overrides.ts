@@ -40,10 +40,7 @@ const setters: Readonly<Record<string, (block: Block, value: never) => Block>> =
   priority: (block, priority: number) => ({ ...block, priority }),
   retry: (block, value: object) => ({ ...block, retry: RetryRule.parse(value) }),
   breaker: (block, value: object | false) => ({ ...block, breaker: value === false ? null : Breaker.parse(value) }),
-  metric: (block, value: { name: string; goal?: string; target?: number } | null) => ({
-    ...block,
-    objective: value && Objective.parse({ name: value.name, goal: value.goal, target: value.target }),
-  }),
+  metric: (block, value: object | null) => ({ ...block, objective: value && Objective.parse(value) }),
   early_terminate: (block, value: object | null) => ({
     ...block,
     earlyTerminate: value && { content: EarlyTerminate.parse(value), keys: ['early_terminate'] },
@@ -56,8 +53,8 @@ const settable = Object.keys(setters);
 
 function withMethod(block: Block, change: { kind?: Method['kind']; cap?: number; seed?: number }): Block {
   const { content, keys } = block.method;
-  const before = { seed: 0, open: false, ...content };
-  const cap = change.cap ?? (before.open ? null : before.cap);
+  const before = { seed: 0, ...content };
+  const cap = change.cap ?? before.cap;
   const seed = change.seed ?? before.seed;
   const method = methodFrom(change.kind ?? before.kind, { cap, seed, dialect: block.dialect });
   return { ...block, method: { content: method, keys } };

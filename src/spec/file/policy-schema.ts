@@ -68,7 +68,7 @@ export const BreakerText = z.union(
   'false, or {failures: 3, within: 10}',
 );
 
-/** `impute` and `impute_while_running` matter to W&B's own search only. */
+/** `impute` and `impute_while_running` matter to a Bayesian search only. */
 export const MetricText = z.union(
   [
     z.strictObject({
@@ -132,7 +132,7 @@ export type NotifyText = z.infer<typeof NotifyText>;
 export const policyKeys: Readonly<Record<string, readonly string[]>> = {
   retry: ['max', 'backoff', 'on'],
   breaker: ['failures', 'within'],
-  metric: ['name', 'goal', 'target'],
+  metric: ['name', 'goal', 'target', 'impute', 'impute_while_running'],
   early_terminate: ['type', 'min_iter', 'max_iter', 's', 'eta', 'strict', 'min_runs'],
   notify: [...channelNames, 'on'],
 };

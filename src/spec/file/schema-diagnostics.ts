@@ -65,7 +65,7 @@ function wrongValue(source: YamlSource, keys: KeyPath, expected: string): Locate
 function fixFor(keys: KeyPath, found: unknown): string {
   const key = keyText(keys) || 'the file';
   if (keys.at(-1) === 'method' && found === 'custom') {
-    return 'Write `method: random` and `run_cap: 20`: every point is chosen before the first run, none from results.';
+    return 'Write `method: bayes`, which chooses points by results, or `method: random`.';
   }
   if (typeof found === 'number' && !Number.isFinite(found)) return `Put the value of \`${key}\` in quotes.`;
   if (keys.at(-1) === 'command' && typeof found === 'string') {

@@ -97,7 +97,7 @@ const MetricsText = z.strictObject(
   '{show: […], x: step, progress: {key: step, total: n_batches}, folders: […], patterns: {…}}',
 );
 
-const MethodText = z.enum(['grid', 'random', 'lhs', 'sobol', 'bayes'], 'grid, random, lhs or sobol');
+const MethodText = z.enum(['grid', 'random', 'lhs', 'sobol', 'bayes'], 'grid, random, lhs, sobol or bayes');
 
 /** Entries of `include` and `exclude`. */
 const EditsText = z.array(

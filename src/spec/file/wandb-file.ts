@@ -62,7 +62,8 @@ export function readWandbText(value: Readonly<Record<string, unknown>>, safeName
   const data = { ...rest, ...named, env: { ...place, ...rest.env } };
   const notes = [
     ...strange.slice(0, mostNotes).map(strangeNote),
-    ...serverNotes(controller !== undefined, rest.metric ?? {}),
+    ...(controller === undefined ? [] : ["`controller` is for W&B's server; nothing here depends on it."]),
+    ...(rest.method === 'bayes' ? [] : searchNotes(rest.metric ?? {})),
     ...exponentNotes(rest.parameters ?? {}),
   ];
   return { success: true, data, notes };
@@ -74,14 +75,12 @@ function strangeNote(key: string): string {
   return `\`${key}\` is not a key of a W&B sweep file and is passed over, as in W&B. ${didYouMean(key, wandbKeys)}`.trim();
 }
 
-/** Keys that only W&B's server has a use for, said so that nobody waits for their effect. */
-function serverNotes(hasController: boolean, metric: { impute?: unknown; impute_while_running?: unknown }): string[] {
-  const passed = [
-    ...(hasController ? ['controller'] : []),
-    ...(metric.impute === undefined ? [] : ['metric.impute']),
-    ...(metric.impute_while_running === undefined ? [] : ['metric.impute_while_running']),
-  ];
-  return passed.map((key) => `\`${key}\` is for W&B's server; nothing here depends on it.`);
+/** Keys that only a Bayesian search has a use for, said so that nobody waits for their effect. */
+function searchNotes(metric: { impute?: unknown; impute_while_running?: unknown }): string[] {
+  const keys = ['impute', 'impute_while_running'] as const;
+  return keys
+    .filter((key) => metric[key] !== undefined)
+    .map((key) => `\`metric.${key}\` matters to \`method: bayes\` only.`);
 }
 
 /** Distributions whose ends are exponents, which W&B warns of: they are often taken for values. */

@@ -30,6 +30,5 @@ function said<Key extends SharedKey>(layers: Layers, key: Key, usual: Content<Ke
 function objectiveOf(layers: Layers): Objective | null {
   const said = inheritedOrNone(layers, 'metric')?.content;
   if (said === undefined) return null;
-  const { name, goal, target } = said;
-  return Objective.parse({ name, goal, target });
+  return Objective.parse(said);
 }

@@ -1,8 +1,8 @@
 /**
  * What stands in a journal: a header, perhaps a snapshot of all that came before, then one event a line.
  *
- * Version 1 had no snapshots, versions 1 and 2 fewer kinds of event, and up to version 3 a submission was one line, however
- * many runs it had; all they wrote still means the same.
+ * Version 1 had no snapshots, versions 1 and 2 fewer kinds of event, up to version 3 a submission was one line, however many
+ * runs it had, and up to version 4 all runs of a group came with a person's submission; all they wrote still means the same.
  */
 import * as z from 'zod';
 import { RunId } from '../../base/ids.js';
@@ -28,8 +28,8 @@ type JournalText = JournalContents & { end: number; version: number; damaged: nu
  */
 export type JournalSink = { snapshot: (data: unknown) => void; event: (event: SchedulerEvent) => void };
 
-export const VERSION = 4;
-const READABLE = [1, 2, 3, VERSION];
+export const VERSION = 5;
+const READABLE = [1, 2, 3, 4, VERSION];
 /** Runs of one part of a snapshot. */
 const PART = 1000;
 /** A damaged file may have more bad lines than anyone reads. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 import { failureClass } from '../../base/outcome.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
+import { growingGroups } from '../../scheduler/queue/open-groups.js';
 import { isIdle } from '../../scheduler/placement/waiting-reason.js';
 import type { Run } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
@@ -48,7 +49,7 @@ export class Notifications {
     if (run === undefined || !touched.has(event.id)) return;
     this.#tellEnd(run);
     this.#tellHeld(run, runs);
-    if (isIdle(this.#tools.state, this.#unended.get(run.sweep) ?? [])) this.#tellFinished(run.sweep);
+    if (this.#isFinished(run.sweep)) this.#tellFinished(run.sweep);
   }
 
   /** A live run's metrics have gone wrong. */
@@ -79,6 +80,12 @@ export class Notifications {
       words: hold.reason,
       directory: this.#tools.directoryOf(sweep),
     });
+  }
+
+  #isFinished(sweep: string): boolean {
+    const { state } = this.#tools;
+    if (growingGroups(state).some(({ id }) => id.startsWith(`${sweep}/`))) return false;
+    return isIdle(state, this.#unended.get(sweep) ?? []);
   }
 
   /** Also where some are left that cannot start by themselves: to wait for them would be to say nothing for ever. */

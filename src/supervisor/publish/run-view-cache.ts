@@ -1,5 +1,6 @@
 import type { GroupId, RunId } from '../../base/ids.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../../protocol/run-summary.js';
+import { growingGroups } from '../../scheduler/queue/open-groups.js';
 import { isSettled, waitingReason } from '../../scheduler/placement/waiting-reason.js';
 import type { Run } from '../../scheduler/run-state.js';
 import type { Group, SchedulerState } from '../../scheduler/state.js';
@@ -104,7 +105,9 @@ export class RunViewCache {
     const { state, unread, gpus, problem } = this.#sources;
     const cpu = { slots: state.cpu.slots, busy: state.cpu.holders.size };
     const read = { recalled: unread() === 0, unread: unread() };
-    return { settled: isSettled(state), ...read, cpu, gpus: gpus(), problem: problem() };
+    const growing = growingGroups(state).map(growingSummary);
+    const further = growing.length === 0 ? {} : { growing };
+    return { settled: isSettled(state), ...read, ...further, cpu, gpus: gpus(), problem: problem() };
   }
 
   #row(run: Run): RunSummary {
@@ -152,6 +155,11 @@ export class RunViewCache {
       this.touch(group.waiting);
     }
   }
+}
+
+function growingSummary({ id, open }: Group): NonNullable<FleetStatus['growing']>[number] {
+  const [sweep = '', group = ''] = id.split('/');
+  return { sweep, group, cap: open!.cap };
 }
 
 /** Whether a person would read another time: by a second, or a twentieth of what is long. */

@@ -1,6 +1,7 @@
-import type { RunId } from '../../base/ids.js';
+import type { GroupId, RunId } from '../../base/ids.js';
 import type { Ack, RunCommand } from '../../protocol/message.js';
 import { doneWords, eventOf, type Refusal, refusalOf, refusalWords, runVerbNames } from '../../protocol/run-verbs.js';
+import { isOpen } from '../../scheduler/queue/groups.js';
 import { isActive } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { counted } from '../../text/numbers.js';
@@ -59,8 +60,21 @@ function* slices(ids: readonly RunId[]): Generator<RunId[]> {
   for (let from = 0; from < ids.length; from += SLICE) yield ids.slice(from, from + SLICE);
 }
 
-const stopSweep: CommandHandler<'stop-sweep'> = ({ sweep }, tools) =>
-  actOnRuns({ verb: 'kill', ids: unfinished(tools.state, sweep) }, tools);
+/** First it gets no further runs: one that was just being proposed is among those that are stopped, or comes to nothing. */
+const stopSweep: CommandHandler<'stop-sweep'> = async ({ sweep }, tools) => {
+  const { state, ask, now } = tools;
+  const groups = openGroups(state, sweep);
+  if (groups.length > 0) await ask({ type: 'groups-closed', at: now(), groups, reason: 'stopped' });
+  const ids = unfinished(state, sweep);
+  if (ids.length === 0 && groups.length > 0) return { ok: true, message: 'it gets no further runs' };
+  return actOnRuns({ verb: 'kill', ids }, tools);
+};
+
+/** The groups of a sweep that may get further runs. */
+function openGroups({ sweeps, runs, groups }: SchedulerState, sweep: string): GroupId[] {
+  const ids = new Set([...(sweeps.get(sweep) ?? [])].map((id) => runs.get(id)!.group));
+  return [...ids].filter((id) => isOpen(groups.get(id)!));
+}
 
 const forgetSweep: CommandHandler<'forget-sweep'> = async ({ sweep }, { state, ask, now }) => {
   const refusal = forgetRefusal(state, sweep);

@@ -101,7 +101,12 @@ export function groupNeeds({ sweep, groups, runs }: Plan): EventOf<'runs-submitt
     id: groupId(sweep, name),
     needs: [...needed].map((other) => groupId(sweep, other)),
     breaker: breakerOf(breakers.get(name) ?? null),
+    ...openOf(groups.find((group) => group.name === name)),
   }));
+}
+
+function openOf(group: PlannedGroup | undefined): { open?: { cap: number } } {
+  return group?.open === undefined ? {} : { open: { cap: group.open.cap } };
 }
 
 function needOf({ resources }: PlannedRun, room: GpuRoom): Need {

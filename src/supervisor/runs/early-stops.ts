@@ -1,5 +1,6 @@
 import type { RunId } from '../../base/ids.js';
 import type { Objective, PlannedRun } from '../../spec/planned-run.js';
+import type { ObjectiveValues } from '../../spec/search/trials.js';
 import { EarlyStopping } from '../../spec/policy/early-stop/early-stopping.js';
 import { earlyStopRule } from '../../spec/policy/early-stop/verdict.js';
 
@@ -50,6 +51,33 @@ export class EarlyStops {
     this.#contestOf.set(id, key);
     contest.runs.add(id);
     return contest.stopping;
+  }
+}
+
+/** The values of their objectives that runs have written. */
+export class ObjectiveBook {
+  readonly #values = new Map<RunId, { -readonly [Key in keyof ObjectiveValues]: ObjectiveValues[Key] }>();
+
+  of(id: RunId): ObjectiveValues | null {
+    return this.#values.get(id) ?? null;
+  }
+
+  /** Takes in one row. What is not finite says nothing. In place: a file may have millions of rows. */
+  take({ id, objective }: PlannedRun, row: Row): void {
+    const last = objective === null ? undefined : row[objective.name];
+    if (last === undefined || !Number.isFinite(last)) return;
+    const known = this.#values.get(id);
+    if (known === undefined) {
+      this.#values.set(id, { min: last, max: last, last });
+      return;
+    }
+    if (last < known.min) known.min = last;
+    if (last > known.max) known.max = last;
+    known.last = last;
+  }
+
+  forget(id: RunId): void {
+    this.#values.delete(id);
   }
 }
 

@@ -1,3 +1,5 @@
+import type { GroupId } from '../../base/ids.js';
+import { isOpen } from '../../scheduler/queue/groups.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { EventLoop } from '../core/event-loop.js';
@@ -31,11 +33,12 @@ export function metricEffects(tools: MetricEffectTools): WatchListener {
   };
 }
 
-/** What is up may finish; what waits is held, so that a person can have it all the same. */
+/** What is up may finish; what waits is held, so that a person can have it all the same; and nothing further is proposed. */
 function holdRest({ id }: PlannedRun, reason: string, { state, loop, log, now }: MetricEffectTools): void {
-  const { runs, groups } = state;
-  const group = runs.get(id)?.group;
-  const ids = [...(group === undefined ? [] : (groups.get(group)?.waiting ?? []))];
+  const group = state.groups.get(state.runs.get(id)?.group as GroupId);
+  if (group === undefined) return;
+  const ids = [...group.waiting];
   log(`${reason}; ${ids.length} runs are held`);
+  if (isOpen(group)) loop.tell({ type: 'groups-closed', at: now(), groups: [group.id], reason });
   if (ids.length > 0) loop.tell({ type: 'hold-requested', at: now(), ids, reason });
 }

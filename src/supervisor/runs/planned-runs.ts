@@ -37,8 +37,10 @@ export class PlannedRuns {
   keys(ids: Iterable<RunId> = this.#state.runs.keys(), intakes = this.#state.intakes): Set<string> {
     const keys = new Set(intakes.map(({ submission }) => submission.plan));
     for (const id of ids) {
-      const { plan, next } = this.#state.runs.get(id)!;
+      const { plan, next, group } = this.#state.runs.get(id)!;
       keys.add(plan);
+      const { open } = this.#state.groups.get(group)!;
+      if (open !== null) keys.add(open.plan);
       if (next !== null) keys.add(next.plan);
     }
     return keys;

@@ -4,8 +4,9 @@ import { untilWholeSecond } from '../../base/lazy.js';
 import { statRegular } from '../../files/regular-file.js';
 import type { PartRead } from '../../metrics/run-metrics.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
+import type { ObjectiveValues } from '../../spec/search/trials.js';
 import { type MonitoredMetrics, nothingMonitored } from '../publish/run-view.js';
-import { EarlyStops, Targets } from './early-stops.js';
+import { EarlyStops, ObjectiveBook, Targets } from './early-stops.js';
 import { type MetricsCallbacks, MetricsMonitor } from './metrics-monitor.js';
 import { type Reading, ReadingQueue } from './reading-queue.js';
 
@@ -70,6 +71,7 @@ export class Watcher {
   readonly #recalling = new Map<RunId, Watch>();
   readonly #earlyStops = new EarlyStops();
   readonly #targets = new Targets();
+  readonly #objectives = new ObjectiveBook();
   readonly #bornAt: number;
   #look: NodeJS.Timeout | null = null;
   #poll: NodeJS.Timeout | null = null;
@@ -84,6 +86,11 @@ export class Watcher {
 
   vitals(id: RunId): MonitoredMetrics {
     return this.#vitals.get(id) ?? nothingMonitored;
+  }
+
+  /** What the run has written of its objective; null: nothing, or it has none. */
+  objectiveOf(id: RunId): ObjectiveValues | null {
+    return this.#objectives.of(id);
   }
 
   /** Of how many runs that `recall` was asked for something is left to be read. */
@@ -145,6 +152,7 @@ export class Watcher {
     this.#letGo(id);
     this.#vitals.delete(id);
     this.#earlyStops.forget(id);
+    this.#objectives.forget(id);
   }
 
   async close(): Promise<void> {
@@ -196,9 +204,18 @@ export class Watcher {
   #callbacksOf(run: PlannedRun): MetricsCallbacks {
     const stops = this.#earlyStops;
     return {
-      restart: () => stops.restart(run),
-      remember: (row) => stops.remember(run, row),
-      note: (row) => this.#note(run, row),
+      restart: () => {
+        this.#objectives.forget(run.id);
+        stops.restart(run);
+      },
+      remember: (row) => {
+        this.#objectives.take(run, row);
+        stops.remember(run, row);
+      },
+      note: (row) => {
+        this.#objectives.take(run, row);
+        this.#note(run, row);
+      },
       judge: (row) => stops.judge(run, row),
     };
   }

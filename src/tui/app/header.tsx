@@ -22,6 +22,7 @@ export function Header({ width }: { readonly width: number }) {
   const right = useModel(rightEnd);
   const isLost = useModel(isReconnecting);
   const problem = useModel((model) => model.status.problem);
+  const isGrowing = useModel((model) => model.status.growing !== undefined);
   const room = width - textWidth(title) - textWidth(right) - 6;
   const isLong = countWidth(tally, true) <= room;
   return (
@@ -34,7 +35,7 @@ export function Header({ width }: { readonly width: number }) {
         </Box>
         <Box flexShrink={0}>{isLost ? <Lost words={lost} /> : <Text tone="dim">{right}</Text>}</Box>
       </Box>
-      {isOver(tally) ? <Ended tally={tally} /> : <LiveLine width={width} read={progressLine} />}
+      {isOver(tally) && !isGrowing ? <Ended tally={tally} /> : <LiveLine width={width} read={progressLine} />}
       {problem !== null && (
         <Box width={width} backgroundColor="alarm">
           <Text tone="strong"> {cleanText(problem)}</Text>

@@ -127,9 +127,9 @@ export class WindowStore implements ModelSource {
     return this.#size;
   }
 
-  /** Whether every run shown has ended. */
+  /** Whether every run shown has ended, and none is still to be proposed. */
   get isEnded(): boolean {
-    return isOver(this.#scene().tally);
+    return this.#ports.fleet.status.growing === undefined && isOver(this.#scene().tally);
   }
 
   resize(width: number, height: number): void {

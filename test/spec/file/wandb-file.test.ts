@@ -51,11 +51,11 @@ describe('a W&B sweep file', () => {
       expect(argv.includes('--nesterov')).toBe(parameters['nesterov']);
       expect(argv).not.toContain('${no_such_macro}');
       expect(earlyTerminate).toEqual({ type: 'hyperband', max_iter: 27, s: 2, eta: 3, strict: true });
-      expect(objective).toEqual({ name: 'accuracy', goal: 'maximize', target: 0.99 });
+      expect(objective).toMatchObject({ name: 'accuracy', goal: 'maximize', target: 0.99 });
     }
     expect(plan.notes).toEqual([
       "`controller` is for W&B's server; nothing here depends on it.",
-      "`metric.impute` is for W&B's server; nothing here depends on it.",
+      '`metric.impute` matters to `method: bayes` only.',
       '${no_such_macro} in `command` is not a macro; the word is left out, as in W&B.',
     ]);
   });
@@ -132,13 +132,24 @@ describe('a W&B sweep file', () => {
     expect(drawn.filter((value) => value === 3).length).toBeGreaterThan(30);
   });
 
-  it('plans a stated number of random runs where the file has no end, and keeps them when there are more', () => {
+  it('is open to a stated number of random runs where the file has no end, and keeps them when it has one', () => {
     const open = wandb('method: random\nparameters: {a: {min: 0.0, max: 1.0}}');
-    expect(open.runs).toHaveLength(100);
-    expect(open.notes).toEqual([expect.stringContaining('has no `run_cap`, and W&B would go on for ever: 100 runs')]);
+    expect(open.runs).toHaveLength(1);
+    expect(open.groups[0]!.open).toEqual({ method: 'random', cap: 100 });
+    expect(open.notes).toEqual([expect.stringContaining('until there are 100. Set `run_cap`')]);
     const more = wandb('method: random\nparameters: {a: {min: 0.0, max: 1.0}}', { set: ['run_cap=150'] });
-    expect(more.runs.slice(0, 100)).toEqual(open.runs);
-    expect([more.runs.length, more.notes]).toEqual([150, undefined]);
+    expect(more.runs[0]).toEqual(open.runs[0]);
+    expect([more.runs.length, more.notes, more.source]).toEqual([150, undefined, undefined]);
+  });
+
+  it('is open to the runs of a Bayesian search, also where it says how many', () => {
+    const open = wandb('method: bayes\nrun_cap: 20\nmetric: {name: loss}\nparameters: {a: {min: 0, max: 9}}');
+    expect(open.runs).toHaveLength(1);
+    expect(open.groups[0]!.open).toEqual({ method: 'bayes', cap: 20 });
+    expect(open.source).toMatchObject({ path: expect.stringMatching(/yaml$/) as string, set: [] });
+    expect(open.notes).toEqual([
+      expect.stringContaining('by the results so far when a slot is free, until there are 20'),
+    ]);
   });
 
   it('can be searched otherwise than it says: --set method=…', () => {
@@ -146,7 +157,7 @@ describe('a W&B sweep file', () => {
     expect(wandb(text, { set: ['method=grid'] }).runs).toHaveLength(3);
     expect(wandb(text, { set: ['method=random', 'run_cap=2'] }).runs).toHaveLength(2);
     expect(wandb(text, { set: ['run_cap=2', 'method=random'] }).runs).toHaveLength(2);
-    expect(wandb(text, { set: ['method=random'] }).runs).toHaveLength(3);
+    expect(wandb(text, { set: ['method=random'] }).groups[0]!.open).toEqual({ method: 'random', cap: 100 });
   });
 
   it.each<{ of: string; command: string; says: string | undefined }>([
@@ -176,10 +187,22 @@ describe('a W&B sweep file', () => {
 
   it.each<{ wrong: string; text: string; says: string; fix: string }>([
     {
-      wrong: 'a search that learns',
+      wrong: 'a search that learns from nothing',
       text: 'method: bayes\nparameters: {a: {min: 0, max: 1}}',
-      says: '`method: bayes` chooses each point by the results of others',
-      fix: '--set method=random --set run_cap=20',
+      says: '`method: bayes` chooses points by a metric, and there is no `metric`.',
+      fix: 'Add `metric: {name: loss, goal: minimize}`',
+    },
+    {
+      wrong: 'a search among single points',
+      text: 'method: bayes\nmetric: {name: loss}\nparameters: {a: {values: [1]}}',
+      says: '`method: bayes` has nothing to choose',
+      fix: 'Give one a range',
+    },
+    {
+      wrong: 'a search with points of its own',
+      text: 'method: bayes\nmetric: {name: loss}\ninclude: [{a: 3}]\nparameters: {a: {min: 0, max: 1}}',
+      says: '`include` goes with points that are all known',
+      fix: 'Remove `include`',
     },
     {
       wrong: 'a job of W&B Launch',

@@ -150,7 +150,7 @@ describe('a mistake in the policy', () => {
     { text: 'notify: {on: [fail]}', at: '2:15', says: 'one or more of failed, done, finished, stalled, nan, held' },
     { text: 'groups: {A: {notify: {on: failed}}}', at: '2:14', says: '`notify` is not a key of `groups.A`' },
     { text: 'run_cap: 0', at: '2:10', says: 'expected at least 1' },
-    { text: 'method: gird', at: '2:9', says: 'expected grid, random, lhs or sobol' },
+    { text: 'method: gird', at: '2:9', says: 'expected grid, random, lhs, sobol or bayes' },
     { text: 'include: {a: 1}', at: '2:1', says: 'expected a list of maps from parameters to values' },
     { text: 'include: [{a: [1, 2]}]', at: '2:12', says: 'expected a number, a text, true, false or null' },
     {

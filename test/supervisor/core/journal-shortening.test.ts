@@ -43,7 +43,7 @@ describe('a long journal', () => {
     await journal.append([slots(2)]);
     await journal.close();
     expect(read()).toMatchObject({
-      version: 4,
+      version: 5,
       snapshot: { all: 'so far' },
       events: [slots(1), slots(2)],
       dropped: [],
@@ -165,7 +165,7 @@ describe('a full disk', () => {
       head -c 60 journal.jsonl; echo; wc -l < journal.jsonl; ls; cat promised`;
     const said = execFileSync('unshare', ['-rm', 'sh', '-c', steps], { encoding: 'utf8' }).trimEnd().split('\n');
     expect(said).toEqual([
-      '{"type":"journal","version":4}',
+      '{"type":"journal","version":5}',
       ...['{"type":"time-passed","at":0}', '150004', 'journal.jsonl', 'promised'],
       ...['150000', '150001', '150002', '150003'],
     ]);

@@ -177,7 +177,7 @@ describe('a journal of version 1', () => {
     await journal.append([slots(4)]);
     await journal.close();
     const now = readFileSync(path);
-    expect(now.subarray(0, old.length).toString()).toBe(old.toString().replace('"version":1', '"version":4'));
+    expect(now.subarray(0, old.length).toString()).toBe(old.toString().replace('"version":1', '"version":5'));
     expect(seen(now)).toEqual(endings);
   });
 
@@ -202,7 +202,7 @@ describe('a journal of version 2', () => {
       const { journal } = await Journal.open(path);
       await journal.append([slots(4)]);
       await journal.close();
-      expect(readFileSync(path, 'utf8')).toBe(`{"type":"journal","version":4${rest}\n${JSON.stringify(slots(4))}\n`);
+      expect(readFileSync(path, 'utf8')).toBe(`{"type":"journal","version":5${rest}\n${JSON.stringify(slots(4))}\n`);
     }
   });
 

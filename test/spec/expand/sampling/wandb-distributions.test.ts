@@ -7,7 +7,7 @@ import { planOf } from '../../sweeps.js';
 /** What W&B's own code says lies below each share of all draws; `make-distributions.py` beside the file wrote it. */
 const { shares, distributions } = JSON.parse(readFileSync('test/fixtures/wandb/distributions.json', 'utf8')) as {
   shares: number[];
-  distributions: { parameter: object; quantiles: number[] }[];
+  distributions: { parameter: object; quantiles: number[]; places: number[] }[];
 };
 /** `fill` keeps the points apart where `x` has few values. */
 const sweepOf = (parameter: object) =>
@@ -16,17 +16,26 @@ const draws = 2000;
 
 describe.each(distributions.map((made) => [JSON.stringify(made.parameter), made] as const))(
   'draws from %s',
-  (_, { parameter, quantiles }) => {
-    it('have the quantiles of W&B', () => {
+  (_, { parameter, quantiles, places }) => {
+    const axis = () => {
       const sweep = parseSweepFile(sweepOf(parameter), 'x.yaml');
       if (sweep.kind !== 'groups') throw new Error('no sweep');
-      const { draw } = axesOf(sweep.blocks[0]!.parameters, false).find(({ name }) => name === 'x')!;
+      return axesOf(sweep.blocks[0]!.parameters, false).find(({ name }) => name === 'x')!;
+    };
+
+    it('have the quantiles of W&B', () => {
+      const { draw } = axis();
       shares.forEach((share, index) => {
         const expected = quantiles[index]!;
         expect(Math.abs((draw(share)[0] as number) - expected)).toBeLessThanOrEqual(
           1e-9 * Math.max(1, Math.abs(expected)),
         );
       });
+    });
+
+    it('are on the unit axis where W&B’s search places them', () => {
+      const { placeOf } = axis();
+      quantiles.forEach((value, index) => expect(placeOf(value)).toBeCloseTo(places[index]!, 9));
     });
 
     it('lie as often below each of them as W&B’s do (Kolmogorov and Smirnov, at 1 %)', () => {

@@ -1,0 +1,119 @@
+import { UserError } from '../../base/user-error.js';
+import type { CompiledBlock } from '../expand/compiled-block.js';
+import { atPlace, compileAll, type GroupsFile, namedPoints } from '../expand/expand-sweep.js';
+import { dimensionsOf, type Point, pointAt, varies } from '../expand/grid.js';
+import { identityOf } from '../expand/identity.js';
+import { type ExpandOptions, type NamedPoint, plannedRun } from '../expand/plan-run.js';
+import { marked, refuseClashes } from '../expand/run-name.js';
+import { unitPoints } from '../expand/sampling/unit-points.js';
+import type { Method } from '../file/block.js';
+import { applyOverrides } from '../file/overrides.js';
+import { parseSweepFile } from '../file/parse-sweep-file.js';
+import type { PlannedRun, PlanSource } from '../planned-run.js';
+import { rankedPoints } from './expected-improvement.js';
+import { observationsOf, type Trial } from './trials.js';
+
+/** What is known when a further run is proposed. */
+export type Known = {
+  /** Of the group, in the order in which they were proposed. */
+  readonly trials: readonly Trial[];
+  /** Names of all runs of the sweep, in small letters. */
+  readonly names: ReadonlySet<string>;
+};
+
+type DrawnMethod = Exclude<Method, { kind: 'grid' }>;
+type Coordinates = (dimension: string) => number;
+
+/** Draws that are tried for one that is new. */
+const TRIES = 2000;
+
+/**
+ * Proposes runs of the open groups of a sweep file. What it proposes follows from the file, its seed and the trials so far;
+ * it remembers nothing.
+ */
+export class Search {
+  readonly #file: GroupsFile;
+  readonly #options: ExpandOptions;
+  readonly #groups: ReadonlyMap<string, CompiledBlock>;
+
+  /** @throws {UserError} When the file cannot be read (any more). */
+  constructor({ path, text, ...options }: PlanSource, environment: ExpandOptions['environment']) {
+    const file = parseSweepFile(text, path);
+    if (file.kind === 'commands') throw new UserError(`${path} has no groups.`, 'Launch the sweep again.');
+    this.#file = file;
+    this.#options = { ...options, environment };
+    const compiled = compileAll(file, applyOverrides(file.blocks, options.set));
+    this.#groups = new Map(compiled.map((group) => [group.block.group, group]));
+  }
+
+  /**
+   * The next run of a group; null: every point that it tried has a run. Pauses every few milliseconds.
+   *
+   * @throws {UserError} When the point gives no run: an expression fails, or its name is that of another.
+   */
+  *next(name: string, known: Known): Generator<void, PlannedRun | null> {
+    const group = this.#groups.get(name);
+    const method = group?.block.method.content;
+    if (group === undefined || method === undefined || method.kind === 'grid') {
+      throw new UserError(`Group ${name} has no points to draw.`, 'Launch the sweep again.');
+    }
+    const point = yield* this.#newPoint(group, method, known);
+    return point === null ? null : this.#planned(group, this.#named(group, point, known));
+  }
+
+  *#newPoint(group: CompiledBlock, method: DrawnMethod, { trials }: Known): Generator<void, Point | null> {
+    const { block } = group;
+    const identity = (parameters: Point['parameters']) => identityOf(block.group, parameters, block.extends.content);
+    const seen = new Set(trials.map(({ parameters }) => identity(parameters)));
+    const candidates = method.kind === 'bayes' ? yield* ranked(group, method, trials) : draws(group, method, trials);
+    for (const coordinates of candidates) {
+      yield;
+      const point = atPlace(this.#file, () => pointAt(group, coordinates));
+      if (point !== null && !seen.has(identity(point.parameters))) return point;
+    }
+    return null;
+  }
+
+  /** A name that is not said by the file, and is taken, gets a mark. */
+  #named(group: CompiledBlock, point: Point, { names }: Known): NamedPoint {
+    const [named] = atPlace(this.#file, () => namedPoints(group, [point])) as [NamedPoint];
+    const isTaken = names.has(named.name.toLowerCase());
+    const own = isTaken && group.name === null ? { ...named, name: marked(named.name, point) } : named;
+    if (!names.has(own.name.toLowerCase())) return own;
+    throw new UserError(
+      `The next run of group ${group.block.group} would be called \`${own.name}\`, as another is.`,
+      'Put what varies into `name`, and launch the sweep again.',
+    );
+  }
+
+  #planned(group: CompiledBlock, point: NamedPoint): PlannedRun {
+    const file = this.#file;
+    refuseClashes(file, [{ group, points: [point] }]);
+    return atPlace(file, () => plannedRun({ sweep: file.name, options: this.#options, group, point }));
+  }
+}
+
+/** The draws of a random search from that on which the next run would be if none before had been passed over. */
+function* draws(group: CompiledBlock, method: DrawnMethod, { length }: readonly Trial[]): Generator<Coordinates> {
+  const dimensions = dimensionsOf(group);
+  const point = unitPoints('random', method.seed, { dimensions, count: length + TRIES });
+  const places = new Map(dimensions.map((name, index) => [name, index]));
+  for (let index = length; index < length + TRIES; index += 1) yield (name) => point(index, places.get(name)!);
+}
+
+/** Candidates of a Bayesian search, the best first. */
+function* ranked(
+  { axes, block }: CompiledBlock,
+  { seed }: DrawnMethod,
+  trials: readonly Trial[],
+): Generator<void, Coordinates[]> {
+  const searched = axes.filter(varies);
+  // A parameter that is not passed has no place of its own.
+  const pointOf = ({ parameters }: Trial) =>
+    searched.map(({ name, placeOf }) => (Object.hasOwn(parameters, name) ? placeOf(parameters[name]!) : 0));
+  const dimensions = searched.map(({ name }) => name);
+  const observations = observationsOf(trials, block.objective!, pointOf);
+  const points = yield* rankedPoints(observations, dimensions, `${seed}/${trials.length}`);
+  const places = new Map(dimensions.map((name, index) => [name, index]));
+  return points.map((point) => (name: string) => point[places.get(name)!]!);
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { Search } from '../../../src/spec/search/search.js';
+import type { Trial } from '../../../src/spec/search/trials.js';
+import { finished } from './finished.js';
+
+const searchOf = (text: string, set: string[] = []) =>
+  new Search({ path: 'x.yaml', text, runsDirectory: '/runs', cwd: '/home', set }, {});
+const next = (search: Search, trials: readonly Trial[], names: readonly string[] = []) =>
+  finished(search.next('runs', { trials, names: new Set(names) }));
+const trial = (parameters: Trial['parameters'], loss: number): Trial => {
+  return { parameters, state: 'done', values: { min: loss, max: loss, last: loss } };
+};
+
+const bayes = `command: [python, t.py, "\${args}"]
+method: bayes
+metric: {name: loss}
+parameters: {lr: {distribution: log_uniform_values, min: 0.0001, max: 1}, opt: {values: [sgd, adam]}}`;
+const some = [0.0003, 0.003, 0.03, 0.3].map((lr) => trial({ lr, opt: 'sgd' }, Math.abs(Math.log10(lr) + 2)));
+
+describe('a search', () => {
+  it('proposes a whole run, which follows from the file, its seed and the trials', () => {
+    const run = next(searchOf(bayes), some)!;
+    expect(run).toMatchObject({ sweep: 'x', group: 'runs', directory: `/runs/x/${run.name}` });
+    expect(run.argv.slice(2)).toEqual([
+      `--lr=${run.parameters['lr'] as number}`,
+      `--opt=${run.parameters['opt'] as string}`,
+    ]);
+    expect(next(searchOf(bayes), some)).toEqual(run);
+    expect(next(searchOf(bayes, ['sample_seed=1']), some)!.parameters).not.toEqual(run.parameters);
+    expect(next(searchOf(bayes), some.slice(1))!.parameters).not.toEqual(run.parameters);
+  });
+
+  it('has each point once, and none when all have been tried', () => {
+    const text = 'command: [a, "${k}"]\nmethod: bayes\nmetric: {name: loss}\nparameters: {k: {values: [1, 2, 3]}}';
+    const tried = [trial({ k: 1 }, 1), trial({ k: 3 }, 2)];
+    expect(next(searchOf(text), tried)!.parameters).toEqual({ k: 2 });
+    expect(next(searchOf(text), [...tried, trial({ k: 2 }, 0)])).toBeNull();
+  });
+
+  it('gives a name that is taken a mark', () => {
+    const text = 'command: [a, "${k}"]\nmethod: random\nparameters: {k: {values: [1, 2, 3]}}';
+    const { name } = next(searchOf(text), [])!;
+    expect(next(searchOf(text), [], [name])!.name).toMatch(new RegExp(`^${name}_[0-9a-f]{8}$`));
+  });
+});
