@@ -29,25 +29,32 @@ export async function launchPlan(read: ReadPlan, file: string, options: LaunchOp
   if (options.json === true) {
     throw new UserError('--json goes with --dry-run here.', 'For where the runs are, use `memrl-tui status --json`.');
   }
-  const { plan, planned } = read;
+  const { plan } = read;
   const showsScreen = hasScreen() && options.plain !== true;
-  const isAllDone = plan.source === undefined && planned.every(({ standing }) => standing.state === 'done');
-  if (!showsScreen && isAllDone) return nothingToDo(read, options);
+  if (!showsScreen && isAllDone(read)) return nothingToDo(read, options);
   if (options.detach !== true) prepareWindow(options);
   const fleet = await ensureSupervisor(runsDirectory(options.runs), supervisorPrograms(), { takesOver: true });
   try {
     await submit(fleet, read, options);
     writeSweepOrigin(sweepDirectory(read, options), resolve(file));
     if (warning !== null) remark(warning);
-    if (options.detach === true) {
-      const count = plan.source === undefined ? `${plan.runs.length} runs are` : 'its runs are';
-      print([`${plan.sweep}: ${count} supervised. \`memrl-tui attach ${plan.sweep}\` shows them.`]);
-      return 0;
-    }
+    if (options.detach === true) return left(plan);
     return await watch(fleet, plan.sweep, options, read.fromTable ? null : file);
   } finally {
     fleet.close();
   }
+}
+
+/** The runs are on their own. */
+function left({ sweep, runs, source }: ReadPlan['plan']): number {
+  const count = source === undefined ? `${runs.length} runs are` : 'its runs are';
+  print([`${sweep}: ${count} supervised. \`memrl-tui attach ${sweep}\` shows them.`]);
+  return 0;
+}
+
+/** Whether there is nothing to launch. Of an open sweep nobody knows before the supervisor does. */
+function isAllDone({ plan, planned }: ReadPlan): boolean {
+  return plan.source === undefined && planned.every(({ standing }) => standing.state === 'done');
 }
 
 async function showPlan({ plan: read, planned: whole }: ReadPlan, options: LaunchOptions): Promise<number> {

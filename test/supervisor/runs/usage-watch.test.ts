@@ -10,7 +10,8 @@ let watch: UsageWatch | null = null;
 
 afterEach(() => {
   watch?.close();
-  child?.kill('SIGKILL');
+  // Its whole group: what it has started would go on computing.
+  if (child?.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
 });
 
 /** A run whose root is a shell of its own session, watched every 20 ms. */
