@@ -120,7 +120,8 @@ export type Found =
   | { kind: 'alive'; pid: number }
   /** It began on that machine, or in a container that is not ours, and has not told its end. That is watched for. */
   | { kind: 'elsewhere'; pid: number; host: string }
-  | { kind: 'ended'; pid: number; ending: Ending }
+  /** `agoMs`: how long ago, where that is known. */
+  | { kind: 'ended'; pid: number; ending: Ending; agoMs?: number }
   /** It had not begun, and now never will. `neverRan`: even if it was thought to be up. `reason`: why nothing more is known. */
   | { kind: 'withdrawn'; neverRan: boolean; reason?: string };
 

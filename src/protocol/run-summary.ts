@@ -47,6 +47,10 @@ export const RunSummary = z.object({
   priority: z.int(),
   /** MiB that its processes hold on GPUs, together; null: none, or not known. */
   gpuMemory: z.number().nullable(),
+  /** Percent of one core that its processes use now; null: not known, as of a run that is not up. An older build does not say. */
+  cpu: z.number().nullable().optional(),
+  /** MiB in RAM that its processes hold, together. As `cpu`. */
+  memory: z.number().nullable().optional(),
   /** What a person should know beside its state: processes that survived SIGKILL, GPU memory still held. */
   warning: z.string().nullable(),
   /** 0..1 */

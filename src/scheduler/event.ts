@@ -104,7 +104,10 @@ export const SchedulerEvent = z.discriminatedUnion('type', [
   RunsSubmitted,
   /** `slot`: where it was put. The journal's word counts, whatever the policy of a newer version would have chosen. */
   z.object({ type: z.literal('run-started'), at, id, attempt, pid: z.int(), slot: Slot.optional() }),
-  /** `gpuMemory`: the most it was seen to hold on one GPU, MiB. */
+  /**
+   * `gpuMemory`: the most it was seen to hold on one GPU, MiB. `agoMs`: how long before `at` that was, where it ended while
+   * nobody was there.
+   */
   z.object({
     type: z.literal('run-ended'),
     at,
@@ -112,6 +115,7 @@ export const SchedulerEvent = z.discriminatedUnion('type', [
     attempt,
     outcome: Outcome,
     gpuMemory: z.number().nonnegative().optional(),
+    agoMs: z.number().nonnegative().optional(),
   }),
   z.object({ type: z.literal('launch-failed'), at, id, attempt, reason: z.string() }),
   /** The launch was not made, and its attempt can no longer start: the supervisor died between deciding on it and making it, or could not. */

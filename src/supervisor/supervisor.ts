@@ -28,6 +28,7 @@ import { RunObserver } from './runs/run-observer.js';
 import { RunRedaction } from './runs/run-redaction.js';
 import { Shortage } from './runs/shortage.js';
 import { SubmissionStore } from './runs/submission-store.js';
+import { UsageWatch } from './runs/usage-watch.js';
 import { Warnings } from './runs/warnings.js';
 import { Watcher } from './runs/watcher.js';
 import { type OpenedRuns, openRuns, resumeRuns } from './startup.js';
@@ -105,9 +106,9 @@ export class Supervisor {
 
   /** Leaves. The runs stay up. */
   async close(reason: string): Promise<void> {
-    const { publisher, launches, launcher, executor, deadline, clockWatch, records, ...rest } = this.#parts;
+    const { publisher, launches, launcher, executor, usage, deadline, clockWatch, records, ...rest } = this.#parts;
     await publisher.close(reason);
-    for (const part of [launches, launcher, executor]) part.close();
+    for (const part of [launches, launcher, executor, usage]) part.close();
     deadline.clear();
     for (const part of [clockWatch, records]) part.close();
     await Promise.all([rest.watcher.close(), rest.gpus.close(), rest.notifications.close()]);
@@ -195,14 +196,16 @@ function withExecutor(known: ReturnType<typeof withReporting>) {
 /** What hears clients, and what they are shown. */
 function withClients(known: ReturnType<typeof withExecutor>) {
   const { runsDirectory, log, state, clock, submissions, plannedRuns, watcher, gpus, launcher, records } = known;
+  const { executor, loop } = known;
   const requests = requestHandler(known);
   const planned = (id: RunId) => plannedRuns.of(id)!;
   const etas = new RunEtas({ state, planned, monitored: (id) => watcher.vitals(id), now: known.now });
+  const usage: UsageWatch = new UsageWatch({ state, executor, loop, isWatched: () => publisher.aloneFor === 0 });
   const publisher = new Publisher({
     ...{ state, log },
     planned,
     etaOf: (run) => etas.of(run),
-    contextOf: (run) => contextOf(run, known),
+    contextOf: (run) => ({ ...contextOf(run, known), ...usage.of(run.id) }),
     delayOf: (id) => launcher.delayOf(id),
     wallTime: (at) => clock.wallTime(at),
     sweeps: () => sweepSummaries(state, submissions, runsDirectory),
@@ -212,7 +215,7 @@ function withClients(known: ReturnType<typeof withExecutor>) {
     answer: (request, client) => requests.answer(request, client),
     prepare: (untilMs) => records.flush(untilMs),
   });
-  return { ...known, etas, publisher };
+  return { ...known, etas, usage, publisher };
 }
 
 function requestHandler(known: ReturnType<typeof withExecutor>): RequestHandler {
@@ -250,11 +253,12 @@ function problems({ launcher, gpus, losses }: ReturnType<typeof withExecutor>): 
 
 /** The one place that says who hears of what happens, and in which order; see `Observer`. */
 function subscribeAll(parts: ReturnType<typeof withClients>): void {
-  const { isOurs, log, loop, observer, gpus, etas, publisher, notifications, deadline, state, journal } = parts;
+  const { isOurs, log, loop, observer, gpus, usage, etas, publisher, notifications, deadline, state, journal } = parts;
   loop.subscribe(
     // Records and metrics first: whoever hears of an end can read of it.
     observer,
     gpus,
+    usage,
     etas,
     publisher,
     notifications,

@@ -108,7 +108,7 @@ export function ended(name: string, kind: 'done' | 'failed' | 'lost' = 'done', a
 export function endedAs(
   name: string,
   outcome: Outcome,
-  more: { at?: number; attempt?: number; gpuMemory?: number } = {},
+  more: { at?: number; attempt?: number; gpuMemory?: number; agoMs?: number } = {},
 ): SchedulerEvent {
   return { type: 'run-ended', at: 2, id: id(name), attempt: 1, outcome, ...more };
 }

@@ -1,11 +1,10 @@
 import { groupBy } from '../../base/group-by.js';
 import { parameterOf, type Parameters } from '../../base/scalar.js';
-import { errorKind } from './error-kind.js';
 import type { ParameterValue } from '../parameters/factors.js';
 import { fisherLog10, gStatistic, type Tally, type TwoByTwo } from './fisher-exact.js';
 
-/** One run that has ended. `error`: what it said when it failed; null: nothing is known. */
-export type EndedRun = { readonly parameters: Parameters; readonly failed: boolean; readonly error?: string | null };
+/** One run that has ended. */
+export type EndedRun = { readonly parameters: Parameters; readonly failed: boolean };
 
 /** What is true of some runs. The number of a threshold is one that was tried. */
 export type Condition =
@@ -24,72 +23,23 @@ export type FailureCause = TwoByTwo & {
   readonly log10P: number;
 };
 
-/** Failures that say the same, but for numbers, paths and addresses. */
-export type FailureKind = {
-  /** Null: they say nothing. */
-  readonly kind: string | null;
-  /** What one of them says. */
-  readonly example: string | null;
-  readonly failed: number;
-  /** What tells these failures from the runs that did not fail. A run that failed of something else never got as far. */
-  readonly causes: readonly FailureCause[];
-};
-
-export type FailureReport = {
-  readonly runs: number;
-  readonly failed: number;
-  /** What tells failures from other runs, the surest first; one cause per parameter, and pairs that tell more. None where chance may be all. */
-  readonly causes: readonly FailureCause[];
-  /** Those of most failures first. */
-  readonly kinds: readonly FailureKind[];
-};
-
 /** Probability, times the number of conditions tried, below which a cause is not put down to chance. */
 const SURE = Math.log10(0.05);
 /** A condition on a single value of which there are fewer runs tells nothing. */
 const LEAST_RUNS = 2;
-/** Kinds whose causes are looked for. */
-const MOST_KINDS = 10;
 
 /**
- * Which values of which parameters go with failure. For every parameter each value, and for numbers each threshold in both
- * directions, is tried; the one under which failures are least likely to have come together by chance is its cause.
+ * Which values of which parameters go with failure, the surest first; one cause per parameter, and pairs that tell more. None
+ * where chance may be all. For every parameter each value, and for numbers each threshold in both directions, is tried; the one
+ * under which failures are least likely to have come together by chance is its cause.
+ *
+ * @param runs Without those that failed of something else: they never got as far.
  */
-export function failureCauses(runs: readonly EndedRun[]): FailureReport {
-  const columns = columnsOf(runs);
-  const failed = runs.map((run) => run.failed);
-  const kinds = kindsOf(runs).map(({ rows, ...kind }, index): FailureKind => {
-    if (index >= MOST_KINDS) return { ...kind, causes: [] };
-    const isOfKind = new Array<boolean>(runs.length).fill(false);
-    for (const row of rows) isOfKind[row] = true;
-    const among = columns.map((column) => restricted(column, (row) => isOfKind[row]! || !failed[row]!));
-    return { ...kind, causes: causesOf(among, isOfKind) };
-  });
-  return { runs: runs.length, failed: failed.filter(Boolean).length, causes: causesOf(columns, failed), kinds };
-}
-
-/** As `failureCauses`, of the failures as one: for runs of which those that failed of something else are left out. */
 export function causesOfFailure(runs: readonly EndedRun[]): readonly FailureCause[] {
   return causesOf(
     columnsOf(runs),
     runs.map(({ failed }) => failed),
   );
-}
-
-function kindsOf(runs: readonly EndedRun[]) {
-  const kinds = new Map<
-    string | null,
-    { kind: string | null; example: string | null; failed: number; rows: number[] }
-  >();
-  runs.forEach(({ failed, error = null }, row) => {
-    if (!failed) return;
-    const kind = error === null || error.trim() === '' ? null : errorKind(error);
-    let known = kinds.get(kind);
-    if (known === undefined) kinds.set(kind, (known = { kind, example: error, failed: 0, rows: [] }));
-    known.failed++;
-    known.rows.push(row);
-  });
-  return [...kinds.values()].sort((a, b) => b.failed - a.failed);
 }
 
 /** A parameter with its runs in the order of their values: numbers rising, then the others. */
@@ -119,17 +69,6 @@ function columnsOf(runs: readonly EndedRun[]): Column[] {
       return { parameter, order, blocks };
     })
     .filter(({ blocks }) => blocks.length > 1);
-}
-
-/** The column of some of the runs only. */
-function restricted({ parameter, order, blocks }: Column, isIn: (row: number) => boolean): Column {
-  const kept: number[] = [];
-  const cut = blocks.map(({ value, from, to }): Block => {
-    const start = kept.length;
-    for (let at = from; at < to; at++) if (isIn(order[at]!)) kept.push(order[at]!);
-    return { value, from: start, to: kept.length };
-  });
-  return { parameter, order: kept, blocks: cut.filter(({ from, to }) => to > from) };
 }
 
 /** Numbers as they are, all else as text; what is not passed as the last of them. */

@@ -29,18 +29,19 @@ export type LeftOut = { readonly name: string; readonly reason: 'one value' | 't
 export type Factors = { readonly factors: readonly Factor[]; readonly leftOut: readonly LeftOut[] };
 
 /** More levels than this do not fit a bit each into a number; more numbers are taken together, more texts are not looked at. */
-export const MOST_LEVELS = 31;
+const MOST_LEVELS = 31;
 
 /**
- * The parameters that vary over the runs, in alphabetical order, whatever the order of the runs.
+ * The parameters that vary over the runs, in alphabetical order, whatever the order of the runs. A step per parameter.
  *
  * @param without Names that are not looked at: seeds.
  */
-export function factorsOf(rows: readonly Parameters[], without: ReadonlySet<string>): Factors {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => !without.has(name)).sort();
+export function* factorSteps(rows: readonly Parameters[], without: ReadonlySet<string>): Generator<0, Factors> {
+  const names = [...parameterNames(rows)].filter((name) => !without.has(name)).sort();
   const factors = new Map<string, Factor>();
   const leftOut: LeftOut[] = [];
   for (const name of names) {
+    yield 0;
     const column = rows.map((row) => parameterOf(row, name));
     const levels = levelsOf(column);
     if (levels === null) leftOut.push({ name, reason: 'too many texts' });
@@ -53,6 +54,13 @@ export function factorsOf(rows: readonly Parameters[], without: ReadonlySet<stri
     }
   }
   return { factors: [...factors.values()], leftOut };
+}
+
+/** Of all parameters that any run passes, in the order in which they come. */
+export function parameterNames(rows: readonly Parameters[]): Set<string> {
+  const names = new Set<string>();
+  for (const row of rows) for (const name in row) if (Object.hasOwn(row, name)) names.add(name);
+  return names;
 }
 
 /** `numbers`: the first of each level of numbers. `others`: the level of a value that is no number, by its text. */
@@ -86,8 +94,7 @@ function isNumber(value: ParameterValue): value is number {
 
 /** Rising. */
 function differentNumbers(column: readonly ParameterValue[]): number[] {
-  const sorted = Float64Array.from(column.filter(isNumber)).sort();
-  return [...sorted].filter((value, index) => index === 0 || value !== sorted[index - 1]);
+  return [...new Set(Float64Array.from(column.filter(isNumber)).sort())];
 }
 
 /** At most `most` lists of neighbouring numbers, of as many different numbers each. */

@@ -1,5 +1,5 @@
 import type { Parameters } from '../../base/scalar.js';
-import { type Factor, factorsOf, type LeftOut, type Level } from './factors.js';
+import { type Factor, factorSteps, type LeftOut, type Level } from './factors.js';
 import { type Forest, growForest } from './random-forest.js';
 import type { RegressionTree, Sample } from './regression-tree.js';
 import { ranksOf } from './rank-correlation.js';
@@ -24,8 +24,6 @@ export type ImportanceQuestion = {
   readonly runs: readonly MeasuredRun[];
   /** Which end is best; null: nobody says. */
   readonly goal: 'minimize' | 'maximize' | null;
-  /** Parameters that stand for chance, beside those that are called `seed`. */
-  readonly seeds?: readonly string[];
   /** `rank`: of the objective only the order counts, so that a few runs that diverged do not make up all of its variance. */
   readonly scale?: 'value' | 'rank';
 };
@@ -86,7 +84,7 @@ export type CurvePoint = { readonly level: Level; readonly mean: number; readonl
 export type PairEffect = { readonly names: readonly [string, string]; readonly share: number };
 
 /** Below this nothing is said. */
-export const LEAST_RUNS = 8;
+const LEAST_RUNS = 8;
 /** Interactions are looked for among so many parameters. */
 const MOST_PAIRED = 8;
 /** Trees for up to 500 runs, and for more of them. */
@@ -105,30 +103,24 @@ const DEPTH = 14;
  * 14; leaves of 1, 3 or 8 runs, whichever foretells unseen runs best, and of 1/400 of the runs, but 3, where there are more
  * than 500. Numbers with more than 31 values are taken together to 31 levels. The order of the runs does not matter; the
  * same random numbers give the same answer.
+ *
+ * In steps of a few milliseconds for 5,000 runs, between which a window can draw. Yields how much is done, 0 … 1.
  */
-export function parameterImportance(question: ImportanceQuestion, random: Random): Importance {
-  const steps = importanceSteps(question, random);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
-/** The same in steps of a few milliseconds, between which a window can draw. Yields how much is done, 0 … 1. */
 export function* importanceSteps(question: ImportanceQuestion, random: Random): Generator<number, Importance> {
   const measured = question.runs.filter(({ objective }) => objective !== null && Number.isFinite(objective));
-  const seeds = seedNames(measured, question.seeds ?? []);
+  const seeds = seedNames(measured);
+  yield 0;
   const rows = measured.map(({ parameters }) => parameters);
-  const { factors, leftOut } = factorsOf(rows, seeds);
+  const { factors, leftOut } = yield* factorSteps(rows, seeds);
   const told = { counts: countsOf(question.runs), leftOut };
   if (measured.length < LEAST_RUNS) return { ...told, kind: 'too few runs', needed: LEAST_RUNS };
   const objective = objectiveOf(measured, question.scale ?? 'value');
   if (objective === null) return { ...told, kind: 'one objective' };
   if (factors.length === 0) return { ...told, kind: 'no parameter' };
   yield 0;
-  const noise = noiseOfSeeds(measured, seeds, objective.y);
-  yield 0;
-  const analysis = yield* analysed(inOneOrder({ factors, y: objective.y }), random);
+  const noise = yield* noiseOfSeeds(measured, seeds, objective.y);
+  const sample = yield* inOneOrder({ factors, y: objective.y });
+  const analysis = yield* analysed(sample, random);
   return { ...told, kind: 'measured', noise, ...measuredFrom(analysis, objective, question.goal) };
 }
 
@@ -154,7 +146,7 @@ function objectiveOf(runs: readonly MeasuredRun[], scale: 'value' | 'rank'): Obj
   const size = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const small = values.map((value) => (size > 0 ? value / size : 0));
   // Sums depend on the order of what is added, if only in the last digit.
-  const rising = small.toSorted((a, b) => a - b);
+  const rising = Float64Array.from(small).sort();
   const mean = rising.reduce((sum, value) => sum + value, 0) / small.length;
   const deviation = Math.sqrt(rising.reduce((sum, value) => sum + (value - mean) ** 2, 0) / small.length);
   if (!(deviation > 1e-12)) return null;
@@ -162,15 +154,19 @@ function objectiveOf(runs: readonly MeasuredRun[], scale: 'value' | 'rank'): Obj
   return { y, mean: mean * size, deviation: deviation * size };
 }
 
-/** The runs in an order that follows from what they are alone: the same ones are drawn, in whatever order they come. */
-function inOneOrder({ factors, y }: Sample): Sample {
-  const order = [...y.keys()].sort((a, b) => {
-    const factor = factors.find(({ codes }) => codes[a] !== codes[b]);
-    // By size before sign: turning the objective round leaves most of the order.
-    return factor === undefined
-      ? Math.abs(y[a]!) - Math.abs(y[b]!) || y[a]! - y[b]!
-      : factor.codes[a]! - factor.codes[b]!;
-  });
+/**
+ * The runs in an order that follows from what they are alone, by their levels, then by the objective: the same ones are drawn, in
+ * whatever order they come. Sorted by the last first, in a step per factor.
+ */
+function* inOneOrder({ factors, y }: Sample): Generator<number, Sample> {
+  // By size before sign: turning the objective round leaves most of the order.
+  let order: readonly number[] = [...y.keys()].sort((a, b) => Math.abs(y[a]!) - Math.abs(y[b]!) || y[a]! - y[b]!);
+  for (const { codes, levels } of factors.toReversed()) {
+    const byLevel = levels.map((): number[] => []);
+    for (const row of order) byLevel[codes[row]!]!.push(row);
+    order = byLevel.flat();
+    yield 0;
+  }
   return {
     factors: factors.map((factor) => ({ ...factor, codes: Uint8Array.from(order, (row) => factor.codes[row]!) })),
     y: Float64Array.from(order, (row) => y[row]!),
@@ -196,6 +192,7 @@ function* analysed(sample: Sample, random: Random): Generator<number, Analysis> 
   const byTree: TreeEffects[] = [];
   for (const tree of forest.trees) {
     byTree.push(effectsOf(tree, factors, shares));
+    yield GROWN + ((1 - GROWN) * byTree.length) / forest.trees.length;
     addToPairs(tables, tree, 1 / forest.trees.length, { factors, shares });
     yield GROWN + ((1 - GROWN) * byTree.length) / forest.trees.length;
   }
@@ -218,11 +215,12 @@ function* bestForest(sample: Sample, random: Random): Generator<number, Forest> 
     : [1, 3, 8].filter((size) => size === 1 || size * 8 <= runs);
   const count = isMany ? TREES.many : TREES.few;
   let best: Forest | null = null;
-  let grown = 0;
-  for (const leafSize of sizes) {
+  for (const [index, leafSize] of sizes.entries()) {
     const growth = growForest(sample, { count, leafSize, depth: DEPTH }, random);
     let step = growth.next();
-    for (; step.done !== true; step = growth.next()) yield (GROWN * ++grown) / (count * sizes.length);
+    for (; step.done !== true; step = growth.next()) {
+      yield (GROWN * (index * count + step.value)) / (count * sizes.length);
+    }
     if (best === null || step.value.heldOut.r2 > best.heldOut.r2) best = step.value;
   }
   return best!;

@@ -18,26 +18,33 @@ export type HeldOut = {
   readonly runs: number;
 };
 
-/** A step per tree, of a few milliseconds for 5,000 runs. Every tree sees as many runs as there are, drawn with replacement. */
+/**
+ * Every tree sees as many runs as there are, drawn with replacement. A step is a part of a tree; yields how many trees have been
+ * grown.
+ */
 export function* growForest(
   sample: Sample,
   { count, ...limits }: TreeLimits & { readonly count: number },
   random: Random,
-): Generator<void, Forest> {
+): Generator<number, Forest> {
   const runs = sample.y.length;
   const trees: RegressionTree[] = [];
   const points = pointsOf(sample.factors, runs);
+  yield 0;
   const [sums, asked] = [new Float64Array(runs), new Int32Array(runs)];
   for (let index = 0; index < count; index++) {
     const times = bootstrap(runs, random);
-    const tree = growTree(sample, times, limits);
+    const growth = growTree(sample, times, limits);
+    let step = growth.next();
+    for (; step.done !== true; step = growth.next()) yield index;
+    const tree = step.value;
     trees.push(tree);
     for (let row = 0; row < runs; row++) {
       if (times[row]! > 0) continue;
       sums[row]! += predict(tree, points, row * sample.factors.length);
       asked[row]!++;
     }
-    yield;
+    yield index + 1;
   }
   const known = [...asked.keys()].filter((row) => asked[row]! > 0);
   const foretold = known.map((row) => sums[row]! / asked[row]!);

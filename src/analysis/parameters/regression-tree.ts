@@ -29,11 +29,18 @@ export type Sample = { readonly factors: readonly Factor[]; readonly y: Float64A
 /** A gain must exceed another by this share of the error to be larger: rounding must not decide which way a tree grows. */
 const CLEARLY = 1e-9;
 
-/** @param times How often each run counts, by run; 0: the tree does not see it. */
-export function growTree(sample: Sample, times: Uint8Array, limits: TreeLimits): RegressionTree {
+/** A part of no more rows is grown without a pause: some tenths of a millisecond. */
+const AT_ONCE = 256;
+
+/**
+ * A step is at most a few hundred rows, or one look at more of them.
+ *
+ * @param times How often each run counts, by run; 0: the tree does not see it.
+ */
+export function* growTree(sample: Sample, times: Uint8Array, limits: TreeLimits): Generator<void, RegressionTree> {
   const growth = new Growth(sample, times, limits);
   const seen = times.reduce((sum, often) => sum + Math.min(often, 1), 0);
-  growth.grow({ from: 0, to: seen, depth: 0 }, sample.factors.map(allLevels));
+  yield* growth.inSteps({ from: 0, to: seen, depth: 0 }, sample.factors.map(allLevels));
   return growth.tree;
 }
 
@@ -63,6 +70,9 @@ export function predict(tree: RegressionTree, points: Points, start: number): nu
 
 /** Some of the rows: those from an index to before another. */
 type Part = { readonly from: number; readonly to: number; readonly depth: number };
+/** Rows, and the levels that can come to them. */
+type Side = readonly [part: Part, boxes: readonly number[]];
+type Below = { readonly left: Side; readonly right: Side };
 type Split = { readonly factor: number; readonly leftLevels: number; readonly gain: number };
 /** Of the runs of one part: how many there are, and the sums of y and of its squares. */
 type Total = { readonly count: number; readonly sum: number; readonly squares: number };
@@ -98,7 +108,27 @@ class Growth {
   }
 
   /** The node of these rows and all below it. `boxes`: levels that can come here, by factor. Gives its index. */
-  grow(part: Part, boxes: readonly number[]): number {
+  *inSteps(part: Part, boxes: readonly number[]): Generator<void, number> {
+    if (part.to - part.from <= AT_ONCE) return this.#whole(part, boxes);
+    const { node, below } = this.#grown(part, boxes);
+    yield;
+    if (below === null) return node;
+    this.tree.left[node] = yield* this.inSteps(...below.left);
+    this.tree.right[node] = yield* this.inSteps(...below.right);
+    return node;
+  }
+
+  /** The same at once. */
+  #whole(part: Part, boxes: readonly number[]): number {
+    const { node, below } = this.#grown(part, boxes);
+    if (below === null) return node;
+    this.tree.left[node] = this.#whole(...below.left);
+    this.tree.right[node] = this.#whole(...below.right);
+    return node;
+  }
+
+  /** The node alone, and the rows and levels of the two below it; null: it is a leaf. */
+  #grown(part: Part, boxes: readonly number[]): { readonly node: number; readonly below: Below | null } {
     const { tree } = this;
     const total = this.#totalOf(part);
     const node = tree.value.length;
@@ -109,13 +139,13 @@ class Growth {
     tree.gain.push(split?.gain ?? 0);
     tree.left.push(-1);
     tree.right.push(-1);
-    if (split === null) return node;
+    if (split === null) return { node, below: null };
     const { from, to } = part;
     const middle = this.#divide(part, split);
     const depth = part.depth + 1;
-    tree.left[node] = this.grow({ from, to: middle, depth }, within(boxes, split.factor, split.leftLevels));
-    tree.right[node] = this.grow({ from: middle, to, depth }, within(boxes, split.factor, ~split.leftLevels));
-    return node;
+    const left = [{ from, to: middle, depth }, within(boxes, split.factor, split.leftLevels)] as const;
+    const right = [{ from: middle, to, depth }, within(boxes, split.factor, ~split.leftLevels)] as const;
+    return { node, below: { left, right } };
   }
 
   #totalOf({ from, to }: Part): Total {

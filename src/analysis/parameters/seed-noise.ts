@@ -1,5 +1,6 @@
 import { groupBy } from '../../base/group-by.js';
 import { parameterOf, type Parameters } from '../../base/scalar.js';
+import { parameterNames } from './factors.js';
 
 /** How far runs lie apart that differ in nothing but their seeds. */
 export type SeedNoise = {
@@ -12,27 +13,24 @@ export type SeedNoise = {
 
 const seedName = /(^|[._/-])(seed|random_state)$/i;
 
-/** Parameters that stand for chance: those called so, and those that are said to be. */
-export function seedNames(
-  runs: readonly { readonly parameters: Parameters }[],
-  declared: readonly string[],
-): ReadonlySet<string> {
-  const names = new Set(runs.flatMap(({ parameters }) => Object.keys(parameters)));
-  return new Set([...names].filter((name) => seedName.test(name) || declared.includes(name)));
+/** Parameters that stand for chance: those called so. */
+export function seedNames(runs: readonly { readonly parameters: Parameters }[]): ReadonlySet<string> {
+  const names = parameterNames(runs.map(({ parameters }) => parameters));
+  return new Set([...names].filter((name) => seedName.test(name)));
 }
 
 /**
  * The pooled variance within settings (mean square within, of a one-way analysis of variance) over the variance of all runs;
- * null where no setting has two runs, or all runs are equal.
+ * null where no setting has two runs, or all runs are equal. A step per parameter.
  *
  * @param y The objective by run.
  */
-export function noiseOfSeeds(
+export function* noiseOfSeeds(
   runs: readonly { readonly parameters: Parameters }[],
   seeds: ReadonlySet<string>,
   y: Float64Array,
-): SeedNoise | null {
-  const settings = replicated([...runs.keys()], runs, seeds);
+): Generator<0, SeedNoise | null> {
+  const settings = yield* replicated([...runs.keys()], runs, seeds);
   const count = settings.reduce((sum, { length }) => sum + length, 0);
   const within = settings.reduce((sum, rows) => sum + squaresAround(rows.map((row) => y[row]!)), 0);
   const all = squaresAround([...y]);
@@ -41,23 +39,22 @@ export function noiseOfSeeds(
   return { share: Math.min(1, share), settings: settings.length, runs: count };
 }
 
-/** Lists of runs that have all parameters but the seeds in common. */
-function replicated(
+/** Lists of runs that have all parameters but the seeds in common. A step per parameter. */
+function* replicated(
   rows: readonly number[],
   runs: readonly { readonly parameters: Parameters }[],
   seeds: ReadonlySet<string>,
-): number[][] {
-  const names = [...new Set(runs.flatMap(({ parameters }) => Object.keys(parameters)))].filter(
-    (name) => !seeds.has(name),
-  );
+): Generator<0, (readonly number[])[]> {
+  let groups: (readonly number[])[] = [rows];
   // One parameter after the other: where most runs have values of their own, few are left after the first.
-  return names.reduce<number[][]>(
-    (groups, name) =>
-      groups
-        .flatMap((group) => [...groupBy(group, (row) => keyOf(parameterOf(runs[row]!.parameters, name))).values()])
-        .filter(({ length }) => length > 1),
-    [[...rows]],
-  );
+  for (const name of parameterNames(runs.map(({ parameters }) => parameters))) {
+    if (seeds.has(name)) continue;
+    yield 0;
+    groups = groups
+      .flatMap((group) => [...groupBy(group, (row) => keyOf(parameterOf(runs[row]!.parameters, name))).values()])
+      .filter(({ length }) => length > 1);
+  }
+  return groups;
 }
 
 function keyOf(value: Parameters[string] | undefined): unknown {

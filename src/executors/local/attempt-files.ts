@@ -107,6 +107,12 @@ export function readExitCode(directory: string): number | null {
   return exitCodeIn(readIfThere(join(directory, runFiles.exit)), () => readIfThere(join(directory, runFiles.pid)));
 }
 
+/** How long ago the shim wrote that exit code, ms, by the clock of this machine; null when it has not. */
+export function endedAgo(directory: string): number | null {
+  const written = statRegular(join(directory, runFiles.exit));
+  return written.kind === 'file' ? Math.max(0, Date.now() - written.stat.mtimeMs) : null;
+}
+
 function readIfThere(path: string): string | null {
   return textOrNull(path, LARGEST);
 }

@@ -15,7 +15,7 @@ import type {
   Start,
   TakenOver,
 } from '../executor.js';
-import { attemptDirectory, giveUp } from './attempt-files.js';
+import { attemptDirectory, endedAgo, giveUp } from './attempt-files.js';
 import { type Attempt, FamilyWatch, Naming, newAttempt } from './attempt.js';
 import { type CgroupHome, OomWatch, openCgroupHome, release } from './cgroup-home.js';
 import { EndWatch } from './end-watch.js';
@@ -98,7 +98,8 @@ export class LocalExecutor implements Executor {
     const pid = identity?.pid ?? 0;
     if (found.kind === 'ended') {
       release(cgroup, this.#home);
-      return { kind: 'ended', pid, ending: found.ending };
+      const agoMs = endedAgo(attemptDirectory(directory, number));
+      return { kind: 'ended', pid, ending: found.ending, ...(agoMs === null ? {} : { agoMs }) };
     }
     this.#watch({ ...newAttempt({ id, number, directory, pid, cgroup, elsewhere: null }, null), identity });
     this.#ends.look();

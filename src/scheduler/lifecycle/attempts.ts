@@ -29,16 +29,15 @@ export function started(turn: StepContext, event: EventOf<'run-started'>): void 
   if (cause !== null) stop(turn, run, cause);
 }
 
-/** An attempt is over. `gpuMemory`: the most it held on one GPU, MiB. */
-export function ended(turn: StepContext, event: News & { gpuMemory?: number | undefined }, outcome: Outcome): void {
+type EndNews = News & { gpuMemory?: number | undefined; agoMs?: number | undefined };
+
+/** An attempt is over. `gpuMemory`: the most it held on one GPU, MiB. `agoMs`: how long it has been over already. */
+export function ended(turn: StepContext, event: EndNews, outcome: Outcome): void {
   const run = turn.state.runs.get(event.id);
   if (run === undefined || !couldHaveEnded(run, event.attempt)) return;
   const { state: was } = run;
-  const ending = {
-    outcome: verdict(was, outcome),
-    since: 'since' in was ? was.since : null,
-    at: event.at,
-  };
+  const since = 'since' in was ? was.since : null;
+  const ending = { outcome: verdict(was, outcome), since, at: timeOfEnd(event, since) };
   run.attempt = event.attempt;
   learnMemory(turn, run, ending.outcome, event.gpuMemory);
   const goesOn = run.next !== null && ending.outcome.kind === 'done' && ending.outcome.rule === undefined;
@@ -48,6 +47,11 @@ export function ended(turn: StepContext, event: News & { gpuMemory?: number | un
   else if (isRetried(run, ending.outcome)) retryLater(turn, run, ending, isActive(was) ? was.slot : null);
   else move(turn, run, { phase: 'ended', ...ending });
   watchForBreakage(turn, run, ending);
+}
+
+/** A clock that was set meanwhile must not make it end before it began. */
+function timeOfEnd({ at, agoMs = 0 }: EndNews, since: number | null): number {
+  return Math.max(since ?? -Infinity, at - agoMs);
 }
 
 /** Whatever comes next is by what was submitted while it was up. */

@@ -147,7 +147,7 @@ function tellFound({ id, attempt, plan, was }: PastRun, found: Found, tools: Rec
   }
   if (was.phase === 'starting') tell({ type: 'run-started', at: now(), id, attempt, pid: found.pid });
   if (found.kind !== 'ended') askAgain(executor, id, was);
-  else withEnd({ id, attempt, plan, ending: found.ending }, { completionOf, now }, tell);
+  else withEnd({ id, attempt, plan, ending: found.ending, agoMs: found.agoMs }, { completionOf, now }, tell);
 }
 
 /** The last supervisor may have died between deciding on a pause, on its end, or on the run's end, and doing it. */

@@ -36,7 +36,10 @@ export const nothingMonitored: MonitoredMetrics = {
  * What is known of a run beside its state. `pid`: of its own process, while there is one. `waiting`: why it is not up, while
  * it waits or starts, or what comes after. `wallTime`: the wall clock at a time of the scheduler's line, Unix ms.
  */
-export type RunContext = Pick<RunSummary, 'argv' | 'parameters' | 'gpuMemory' | 'warning' | 'pid' | 'etaSeconds'> & {
+export type RunContext = Pick<
+  RunSummary,
+  'argv' | 'parameters' | 'gpuMemory' | 'cpu' | 'memory' | 'warning' | 'pid' | 'etaSeconds'
+> & {
   monitored: MonitoredMetrics;
   waiting: string | null;
   wallTime: (at: number) => number;
@@ -72,6 +75,8 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     heldBy: heldByOf(run),
     priority: run.priority,
     gpuMemory: context.gpuMemory,
+    cpu: context.cpu,
+    memory: context.memory,
     warning: context.warning,
     progress: state.phase === 'ended' && state.outcome.kind === 'done' ? 1 : monitored.progress,
     etaSeconds: context.etaSeconds,

@@ -57,12 +57,12 @@ export class Endings {
   }
 }
 
-/** An attempt that has ended, and how. */
-type EndedAttempt = { id: RunId; attempt: number; plan: PlannedRun; ending: Ending };
+/** An attempt that has ended, how, and how long ago, ms. */
+type EndedAttempt = { id: RunId; attempt: number; plan: PlannedRun; ending: Ending; agoMs?: number | undefined };
 
 /** Tells the end of an attempt, as an event, as soon as it is known what it means; one that never began is taken back. */
 export function withEnd(
-  { id, attempt, plan, ending }: EndedAttempt,
+  { id, attempt, plan, ending, agoMs }: EndedAttempt,
   { completionOf, now }: Pick<EndingTools, 'completionOf' | 'now'>,
   tell: (event: SchedulerEvent) => void,
 ): void {
@@ -70,6 +70,6 @@ export function withEnd(
     return tell({ type: 'launch-withdrawn', at: now(), id, attempt });
   }
   void after(outcomeOf(plan, ending, completionOf), (outcome) =>
-    tell({ type: 'run-ended', at: now(), id, attempt, outcome }),
+    tell({ type: 'run-ended', at: now(), id, attempt, outcome, ...(agoMs === undefined ? {} : { agoMs }) }),
   );
 }

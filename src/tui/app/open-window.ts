@@ -103,6 +103,7 @@ class WindowLife {
     const perform = (order: WindowEffect): void => this.#perform(order);
     const ports = { fleet, files, summary, preferences, perform, now: Date.now, newsPause: calmNewsPause };
     this.#store = new WindowStore(ports, options.sweep ?? null);
+    this.#store.tellLinesApart(!theme.hasColours);
     this.#session = new TerminalSession(options.stdin, options.stdout, {
       onInterruption: (interruption) => this.#interrupt(interruption),
       onLeave: () => this.#surface.rest(),
@@ -171,7 +172,9 @@ class WindowLife {
   /** What was chosen holds at once; that it is written takes longer. */
   #prefer(): void {
     this.#session.useMouse(this.#preferences.mouse);
-    this.#surface.restyle(themeFor(this.#capabilities, this.#preferences.theme));
+    const theme = themeFor(this.#capabilities, this.#preferences.theme);
+    this.#surface.restyle(theme);
+    this.#store.tellLinesApart(!theme.hasColours);
     this.#store.prefer();
   }
 

@@ -1,16 +1,11 @@
 import { wrapWithin } from '../../text/wrap.js';
 import { keysOn } from '../screens/key-map.js';
-import { type Binding, type KeyGroup, keyGroups } from '../keys/key-row.js';
+import { screens } from '../screens/registry.js';
+import { type Binding, keyGroups } from '../keys/key-row.js';
 import { stateLook, statesInOrder } from '../model/state-look.js';
 import type { RunWord } from '../state/port.js';
 import type { UiState } from '../state/ui-state.js';
 import { fit, type Line, span } from '../surface/span.js';
-
-/** What a person most likely asks about, where they are. */
-function groupHere({ screen }: UiState): KeyGroup {
-  if (screen.kind === 'run') return screen.pane === 'log' ? 'log' : screen.pane === 'charts' ? 'charts' : 'runs';
-  return screen.kind === 'compare' || screen.kind === 'sweep' ? 'charts' : 'runs';
-}
 
 const keyWidth = 9;
 
@@ -19,7 +14,7 @@ const keyWidth = 9;
  * keys that it stands for. Lines of at most `width` columns.
  */
 export function helpLines(ui: UiState, typed: string, width: number): Line[] {
-  const here = groupHere(ui);
+  const here = screens[ui.screen.kind].keys.about?.(ui) ?? 'runs';
   const bindings = keysOn(ui.screen.kind, ui.keys).filter((binding) => isFound(binding, typed));
   const sections = [here, ...keyGroups.filter((group) => group !== here)].flatMap((group): Line[] => {
     const own = bindings.filter((binding) => binding.group === group);

@@ -33,6 +33,8 @@ export type KeyRow = {
 /** The keys of one screen. */
 export type KeyTable = {
   readonly rows: readonly KeyRow[];
+  /** What a person most likely asks about there: it stands first in the help. Absent: runs. */
+  readonly about?: (ui: UiState) => KeyGroup;
   /** Why a key that another screen has does nothing on this one. */
   readonly refusal: (elsewhere: Binding, ui: UiState, at: KeyContext) => string;
 };

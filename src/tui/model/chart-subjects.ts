@@ -22,6 +22,17 @@ export type Subjects = { readonly drawn: readonly Subject[]; readonly begun: num
 /** More curves than this cannot be told apart, and cost memory. */
 const mostCurves = 32;
 
+/**
+ * The colours of the rows of the list whose curves are drawn while this one is selected, by their keys: its own where it is a run,
+ * else those of its parts.
+ */
+export function colouredRows(node: TreeNode | undefined, scene: ListModel): ReadonlyMap<string, Tone> {
+  const rows = node === undefined ? [] : node.kind === 'run' ? [node] : node.children;
+  const drawn = new Set(subjectsOf(node, scene).drawn.map(({ run }) => run));
+  const coloured = rows.filter((row) => (row.kind === 'run' ? [row.run] : row.runs).some((run) => drawn.has(run)));
+  return new Map(coloured.map(({ key }) => [key, scene.colours.of(key)]));
+}
+
 /** A run over its siblings in the background; a subgroup's runs each in its colour; a group's by subgroup when they are many. */
 export function subjectsOf(node: TreeNode | undefined, { tree, colours }: ListModel): Subjects {
   if (node === undefined) return { drawn: [], begun: 0 };

@@ -3,6 +3,7 @@ import type { FoundCause } from './failure-cause-finder.js';
 import type { GroupChoice } from './tree/group-choices.js';
 import type { PaletteView } from '../dialogs/palette/palette-entry.js';
 import type { FleetStatus, RunSummary } from '../state/port.js';
+import type { Tone } from '../surface/span.js';
 import type { UiState } from '../state/ui-state.js';
 import type { XChoice } from '../widgets/chart/x-axis.js';
 import type { Branch, TreeNode } from './tree/branch-index.js';
@@ -27,6 +28,8 @@ export type WindowModel = {
   readonly rows: readonly TreeNode[];
   /** Position of the selection in `rows`. */
   readonly index: number;
+  /** Colours of the curves that are drawn, by the keys of their rows. */
+  readonly colours: ReadonlyMap<string, Tone>;
   readonly isFolded: (branch: Branch) => boolean;
   /** Orders that the supervisor has not answered yet, in words. */
   readonly pending: readonly string[];

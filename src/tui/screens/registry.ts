@@ -7,6 +7,8 @@ import { gpuData } from './gpus/gpu-data.js';
 import { gpuKeys, gpuOpener } from './gpus/keys.js';
 import { jobsData } from './jobs/jobs-data.js';
 import { jobsKeys } from './jobs/keys.js';
+import { parametersKeys, parametersOpener } from './parameters/keys.js';
+import { ParametersReader } from './parameters/parameters-reader.js';
 import { runKeys } from './run/keys.js';
 import { runData } from './run/run-data.js';
 import type { ScreenData, ScreenProps, ScreenTools } from './screen.js';
@@ -51,5 +53,14 @@ export const screens: { readonly [Kind in ScreenKind]: AnyScreen<Kind> } = {
   sweep: screen({
     ...{ name: 'sweep', keys: sweepKeys, opener: sweepOpener, data: () => new SweepOverviewReader() },
     component: () => import('./sweep/sweep-screen.js').then(({ SweepScreen }) => SweepScreen),
+  }),
+  parameters: screen({
+    ...{
+      name: 'parameters',
+      keys: parametersKeys,
+      opener: parametersOpener,
+      data: (tools) => new ParametersReader(tools),
+    },
+    component: () => import('./parameters/parameters-screen.js').then(({ ParametersScreen }) => ParametersScreen),
   }),
 };

@@ -15,6 +15,8 @@ export type ChartChoice = {
   readonly isClipped: boolean;
   /** The part of the x range that is shown, as fractions of it; null: all. */
   readonly zoom: { readonly from: number; readonly to: number } | null;
+  /** Whether lines are told apart by their dashes, too: where there are no colours. Nobody chooses it; the terminal and the theme do. */
+  readonly hasDashes: boolean;
   /** Where values are read off, as a fraction of the x range; null: nowhere. */
   readonly cursor: number | null;
 };
@@ -31,6 +33,7 @@ export const initialChartChoice: ChartChoice = {
   spread: 'each',
   carriesEnded: true,
   isClipped: false,
+  hasDashes: false,
   zoom: null,
   cursor: null,
 };

@@ -37,6 +37,6 @@ export type LogCommand = 'search-next' | 'search-previous' | 'first-error' | 'wr
 
 export type CompareCommand = 'compare' | 'baseline';
 
-export type ScreenCommand = 'gpus' | 'sweep' | 'table' | 'help';
+export type ScreenCommand = 'gpus' | 'sweep' | 'parameters' | 'table' | 'help';
 
 export type WindowCommand = 'repaint' | 'suspend' | 'leave';

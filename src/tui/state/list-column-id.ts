@@ -6,6 +6,8 @@ export const commonColumns = [
   'metric',
   'slot',
   'time',
+  'cpu',
+  'memory',
   'gpu memory',
   'attempt',
   'exit',

@@ -88,7 +88,8 @@ export type Screen =
   | { readonly kind: 'run'; readonly pane: OpenPane; readonly offset: number }
   | CompareScreen
   | { readonly kind: 'gpus'; readonly index: number }
-  | { readonly kind: 'sweep'; readonly top: number };
+  | { readonly kind: 'sweep'; readonly top: number }
+  | ParametersScreen;
 
 export type ScreenKind = Screen['kind'];
 
@@ -100,6 +101,29 @@ export type CompareScreen = {
   readonly top: number;
   readonly left: number;
 };
+
+/**
+ * The parameters that matter, and how they are shown. Columns by their names: their order changes while runs end.
+ */
+export type ParametersScreen = {
+  readonly kind: 'parameters';
+  readonly view: ParametersView;
+  /** The one under the cursor; null: the one that matters most. */
+  readonly parameter: string | null;
+  /** What it is drawn against; null: the metric. */
+  readonly against: string | null;
+  /** What tells runs apart in the scatter plot; null: nothing. */
+  readonly groupBy: string | null;
+  /** Of the run that is beside the baseline: 0 is the best. */
+  readonly rank: number;
+  /** Whether only the order of the runs counts, not how far they lie apart. */
+  readonly byRank: boolean;
+  /** The first line that is shown. */
+  readonly top: number;
+};
+
+export const parametersViews = ['importance', 'parallel', 'scatter', 'best'] as const;
+export type ParametersView = (typeof parametersViews)[number];
 
 /** What the keys that move act on, on an open run or group. */
 export const openPanes = ['log', 'charts', 'config', 'attempts'] as const;

@@ -17,6 +17,8 @@ import type { Background, Span, Tone } from './span.js';
 
 /** The one place that turns meanings into escape codes. */
 export type Theme = {
+  /** Whether curves have colours to be told apart by. */
+  readonly hasColours: boolean;
   /** Parameters of the SGR sequence (`1;38;5;39`); empty for the terminal's own look. */
   readonly sgr: (tone: Tone, ground: Background) => string;
   /** The text in characters this terminal can show; as many columns as before. */
@@ -27,8 +29,10 @@ export type Theme = {
 
 /** `theme` null: what suits the terminal's ground, as far as that is known. */
 export function themeFor({ colours, ascii, ground, linkHost }: Capabilities, theme: ThemeName | null = null): Theme {
-  const { fronts, onGround, grounds } = paletteFor(colours, theme ?? ground ?? 'dark', ground ?? 'dark');
+  const palette = paletteFor(colours, theme ?? ground ?? 'dark', ground ?? 'dark');
+  const { fronts, onGround, grounds } = palette;
   return {
+    hasColours: palette !== mono,
     sgr: (tone, lies) => {
       // These bring the colour of their text along, and what is turned round must not have a colour of its own.
       if (lies === 'alarm' || lies.startsWith('heat') || grounds[lies] === '7') return grounds[lies];

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Factor, factorsOf, type ParameterValue } from '../../../src/analysis/parameters/factors.js';
+import { type Factor, factorSteps, type ParameterValue } from '../../../src/analysis/parameters/factors.js';
 import {
   type Importance,
   importanceSteps,
   type ImportanceQuestion,
   type MeasuredRun,
-  parameterImportance,
 } from '../../../src/analysis/parameters/parameter-importance.js';
+import { atOnce, parameterImportance } from './at-once.js';
 import { growTree } from '../../../src/analysis/parameters/regression-tree.js';
 import { seededRandom } from '../../../src/analysis/parameters/seeded-random.js';
 import {
@@ -52,16 +52,14 @@ const share = (answer: Importance, name: string) => parameter(answer, name).shar
 describe('a tree that knows every point of a full grid', () => {
   const sizes = { a: 4, b: 3, c: 2 };
   const rows = grid(sizes);
-  const { factors } = factorsOf(rows, new Set());
+  const { factors } = atOnce(factorSteps(rows, new Set()));
   const values = fc.array(fc.integer({ min: -100, max: 100 }), { minLength: 24, maxLength: 24 });
 
   it('has the main effects and the interactions of the classical analysis of variance', () => {
     fc.assert(
       fc.property(values, (y) => {
-        const tree = growTree({ factors, y: Float64Array.from(y) }, new Uint8Array(24).fill(1), {
-          leafSize: 1,
-          depth: 30,
-        });
+        const sample = { factors, y: Float64Array.from(y) };
+        const tree = atOnce(growTree(sample, new Uint8Array(24).fill(1), { leafSize: 1, depth: 30 }));
         const shares = factors.map(levelShares);
         const { effects, variance } = effectsOf(tree, factors, shares);
         expect(variance).toBeCloseTo(varianceOf(y), 6);
@@ -261,15 +259,6 @@ describe('seeds', () => {
     // 1 of 1 + 5/4 + 2/3.
     expect(Math.abs(answer.noise!.share - 1 / 2.92)).toBeLessThan(0.12);
     expect(answer.explained).toBeLessThan(1 - answer.noise!.share + 0.1);
-  });
-
-  it('may have another name, if that is said', () => {
-    const named = runs.map(({ parameters: { seed, ...rest }, objective }) => {
-      return { parameters: { ...rest, trial: seed! }, objective };
-    });
-    expect(measure(named).parameters).toHaveLength(3);
-    expect(measure(named, { seeds: ['trial'] }).parameters).toHaveLength(2);
-    expect(measure(named, { seeds: ['trial'] }).noise).toEqual(measure(runs).noise);
   });
 });
 

@@ -32,6 +32,14 @@ const crashed: SchedulerEvent[] = [
 ];
 
 describe('a run that is to be retried', () => {
+  it('waits from when it ended, where that was found out later; never from before it began', () => {
+    const found = (agoMs: number) => [...crashed.slice(0, -1), endedAs('a', crash, { at: 8100, agoMs })];
+    expect(launched(play(...found(4000), time(9099)).actions)).toEqual(['a']);
+    expect(launched(play(...found(4000), time(9100)).actions)).toEqual(['a', 'a']);
+    const { runs } = play(...found(1e9)).state;
+    expect(runs.get(id('a'))?.state).toMatchObject({ last: { since: 1, at: 1 } });
+  });
+
   it('waits for its backoff, and then starts as another attempt', () => {
     expect(launched(play(...crashed, time(5099)).actions)).toEqual(['a']);
     expect(play(...crashed, time(5100)).actions).toMatchObject([

@@ -47,6 +47,12 @@ const screens: Record<Screen['kind'], readonly string[][]> = {
   compare: [['c'], ['c', 'right', 'b', 'down'], ['*', 'c', 'tab'], ['*', 'c', 'tab', 'tab']],
   gpus: [['d'], ['d', 'down', 'enter']],
   sweep: [['S'], ['S', 'end']],
+  parameters: [
+    ['M', 'down'],
+    ['M', 'tab', 'right'],
+    ['M', 'enter', 'right', 'g'],
+    ['M', 'tab', 'tab', 'tab', 'right', 'b', 'down'],
+  ],
 };
 const dialogs: Record<Dialog['kind'], readonly string[][]> = {
   none: [['escape']],

@@ -103,8 +103,10 @@ describe('the window', () => {
     store.press('home');
     const sign = () => listPane(store.model(), 100, 30).find((line) => plainText(line).includes('A_1'))![2]!;
     const before = sign();
-    store.press('down');
-    store.press('end');
+    fleet.change('abcd/B_1', { state: 'failed' });
+    fleet.publish();
+    store.press('m');
+    store.press('escape');
     expect(sign()).toBe(before);
     fleet.change([...fleet.runs.keys()][0]!, { state: 'failed' });
     fleet.publish();

@@ -55,6 +55,7 @@ export const compareUses: Record<CompareCommand, readonly Use[]> = {
 export const screenUses: Record<ScreenCommand, readonly Use[]> = {
   gpus: [{ sees: [/── GPUs/], back: ['escape'] }],
   sweep: [{ sees: [/── sweep · abcd/], back: ['escape'] }],
+  parameters: [{ sees: [/ importance │ parallel │ scatter │ best /], back: ['escape'] }],
   table: [{ sees: [/│ A_B8 +0\.0121/], back: ['escape'] }],
   help: [{ sees: [/╭─ keys/], back: ['escape'] }],
 };

@@ -26,9 +26,9 @@ export const commonValueOf = remembered((branch, parameter): string | null => {
     : null;
 });
 
-/** GPU memory in MiB that the runs hold together; null: none. */
-export const gpuMemoryOf = remembered((branch): number | null => {
-  const known = branch.runs.flatMap(({ gpuMemory }) => (gpuMemory === null ? [] : [gpuMemory]));
+/** What the runs use of the machine together, in the units of a run; null: nothing, or not known. */
+export const usageOf = remembered((branch, what): number | null => {
+  const known = branch.runs.flatMap((run) => run[what as 'cpu' | 'memory' | 'gpuMemory'] ?? []);
   return known.length === 0 ? null : known.reduce((sum, size) => sum + size);
 });
 

@@ -58,6 +58,8 @@ const readers: Partial<Record<SortBy, (run: RunSummary, now: number) => Value>> 
   left: ({ etaSeconds }) => etaSeconds,
   slot: ({ slot }) => slot,
   time: (run, now) => falling(elapsed(run, now)),
+  cpu: ({ cpu }) => falling(cpu),
+  memory: ({ memory }) => falling(memory),
   'gpu memory': ({ gpuMemory }) => falling(gpuMemory),
   attempt: ({ attempt }) => falling(attempt),
   exit: ({ exit }) => (exit === null ? null : (exit.signal ?? `${exit.class} ${exit.code ?? ''}`)),

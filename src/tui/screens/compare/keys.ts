@@ -95,6 +95,7 @@ export const compareKeys: KeyTable = {
       act: (ui) => unzoomed(ui) ?? { ui: { ...ui, screen: { kind: 'jobs' } } },
     },
   ],
+  about: () => 'charts',
   refusal: ({ shown }) => `${shown} acts on the list of runs; Esc goes back to it.`,
 };
 

@@ -1,7 +1,7 @@
 import type { Parameters } from '../../../base/scalar.js';
 import { parameterOrder, parameterText } from '../../model/parameter-text.js';
 import { type Mark, yMarksOf } from '../../widgets/chart/chart-marks.js';
-import { fractionOf, Ruler, type Scale } from '../../widgets/chart/chart-scale.js';
+import { fractionOf, Ruler, type Scale } from '../../widgets/chart/axes/chart-scale.js';
 import { scalarText } from '../../widgets/parameters.js';
 
 /** A parameter or a metric: its value in every run; undefined: a run does not have it. Must not change: what is made of it is kept. */

@@ -6,15 +6,18 @@ import { parameterText } from '../../model/parameter-text.js';
 import { scalarText } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/section.js';
 import { shortKey } from '../../widgets/short-key.js';
-import { fit, fitLine, type Line, span } from '../../surface/span.js';
+import { fit, fitLine, type Line, lineWidth, span } from '../../surface/span.js';
 import { deltaCell, fitLineRight, sampleCell } from '../compare/compare-cells.js';
 import { deltaOf, type Direction, sampleOf } from '../compare/compare-value.js';
 
-/** A run with what it was given and what it came to. */
+/** A run with what it was given and what it came to. `word`: what it is, as `best` or `baseline`. */
 export type Contestant = {
+  readonly word: string;
   readonly name: string;
   readonly parameters: Parameters;
   readonly metrics: Readonly<Record<string, number | null>>;
+  /** The first metric of all runs that differ from it in their seeds alone, its own included. */
+  readonly overSeeds: readonly number[];
 };
 
 export type Contest = {
@@ -29,27 +32,64 @@ type Row = { readonly name: string; readonly best: Line; readonly baseline: Line
 
 /**
  * What the best run did otherwise than the baseline, and what it gained by it: metrics, then the parameters that differ, then
- * the others as far as there is room. At most `height` lines of `width` columns.
+ * the others. At most `height` lines of `width` columns, of the rows those from `top` on.
  */
-export function bestAgainstBaseline(contest: Contest, { width, height }: Room): Line[] {
-  const keys = [...new Set([...Object.keys(contest.best.parameters), ...Object.keys(contest.baseline.parameters)])];
-  const differing = keys.filter((key) => !isSame(contest, key));
-  const same = keys.filter((key) => isSame(contest, key));
-  const rows = [
-    ...contest.metrics.map((metric) => metricRow(contest, metric)),
-    ...differing.map((key) => row(contest, key, true)),
-  ];
-  const rest = same.map((key) => row(contest, key, false));
+export function bestAgainstBaseline(contest: Contest, top: number, { width, height }: Room): Line[] {
+  const { differing, same } = parametersOf(contest);
   const words = `${counted(differing.length, 'parameter')} ${differing.length === 1 ? 'differs' : 'differ'}, ${same.length} the same`;
-  const head = [sectionRule('best against baseline', [span(words, 'faint')], width), headLine(contest, width)];
-  const table = [...rows, ...rest].map((one) => tableLine(one, width));
-  const room = height - head.length;
-  if (table.length <= room) return [...head, ...table];
-  const hidden = table.length - Math.max(0, room - 1);
-  return [...head, ...table.slice(0, Math.max(0, room - 1)), fitLine([span(` +${hidden} more`, 'faint')], width)].slice(
-    0,
-    height,
-  );
+  const title = `${contest.best.word} against ${contest.baseline.word}`;
+  const rows = contestRows(contest);
+  const widths = widthsOf(rows, width);
+  const head = [sectionRule(title, [span(words, 'faint')], width), headLine(contest, widths, width)];
+  const table = rows.map((one) => tableLine(one, widths, width));
+  const room = Math.max(0, height - head.length);
+  const from = Math.max(0, Math.min(top, table.length - room));
+  const hidden = table.length - from - room;
+  if (hidden <= 0) return [...head, ...table.slice(from)].slice(0, height);
+  const shown = table.slice(from, from + Math.max(0, room - 1));
+  return [...head, ...shown, fitLine([span(` ${hidden + 1} more ↓`, 'faint')], width)].slice(0, height);
+}
+
+/** Rows that can be scrolled through, and how many of them are seen at once. */
+export function contestExtent(contest: Contest, height: number): { readonly length: number; readonly page: number } {
+  return { length: contestRows(contest).length, page: Math.max(1, height - 2) };
+}
+
+function contestRows(contest: Contest): Row[] {
+  const { differing, same } = parametersOf(contest);
+  const [first, ...rest] = contest.metrics.map((metric) => metricRow(contest, metric));
+  return [
+    ...(first === undefined ? [] : [first, ...seedRows(contest)]),
+    ...rest,
+    ...differing.map((key) => row(contest, key, true)),
+    ...same.map((key) => row(contest, key, false)),
+  ];
+}
+
+function parametersOf(contest: Contest): { readonly differing: string[]; readonly same: string[] } {
+  const keys = [...new Set([...Object.keys(contest.best.parameters), ...Object.keys(contest.baseline.parameters)])];
+  return {
+    differing: keys.filter((key) => !isSame(contest, key)),
+    same: keys.filter((key) => isSame(contest, key)),
+  };
+}
+
+/** The best of many runs was lucky as well: what its setting is worth is told by its other seeds. */
+function seedRows({ best, baseline, metrics: [metric] }: Contest): Row[] {
+  if (metric === undefined || best.overSeeds.length + baseline.overSeeds.length <= 2) return [];
+  const sample = ({ overSeeds }: Contestant) => sampleOf(overSeeds.map((value) => ({ low: value, high: value })));
+  const cell = (contestant: Contestant): Line => [
+    ...sampleCell(sample(contestant), contestant.overSeeds.length),
+    ...(contestant.overSeeds.length > 1 ? [span(` n${contestant.overSeeds.length}`, 'faint')] : []),
+  ];
+  return [
+    {
+      name: 'mean of its seeds',
+      best: cell(best),
+      baseline: cell(baseline),
+      change: deltaCell(deltaOf(sample(best), sample(baseline), metric.direction)),
+    },
+  ];
 }
 
 function isSame({ best, baseline }: Contest, key: string): boolean {
@@ -91,24 +131,30 @@ function metricRow({ best, baseline }: Contest, { key, direction }: Contest['met
 }
 
 /** Columns of the name, of each value and of the change. */
-function widthsOf(width: number): { name: number; value: number; change: number } {
-  const change = Math.min(18, Math.floor(width * 0.25));
-  const name = Math.min(28, Math.floor((width - change) * 0.36));
-  return { name, value: Math.min(32, Math.floor((width - change - name) / 2)), change };
+type Widths = { readonly name: number; readonly value: number; readonly change: number };
+
+/** Names and changes as wide as they are, within limits; the rest is for the values. */
+function widthsOf(rows: readonly Row[], width: number): Widths {
+  const change = Math.min(Math.max(4, ...rows.map((one) => lineWidth(one.change))) + 1, 18, Math.floor(width * 0.34));
+  const longest = Math.max(6, ...rows.map(({ name }) => textWidth(name)));
+  const name = Math.min(longest + 3, 30, Math.floor((width - change) * 0.4));
+  return { name, value: Math.min(34, Math.floor((width - change - name) / 2)), change };
 }
 
-function headLine({ best, baseline }: Contest, width: number): Line {
-  const hasRoom = widthsOf(width).value >= 20;
-  const title = (word: string, name: string): Line =>
-    hasRoom ? [span(`${word} `, 'faint'), span(cleanText(name), 'title')] : [span(word, 'title')];
+function headLine({ best, baseline }: Contest, widths: Widths, width: number): Line {
+  const title = (word: string, dirty: string): Line => {
+    const [name, room] = [cleanText(dirty), widths.value - 2];
+    if (word.length + 1 + textWidth(name) <= room) return [span(`${word} `, 'faint'), span(name, 'title')];
+    return [span(textWidth(name) <= room ? name : word, 'title')];
+  };
   return tableLine(
-    { name: '', best: title('best', best.name), baseline: title('baseline', baseline.name), change: [] },
+    { name: '', best: title(best.word, best.name), baseline: title(baseline.word, baseline.name), change: [] },
+    widths,
     width,
   );
 }
 
-function tableLine({ name, best, baseline, change }: Row, width: number): Line {
-  const widths = widthsOf(width);
+function tableLine({ name, best, baseline, change }: Row, widths: Widths, width: number): Line {
   const cell = (line: Line) => [...fitLineRight(line, widths.value - 2), span('  ')];
   const label = span(` ${fit(name, Math.min(textWidth(name), widths.name - 2))}`, 'dim');
   return fitLine(

@@ -8,11 +8,12 @@ import type {
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { counted, narrowNumber } from '../../../text/numbers.js';
+import { wrapWithin } from '../../../text/wrap.js';
 import { scalarText } from '../../widgets/parameters.js';
 import { progressBar } from '../../widgets/progress-bar.js';
 import { sparkline } from '../../widgets/run-list/list-cells.js';
 import { sectionRule } from '../../widgets/section.js';
-import { fit, fitLine, fitRight, type Line, lineWidth, span } from '../../surface/span.js';
+import { fit, fitLine, fitRight, type Line, lineWidth, span, type Tone } from '../../surface/span.js';
 
 /** What importance is of. `at`: index of the parameter that the cursor is on; null: on none. */
 export type ImportanceView = {
@@ -33,7 +34,7 @@ export function importanceSection(view: ImportanceView, { width, height }: Room)
   const head = sectionRule(title, headingWords(importance, width - textWidth(title) - 6), width);
   const rest = importance.kind === 'measured' ? measuredLines(view, importance, { width, height: height - 1 }) : [];
   const why = importance.kind === 'measured' ? [] : [[span(` ${whyNot(importance)}`, 'dim')]];
-  const lines = [head, ...why, ...rest, ...(importance.kind === 'measured' ? [] : footLines(importance))];
+  const lines = [head, ...why, ...rest, ...(importance.kind === 'measured' ? [] : footLines(importance, width))];
   return lines.slice(0, height).map((line) => fitLine(line, width));
 }
 
@@ -48,14 +49,9 @@ export function importanceProgress(objective: string, done: number, { width, hei
 function headingWords(importance: Importance, room: number): Line {
   const runs = counted(importance.counts.finite, 'run');
   if (importance.kind !== 'measured') return [span(runs, 'faint')];
-  const { explained, trees } = importance;
-  const whole: Line = [
-    span('explained ', 'faint'),
-    span(percent(explained), 'value'),
-    span(` of the variance of ${runs}`, 'faint'),
-    span(` · fANOVA, ${trees} trees`, 'faint'),
-  ];
-  return [whole, whole.slice(0, 3), whole.slice(0, 2)].find((line) => lineWidth(line) <= room) ?? [];
+  const ways = [` of the variance of ${runs} (out-of-bag R²)`, ` of ${runs} (out-of-bag R²)`, ` of ${runs}`, ''];
+  const explained = [span('explained ', 'faint'), span(percent(importance.explained), 'value')];
+  return ways.map((words) => [...explained, span(words, 'faint')]).find((line) => lineWidth(line) <= room) ?? [];
 }
 
 function whyNot(importance: Exclude<Importance, { kind: 'measured' }>): string {
@@ -70,7 +66,11 @@ function whyNot(importance: Exclude<Importance, { kind: 'measured' }>): string {
 }
 
 function measuredLines({ at, importance }: ImportanceView, measured: Measured, { width, height }: Room): Line[] {
-  const feet = [...noiseLines(measured), ...footLines(importance)];
+  const feet = [
+    ...noiseLines(measured, width),
+    ...footLines(importance, width),
+    ...methodLines(measured, { width, height }),
+  ];
   const warning: Line[] = measured.isNoise
     ? [[span(' No parameter explains more than chance would; do not read anything into the shares.', 'warn')]]
     : [];
@@ -135,7 +135,7 @@ function shapeOf({ trend, best, curve }: ParameterEffect, columns: Columns): Lin
 const arrows: Record<Trend, string> = { up: '↑', down: '↓', mixed: '~', unordered: ' ' };
 
 /** A value, or the ends of a range of them. */
-export function levelText(level: Level): string {
+function levelText(level: Level): string {
   if (level.kind === 'range') return `${narrowNumber(level.low)}…${narrowNumber(level.high)}`;
   return level.value === undefined ? 'not set' : scalarText(level.value);
 }
@@ -151,18 +151,27 @@ function pairLine(names: readonly [string, string], share: number, columns: Colu
   ];
 }
 
-function noiseLines({ explained, noise, parameters, pairs }: Measured): Line[] {
+function noiseLines({ explained, noise, parameters, pairs }: Measured, width: number): Line[] {
   const known = [...parameters, ...pairs].reduce((sum, { share }) => sum + share, 0);
   const words = [
     `not explained ${percent(1 - explained)}`,
     ...(explained - known >= 0.01 ? [`more than two together ${percent(explained - known)}`] : []),
     ...(noise === null ? [] : [`runs that differ in their seeds alone vary by ${percent(noise.share)}`]),
   ];
-  return [[span(` ${words.join(' · ')}`, 'dim')]];
+  return wrapped(words.join(' · '), 'dim', width);
+}
+
+/** Where there is room for it, where the figures are from. */
+function methodLines({ trees }: Measured, { width, height }: Room): Line[] {
+  const words = [
+    ` Functional ANOVA of a random forest (${trees} trees): the share of the variance each parameter explains alone, ± over trees`,
+    ` fANOVA of a random forest (${trees} trees): shares of the variance, ± over trees`,
+  ].find((text) => text.length <= width);
+  return words === undefined || height < 10 ? [] : [[span(words, 'faint')]];
 }
 
 /** Runs and parameters that take no part. */
-function footLines({ counts, leftOut }: Importance): Line[] {
+function footLines({ counts, leftOut }: Importance, width: number): Line[] {
   const { nan, infinite, none } = counts;
   const runs = [
     nan > 0 ? `${nan} NaN` : '',
@@ -174,7 +183,11 @@ function footLines({ counts, leftOut }: Importance): Line[] {
     runs.some((part) => part !== '') ? `runs left out: ${runs.filter((part) => part !== '').join(', ')}` : '',
     texts.length > 0 ? `too many different texts: ${texts.join(', ')}` : '',
   ].filter((part) => part !== '');
-  return words.length === 0 ? [] : [[span(` ${words.join(' · ')}`, 'faint')]];
+  return words.length === 0 ? [] : wrapped(words.join(' · '), 'faint', width);
+}
+
+function wrapped(text: string, tone: Tone, width: number): Line[] {
+  return wrapWithin(text, width - 2, 2).map((part) => [span(` ${part}`, tone)]);
 }
 
 /** `61 %`, `0.4 %`; a share too small to be seen is 0. */

@@ -1,6 +1,7 @@
 import { cleanText } from '../../../text/display-text.js';
 import { counted, narrowNumber } from '../../../text/numbers.js';
-import { BrailleCanvas } from '../../widgets/chart/braille-canvas.js';
+import { BrailleCanvas, dotted, solid } from '../../widgets/chart/braille-canvas.js';
+import { flow } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/section.js';
 import { shortKey } from '../../widgets/short-key.js';
 import { fit, fitLine, type Line, span, type Tone } from '../../surface/span.js';
@@ -15,6 +16,8 @@ export type ParallelRuns = {
   readonly goal: 'minimize' | 'maximize' | null;
   readonly best: Highlight | null;
   readonly selected: Highlight | null;
+  /** Index of the parameter under the cursor; null: there is none. */
+  readonly at: number | null;
 };
 export type Highlight = { readonly index: number; readonly name: string };
 
@@ -32,19 +35,20 @@ export function parallelCapacity(width: number): number {
 
 /**
  * Parallel coordinates (Inselberg 1985): an upright axis per parameter and one for the objective at the right end, and each run
- * a line through its values. Lines of better runs lie before those of worse ones. Runs without a value pass below the axis.
- * Of thousands of different lines some are left out.
+ * a line through its values. Lines of better runs are drawn through and lie before those of worse ones, which are dashed. Runs
+ * without a value pass below the axis. Of very many different lines some are left out; where there is no room for all
+ * parameters, those around the cursor are shown.
  *
- * @param from The first parameter that is shown, where there is no room for all of them.
  * @returns At most `height` lines of `width` columns.
  */
-export function parallelCoordinates(runs: ParallelRuns, from: number, { width, height }: Room): Line[] {
+export function parallelCoordinates(runs: ParallelRuns, { width, height }: Room): Line[] {
   const fitting = parallelCapacity(width);
-  const first = Math.max(0, Math.min(from, runs.parameters.length - fitting));
+  const first = Math.max(0, Math.min((runs.at ?? 0) - fitting + 1, runs.parameters.length - fitting));
   const shown = runs.parameters.slice(first, first + fitting);
   const columns = [...shown, runs.objective];
   const head = [sectionRule(TITLE, headingWords(runs, { first, shown: shown.length }, width), width)];
-  const rows = height - 3;
+  const legend = legendLines(runs, width, height > 16 ? 2 : 1);
+  const rows = height - 2 - legend.length;
   if (shown.length === 0 || rows < 3) {
     const why = shown.length === 0 ? ' No parameter varies.' : ' There is no room for the picture.';
     return [...head, [span(why, 'dim')]].slice(0, height).map((line) => fitLine(line, width));
@@ -53,7 +57,8 @@ export function parallelCoordinates(runs: ParallelRuns, from: number, { width, h
   const frame: Frame = { axes: columns.map(axisOf), at, canvas: new BrailleCanvas(width, rows), hasOff: false };
   const picture = drawn({ ...frame, hasOff: frame.axes.some(({ off }) => off > 0) }, runs);
   const body = Array.from({ length: rows }, (_, row) => picture.row(row));
-  return [...head, namesLine(columns, at, width), ...body, legend(runs, width)].map((line) => fitLine(line, width));
+  const names = namesLine(columns, { at, chosen: runs.at === null ? -1 : runs.at - first }, width);
+  return [...head, names, ...body, ...legend].map((line) => fitLine(line, width));
 }
 
 type Frame = {
@@ -82,29 +87,43 @@ function headingWords(
 }
 
 /** Each name above its axis, cut where the next begins. */
-function namesLine(columns: readonly Column[], at: readonly number[], width: number): Line {
-  const names = columns.map(({ name }, index) => {
-    const room = (at[index + 1] ?? width) - at[index]! - (index + 1 < columns.length ? 1 : 0);
-    const text = fit(shortKey(cleanText(name)), room) + (index + 1 < columns.length ? ' ' : '');
-    return span(text, index + 1 < columns.length ? 'strong' : 'title');
+function namesLine(
+  columns: readonly Column[],
+  { at, chosen }: { readonly at: readonly number[]; readonly chosen: number },
+  width: number,
+): Line {
+  return columns.map(({ name }, index) => {
+    const isLast = index + 1 === columns.length;
+    const room = (at[index + 1] ?? width) - at[index]! - (isLast ? 0 : 1);
+    const sign = index === chosen ? '▸' : '';
+    const text = fit(`${sign}${shortKey(cleanText(name))}`, room) + (isLast ? '' : ' ');
+    return span(text, index === chosen ? 'accent' : isLast ? 'title' : 'strong');
   });
-  return names;
 }
 
-/** From the back to the front. */
-const layers: readonly Tone[] = ['faint', 'bad', 'dim', 'accent'];
+/** `most`: lines between two axes for each row of characters; more are too dense to be told apart. */
+type Pen = { readonly tone: Tone; readonly most: number };
+
+/** From the back to the front; told apart by their dashes as well: bits of eight columns of dots, as `BrailleCanvas.dash` takes them. */
+const layers: readonly (Pen & { readonly dashes: number; readonly sign: string })[] = [
+  { tone: 'faint', most: 2, dashes: dotted, sign: ':' },
+  { tone: 'bad', most: 2, dashes: 0b01001111, sign: '╌' },
+  { tone: 'dim', most: 2, dashes: 0b00011111, sign: '─' },
+  { tone: 'accent', most: 4, dashes: solid, sign: '━' },
+];
 
 function drawn(frame: Frame, runs: ParallelRuns): BrailleCanvas {
   const { canvas } = frame;
   const classes = layerOf(runs);
-  for (const [layer, tone] of layers.entries()) {
+  for (const [layer, pen] of layers.entries()) {
     canvas.raise();
+    canvas.dash(pen.dashes);
     const members = [...classes.keys()].filter((run) => classes[run] === layer);
-    for (let gap = 0; gap + 1 < frame.axes.length; gap++) drawGap(frame, gap, members, tone);
+    for (let gap = 0; gap + 1 < frame.axes.length; gap++) drawGap(frame, gap, members, pen);
   }
   for (const [highlight, tone] of highlightsOf(runs)) {
     canvas.raise();
-    for (let gap = 0; gap + 1 < frame.axes.length; gap++) drawGap(frame, gap, [highlight.index], tone);
+    for (let gap = 0; gap + 1 < frame.axes.length; gap++) drawGap(frame, gap, [highlight.index], { tone, most: 1 });
   }
   frame.axes.forEach((_, index) => drawAxis(frame, index, runs));
   return canvas;
@@ -132,26 +151,20 @@ function layerOf({ objective, goal }: ParallelRuns): Uint8Array {
   return layer;
 }
 
-/** Lines drawn in one picture. More are too dense to be told apart, and take longer than a frame may. */
-const MOST_LINES = 9000;
-
-/** The lines of some runs from one axis to the next. Runs of equal values have one line; of very many, every second or third is drawn. */
-function drawGap({ axes, at, canvas, hasOff }: Frame, gap: number, runs: readonly number[], tone: Tone): void {
+/** The lines of some runs from one axis to the next; runs of equal values have one. Of very many only every second or third is drawn. */
+function drawGap({ axes, at, canvas, hasOff }: Frame, gap: number, runs: readonly number[], pen: Pen): void {
   const size = canvas.rows * 4;
-  const seen = new Uint8Array(size * size);
   const [left, right] = [axes[gap]!.places, axes[gap + 1]!.places];
-  const lines: number[] = [];
-  for (const run of runs) {
-    const line = dotRow(left[run]!, canvas.rows, hasOff) * size + dotRow(right[run]!, canvas.rows, hasOff);
-    if (seen[line] === 1) continue;
-    seen[line] = 1;
-    lines.push(line);
-  }
-  const every = Math.ceil((lines.length * layers.length * (axes.length - 1)) / MOST_LINES);
+  const lines = [
+    ...new Set(
+      runs.map((run) => dotRow(left[run]!, canvas.rows, hasOff) * size + dotRow(right[run]!, canvas.rows, hasOff)),
+    ),
+  ];
+  const every = Math.ceil(lines.length / (pen.most * canvas.rows));
   const [start, end] = [at[gap]! * 2 + 1, at[gap + 1]! * 2];
   for (let index = 0; index < lines.length; index += every) {
     const [from, to] = [Math.floor(lines[index]! / size), lines[index]! % size];
-    canvas.line({ column: start, row: from }, { column: end, row: to }, tone);
+    canvas.line({ column: start, row: from }, { column: end, row: to }, pen.tone);
   }
 }
 
@@ -178,22 +191,20 @@ function drawAxis({ axes, at, canvas, hasOff }: Frame, index: number, runs: Para
   }
 }
 
-function legend(runs: ParallelRuns, width: number): Line {
+function legendLines(runs: ParallelRuns, width: number, most: number): Line[] {
   const { objective, goal } = runs;
-  const word = goal === null ? 'highest' : 'best';
-  const lost = axisOf(objective).off > 0 ? [span('━ ', 'bad'), span('no value  ', 'faint')] : [];
-  const named = highlightsOf(runs).flatMap(([{ index, name }, tone, glyph]): Line => {
+  const named = highlightsOf(runs).map(([{ index, name }, tone, glyph]): Line => {
     const value = objective.values[index];
     const number = typeof value === 'number' ? ` ${narrowNumber(value)}` : '';
-    return [span(`${glyph} `, tone), span(cleanText(name), 'plain'), span(`${number}  `, 'value')];
+    return [span(` ${glyph} `, tone), span(cleanText(name), 'plain'), span(number, 'value')];
   });
-  const ramp: Line = [
-    span('━ ', 'accent'),
-    span(`${word} quarter  `, 'faint'),
-    span('━ ', 'dim'),
-    span('next quarter  ', 'faint'),
-    span('━ ', 'faint'),
-    span('other half  ', 'faint'),
+  const [half, lost, next, top] = layers.map(({ tone, sign }) => span(` ${sign} `, tone));
+  const pieces: Line[] = [
+    ...named,
+    [top!, span(`${goal === null ? 'highest' : 'best'} quarter`, 'faint')],
+    [next!, span('next quarter', 'faint')],
+    [half!, span('other half', 'faint')],
+    ...(axisOf(objective).off > 0 ? [[lost!, span('no value', 'faint')]] : []),
   ];
-  return fitLine([span(' '), ...named, ...ramp, ...lost], width);
+  return flow(pieces, width, most);
 }

@@ -4,8 +4,10 @@ import { textWidth } from '../../../text/display-width.js';
 import { countText, counted } from '../../../text/numbers.js';
 import { BrailleCanvas } from '../../widgets/chart/braille-canvas.js';
 import { type Mark, xMarksOf } from '../../widgets/chart/chart-marks.js';
+import { parameterOrder, parameterText } from '../../model/parameter-text.js';
 import { flow } from '../../widgets/parameters.js';
 import { sectionRule } from '../../widgets/section.js';
+import { shortKey } from '../../widgets/short-key.js';
 import { fit, fitLine, fitRight, type Line, span, type Tone } from '../../surface/span.js';
 import { type Axis, axisOf, type Column, marksOf } from './axis.js';
 
@@ -13,8 +15,8 @@ import { type Axis, axisOf, type Column, marksOf } from './axis.js';
 export type ScatterRuns = {
   readonly x: Column;
   readonly y: Column;
-  /** By run what gives it its colour; null: all have one. */
-  readonly groups: readonly string[] | null;
+  /** What gives a run its sign and its colour; null: all have one. */
+  readonly groups: Column | null;
   readonly best: number | null;
   readonly selected: number | null;
 };
@@ -41,7 +43,7 @@ export function scatter(runs: ScatterRuns, { width, height }: Room): Line[] {
 function correlationWords({ x, y }: ScatterRuns): Line {
   const both = [...x.values.keys()].filter((run) => isFinite(x.values[run]) && isFinite(y.values[run]));
   const without = x.values.length - placed(axisOf(x), axisOf(y)).length;
-  const rest = without > 0 ? ` · ${counted(without, 'run')} without a value` : '';
+  const rest = without > 0 ? ` · ${without} without a value` : '';
   const numbers = (column: Column) => both.map((run) => column.values[run] as number);
   const r = axisOf(x).scale === null || axisOf(y).scale === null ? null : rankCorrelation(numbers(x), numbers(y));
   if (r === null) return [span(`${counted(x.values.length, 'run')}${rest}`, 'faint')];
@@ -61,21 +63,31 @@ function placed(x: Axis, y: Axis): number[] {
   return [...x.places.keys()].filter((run) => !Number.isNaN(x.places[run]! + y.places[run]!));
 }
 
+/** Runs of one value: letters, so that they are told apart without colours as well. */
+type Group = { readonly sign: string; readonly tone: Tone; readonly text: string };
+const signs = 'ox+#%&=~';
 const groupTones: readonly Tone[] = ['curve0', 'curve1', 'curve2', 'curve3', 'curve4', 'curve5', 'curve6', 'curve7'];
 
-/** Of each group its tone, the largest groups first; more groups than tones share the last. */
-function tonesOf(groups: readonly string[]): Map<string, Tone> {
-  const counts = new Map<string, number>();
-  for (const group of groups) counts.set(group, (counts.get(group) ?? 0) + 1);
-  const sorted = [...counts].sort(([, a], [, b]) => b - a);
-  return new Map(sorted.map(([group], index) => [group, groupTones[Math.min(index, groupTones.length - 1)]!]));
+/** Of each value its sign, in the order of an axis; more values than signs share the last. */
+function groupsOf(column: Column): Map<string, Group> {
+  const sorted = [...new Map(column.values.map((value) => [parameterText(value), value]))].sort(([, a], [, b]) =>
+    parameterOrder(a, b),
+  );
+  return new Map(
+    sorted.map(([text, value], index) => {
+      const place = Math.min(index, signs.length - 1);
+      return [text, { sign: signs[place]!, tone: groupTones[place]!, text: value === undefined ? 'not set' : text }];
+    }),
+  );
 }
 
 function drawDots(canvas: BrailleCanvas, { groups }: ScatterRuns, x: Axis, y: Axis): void {
-  const tones = groups === null ? null : tonesOf(groups);
+  const known = groups === null ? null : groupsOf(groups);
   for (const run of placed(x, y)) {
     const { column, row } = dotOf(canvas, run, x, y);
-    canvas.dot(column, row, tones?.get(groups![run]!) ?? 'curve0');
+    const group = known?.get(parameterText(groups!.values[run]));
+    if (group === undefined) canvas.dot(column, row, 'curve0');
+    else canvas.write(column >> 1, row >> 2, group.sign, group.tone);
   }
 }
 
@@ -87,15 +99,33 @@ function dotOf(canvas: BrailleCanvas, run: number, x: Axis, y: Axis): { column: 
   return { column: bounded(column, across), row: bounded(row, down) };
 }
 
-/** Texts keep off the edges by half of what lies between two of them. */
-function inset({ scale, named }: Axis, place: number): number {
+/** Part of the axis on either side of it that is left free for runs of its first and last value. */
+const MARGIN = 0.04;
+
+/** Texts keep off the edges by half of what lies between two of them, numbers that many runs have in common by a little. */
+function inset(axis: Axis, place: number): number {
+  const { scale, named } = axis;
   const count = Math.max(1, named.length);
-  return scale === null ? (place * (count - 1) + 0.5) / count : place;
+  if (scale === null) return (place * (count - 1) + 0.5) / count;
+  return isShared(axis) ? MARGIN + place * (1 - 2 * MARGIN) : place;
 }
 
-/** Up to a third of the room of a text to either side, by the golden ratio's multiples: even however many there are. */
-function spread({ scale, named }: Axis, dots: number, run: number): number {
-  return scale === null ? (((run * 0.6180339887) % 1) - 0.5) * (dots / Math.max(1, named.length)) * (2 / 3) : 0;
+/** Whether the numbers are settings that were tried again and again, not results. */
+function isShared({ named, places }: Axis): boolean {
+  return named.length > 0 && named.length * 3 <= places.length;
+}
+
+/** To either side, by the golden ratio's multiples: even however many there are. */
+function spread(axis: Axis, dots: number, run: number): number {
+  return (((run * 0.6180339887) % 1) - 0.5) * 2 * dots * reach(axis);
+}
+
+/** Part of the axis that runs of one value are spread over to either side: less than halfway to the next value. */
+function reach(axis: Axis): number {
+  if (axis.scale === null) return 1 / 3 / Math.max(1, axis.named.length);
+  if (!isShared(axis)) return 0;
+  const gaps = axis.named.slice(1).map(({ fraction }, index) => fraction - axis.named[index]!.fraction);
+  return Math.min(MARGIN, Math.min(...gaps, 1) / 3);
 }
 
 function bounded(dot: number, last: number): number {
@@ -147,8 +177,12 @@ function xMarks(x: Axis, columns: number): readonly Mark[] {
 }
 
 function legendLines({ groups, best, selected }: ScatterRuns, width: number, most: number): Line[] {
-  const tones = groups === null ? [] : [...tonesOf(groups)];
-  const named: Line[] = tones.map(([group, tone]) => [span(' ━ ', tone), span(cleanText(group), 'plain')]);
+  const known = groups === null ? [] : [...groupsOf(groups).values()];
+  const named: Line[] = known.map(({ sign, tone, text }, index) => [
+    ...(index === 0 ? [span(` ${shortKey(cleanText(groups!.name))}`, 'faint')] : []),
+    span(` ${sign} `, tone),
+    span(cleanText(text), 'plain'),
+  ]);
   const marks: Line[] = [
     ...(best === null ? [] : [[span(' ● ', 'good'), span('best', 'faint')]]),
     ...(selected === null ? [] : [[span(' ◆ ', 'warn'), span('selected', 'faint')]]),

@@ -1,7 +1,7 @@
 import { chartRows, moveCursor, unzoomed } from '../../keys/chart-handler.js';
 import { askWallFilter, isOnWall, leaveWall, moveOnWall, zoomChart } from './wall-handler.js';
 import { distance, type KeyContext, type Movement, opens, type Pressed, refuse } from '../../keys/key-context.js';
-import { always, type KeyTable, type Short } from '../../keys/key-row.js';
+import { always, type KeyGroup, type KeyTable, type Short } from '../../keys/key-row.js';
 import { enterKey, escapeKey, leftKey, movementRows, rightKey, tabKey, within } from '../../keys/movement-rows.js';
 import { selectedNode, type WindowModel } from '../../model/window-model.js';
 import { anotherLog } from '../../state/log-choice.js';
@@ -76,11 +76,17 @@ export const runKeys: KeyTable = {
       act: back,
     },
   ],
+  about: aboutPane,
   refusal: ({ command, shown }, _ui, at) => {
     if (command === 'drain') return `Choose a GPU on the GPU screen first: ${at.keyOf('gpus')}.`;
     return `${shown} does nothing here; ${at.keyOf('help')} shows the keys.`;
   },
 };
+
+function aboutPane({ screen }: UiState): KeyGroup {
+  if (screen.kind !== 'run') return 'runs';
+  return screen.pane === 'log' || screen.pane === 'charts' ? screen.pane : 'runs';
+}
 
 function isRun(model: WindowModel): boolean {
   return selectedNode(model)?.kind === 'run';

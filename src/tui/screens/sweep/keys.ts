@@ -30,6 +30,7 @@ export const sweepKeys: KeyTable = {
       help: 'compare the marked runs or groups',
     },
   ],
+  about: () => 'charts',
   refusal: ({ shown }) => `${shown} acts on the list of runs; Esc goes back to it.`,
 };
 

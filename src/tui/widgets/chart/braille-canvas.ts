@@ -188,11 +188,10 @@ export class BrailleCanvas {
   }
 }
 
-/** Dashes of lines, as `BrailleCanvas.dash` takes them. */
+/** A line without dashes, as `BrailleCanvas.dash` takes it. */
 export const solid = 0xff;
-export const dashed = 0x1f;
+/** One that is only half there. No curve has it for its own. */
 export const dotted = 0x55;
-export const dashDotted = 0x4f;
 
 function dotsIn(bits: number): number {
   let count = 0;

@@ -2,8 +2,8 @@ import { resultsOf } from '../../../analysis/seed-statistics.js';
 import type { ChartChoice } from '../../state/chart-choice.js';
 import type { Series } from '../../state/port.js';
 import type { Curve } from './chart-look.js';
-import { xScaleOf } from './chart-range.js';
-import { valueAt } from './chart-scale.js';
+import { xScaleOf } from './axes/chart-range.js';
+import { valueAt } from './axes/chart-scale.js';
 import { lastValue, type ChartSeries } from './chart-series.js';
 import { lowerBound } from './chart-thin.js';
 

@@ -1,6 +1,6 @@
 import type { Series } from '../../state/port.js';
 import { Memo } from '../../../base/memo.js';
-import { type Scale, valueAt, fractionOf } from './chart-scale.js';
+import { type Scale, valueAt, fractionOf } from './axes/chart-scale.js';
 import { lowerBound } from './chart-thin.js';
 
 /**

@@ -6,10 +6,11 @@ import { cursorX, lastReading, type Reading, readingAt } from './chart-cursor.js
 import { type ChartLook, type Curve, lookKey, type XUnit } from './chart-look.js';
 import { strandingOf } from './chart-plot.js';
 import type { ChartSeries } from './chart-series.js';
+import { lineSign } from './curve-dashes.js';
 import { flow } from '../parameters.js';
 import { narrowNumber } from '../../../text/numbers.js';
 import { type Line, span, type Span } from '../../surface/span.js';
-import { exactSeconds, exactTime } from './time-ticks.js';
+import { exactSeconds, exactTime } from './axes/time-ticks.js';
 
 /** What the colours mean and the last values of the lines, or those at the cursor; one entry per label, at most `height` lines. Computed once. */
 export function legendLines(curves: readonly Curve[], look: ChartLook, width: number, height: number): Line[] {
@@ -27,7 +28,7 @@ function readOff(curves: readonly Curve[], look: ChartLook, width: number, heigh
   const entries = entriesOf(strands, x !== null).map(({ strand, others }): Line => {
     const readings = [strand, ...others].map((one) => (x === null ? lastReading(one) : readingAt(one, x)));
     return [
-      span('━ ', strand.tone),
+      span(lineSign(strand.tone, choice.hasDashes), strand.tone),
       span(strand.label === '' ? '' : `${strand.label} `, 'plain'),
       ...(strand.seeds === null ? single(readings) : together(readings[0] ?? null, choice.spread)),
     ];
@@ -46,7 +47,10 @@ function placeOf(x: number | null, { xUnit }: ChartLook): Line[] {
  */
 export function labelLines(curves: readonly Curve[], look: ChartLook, width: number): Line[] {
   const entries = entriesOf(strandingOf(curves, width, look)?.strands ?? [], false);
-  const labels = entries.map(({ strand }): Line => [span('━ ', strand.tone), span(strand.label, 'plain')]);
+  const labels = entries.map(({ strand }): Line => [
+    span(lineSign(strand.tone, look.choice.hasDashes), strand.tone),
+    span(strand.label, 'plain'),
+  ]);
   return flow([...placeOf(cursorX(curves, look.choice), look), ...labels], width, 1);
 }
 

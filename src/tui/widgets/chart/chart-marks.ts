@@ -1,7 +1,7 @@
 import type { XUnit } from './chart-look.js';
-import { fractionOf, type Scale } from './chart-scale.js';
-import { logTicks, tickLabel, ticks } from './ticks.js';
-import { clockTicks, secondTicks } from './time-ticks.js';
+import { fractionOf, type Scale } from './axes/chart-scale.js';
+import { logTicks, tickLabel, ticks } from './axes/ticks.js';
+import { clockTicks, secondTicks } from './axes/time-ticks.js';
 
 /** A number beside an axis, and where on it (0 … 1). */
 export type Mark = { readonly fraction: number; readonly label: string };
@@ -22,7 +22,7 @@ export function xMarksOf(x: Scale, columns: number, unit: XUnit): Mark[] {
 function numberMarks(scale: Scale, most: number): Mark[] {
   const { low, high } = scale;
   const at = scale.isLog ? logTicks(low, high, most) : ticks(low, high, most);
-  const step = at.length > 1 ? at[1]! - at[0]! : 1;
+  const step = at.length > 1 ? at[1]! - at[0]! : lastDigit(at[0] ?? 1);
   return at.map((value) => ({
     fraction: fractionOf(scale, value),
     label: tickLabel(value, scale.isLog ? lastDigit(value) : step),

@@ -1,8 +1,9 @@
 import type { Series } from '../../state/port.js';
 import { BrailleCanvas, dotted, solid } from './braille-canvas.js';
 import type { ChartLook, Reference } from './chart-look.js';
-import { Ruler, type Scale, valueAt } from './chart-scale.js';
+import { Ruler, type Scale, valueAt } from './axes/chart-scale.js';
 import { type ChartSeries, type Seeds, stretchesOf } from './chart-series.js';
+import { dashesOf } from './curve-dashes.js';
 import type { Tone } from '../../surface/span.js';
 
 /** Both axes, and the size of the picture in characters. */
@@ -23,7 +24,7 @@ export function drawPicture(
   const inFront = strands.filter(({ tone }) => tone !== 'faint');
   for (const layer of [strands.filter(({ tone }) => tone === 'faint'), inFront]) {
     canvas.raise();
-    for (const strand of layer) drawLine(canvas, frame, strand);
+    for (const strand of layer) drawLine(canvas, frame, strand, choice.hasDashes ? dashesOf(strand.tone) : solid);
   }
   if (choice.isClipped) for (const { line, tone } of strands) markOutside(canvas, frame, line, tone);
   drawReferences(canvas, frame, references);
@@ -31,13 +32,26 @@ export function drawPicture(
 }
 
 /** Dotted where it does not speak for all of its runs. */
-function drawLine(canvas: BrailleCanvas, frame: Frame, { line, isRising, tone, seeds }: ChartSeries): void {
+function drawLine(
+  canvas: BrailleCanvas,
+  frame: Frame,
+  { line, isRising, tone, seeds }: ChartSeries,
+  dashes: number,
+): void {
   const { whole, part } = seeds === null ? { whole: line, part: null } : stretchesOf(seeds);
+  canvas.dash(isLong(line, frame) ? dashes : solid);
   drawSeries(canvas, frame, { series: whole, isRising }, tone);
-  if (part === null) return;
   canvas.dash(dotted);
-  drawSeries(canvas, frame, { series: part, isRising }, tone);
+  if (part !== null) drawSeries(canvas, frame, { series: part, isRising }, tone);
   canvas.dash(solid);
+}
+
+/** Columns of dots that dashes need to be told from others; a shorter line could fall into a gap as a whole. */
+const leastDashed = 16;
+
+function isLong({ x }: Series, frame: Frame): boolean {
+  const place = new Place(frame);
+  return x.length > 1 && place.column(x.at(-1)!) - place.column(x[0]!) >= leastDashed;
 }
 
 /** Where points lie among the dots. */

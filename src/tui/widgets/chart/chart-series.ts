@@ -3,7 +3,7 @@ import type { ChartChoice } from '../../state/chart-choice.js';
 import type { Series } from '../../state/port.js';
 import { factsOf } from './chart-facts.js';
 import type { Curve } from './chart-look.js';
-import type { Scale } from './chart-scale.js';
+import type { Scale } from './axes/chart-scale.js';
 import { smooth } from './chart-smooth.js';
 import { type Aggregate, aggregate } from './chart-spread.js';
 import { thin } from './chart-thin.js';

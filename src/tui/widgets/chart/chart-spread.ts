@@ -1,7 +1,7 @@
 import { centreOf, type SeedSummary } from '../../../analysis/seed-statistics.js';
 import type { Series } from '../../state/port.js';
 import { gridOf, onGrid } from './chart-grid.js';
-import type { Scale } from './chart-scale.js';
+import type { Scale } from './axes/chart-scale.js';
 
 /** One of the runs that are drawn as one. `isCarried`: its last value counts on where it has ended and others have not. */
 export type Member = { readonly series: Series; readonly isCarried: boolean };

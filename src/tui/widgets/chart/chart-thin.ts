@@ -1,6 +1,6 @@
 import type { Series } from '../../state/port.js';
 import { Memo } from '../../../base/memo.js';
-import { type Scale, valueAt } from './chart-scale.js';
+import { type Scale, valueAt } from './axes/chart-scale.js';
 
 /** What is looked at of a series: a stretch of x, and whether only values above zero can be drawn. */
 export type Lens = { readonly x: Scale; readonly isLogY: boolean };

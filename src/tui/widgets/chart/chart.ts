@@ -1,6 +1,6 @@
 import type { ChartLook, Curve } from './chart-look.js';
 import { type Plot, plotOf, strandingOf } from './chart-plot.js';
-import { fractionOf } from './chart-scale.js';
+import { fractionOf } from './axes/chart-scale.js';
 import { cursorX } from './chart-cursor.js';
 import { fit, fitRight, type Line, span } from '../../surface/span.js';
 

@@ -3,7 +3,7 @@ import { shortDuration } from '../../../text/duration.js';
 import { narrowMemory, narrowNumber } from '../../../text/numbers.js';
 import { columnKey, type CommonColumn } from '../../state/list-column-id.js';
 import type { RunSummary } from '../../state/port.js';
-import { commonValueOf, gpuMemoryOf, spreadOf, trendOf } from '../../model/tree/branch-facts.js';
+import { commonValueOf, spreadOf, trendOf, usageOf } from '../../model/tree/branch-facts.js';
 import type { Branch } from '../../model/tree/branch-index.js';
 import { type ListColumn, percentWidth } from './list-columns.js';
 import { parameterText } from '../../model/parameter-text.js';
@@ -42,6 +42,8 @@ const runCells: Record<CommonColumn, RunCell> = {
     const time = elapsed(run, now);
     return time === null ? null : textCell(shortDuration(time), column, 'dim');
   },
+  cpu: ({ cpu }, column) => textCell(cpuText(cpu), column, 'dim'),
+  memory: ({ memory }, column) => textCell(memoryText(memory), column, 'dim'),
   'gpu memory': ({ gpuMemory }, column) => textCell(memoryText(gpuMemory), column, 'dim'),
   attempt: ({ attempt }, column) =>
     attempt === 0 ? null : textCell(String(attempt), column, attempt > 1 ? 'warn' : 'dim'),
@@ -56,7 +58,9 @@ const branchCells: Partial<Record<CommonColumn, (branch: Branch, column: ListCol
     return trend.every((value) => value === null) ? null : [span(sparkline(trend, width), 'spark')];
   },
   metric: ({ tally }, column) => numberCell(tally.metric?.mean, column),
-  'gpu memory': (branch, column) => textCell(memoryText(gpuMemoryOf(branch)), column, 'dim'),
+  cpu: (branch, column) => textCell(cpuText(usageOf(branch, 'cpu')), column, 'dim'),
+  memory: (branch, column) => textCell(memoryText(usageOf(branch, 'memory')), column, 'dim'),
+  'gpu memory': (branch, column) => textCell(memoryText(usageOf(branch, 'gpuMemory')), column, 'dim'),
 };
 
 /** A bar where there is room for one, and the number. */
@@ -90,8 +94,12 @@ function textCell(text: string, { width, isRight }: ListColumn, tone: Tone): Lin
   return text === '' ? null : [span(isRight ? fitRight(text, width) : fit(text, width), tone)];
 }
 
-function memoryText(mebibytes: number | null): string {
-  return mebibytes === null ? '' : narrowMemory(mebibytes);
+function memoryText(mebibytes: number | null | undefined): string {
+  return mebibytes === null || mebibytes === undefined ? '' : narrowMemory(mebibytes);
+}
+
+function cpuText(percent: number | null | undefined): string {
+  return percent === null || percent === undefined ? '' : `${Math.round(percent)}%`;
 }
 
 type Exit = NonNullable<RunSummary['exit']>;

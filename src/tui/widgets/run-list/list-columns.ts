@@ -102,7 +102,9 @@ const commonWidths: Partial<Record<ColumnId, number>> = {
   attempt: 3,
   exit: 8,
   priority: 4,
-  'gpu memory': 6,
+  cpu: 5,
+  memory: 6,
+  'gpu memory': 7,
 };
 
 function leastWidth(id: ColumnId, wishes: ListWishes): number {
@@ -125,7 +127,9 @@ const commonHeadings: Partial<Record<ColumnId, Heading>> = {
   attempt: { heading: 'try', isRight: true },
   exit: { heading: 'exit', isRight: false },
   priority: { heading: 'prio', isRight: true },
-  'gpu memory': { heading: 'memory', isRight: true },
+  cpu: { heading: 'cpu', isRight: true },
+  memory: { heading: 'memory', isRight: true },
+  'gpu memory': { heading: 'gpu mem', isRight: true },
 };
 
 function headingOf(id: ColumnId, { metric, variety }: ListWishes): Heading {

@@ -70,21 +70,24 @@ function rowOf(node: TreeNode, model: WindowModel, layout: ListLayout): Line {
   let last = drawn.get(node);
   if (last === undefined) drawn.set(node, (last = new Memoized<Line>()));
   const { marks } = model.ui;
+  const colour = model.colours.get(node.key) ?? null;
   if (node.kind === 'run') {
-    const isMarked = marks.has(node.run.id);
+    const edge = { isMarked: marks.has(node.run.id), colour };
     const { now, metric } = model;
-    return last.value([layout, now, metric, isMarked], () =>
-      fitLine(runRow(node, isMarked, layout, { now, metric }), layout.total),
+    return last.value([layout, now, metric, edge.isMarked, colour], () =>
+      fitLine(runRow(node, edge, layout, { now, metric }), layout.total),
     );
   }
   const isFolded = model.isFolded(node);
   const digit = node.kind === 'group' ? jumpNumber(model, node.key) : null;
-  const place = { isFolded, digit, marks };
+  const place = { isFolded, digit, marks, colour };
   if (!node.isFailure)
-    return last.value([layout, isFolded, digit, marks], () => fitLine(branchRow(node, layout, place), layout.total));
+    return last.value([layout, isFolded, digit, marks, colour], () =>
+      fitLine(branchRow(node, layout, place), layout.total),
+    );
   const { now } = model;
   const found = model.causeOf(node);
-  return last.value([layout, isFolded, digit, marks, now, found], () =>
+  return last.value([layout, isFolded, digit, marks, colour, now, found], () =>
     failureRow(node, branchSign(node, place), found, { width: layout.total, now }),
   );
 }
@@ -127,6 +130,8 @@ type BranchPlace = {
   readonly isFolded: boolean;
   readonly digit: number | null;
   readonly marks: ReadonlySet<RunId>;
+  /** Of its curves, where they are drawn. */
+  readonly colour: Tone | null;
 };
 
 /** A group or subgroup: its runs in sum. */
@@ -144,9 +149,9 @@ function branchRow(branch: Branch, layout: ListLayout, place: BranchPlace): Line
 }
 
 /** Its mark, whether it is unfolded, and its digit. */
-function branchSign(branch: Branch, { isFolded, digit, marks }: BranchPlace): Line {
+function branchSign(branch: Branch, { isFolded, digit, marks, colour }: BranchPlace): Line {
   return [
-    markSign(markState(branch, marks)),
+    edgeSign(markState(branch, marks), colour),
     span(`${'  '.repeat(branch.depth)}${isFolded ? '▸' : '▾'} `, 'dim'),
     span(digit === null ? '' : `${digit} `, 'faint'),
   ];
@@ -225,8 +230,11 @@ const leastReason = 12;
 /** Words that lie over several columns, from the one to before the other. */
 type Words = { readonly text: string; readonly tone: Tone; readonly from: number; readonly to: number };
 
+/** What the left edge of a run's row depends on. */
+type RunEdge = { readonly isMarked: boolean; readonly colour: Tone | null };
+
 /** One run: mark, sign, name, and its columns; or, over those that have nothing to say, why it is as it is. */
-export function runRow(node: RunNode, isMarked: boolean, layout: ListLayout, at: CellContext): Line {
+export function runRow(node: RunNode, { isMarked, colour }: RunEdge, layout: ListLayout, at: CellContext): Line {
   const { run } = node;
   const { columns } = layout;
   const cells = columns.map((column) => runCell(run, column, at));
@@ -236,13 +244,13 @@ export function runRow(node: RunNode, isMarked: boolean, layout: ListLayout, at:
     if (index > words.from) return [];
     return [gap, span(fit(words.text, widthOf(columns, words)), words.tone)];
   });
-  return [markSign(isMarked ? 'all' : 'none'), ...nameOf(node, layout.name), ...parts];
+  return [edgeSign(isMarked ? 'all' : 'none', colour), ...nameOf(node, layout.name), ...parts];
 }
 
-/** Two characters in their own place, so that a mark moves nothing. */
-function markSign(state: 'all' | 'some' | 'none'): Line[number] {
-  if (state === 'none') return span(' ');
-  return state === 'all' ? span('◆', 'accent') : span('◇', 'accent');
+/** What stands at the left edge: a mark; else a dot in the colour of the curve, where one is drawn. In its own place, so that it moves nothing. */
+function edgeSign(state: 'all' | 'some' | 'none', colour: Tone | null): Line[number] {
+  if (state === 'none') return colour === null ? span(' ') : span('•', colour);
+  return span(state === 'all' ? '◆' : '◇', colour ?? 'accent');
 }
 
 /** What a column shows, with the space before it. */

@@ -6,14 +6,18 @@ import { faults, seen } from './pictures.js';
 
 const contest: Contest = {
   best: {
+    word: 'best',
     name: 'A_lr1e-4_s0',
     parameters: { same: 3, lr: 1e-4, optimizer: 'adam', batch: 64, layers: [1, 2], flag: true, also: 'x' },
     metrics: { 'eval/loss': 0.059, acc: 0.91 },
+    overSeeds: [0.059, 0.071, 0.062],
   },
   baseline: {
+    word: 'baseline',
     name: 'A_base_s0',
     parameters: { same: 3, lr: 1e-3, optimizer: 'sgd', batch: 64, layers: [1, 3], flag: 'true', also: 'x', warmup: 10 },
     metrics: { 'eval/loss': 0.12, acc: null },
+    overSeeds: [0.12],
   },
   metrics: [
     { key: 'eval/loss', direction: 'minimize' },
@@ -23,11 +27,11 @@ const contest: Contest = {
 
 describe('the best run against the baseline', () => {
   it('says what it gained, then what differs, then the rest', () => {
-    expect(seen(bestAgainstBaseline(contest, { width: 90, height: 20 }))).toMatchSnapshot();
+    expect(seen(bestAgainstBaseline(contest, 0, { width: 90, height: 20 }))).toMatchSnapshot();
   });
 
   it('tells a text from the value it looks like, and what is not passed', () => {
-    const lines = bestAgainstBaseline(contest, { width: 90, height: 20 }).map(plainText);
+    const lines = bestAgainstBaseline(contest, 0, { width: 90, height: 20 }).map(plainText);
     const at = (name: string) => lines.findIndex((line) => line.startsWith(` ${name} `));
     for (const name of ['lr', 'optimizer', 'layers', 'flag', 'warmup']) expect(at(name)).toBeLessThan(at('same'));
     expect(lines[at('warmup')]).toMatch(/– +10/);
@@ -36,7 +40,7 @@ describe('the best run against the baseline', () => {
   it('colours a gain only where somebody says which way is better', () => {
     const tones = (key: string, direction: 'minimize' | 'maximize' | null) => {
       const only = { ...contest, metrics: [{ key, direction }] };
-      return bestAgainstBaseline(only, { width: 90, height: 20 })[2]!.map(({ tone }) => tone);
+      return bestAgainstBaseline(only, 0, { width: 90, height: 20 })[2]!.map(({ tone }) => tone);
     };
     expect(tones('eval/loss', 'minimize')).toContain('good');
     expect(tones('eval/loss', 'maximize')).toContain('bad');
@@ -47,12 +51,12 @@ describe('the best run against the baseline', () => {
     const room = fc.record({ width: fc.integer({ min: 40, max: 200 }), height: fc.integer({ min: 1, max: 20 }) });
     fc.assert(
       fc.property(room, (size) => {
-        const lines = bestAgainstBaseline(contest, size);
+        const lines = bestAgainstBaseline(contest, 0, size);
         expect(lines.length).toBeLessThanOrEqual(size.height);
         expect(faults(lines, size.width)).toEqual([]);
         for (const line of lines) expect(lineWidth(line)).toBe(size.width);
       }),
     );
-    expect(plainText(bestAgainstBaseline(contest, { width: 60, height: 8 }).at(-1)!)).toContain('+5 more');
+    expect(plainText(bestAgainstBaseline(contest, 0, { width: 60, height: 8 }).at(-1)!)).toContain('6 more ↓');
   });
 });

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type MeasuredRun, parameterImportance } from '../../../../src/analysis/parameters/parameter-importance.js';
+import type { MeasuredRun } from '../../../../src/analysis/parameters/parameter-importance.js';
 import { seededRandom } from '../../../../src/analysis/parameters/seeded-random.js';
 import { importanceProgress, importanceSection } from '../../../../src/tui/screens/parameters/importance-section.js';
 import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
+import { parameterImportance } from '../../../analysis/parameters/at-once.js';
 import { aSweep, faults, seen } from './pictures.js';
 
 const { lr, optimizer, batch, loss } = aSweep(150);

@@ -16,17 +16,18 @@ function ofSweep(count: number, more: Partial<ParallelRuns> = {}): ParallelRuns 
     goal: 'minimize',
     best: { index: lowest(loss), name: 'A_best' },
     selected: { index: 7, name: 'A_x7' },
+    at: null,
     ...more,
   };
 }
 
 describe('parallel coordinates', () => {
   it('lead each run through its values to the objective', () => {
-    expect(seen(parallelCoordinates(ofSweep(40), 0, { width: 90, height: 20 }))).toMatchSnapshot();
+    expect(seen(parallelCoordinates(ofSweep(40), { width: 90, height: 20 }))).toMatchSnapshot();
   });
 
   it('mark the best and the selected run on every axis', () => {
-    const text = seen(parallelCoordinates(ofSweep(40), 0, { width: 90, height: 20 }));
+    const text = seen(parallelCoordinates(ofSweep(40), { width: 90, height: 20 }));
     // Five axes and the legend, where the two do not fall on one row.
     expect(text.match(/◆/g)).toHaveLength(6);
     expect(text.match(/●/g)!.length).toBeGreaterThanOrEqual(3);
@@ -42,7 +43,7 @@ describe('parallel coordinates', () => {
       best: null,
       selected: null,
     });
-    const lines = parallelCoordinates(runs, 0, { width: 40, height: 12 });
+    const lines = parallelCoordinates(runs, { width: 40, height: 12 });
     const dots = (tone: string) =>
       lines
         .slice(2, -1)
@@ -59,10 +60,10 @@ describe('parallel coordinates', () => {
     const names = 'abcdefgh'.split('');
     const parameters = names.map((name) => ({ name, values: [0, 1, 2] }));
     const runs = ofSweep(0, { parameters, objective: { name: 'loss', values: [1, 2, 3] }, best: null, selected: null });
-    const lines = parallelCoordinates(runs, 3, { width: 60, height: 10 }).map(plainText);
+    const lines = parallelCoordinates({ ...runs, at: 6 }, { width: 60, height: 10 }).map(plainText);
     expect(lines[0]).toContain('← 3 1 → 3 runs');
-    expect(lines[1]!.split(/ +/).filter(Boolean)).toEqual(['d', 'e', 'f', 'g', 'loss']);
-    const past = parallelCoordinates(runs, 99, { width: 60, height: 10 }).map(plainText);
+    expect(lines[1]!.split(/ +/).filter(Boolean)).toEqual(['d', 'e', 'f', '▸g', 'loss']);
+    const past = parallelCoordinates({ ...runs, at: 7 }, { width: 60, height: 10 }).map(plainText);
     expect(past[0]).toContain('← 4 3 runs');
   });
 
@@ -70,8 +71,8 @@ describe('parallel coordinates', () => {
     const runs = ofSweep(30);
     const room = fc.record({ width: fc.integer({ min: 40, max: 200 }), height: fc.integer({ min: 1, max: 60 }) });
     fc.assert(
-      fc.property(room, fc.nat(6), (size, from) => {
-        const lines: Line[] = parallelCoordinates(runs, from, size);
+      fc.property(room, fc.nat(3), (size, at) => {
+        const lines: Line[] = parallelCoordinates({ ...runs, at }, size);
         expect(lines.length).toBeLessThanOrEqual(size.height);
         expect(faults(lines, size.width)).toEqual([]);
         for (const line of lines) expect(lineWidth(line)).toBe(size.width);
@@ -81,6 +82,6 @@ describe('parallel coordinates', () => {
 
   it('draw thousands of runs as soon as they are told of', () => {
     const runs = ofSweep(5000);
-    expect(parallelCoordinates(runs, 0, { width: 120, height: 40 })).toHaveLength(40);
+    expect(parallelCoordinates(runs, { width: 120, height: 40 })).toHaveLength(40);
   });
 });

@@ -9,9 +9,8 @@ const plain: Omit<ScatterRuns, 'x' | 'y'> = { groups: null, best: null, selected
 const heading = (runs: ScatterRuns) => plainText(scatter(runs, { width: 120, height: 12 })[0]!);
 
 describe('a scatter plot', () => {
-  it('has a dot per run, decades apart evenly, groups told by colour, and marks', () => {
-    const groups = sweep.optimizer.values as string[];
-    const runs = { x: sweep.lr, y: sweep.loss, groups, best: lowest(sweep.loss), selected: 7 };
+  it('has a dot per run, decades apart evenly, groups told by signs, and marks', () => {
+    const runs = { x: sweep.lr, y: sweep.loss, groups: sweep.optimizer, best: lowest(sweep.loss), selected: 7 };
     expect(seen(scatter(runs, { width: 90, height: 18 }))).toMatchSnapshot();
   });
 
@@ -32,7 +31,7 @@ describe('a scatter plot', () => {
   it('says how far the ranks agree, over the runs that have both', () => {
     const x = { name: 'x', values: [1, 2, 3, 4, 5] };
     expect(heading({ ...plain, x, y: { name: 'y', values: [1, 4, 9, NaN, 100] } })).toContain(
-      'rank correlation 1.00 (n 4) · 1 run without a value',
+      'rank correlation 1.00 (n 4) · 1 without a value',
     );
     expect(heading({ ...plain, x, y: { name: 'y', values: ['a', 'b', 'a', 'b', 'a'] } })).toMatch(/─ 5 runs *$/);
   });
@@ -42,7 +41,7 @@ describe('a scatter plot', () => {
     const column = fc.constantFrom(...Object.values(sweep));
     fc.assert(
       fc.property(room, column, column, fc.boolean(), (size, x, y, isGrouped) => {
-        const groups = isGrouped ? (sweep.optimizer.values as string[]) : null;
+        const groups = isGrouped ? sweep.optimizer : null;
         const lines = scatter({ x, y, groups, best: 1, selected: 2 }, size);
         expect(lines.length).toBeLessThanOrEqual(size.height);
         expect(faults(lines, size.width)).toEqual([]);

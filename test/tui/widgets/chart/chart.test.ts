@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chart, type Curve } from '../../../../src/tui/widgets/chart/chart.js';
+import { legendLines } from '../../../../src/tui/widgets/chart/chart-legend.js';
 import { plainLook } from '../../../../src/tui/widgets/chart/chart-look.js';
 import { lineWidth, plainText, type Tone } from '../../../../src/tui/surface/span.js';
 
@@ -26,6 +27,34 @@ describe('the chart', () => {
         "  0┤⣀⠤⠒⠋⠁",
         "   └┬────────────────────────┬",
         "    0                      100",
+      ]
+    `);
+  });
+
+  it('tells its lines apart by their dashes where there are no colours; a short line is solid', () => {
+    const straight = (level: number, tone: Tone, from = 0): Curve => ({
+      ...curve(
+        Array.from({ length: 101 - from }, (_, step) => [step + from, level] as const),
+        tone,
+      ),
+      label: tone,
+    });
+    const curves = [straight(3, 'curve0'), straight(2, 'curve1'), straight(1, 'curve3'), straight(0, 'curve4', 95)];
+    const look = plainLook('');
+    const dashed = { ...look, choice: { ...look.choice, hasDashes: true } };
+    const lines = [...chart(curves, 40, 9, dashed), ...legendLines(curves, dashed, 60, 2)];
+    expect(lines.map((line) => plainText(line).trimEnd())).toMatchInlineSnapshot(`
+      [
+        "   │⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒",
+        "   │",
+        "  2┤⠤⠤⠄ ⠤⠤⠄ ⠤⠤⠄ ⠤⠤⠄ ⠤⠤⠄ ⠤⠤⠄ ⠤⠤⠄ ⠤⠤⠄ ⠤⠤⠄",
+        "   │",
+        "   │⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤ ⠤",
+        "   │",
+        "  0┤                                 ⢀⣀⣀",
+        "   └┬─────────────────┬────────────────┬",
+        "    0                50              100",
+        "⠒⠒⠒⠒ curve0 3  ⠒⠒⠂  curve1 2  ⠒ ⠒  curve3 1  ⠒⠂   curve4 0",
       ]
     `);
   });

@@ -50,7 +50,9 @@ describe('the columns of the list', () => {
         const used = layout.columns.reduce((sum, column) => sum + column.width + 1, 0);
         expect(gutter + layout.name + used).toBe(width);
         expect(layout.name).toBeGreaterThanOrEqual(17);
-        expect(lineWidth(runRow(node, true, layout, { metric: 'm', now: 5000 }))).toBe(width);
+        expect(lineWidth(runRow(node, { isMarked: true, colour: null }, layout, { metric: 'm', now: 5000 }))).toBe(
+          width,
+        );
       }),
     );
   });
@@ -67,7 +69,9 @@ describe('a row of the list', () => {
   const row = (run: RunSummary, wanted: ColumnId[] | null, width = 72): string => {
     const layout = listLayout(width, { columns: wanted, metric: 'loss', longest: 18, variety });
     const node = { kind: 'run', key: run.id, depth: 1, parent: 'A', label: run.name, shared: 0, run } as const;
-    return plainText(runRow(node, false, layout, { metric: 'loss', now: 60_000 })).trimEnd();
+    return plainText(
+      runRow(node, { isMarked: false, colour: null }, layout, { metric: 'loss', now: 60_000 }),
+    ).trimEnd();
   };
   const failed = aRun('A_1', {
     ...{ state: 'failed', reason: 'ValueError: loss is NaN', startedAt: 0, endedAt: 9000, metrics: { loss: 2 } },
@@ -211,7 +215,7 @@ describe('the list on the screen', () => {
   });
 
   it('by a parameter, with columns of its own and the order of one, at 160 × 30', () => {
-    const columnsKeys = ['C', ...Array<string>(11).fill('down'), 'space', 'down', 'down', 'space', 'ctrl-s', 'escape'];
+    const columnsKeys = ['C', ...Array<string>(13).fill('down'), 'space', 'down', 'down', 'space', 'ctrl-s', 'escape'];
     expect(list(160, 30, 'g', 'down', 'down', 'down', 'down', 'enter', ...columnsKeys)).toMatchSnapshot();
   });
 

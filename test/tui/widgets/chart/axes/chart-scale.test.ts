@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fractionOf, partOf, Ruler, type Scale, valueAt } from '../../../../src/tui/widgets/chart/chart-scale.js';
+import {
+  fractionOf,
+  partOf,
+  Ruler,
+  type Scale,
+  valueAt,
+} from '../../../../../src/tui/widgets/chart/axes/chart-scale.js';
 
 const linear = fc
   .tuple(fc.double({ min: -1e6, max: 1e6, noNaN: true }), fc.double({ min: 1e-3, max: 1e6, noNaN: true }))

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { logTicks, tickLabel } from '../../../../src/tui/widgets/chart/ticks.js';
-import { clockTicks, exactSeconds, exactTime, secondTicks } from '../../../../src/tui/widgets/chart/time-ticks.js';
+import { logTicks, tickLabel } from '../../../../../src/tui/widgets/chart/axes/ticks.js';
+import {
+  clockTicks,
+  exactSeconds,
+  exactTime,
+  secondTicks,
+} from '../../../../../src/tui/widgets/chart/axes/time-ticks.js';
 
 describe('marks of a logarithmic axis', () => {
   it.each([

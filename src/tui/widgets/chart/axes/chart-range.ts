@@ -1,10 +1,10 @@
-import type { ChartChoice } from '../../state/chart-choice.js';
-import type { Series } from '../../state/port.js';
-import { factsOf } from './chart-facts.js';
-import type { Curve, Reference } from './chart-look.js';
+import type { ChartChoice } from '../../../state/chart-choice.js';
+import type { Series } from '../../../state/port.js';
+import { factsOf } from '../chart-facts.js';
+import type { Curve, Reference } from '../chart-look.js';
 import { fractionOf, partOf, type Scale, valueAt } from './chart-scale.js';
-import type { ChartSeries } from './chart-series.js';
-import { firstAfter, lowerBound } from './chart-thin.js';
+import type { ChartSeries } from '../chart-series.js';
+import { firstAfter, lowerBound } from '../chart-thin.js';
 
 type Range = { low: number; high: number };
 

@@ -1,5 +1,5 @@
-import { twoDigits } from '../../../text/duration.js';
-import { lazy } from '../../../base/lazy.js';
+import { twoDigits } from '../../../../text/duration.js';
+import { lazy } from '../../../../base/lazy.js';
 import { multiples, ticks } from './ticks.js';
 
 /** A mark on an axis of time, with its words. */

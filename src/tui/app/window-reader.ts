@@ -1,0 +1,242 @@
+import { withLazy } from '../../base/lazy.js';
+import { Memoized } from '../../base/memoize.js';
+import type { PaletteView } from '../dialogs/palette/palette-entry.js';
+import { paletteView } from '../dialogs/palette/palette-view.js';
+import type { KeyContext } from '../keys/key-context.js';
+import { colouredRows } from '../model/chart-subjects.js';
+import { detailOf, filledCharts, type ReadDetail, xChoicesFor } from '../model/detail.js';
+import { FailureCauseFinder } from '../model/failure-cause-finder.js';
+import { History } from '../model/history.js';
+import { isFolded, type ListModel } from '../model/list-model.js';
+import { familyOf, groupOf, metricsOf, rowOfSelection } from '../model/selection.js';
+import { ShownClock } from '../model/shown-clock.js';
+import type { Branch, TreeNode } from '../model/tree/branch-index.js';
+import { varyingKeys } from '../model/varying-keys.js';
+import type { WindowModel } from '../model/window-model.js';
+import { keyOf } from '../screens/key-map.js';
+import { screens } from '../screens/registry.js';
+import type { ScreenData, ScreenSource, ScreenTools } from '../screens/screen.js';
+import { SummaryTable } from '../screens/sweep/summary-table.js';
+import type { Command } from '../state/command.js';
+import type { FleetPort } from '../state/port.js';
+import type { SummaryPort } from '../state/summary-port.js';
+import type { ScreenKind, UiState } from '../state/ui-state.js';
+import type { Tone } from '../surface/span.js';
+import type { Size } from '../surface/surface.js';
+import { dialogFrame } from '../widgets/dialog-size.js';
+import { bodyOf, isSmall } from './layout.js';
+
+/** Columns below which the summary table is scrolled sideways, not squeezed. */
+const leastTable = 76;
+
+type WindowReaderTools = ScreenTools & {
+  readonly fleet: FleetPort;
+  readonly summary?: SummaryPort | undefined;
+  readonly title: string;
+  /** Unix ms. */
+  readonly now: () => number;
+  /** Orders that the supervisor has not answered yet, in words. */
+  readonly pending: () => readonly string[];
+};
+
+/** What the window is, at one moment. `version`: grows with every change of anything. */
+export type Moment = {
+  readonly ui: UiState;
+  readonly size: Size;
+  readonly scene: ListModel;
+  readonly version: number;
+};
+
+/**
+ * What there is to show, and what keys need to know: put together from the state of the window, the runs, and what is read of
+ * their files in the background. What has not changed is not computed again.
+ */
+export class WindowReader {
+  readonly #fleet: FleetPort;
+  readonly #title: string;
+  readonly #now: () => number;
+  readonly #pending: () => readonly string[];
+  readonly #history: History;
+  readonly #clock: ShownClock;
+  readonly #causes: FailureCauseFinder;
+  readonly #table: SummaryTable;
+  readonly #screens: Readonly<Record<ScreenKind, AnyData>>;
+  readonly #screenData = new Memoized<unknown>();
+  readonly #shown = new Memoized<WindowModel>();
+  readonly #detail = new Memoized<ReadDetail>();
+  readonly #colours = new Memoized<ReadonlyMap<string, Tone>>();
+  readonly #varying = new Memoized<ReadonlySet<string>>();
+
+  constructor(tools: WindowReaderTools) {
+    const { fleet, files, summary, title, now, pending, changed } = tools;
+    this.#fleet = fleet;
+    this.#title = title;
+    this.#now = now;
+    this.#pending = pending;
+    this.#history = new History(files, changed);
+    this.#clock = new ShownClock(now, changed);
+    this.#causes = new FailureCauseFinder(changed);
+    this.#table = new SummaryTable(summary, changed);
+    this.#screens = screenDataWith(tools);
+  }
+
+  /** The same object until the version is another. */
+  model(at: Moment): WindowModel {
+    return this.#shown.value([at.version], () => this.#model(at));
+  }
+
+  /** The fleet has published something. */
+  hear(): void {
+    Object.values(this.#screens).forEach(({ hear }) => hear?.(this.#fleet, this.#now()));
+  }
+
+  /** Reads the summary table anew. */
+  readTable(): void {
+    void this.#table.read();
+  }
+
+  /** Ends timers and subscriptions. */
+  close(): void {
+    this.#history.close();
+    Object.values(this.#screens).forEach(({ close }) => close?.());
+    this.#causes.close();
+    this.#clock.close();
+  }
+
+  #model(at: Moment): WindowModel {
+    const { scene } = at;
+    const index = rowOfSelection(scene, at.ui);
+    const node = scene.rows[index];
+    this.#wantFiles(at);
+    const known = {
+      now: this.#clock.read(),
+      ...{ width: at.size.width, title: this.#title },
+      connection: this.#fleet.connection,
+      status: this.#fleet.status,
+      tally: scene.tally,
+      ...scene.pace,
+      ...{ groups: scene.tree.groups, rows: scene.rows },
+      index,
+      isFolded: (branch: Branch) => isFolded(branch, at.ui, scene.runs.length),
+      pending: this.#pending(),
+      metric: scene.metric,
+      ui: at.ui,
+      variety: scene.variety,
+      groupChoices: scene.groupChoices,
+      causeOf: (branch: Branch) => this.#causes.causeOf(branch, scene.runs, scene.tally.counts.done),
+    };
+    // What only some screens and dialogs show is worked out when they ask for it.
+    return withLazy(known, {
+      palette: () => this.#palette(at),
+      metrics: () => (at.ui.dialog.kind === 'metrics' ? metricsOf(node, scene) : []),
+      xChoices: () => (at.ui.dialog.kind === 'x-axis' ? (this.context(at).xChoices ?? []) : []),
+      colours: () => this.#colours.value([node, scene.colours], () => colouredRows(node, scene)),
+      detail: () => ({ ...this.#detailFor(node, at), choice: at.ui.chart }),
+      varying: () => this.#varyingFor(node, scene),
+      table: () => this.#tableLines(at),
+    });
+  }
+
+  /** What keys need to know. */
+  context(at: Moment): KeyContext {
+    const { scene } = at;
+    const source = this.#source(at);
+    const { node } = source;
+    const here = this.#shownData(at).context(source);
+    const known = {
+      rows: scene.rows,
+      runs: scene.runs,
+      sweeps: scene.sweeps,
+      status: this.#fleet.status,
+      index: rowOfSelection(scene, at.ui),
+      groups: scene.tree.groups,
+      branches: scene.tree.branches,
+      page: at.ui.dialog.kind === 'none' ? here.page : Math.max(1, at.size.height - 4),
+      variety: scene.variety,
+      groupChoices: scene.groupChoices,
+      metric: scene.metric,
+      isFolded: (branch: Branch) => isFolded(branch, at.ui, scene.runs.length),
+      wall: () => this.#detailFor(node, at).metrics,
+      ...(this.#table.isThere ? { table: () => this.#tableLines(at) ?? [] } : {}),
+      width: at.size.width,
+      own: here.own,
+      now: this.#now(),
+      keyOf: (command: Command) => keyOf(command, at.ui.keys),
+    };
+    // Only some keys and dialogs ask for these. Charts are not those of the last frame: two keys may come between two frames.
+    return withLazy(known, {
+      metrics: () => metricsOf(node, scene),
+      charts: () => here.charts ?? filledCharts(this.#detailFor(node, at)),
+      xChoices: () => here.xChoices ?? xChoicesFor(node, scene, this.#history),
+    });
+  }
+
+  /** What only this screen shows; null while another one is shown. */
+  screenData(kind: ScreenKind, at: Moment): unknown {
+    if (kind !== at.ui.screen.kind) return null;
+    return this.#screenData.value([at.version, kind], () => this.#shownData(at).read(this.#source(at)));
+  }
+
+  #palette(at: Moment): PaletteView | null {
+    const { dialog } = at.ui;
+    if (dialog.kind !== 'palette') return null;
+    return paletteView(dialog.line, dialog.index, at.ui, this.context(at));
+  }
+
+  #tableLines(at: Moment): readonly string[] | null {
+    return this.#table.shownLines(at.ui, Math.max(leastTable, at.size.width - dialogFrame));
+  }
+
+  #source(at: Moment): ScreenSource {
+    const { ui, scene } = at;
+    return {
+      ui,
+      screen: ui.screen,
+      scene,
+      node: scene.rows[rowOfSelection(scene, ui)],
+      fleet: this.#fleet,
+      history: this.#history,
+      now: this.#now(),
+      body: bodyOf(at.size),
+      isSmall: isSmall(at.size),
+      model: () => this.model(at),
+    };
+  }
+
+  /** The data of the screen that is shown. */
+  #shownData(at: Moment): AnyData {
+    return this.#screens[at.ui.screen.kind];
+  }
+
+  /** The shown screen says what to read; the others need no more. */
+  #wantFiles(at: Moment): void {
+    const shown = this.#shownData(at);
+    for (const other of Object.values(this.#screens)) if (other !== shown) other.rest?.();
+    this.#history.want(shown.wanted(this.#source(at)));
+  }
+
+  /** What tells the runs of the selection's group apart; where nothing does, what tells those of the sweep apart. */
+  #varyingFor(node: TreeNode | undefined, scene: ListModel): ReadonlySet<string> {
+    const group = groupOf(node, scene);
+    return this.#varying.value([group?.key, group?.runs.length, scene.runs.length], () => {
+      const own = varyingKeys(group?.runs ?? []);
+      return own.size > 0 ? own : varyingKeys(scene.runs);
+    });
+  }
+
+  /** The same object while nothing in it has changed, so that a chart is not drawn again. */
+  #detailFor(node: TreeNode | undefined, { scene, ui }: Moment): ReadDetail {
+    const members = familyOf(node, scene).length;
+    const { xKey } = ui.chart;
+    const inputs = [node?.key, members, scene.metric, xKey, this.#history.version];
+    return this.#detail.value(inputs, () => detailOf(node, scene, this.#history, xKey));
+  }
+}
+
+type AnyData = ScreenData<ScreenKind, unknown>;
+
+/** The data of every screen. Each is only ever given the state of its own screen: it is asked while that is the one shown. */
+function screenDataWith(tools: ScreenTools): Readonly<Record<ScreenKind, AnyData>> {
+  const made = Object.entries(screens).map(([kind, { data }]) => [kind, data(tools)] as const);
+  return Object.fromEntries(made) as unknown as Readonly<Record<ScreenKind, AnyData>>;
+}

@@ -1,0 +1,120 @@
+import { Memoized } from '../../../base/memoize.js';
+import { hasEnded } from '../../../base/run-words.js';
+import type { Wanted } from '../../model/history.js';
+import type { TreeNode } from '../../model/tree/branch-index.js';
+import type { RunSummary, SweepSummary } from '../../state/port.js';
+import { noFiles, type ScreenData, type ScreenSource, type ScreenTools } from '../screen.js';
+import type { ParametersContext } from './keys.js';
+import { type ParametersFacts, scrolledLines } from './parameters-screen-lines.js';
+import { type Baseline, lastValue, medianBaseline, middleRun, type Study, type StudyQuestion } from './study.js';
+import { StudyReader } from './study-reader.js';
+
+type Source = ScreenSource<'parameters'>;
+/** The runs of one sweep that the filter lets through. `done`: those that are done. */
+type Runs = {
+  readonly sweep: SweepSummary | undefined;
+  readonly of: readonly RunSummary[];
+  readonly done: RunSummary[];
+};
+
+/** Metrics beside the one that is explained. */
+const MOST_OTHERS = 6;
+
+/** Asks what the finished runs say of their parameters, for as long as the screen is shown. */
+export class ParametersReader implements ScreenData<'parameters', ParametersFacts> {
+  readonly #studies: StudyReader;
+  readonly #runs = new Memoized<Runs>();
+  readonly #question = new Memoized<StudyQuestion | null>();
+  readonly #facts = new Memoized<ParametersFacts>();
+
+  constructor({ changed }: ScreenTools) {
+    this.#studies = new StudyReader(changed);
+  }
+
+  /** No files: the supervisor tells the last values of all runs. */
+  wanted(source: Source): Wanted {
+    const runs = this.#runsOf(source);
+    const { scene, ui, screen } = source;
+    const { metric } = scene;
+    const question = this.#question.value([runs, metric, ui.filter, screen.byRank], () =>
+      metric === null ? null : questionOf(metric, runs, { filter: ui.filter, byRank: screen.byRank }),
+    );
+    this.#studies.want(question);
+    return noFiles;
+  }
+
+  read(source: Source): ParametersFacts {
+    const { ui, scene, node } = source;
+    const runs = this.#runsOf(source);
+    const { study, done } = this.#studies;
+    const pinned = ui.compare.baseline;
+    return this.#facts.value([study, done, runs, scene.metric, pinned, node?.key, ui.filter], () => ({
+      ...{ study, progress: done, metric: scene.metric, filter: ui.filter },
+      total: runs.of.length,
+      done: runs.done.length,
+      pending: runs.of.filter(({ state }) => !hasEnded(state)).length,
+      selected: selectedIn(study?.runs ?? [], node),
+      baseline: study === null ? null : (pinnedRun(pinned, study, source) ?? medianBaseline(study)),
+    }));
+  }
+
+  context(source: Source): { page: number; own: ParametersContext } {
+    const facts = this.read(source);
+    const { length, page } = scrolledLines(facts, source.screen, source.body);
+    return { page, own: { study: facts.study, length } };
+  }
+
+  readonly rest = (): void => this.#studies.rest();
+
+  readonly close = (): void => this.#studies.close();
+
+  #runsOf({ ui, scene, node }: Source): Runs {
+    const sweep = sweepOf(node, scene.sweeps);
+    return this.#runs.value([scene.runs, ui.filter === '' ? null : scene.tree, sweep], () =>
+      runsAsked(sweep, { ui, scene }),
+    );
+  }
+}
+
+/** That of the selection: runs of different programs have no parameters in common. */
+function sweepOf(node: TreeNode | undefined, sweeps: readonly SweepSummary[]): SweepSummary | undefined {
+  const run = node?.kind === 'run' ? node.run : node?.runs[0];
+  return sweeps.find(({ name }) => name === run?.sweep) ?? sweeps[0];
+}
+
+function runsAsked(sweep: SweepSummary | undefined, { ui, scene }: Pick<Source, 'ui' | 'scene'>): Runs {
+  const shown = ui.filter === '' ? null : new Set(scene.tree.groups.flatMap((group) => group.runs.map(({ id }) => id)));
+  const of = scene.runs.filter((run) => run.sweep === sweep?.name && (shown === null || shown.has(run.id)));
+  return { sweep, of, done: of.filter(({ state }) => state === 'done') };
+}
+
+function questionOf(
+  metric: string,
+  { sweep, of, done }: Runs,
+  { filter, byRank }: { readonly filter: string; readonly byRank: boolean },
+): StudyQuestion {
+  const { objective, show = [], groups = [] } = sweep ?? {};
+  const wanted = new Set([...show, ...groups.flatMap(({ shown }) => shown?.show ?? [])]);
+  const written = [...wanted].filter((key) => key !== metric && of.some((run) => lastValue(run, key) !== null));
+  return {
+    ...{ sweep: sweep?.name ?? '', filter, metric, runs: done, others: written.slice(0, MOST_OTHERS) },
+    goal: objective?.name === metric ? objective.goal : null,
+    scale: byRank ? 'rank' : 'value',
+  };
+}
+
+/** The run that was selected in the list, if it is one of them. */
+function selectedIn(runs: readonly RunSummary[], node: TreeNode | undefined): number | null {
+  const index = node?.kind === 'run' ? runs.findIndex(({ id }) => id === node.run.id) : -1;
+  return index < 0 ? null : index;
+}
+
+/** The run that was pinned, or the middle one of the group that was. */
+function pinnedRun(key: string | null, study: Study, { fleet, scene }: Source): Baseline | null {
+  if (key === null) return null;
+  const run = fleet.runs.get(key as RunSummary['id']);
+  if (run !== undefined) return { run, word: 'baseline', isPinned: true };
+  const group = scene.tree.branches.get(key);
+  const middle = group === undefined ? null : middleRun(study, new Set(group.runs.map(({ id }) => id)));
+  return middle === null ? null : { run: middle, word: `median of ${group!.label}`, isPinned: true };
+}
