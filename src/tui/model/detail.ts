@@ -1,5 +1,6 @@
 import { inMetricOrder, type MetricsToShow } from '../../analysis/metric-order.js';
 import { groupBy } from '../../base/group-by.js';
+import { lazy } from '../../base/lazy.js';
 import { hasEnded } from '../../base/run-words.js';
 import { type Subject, subjectsOf } from './chart-subjects.js';
 import type { History, Wanted } from './history.js';
@@ -55,7 +56,13 @@ export function detailOf(
     note: begun > drawn.length ? `${drawn.length} of ${begun} runs` : null,
     log: node?.kind === 'run' ? history.log(node.run.directory) : [],
     isLoaded: sources.length === drawn.length,
+    report: node?.kind === 'run' ? reportOf(history.reader(node.run.directory)) : null,
   };
+}
+
+/** Described once a look at the files, and only where somebody asks. */
+function reportOf(reader: MetricReader | undefined): NonNullable<Detail['report']> | null {
+  return reader?.describe === undefined ? null : lazy(() => reader.describe!());
 }
 
 /** A detail without what changes with a key alone: how its charts are drawn. */

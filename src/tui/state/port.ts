@@ -1,4 +1,5 @@
 import type { Fleet, FleetStatus, RunSummary } from '../../client/fleet.js';
+import type { MetricsReport } from '../../metrics/describe-sources.js';
 import type { Clock } from '../../metrics/filing.js';
 import type { LogSource } from '../../logs/log-source.js';
 import type { readRunRecord } from '../../files/run-record-file.js';
@@ -35,6 +36,8 @@ export type MetricReader = {
   keys(): readonly string[];
   /** Over `step`, another metric, or a time as `metrics/filing.ts` names it. */
   series(key: string, xKey?: string): Series;
+  /** Where the metrics are, and why, as far as they have been read. Absent: that is not known. */
+  describe?(): MetricsReport;
   /** Where it is known from when the values were written. Absent: it is not. */
   readonly clock?: Clock;
 };

@@ -1,3 +1,4 @@
+import { hasEnded } from '../../../base/run-words.js';
 import { filledCharts } from '../../model/detail.js';
 import { type WindowModel, selectedNode, selectedRuns } from '../../model/window-model.js';
 import { chartSection } from '../../widgets/chart/chart-section.js';
@@ -15,8 +16,10 @@ const roomForLog = 14;
 /** Rows in which a chart says that it has no values. */
 const leastChart = 3;
 
-function hasOnlyLog({ detail }: WindowModel): boolean {
-  return detail.isLoaded && detail.log.length > 0 && filledCharts(detail) === 0;
+/** Not of a run that may still write metrics and says what was looked for: its log would jump when they come. */
+function hasOnlyLog({ detail }: WindowModel, node: TreeNode): boolean {
+  const mayCome = node.kind === 'run' && !hasEnded(node.run.state) && Boolean(detail.report);
+  return detail.isLoaded && !mayCome && detail.log.length > 0 && filledCharts(detail) === 0;
 }
 
 /** What is selected; of a kind of failure what goes with it. */
@@ -35,7 +38,7 @@ export function detailPane(model: WindowModel, width: number, height: number): L
   const rest = height - heading.length - parameters.length - 1;
   const first = model.detail.charts[0];
   // What has written a log and no metric has nothing better to show than its log.
-  const chartHeight = hasOnlyLog(model) ? leastChart : rest - Math.floor(rest * 0.42);
+  const chartHeight = hasOnlyLog(model, node) ? leastChart : rest - Math.floor(rest * 0.42);
   const logHeight = node.kind === 'run' && rest >= roomForLog ? rest - chartHeight : 0;
   const lines = [
     ...heading,

@@ -1,9 +1,12 @@
+import type { MetricsReport } from '../../../metrics/describe-sources.js';
+import { reportLines } from '../../../metrics/report-lines.js';
 import { isMapValue, parameterOf } from '../../../base/scalar.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import type { RunDetails, RunSummary } from '../../state/port.js';
 import { memoryText } from '../../../text/numbers.js';
 import { shellQuote } from '../../../text/shell-words.js';
+import { metricsReport } from '../../widgets/metrics-report.js';
 import { fit, fitLine, type Line, span, type Tone } from '../../surface/span.js';
 import { wrapWithin } from '../../../text/wrap.js';
 
@@ -12,6 +15,8 @@ export type ShownConfig = {
   readonly run: RunSummary;
   readonly varying: ReadonlySet<string>;
   readonly dossier: RunDetails | null | undefined;
+  /** Where its metrics are; null until they have been read. */
+  readonly metrics: MetricsReport | null;
 };
 
 /** Rows a command may fill; a longer one is cut. */
@@ -20,7 +25,21 @@ const leastColumn = 28;
 
 /** Everything a run was told, and where it came from: the parameters that tell it apart first. All lines of it. */
 export function configLines(config: ShownConfig, width: number): Line[] {
-  return [...parameterGrid(config, width), [], ...facts(config).flatMap((fact) => factLines(fact, width))];
+  return [
+    ...parameterGrid(config, width),
+    [],
+    ...facts(config).flatMap((fact) => factLines(fact, width)),
+    [],
+    ...metricsSection(config.metrics, width),
+  ];
+}
+
+/** Last, for it grows as the run writes. */
+function metricsSection(metrics: MetricsReport | null, width: number): Line[] {
+  if (metrics === null) return factLines({ name: 'metrics', text: 'not read yet', tone: 'faint' }, width);
+  const [first, ...lines] = metricsReport(reportLines(metrics), width - nameWidth);
+  const margin = span(' '.repeat(nameWidth));
+  return [[span(fit('metrics', nameWidth), 'dim'), ...first!], ...lines.map((line) => [margin, ...line])];
 }
 
 type Pair = { readonly key: string; readonly value: string; readonly tone: Tone };

@@ -148,7 +148,7 @@ function shownLog(run: RunSummary, model: OpenModel): Parameters<typeof logPane>
 function textLines(run: RunSummary, model: OpenModel, { pane, width }: PaneRoom): Line[] {
   const { dossier } = model;
   return pane === 'config'
-    ? configLines({ run, dossier, varying: model.varying }, width)
+    ? configLines({ run, dossier, varying: model.varying, metrics: model.detail.report?.() ?? null }, width)
     : attemptLines({ run, dossier, now: model.now }, width);
 }
 

@@ -1,8 +1,11 @@
+import { hasMetrics, type MetricsReport } from '../../../metrics/describe-sources.js';
+import { emptyLines } from '../../../metrics/report-lines.js';
 import type { ChartChoice } from '../../state/chart-choice.js';
 import { chartHeading } from './chart-heading.js';
 import { legendLines } from './chart-legend.js';
 import { type ChartLook, type Curve, plainLook, type Reference, type XUnit } from './chart-look.js';
 import { chart } from './chart.js';
+import { metricsReportWithin } from '../metrics-report.js';
 import type { Line } from '../../surface/span.js';
 
 /** What is known of the selection beyond its summary. */
@@ -19,6 +22,8 @@ export type Detail = {
   /** What is to be said of all of them, such as that not every run is drawn; null: nothing. */
   readonly note: string | null;
   readonly log: readonly string[];
+  /** Where the metrics of the one run that is selected are; null: it is none, or it is not known. */
+  readonly report?: (() => MetricsReport) | null;
   /** False until the files of the selection have been read. */
   readonly isLoaded: boolean;
 };
@@ -34,7 +39,8 @@ export type ChartData = {
 export type ChartRoom = { readonly width: number; readonly height: number; readonly legend?: number };
 
 /** What is said and chosen of all charts shown together; plain where nothing is said. */
-export type ChartSetting = Pick<Detail, 'xKey' | 'isLoaded'> & Partial<Pick<Detail, 'xUnit' | 'choice' | 'note'>>;
+export type ChartSetting = Pick<Detail, 'xKey' | 'isLoaded'> &
+  Partial<Pick<Detail, 'xUnit' | 'choice' | 'note' | 'report'>>;
 
 /** A heading, the curves of one metric, and below them the legend: exactly `height` lines. */
 export function chartSection(data: ChartData, detail: ChartSetting, { width, height, legend }: ChartRoom): Line[] {
@@ -43,9 +49,24 @@ export function chartSection(data: ChartData, detail: ChartSetting, { width, hei
   const legendRows = Array.from({ length: legend ?? entries.length }, (_, row) => entries[row] ?? []);
   return [
     chartHeading({ metric: data.metric, xKey: detail.xKey, note: detail.note ?? null }, data.curves, look, width),
-    ...chart(data.curves, width, height - 1 - legendRows.length, look),
+    ...(emptyReport(detail, data.curves, { width, height: height - 1 - legendRows.length }) ??
+      chart(data.curves, width, height - 1 - legendRows.length, look)),
     ...legendRows,
   ];
+}
+
+/** Rows in which there is more to be said than that there are no values. */
+const leastReport = 4;
+
+/** Why there is nothing to draw, in exactly so many lines, for a run that has no metrics at all; null: it has, or there is no room. */
+export function emptyReport(
+  { report, isLoaded }: Pick<ChartSetting, 'report' | 'isLoaded'>,
+  curves: readonly Curve[],
+  { width, height }: ChartRoom,
+): Line[] | null {
+  if (!isLoaded || !report || height < leastReport || curves.some(({ series }) => series.y.length > 0)) return null;
+  const found = report();
+  return hasMetrics(found) ? null : metricsReportWithin(emptyLines(found), width, height);
 }
 
 /** Rows the legends need, the same for all charts beside each other. */

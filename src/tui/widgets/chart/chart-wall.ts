@@ -3,7 +3,7 @@ import { textWidth } from '../../../text/display-width.js';
 import { chartNotes } from './chart-heading.js';
 import { labelLines, wholeReading } from './chart-legend.js';
 import type { ChartLook } from './chart-look.js';
-import { type ChartData, type ChartSetting, lookOf } from './chart-section.js';
+import { type ChartData, type ChartSetting, emptyReport, lookOf } from './chart-section.js';
 import { chart } from './chart.js';
 import { inFocus, sectionRule } from '../section.js';
 import { fit, fitLine, type Line, lineWidth, span } from '../../surface/span.js';
@@ -116,7 +116,9 @@ function wallWords(wall: Wall, marked: ChartData, look: ChartLook, { page, first
   return lineWidth(all) + 14 <= width ? all : words.slice(0, -1);
 }
 
-function emptyWall({ filter, of, setting }: Wall, { width }: Room): Line[] {
+function emptyWall({ filter, of, setting }: Wall, { width, height }: Room): Line[] {
+  const report = of > 0 ? null : emptyReport(setting, [], { width: width - 1, height: height - 1 });
+  if (report !== null) return [sectionRule('charts', [], width), ...report.map((line) => [span(' '), ...line])];
   const why = !setting.isLoaded
     ? 'reading…'
     : filter === '' || of === 0

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunDetails } from '../../../../src/tui/state/port.js';
 import { openPanes } from '../../../../src/tui/state/ui-state.js';
 import { attemptLines } from '../../../../src/tui/screens/run/attempts-pane.js';
+import type { MetricsReport } from '../../../../src/metrics/describe-sources.js';
 import { configLines } from '../../../../src/tui/screens/run/config-pane.js';
 import { focusedRoom, type OpenContent, openLayout, paneGap } from '../../../../src/tui/screens/run/open-screen.js';
 import { type Line, lineWidth, plainText } from '../../../../src/tui/surface/span.js';
@@ -109,37 +110,63 @@ const dossier: RunDetails = {
 
 describe('the config of a run', () => {
   it('has what tells it apart first, then where it comes from', () => {
-    expect(textOf(configLines({ run, dossier, varying: new Set(['seed', 'N']) }, 76))).toMatchInlineSnapshot(`
-      "
-      N       64                  reward  log_distance
-      seed    0                   layers  [64, 64]
+    expect(textOf(configLines({ run, dossier, varying: new Set(['seed', 'N']), metrics: null }, 76)))
+      .toMatchInlineSnapshot(`
+        "
+        N       64                  reward  log_distance
+        seed    0                   layers  [64, 64]
 
-      command    memrl train N=64 'note=two words'
-      directory  /runs/abcd/A_x_s0
-      slot       gpu 0
-      priority   5
-      cwd        /home/ada/memory rl
-      host       turing
-      commit     57b58f7c0496 on main with changes: code/3fa1.diff
-      packages   214 in code/packages-91ce.json
-      identity   08ac238893cdcba1
-      "
-    `);
+        command    memrl train N=64 'note=two words'
+        directory  /runs/abcd/A_x_s0
+        slot       gpu 0
+        priority   5
+        cwd        /home/ada/memory rl
+        host       turing
+        commit     57b58f7c0496 on main with changes: code/3fa1.diff
+        packages   214 in code/packages-91ce.json
+        identity   08ac238893cdcba1
+
+        metrics    not read yet
+        "
+      `);
+  });
+
+  it('ends with where its metrics are', () => {
+    const metrics: MetricsReport = {
+      sources: [
+        {
+          format: 'CSV',
+          files: ['a.csv'],
+          why: 'its name',
+          state: 'told',
+          rows: 3,
+          keys: ['loss'],
+          elsewhere: [],
+          obstacle: null,
+        },
+      ],
+      ...{ passedOver: [], folders: 1, isCut: false, lookedFor: [] },
+    };
+    expect(textOf(configLines({ run, dossier, varying: new Set(), metrics }, 60))).toMatch(
+      /\nmetrics {4}looked into 1 folder\n *\n {11}a\.csv \(CSV\): 3 rows\n {13}found because of: its name\n {13}metrics: loss\n$/,
+    );
   });
 
   it('says what is not known yet, and what never will be', () => {
     const lines = (read: RunDetails | null | undefined) =>
-      textOf(configLines({ run, dossier: read, varying: new Set() }, 60));
+      textOf(configLines({ run, dossier: read, varying: new Set(), metrics: null }, 60));
     expect(lines(undefined)).toContain('reading…');
     expect(lines(null)).toContain('none yet: it is written when the run is started');
     expect(lines({ ...dossier, record: { ...dossier.record, git: null } })).toContain('not in a git repository');
-    expect(textOf(configLines({ run: aRun('A_y'), dossier: null, varying: new Set() }, 60))).toContain('no parameters');
+    expect(textOf(configLines({ run: aRun('A_y'), dossier: null, varying: new Set(), metrics: null }, 60))).toContain(
+      'no parameters',
+    );
   });
 
   it('shows foreign text as one line without what a terminal would obey', () => {
     const strange = aRun('A_z', { parameters: { 'a\u001b[2J': 'x\ny\u202e' }, argv: ['sh', '-c', 'echo\u0007'] });
     expect(
-      textOf(configLines({ run: strange, dossier: null, varying: new Set() }, 60)).replaceAll('\n', ''),
+      textOf(configLines({ run: strange, dossier: null, varying: new Set(), metrics: null }, 60)).replaceAll('\n', ''),
     ).not.toMatch(/[\u0000-\u001f\u202e]/);
   });
 });

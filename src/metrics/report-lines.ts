@@ -1,0 +1,76 @@
+import { hasMetrics, type MetricsReport, pythonLine, type SourceReport } from './describe-sources.js';
+
+/** Names of metrics listed of each source. */
+const MOST_KEYS = 12;
+/** Files listed that were passed over. */
+const MOST_FILES = 20;
+
+/** A line of what is said of a run's metrics. `detail`: it is set in. `code`: to be copied as it is. */
+export type ReportLine = { readonly kind: 'plain' | 'detail' | 'code' | 'gap'; readonly text: string };
+
+const plain = (text: string): ReportLine => ({ kind: 'plain', text });
+const detail = (text: string): ReportLine => ({ kind: 'detail', text });
+const gap: ReportLine = { kind: 'gap', text: '' };
+
+/** Where the metrics of a run are found, and why; without any, what was looked for and what to write. */
+export function reportLines(report: MetricsReport): ReportLine[] {
+  return [
+    plain(lookedWords(report)),
+    ...thereOf(report).flatMap((source) => [gap, ...sourceLines(source)]),
+    ...passedOverLines(report.passedOver),
+    ...(hasMetrics(report)
+      ? []
+      : [gap, plain('No metrics. Looked for'), ...report.lookedFor.map(detail), gap, ...pythonLines]),
+  ];
+}
+
+/** The same for a chart that has nothing to draw, where there is little room: what to do comes before what was looked for. */
+export function emptyLines(report: MetricsReport): ReportLine[] {
+  return [
+    plain(`No metrics yet: ${lookedWords(report)}`),
+    ...thereOf(report).map(({ files, why, obstacle }) => detail(`${files.join(', ')}: ${obstacle ?? why}`)),
+    ...report.passedOver.slice(0, MOST_FILES).map(({ file, why }) => detail(`${file}: ${why}`)),
+    ...pythonLines,
+    plain('Looked for'),
+    ...report.lookedFor.map(detail),
+  ];
+}
+
+function lookedWords({ folders, isCut }: MetricsReport): string {
+  const cut = isCut ? ', not into all: there are too many' : '';
+  return `looked into ${folders} ${folders === 1 ? 'folder' : 'folders'}${cut}`;
+}
+
+/** The sources of which there is something to say. */
+function thereOf({ sources }: MetricsReport): SourceReport[] {
+  return sources.filter(({ state, obstacle }) => state !== 'empty' || obstacle !== null);
+}
+
+function sourceLines({ format, files, why, state, rows, keys, elsewhere, obstacle }: SourceReport): ReportLine[] {
+  const counted =
+    state === 'told' ? `${rows} ${rows === 1 ? 'row' : 'rows'}` : state === 'beside' ? 'not used' : 'empty';
+  return [
+    plain(`${files.join(', ')} (${format}): ${counted}`),
+    detail(`found because of: ${why}`),
+    ...(keys.length === 0 ? [] : [detail(`metrics: ${listed(keys)}`)]),
+    ...(elsewhere.length === 0 ? [] : [detail(`taken from a source above: ${listed(elsewhere)}`)]),
+    ...(obstacle === null ? [] : [detail(obstacle)]),
+  ];
+}
+
+function passedOverLines(files: MetricsReport['passedOver']): ReportLine[] {
+  if (files.length === 0) return [];
+  const shown = files.slice(0, MOST_FILES).map(({ file, why }) => detail(`${file}: ${why}`));
+  const rest = files.length - MOST_FILES;
+  return [gap, plain('Passed over'), ...shown, ...(rest > 0 ? [detail(`and ${rest} more`)] : [])];
+}
+
+const pythonLines: readonly ReportLine[] = [
+  plain('This line of Python writes some:'),
+  { kind: 'code', text: pythonLine },
+];
+
+function listed(keys: readonly string[]): string {
+  const rest = keys.length - MOST_KEYS;
+  return keys.slice(0, MOST_KEYS).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}
