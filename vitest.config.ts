@@ -8,8 +8,8 @@ const together = [
 
 export default defineConfig({
   test: {
-    // Most of the time goes into waiting for processes and screens: one file does not keep one core busy.
-    maxWorkers: 2,
+    // Much of the time goes into waiting for processes and screens: on two cores, two files do not keep both busy.
+    maxWorkers: 3,
     // Real processes and pseudo-terminals on two cores: patience is cheaper than a flaky red.
     testTimeout: 30_000,
     hookTimeout: 30_000,

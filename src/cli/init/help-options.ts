@@ -1,3 +1,4 @@
+import { terminalText } from '../../text/display-text.js';
 import { parse } from 'yaml';
 import { parameterName } from '../../spec/file/parameter-schema.js';
 
@@ -31,12 +32,8 @@ const MOST_OPTIONS = 500;
  * null: it is none of these. Takes any text.
  */
 export function helpOptions(text: string): ProgramHelp | null {
-  const plain = text
-    .slice(0, MOST)
-    // Colours and boxes of rich.
-    .replace(/\u001b\[[\d;?]*[A-Za-z]/g, '')
-    .replace(/[\u2500-\u257f]/g, ' ')
-    .replace(/\r/g, '');
+  // Without the colours and the boxes of rich.
+  const plain = terminalText(text.slice(0, MOST)).replace(/[\u2500-\u257f]/g, ' ');
   const lines = plain.split('\n').map((line) => line.slice(0, WIDEST));
   const format = formatOf(plain);
   if (format === null) return null;
