@@ -60,23 +60,25 @@ async function whileRunning(runs) {
 /** What shows that a screen has read all it shows. */
 const whole = { sweep: '── bits per episode ─+ ?$', table: 'bits/episode  ceiling' };
 
-/** What is seen once the runs have ended. The first Esc closes the table that opens by itself then. */
+/** What is seen once the runs have ended. */
 async function afterwards(runs) {
   const attach = ['attach', 'abcd', '--runs', runs];
   const scenes = {
     jobs: [...foldFirst, 'down', 'down', 'down', 'down', 'down'],
     group: [...foldFirst, ...down(9), 'enter', 'tab', 'a', ...Array.from({ length: 14 }, () => 'right')],
     run: ['4', 'down', 'down', 'enter'],
+    wall: [...foldFirst, ...down(9), 'enter', 'tab'],
     compare: ['4', 'down', 'space', 'down', 'down', 'down', 'down', 'space', ...down(4), 'space', 'b', 'c'],
     heatmap: ['4', 'space', '5', 'space', '6', 'space', 'c', 'tab', 'tab'],
     sweep: ['S'],
+    parameters: ['M'],
     table: ['t'],
     help: ['?'],
     palette: [':', 'r', 'e', 's'],
     grouping: ['g'],
   };
   for (const [name, keys] of Object.entries(scenes).filter(([each]) => isWanted(each))) {
-    await picture(name, attach, { wait: '─ abcd ─', keys: ['t', ...keys], after: whole[name] ?? 'Esc|detach' });
+    await picture(name, attach, { wait: 'detach', keys, after: whole[name] ?? 'Esc|detach' });
   }
 }
 
