@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   appendFileSync,
   closeSync,
@@ -11,24 +11,25 @@ import {
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { crc32c } from '../src/metrics/binary/crc32c.js';
 import { openOutlinedMetrics } from '../src/metrics/outlined-metrics.js';
-import { openMetrics } from '../src/metrics/run-metrics.js';
+import { Watcher } from '../src/supervisor/runs/watcher.js';
+import { plan } from '../test/supervisor/testbed.js';
 import { busyLines } from './support/busy.js';
 import { median } from './support/quantile.js';
 
 const RUNS = 500;
 const SECONDS = 10;
-/** As the supervisor keeps them. */
-const keep = { older: 2048, exact: 256 };
-const places = { folders: [], patterns: {} };
+/** What stands in each file at first. */
+const FIRST_ROWS = 20;
+/** Until all runs have been found and are followed. */
+const SETTLING_MS = 4000;
 const budget = { core: 0.05, megabytes: 150, firstCurveMs: 300 };
 
 /**
- * Metrics of foreign programs: 500 runs of mixed formats that write a row a second each, followed as the supervisor does (a look
- * when a file has changed, and one a second); and the two largest files a person may open, in the window. In memory (/dev/shm)
- * where there is one.
+ * Metrics of foreign programs: 500 runs of mixed formats that write a row a second each, followed by the supervisor's watcher; and
+ * the two largest files a person may open, in the window. In memory (/dev/shm) where there is one.
  */
 export async function benchMetrics(): Promise<string[]> {
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'memrl-metrics-'));
@@ -61,39 +62,67 @@ const formats: readonly { file: string; first: string; row: (step: number) => st
   },
 ];
 
+/** The supervisor's part: what is computed here is all it does about metrics. What the runs cost is not measured. */
 async function growing(folder: string): Promise<string[]> {
-  const runs = Array.from({ length: RUNS }, (_, index) => {
-    const { file, first, row } = formats[index % formats.length]!;
-    const directory = join(folder, `run-${index}`);
-    mkdirSync(join(directory, file, '..'), { recursive: true });
-    const path = join(directory, file);
-    appendFileSync(path, first);
-    for (let step = 0; step < 20; step++) appendFileSync(path, row(step));
-    const metrics = openMetrics(directory, {
-      keep,
-      places,
-      listener: { row: () => undefined, restart: () => undefined },
-    });
-    return { path, row, metrics: metrics.readNow() };
-  });
+  const runs = plan(
+    folder,
+    'growing',
+    Array.from({ length: RUNS }, () => ({})),
+  ).runs;
+  const news = { changed: () => undefined, recalled: () => undefined, ruleMet: () => undefined };
+  const troubles = { targetReached: () => undefined, hindered: () => undefined };
+  const watcher = new Watcher({ ...news, ...troubles, now: () => performance.now() });
+  for (const run of runs) watcher.watch(run, 1, performance.now());
+  const writer = startWriter(runs.map(({ directory }, index) => startedFile(directory, index)));
+  await new Promise((resolve) => setTimeout(resolve, SETTLING_MS));
   const costs: number[] = [];
   for (let second = 0; second < SECONDS; second++) {
-    for (const { path, row } of runs) appendFileSync(path, row(20 + second));
-    await new Promise((resolve) => setTimeout(resolve, 100));
     const before = process.cpuUsage();
-    for (const { metrics } of runs) metrics.refresh();
-    await new Promise((resolve) => setTimeout(resolve, 900));
-    for (const { metrics } of runs) metrics.refresh();
+    await new Promise((resolve) => setTimeout(resolve, 1000));
     const { user, system } = process.cpuUsage(before);
     costs.push((user + system) / 1e6);
   }
-  const missing = runs.filter(({ metrics }) => metrics.rows !== 20 + SECONDS).length;
-  if (missing > 0) throw new Error(`${missing} of ${RUNS} runs were not read to their end`);
+  writer.kill();
+  const behind = runs.filter(({ id }) => Object.keys(watcher.vitals(id).metrics).length === 0).length;
+  await watcher.close();
+  if (behind > 0) throw new Error(`${behind} of ${RUNS} runs were not read`);
   const core = median(costs);
   return [
     `${RUNS} growing files of ${formats.length} formats, a row a second each: ${(core * 100).toFixed(1)} % of a core; ` +
       `budget ${budget.core * 100} %: ${verdict(core <= budget.core)}`,
   ];
+}
+
+/** The first rows of one more run, and where the next are to be written. */
+function startedFile(directory: string, index: number): string {
+  const { file, first, row } = formatOf(index);
+  const path = join(directory, file);
+  mkdirSync(dirname(path), { recursive: true });
+  appendFileSync(path, first);
+  for (let step = 0; step < FIRST_ROWS; step++) appendFileSync(path, row(step));
+  return path;
+}
+
+function startWriter(paths: readonly string[]): ChildProcess {
+  const call = `import(${JSON.stringify(import.meta.url)}).then(({ writers }) => writers.growing(${JSON.stringify(paths)}))`;
+  return spawn(process.execPath, ['--input-type=module', '-e', call], { stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
+/** A row a second in each file, all the second through. */
+function writeGrowing(paths: readonly string[]): void {
+  let writes = 0;
+  const begun = performance.now();
+  setInterval(() => {
+    const due = Math.floor(((performance.now() - begun) / 1000) * paths.length);
+    for (; writes < due; writes++) {
+      const index = writes % paths.length;
+      appendFileSync(paths[index]!, formatOf(index).row(FIRST_ROWS + Math.floor(writes / paths.length)));
+    }
+  }, 10);
+}
+
+function formatOf(index: number): (typeof formats)[number] {
+  return formats[index % formats.length]!;
 }
 
 function large(run: string, what: string, file: string, writer: keyof typeof writers): string[] {
@@ -154,7 +183,7 @@ function writeEvents(path: string): void {
 }
 
 /** Called by name in another process. */
-export const writers = { lines: writeLines, events: writeEvents };
+export const writers = { lines: writeLines, events: writeEvents, growing: writeGrowing };
 
 /** One scalar as torch writes it. */
 function event(tag: string, value: number, step: number): Buffer {

@@ -97,6 +97,13 @@ export function isCounter(key: string, choice: MetricsToShow, counting: Readonly
   return !choice.show.includes(key) && placeOf(key, choice, counting) >= Place.setting;
 }
 
+/** Whether a metric is a loss or an error by its name: less of it is better. */
+export function isLossName(key: string): boolean {
+  const words = inWords(key);
+  const isResult = !besides.test(words) && !isCountByName(key.toLowerCase());
+  return isResult && results.findIndex((result) => result.test(words)) === results.length - 1;
+}
+
 /** A metric as a heading names it: one that only counts stands there for want of a better one, and says so. */
 export function metricHeading(key: string, choice: MetricsToShow, counting?: ReadonlySet<string>): string {
   return isCounter(key, choice, counting) ? `${key} (counter)` : key;

@@ -27,7 +27,12 @@ const nothing: Centre = { middle: Number.NaN, low: Number.NaN, high: Number.NaN 
 
 function middleOf(sorted: readonly number[], summary: SeedSummary): number {
   if (summary === 'median') return median(sorted)!;
-  const trimmed = summary === 'iqm' ? Math.floor(sorted.length / 4) : 0;
+  return summary === 'iqm' ? interquartileMean(sorted) : mean(sorted)!;
+}
+
+/** A quarter of the values, rounded down, is left out at each end. @param sorted Ascending; at least one. */
+export function interquartileMean(sorted: readonly number[]): number {
+  const trimmed = Math.floor(sorted.length / 4);
   return mean(trimmed === 0 ? sorted : sorted.slice(trimmed, sorted.length - trimmed))!;
 }
 

@@ -16,8 +16,18 @@ export type RunWord = (typeof runStates)[number];
 /** How a run ended. */
 export const exitClasses = ['done', 'failed', 'signal', 'oom', 'timeout', 'killed', 'lost'] as const;
 
-/** What the metrics of a live run say of it. */
-export const runHealths = ['ok', 'stalled', 'nan'] as const;
+/**
+ * How a run does that goes on, as far as that can be seen from outside. Where several hold, the first of them is its word: what
+ * cannot be made good comes first, and a cause before its effects.
+ */
+export const runHealths = ['ok', 'nan', 'diverging', 'disk', 'silent', 'idle', 'slow'] as const;
+export type RunHealth = (typeof runHealths)[number];
+/** What may be wrong with it. */
+export const ailments = ['nan', 'diverging', 'disk', 'silent', 'idle', 'slow'] as const satisfies readonly RunHealth[];
+export type Ailment = (typeof ailments)[number];
+
+/** Words of older versions, and what is meant now. Sweep files, queries, saved views and supervisors may still have them. */
+export const formerHealths = { stalled: 'silent' } as const satisfies Readonly<Record<string, Ailment>>;
 
 /** The states that a run does not leave by itself. */
 export const endStates = ['done', 'failed', 'killed', 'lost'] as const satisfies readonly RunWord[];

@@ -5,6 +5,7 @@ import { fits, refusalOf, refusalWords, rowOf, type RunOrder } from '../protocol
 import { chooseRuns } from './chosen-runs.js';
 import { promised, withFleet } from './open-fleet.js';
 import type { CommonOptions } from './options.js';
+import { counted } from '../text/numbers.js';
 import { compactNames } from './plan/compact-names.js';
 import { ask, hasPerson, outputWidth, print, printJson, remark } from './terminal.js';
 
@@ -22,7 +23,7 @@ export async function actOnRuns(order: RunOrder, words: readonly string[], optio
     const chosen = await chooseRuns(words, fleet);
     const fitting = chosen.filter(fits(order));
     const tell = (line: string) => (options.json === true ? undefined : print([line]));
-    if (fitting.length > 0) tell(preview(order, fitting, chosen.length - fitting.length));
+    if (fitting.length > 0) tell(runsLine(verb, fitting, chosen.length - fitting.length));
     if (options.dryRun === true) return dryRun(order, fitting, chosen, options);
     if (!(await isAgreed({ verb, count: fitting.length, disturbs: rowOf(verb).disturbs }, options))) return 2;
     // When it fits none, the supervisor knows best why.
@@ -46,7 +47,8 @@ function dryRun(
   return 0;
 }
 
-function preview({ verb }: RunOrder, fitting: readonly RunSummary[], others: number): string {
+/** `kill 12 runs: A_{…}_s0 (3 left as they are)`, as wide as the output. */
+export function runsLine(verb: string, fitting: readonly RunSummary[], others: number): string {
   const rest = others === 0 ? '' : ` (${others} left as they are)`;
   const head = `${verb} ${fitting.length} run${fitting.length === 1 ? '' : 's'}: `;
   const ofOneSweep = new Set(fitting.map(({ sweep }) => sweep)).size === 1;
@@ -79,8 +81,13 @@ async function untilEnded(fleet: Fleet, ids: readonly RunSummary['id'][]): Promi
   });
 }
 
-/** What is about to be done. `disturbs`: it ends runs, or keeps them from running. */
-type Intention = { readonly verb: string; readonly count: number; readonly disturbs: boolean };
+/** What is about to be done. `disturbs`: it ends runs, or keeps them from running. `isFinal`: nothing brings back what it deletes. */
+type Intention = {
+  readonly verb: string;
+  readonly count: number;
+  readonly disturbs: boolean;
+  readonly isFinal?: boolean;
+};
 
 /**
  * Whether it may be done: to one run always, to several once the person at the terminal agrees or has said so beforehand
@@ -88,17 +95,21 @@ type Intention = { readonly verb: string; readonly count: number; readonly distu
  *
  * @throws {UserError} Where nobody can be asked, and runs would be disturbed.
  */
-export async function isAgreed({ verb, count, disturbs }: Intention, { yes }: { yes?: boolean }): Promise<boolean> {
-  if (count <= 1 || yes === true) return true;
+export async function isAgreed(
+  { verb, count, disturbs, isFinal = false }: Intention,
+  { yes }: { yes?: boolean },
+): Promise<boolean> {
+  if ((count <= 1 && !isFinal) || yes === true) return true;
   if (hasPerson()) return confirm('Proceed?');
   if (!disturbs) return true;
   throw new UserError(
-    `${verb} would affect ${count} runs, and there is no terminal to ask for confirmation. Nothing was done.`,
+    `${verb} would affect ${counted(count, 'run')}, and there is no terminal to ask for confirmation. Nothing was done.`,
     'Confirm with -y; --dry-run shows which runs are affected.',
   );
 }
 
-async function confirm(question: string): Promise<boolean> {
+/** Asks the person at the terminal; whatever is not a clear yes is a no, which is said. */
+export async function confirm(question: string): Promise<boolean> {
   const agreed = /^y(es)?$/i.test((await ask(`${question} [y/N] `)).trim());
   if (!agreed) remark('Nothing was done.');
   return agreed;

@@ -1,8 +1,8 @@
-import { statfsSync, statSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { gpuIndexOf } from '../base/ids.js';
 import { UserError } from '../base/user-error.js';
-import { obstacleOf } from '../files/regular-file.js';
+import { obstacleOf, statOf } from '../files/regular-file.js';
 import { parseDuration } from '../text/duration.js';
 
 /** What every verb takes, as typed. */
@@ -21,6 +21,7 @@ export type LaunchOptions = CommonOptions &
     detach?: boolean;
     plain?: boolean;
     ascii?: boolean;
+    yes?: boolean;
   };
 
 /** Room for runs that the person grants; what is left out is the whole machine. */
@@ -120,7 +121,7 @@ const madeByKernel = [0x9fa0, 0x62656572, 0x27e0eb, 0x63677270, 0x1cd1];
 /** Why there can be no runs directory here, in words; null: nothing is wrong with the place. It need not be there yet. */
 function obstacleAt(directory: string): string | null {
   try {
-    const stat = statSync(directory, { throwIfNoEntry: false });
+    const stat = statOf(directory);
     if (stat === undefined) return dirname(directory) === directory ? null : obstacleAt(dirname(directory));
     if (!stat.isDirectory()) return 'it, or a part of its path, is a file';
     return madeByKernel.includes(statfsSync(directory).type) ? 'what is there is made by the system' : null;

@@ -1,17 +1,22 @@
 import { join } from 'node:path';
 import type { ReportedRun } from '../analysis/analysed-run.js';
+import type { RunValue } from '../analysis/run-value.js';
 import { connect } from '../client/ensure-supervisor.js';
 import type { Fleet, RunSummary } from '../client/fleet.js';
 import { buildReport } from '../report/build-report.js';
 import type { Pause } from '../metrics/run-metrics.js';
 import { reportLines } from '../report/report-lines.js';
+import type { Spread } from '../report/spread.js';
 import { type LaunchOptions, runsDirectory } from './options.js';
 import { outputWidth, print } from './terminal.js';
+
+/** `value`: what stands for a run in tables of metrics; `spread`: what is said of the seeds of one setting. */
+type ReportChoice = Pick<LaunchOptions, 'runs' | 'ascii'> & { value?: RunValue; spread?: Spread };
 
 /** Reads the results of a sweep. Gives what lays them out as lines of so many columns. */
 export async function readReport(
   sweep: string,
-  { runs, ascii }: LaunchOptions,
+  { runs, ascii, value, spread }: ReportChoice,
   pause?: Pause,
 ): Promise<(width: number) => string[]> {
   const directory = runsDirectory(runs);
@@ -20,12 +25,13 @@ export async function readReport(
     join(directory, sweep),
     pause,
     pause === undefined ? await unstartedRuns(directory, sweep) : [],
+    value,
   );
-  return (width) => reportLines(report, { width, ascii: ascii ?? false });
+  return (width) => reportLines(report, { width, ascii: ascii ?? false, ...(spread === undefined ? {} : { spread }) });
 }
 
 /** Prints the results of a sweep. */
-export async function printReport(sweep: string, options: LaunchOptions): Promise<void> {
+export async function printReport(sweep: string, options: ReportChoice): Promise<void> {
   const lay = await readReport(sweep, options);
   print(lay(outputWidth()));
 }

@@ -4,17 +4,20 @@ import { readRegular } from '../files/regular-file.js';
 import { expandSweep } from '../spec/expand/expand-sweep.js';
 import { parseSweepFile } from '../spec/file/parse-sweep-file.js';
 import { isTable, tableSweepText } from '../spec/file/table-file.js';
+import type { SweepFile } from '../spec/file/sweep-file.js';
 import type { Plan } from '../spec/planned-run.js';
 import { completionOf } from '../spec/policy/completion.js';
 import { doneTest } from '../spec/policy/done-rule.js';
 import { type LaunchOptions, runsDirectory } from './options.js';
-import type { Planned } from './plan/plan-json.js';
+import type { Planned } from './plan/difference.js';
 
 /** A sweep file as it would run here and now. */
 export type ReadPlan = {
   readonly text: string;
   readonly plan: Plan;
   readonly planned: readonly Planned[];
+  /** Groups of the file that are not planned: optional ones, or those that were not asked for. */
+  readonly leftOut: readonly string[];
   /** The text was made of a table, and stands in no file of the person's. */
   readonly fromTable?: true;
 };
@@ -40,18 +43,30 @@ export function readPlan(path: string, options: LaunchOptions, command: readonly
 
 /** The same of a text that is not in its file yet. */
 export function planOfText(text: string, path: string, { runs, set, sweep }: LaunchOptions): ReadPlan {
-  const plan = expandSweep(parseSweepFile(text, path), {
+  const file = parseSweepFile(text, path);
+  const plan = expandSweep(file, {
     runsDirectory: runsDirectory(runs),
     cwd: process.cwd(),
     environment: process.env,
     ...(set === undefined ? {} : { set }),
     ...(sweep === undefined ? {} : { groups: sweep }),
   });
-  const planned = plan.runs.map((run) => ({
+  return { text, plan, planned: plannedRuns(plan), leftOut: leftOutOf(file, plan) };
+}
+
+/** What is left to do of each run of a plan, as its directory says. */
+export function plannedRuns({ runs }: Plan): Planned[] {
+  return runs.map((run) => ({
     run,
     standing: completionOf(run, readRunFacts(run.directory, run.done, doneTest(run))),
   }));
-  return { text, plan, planned };
+}
+
+/** Groups of a file of which a plan has nothing. */
+export function leftOutOf(file: SweepFile, { groups }: Plan): string[] {
+  if (file.kind !== 'groups') return [];
+  const planned = new Set<string>(groups.map(({ name }) => name));
+  return file.blocks.map(({ group }) => group).filter((group) => !planned.has(group));
 }
 
 /** Bytes. No person writes a longer sweep; a list of commands may well be made by a program. */

@@ -1,3 +1,5 @@
+import { parseRunValue } from '../analysis/run-value.js';
+import { UserError } from '../base/user-error.js';
 import { collect, wholeNumber } from './options.js';
 import type { VerbOption } from './verb.js';
 
@@ -16,13 +18,25 @@ export const perGpu: VerbOption = {
   read: wholeNumber('--per-gpu', 1),
 };
 
+const values = ['last', 'min', 'max', 'best', 'at=1000', 'mean=10', 'auc'];
+export const runValue: VerbOption = {
+  flags: '--value <which>',
+  about:
+    'of each metric: last (default), min, max, best (where the metric of the sweep is best), at=X, mean=K (of the last K), auc',
+  read: (text) => {
+    if (parseRunValue(text) !== null) return text;
+    throw new UserError(`--value cannot be "${text}".`, `Write one of: ${values.join(', ')}.`);
+  },
+  words: values,
+};
+export const dryRun: VerbOption = {
+  flags: '--dry-run',
+  about: 'show which runs would be affected; change nothing',
+};
+const yes: VerbOption = { flags: '-y, --yes', about: 'do not ask for confirmation' };
+
 /** What every verb takes that changes runs. */
-export const actOptions: readonly VerbOption[] = [
-  runs,
-  { flags: '--dry-run', about: 'show which runs would be affected; change nothing' },
-  { flags: '-y, --yes', about: 'do not ask for confirmation' },
-  json,
-];
+export const actOptions: readonly VerbOption[] = [runs, dryRun, yes, json];
 
 export const launchOptions: readonly VerbOption[] = [
   { flags: '--dry-run', about: 'show the plan; start nothing, write nothing' },
@@ -43,6 +57,7 @@ export const launchOptions: readonly VerbOption[] = [
   },
   runs,
   { flags: '--detach', about: 'launch and return at once' },
+  yes,
   plain,
   ascii,
 ];

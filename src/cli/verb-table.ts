@@ -1,8 +1,9 @@
+import { spreads } from '../report/spread.js';
 import { rowOf, type RunVerb, runVerbNames, runVerbs } from '../protocol/run-verbs.js';
 import { duration, oneOf, wholeNumber } from './options.js';
 import { headings, type Verb, type VerbOption } from './verb.js';
 import { argumentStyles } from '../spec/grid-line/argument-style.js';
-import { actOptions, ascii, gpus, json, launchOptions, perGpu, plain, runs } from './verb-options.js';
+import { actOptions, ascii, dryRun, gpus, json, launchOptions, perGpu, plain, runs, runValue } from './verb-options.js';
 
 const formats = ['csv', 'json', 'jsonl'] as const;
 const metrics = ['last', 'all'] as const;
@@ -13,6 +14,11 @@ const sweepName: VerbOption = {
   about: 'of the sweep, written to sweeps/NAME.yaml (default: that of the script)',
 };
 const printOnly: VerbOption = { flags: '--print', about: 'print the sweep file; launch nothing, write nothing' };
+
+/** What the verbs take that only note something of runs. */
+const annotateOptions: readonly VerbOption[] = [runs, dryRun, json];
+
+const removeOption: VerbOption = { flags: '--remove', about: 'remove it instead; a note has no text then' };
 
 /** Every verb with its options, once, in the order of `--help`. Each loads what it needs when it is called. */
 export const verbs: readonly Verb[] = [
@@ -60,6 +66,14 @@ export const verbs: readonly Verb[] = [
     run: async (words, given, command) => (await import('./verbs/init.js')).init(words, given, command),
   },
   {
+    name: 'extend',
+    takes: '[sweep]',
+    heading: 'Launch',
+    about: 'edit the text of a sweep in $EDITOR, see what it changes, and submit it',
+    options: [runs],
+    run: async (words, given) => (await import('./verbs/extend.js')).extend(words, given),
+  },
+  {
     name: 'attach',
     takes: '[sweep]',
     heading: 'Look',
@@ -82,6 +96,14 @@ export const verbs: readonly Verb[] = [
     about: 'how far each sweep is, and what is on the slots',
     options: [runs, json],
     run: async (words, given) => (await import('./verbs/status.js')).status(words, given),
+  },
+  {
+    name: 'du',
+    takes: '[query...]',
+    heading: 'Look',
+    about: 'what runs take on the disk: checkpoints, logs, metrics; the largest first, and each sweep in sum',
+    options: [runs, json],
+    run: async (words, given) => (await import('./verbs/du.js')).du(words, given),
   },
   {
     name: 'wait',
@@ -120,7 +142,17 @@ export const verbs: readonly Verb[] = [
         flags: '--would-stop <rule>',
         about: "what a rule would have ended: 'asha eta=3 min_iter=5', 'median min_iter=10'",
       },
-      { flags: '--metric <objective>', about: "for it: 'minimize test/loss' (default: what the sweep file says)" },
+      runValue,
+      {
+        flags: '--spread <which>',
+        about: 'of the seeds of one setting: std (default), ci, bootstrap, range, median, iqm',
+        read: oneOf('--spread', spreads),
+        words: spreads,
+      },
+      {
+        flags: '--metric <objective>',
+        about: "for --would-stop and --value best: 'minimize test/loss' (default: what the sweep file says)",
+      },
       json,
       ascii,
     ],
@@ -145,11 +177,39 @@ export const verbs: readonly Verb[] = [
         read: oneOf('--metrics', metrics),
         words: metrics,
       },
+      runValue,
       { flags: '-o, --output <file>', about: 'write it there' },
     ],
     run: async (words, given) => (await import('./verbs/export.js')).exportSweep(words, given),
   },
   ...runVerbNames.map(acting),
+  {
+    name: 'star',
+    takes: '<query...>',
+    heading: 'Act',
+    about: 'star runs: they stand out in the list, and `clean` leaves them alone',
+    options: [...annotateOptions, removeOption],
+    run: async (words, given) => (await import('./verbs/annotate.js')).star(words, given),
+  },
+  {
+    name: 'tag',
+    takes: '<query...>',
+    behind: '+TAG… -TAG…',
+    takesSigned: true,
+    heading: 'Act',
+    about: 'add tags to runs (+good) and remove tags (-bad); tag:good in a query finds them',
+    options: annotateOptions,
+    run: async (words, given) => (await import('./verbs/annotate.js')).tag(words, given),
+  },
+  {
+    name: 'note',
+    takes: '<query...>',
+    behind: 'TEXT',
+    heading: 'Act',
+    about: 'write a note on runs, in place of the one they have',
+    options: [...annotateOptions, removeOption],
+    run: async (words, given) => (await import('./verbs/annotate.js')).note(words, given),
+  },
   {
     name: 'stop',
     takes: '<sweep>',
@@ -157,6 +217,34 @@ export const verbs: readonly Verb[] = [
     about: 'stop all runs of a sweep, those that wait included',
     options: [...actOptions, ...runVerbs.kill.options],
     run: async (words, given) => (await import('./verbs/stop.js')).stop(words, given),
+  },
+  {
+    name: 'clean',
+    takes: '<query...>',
+    heading: 'Act',
+    about:
+      'delete checkpoints, logs or failed runs: shows what would go, and asks; runs that have not ended or are starred stay',
+    options: [
+      { flags: '--checkpoints', about: 'checkpoints that checkpoints.jsonl names, but for the last ones' },
+      { flags: '--keep <n>', about: 'checkpoints to keep of each run (default: 1)', read: wholeNumber('--keep', 1) },
+      {
+        flags: '--pattern <glob>',
+        about: "checkpoints of programs that write no checkpoints.jsonl: 'checkpoint-*', 'ckpt/*.pt'; the newest stay",
+      },
+      { flags: '--attempts', about: 'folders and logs of attempts before the last' },
+      { flags: '--logs', about: 'the output of the runs' },
+      {
+        flags: '--failed',
+        about: 'whole directories of runs that failed, were killed or lost; resume starts them anew',
+      },
+      {
+        flags: '--older-than <time>',
+        about: 'only of runs that ended so long ago: 12h, 7d',
+        read: duration('--older-than'),
+      },
+      ...actOptions,
+    ],
+    run: async (words, given) => (await import('./verbs/clean.js')).clean(words, given),
   },
   {
     name: 'slots',
@@ -204,17 +292,18 @@ export function verbTableMarkdown(): string {
   return ['| command | does |', '| --- | --- |', ...rows].join('\n');
 }
 
-function row({ name, takes, takesCommand, about, options }: Verb): string {
+function row({ name, takes, behind, takesCommand, about, options }: Verb): string {
   const launches = launchOptions.every((option) => options.includes(option));
   const own = launches ? options.filter((option) => !launchOptions.includes(option)) : options;
-  const words = takes
+  const taken = takes
     .toUpperCase()
     .replace(/<([^>]*)>/g, '$1')
     .replaceAll('...', '…');
+  const words = behind === undefined ? taken : `${taken} ${behind}`;
   const flags = own.filter(({ flags }) => !flags.startsWith('--runs')).map(({ flags }) => `\`${flags}\``);
   const usage = `\`memrl-tui ${name}${words === '' ? '' : ` ${words}`}${takesCommand ? ' -- COMMAND…' : ''}\``;
-  const taken = [...flags, ...(launches ? ['and all options of a launch'] : [])];
-  return `| ${usage} | ${about}${taken.length === 0 ? '' : ` (${taken.join(', ')})`} |`;
+  const more = [...flags, ...(launches ? ['and all options of a launch'] : [])];
+  return `| ${usage} | ${about}${more.length === 0 ? '' : ` (${more.join(', ')})`} |`;
 }
 
 /** A row of the table of run verbs as a word of the command line. */

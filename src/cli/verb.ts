@@ -19,8 +19,12 @@ export type Verb = {
   readonly name: string;
   /** Its arguments in commander's notation: `<sweep>`, `[query...]`; empty: none. */
   readonly takes: string;
+  /** What follows these, as it is shown; the verb takes it from the last of its words. */
+  readonly behind?: string;
   /** Whether a command follows behind `--`. */
   readonly takesCommand?: true;
+  /** Whether `-word` is an argument like `+word`, and no option. */
+  readonly takesSigned?: true;
   readonly heading: Heading;
   readonly about: string;
   readonly options: readonly VerbOption[];
@@ -32,8 +36,11 @@ export type Verb = {
 const commandUsage = '-- <command...>';
 
 /** Adds a verb to the program. Its result is the exit code of the process. */
-export function addVerb(program: Command, { name, takes, takesCommand, heading, about, options, run }: Verb): void {
+export function addVerb(program: Command, verb: Verb): void {
+  const { name, takes, behind, takesCommand, takesSigned, heading, about, options, run } = verb;
   const command = program.command(takes === '' ? name : `${name} ${takes}`);
+  if (takesSigned) command.allowUnknownOption();
+  if (behind !== undefined) command.usage(`[options] ${takes} ${behind}`);
   if (takesCommand) command.usage(`[options] ${takes} ${commandUsage}`);
   addOptions(command.description(about).helpGroup(`${heading}:`), options);
   if (takes.includes('query')) command.addHelpText('after', queryHelp);
@@ -76,8 +83,9 @@ export function takenBy(command: Command): string {
 const queryHelp = `
 Runs are chosen by name (of a run, sweep/run, or a sweep), or by a query:
   dense A_*_s0              a part of the name, or of the error of a failed run; * matches anything
-  status:failed,lost        also group: subgroup: sweep: name: slot: gpu: class:oom health:stalled
+  status:failed,lost        also group: subgroup: sweep: name: slot: gpu: class:oom health:silent
   'error:"shape mismatch"'   a part of the error of a failed run
+  tag:good is:starred       what was noted with tag and star; 'note:"too high"' is a part of the note
   'N>=256' lr=1e-3 k!=v     a parameter, or else the last value of a metric
   'attempt>1' 'age>2h'      also priority and progress
   not x   x y   x or y      parentheses group: '(A or B) not status:done'

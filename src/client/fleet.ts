@@ -119,9 +119,20 @@ export class Fleet {
     return this.request({ ...order, ids: [...ids] });
   }
 
-  /** Launches what of the plan is not done or running. `environment`: the person's, for the runs. Resolves when it is safe. */
-  submit(plan: Plan, environment: Readonly<Record<string, string>>, slots: RequestedSlots): Promise<Ack> {
-    return this.#request((request) => submission({ request, plan, environment, slots }));
+  /**
+   * Launches what of the plan is not done or running. Resolves when it is safe.
+   *
+   * @param environment The person's, for the runs.
+   * @param order All runs of the file, where the plan has only some of them.
+   */
+  submit(
+    plan: Plan,
+    environment: Readonly<Record<string, string>>,
+    slots: RequestedSlots,
+    order?: readonly RunId[],
+  ): Promise<Ack> {
+    const whole = order === undefined ? {} : { order: [...order] };
+    return this.#request((request) => submission({ request, plan, environment, slots, ...whole }));
   }
 
   /** Detaches. The supervisor and the runs go on. */
@@ -151,11 +162,9 @@ export class Fleet {
   }
 
   #hear(messages: readonly ServerMessage[], mirror: Mirror): void {
-    let changed = false;
-    for (const message of messages) {
-      if (mirror.take(message)) changed = true;
-      else this.#note(message);
-    }
+    const others = mirror.takeAll(messages);
+    for (const message of others) this.#note(message);
+    const changed = others.length < messages.length;
     // After a reconnection the old picture stays until the new one is whole.
     if (mirror !== this.#mirror && !mirror.complete) return;
     this.#mirror = mirror;

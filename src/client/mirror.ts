@@ -1,3 +1,4 @@
+import { formerHealths } from '../base/run-words.js';
 import type { ServerMessage } from '../protocol/message.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../protocol/run-summary.js';
 
@@ -8,16 +9,26 @@ export class Mirror {
   status: FleetStatus = { settled: false, recalled: false, cpu: { slots: 0, busy: 0 }, gpus: [], problem: null };
   /** Everything there was at the beginning has arrived. */
   complete = false;
+  /** Sweeps of which a run has come, or moved, to a place before others that were there. */
+  readonly #unordered = new Set<string>();
+  /** The last place in each sweep. */
+  readonly #lastPlaces = new Map<string, number>();
 
-  /** Takes a message in; false when it is not about the state. */
-  take(message: ServerMessage): boolean {
+  /** Takes in messages that came together; gives those that are not about the state. */
+  takeAll(messages: readonly ServerMessage[]): ServerMessage[] {
+    const others = messages.filter((message) => !this.#take(message));
+    if (this.#unordered.size > 0) this.#putInOrder();
+    return others;
+  }
+
+  #take(message: ServerMessage): boolean {
     switch (message.type) {
       case 'sweeps':
         this.sweeps.clear();
         for (const sweep of message.sweeps) this.sweeps.set(sweep.name, sweep);
         return true;
       case 'runs':
-        for (const run of message.runs) this.runs.set(run.id, run);
+        for (const run of message.runs) this.#add(run);
         return true;
       case 'removed':
         for (const id of message.ids) this.runs.delete(id);
@@ -37,8 +48,42 @@ export class Mirror {
     if (message.type !== 'patches') return false;
     for (const patch of message.patches) {
       const run = this.runs.get(patch.id);
-      if (run !== undefined) this.runs.set(patch.id, { ...run, ...patch });
+      if (run === undefined) continue;
+      this.runs.set(patch.id, withPresentWords({ ...run, ...patch }));
+      if (patch.place !== undefined && patch.place !== run.place) this.#unordered.add(run.sweep);
     }
     return true;
   }
+
+  #add(run: RunSummary): void {
+    const { id, sweep, place } = run;
+    this.runs.set(id, withPresentWords(run));
+    if (place === undefined) return;
+    const last = this.#lastPlaces.get(sweep) ?? -1;
+    if (place < last) this.#unordered.add(sweep);
+    else this.#lastPlaces.set(sweep, place);
+  }
+
+  /** Runs of a sweep stand in the order of its file; those of others stay where they are. */
+  #putInOrder(): void {
+    const sorted = new Map<string, Iterator<RunSummary>>();
+    const all = [...this.runs.values()];
+    for (const sweep of this.#unordered) {
+      const own = all.filter((run) => run.sweep === sweep).sort((a, b) => (a.place ?? 0) - (b.place ?? 0));
+      this.#lastPlaces.set(sweep, own.at(-1)?.place ?? -1);
+      sorted.set(sweep, own.values());
+    }
+    this.#unordered.clear();
+    this.runs.clear();
+    for (const run of all) {
+      const next = (sorted.get(run.sweep)?.next().value as RunSummary | undefined) ?? run;
+      this.runs.set(next.id, next);
+    }
+  }
+}
+
+/** A supervisor of an older version may have other words for how a run does. */
+function withPresentWords(run: RunSummary): RunSummary {
+  const health = (formerHealths as Readonly<Partial<Record<string, RunSummary['health']>>>)[run.health];
+  return health === undefined ? run : { ...run, health };
 }

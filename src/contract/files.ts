@@ -7,6 +7,7 @@
  *   runs/<sweep>/origin.txt             path of the file that was submitted last
  *   runs/<sweep>/code/…                    the supervisor: differences to the commit, versions of packages
  *   runs/<sweep>/<run>/run.json            the supervisor
+ *   runs/<sweep>/<run>/annotation.json     the supervisor: star, tags and note
  *   runs/<sweep>/<run>/output.log          the run's stdout and stderr (all attempts)
  *   runs/<sweep>/<run>/attempts/<n>/pid    the shim of attempt n: claims the attempt and identifies its process
  *   runs/<sweep>/<run>/attempts/<n>/exit   the shim of attempt n: exit code and newline (on a full disk: `exit-code.ts`)
@@ -14,6 +15,7 @@
  */
 export const runFiles = {
   record: 'run.json',
+  annotation: 'annotation.json',
   log: 'output.log',
   attempts: 'attempts',
   pid: 'pid',

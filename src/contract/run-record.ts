@@ -73,6 +73,8 @@ export const RunRecord = z.looseObject({
   metrics: z
     .looseObject({ folders: z.array(z.string()).optional(), patterns: z.record(z.string(), z.string()).optional() })
     .optional(),
+  /** How it is treated where that is not the usual way, each in a few words: `4 cores`, `nice 10`. Absent: all as usual. */
+  policy: z.array(z.string()).optional(),
   attempts: z.array(AttemptRecord),
 });
 export type RunRecord = z.infer<typeof RunRecord>;

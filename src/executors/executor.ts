@@ -101,6 +101,8 @@ export type LaunchSpec = {
   environment: Readonly<Record<string, string>>;
   /** What the run needs, for an executor that finds it a place. */
   needs: RunNeeds;
+  /** What is added to the niceness of all it starts; absent: nothing. */
+  nice?: number;
   /** Files that must be in the run's directory when it starts: name and content. */
   files?: Readonly<Record<string, string>>;
 };

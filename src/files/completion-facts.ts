@@ -1,18 +1,19 @@
-import { closeSync, readdirSync, readSync, statSync } from 'node:fs';
+import { closeSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunFacts } from '../base/outcome.js';
 import { runFiles } from '../contract/files.js';
 import { parseJsonLine } from '../contract/json-line.js';
 import { exitCodeIn, type RunRecord } from '../contract/run-record.js';
 import { FollowedFile } from './followed-file.js';
-import { obstacleOf, openRegular, readRegular } from './regular-file.js';
+import { obstacleOf, openRegular, readRegular, statOf } from './regular-file.js';
 import { readRunRecord, recordObstacle } from './run-record-file.js';
 
 /**
- * When a run counts as done: exit code 0, a file in its directory (`where` given: with a certain row of JSON), or a line of
- * its output that a regular expression matches.
+ * When a run counts as done: exit code 0, a file in its directory (`where` given: with a certain row of JSON), a line of its
+ * output that a regular expression matches, or what a command says: of that, only what was written down is known here.
  */
-type DoneEvidence = { exit: 0 } | { file: string; where?: string | undefined } | { output: string };
+type DoneEvidence =
+  { exit: 0 } | { file: string; where?: string | undefined } | { output: string } | { command: readonly string[] };
 
 /** Of the files that a shim writes, bytes. */
 const LARGEST_NOTE = 64 << 10;
@@ -39,7 +40,8 @@ export class FactsReading {
     const past = pastOf(directory);
     const isNew = past === unknownRun;
     this.#file = 'file' in done ? done.file : runFiles.log;
-    this.#facts = !isNew && isOnlyFile(done) ? { ...past, doneRows: fileAsRows(join(directory, done.file)) } : past;
+    const rows = isNew ? null : knownRows(directory, done, past.attempts);
+    this.#facts = rows === null ? past : { ...past, doneRows: rows };
     const rowOf = isNew ? null : rowReader(done);
     this.#search = rowOf && new DoneSearch(join(directory, this.#file), isDone ?? null, rowOf);
     this.#search?.step();
@@ -62,6 +64,14 @@ export class FactsReading {
   }
 }
 
+/** What says that the run is done, where that takes no look into a file of rows; null: it does. */
+function knownRows(directory: string, done: DoneEvidence, attempt: number): Row[] | null {
+  if (isOnlyFile(done)) return fileAsRows(join(directory, done.file));
+  if (!('command' in done)) return null;
+  const last = readRunRecord(directory)?.attempts.find(({ number }) => number === attempt);
+  return last?.outcome?.kind === 'done' && last.outcome.rule === undefined ? [{}] : [];
+}
+
 function isOnlyFile(done: DoneEvidence): done is { file: string } {
   return 'file' in done && done.where === undefined;
 }
@@ -69,7 +79,7 @@ function isOnlyFile(done: DoneEvidence): done is { file: string } {
 /** One row if the file is there. Also a folder, such as a checkpoint; what cannot be looked at is not there. */
 function fileAsRows(path: string): Row[] {
   try {
-    return statSync(path, { throwIfNoEntry: false }) === undefined ? [] : [{}];
+    return statOf(path) === undefined ? [] : [{}];
   } catch {
     return [];
   }
@@ -77,7 +87,7 @@ function fileAsRows(path: string): Row[] {
 
 /** How a line of the rule's file is read; null: the rule looks at no lines. */
 function rowReader(done: DoneEvidence): RowOf | null {
-  if ('exit' in done || isOnlyFile(done)) return null;
+  if ('exit' in done || 'command' in done || isOnlyFile(done)) return null;
   return 'output' in done ? matchedLine(done.output) : parseJsonLine;
 }
 
@@ -127,7 +137,7 @@ function recordedRun(record: RunRecord | null): Pick<RunFacts, 'known' | 'identi
 /** Empty: it is not there. Null: nothing stands in the way. */
 function directoryObstacle(directory: string): string | null {
   try {
-    return statSync(directory, { throwIfNoEntry: false }) === undefined ? '' : null;
+    return statOf(directory) === undefined ? '' : null;
   } catch (error) {
     const obstacle = obstacleOf(error);
     return obstacle.kind === 'absent' ? '' : `its directory cannot be read: ${obstacle.reason}`;
@@ -156,7 +166,7 @@ function lastRecorded(record: RunRecord | null): number {
 }
 
 /** The highest numbered folder below `attempts/`: the shim makes one before `run.json` may say so. */
-function lastClaimed(directory: string): number {
+export function lastClaimed(directory: string): number {
   try {
     const names = readdirSync(join(directory, runFiles.attempts));
     return Math.max(0, ...names.filter((name) => /^[1-9]\d*$/.test(name)).map(Number));

@@ -1,4 +1,5 @@
 import { statfsSync, unlinkSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pid } from 'node:process';
 import { writeFresh } from './whole-file.js';
@@ -23,6 +24,16 @@ function freeBytes(directory: string): number {
     return blocks === 0 ? Infinity : bavail * bsize;
   } catch {
     return Infinity;
+  }
+}
+
+/** The room on the disk of a directory, bytes, `free` for people without privileges; null where nobody can tell. Waits for no disk. */
+export async function diskRoom(directory: string): Promise<{ free: number; total: number } | null> {
+  try {
+    const { blocks, bavail, bsize } = await statfs(directory);
+    return blocks === 0 ? null : { free: bavail * bsize, total: blocks * bsize };
+  } catch {
+    return null;
   }
 }
 

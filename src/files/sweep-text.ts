@@ -26,9 +26,14 @@ export function writeSweepOrigin(sweepDirectory: string, path: string): void {
   keep(join(sweepDirectory, sweepFiles.origin), `${path}\n`);
 }
 
+/** Where the text came from that was submitted last; null: that is not known. */
+export function sweepOrigin(sweepDirectory: string): string | null {
+  return textOrNull(join(sweepDirectory, sweepFiles.origin), MOST)?.replace(/\n$/, '') ?? null;
+}
+
 /** The file that was submitted last, if it was another one than `path` and its text differs from `text`; else null. */
 export function otherOrigin(sweepDirectory: string, path: string, text: string): string | null {
-  const known = textOrNull(join(sweepDirectory, sweepFiles.origin), MOST)?.replace(/\n$/, '') ?? null;
+  const known = sweepOrigin(sweepDirectory);
   if (known === null || known === path) return null;
   return textOrNull(join(sweepDirectory, sweepFiles.text), MOST) === text ? null : known;
 }

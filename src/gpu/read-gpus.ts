@@ -1,8 +1,8 @@
-import { gpuName } from '../base/ids.js';
 import { isOnPath } from '../processes/program-file.js';
 import type { Gpu, GpuReading } from './gpu.js';
 import { readNvidia } from './nvidia-smi.js';
 import { readRocm } from './rocm-smi.js';
+import { visibleGpus } from './visible-gpus.js';
 
 /** A sick driver makes its tools hang for ever, ms. */
 const PATIENCE_MS = 10_000;
@@ -34,14 +34,6 @@ async function readAll(asking: { environment: Readonly<NodeJS.ProcessEnv>; patie
  * Slurm writes indexes or uuids. Where it hides the others from nvidia-smi too, both count from 0, so the answer is the same.
  */
 export function allowedGpus(gpus: readonly Gpu[], environment: Readonly<NodeJS.ProcessEnv>): readonly Gpu[] {
-  const given = environment['CUDA_VISIBLE_DEVICES'] ?? environment['ROCR_VISIBLE_DEVICES'];
-  if (environment['SLURM_JOB_ID'] === undefined || given === undefined) return gpus;
-  const names = given.split(',').map((name) => name.trim());
-  return gpus.filter((gpu) => names.some((name) => isNamed(gpu, name)));
-}
-
-/** As CUDA understands it: an index, or the first letters of a uuid. A divided GPU's name stands for all its instances. */
-function isNamed(gpu: Gpu, name: string): boolean {
-  if (/^\d+$/.test(name)) return gpuName(gpu.instanceOf ?? gpu.index) === String(Number(name));
-  return name !== '' && gpu.uuid.startsWith(name);
+  const visible = environment['SLURM_JOB_ID'] === undefined ? null : visibleGpus(gpus, environment);
+  return visible === null ? gpus : gpus.filter(({ index }) => visible.indexes.includes(index));
 }

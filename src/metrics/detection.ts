@@ -31,6 +31,8 @@ export class Detection {
   /** In order of precedence. */
   readonly formats: readonly MetricFormat[];
   readonly #expected: readonly FoundFile[];
+  /** Paths of expected files that are not there. */
+  #absent: ReadonlySet<string> = new Set();
   /** By path. */
   readonly #verdicts = new Map<string, Verdict>();
   readonly #sources = new Map<string, FoundSource>();
@@ -63,15 +65,27 @@ export class Detection {
     });
   }
 
+  /** Whether it is known, as of the last look, that there is nothing of it to be read. */
+  isAbsent({ paths: [path, ...others] }: FoundSource): boolean {
+    return others.length === 0 && this.#absent.has(path!);
+  }
+
   /** Looks for new files; true if there are sources or files that were not there before. */
   look(): boolean {
     const isChanged = this.#folders.look();
     const files = isChanged ? this.#folders.files : this.#maybe;
-    let found = false;
+    let found = isChanged && this.#hasCome();
     for (const file of files) found = this.#judge(file) || found;
     if (isChanged || found) this.#maybe = this.#undecided();
     if (found) this.#sort();
     return found;
+  }
+
+  /** True if an expected file is there that was not. */
+  #hasCome(): boolean {
+    const before = this.#absent;
+    this.#absent = new Set(this.#expected.filter(({ name }) => this.#folders.isAbsent(name)).map(({ path }) => path));
+    return [...before].some((path) => !this.#absent.has(path));
   }
 
   /** True if it belongs to a source, which was not known before. */

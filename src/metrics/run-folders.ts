@@ -22,9 +22,15 @@ const passedPattern = /^(iteration_\d+|global_step\d+)$/;
 const checkpoint = /^checkpoint-(\d+)$/;
 
 type Folder = { path: string; place: string; depth: number; mtimeMs: number; isSettled: boolean; entries: Entries };
-type Entries = { files: readonly string[]; folders: readonly string[] };
+/** `others`: pipes, sockets, devices. `isWhole`: these are all entries of the folder. */
+type Entries = {
+  files: readonly string[];
+  folders: readonly string[];
+  others: readonly string[];
+  isWhole: boolean;
+};
 
-const noEntries: Entries = { files: [], folders: [] };
+const noEntries: Entries = { files: [], folders: [], others: [], isWhole: false };
 
 /**
  * The files below the folders of a run, as of the last look. A look costs one `stat` for each folder; only a folder whose time
@@ -54,6 +60,12 @@ export class RunFolders {
   /** Whether there was more than is looked at. */
   get isCut(): boolean {
     return this.#isCut;
+  }
+
+  /** Whether it is known that nothing had this name in the run's own folder at the last look. */
+  isAbsent(name: string): boolean {
+    const { isWhole, files, folders, others } = this.#folders.get(this.#roots[0]!.path)?.entries ?? noEntries;
+    return isWhole && ![files, folders, others].some((names) => names.includes(name));
   }
 
   /** Looks again; true if files came or went. */
@@ -104,12 +116,12 @@ export class RunFolders {
     try {
       const { entries, isCut } = size > LARGE_FOLDER ? someOf(path) : { entries: allOf(path), isCut: false };
       this.#isCut ||= isCut;
-      const [files, folders]: [string[], string[]] = [[], []];
+      const [files, folders, others]: [string[], string[], string[]] = [[], [], []];
       for (const entry of entries) {
         if (entry.isDirectory()) folders.push(entry.name);
-        else if (entry.isFile() || entry.isSymbolicLink()) files.push(entry.name);
+        else (entry.isFile() || entry.isSymbolicLink() ? files : others).push(entry.name);
       }
-      return { files: files.sort(naturalOrder), folders: worthALook(folders) };
+      return { files: files.sort(naturalOrder), folders: worthALook(folders), others, isWhole: !isCut };
     } catch {
       // Gone, or not to be read: as good as empty, and looked at again when its time changes.
       return noEntries;
@@ -165,7 +177,7 @@ function worthALook(names: readonly string[]): string[] {
 function isEqual(one: Entries, other: Entries): boolean {
   const same = (a: readonly string[], b: readonly string[]) =>
     a.length === b.length && a.every((name, index) => name === b[index]);
-  return same(one.files, other.files) && same(one.folders, other.folders);
+  return same(one.files, other.files) && same(one.folders, other.folders) && same(one.others, other.others);
 }
 
 function statOf(path: string): Stats | null {

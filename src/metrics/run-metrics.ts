@@ -156,7 +156,7 @@ export class RunMetrics {
     // By place: a restart puts others in the places of those that have to be read again.
     for (let place = 0; place < this.#sources.length; place++) {
       const source = this.#sources[place]!;
-      if (!this.#counts(source)) continue;
+      if (!this.#counts(source) || this.#isMissing(source)) continue;
       if (bytes > 0 && bytes >= maxBytes) return { changed, bytes, more: true };
       const { offset } = source.reader;
       const wasTold = (): void => this.#tell(source);
@@ -164,6 +164,11 @@ export class RunMetrics {
       bytes += Math.max(0, source.reader.offset - offset);
     }
     return { changed, bytes, more: this.more };
+  }
+
+  /** To ask for each of a thousand runs whether its files are there yet costs more than to read those that are. */
+  #isMissing({ found, more, isInPast }: Source): boolean {
+    return this.detection.isAbsent(found) && !more && !isInPast;
   }
 
   /** Reads to the present end, at once, whatever it takes. */

@@ -5,6 +5,7 @@
  * and are answered with that number once they are safely written down.
  */
 import * as z from 'zod';
+import { AnnotationChange } from '../base/annotation.js';
 import { Name, RunId } from '../base/ids.js';
 import { PlanPage } from '../spec/plan-text.js';
 import { Plan } from '../spec/planned-run.js';
@@ -27,6 +28,13 @@ export const RunCommand = z.discriminatedUnion('verb', [
 ]);
 export type RunCommand = z.infer<typeof RunCommand>;
 
+/** What of a run's directory is to be set aside: a file or folder as it was seen, by its path relative to that directory. */
+const Discard = z.object({
+  path: z.string().max(4096),
+  ...{ dev: z.number(), ino: z.number(), size: z.number(), mtimeMs: z.number() },
+  replacement: z.string().max(255).optional(),
+});
+
 /** What a client can ask for once it is connected. */
 export const Command = z.discriminatedUnion('verb', [
   RunCommand,
@@ -35,6 +43,14 @@ export const Command = z.discriminatedUnion('verb', [
   z.object({ verb: z.literal('stop-sweep'), sweep: Name }),
   z.object({ verb: z.literal('forget-sweep'), sweep: Name }),
   z.object({ verb: z.literal('set-slots'), slots: RequestedSlots }),
+  /** `mark`: chosen at random; the names that things get are made of it. */
+  z.object({
+    verb: z.literal('discard'),
+    id: RunId,
+    mark: z.string().regex(/^[0-9a-f]{16}$/),
+    what: z.union([z.literal('all'), z.array(Discard)]),
+  }),
+  z.object({ verb: z.literal('annotate'), ids: z.array(RunId), change: AnnotationChange }),
 ]);
 
 /** The answer to a request. `ok`: it is written down and will be done, whatever happens to the supervisor. */
@@ -62,6 +78,8 @@ export const ClientMessage = z.discriminatedUnion('type', [
     plan: Plan,
     environment: z.record(z.string(), z.string()),
     slots: RequestedSlots,
+    /** All runs of the file, in its order, where the plan has only some of them: new ones stand where the file has them. */
+    order: z.array(RunId).optional(),
     /** Another page of the same request follows. */
     more: z.boolean(),
   }),

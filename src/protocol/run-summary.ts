@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { Annotation } from '../base/annotation.js';
 import { RunId } from '../base/ids.js';
 import { exitClasses, runHealths, runStates } from '../base/run-words.js';
 import { Parameters } from '../base/scalar.js';
@@ -35,6 +36,8 @@ export const RunSummary = z.object({
   gpus: z.array(z.int()),
   /** GPUs it takes while it is up, also when it has ended; absent: none. */
   gpuCount: z.int().positive().optional(),
+  /** Cores that it reserves, each a CPU slot; absent: one where it takes no GPU, else none. */
+  cores: z.int().positive().optional(),
   pid: z.int().nullable(),
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),
@@ -45,6 +48,15 @@ export const RunSummary = z.object({
   /** Who holds it; null: nobody. A supervisor of an older build does not say. */
   heldBy: z.enum(['person', 'breaker', 'target']).nullable().optional(),
   priority: z.int(),
+  /** Place among the runs of its sweep: the order of the file. A supervisor of an older build does not say. */
+  place: z.int().optional(),
+  /**
+   * How it is treated where that is not the usual way, by key of the sweep file, in words: `retry: '3 retries'`. Of its present
+   * attempt, or of the next where there is none. A supervisor of an older build does not say.
+   */
+  policy: z.record(z.string(), z.string()).optional(),
+  /** Parameters with which it goes on after its present attempt, where its budget was raised meanwhile: those that differ. */
+  next: Parameters.nullable().optional(),
   /** MiB that its processes hold on GPUs, together; null: none, or not known. */
   gpuMemory: z.number().nullable(),
   /** Percent of one core that its processes use now; null: not known, as of a run that is not up. An older build does not say. */
@@ -63,6 +75,10 @@ export const RunSummary = z.object({
   /** The first metric worth a column over the run so far, oldest first, at most 32 values. */
   spark: z.array(z.number().nullable()),
   health: z.enum(runHealths),
+  /** What a person has noted of it; null: nothing. An older build does not say. */
+  annotation: Annotation.nullable().optional(),
+  /** How that is seen, in words for a person; null: nothing is wrong. A supervisor of an older build does not say. */
+  healthReason: z.string().nullable().optional(),
 });
 export type RunSummary = z.infer<typeof RunSummary>;
 
@@ -75,6 +91,8 @@ export const GroupSummary = z.object({
   needs: z.array(z.string()),
   /** Seconds between SIGTERM and SIGKILL when one of its runs is killed. A supervisor of an older build does not say. */
   grace: z.number().optional(),
+  /** File of a run's directory that says that it is done; absent: its exit code does, or the build is older. */
+  doneFile: z.string().optional(),
   /** What to show of its runs, where that is not what the sweep shows. */
   shown: z.object({ show: z.array(z.string()), x: z.string(), judgedBy }).optional(),
 });

@@ -39,7 +39,7 @@ function checkKey(key: string, runs: readonly QueriedRun[]): void {
 }
 
 /** Where a run is placed changes from moment to moment; where it belongs does not, and can be misspelt. */
-const lasting: readonly Field[] = ['group', 'subgroup', 'sweep'];
+const lasting: readonly Field[] = ['group', 'subgroup', 'sweep', 'tag'];
 
 function checkChoice(field: Field, choice: string, runs: readonly QueriedRun[]): void {
   if (!lasting.includes(field) || runs.some(runTest({ kind: 'field', field, choices: [choice] }, 0))) return;

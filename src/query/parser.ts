@@ -97,6 +97,7 @@ const termExample =
  *   dense                    "dense" is a part of the name, or of the error of a failed run (`*` stands for anything)
  *   status:failed,lost       one of these, or a word that begins so; also group: subgroup: sweep: name: slot: gpu: class: health:
  *   error:"shape mismatch"   a part of what a failed run said last
+ *   tag:good  is:starred     what a person has noted of the run; note:"too high" is a part of the note
  *   N>=256  lr=1e-3  k!=v    a parameter, or else the last value of a metric, compared
  *   attempt>1  age>2h        facts of every run: attempt, age (since its start), priority, progress (0 to 1)
  *   not x   !x               what x does not choose
@@ -205,13 +206,21 @@ function fieldTerm(name: string, value: Piece, at: number): RunQuery {
     const hint = `${didYouMean(field, fieldNames)} A name that holds a colon goes in quotes.`;
     throw new QueryRefusal(`there is no field ${name}:.`, hint, at);
   }
-  const choices = value.choices.filter((choice) => choice !== '');
+  const choices = value.choices.filter((choice) => choice !== '').map((choice) => presentWord(field, choice));
   if (choices.length === 0) {
     const example = `Write for example ${field}:${fields[field].example}.`;
     throw new QueryRefusal(`${field}: needs a value.`, example, value.at);
   }
   refuseUnknown(field, choices, value.at);
   return { kind: 'field', field, choices };
+}
+
+/** A word of an older version, or its beginning, as the one that is used now; any other as it is. */
+function presentWord(field: Field, choice: string): string {
+  const { words, former = {} } = fields[field];
+  const begins = (word: string) => word.startsWith(choice.toLowerCase());
+  if (words === null || words.some(begins)) return choice;
+  return Object.entries(former).find(([word]) => begins(word))?.[1] ?? choice;
 }
 
 function refuseUnknown(field: Field, choices: readonly string[], at: number): void {

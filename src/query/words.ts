@@ -1,5 +1,14 @@
+import type { Annotation } from '../base/annotation.js';
 import { gpuName } from '../base/ids.js';
-import { errorOf, exitClasses, runHealths, runStates, type RunWord } from '../base/run-words.js';
+import {
+  errorOf,
+  exitClasses,
+  formerHealths,
+  type RunHealth,
+  runHealths,
+  runStates,
+  type RunWord,
+} from '../base/run-words.js';
 import type { Parameters } from '../base/scalar.js';
 
 /** What a query asks of a run. Times: Unix ms. */
@@ -20,7 +29,9 @@ export type QueriedRun = {
   readonly priority: number;
   readonly progress: number | null;
   readonly metrics: Readonly<Record<string, number | null>>;
-  readonly health: (typeof runHealths)[number];
+  readonly health: RunHealth;
+  /** What a person has noted of it; absent or null: nothing. */
+  readonly annotation?: Annotation | null | undefined;
 };
 
 /** What stands before a colon in a query. */
@@ -31,6 +42,8 @@ type FieldMeaning = {
   readonly read: (run: QueriedRun) => readonly string[];
   /** All there can be, where that is a closed list: then the beginning of a word will do, and another word is refused. */
   readonly words: readonly string[] | null;
+  /** Words of older versions, and what they are read as: views that were saved may still have them. */
+  readonly former?: Readonly<Record<string, string>>;
   /** Whether any part of it may match: of a text that nobody writes out. */
   readonly isProse?: boolean;
   /** What completion offers of it, where that is not the whole. */
@@ -47,9 +60,22 @@ const meanings = {
   slot: { read: ({ slot }) => [slot ?? ''], words: null, example: '"cpu 0"' },
   gpu: { read: ({ gpus }) => gpus.map(gpuName), words: null, example: '0' },
   class: { read: ({ exit }) => (exit === null ? [] : [exit.class]), words: exitClasses, example: 'oom' },
-  health: { read: ({ health }) => [health], words: runHealths, example: 'stalled' },
+  health: { read: ({ health }) => [health], words: runHealths, former: formerHealths, example: 'silent' },
+  tag: { read: ({ annotation }) => annotation?.tags ?? [], words: null, example: 'good' },
+  note: { read: notesOf, words: null, isProse: true, offered: commonStart, example: '"lr too high"' },
+  is: {
+    read: ({ annotation }) => (annotation?.starred === true ? ['starred'] : []),
+    words: ['starred'],
+    example: 'starred',
+  },
   error: { read: errorsOf, words: null, isProse: true, offered: commonStart, example: '"shape mismatch"' },
 } as const satisfies Record<string, FieldMeaning>;
+
+/** None, or the one that was written on it. */
+function notesOf({ annotation }: QueriedRun): string[] {
+  const note = annotation?.note ?? null;
+  return note === null ? [] : [note];
+}
 
 /** None, or the one it failed with. */
 export function errorsOf(run: QueriedRun): string[] {

@@ -10,12 +10,15 @@ import { scalings } from '../analysis/scaling.js';
 import { type Curve, judge, type Verdict } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
 import { UserError } from '../base/user-error.js';
+import { readAnnotation } from '../files/annotation-file.js';
 import { everyPoint } from '../metrics/bounded-series.js';
 import { openMetrics, type Pause } from '../metrics/run-metrics.js';
+import type { RunValue } from '../analysis/run-value.js';
 import { naturalOrder } from '../text/natural-order.js';
 import { countingIn } from './counting-metrics.js';
 import { type Cell, cellsOf, summariseMetrics } from './metric-summary.js';
 import { eachRun } from './read-runs.js';
+import { keptFor, valuesOf } from './run-values.js';
 import type { Report, Section } from './report.js';
 import { metricsToShow, readOutline, type SweepOutline } from './sweep-outline.js';
 
@@ -24,12 +27,14 @@ import { metricsToShow, readOutline, type SweepOutline } from './sweep-outline.j
  *
  * @param pause Awaited between parts of the work, so that a window can go on.
  * @param known Runs that may have no files yet: held, queued, or killed before they were up.
+ * @param value What stands for a run in the tables of metrics; those of the memory task have their own measure.
  * @throws UserError when the directory is not there or holds no runs.
  */
 export async function buildReport(
   sweepDirectory: string,
   pause?: Pause,
   known: readonly ReportedRun[] = [],
+  value: RunValue = { kind: 'last' },
 ): Promise<Report> {
   const directory = resolve(sweepDirectory);
   if (!existsSync(directory)) {
@@ -58,8 +63,17 @@ export async function buildReport(
     outline,
   );
   const sections: Section[] = [];
-  for (const members of groups) sections.push(await sectionOf(members, outline, pause));
-  return { sweep: basename(directory), counts: countStates(runs), sections: answersFirst(sections) };
+  for (const members of groups) sections.push(await sectionOf(members, { outline, value }, pause));
+  const counts = countStates(runs);
+  const annotations = annotationsOf(runs);
+  return { sweep: basename(directory), counts, value, sections: answersFirst(sections), annotations };
+}
+
+function annotationsOf(runs: readonly ReportedRun[]): Report['annotations'] {
+  return runs.flatMap(({ name, directory }) => {
+    const annotation = readAnnotation(directory);
+    return annotation === null ? [] : [{ run: name, ...annotation }];
+  });
 }
 
 /** What the sweep was run for stands on top; warm-ups and data follow. */
@@ -81,7 +95,10 @@ function countStates(runs: readonly ReportedRun[]): Report['counts'] {
   return counts;
 }
 
-async function sectionOf(runs: ReportedRun[], outline: SweepOutline, pause?: Pause): Promise<Section> {
+/** What a table of metrics is made by. */
+type Asked = { readonly outline: SweepOutline; readonly value: RunValue };
+
+async function sectionOf(runs: ReportedRun[], { outline, value }: Asked, pause?: Pause): Promise<Section> {
   const { group } = runs[0]!;
   const inFile = outline.groups.find(({ name }) => name === group);
   const head = { group, title: inFile?.title ?? null };
@@ -93,7 +110,11 @@ async function sectionOf(runs: ReportedRun[], outline: SweepOutline, pause?: Pau
     const rows = telling(all).sort(bySize);
     return { ...head, kind: 'memory', rows, scalings: scalings(rows) };
   }
-  return { ...head, kind: 'metrics', ...(await metricTable(cells, metricsToShow(outline, group), pause)) };
+  return {
+    ...head,
+    kind: 'metrics',
+    ...(await metricTable(cells, { ...metricsToShow(outline, group), value }, pause)),
+  };
 }
 
 /** All runs of a cell have one task; a queued run has written no settings yet, so its parameters must do. */
@@ -131,21 +152,23 @@ function bySize(a: MemoryRow, b: MemoryRow): number {
 
 type MetricTable = Pick<Section & { kind: 'metrics' }, 'keys' | 'rows'>;
 
-async function metricTable(cells: Cell[], choice: MetricsToShow, pause?: Pause): Promise<MetricTable> {
-  const lasts: Record<string, number | null>[][] = [];
+type Choice = MetricsToShow & { readonly value: RunValue };
+
+async function metricTable(cells: Cell[], choice: Choice, pause?: Pause): Promise<MetricTable> {
+  const values: Record<string, number | null>[][] = [];
   const counting = new Set<string>();
   for (const { runs } of cells) {
     const ofCell: Record<string, number | null>[] = [];
     for (const { directory } of runs) {
-      const metrics = await openMetrics(directory).readToEnd(pause);
-      ofCell.push(metrics.last());
+      const metrics = await openMetrics(directory, keptFor(choice.value)).readToEnd(pause);
+      ofCell.push(valuesOf(metrics, choice.x, choice.value));
       for (const key of countingIn(metrics, choice)) counting.add(key);
     }
-    lasts.push(ofCell);
+    values.push(ofCell);
   }
-  const written = new Set(lasts.flat().flatMap((last) => Object.keys(last)));
+  const written = new Set(values.flat().flatMap((ofRun) => Object.keys(ofRun)));
   const keys = shownMetrics(written, choice, counting);
-  return { keys, rows: cells.map((cell, index) => summariseMetrics(cell, lasts[index]!, keys)) };
+  return { keys, rows: cells.map((cell, index) => summariseMetrics(cell, values[index]!, keys)) };
 }
 
 /** The evaluations among a run's metrics. A run that wrote none, or none of bits, gives none. */

@@ -26,9 +26,9 @@ export { parseObjective, parseRule } from '../spec/policy/early-stop/parse-rule.
 /** A run of the replay. `iterations`: values of the objective that it wrote; `final`: the last of them. */
 type ReplayedRun = { run: string; group: string; iterations: number; final: number };
 /** `iteration`: the one after which it would have ended. */
-export type StoppedRun = ReplayedRun & { iteration: number; why: string; savedMs: number };
+type StoppedRun = ReplayedRun & { iteration: number; why: string; savedMs: number };
 
-export type WouldStop = {
+type WouldStop = {
   sweep: string;
   /** `asha (min_iter 5, eta 3)`. */
   rule: string;

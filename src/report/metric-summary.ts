@@ -1,36 +1,73 @@
 import type { ReportedRun, ReportedState } from '../analysis/analysed-run.js';
 import { namesRepetition } from '../analysis/forecast/durations.js';
-import { deviation, mean } from '../analysis/statistics.js';
+import { bootstrap95 } from '../analysis/bootstrap.js';
+import { centreOf, interquartileMean, resultsOf } from '../analysis/seed-statistics.js';
+import { deviation, mean, median, quantile } from '../analysis/statistics.js';
 import { grouped } from '../base/group-by.js';
 import { parameterOf } from '../base/scalar.js';
 
-/** Last values of some metrics over the seeds of one cell, for runs that are no memory task. */
+/** The values of some metrics over the seeds of one cell, for runs that are no memory task. */
 export type MetricRow = {
   group: string;
   varies: Record<string, unknown>;
   seeds: number;
   states: Partial<Record<ReportedState, number>>;
-  /** By metric key. `n`: seeds that have the value. */
+  /** By metric key. */
   metrics: Record<string, MetricSummary>;
 };
 
-export type MetricSummary = { mean: number | null; deviation: number | null; n: number };
+/** From the lower to the upper end. */
+type Interval = readonly [number, number];
 
-/** @param lastValues The last value of every metric, run by run, in the order of the cell's runs. */
+/**
+ * One metric over the seeds that have a finite value of it, `n` of them; those whose value is none are counted in `nan` and
+ * `infinite`. Null of nothing, and for what takes two values of one. `ci95`: of the mean, by Student's t. `bootstrap95` and
+ * `iqm95`: of the mean and of the interquartile mean, by the percentile bootstrap.
+ */
+export type MetricSummary = {
+  mean: number | null;
+  deviation: number | null;
+  n: number;
+  nan: number;
+  infinite: number;
+  ci95: Interval | null;
+  bootstrap95: Interval | null;
+  range: Interval | null;
+  median: number | null;
+  quartiles: Interval | null;
+  iqm: number | null;
+  iqm95: Interval | null;
+};
+
+/** @param values Of every metric that a run has, run by run, in the order of the cell's runs. */
 export function summariseMetrics(
   cell: Cell,
-  lastValues: readonly Record<string, number | null>[],
+  values: readonly Readonly<Record<string, number | null>>[],
   keys: readonly string[],
 ): MetricRow {
   const states: MetricRow['states'] = {};
   for (const { state } of cell.runs) states[state] = (states[state] ?? 0) + 1;
-  const metrics = Object.fromEntries(keys.map((key) => [key, summaryOf(lastValues.map((last) => last[key] ?? null))]));
+  const metrics = Object.fromEntries(keys.map((key) => [key, summaryOf(values.map((ofRun) => ofRun[key] ?? null))]));
   return { group: cell.group, varies: cell.varies, seeds: cell.runs.length, states, metrics };
 }
 
 function summaryOf(values: readonly (number | null)[]): MetricSummary {
-  const known = values.filter((value) => value !== null);
-  return { mean: mean(known), deviation: deviation(known), n: known.length };
+  const { finite, nan, infinite } = resultsOf(values.filter((value) => value !== null));
+  const sorted = finite.toSorted((a, b) => a - b);
+  const several = <Value>(value: () => Value): Value | null => (sorted.length < 2 ? null : value());
+  const { low, high } = centreOf(finite, 'band');
+  return {
+    mean: mean(finite),
+    deviation: deviation(finite),
+    ...{ n: finite.length, nan, infinite },
+    ci95: several(() => [low, high]),
+    bootstrap95: several(() => bootstrap95(finite, (drawn) => mean(drawn)!)),
+    range: several(() => [sorted[0]!, sorted.at(-1)!]),
+    median: median(finite),
+    quartiles: several(() => [quantile(sorted, 0.25), quantile(sorted, 0.75)]),
+    iqm: sorted.length === 0 ? null : interquartileMean(sorted),
+    iqm95: several(() => bootstrap95(finite, interquartileMean)),
+  };
 }
 
 /** Runs of one group that differ in nothing but their seed. `varies`: the parameters that tell this cell from others. */

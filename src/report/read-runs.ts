@@ -17,7 +17,8 @@ export function readRuns(sweepDirectory: string): ReportedRun[] {
 /** The same, one by one: each is read when it is asked for. */
 export function* eachRun(sweepDirectory: string): Generator<ReportedRun> {
   const names = readdirSync(sweepDirectory, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
+    // Nothing of ours begins so but what is being deleted.
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
     .map(({ name }) => name)
     .sort(naturalOrder);
   for (const name of names) {

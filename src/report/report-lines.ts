@@ -1,5 +1,8 @@
+import { tagsText } from '../base/annotation.js';
 import type { MemoryRow } from '../analysis/memory-summary.js';
 import type { Scaling } from '../analysis/scaling.js';
+import { runValueText } from '../analysis/run-value.js';
+import { notFiniteText } from '../analysis/seed-statistics.js';
 import { COLLAPSED_BITS, MEMORISED_SHARE, STUCK_PROBABILITY } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
 import { plainAscii } from '../text/ascii.js';
@@ -10,16 +13,20 @@ import { type Column, tableLines } from '../text/table.js';
 import { wrap } from '../text/wrap.js';
 import type { MetricRow, MetricSummary } from './metric-summary.js';
 import type { Report, Section } from './report.js';
+import { type Spread, spreadText, spreadWords } from './spread.js';
 
-/** Where a report is to be shown. `width` in columns. */
-export type Page = { width: number; ascii: boolean };
+/** Where a report is to be shown, and how. `width` in columns. `spread`: what is said of the seeds of one setting, `std` unless told. */
+export type Page = { width: number; ascii: boolean; spread?: Spread };
 
 /** The report as text, a line each; none wider than the page, but a long word of a note. */
-export function reportLines(report: Report, { width, ascii }: Page): string[] {
+export function reportLines(report: Report, { width, ascii, spread = 'std' }: Page): string[] {
   // Before anything is measured: a substitute may be longer than what it stands for.
   const spell = ascii ? (text: string) => plainAscii(lineText(text)) : lineText;
-  const paper: Paper = { width, spell };
-  const notes = memoryNotes(report.sections.flatMap((section) => (section.kind === 'memory' ? section.rows : [])));
+  const paper: Paper = { width, spell, spread };
+  const notes = [
+    ...metricNotes(report, spread),
+    ...memoryNotes(report.sections.flatMap((section) => (section.kind === 'memory' ? section.rows : []))),
+  ];
   const lines = [
     truncate(spell(`${report.sweep} · ${countsText(report)}`), width),
     ...report.sections.flatMap((section) => [
@@ -28,13 +35,24 @@ export function reportLines(report: Report, { width, ascii }: Page): string[] {
       ...sectionLines(section, paper),
     ]),
     ...(notes.length > 0 ? ['', ...notes.flatMap((note) => wrap(spell(note), width))] : []),
+    ...annotationLines(report, paper),
   ];
   // What is left are rules and ellipses, of one column each.
   return lines.map(spell);
 }
 
 /** A page, and how its text is spelt. */
-type Paper = { width: number; spell: (text: string) => string };
+type Paper = { width: number; spell: (text: string) => string; spread: Spread };
+
+/** A line for each run that a person has noted something of: `A_s0 ★ good: the best so far`. */
+function annotationLines({ annotations }: Report, { width, spell }: Paper): string[] {
+  if (annotations.length === 0) return [];
+  const lines = annotations.map(({ run, note, ...annotation }) => {
+    const head = [run, tagsText({ ...annotation, note })].filter((part) => part !== '').join(' ');
+    return note === null ? head : `${head}: ${note}`;
+  });
+  return ['', 'starred, tagged and noted', ...lines.flatMap((line) => wrap(spell(line), width))];
+}
 
 function countsText({ counts }: Report): string {
   const words = (['done', 'running', 'queued', 'held', 'failed', 'killed', 'lost'] as const).filter(
@@ -48,7 +66,7 @@ function titleOf({ group, title }: Section): string {
 }
 
 function sectionLines(section: Section, paper: Paper): string[] {
-  if (section.kind === 'metrics') return table(metricColumns(section.rows, section.keys), paper);
+  if (section.kind === 'metrics') return table(metricColumns(section, paper.spread), paper);
   // Examples and episodes are different things, and do not share a column.
   const parts = grouped(section.rows, ({ kind }) => String(kind === 'sft'));
   return [
@@ -166,6 +184,13 @@ function unlessEmpty(candidate: Column): Column[] {
   return candidate.cells.every((cell) => cell === '') ? [] : [candidate];
 }
 
+/** What the numbers of the tables of metrics are, where they are not the last values with their deviation. */
+function metricNotes({ sections, value }: Report, spread: Spread): string[] {
+  const isUsual = value.kind === 'last' && spread === 'std';
+  if (isUsual || sections.every(({ kind }) => kind === 'memory')) return [];
+  return [`Metrics: ${runValueText(value)}; ${spreadWords[spread]}.`];
+}
+
 /** What the words and marks of the memory tables mean; only those that occur in them. */
 function memoryNotes(rows: readonly MemoryRow[]): string[] {
   if (rows.length === 0) return [];
@@ -223,8 +248,8 @@ function when(holds: boolean, note: string): string[] {
   return holds ? [note] : [];
 }
 
-/** The columns of a generic table: the parameters of each cell, how its runs stand, and mean ± deviation of metrics. */
-function metricColumns(rows: readonly MetricRow[], keys: readonly string[]): Column[] {
+/** The columns of a generic table: the parameters of each cell, how its runs stand, and its metrics over the seeds. */
+function metricColumns({ rows, keys }: Section & { kind: 'metrics' }, spread: Spread): Column[] {
   return [
     { title: 'runs', align: 'left', cells: rows.map(nameOf), spare: 0 },
     { title: 'n', align: 'right', cells: rows.map(({ seeds }) => String(seeds)), spare: 0 },
@@ -232,7 +257,7 @@ function metricColumns(rows: readonly MetricRow[], keys: readonly string[]): Col
     ...keys.map((key, index) => ({
       title: key,
       align: 'right' as const,
-      cells: rows.map((row) => summaryText(row.metrics[key], row.seeds)),
+      cells: rows.map((row) => summaryText(row.metrics[key], row.seeds, spread)),
       // The first metric is the one asked for first.
       spare: index,
     })),
@@ -250,11 +275,14 @@ function statesText({ states }: MetricRow): string {
     .join(', ');
 }
 
-function summaryText(summary: MetricSummary | undefined, seeds: number): string {
-  if (summary === undefined || summary.mean === null) return NOTHING;
-  const spread = summary.deviation === null ? '' : ` ± ${shortNumber(summary.deviation, 2)}`;
-  const missing = summary.n < seeds ? ` (${summary.n} of ${seeds})` : '';
-  return `${shortNumber(summary.mean)}${spread}${missing}`;
+/** `0.31 ± 0.02 (3 of 5)`, `0.31 ± 0.02 · 2 NaN`: what is no number is counted, and what is missing, too. */
+function summaryText(summary: MetricSummary | undefined, seeds: number, spread: Spread): string {
+  if (summary === undefined) return NOTHING;
+  const { n, nan, infinite } = summary;
+  const text = spreadText(summary, spread);
+  const missing = n > 0 && n + nan + infinite < seeds ? ` (${n + nan + infinite} of ${seeds})` : '';
+  const parts = [text === null ? '' : text + missing, notFiniteText({ nan, infinite })].filter((part) => part !== '');
+  return parts.length === 0 ? NOTHING : parts.join(' · ');
 }
 
 /** Parameters in one line: `lr=0.001 depth=4`. */

@@ -1,5 +1,7 @@
 import type { ReportedState } from '../analysis/analysed-run.js';
+import type { Annotation } from '../base/annotation.js';
 import type { MemoryRow } from '../analysis/memory-summary.js';
+import type { RunValue } from '../analysis/run-value.js';
 import type { Scaling } from '../analysis/scaling.js';
 import type { MetricRow } from './metric-summary.js';
 
@@ -12,7 +14,11 @@ export type Section = { group: string; title: string | null } & (
 export type Report = {
   sweep: string;
   counts: Partial<Record<ReportedState, number>>;
+  /** What stands for a run in the tables of metrics. */
+  value: RunValue;
   sections: Section[];
+  /** Runs that a person has starred, tagged or written a note on, in natural order of name. */
+  annotations: ({ run: string } & Annotation)[];
 };
 
 /** As `JSON.stringify` wants it: Infinity, which JSON lacks, is the text `infinite`; what is no number is nothing. */

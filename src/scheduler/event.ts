@@ -62,11 +62,14 @@ export const SubmittedRun = z.object({
    * `run`: to be started. `done`: already done; known, so that groups which need it may start.
    * `keep`: it was up or waiting when it was looked at, and whatever became of it since is none of this submit's business.
    * `extend`: it was up with less of a budget, and goes on by this plan when that is used up.
+   * `unextend`: it was up and to go on with a larger budget, which the file no longer has.
    * `adopt`: it was up, as its directory says, though nobody knew of it: it is taken over, whatever room there is.
    */
-  wish: z.enum(['run', 'done', 'keep', 'extend', 'adopt']),
+  wish: z.enum(['run', 'done', 'keep', 'extend', 'unextend', 'adopt']),
   /** Attempts known when it was looked at, by its directory or by us. A later one makes the wish out of date. */
   attempts: z.int().nonnegative(),
+  /** Runs of the same sweep that must be done first, beside the groups that its own needs. Absent: none. */
+  needs: z.array(RunId).optional(),
 });
 export type SubmittedRun = z.infer<typeof SubmittedRun>;
 
@@ -87,6 +90,8 @@ export const RunsSubmitted = z.object({
     }),
   ),
   runs: z.array(SubmittedRun),
+  /** All runs of the file, in its order, where `runs` are only some of them; absent: `runs` are in that order. */
+  order: z.array(RunId).optional(),
   /** So many are taken in at once, the rest with the next events of `time-passed`; absent: all, as version 3 did. */
   portion: z.int().positive().optional(),
   /** No person asked: these are further runs of groups that are open, and come to nothing where a group is so no more. */

@@ -52,8 +52,12 @@ export type Run = Terms & {
   readonly sweep: string;
   /** Changes only when a file that was edited puts the run into another one. */
   group: GroupId;
-  /** Place in the queue among runs of its priority: the order of submission, kept when the run is resumed. */
-  readonly order: number;
+  /** Place in the queue among runs of its priority: the order of submission, within a sweep that of its file; kept when it is resumed. */
+  order: number;
+  /** Place among the runs of its sweep: the order of the file. */
+  place: number;
+  /** Runs that must be done first; changed by `setNeededRuns` alone. */
+  needs: readonly RunId[];
   /** Automatic retries used in a row. */
   retried: number;
   /** It ran out of memory on a GPU that it shared, and has the next one to itself. */

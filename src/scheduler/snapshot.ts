@@ -3,11 +3,13 @@ import { GpuIndex, GroupId, RunId } from '../base/ids.js';
 import { Outcome } from '../base/outcome.js';
 import { Breaker, Chosen, Retry, RunsSubmitted, SeenGpu } from './event.js';
 import { file } from './lifecycle/move.js';
-import { intakeOf } from './lifecycle/submit.js';
+import { fileOrder, intakeOf } from './lifecycle/submit.js';
 import { Need, Slot } from './placement/slot.js';
 import { groupOf, setNeeds } from './queue/groups.js';
+import { setNeededRuns } from './queue/needed-runs.js';
+import { requeue } from './queue/queues.js';
 import type { Run, RunState, Terms } from './run-state.js';
-import { Boot, emptyState, type Group, OpenGroup, type SchedulerState } from './state.js';
+import { Boot, emptyState, type Group, type Intake, OpenGroup, type SchedulerState } from './state.js';
 
 const time = z.number();
 
@@ -59,6 +61,8 @@ const RunRecord = z.object({
   /** Place of its terms in the list of them. */
   terms: z.int().nonnegative(),
   order: z.int().nonnegative(),
+  /** Absent: none. */
+  needs: z.array(RunId).optional(),
   retried: z.int().nonnegative(),
   alone: z.boolean(),
   /** Place of the terms it goes on by; null: none. Version 2 had none. */
@@ -81,7 +85,7 @@ const GroupRecord = z.object({
 
 const DeviceRecord = SeenGpu.extend({ uuid: z.string().nullable(), drained: z.boolean(), present: z.boolean() });
 
-/** All that the scheduler knows, as plain JSON: the events so far in short. Runs in order of submission. */
+/** All that the scheduler knows, as plain JSON: the events so far in short. Runs of a sweep in the order of its file. */
 export const Snapshot = z
   .object({
     cpus: z.int().nonnegative(),
@@ -109,7 +113,7 @@ export type Snapshot = z.infer<typeof Snapshot>;
 
 /** What is to be kept of a state. Shares parts with it: to be written down before the next step. */
 export function snapshotOf(state: SchedulerState): Snapshot {
-  const { cpu, gpu, groups, runs, nextOrder, boots, intakes } = state;
+  const { cpu, gpu, groups, sweeps, runs, nextOrder, boots, intakes } = state;
   const table = new Map<string, number>();
   const terms: Common[] = [];
   const byNeed = new Map<Need, number>();
@@ -128,14 +132,23 @@ export function snapshotOf(state: SchedulerState): Snapshot {
     ...{ devices: [...gpu.devices.values()] },
     groups: [...groups.values()].map(groupRecord),
     terms,
-    runs: [...runs.values()].map((run) => {
-      const next = run.next === null ? null : placeOf(commonOf(run, run.next));
-      return runRecord(run, placeOf(commonOf(run, run)), next);
-    }),
+    runs: [...sweeps.values()]
+      .flatMap((ids) => [...ids])
+      .map((id) => {
+        const run = runs.get(id)!;
+        const next = run.next === null ? null : placeOf(commonOf(run, run.next));
+        return runRecord(run, placeOf(commonOf(run, run)), next);
+      }),
     nextOrder,
     boots: [...boots],
-    intakes: intakes.map(({ submission, from }) => ({ ...submission, runs: submission.runs.slice(from) })),
+    intakes: intakes.map(intakeRecord),
   };
+}
+
+/** What is left to be taken in; the file's order is that of all. */
+function intakeRecord({ submission, from }: Intake): Intake['submission'] {
+  if (from === 0) return submission;
+  return { ...submission, order: [...fileOrder(submission)], runs: submission.runs.slice(from) };
 }
 
 /** The state that a snapshot was taken of: the same events bring it to the same actions. */
@@ -164,6 +177,7 @@ export function restored({
   }
   state.intakes.push(...intakes.map(intakeOf));
   for (const record of runs) restoreRun(state, runOf(record, terms));
+  for (const { id, needs } of runs) if (needs !== undefined) restoreNeeds(state, id, needs);
   // Only now, when every group knows its runs: an empty group would look complete.
   for (const { id, needs } of groups) setNeeds(state, id, needs);
   return state;
@@ -173,8 +187,17 @@ function restoreRun(state: SchedulerState, run: Run): void {
   const group = groupOf(state, run.group);
   state.runs.set(run.id, run);
   group.runs.add(run.id);
-  state.sweeps.set(run.sweep, (state.sweeps.get(run.sweep) ?? new Set()).add(run.id));
+  const ids = state.sweeps.get(run.sweep) ?? new Set();
+  run.place = ids.size;
+  state.sweeps.set(run.sweep, ids.add(run.id));
   file(state, run, group);
+}
+
+/** When all runs are known: one that is not counts as not done. */
+function restoreNeeds(state: SchedulerState, id: RunId, needs: readonly RunId[]): void {
+  const run = state.runs.get(id)!;
+  setNeededRuns(state, run, needs);
+  requeue(state, run);
 }
 
 /** Written out: putting it together from parts costs several times as much, ten thousand times over. */
@@ -185,6 +208,8 @@ function runOf(own: z.infer<typeof RunRecord>, all: readonly Common[]): Run {
     sweep: terms.sweep,
     group: terms.group,
     order: own.order,
+    place: 0,
+    needs: [],
     need: terms.need,
     graceMs: terms.graceMs,
     priority: terms.priority,
@@ -215,8 +240,9 @@ function nextOf({ plan, need, graceMs, priority, timeoutMs, retry }: Common): Te
 }
 
 function runRecord(run: Run, terms: number, next: number | null): z.infer<typeof RunRecord> {
-  const { id, order, retried, alone, hold, attempt, starts, state } = run;
-  return { id, terms, order, retried, alone, next, hold, attempt, starts, state };
+  const { id, order, needs, retried, alone, hold, attempt, starts, state } = run;
+  const record = { id, terms, order, retried, alone, next, hold, attempt, starts, state };
+  return needs.length === 0 ? record : { ...record, needs: [...needs] };
 }
 
 function commonOf({ sweep, group }: Run, { plan, need, graceMs, priority, timeoutMs, retry }: Terms): Common {

@@ -45,10 +45,17 @@ export type Group = {
 };
 
 /**
- * CPU slots are numbered 0 … slots - 1; holders above that are left over from when there were more, or were taken over.
- * `chosen`: a person has said how many.
+ * CPU slots are counted in cores. `holders`: runs without a GPU, each under a number of its own, however many cores it has.
+ * `cores`: of the runs that are up, those on GPUs included, the slots that each has reserved; `busy`: their sum, which is above
+ * `slots` where there were more before, or runs were taken over. `chosen`: a person has said how many.
  */
-export type CpuPool = { slots: number; chosen: boolean; readonly holders: Map<number, RunId> };
+export type CpuPool = {
+  slots: number;
+  chosen: boolean;
+  busy: number;
+  readonly holders: Map<number, RunId>;
+  readonly cores: Map<RunId, number>;
+};
 
 /** A GPU, as far as it is known. `memory`, `foreignMemory`: MiB. `present`: the last look found it, or there was none yet. */
 export type GpuDevice = SeenGpu & { uuid: string | null; drained: boolean; present: boolean };
@@ -80,6 +87,8 @@ export type SchedulerState = {
   readonly runs: Map<RunId, Run>;
   readonly groups: Map<GroupId, Group>;
   readonly sweeps: Map<string, Set<RunId>>;
+  /** By run: those that need it. */
+  readonly dependents: Map<RunId, Set<RunId>>;
   readonly cpu: CpuPool;
   readonly gpu: GpuPool;
   /** Runs that wait for nothing but room, by what they need. */
@@ -103,7 +112,8 @@ export function emptyState(): SchedulerState {
     runs: new Map(),
     groups: new Map(),
     sweeps: new Map(),
-    cpu: { slots: 0, chosen: false, holders: new Map() },
+    dependents: new Map(),
+    cpu: { slots: 0, chosen: false, busy: 0, holders: new Map(), cores: new Map() },
     gpu: { gpus: [], chosen: false, devices: new Map(), shares: new Map() },
     queues: new Map(),
     queued: new Map(),

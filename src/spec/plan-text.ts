@@ -2,13 +2,23 @@
  * A plan as text, for keeping: a line that says what it is, then one line a run. What many runs have in common (resources,
  * metrics, rules) stands there once, and is one object for all of them in memory, too.
  *
- * Written and read in blocks, so that fifty thousand runs need not be one turn of anybody's loop. Version 1 was one JSON value.
+ * Written and read in blocks, so that fifty thousand runs need not be one turn of anybody's loop. Version 1 was one JSON value,
+ * and up to version 2 the cores of a run stood there also where the sweep file said nothing of them.
  */
 import * as z from 'zod';
 import { Plan, PlannedRun } from './planned-run.js';
 
 /** What is a run's own; all else is mostly alike. */
-const own = { id: true, name: true, subgroup: true, parameters: true, identity: true, argv: true } as const;
+const own = {
+  id: true,
+  name: true,
+  subgroup: true,
+  parameters: true,
+  identity: true,
+  argv: true,
+  neededRuns: true,
+  doneArgv: true,
+} as const;
 const Own = PlannedRun.pick({ ...own, directory: true, files: true });
 type Own = z.infer<typeof Own>;
 const Shared = PlannedRun.omit({ ...own, directory: true, files: true });
@@ -18,7 +28,7 @@ type Shared = z.infer<typeof Shared>;
 export const PlanPage = z.object({ parts: z.array(Shared), runs: z.array(z.tuple([z.int().nonnegative(), Own])) });
 export type PlanPage = z.infer<typeof PlanPage>;
 
-const HEADER = { type: 'plan', version: 2 } as const;
+const HEADER = { type: 'plan', version: 3 } as const;
 /** How the text of version 2 and later begins. */
 const MARK = '{"type":"plan"';
 /** Runs of one block. */
@@ -101,6 +111,7 @@ export class PlanReader {
   readonly #parts = new SharedParts();
   readonly #runs: PlannedRun[] = [];
   #frame: Plan | null = null;
+  #version = 0;
 
   /** @param block Whole lines. Throws where they make no sense. */
   push(block: string): void {
@@ -116,9 +127,9 @@ export class PlanReader {
   }
 
   #take(line: unknown): void {
-    if (this.#frame === null) this.#frame = frameOf(line);
+    if (this.#frame === null) [this.#version, this.#frame] = frameOf(line);
     else if (Array.isArray(line)) this.#runs.push(this.#runOf(line as [number, Own]));
-    else this.#parts.add(line as Shared);
+    else this.#parts.add(this.#version < 3 ? withoutUsualCores(line as Shared) : (line as Shared));
   }
 
   #runOf([place, own]: [number, Own]): PlannedRun {
@@ -130,7 +141,7 @@ export class PlanReader {
 
 /** Reads a plan of any version. Throws where it makes no sense. */
 export function parsePlan(text: string): Plan {
-  if (!text.startsWith(MARK)) return withSharedParts(Plan.parse(JSON.parse(text)));
+  if (!text.startsWith(MARK)) return withSharedParts(firstPlan(text));
   const reader = new PlanReader();
   reader.push(text);
   return reader.plan();
@@ -147,10 +158,21 @@ export function withSharedParts(plan: Plan): Plan {
   return { ...plan, runs: plan.runs.map((run) => parts.share(run)) };
 }
 
-function frameOf(line: unknown): Plan {
+function frameOf(line: unknown): [version: number, plan: Plan] {
   const { version, plan } = line as { version?: unknown; plan?: unknown };
-  if (version !== HEADER.version) throw new Error(`a plan of version ${String(version)}`);
-  return Plan.parse(plan);
+  if (version !== 2 && version !== HEADER.version) throw new Error(`a plan of version ${String(version)}`);
+  return [version, Plan.parse(plan)];
+}
+
+function firstPlan(text: string): Plan {
+  const plan = Plan.parse(JSON.parse(text));
+  return { ...plan, runs: plan.runs.map(withoutUsualCores) };
+}
+
+/** What was meant for runs without a GPU must not bind those on one. */
+function withoutUsualCores<Part extends Shared>(part: Part): Part {
+  const { cpus, ...rest } = part.resources;
+  return cpus === 1 ? { ...part, resources: rest } : part;
 }
 
 /** Every field by its name, in one order: spreading takes many times as long, and the text depends on the order. */
@@ -191,7 +213,10 @@ function ownOf(run: PlannedRun): Own {
     argv: run.argv,
     directory: run.directory,
   };
-  return run.files === undefined ? own : { ...own, files: run.files };
+  if (run.files !== undefined) own.files = run.files;
+  if (run.neededRuns !== undefined) own.neededRuns = run.neededRuns;
+  if (run.doneArgv !== undefined) own.doneArgv = run.doneArgv;
+  return own;
 }
 
 function joined(shared: Shared, own: Own): PlannedRun {
@@ -221,5 +246,7 @@ function joined(shared: Shared, own: Own): PlannedRun {
     metrics: shared.metrics,
   };
   if (own.files !== undefined) run.files = own.files;
+  if (own.neededRuns !== undefined) run.neededRuns = own.neededRuns;
+  if (own.doneArgv !== undefined) run.doneArgv = own.doneArgv;
   return run;
 }

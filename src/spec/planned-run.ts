@@ -2,16 +2,19 @@ import * as z from 'zod';
 import { Name, RunId } from '../base/ids.js';
 import { FailureClass } from '../base/outcome.js';
 import { Parameters } from '../base/scalar.js';
+import { notificationWord } from './policy/notification-words.js';
 import { channelSettings } from './policy/notify-channels.js';
 
 /**
  * When a run counts as done: exit code 0, a file in its directory, a row of a JSON-lines file there for which `where` (CEL)
- * holds, or a line of what it printed that a regular expression matches.
+ * holds, a line of what it printed that a regular expression matches, or a command that ends with exit code 0.
  */
 export const DoneRule = z.union([
   z.strictObject({ exit: z.literal(0) }),
   z.strictObject({ file: z.string(), where: z.string().optional() }),
   z.strictObject({ output: z.string() }),
+  /** `timeout`: seconds that it may take; absent: a minute. */
+  z.strictObject({ command: z.array(z.string()).nonempty(), timeout: z.number().positive().optional() }),
 ]);
 export type DoneRule = z.infer<typeof DoneRule>;
 
@@ -23,7 +26,7 @@ export const StopRule = z.strictObject({ when: z.string(), for: z.int().positive
 export type StopRule = z.infer<typeof StopRule>;
 
 export const Resources = z.strictObject({
-  /** GPUs a run takes: 0 or 1 here; 0 runs on a CPU slot. `auto`: 1 if the machine has GPUs, else 0. */
+  /** GPUs a run takes; 0 runs on CPU slots. `auto`: 1 if the machine has GPUs, else 0. */
   gpus: z.union([z.int().nonnegative(), z.literal('auto')]).default('auto'),
   /** Runs that may share one GPU. */
   per_gpu: z.int().positive().default(1),
@@ -31,8 +34,10 @@ export const Resources = z.strictObject({
   gpu_memory: z.number().positive().nullable().default(null),
   /** Whether runs that share a GPU go through NVIDIA's MPS daemon; `auto`: if it is there. */
   mps: z.enum(['auto', 'off']).default('auto'),
-  /** Cores a run may use when it is on a CPU slot; thread-count variables are set to it. */
-  cpus: z.int().positive().default(1),
+  /** Cores that a run reserves, each a CPU slot, and the threads it is told to use. Absent: one, and on a GPU none. */
+  cpus: z.int().positive().optional(),
+  /** What `nice` adds to the niceness of a run and of all it starts; absent: nothing. */
+  nice: z.int().min(-20).max(19).optional(),
 });
 export type Resources = z.infer<typeof Resources>;
 
@@ -89,9 +94,8 @@ export type EarlyTerminate = z.infer<typeof EarlyTerminate>;
 /** Who is told of what, without anybody watching. */
 export const Notify = z.strictObject({
   ...channelSettings,
-  on: z
-    .array(z.enum(['failed', 'done', 'finished', 'stalled', 'nan', 'held']))
-    .default(['failed', 'finished', 'stalled', 'nan', 'held']),
+  /** Absent: the file does not say. */
+  on: z.array(notificationWord()).optional(),
 });
 export type Notify = z.infer<typeof Notify>;
 
@@ -134,7 +138,11 @@ export const PlannedRun = z.strictObject({
   directory: z.string(),
   /** Groups of the same sweep that must be done first. */
   needs: z.array(Name),
+  /** Runs of the same sweep that must be done first. Absent: none. */
+  neededRuns: z.array(Name).optional(),
   done: DoneRule,
+  /** The command of its done rule, macros replaced; absent where that is none. */
+  doneArgv: z.array(z.string()).nonempty().optional(),
   stopWhen: StopRule.nullable(),
   resources: Resources,
   /** Seconds between the polite signal and SIGKILL. */
@@ -164,6 +172,8 @@ export const PlannedGroup = z.strictObject({
   name: Name,
   title: z.string().nullable(),
   needs: z.array(Name),
+  /** Groups of which each run needs those that have the same values of some parameters. Absent: none. */
+  needsBy: z.array(z.strictObject({ group: Name, by: z.array(z.string()) })).optional(),
   /** True when nobody asked for the group itself, but a group that is planned needs it. */
   prerequisite: z.boolean().optional(),
   /** null: the group is never held back. */
@@ -197,5 +207,8 @@ export const Plan = z.strictObject({
 });
 export type Plan = z.infer<typeof Plan>;
 
-/** Whether a run has to be started, and why; the words of `--dry-run`. */
-export type Completion = { state: 'new' | 'resume' | 'done'; reason: string };
+/**
+ * Whether a run has to be started, and why; the words of `--dry-run`. `grown`: its budget is larger than at its last attempt,
+ * with which it was done or not; absent: it is not.
+ */
+export type Completion = { state: 'new' | 'resume' | 'done'; reason: string; grown?: { wasDone: boolean } };

@@ -28,6 +28,7 @@ import {
 } from './core/lock.js';
 import { watchTurns } from './core/turn-watch.js';
 import type { HostConfig } from './gpus/gpu-watch.js';
+import type { HealthTimes } from './health/health-watch.js';
 import { socketAddress } from './publish/socket-address.js';
 import { Supervisor, type SupervisorOptions } from './supervisor.js';
 
@@ -48,7 +49,17 @@ async function main(): Promise<void> {
   const lock = await locked(runsDirectory, own, takesOver ? terms : null);
   if (lock === null) return;
   const isOurs = () => lock.look() !== 'lost';
-  const given = { runsDirectory, openExecutor, bin, socket, isOurs, completionOf, log, host: hostConfig() };
+  const given = {
+    runsDirectory,
+    openExecutor,
+    bin,
+    socket,
+    isOurs,
+    completionOf,
+    log,
+    host: hostConfig(),
+    healthTimes: healthTimes(),
+  };
   try {
     await serve(given, lock, terms);
   } finally {
@@ -153,7 +164,6 @@ function addressOf(runsDirectory: string): string {
 /** `MEMRL_…`: for tests, and for whoever knows better than the supervisor. */
 function hostConfig(): HostConfig {
   const { env } = process;
-  const numberIn = (name: string) => (env[name] === undefined ? undefined : Number(env[name]));
   return {
     environment: Object.fromEntries(
       Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
@@ -164,6 +174,15 @@ function hostConfig(): HostConfig {
     gpuEveryMs: numberIn('MEMRL_GPU_EVERY_MS'),
     gpuPatienceMs: numberIn('MEMRL_GPU_PATIENCE_MS'),
   };
+}
+
+function healthTimes(): HealthTimes {
+  return { everyMs: numberIn('MEMRL_HEALTH_EVERY_MS'), silenceMs: numberIn('MEMRL_SILENCE_MS') };
+}
+
+function numberIn(name: string): number | undefined {
+  const text = process.env[name];
+  return text === undefined ? undefined : Number(text);
 }
 
 /** One name for one directory, however it was spelt: lock and socket depend on it. */

@@ -1,25 +1,33 @@
 import { untilWholeSecond } from '../base/lazy.js';
 import type { RunId } from '../base/ids.js';
+import type { Parameters } from '../base/scalar.js';
 import type { OpenExecutor } from '../executors/executor.js';
 import type { SchedulerAction } from '../scheduler/action.js';
 import { nextDeadline } from '../scheduler/lifecycle/deadlines.js';
 import { isSettled } from '../scheduler/placement/waiting-reason.js';
+import { gpusOf } from '../scheduler/placement/slot.js';
+import { isActive } from '../scheduler/run-state.js';
 import { type Snapshot, snapshotOf } from '../scheduler/snapshot.js';
 import type { PlannedRun } from '../spec/planned-run.js';
+import { usableCores } from '../processes/usable-cores.js';
 import { EventLoop } from './core/event-loop.js';
 import { TurnQueue } from './core/turn-queue.js';
 import { ClockWatch, DeadlineClock, SteadyClock } from './core/steady-clock.js';
 import { Turns } from './core/turns.js';
 import { GpuWatch, type HostConfig } from './gpus/gpu-watch.js';
+import { DiskWatch } from './health/disk-watch.js';
+import { type HealthTimes, HealthWatch } from './health/health-watch.js';
 import { NotificationCentre } from './notify/notifications.js';
 import { Publisher } from './publish/publisher.js';
 import { RunEtas } from './publish/run-etas.js';
 import { sweepSummaries } from './publish/run-view.js';
 import { RequestHandler } from './requests/request-handler.js';
 import { reconcile } from './requests/submission.js';
+import { Annotations } from './runs/annotations.js';
 import { Endings } from './runs/endings.js';
+import { type AskDone, DoneCommands } from './runs/done-commands.js';
 import type { CompletionOf } from './runs/exit-classification.js';
-import type { Launch } from './runs/launch-spec.js';
+import { doneEnvironment, type Launch } from './runs/launch-spec.js';
 import { Launcher } from './runs/launcher.js';
 import { Losses } from './runs/losses.js';
 import { metricEffects } from './runs/metric-effects.js';
@@ -48,10 +56,11 @@ export type SupervisorOptions = {
   isOurs: () => boolean;
   log: (line: string) => void;
   host: HostConfig;
+  healthTimes?: HealthTimes;
 };
 
-/** Runs are started for so long in one turn: with a hundred free slots, to start them all takes half a second, ms. */
-const LAUNCH_MS = 15;
+/** Runs are started for so long in one turn, and the last of them may take 35 ms: with a hundred free slots, to start them all takes half a second, ms. */
+const LAUNCH_MS = 8;
 /** Records are written for so long in one turn before the journal is shortened, ms. */
 const WRITE_MS = 10;
 /** With nothing to do and nobody there, the supervisor stays for this long, ms. */
@@ -109,9 +118,10 @@ export class Supervisor {
 
   /** Leaves. The runs stay up. */
   async close(reason: string): Promise<void> {
-    const { publisher, launches, launcher, executor, usage, deadline, clockWatch, records, ...rest } = this.#parts;
+    const { publisher, launches, launcher, executor, usage, health, deadline, clockWatch, records, ...rest } =
+      this.#parts;
     await publisher.close(reason);
-    for (const part of [launches, launcher, executor, usage]) part.close();
+    for (const part of [launches, launcher, executor, usage, health]) part.close();
     deadline.clear();
     for (const part of [rest.proposer, clockWatch, records]) part.close();
     await Promise.all([rest.watcher.close(), rest.gpus.close(), rest.notifications.close()]);
@@ -123,7 +133,7 @@ export class Supervisor {
 function wired(options: SupervisorOptions, opened: OpenedRuns) {
   const core = withLoop(options, opened);
   const reporting = withReporting(core);
-  const running = withExecutor(reporting);
+  const running = withExecutor(withDoneCommands(reporting));
   const parts = withClients(running);
   subscribeAll(parts);
   return parts;
@@ -154,6 +164,7 @@ function withLoop(options: SupervisorOptions, { journal, state }: OpenedRuns) {
 function withReporting(core: ReturnType<typeof withLoop>) {
   const { runsDirectory, host, log, now, state, submissions, plannedRuns, redaction, loop } = core;
   const losses = new Losses(runsDirectory, state.sweeps);
+  const annotations = new Annotations(state);
   const warnings = new Warnings(loop);
   const notifications = new NotificationCentre({ runsDirectory, log, state, submissions, plannedRuns, redaction });
   const records = new Records(
@@ -161,18 +172,59 @@ function withReporting(core: ReturnType<typeof withLoop>) {
     ({ id }) => ({ redact: redaction.redactOf(id), ...plannedRuns.environmentFileOf(id) }),
     (id, words) => warnings.set(id, 'record', words),
   );
-  const watcher = new Watcher(metricEffects({ state, loop, warnings, notifications, log, now }));
+  const watcher = new Watcher(metricEffects({ state, loop, warnings, log, now }));
   const gpus = new GpuWatch({ runsDirectory, state, loop, warnings, now }, host);
-  return { ...core, losses, warnings, notifications, records, watcher, gpus };
+  const health = healthWatch({ ...core, watcher, gpus, notifications });
+  return { ...core, losses, annotations, warnings, notifications, records, watcher, gpus, health };
+}
+
+function healthWatch({
+  watcher,
+  gpus,
+  notifications,
+  ...core
+}: ReturnType<typeof withLoop> & { watcher: Watcher; gpus: GpuWatch; notifications: NotificationCentre }): HealthWatch {
+  const { state, loop, now, plannedRuns, healthTimes } = core;
+  return new HealthWatch(
+    {
+      ...{ state, loop, now },
+      planned: (id) => plannedRuns.of(id),
+      monitored: (id) => watcher.vitals(id),
+      monitorOf: (id, attempt) => watcher.monitorOf(id, attempt),
+      gauges: () => gpus.gauges,
+      disks: new DiskWatch(),
+      unhealthy: (run, finding) => notifications.unhealthy(run, finding),
+    },
+    healthTimes,
+  );
+}
+
+/** What asks the commands of done rules. */
+function withDoneCommands(known: ReturnType<typeof withReporting>) {
+  const doneCommands = new DoneCommands((run) => environmentOfDone(run, known), usableCores());
+  const askDone: AskDone = (run) => doneCommands.ask(run);
+  return { ...known, doneCommands, askDone };
 }
 
 /** What starts runs and hears of their ends. */
-function withExecutor(known: ReturnType<typeof withReporting>) {
+function withExecutor(known: ReturnType<typeof withDoneCommands>) {
   const { runsDirectory, bin, host, openExecutor, log, completionOf, now, tell, state, clock, loop } = known;
   const { submissions, plannedRuns, warnings, records, watcher, gpus } = known;
+  const { askDone } = known;
   const changed = (id: RunId) => loop.changed([id]);
   const shortage = new Shortage(now);
-  const endings = new Endings({ state, plannedRuns, completionOf, loop, gpus, watcher, warnings, shortage, now });
+  const endings = new Endings({
+    state,
+    plannedRuns,
+    completionOf,
+    askDone,
+    loop,
+    gpus,
+    watcher,
+    warnings,
+    shortage,
+    now,
+  });
   const executor = openExecutor(
     { runsDirectory, environment: host.environment },
     {
@@ -224,9 +276,17 @@ function withClients(known: ReturnType<typeof withExecutor>) {
 
 function requestHandler(known: ReturnType<typeof withExecutor>): RequestHandler {
   const { state, completionOf, now, submissions, plannedRuns, loop, executor, gpus, records, redaction } = known;
+  const { annotations, watcher, bin, doneCommands } = known;
   return new RequestHandler({
-    ...{ state, now, submissions, completionOf },
+    ...{ state, now, submissions, completionOf, annotations },
+    askDoneIn: (environment) => (run) =>
+      doneCommands.ask(run, doneEnvironment(run, null, { environment, bin, devices: gpus.devices([]) })),
     planned: (id) => plannedRuns.of(id),
+    changed: (ids) => loop.changed(ids),
+    discarded: (id) => {
+      for (const part of [records, watcher, annotations]) part.forget(id);
+      loop.changed([id]);
+    },
     ask: (event) => loop.ask(event),
     orphanedAttemptOf: (directory, attempt) => executor.orphanedAttemptOf(directory, attempt),
     resources: () => executor.resources(),
@@ -236,12 +296,21 @@ function requestHandler(known: ReturnType<typeof withExecutor>): RequestHandler 
   });
 }
 
+/** Of a run whose process has just ended, with the GPUs that it still has; else without any. */
+function environmentOfDone(run: PlannedRun, known: ReturnType<typeof withReporting>): Record<string, string> {
+  const { state, plannedRuns, gpus, bin, host } = known;
+  const { environment } = plannedRuns.submitted(run.id) ?? host;
+  const was = state.runs.get(run.id)?.state;
+  const slot = was !== undefined && isActive(was) ? was.slot : null;
+  return doneEnvironment(run, slot, { environment, bin, devices: gpus.devices(slot === null ? [] : gpusOf(slot)) });
+}
+
 /** Proposes runs; which slots and GPUs they take is known from those that were launched. */
 function proposerOf(known: ReturnType<typeof withExecutor>): Proposer {
-  const { state, completionOf, now, log, submissions, plannedRuns, loop, executor, watcher } = known;
+  const { state, completionOf, askDone, now, log, submissions, plannedRuns, loop, executor, watcher } = known;
   const room = { placed: false, gpus: 0, perGpu: undefined, sharing: () => 1 };
   const looked = {
-    state,
+    ...{ state, askDone },
     planned: (id: RunId) => plannedRuns.of(id),
     orphanedAttemptOf: (directory: string, attempt: number) => executor.orphanedAttemptOf(directory, attempt),
   };
@@ -254,15 +323,25 @@ function proposerOf(known: ReturnType<typeof withExecutor>): Proposer {
 
 /** What a row shows of a run beside its state. */
 function contextOf(run: PlannedRun, known: ReturnType<typeof withExecutor>) {
-  const { redaction, watcher, gpus, executor, warnings } = known;
+  const { redaction, watcher, gpus, executor, warnings, annotations, plannedRuns, health } = known;
+  const next = plannedRuns.next(run.id);
   return {
     argv: redaction.argv(run),
     parameters: redaction.parameters(run),
+    next: next === null ? null : changedParameters(run, redaction.parameters(next)),
     monitored: watcher.vitals(run.id),
+    health: health.of(run.id),
     gpuMemory: gpus.memoryOf(run.id),
     pid: executor.pidOf(run.id),
     warning: warnings.of(run.id),
+    annotation: annotations.of(run),
   };
+}
+
+function changedParameters({ parameters }: PlannedRun, now: Parameters): Parameters {
+  const isChanged = ([name, value]: [string, Parameters[string]]) =>
+    JSON.stringify(parameters[name]) !== JSON.stringify(value);
+  return Object.fromEntries(Object.entries(now).filter(isChanged));
 }
 
 /** What keeps runs from starting, in words. */
@@ -273,14 +352,17 @@ function problems({ launcher, gpus, losses }: ReturnType<typeof withExecutor>): 
 
 /** The one place that says who hears of what happens, and in which order; see `Observer`. */
 function subscribeAll(parts: ReturnType<typeof withClients>): void {
-  const { isOurs, log, loop, observer, gpus, usage, etas, publisher, notifications, deadline } = parts;
+  const { isOurs, log, loop, observer, annotations, gpus, usage, etas, health, publisher, notifications, deadline } =
+    parts;
   const { state, journal, proposer } = parts;
   loop.subscribe(
     // Records and metrics first: whoever hears of an end can read of it.
     observer,
+    annotations,
     gpus,
     usage,
     etas,
+    health,
     publisher,
     notifications,
     { follow: () => deadline.set(nextDeadline(state)) },

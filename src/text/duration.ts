@@ -33,6 +33,15 @@ export function durationWords(ms: number): string {
   return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+/** A length of time that goes on while one reads it, to the minute: `42 s`, `12 min`, `2 h 10 min`. */
+export function roughDuration(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return `${Math.floor(Math.max(0, ms) / 1000)} s`;
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 24 ? `${hours} h ${twoDigits(minutes % 60)} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
 /** A time since the start, for the left edge of a line: `+0:00:07`, hours first. */
 export function timeStamp(ms: number): string {
   const seconds = Math.floor(Math.max(0, ms) / 1000);

@@ -40,8 +40,9 @@ const shownBy: Readonly<Record<string, (sweep: Case) => string | Promise<string>
   },
   'the export': (sweep) => {
     writeSweep(sweep);
-    const [titles] = exportLines({ name: 's', directory }, 'csv', 'last');
-    return titles!.split(',')['sweep,group,subgroup,name,state,attempts,startedAt,endedAt,seconds'.split(',').length]!;
+    const [titles] = exportLines({ name: 's', directory }, 'csv', { kind: 'last' });
+    const columns = titles!.split(',');
+    return columns[columns.indexOf('note') + 1]!;
   },
 };
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { RunId } from '../../src/base/ids.js';
+import { wellHealth } from '../../src/analysis/health/finding.js';
 import { Mirror } from '../../src/client/mirror.js';
 import { MessageReader } from '../../src/protocol/codec.js';
 import { ServerMessage } from '../../src/protocol/message.js';
@@ -14,6 +15,7 @@ import { ClientLink } from '../../src/supervisor/publish/client-link.js';
 import { nothingMonitored, type MonitoredMetrics } from '../../src/supervisor/publish/run-view.js';
 import { ended, id, slots, started, stopAsked, submitted } from '../scheduler/play.js';
 import { plan } from '../supervisor/testbed.js';
+import { aRun } from '../tui/simulated-fleet.js';
 
 /** A supervisor's side without processes, and a client whose line can be held up. */
 function newPair(count: number) {
@@ -38,6 +40,7 @@ function newPair(count: number) {
       pid: null,
       warning: null,
       monitored: vitals.get(run.id) ?? nothingMonitored,
+      health: wellHealth,
     }),
     etaOf: () => null,
     delayOf: () => null,
@@ -77,7 +80,7 @@ function newPair(count: number) {
 /** What a client makes of all that was sent. */
 function mirrorOf(sent: string): Mirror {
   const mirror = new Mirror();
-  for (const message of new MessageReader(ServerMessage).push(Buffer.from(sent))) mirror.take(message);
+  mirror.takeAll(new MessageReader(ServerMessage).push(Buffer.from(sent)));
   return mirror;
 }
 
@@ -124,6 +127,31 @@ describe('what a client sees', () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  it('stands in the order of the file, wherever runs were added, for those who watched and those who come', () => {
+    const { line, take, publish } = newPair(300);
+    const some = Array.from({ length: 300 }, (_, n) => `r${n}`);
+    take(slots(0));
+    take(submitted(some.filter((_, n) => n % 3 !== 1)));
+    publish();
+    const watching = mirrorOf(line.sent);
+    line.sent = '';
+    take(submitted(some));
+    publish();
+    watching.takeAll(new MessageReader(ServerMessage).push(Buffer.from(line.sent)));
+    expect([...watching.runs.values()].map(({ name }) => name)).toEqual(some);
+  });
+
+  it('has the words of today, whatever the supervisor calls a run that has fallen silent', () => {
+    const { sent, mirror } = { sent: new MessageReader(ServerMessage), mirror: new Mirror() };
+    const row = { ...aRun('a'), health: 'stalled' };
+    const lines = [
+      { type: 'runs', seq: 1, runs: [row] },
+      { type: 'patches', seq: 2, patches: [{ id: row.id, progress: 0.5 }] },
+    ].map((message) => JSON.stringify(message));
+    mirror.takeAll(sent.push(Buffer.from(`${lines.join('\n')}\n`)));
+    expect(mirror.runs.get(row.id)).toMatchObject({ health: 'silent', progress: 0.5 });
   });
 
   it('comes in launch order, in pages, and then only what has changed', () => {

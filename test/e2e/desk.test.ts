@@ -51,18 +51,22 @@ function shows(terminal: OpenTerminal, what: RegExp): Promise<string[]> {
 }
 
 describe('extending a sweep in an editor', () => {
-  it('shows what is new, submits it on Enter, and changes the file', async () => {
-    const terminal = await open(`sed -i 's/lr: .1, 2./lr: [1, 2, 3]/' "$1"`);
+  it('shows what is new, submits it on Enter in the order of the file, and writes the file on another one', async () => {
+    const terminal = await open(`sed -i 's/lr: .1, 2./lr: [1, 3, 2]/' "$1"`);
     terminal.write('e');
     await shows(terminal, /1 new run/);
     const rows = await shows(terminal, /\/tmp\/.*little\.yaml/);
-    expect(rows.join('\n')).toMatch(/runs {2}1: .*lr3/);
-    expect(rows.join('\n')).toContain('2 unchanged');
+    expect(rows.join('\n')).toMatch(/runs {2}1 new: .*lr3/);
+    expect(rows.join('\n')).toContain('2 unchanged: 2 running');
     terminal.write('\r');
-    await shows(terminal, /○ 1 queued/);
-    // The file is written once the supervisor has answered; its news may come before.
-    await expect.poll(() => place.read('little.yaml'), { timeout: 15_000 }).toContain('lr: [1, 2, 3]');
-    await expect.poll(() => place.read('runs/little/sweep.yaml'), { timeout: 15_000 }).toContain('lr: [1, 2, 3]');
+    await shows(terminal, /Write the text to little\.yaml too\?/);
+    expect(place.read('runs/little/sweep.yaml')).toContain('lr: [1, 3, 2]');
+    expect(place.read('little.yaml')).toBe(sweep);
+    const list = (await shows(terminal, /○ 1 queued/)).join('\n');
+    expect(list.indexOf('lr3')).toBeLessThan(list.indexOf('lr2'));
+    terminal.write('\r');
+    await shows(terminal, /Written to little\.yaml/);
+    expect(place.read('little.yaml')).toContain('lr: [1, 3, 2]');
   });
 
   it('shows a mistake with its line and fix, opens the same text again, and keeps it when it is dropped', async () => {
@@ -94,7 +98,7 @@ describe('a run, with other programs', () => {
     const terminal = await open(`sed -i 's/lr: 1$/lr: 7/' "$1"`);
     terminal.write('\u001b[B');
     terminal.write('E');
-    await shows(terminal, /runs {2}1: lr1_2/);
+    await shows(terminal, /runs {2}1 new: lr1_2/);
     terminal.write('\r');
     await shows(terminal, /○ 1 queued/);
     terminal.write('q');

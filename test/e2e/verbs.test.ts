@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connect } from '../../src/client/ensure-supervisor.js';
@@ -91,6 +91,26 @@ describe('looking', () => {
     const changed = await run('slots', '3', '--json');
     expect(JSON.parse(changed.out)).toMatchObject({ cpu: { slots: 3 }, gpus: [], problem: null });
     await eventuallyStates({ a_n3: 'running', b: 'queued' });
+  });
+
+  it('finds what was starred, tagged and noted, also when supervisor and journal are gone', async () => {
+    await launch('--slots', '1');
+    expect((await run('tag', 'n<=2', '+good', '+odd', '-new')).out).toMatch(/^tag 2 runs: .*\n2 runs changed\n$/);
+    expect((await run('star', 'a_n2', 'b', '--json')).code).toBe(0);
+    expect((await run('note', 'a_n2', 'the best')).code).toBe(0);
+    expect((await run('tag', 'a_n1', '-odd')).code).toBe(0);
+    const noted = { a_n1: { tags: ['good'] }, a_n2: { starred: true, tags: ['good', 'odd'], note: 'the best' } };
+    expect(await runsNow('tag:good')).toMatchObject(noted);
+
+    process.kill(supervisorPid()!, 'SIGKILL');
+    rmSync(at('runs/.supervisor'), { recursive: true });
+    const exported = (await run('export', 'patient', '--format', 'jsonl')).out.trim().split('\n');
+    expect(exported.map((row) => JSON.parse(row) as object)).toMatchObject([noted.a_n1]);
+    await launch('--slots', '1');
+    expect(await runsNow('tag:good')).toMatchObject(noted);
+    expect(Object.keys(await runsNow('is:starred'))).toEqual(['a_n2', 'b']);
+    expect((await run('tag', 'all')).err).toMatch(/no tag to add/);
+    expect((await run('star', '')).err).toMatch(/The query is empty/);
   });
 
   it('is a table of no rows where nothing matches, and starts the supervisor that was killed', async () => {
@@ -193,7 +213,7 @@ describe('looking', () => {
     expect((await run('wait', 'patient')).code).toBe(3);
     process.kill(supervisorPid()!, 'SIGKILL');
     const csv = (await run('export', 'patient')).out.split('\n');
-    expect(csv[0]).toBe('sweep,group,subgroup,name,state,attempts,startedAt,endedAt,seconds,code,n');
+    expect(csv[0]).toBe('sweep,group,subgroup,name,state,attempts,startedAt,endedAt,seconds,starred,tags,note,code,n');
     expect(csv[4]).toMatch(/^patient,b,,b,failed,1,.*,3,4$/);
     const { err, code } = await run('export', 'patient', '--format', 'json', '-o', 'out.json');
     expect({ code, err }).toEqual({ code: 0, err: '6 lines in out.json.\n' });

@@ -34,23 +34,22 @@ export type Figure = {
   /** Runs that were alive, at the least, when a supervisor was killed. */
   alive: number;
   seconds: number;
-  /** Of the loop of any supervisor; null: not measured. */
-  longestTurn: Turn | null;
+  /** Of the loops of all supervisors; null: not measured. `computing`: the one in which most was computed. */
+  turns: { longest: Turn; computing: Turn } | null;
   violations: string[];
 };
 
 /**
  * `rounds`: how often the trials come. `without`: names of killers and trials, `clock jumps`, `spoilers`, `errors` and `turns`,
- * that are left out. `longestTurnMs`: what a turn of a supervisor may take; where others keep the machine busy (`isBusy`), what it may
- * compute, as far as that is known: how long it waits for the system is theirs. `broken`: rejects when nobody wants to know any more.
+ * that are left out. `computingMs`: what a turn of a supervisor may compute; how long it waits for a process that it starts to get a
+ * processor, and for the kernel to make a cgroup, depends on what else the machine does. `broken`: rejects when nobody wants to know any more.
  */
 export type OrdealOptions = {
   kills: number;
   rounds: number;
   seed: number;
   without?: readonly string[];
-  longestTurnMs?: number;
-  isBusy?: boolean;
+  computingMs?: number;
   broken?: Promise<never>;
 };
 
@@ -224,33 +223,43 @@ class Ordeal {
     await waitFor('the helpers of killed runs to end', () => strays(scene).length === 0).catch(() => undefined);
   }
 
-  #turnWrong(longest: Turn | null): string[] {
-    const { longestTurnMs = LONG_TURN_MS, isBusy = false } = this.#options;
-    if (longest === null || !this.#isWanted('turns')) return [];
-    const ms = isBusy ? (longest.computedMs ?? 0) : longest.ms;
-    if (ms <= longestTurnMs) return [];
-    return [`a supervisor says: ${longTurnWords([longest])}`];
+  #turnWrong(turns: Figure['turns']): string[] {
+    const { computingMs = LONG_TURN_MS } = this.#options;
+    if (turns === null || !this.#isWanted('turns') || computing(turns.computing) <= computingMs) return [];
+    return [`a supervisor says: ${longTurnWords([turns.computing])}`];
   }
 
   #judge(seconds: number): Figure {
     const scene = this.#scene;
     const { fleet, wrong } = scene;
-    const longestTurn = scene.longestTurn();
+    const turns = extremes(scene.longTurns());
     const all = accounts(scene);
     return {
       ...{ kills: Object.fromEntries(this.#kills), deaths: tally(this.#deaths.places()) },
       trials: this.#trials.filter(({ why }) => why() === null).map(({ name }) => name),
       skipped: this.#trials.filter(({ why }) => why() !== null).map(({ name, why }) => `${name}: ${why()}`),
-      ...{ runs: all.length, alive: this.#deaths.alive(), seconds, longestTurn },
+      ...{ runs: all.length, alive: this.#deaths.alive(), seconds, turns },
       violations: [
         ...wrong,
         ...all.flatMap(violations),
         ...(fleet.status.cpu.busy === 0 ? [] : [`${fleet.status.cpu.busy} slots are still taken`]),
         ...strays(scene),
-        ...this.#turnWrong(longestTurn),
+        ...this.#turnWrong(turns),
       ],
     };
   }
+}
+
+/** @param turns The longest first. */
+function extremes(turns: readonly Turn[]): Figure['turns'] {
+  const [longest] = turns;
+  if (longest === undefined) return null;
+  return { longest, computing: turns.reduce((most, turn) => (computing(turn) > computing(most) ? turn : most)) };
+}
+
+/** All of it where the system does not say, ms. */
+function computing({ ms, computedMs }: Turn): number {
+  return computedMs ?? ms;
 }
 
 /** The runs that have not ended, and where they are. */

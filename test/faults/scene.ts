@@ -112,14 +112,14 @@ export class Scene {
     return readProcesses().filter((entry) => entry.mark()?.startsWith(this.bed.runs));
   }
 
-  /** The longest turn of any supervisor's loop; null: nobody told of one. */
-  longestTurn(): Turn | null {
+  /** The long turns of all supervisors' loops, the longest first. */
+  longTurns(): Turn[] {
     const lines = readFileSync(this.#turns, 'utf8').split('\n').filter(Boolean);
     const turns = lines.map((line): Turn => {
       const [, ms, computed] = line.split(' ');
       return { ms: Number(ms), computedMs: computed === '-' ? null : Number(computed) };
     });
-    return turns.toSorted((a, b) => b.ms - a.ms)[0] ?? null;
+    return turns.toSorted((a, b) => b.ms - a.ms);
   }
 }
 

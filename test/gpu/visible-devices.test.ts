@@ -37,7 +37,11 @@ describe('the variables that show a run its GPUs', () => {
   });
 
   it('reach the run in the place of those by index, and the sweep file still wins', () => {
-    const place = { gpus: [2000], cpus: 1, devices: { CUDA_VISIBLE_DEVICES: 'MIG-x', CUDA_MPS_PIPE_DIRECTORY: '/p' } };
+    const place = {
+      gpus: [2000],
+      threads: 1,
+      devices: { CUDA_VISIBLE_DEVICES: 'MIG-x', CUDA_MPS_PIPE_DIRECTORY: '/p' },
+    };
     const marks = { id: 's/a', directory: '/r', attempt: 1 };
     const environment = runEnvironment(
       { CUDA_VISIBLE_DEVICES: '7' },
@@ -46,7 +50,7 @@ describe('the variables that show a run its GPUs', () => {
       marks,
     );
     expect(environment).toMatchObject({ CUDA_VISIBLE_DEVICES: 'MIG-x', CUDA_MPS_PIPE_DIRECTORY: '/own' });
-    const onCpu = runEnvironment({}, {}, { gpus: [], cpus: 2, devices: visibleDevices([], amd) }, marks);
+    const onCpu = runEnvironment({}, {}, { gpus: [], threads: 2, devices: visibleDevices([], amd) }, marks);
     expect(onCpu).toMatchObject({ HIP_VISIBLE_DEVICES: '-1', OMP_NUM_THREADS: '2' });
   });
 });

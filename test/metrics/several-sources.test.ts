@@ -45,6 +45,29 @@ describe('a run whose metrics are in several files', () => {
     expect(metrics.rows).toBe(5);
   });
 
+  it('takes up the file of its own that comes, goes and comes again', () => {
+    write('a.pairs', 'acc 5\n');
+    const { metrics } = following();
+    metrics.readNow();
+    expect(metrics.last()).toMatchObject({ acc: 5 });
+    write('metrics.jsonl', '{"step": 1, "loss": 3}\n');
+    metrics.readNow();
+    expect(metrics.last()).toMatchObject({ loss: 3, acc: 5 });
+    rmSync(join(run, 'metrics.jsonl'));
+    metrics.readNow();
+    write('metrics.jsonl', '{"step": 1, "loss": 2}\n');
+    metrics.readNow();
+    expect(metrics.last()).toMatchObject({ loss: 2, acc: 5 });
+  });
+
+  it('is not in its past for want of a file that is not there', () => {
+    write('a.pairs', 'acc 5\n');
+    const { metrics } = following(true);
+    metrics.readNow();
+    expect(metrics.isInPast).toBe(false);
+    expect(metrics.more).toBe(false);
+  });
+
   it('takes up a file that comes later, all of it as new', () => {
     write('metrics.jsonl', '{"step": 1, "loss": 1}\n');
     const { told, metrics } = following(true);

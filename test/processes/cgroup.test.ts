@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
 import { attemptDirectory, readClaim } from '../../src/executors/local/attempt-files.js';
@@ -109,17 +110,42 @@ describe.runIf(hasCgroups('cgroups of runs'))('the cgroup of a run', () => {
     executor.start(id, orderFor(directory, ['true']));
     await untilEnded();
     expect(existsSync(home.path)).toBe(true);
-    expect(existsSync(join(home.path, 's:run.1'))).toBe(false);
+    await waitFor('its removal', () => !existsSync(join(home.path, 's:run.1')));
     executor.close();
     expect(existsSync(home.path)).toBe(false);
   });
 
-  it('is not made for a run that is refused', () => {
+  it('is not made for a run that is refused', async () => {
     const directory = runFolder();
     const home = newHome(directory);
     const start = newExecutor(home).executor.start(id, { ...orderFor(directory, ['true']), cwd: '/no/such' });
     expect(start.kind).toBe('refused');
-    expect(existsSync(join(home.path, 's:run.1'))).toBe(false);
+    await waitFor('its removal', () => !existsSync(join(home.path, 's:run.1')));
+  });
+
+  it('is removed in a turn of its own, and at once where the supervisor leaves', async () => {
+    const home = newHome(runFolder());
+    const paths = [1, 2, 3, 4].map((attempt) => home.make(id, attempt)!);
+    const left = () => paths.filter((path) => existsSync(path)).length;
+    for (const path of paths) home.remove(path);
+    expect(left()).toBe(4);
+    await setImmediate();
+    expect(left()).toBe(3);
+    home.close();
+    expect(left()).toBe(0);
+    expect(existsSync(home.path)).toBe(false);
+  });
+
+  it('is not taken from an attempt that is made again before it was removed', async () => {
+    const home = newHome(runFolder());
+    const path = home.make(id, 1)!;
+    home.remove(path);
+    expect(home.make(id, 1)).toBe(path);
+    await setImmediate();
+    await setImmediate();
+    expect(existsSync(path)).toBe(true);
+    home.remove(path);
+    home.close();
   });
 
   it('is not shared with what an earlier attempt of the same name left in it', async () => {
@@ -178,8 +204,9 @@ describe.runIf(hasCgroups('cgroups of runs'))('the cgroup of a run', () => {
     const paths = [long('a'), long('b')].map((run) => home.make(run, 1));
     expect(new Set(paths).size).toBe(2);
     for (const path of paths) expect(path !== null && dirname(path)).toBe(home.path);
-    for (const path of paths) expect(home.remove(path!)).toBe(true);
+    for (const path of paths) home.remove(path!);
     home.close();
+    expect(existsSync(home.path)).toBe(false);
   });
 
   it('does not keep a process of the supervisor from where it was', () => {

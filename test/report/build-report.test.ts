@@ -6,7 +6,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/base/outcome.js';
 import { UserError } from '../../src/base/user-error.js';
 import { writeRunRecord } from '../../src/files/run-record-file.js';
+import type { RunValue } from '../../src/analysis/run-value.js';
 import { buildReport } from '../../src/report/build-report.js';
+import type { Spread } from '../../src/report/spread.js';
 import { reportLines } from '../../src/report/report-lines.js';
 import { reportReplacer } from '../../src/report/report.js';
 
@@ -20,7 +22,8 @@ type Facts = {
   parameters: Record<string, string | number | null>;
   /** Bits known at each evaluation, one every 100 steps. */
   bits?: number[];
-  rows?: object[];
+  /** A text is a line as it stands: JSON.stringify knows no NaN. */
+  rows?: (object | string)[];
   greedy?: [answer: number, probability: number];
   outcome?: Outcome | null;
   exit?: string;
@@ -61,8 +64,9 @@ function writeRun(sweep: string, { name, group, parameters, bits, rows, greedy, 
   writeFileSync(join(directory, 'config.json'), JSON.stringify({ batch_size: 1, group_size: 4, ...parameters }));
 }
 
-function writeRows(directory: string, rows: object[]): void {
-  writeFileSync(join(directory, 'metrics.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+function writeRows(directory: string, rows: (object | string)[]): void {
+  const lines = rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`);
+  writeFileSync(join(directory, 'metrics.jsonl'), lines.join(''));
 }
 
 function evaluations(bits: number[], greedy: Facts['greedy']): object[] {
@@ -209,6 +213,30 @@ describe('the report of a sweep', () => {
       'lr=0.2  2  2 done    0.205 ± 0.0071',
       'lr=0.3  1  1 queued               –',
     ]);
+  });
+
+  it.each<{ value: RunValue; spread?: Spread; cells: string[]; note?: string }>([
+    { value: { kind: 'last' }, cells: ['2 ± 1.4 · 1 NaN', '1 inf'] },
+    { value: { kind: 'min' }, cells: ['1.33 ± 0.58', '2'], note: 'lowest values; mean ± standard deviation' },
+    { value: { kind: 'at', x: 2 }, spread: 'range', cells: ['2 [1, 3] · 1 NaN', '1 inf'] },
+    { value: { kind: 'mean', of: 2 }, spread: 'median', cells: ['1.75 [1.38, 2.13] · 1 NaN', '1 inf'] },
+  ])('says $value.kind of each run, and $spread of the seeds', async ({ value, spread, cells, note }) => {
+    const curves = [
+      [2, 1, 1],
+      [1, 2, 3],
+      [3, 2, 'NaN'],
+    ];
+    const runs = [
+      ...curves.map((curve, seed) => ({ lr: 0.1, seed, curve })),
+      { lr: 0.2, seed: 0, curve: [4, 2, 'Infinity'] },
+    ].map(({ lr, seed, curve }) => ({
+      ...{ name: `lr${lr}_s${seed}`, group: 'main', parameters: { lr, seed }, outcome: done },
+      rows: curve.map((loss, step) => `{"step": ${step}, "loss": ${loss}}`),
+    }));
+    const report = await buildReport(sweepOf('', runs), undefined, [], value);
+    const lines = reportLines(report, { width: 100, ascii: false, ...(spread === undefined ? {} : { spread }) });
+    expect(lines.slice(5, 7).map((line) => line.replace(/^.*done +/, ''))).toEqual(cells);
+    expect(lines.slice(7).join(' ')).toContain(note ?? '');
   });
 
   it('reads on where a file is torn or missing', async () => {

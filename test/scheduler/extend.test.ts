@@ -32,6 +32,13 @@ describe('a run whose budget is raised while it is up', () => {
     expect(run).toMatchObject({ plan: 'larger', next: null, attempt: 1, state: { phase } });
   });
 
+  it('does not go on where the file takes the larger budget back before its attempt has ended', () => {
+    const taken = submitted([{ name: 'a', wish: 'unextend', attempts: 1 }]);
+    expect(after('a', ...up, grown(), taken)).toMatchObject({ plan: 'p', next: null, state: { phase: 'running' } });
+    const run = after('a', ...up, grown(), taken, ended('a'), time(10));
+    expect(run).toMatchObject({ plan: 'p', attempt: 1, state: { phase: 'ended', outcome: { kind: 'done' } } });
+  });
+
   it('stays killed when a person ended it', () => {
     const run = after('a', ...up, grown(), asked('stop', 'a'), ended('a'), time(10));
     expect(run).toMatchObject({ plan: 'larger', next: null, state: { phase: 'ended', outcome: { kind: 'killed' } } });

@@ -61,7 +61,7 @@ describe('what the journal says of a start counts, whatever would be decided tod
         ...[startedOn('a', onGpu(0)), startedOn('e', onGpu(0))],
       ],
       standing: [
-        ...['a running on gpu 0 (1)', 'b waiting (0)', 'c starting on gpu 1 (1)', 'd starting on gpu 1 (1)'],
+        ...['a running on gpu 0 (1)', 'b starting on gpu 1 (1)', 'c waiting (0)', 'd starting on gpu 1 (1)'],
         'e running on gpu 0 (1)',
       ],
     },

@@ -16,6 +16,8 @@ export function judge(moment: Moment, world: World): void {
     const gpus = slot.kind === 'cpu' ? [] : slot.gpus.map((index) => world.gpus[index]!);
     return [
       ...untimely(moment, id),
+      ...crowded(scene, run),
+      ...run.needs.filter((needed) => !isDone(world.state.runs.get(needed))).map((needed) => `${id} needs ${needed}`),
       ...gpus.flatMap((gpu) => [...barred(world, run, gpu), ...overfull(scene, run, gpu)]),
     ];
   });
@@ -53,10 +55,10 @@ const LIFTS = ['release-requested', 'retry-requested', 'runs-submitted', 'time-p
 const HASTENS = ['resume-requested', 'retry-requested'];
 
 /** Why no run must have been put on the GPU just now. */
-function barred({ granted }: World, { id }: Run, gpu: TrueGpu): string[] {
-  const where = `${id} on GPU ${gpu.index}`;
+function barred({ granted }: World, run: Run, gpu: TrueGpu): string[] {
+  const where = `${run.id} on GPU ${gpu.index}`;
   const wrong: string[] = [];
-  if (!granted.includes(gpu.index)) wrong.push(`${where}, which is not granted`);
+  if (!granted.includes(gpu.index) || !isVisible(run, gpu.index)) wrong.push(`${where}, which is not granted`);
   if (!gpu.isThere) wrong.push(`${where}, which is gone`);
   if (gpu.isDrained) wrong.push(`${where}, which is drained`);
   if (gpu.leasedBy !== null) wrong.push(`${where}, which belongs to others`);
@@ -69,6 +71,14 @@ function overfull({ world, up }: Scene, run: Run, { index, memory, foreign, fore
   if (memory === null || memoryOf(world, run) === null) return foreign.length > 0 ? [`${where}, which others use`] : [];
   const sum = holders(up, index).reduce((total, other) => total + (memoryOf(world, other) ?? 0), foreignMemory);
   return sum > memory ? [`${where}: ${sum} of ${memory} MiB`] : [];
+}
+
+/** Why the run must not have been started now, for the cores it reserves. */
+function crowded({ world, up }: Scene, run: Run): string[] {
+  const { slots } = world.state.cpu;
+  const isCounted = run.need.gpus === 0 || (coresOf(run) > 0 && slots > 0);
+  const sum = up.reduce((total, other) => total + coresOf(other), 0);
+  return isCounted && sum > slots ? [`${run.id} was started: ${sum} cores of ${slots}`] : [];
 }
 
 function overCapacity({ world, up }: Scene): string[] {
@@ -90,15 +100,24 @@ function idle({ world, up, undone }: Scene): string[] {
   const inLine = [...runs.values()]
     .filter((run) => run.state.phase === 'waiting' && run.state.notBefore === null && run.hold === null)
     .filter(({ group }) => !undone.has(NEEDS[group] ?? ''))
+    .filter((run) => run.needs.every((id) => isDone(runs.get(id))))
     .sort((a, b) => b.priority - a.priority || a.order - b.order);
   const wrong: string[] = [];
-  const onCpu = inLine.find(({ need }) => need.gpus === 0);
-  const busy = up.filter(({ state }) => 'slot' in state && state.slot.kind === 'cpu').length;
-  if (onCpu !== undefined && busy < cpu.slots) wrong.push(`${onCpu.id} waits for a CPU slot that is free`);
-  const onGpu = inLine.find((run) => run.need.gpus > 0 && usable(world, run, []).length >= run.need.gpus);
-  if (onGpu === undefined) return wrong;
-  const free = usable(world, onGpu, up);
-  if (free.length >= onGpu.need.gpus) wrong.push(`${onGpu.id} waits for GPUs that are free: ${free.join()}`);
+  const busy = up.reduce((sum, run) => sum + coresOf(run), 0);
+  const hasCores = (run: Run, taken: number) =>
+    taken + coresOf(run) <= cpu.slots || (run.need.gpus > 0 && (coresOf(run) === 0 || cpu.slots === 0));
+  const possible = inLine.filter(
+    (run) => hasCores(run, 0) && (run.need.gpus === 0 || usable(world, run, []).length >= run.need.gpus),
+  );
+  // What is kept for those before it: the first of all has nothing to wait for, nor has the first that wants a GPU, or cores.
+  const onCpu = possible.find((run) => coresOf(run) > 0);
+  const isFree = (run: Run) => run.need.gpus === 0 || usable(world, run, up).length >= run.need.gpus;
+  if (onCpu !== undefined && onCpu.need.gpus === 0 && hasCores(onCpu, busy))
+    wrong.push(`${onCpu.id} waits for slots that are free`);
+  const onGpu = possible.find((run) => run.need.gpus > 0);
+  if (onGpu !== undefined && isFree(onGpu) && (coresOf(onGpu) === 0 || (onGpu === onCpu && hasCores(onGpu, busy)))) {
+    wrong.push(`${onGpu.id} waits for GPUs that are free`);
+  }
   return wrong;
 }
 
@@ -106,6 +125,7 @@ function idle({ world, up, undone }: Scene): string[] {
 function usable(world: World, run: Run, others: readonly Run[]): number[] {
   return world.granted.filter((index) => {
     const gpu = world.gpus[index]!;
+    if (!isVisible(run, index)) return false;
     if (!gpu.isThere || gpu.isDrained || gpu.leasedBy !== null) return false;
     const there = others.filter((other) => isOn(other, index));
     if (there.reduce((sum, other) => sum + 1 / perGpu(other), 1 / perGpu(run)) > 1 + 1e-9) return false;
@@ -131,6 +151,18 @@ const NEEDS: Record<string, string> = { 's/main': 's/warmup', 's/last': 's/main'
 
 function memoryOf(world: World, run: Run): number | null {
   return run.need.memory ?? world.peaks.get(run.group) ?? null;
+}
+
+function isVisible({ need: { within } }: Run, gpu: number): boolean {
+  return within === undefined || within.some((index) => (index as number) === gpu);
+}
+
+function coresOf({ need }: Run): number {
+  return need.cpus ?? (need.gpus === 0 ? 1 : 0);
+}
+
+function isDone(run: Run | undefined): boolean {
+  return run?.state.phase === 'ended' && run.state.outcome.kind === 'done';
 }
 
 function perGpu(run: Run): number {

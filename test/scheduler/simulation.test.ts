@@ -28,7 +28,10 @@ const sweep = submitted(
   Array.from({ length: 14 }, (_, n) => ({
     name: `r${n}`,
     group: ['warmup', 'main', 'last'][n % 3]!,
-    need: { gpus: n % 4 === 0 ? 0 : n % 5 === 0 ? 2 : 1, perGpu: 1 + (n % 3) },
+    need: {
+      ...{ gpus: n % 4 === 0 ? 0 : n % 5 === 0 ? 2 : 1, perGpu: 1 + (n % 3) },
+      ...(n % 6 === 1 ? { cpus: 2 } : {}),
+    },
   })),
   { main: ['warmup'], last: ['main'] },
 );
@@ -98,14 +101,17 @@ function again(state: SchedulerState, found: number | null = null): typeof sweep
 /** Recounted from the runs themselves, without any index. */
 function expectNothingHeldTwice(state: SchedulerState): void {
   const cpus: number[] = [];
+  let cores = 0;
   const shares = new Map<number, number>();
   for (const { state: was, need } of state.runs.values()) {
     if (!('slot' in was)) continue;
+    cores += need.cpus ?? (need.gpus === 0 ? 1 : 0);
     if (was.slot.kind === 'cpu') cpus.push(was.slot.index);
     else for (const gpu of was.slot.gpus) shares.set(gpu, (shares.get(gpu) ?? 0) + 1 / need.perGpu);
   }
   expect(new Set(cpus).size).toBe(cpus.length);
   expect([...state.cpu.holders.keys()].sort()).toEqual(cpus.sort());
+  expect(state.cpu.busy).toBe(cores);
   for (const used of shares.values()) expect(used).toBeLessThanOrEqual(1 + 1e-9);
 }
 

@@ -54,7 +54,7 @@ describe('placing runs', () => {
     {
       when: 'lets runs that agree share a GPU',
       events: [slots(0, 2), submitted(['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, ...gpu(1, 2) })))],
-      placed: ['a: gpu 0', 'b: gpu 0', 'c: gpu 1', 'd: gpu 1'],
+      placed: ['a: gpu 0', 'b: gpu 1', 'c: gpu 0', 'd: gpu 1'],
     },
     {
       when: 'fits exactly twelve twelfths',
@@ -109,7 +109,7 @@ describe('placing runs', () => {
     {
       when: 'does not make CPU runs wait for GPU runs',
       events: [slots(1, 1), submitted([{ name: 'a', ...gpu(1) }, { name: 'b', ...gpu(1) }, 'c'])],
-      placed: ['c: cpu 0', 'a: gpu 0'],
+      placed: ['a: gpu 0', 'c: cpu 0'],
     },
     {
       when: 'starts more when slots are added',

@@ -1,11 +1,11 @@
-import type { RunId } from '../../src/base/ids.js';
+import { GpuIndex, type RunId } from '../../src/base/ids.js';
 import type { FailureClass, Outcome } from '../../src/base/outcome.js';
 import type { SchedulerAction } from '../../src/scheduler/action.js';
 import type { SchedulerEvent } from '../../src/scheduler/event.js';
 import type { Run } from '../../src/scheduler/run-state.js';
 import { emptyState, type SchedulerState } from '../../src/scheduler/state.js';
 import { step } from '../../src/scheduler/step.js';
-import { drained, gpuSlots, seen, type Seen, type Sketch, submitted } from './play.js';
+import { drained, gpuSlots, id as runId, seen, type Seen, type Sketch, submitted } from './play.js';
 
 /** A whole number below `below`, from a stream that a seed begins (mulberry32). */
 export type Dice = (below: number) => number;
@@ -269,7 +269,13 @@ export class World {
     const isDeclared = this.#roll(3) === 0;
     return {
       ...{ name: `r${n}`, group: n < 3 ? 'warmup' : GROUPS[this.#roll(GROUPS.length)]!, priority: this.#roll(3) },
-      need: { gpus, perGpu: 1 + this.#roll(4), memory: isDeclared ? 1000 * (1 + this.#roll(30)) : null },
+      need: {
+        ...{ gpus, perGpu: 1 + this.#roll(4), memory: isDeclared ? 1000 * (1 + this.#roll(30)) : null },
+        ...(this.#roll(4) === 0 ? { cpus: 1 + this.#roll(3) } : {}),
+        ...(gpus > 0 && this.#roll(5) === 0 ? { within: [2, 0, 5, 3].map((index) => GpuIndex.parse(index)) } : {}),
+      },
+      // Of a group that none of those it needs waits for.
+      ...(n > 3 && this.#roll(6) === 0 ? { needs: [runId(`r${this.#roll(3)}`)] } : {}),
       timeoutMs: this.#roll(3) === 0 ? 30_000 : null,
       retry: { max: this.#roll(4), backoffMs: 2000 * this.#roll(4), on: CLASSES.slice(this.#roll(5)) },
     };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parsePlan, planBlocks, PlanReader, withSharedParts } from '../../src/spec/plan-text.js';
-import { Plan, type PlannedRun } from '../../src/spec/planned-run.js';
+import { Plan, type PlannedRun, Resources } from '../../src/spec/planned-run.js';
 import { plan } from '../supervisor/testbed.js';
 
 const textOf = (of: Plan) => [...planBlocks(of)].join('');
@@ -54,6 +54,15 @@ describe('the text of a plan', () => {
     expect(text.match(/"retry"/g)).toHaveLength(2);
     expect(text.length).toBeLessThan(JSON.stringify(manyRuns()).length / 2);
     expect(new Set(parsePlan(text).runs.map(({ retry }) => retry)).size).toBe(2);
+  });
+
+  it('may be of a version that wrote the cores of a run where nobody had said them', () => {
+    const said = (cpus?: number) => Resources.parse({ gpus: 1, ...(cpus === undefined ? {} : { cpus }) });
+    const written = plan('/runs', 's', [{ resources: said(1) }, { resources: said(2) }]);
+    const meant = plan('/runs', 's', [{ resources: said() }, { resources: said(2) }]);
+    expect(parsePlan(textOf(written))).toEqual(written);
+    expect(parsePlan(textOf(written).replace('"version":3', '"version":2'))).toEqual(meant);
+    expect(parsePlan(JSON.stringify(written))).toEqual(meant);
   });
 
   it('may be of version 1, which was one JSON value', () => {

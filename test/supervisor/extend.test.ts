@@ -54,6 +54,38 @@ describe('a run whose budget is raised', () => {
     expect(run(fleet, 's/a')).toMatchObject({ state: 'done', attempt: 2, parameters: { n_batches: 20 }, reason: null });
   });
 
+  it('while it is up ends with its attempt where the file takes that back', async () => {
+    const fleet = await launched();
+    await fleet.submit(extended(), environment, wish);
+    expect(run(fleet, 's/a').next).toEqual({ n_batches: 20 });
+    const first = bed.plan('s', [budgeted('a', 10), budgeted('b', 10)]);
+    expect(await fleet.submit(first, environment, wish)).toMatchObject({
+      message: '0 runs to do, 2 in progress (1 no longer to continue after its present attempt), 0 already done',
+    });
+    expect(run(fleet, 's/a').next).toBeNull();
+    openGate();
+    await untilSettled(fleet);
+    expect(budgets('a')).toEqual([10]);
+    expect(budgets('b')).toEqual([10]);
+  });
+
+  it('keeps the slots and the priority that were set while it was up, and stands where the file has it', async () => {
+    const fleet = await launched();
+    await fleet.request({ verb: 'set-slots', slots: { slots: 0 } });
+    await fleet.act({ verb: 'priority', priority: 7 }, [RunId.parse('s/b')]);
+    const more = bed.plan('s', [budgeted('a', 20), budgeted('a2', 20), budgeted('b', 20)]);
+    await fleet.submit(more, environment, {});
+    await waitFor('the order of the file', () => [...fleet.runs.keys()].join() === 's/a,s/a2,s/b');
+    expect(fleet.status.cpu.slots).toBe(0);
+    expect(run(fleet, 's/b')).toMatchObject({ priority: 7, place: 2, parameters: { n_batches: 20 } });
+    await bed.killSupervisor();
+    await waitFor('the next supervisor', () => fleet.connection === 'connected' && bed.supervisorPid());
+    const again = await bed.fleet();
+    expect([...again.runs.keys()]).toEqual(['s/a', 's/a2', 's/b']);
+    expect(again.status.cpu.slots).toBe(0);
+    expect(run(again, 's/a').next).toEqual({ n_batches: 20 });
+  });
+
   it('while it is up goes on all the same when the supervisor dies in between', async () => {
     const fleet = await launched();
     await fleet.submit(extended(), environment, wish);

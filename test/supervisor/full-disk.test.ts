@@ -21,6 +21,8 @@ describe('when the journal cannot grow', () => {
       const fleet = await waitFor('the supervisor', () => bed.attach());
       const runs = Array.from({ length: 160 }, (_, n) => ({
         name: `r${n}`,
+        // In each plan the same, or one that has started would go on as one that has grown.
+        parameters: { n },
         argv: ['sh', '-c', `echo x >> ${bed.path(`starts-${n % 8}`)}`],
       }));
       // In parts, so that each plan fits.

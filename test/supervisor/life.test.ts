@@ -232,12 +232,12 @@ describe('GPUs', () => {
     const runs = Array.from({ length: 5 }, () => ({ argv, resources }));
     await fleet.submit(bed.plan('s', runs), fake, { perGpu: 2 });
     await untilState(fleet, 's/run3', 'running');
-    expect([0, 1, 2, 3].map((n) => run(fleet, `s/run${n}`).slot)).toEqual(['gpu 0', 'gpu 0', 'gpu 1', 'gpu 1']);
+    expect([0, 1, 2, 3].map((n) => run(fleet, `s/run${n}`).slot)).toEqual(['gpu 0', 'gpu 1', 'gpu 0', 'gpu 1']);
     expect(run(fleet, 's/run4').reason).toBe('waiting for a GPU (2 of 2 busy)');
     await waitFor('the log', () => bed.text('s/run3/output.log') === '1\n');
     expect(fleet.status.gpus.map(({ index, runs: there }) => [index, there])).toEqual([
-      [0, ['s/run0', 's/run1']],
-      [1, ['s/run2', 's/run3']],
+      [0, ['s/run0', 's/run2']],
+      [1, ['s/run1', 's/run3']],
     ]);
   });
 });

@@ -89,7 +89,8 @@ function keysOf({ sweep, group, parameters, isPreparation }: RunKind): string[] 
 /** Parameters of a run do not change, and putting them in words takes longer than all else here. */
 const settings = new WeakMap<Parameters, string>();
 
-function settingOf(parameters: Parameters): string {
+/** The same text for runs that differ in nothing but their seeds. */
+export function settingOf(parameters: Parameters): string {
   const known = settings.get(parameters);
   if (known !== undefined) return known;
   const text = JSON.stringify(Object.entries(parameters).filter(([name]) => !namesRepetition(name)));

@@ -24,6 +24,10 @@ export type ForecastRun = {
   readonly etaSeconds: number | null;
   /** GPUs it takes; absent: none, it takes a CPU slot. */
   readonly gpuCount?: number | undefined;
+  /** Of a run that waits: from its start to its end, where that is known better than by runs like it; null: nobody knows. */
+  readonly expectedSeconds?: number | null;
+  /** CPU slots it takes where it takes no GPU; absent: one. */
+  readonly cores?: number | undefined;
 };
 
 /** Where runs go, and what waits for what. `needs`: of a group of a sweep, the groups of that sweep that have to be done before. */
@@ -79,32 +83,45 @@ export function forecastOf(runs: readonly ForecastRun[], setting: ForecastSettin
 /** How long runs take that are like one that has not begun. */
 class Likes {
   readonly #whole = new Durations();
-  readonly #preparations = new Set<string>();
+  readonly #kindOf: (run: ForecastRun) => RunKind;
 
-  constructor(runs: readonly ForecastRun[], { needs, now }: ForecastSetting) {
-    const groups = new Map(runs.map(({ sweep, group }) => [groupKey(sweep, group), { sweep, group }]));
-    for (const { sweep, group } of groups.values()) {
-      for (const needed of needs(sweep, group)) this.#preparations.add(groupKey(sweep, needed));
-    }
+  constructor(runs: readonly ForecastRun[], setting: ForecastSetting) {
+    this.#kindOf = runKinds(runs, setting);
     for (const run of runs) {
-      const seconds = wholeSeconds(run, now);
+      const seconds = wholeSeconds(run, setting.now);
       if (seconds !== null) this.#whole.note(this.#kindOf(run), seconds);
     }
   }
 
   /** Seconds from its start to its end; null: nothing tells. A run that has come some way before goes on from there. */
   expected(run: ForecastRun): number | null {
+    if (run.expectedSeconds !== undefined) return run.expectedSeconds;
     const like = this.#whole.like(this.#kindOf(run));
     return like === null ? null : like.mean * (1 - (run.progress ?? 0));
   }
+}
 
-  #kindOf({ sweep, group, parameters }: ForecastRun): RunKind {
-    return { sweep, group, parameters, isPreparation: this.#preparations.has(groupKey(sweep, group)) };
+/** Tells which runs are alike, among these. */
+export function runKinds(
+  runs: readonly ForecastRun[],
+  { needs }: Pick<ForecastSetting, 'needs'>,
+): (run: ForecastRun) => RunKind {
+  const preparations = new Set<string>();
+  const groups = new Map(runs.map(({ sweep, group }) => [groupKey(sweep, group), { sweep, group }]));
+  for (const { sweep, group } of groups.values()) {
+    for (const needed of needs(sweep, group)) preparations.add(groupKey(sweep, needed));
   }
+  return ({ sweep, group, parameters }) => ({
+    ...{ sweep, group, parameters },
+    isPreparation: preparations.has(groupKey(sweep, group)),
+  });
 }
 
 /** Of a run that is done in one go, or is up and knows how long it will be; others tell nothing of runs like them. */
-function wholeSeconds({ state, attempt, startedAt, endedAt, etaSeconds }: ForecastRun, now: number): number | null {
+export function wholeSeconds(
+  { state, attempt, startedAt, endedAt, etaSeconds }: ForecastRun,
+  now: number,
+): number | null {
   if (startedAt === null || attempt > 1) return null;
   if (state === 'done') return endedAt === null ? null : (endedAt - startedAt) / 1000;
   return state === 'running' && etaSeconds !== null ? (now - startedAt) / 1000 + etaSeconds : null;
@@ -253,8 +270,8 @@ function poolOf({ gpuCount = 0 }: ForecastRun): Pool {
   return gpuCount > 0 ? 'gpu' : 'cpu';
 }
 
-function roomOf({ gpuCount = 0 }: ForecastRun): number {
-  return Math.max(1, gpuCount);
+function roomOf({ gpuCount = 0, cores = 1 }: ForecastRun): number {
+  return gpuCount > 0 ? gpuCount : cores;
 }
 
 function groupKey(sweep: string, group: string): string {

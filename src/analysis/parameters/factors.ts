@@ -26,7 +26,7 @@ export type Factor = {
 /** Why a parameter is none of the factors. */
 export type LeftOut = { readonly name: string; readonly reason: 'one value' | 'too many texts' };
 
-export type Factors = { readonly factors: readonly Factor[]; readonly leftOut: readonly LeftOut[] };
+type Factors = { readonly factors: readonly Factor[]; readonly leftOut: readonly LeftOut[] };
 
 /** More levels than this do not fit a bit each into a number; more numbers are taken together, more texts are not looked at. */
 const MOST_LEVELS = 31;

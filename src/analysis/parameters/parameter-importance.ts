@@ -29,7 +29,7 @@ export type ImportanceQuestion = {
 };
 
 /** Runs by what they say of the objective. */
-export type RunCounts = {
+type RunCounts = {
   readonly finite: number;
   readonly nan: number;
   readonly infinite: number;
@@ -80,8 +80,8 @@ export type ParameterEffect = {
 
 /** Whether the objective rises with the parameter. `unordered`: it is no number. */
 export type Trend = 'up' | 'down' | 'mixed' | 'unordered';
-export type CurvePoint = { readonly level: Level; readonly mean: number; readonly runs: number };
-export type PairEffect = { readonly names: readonly [string, string]; readonly share: number };
+type CurvePoint = { readonly level: Level; readonly mean: number; readonly runs: number };
+type PairEffect = { readonly names: readonly [string, string]; readonly share: number };
 
 /** Below this nothing is said. */
 const LEAST_RUNS = 8;

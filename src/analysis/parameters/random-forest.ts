@@ -9,7 +9,7 @@ export type Forest = {
 };
 
 /** Of the mean of the trees that have not seen a run, against what the run came to. */
-export type HeldOut = {
+type HeldOut = {
   /** 1 − squared error / variance; negative where the mean of all runs foretells better. */
   readonly r2: number;
   /** Pearson's r. */

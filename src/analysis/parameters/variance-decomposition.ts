@@ -51,7 +51,7 @@ export function effectVariance(effect: Float64Array, shares: Float64Array): numb
 export type Pair = readonly [first: number, second: number];
 
 /** What trees say of two factors together, by the levels of the first and of the second. */
-export type PairTable = { readonly pair: Pair; readonly rows: readonly Float64Array[] };
+type PairTable = { readonly pair: Pair; readonly rows: readonly Float64Array[] };
 
 export function pairTable(pair: Pair, shares: readonly Float64Array[]): PairTable {
   return { pair, rows: Array.from(shares[pair[0]]!, () => new Float64Array(shares[pair[1]]!.length)) };

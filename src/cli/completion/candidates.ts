@@ -1,10 +1,8 @@
 import type { RunSummary } from '../../client/fleet.js';
 import { completions } from '../../query/completions.js';
 import { shellQuote } from '../../text/shell-words.js';
+import type { KnownRuns } from '../known-runs.js';
 import type { Verb, VerbOption } from '../verb.js';
-
-/** What there is to name. */
-export type Known = { readonly sweeps: readonly string[]; readonly runs: readonly RunSummary[] };
 
 type Grammar = { readonly verbs: readonly Verb[]; readonly launchOptions: readonly VerbOption[] };
 
@@ -14,7 +12,7 @@ const shells = ['bash', 'zsh', 'fish'];
 export async function candidates(
   { words, current }: TypedLine,
   { verbs, launchOptions }: Grammar,
-  look: () => Promise<Known>,
+  look: () => Promise<KnownRuns>,
 ): Promise<string[]> {
   const [, first, ...rest] = words;
   if (first === undefined && !current.startsWith('-'))
@@ -26,22 +24,39 @@ export async function candidates(
   const options = verb?.options ?? launchOptions;
   const asked = optionOf(words.at(-1)!, options);
   if (asked !== undefined && / [<[]/.test(asked.flags)) return starting(current, asked.words ?? []);
-  if (current.startsWith('-')) return starting(current, options.flatMap(longFlags));
-  return verb === undefined ? [] : argumentsOf(verb, positional(rest, options), { current, look });
+  if (isSigned(current, verb)) return signedTags(current, (await look()).runs);
+  return current.startsWith('-')
+    ? starting(current, options.flatMap(longFlags))
+    : argumentsOf(verb, positional(rest, options), { current, look });
 }
 
 async function argumentsOf(
-  { takes }: Verb,
+  verb: Verb | undefined,
   before: readonly string[],
-  { current, look }: { current: string; look: () => Promise<Known> },
+  { current, look }: { current: string; look: () => Promise<KnownRuns> },
 ): Promise<string[]> {
+  if (verb === undefined) return [];
+  const { takes } = verb;
   if (takes.includes('shell')) return starting(current, shells);
   if (takes.includes('sweep')) return before.length === 0 ? starting(current, (await look()).sweeps) : [];
-  const query = takes.startsWith('<n>') ? before.slice(1) : before;
-  const isQuery = takes.includes('query') && (query === before || before.length > 0);
+  const query = takes.startsWith('<n>') ? before.slice(1) : before.filter((word) => !word.startsWith('+'));
+  const isQuery = takes.includes('query') && (!takes.startsWith('<n>') || before.length > 0);
   if (!isQuery) return [];
   const { sweeps, runs } = await look();
   return [...queryWords(query, current, runs), ...(query.length === 0 ? starting(current, sweeps) : [])];
+}
+
+function isSigned(current: string, verb: Verb | undefined): boolean {
+  return verb?.takesSigned === true && /^[+-](?!-)/.test(current);
+}
+
+/** `+good` for tags that any run has. */
+function signedTags(current: string, runs: readonly RunSummary[]): string[] {
+  const tags = new Set(runs.flatMap(({ annotation }) => annotation?.tags ?? []));
+  return starting(
+    current,
+    [...tags].map((tag) => `${current.charAt(0)}${tag}`),
+  );
 }
 
 /** Whole words: what stands before the completed part of the current word is kept. */

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { gpuName } from '../../base/ids.js';
 import { supervisorFiles } from '../../contract/files.js';
 import type { GpuReading } from '../../gpu/gpu.js';
 import { readGpus } from '../../gpu/read-gpus.js';
 import { isOnPath } from '../../processes/program-file.js';
+import { usableCores } from '../../processes/usable-cores.js';
 import { ask, bad, type Check, type Finding, ok, type Place, warn } from './check.js';
 
 /** As in package.json. */
@@ -100,7 +100,7 @@ export const gpus: Check = {
 
 /** @param tookMs How long the tool took to answer. */
 export function judgeGpus(reading: GpuReading, tookMs: number): Finding {
-  if (reading.kind === 'none') return ok(`none: runs go on CPU slots (${availableParallelism()} cores)`);
+  if (reading.kind === 'none') return ok(`none: runs go on CPU slots (${usableCores()} cores)`);
   if (reading.kind === 'unknown') {
     return bad(reading.reason, 'Run `nvidia-smi` (or `rocm-smi`) yourself; a driver that hangs needs a reboot.');
   }

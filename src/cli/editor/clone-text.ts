@@ -2,7 +2,8 @@ import { stringify } from 'yaml';
 import * as z from 'zod';
 import { Name } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
-import { expandSweep } from '../../spec/expand/expand-sweep.js';
+import { atPlace, expandSweep } from '../../spec/expand/expand-sweep.js';
+import { withNeededRuns } from '../../spec/expand/needed-runs.js';
 import type { Block, ParameterRule, ParameterRules } from '../../spec/file/block.js';
 import { diagnosticsError } from '../../spec/file/diagnostic.js';
 import { ParametersText, rulesOf } from '../../spec/file/parameter-schema.js';
@@ -69,12 +70,21 @@ export function clonePlan({ file, sweep, options }: SweepSource, text: string, p
   const one: GroupsFile = { ...file, path, text, blocks: [single], placeOf: source.placeOf };
   // What was set at the launch is in the parameters already.
   const plan = expandSweep(one, { ...options, set: [] });
-  const needs = [...block.needs];
+  const needs = block.needs.filter(({ by }) => by.length === 0).map(({ group }) => group);
   return {
     ...plan,
     groups: plan.groups.map((group) => ({ ...group, needs })),
-    runs: plan.runs.map((run) => ({ ...run, needs })),
+    runs: atPlace(file, () => withNeededRuns([block], plan.runs, neededBy(block, file, options))).map((run) => ({
+      ...run,
+      needs,
+    })),
   };
+}
+
+/** All runs of the groups of which the clone may need some. */
+function neededBy({ needs }: Block, file: GroupsFile, options: SweepSource['options']): readonly PlannedRun[] {
+  const groups = needs.filter(({ by }) => by.length > 0).map(({ group }) => group);
+  return groups.length === 0 ? [] : expandSweep(file, { ...options, groups }).runs;
 }
 
 export function notCloneable(sweep: string): UserError {

@@ -1,6 +1,6 @@
 import { errorText, UserError } from '../../base/user-error.js';
 import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
-import type { Draft, EditorPort } from '../../tui/state/editor-port.js';
+import type { Draft, EditorPort, OwnFile } from '../../tui/state/editor-port.js';
 import type { Launched } from './sweep-source.js';
 
 /** The desk, with the reader of sweep files, which is loaded once the window stands: the first frame is not kept waiting. */
@@ -56,6 +56,14 @@ export class LazyEditor implements EditorPort {
 
   submit(draft: Draft): Promise<Ack> {
     return this.#loaded().submit(draft);
+  }
+
+  ownFile(draft: Draft): OwnFile | null {
+    return this.#loaded().ownFile(draft);
+  }
+
+  writeOwnFile(draft: Draft): void {
+    this.#loaded().writeOwnFile(draft);
   }
 
   #loaded(): EditorPort {

@@ -4,18 +4,27 @@ import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { sweepFiles } from '../../contract/files.js';
 import { textOrNull } from '../../files/regular-file.js';
 import { readRunRecord } from '../../files/run-record-file.js';
+import { sweepOrigin } from '../../files/sweep-text.js';
 import { expandSweep } from '../../spec/expand/expand-sweep.js';
 import type { ExpandOptions } from '../../spec/expand/plan-run.js';
 import { parseSweepFile } from '../../spec/file/parse-sweep-file.js';
 import type { SweepFile } from '../../spec/file/sweep-file.js';
+import { isTable } from '../../spec/file/table-file.js';
 import type { Plan } from '../../spec/planned-run.js';
 import { type LaunchOptions, runsDirectory } from '../options.js';
+import { leftOutOf } from '../read-plan.js';
 
 /** What a sweep was launched from, as far as it is known here. */
 export type SweepSource = {
   readonly sweep: string;
-  /** Of the sweep file, as submitted last. */
+  /** Of the sweep file, as submitted last; of the person's own, where the window was opened by launching it. */
   readonly text: string;
+  /** Whether that is what was submitted last: the person may have changed the file since. */
+  readonly isSubmitted: boolean;
+  /** Where the text of the sweep is kept. */
+  readonly kept: string;
+  /** The person's own file, which it was launched from; null: that is not known, or it is a table, which says it otherwise. */
+  readonly ownPath: string | null;
   /** `.yaml` or `.txt`: how the text is to be read. */
   readonly ending: string;
   readonly file: SweepFile;
@@ -37,23 +46,44 @@ export type Launched = { readonly options: LaunchOptions; readonly path: string 
 export function sweepSource(fleet: Fleet, sweep: string, { options, path }: Launched): SweepSource {
   const directory = fleet.sweeps.get(sweep)?.directory ?? join(runsDirectory(options.runs), sweep);
   const kept = join(directory, sweepFiles.text);
-  const text = (path === null ? null : textOrNull(path, MOST)) ?? textOrNull(kept, MOST);
+  const submitted = textOrNull(kept, MOST);
+  const text = (path === null ? null : textOrNull(path, MOST)) ?? submitted;
   if (text === null) {
     throw new UserError(`${kept} is gone; ${sweep} was launched from it.`, 'Launch its sweep file again.');
   }
-  const ending = /\.(ya?ml|json)$/i.test(path ?? '') || isYaml(text, sweep) ? '.yaml' : '.txt';
+  const ending = endingOf(path, text, sweep);
   const file = parseSweepFile(text, `${sweep}${ending}`);
   const runs = [...fleet.runs.values()].filter((run) => run.sweep === sweep);
-  return { sweep, text, ending, file, options: optionsOf(file, runs, options) };
+  const where = { kept, ownPath: path ?? ownPathOf(directory), isSubmitted: submitted === null || text === submitted };
+  return { sweep, text, ...where, ending, file, options: optionsOf(file, runs, options) };
 }
 
-/** The plan of a text that is to take the place of the source's; only of the groups that were launched, and new ones. */
-export function planOf(source: SweepSource, text: string, path: string, launched: ReadonlySet<string>): Plan {
+function endingOf(path: string | null, text: string, sweep: string): string {
+  return /\.(ya?ml|json)$/i.test(path ?? '') || isYaml(text, sweep) ? '.yaml' : '.txt';
+}
+
+function ownPathOf(directory: string): string | null {
+  const path = sweepOrigin(directory);
+  const text = path === null ? null : textOrNull(path, MOST);
+  return text === null || isTable(path!, text) ? null : path;
+}
+
+/**
+ * The plan of a text that is to take the place of the source's; only of the groups that were launched, and new ones. `leftOut`:
+ * its other groups.
+ */
+export function planOf(
+  source: SweepSource,
+  text: string,
+  path: string,
+  launched: ReadonlySet<string>,
+): { plan: Plan; leftOut: string[] } {
   const file = parseSweepFile(text, path);
   const left = groupsOf(source.file).filter((group) => !launched.has(group));
   const wanted = groupsOf(file).filter((group) => !left.includes(group));
   const isPart = left.length > 0 && wanted.length > 0 && wanted.length < groupsOf(file).length;
-  return expandSweep(file, { ...source.options, ...(isPart ? { groups: wanted } : {}) });
+  const plan = expandSweep(file, { ...source.options, ...(isPart ? { groups: wanted } : {}) });
+  return { plan, leftOut: leftOutOf(file, plan) };
 }
 
 function groupsOf(file: SweepFile): string[] {

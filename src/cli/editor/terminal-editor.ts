@@ -2,32 +2,36 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { groupBy } from '../../base/group-by.js';
-import { UserError } from '../../base/user-error.js';
+import type { RunId } from '../../base/ids.js';
+import { errorText, UserError } from '../../base/user-error.js';
 import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
-import { readRunFacts } from '../../files/completion-facts.js';
 import { readIfThere, readRunRecord } from '../../files/run-record-file.js';
 import { writeSweepText } from '../../files/sweep-text.js';
 import { expandSweep } from '../../spec/expand/expand-sweep.js';
-import type { Plan, PlannedRun } from '../../spec/planned-run.js';
-import { completionOf } from '../../spec/policy/completion.js';
-import { doneTest } from '../../spec/policy/done-rule.js';
+import type { Plan } from '../../spec/planned-run.js';
 import { shellQuote } from '../../text/shell-words.js';
-import type { Draft, EditorPort, Verdict } from '../../tui/state/editor-port.js';
+import type { Draft, EditorPort, OwnFile, Verdict } from '../../tui/state/editor-port.js';
 import { definedEnvironment, requestedSlots } from '../options.js';
-import { compactNames } from '../plan/compact-names.js';
-import { readSweepText } from '../read-plan.js';
+import { type Change, type Compared, type Difference, differenceOf, isQueued } from '../plan/difference.js';
+import { differenceLines, differenceSummary } from '../plan/difference-lines.js';
+import { estimateLive, estimateWords } from '../plan/estimate.js';
+import { withoutSecrets } from '../plan/hidden-secrets.js';
+import { plannedRuns, readSweepText } from '../read-plan.js';
 import { outputWidth, print } from '../terminal.js';
 import { clonePlan, cloneText, notCloneable } from './clone-text.js';
 import { type Launched, planOf, sweepSource, type SweepSource } from './sweep-source.js';
 
-/** A text that is being written: what it was at first, what it would do, and what has to be kept once it was submitted. */
+/**
+ * A text that is being written: what it was at first, what it would do, and where it is kept once it was submitted; null: nowhere.
+ * `isSubmitted`: the text as it was at first changes nothing.
+ */
 type Work = {
   readonly title: string;
   readonly path: string;
   readonly original: string;
+  readonly isSubmitted: boolean;
   readonly read: (text: string) => Proposal;
-  readonly submitted: (text: string) => void;
+  readonly source: SweepSource | null;
 };
 
 /** Carries out what the window's desk asks for, with the programs of the terminal it runs in. */
@@ -58,8 +62,9 @@ export class TerminalEditor implements EditorPort {
       title: `extend ${sweep}`,
       path,
       original: source.text,
+      isSubmitted: source.isSubmitted,
       read: (text) => this.#extension(source, text, path),
-      submitted: (text) => this.#keep(source, text),
+      source,
     });
   }
 
@@ -75,8 +80,9 @@ export class TerminalEditor implements EditorPort {
       title: `clone ${run.name}`,
       path,
       original: text,
-      read: (edited) => this.#proposed(clonePlan(source, edited, path, block)),
-      submitted: () => undefined,
+      isSubmitted: true,
+      read: (edited) => this.#clone(clonePlan(source, edited, path, block)),
+      source: null,
     });
   }
 
@@ -87,13 +93,34 @@ export class TerminalEditor implements EditorPort {
   async submit(draft: Draft): Promise<Ack> {
     const work = this.#workOf(draft);
     const text = readSweepText(work.path);
-    const { plan } = work.read(text);
-    if (plan === null) return { ok: false, message: 'It no longer contains anything new.', fix: 'Edit it again.' };
+    const { plan, order } = work.read(text);
+    if (plan === null)
+      return { ok: false, message: 'It changes nothing any more: its runs have moved on.', fix: 'Edit it again.' };
     const { perGpu } = requestedSlots(this.#launched.options);
     const wish = perGpu === undefined ? {} : { perGpu };
-    const ack = await this.#fleet.submit(plan, definedEnvironment(), wish);
-    if (ack.ok) work.submitted(text);
+    const ack = await this.#fleet.submit(plan, definedEnvironment(), wish, order);
+    if (ack.ok && work.source !== null) this.#keep(work.source, text);
     return ack;
+  }
+
+  ownFile(draft: Draft): OwnFile | null {
+    const { source } = this.#workOf(draft);
+    if (source === null || source.ownPath === null) return null;
+    const { ownPath: path, kept } = source;
+    return { path, kept, isAsKnown: readIfThere(path) === source.text };
+  }
+
+  writeOwnFile(draft: Draft): void {
+    const own = this.ownFile(draft);
+    if (own === null) return;
+    const { path, kept } = own;
+    if (!own.isAsKnown)
+      throw new UserError(`${path} has changed since, and was not written.`, `The text is in ${kept}.`);
+    try {
+      writeFileSync(path, readSweepText(draft.path));
+    } catch (error) {
+      throw new UserError(`${path} could not be written: ${errorText(error)}.`, `The text is in ${kept}.`);
+    }
   }
 
   #begin(work: Work): Draft {
@@ -102,11 +129,11 @@ export class TerminalEditor implements EditorPort {
   }
 
   #edited(work: Work): Draft {
-    const { title, path, original } = work;
+    const { title, path, original, isSubmitted } = work;
     editText(path, process.env);
     try {
       const text = readSweepText(path);
-      if (text === original) {
+      if (text === original && isSubmitted) {
         const why = `Nothing was changed, so there is nothing to ${title}.`;
         return { title, path, verdict: { kind: 'unchanged', why } };
       }
@@ -119,24 +146,31 @@ export class TerminalEditor implements EditorPort {
 
   #extension(source: SweepSource, text: string, path: string): Proposal {
     const groups = this.#fleet.sweeps.get(source.sweep)?.groups ?? [];
-    const plan = planOf(source, text, path, new Set(groups.map(({ name }) => name)));
-    if (plan.sweep === source.sweep) return this.#proposed(plan);
+    const { plan, leftOut } = planOf(source, text, path, new Set(groups.map(({ name }) => name)));
+    if (plan.sweep === source.sweep) return this.#proposed({ ...shown(plan), leftOut });
     throw new UserError(
       `The file now calls the sweep \`${plan.sweep}\`; what is extended is \`${source.sweep}\`.`,
       `Write \`name: ${source.sweep}\` again, or launch the file as a sweep of its own.`,
     );
   }
 
-  #proposed(plan: Parameters<typeof proposalOf>[0]): Proposal {
-    return proposalOf(plan, this.#fleet.runs, outputWidth() - 8);
+  #proposed(compared: Compared): Proposal {
+    const difference = differenceOf(compared, this.#fleet.runs.values());
+    const now = Date.now();
+    const estimate = estimateLive(difference, compared.plan, this.#fleet, { leavesBroken: true, now });
+    const time = estimateWords(estimate, true);
+    return proposalOf(compared.plan, difference, { time, width: outputWidth() - 8 });
   }
 
-  /** The person's own file is changed too, unless someone else has changed it in the meantime. */
-  #keep({ sweep, text: before }: SweepSource, text: string): void {
-    const { path } = this.#launched;
+  /** The other runs of the sweep have nothing to do with it. */
+  #clone(plan: Plan): Proposal {
+    const difference = { ...differenceOf({ ...shown(plan), leftOut: [] }, this.#fleet.runs.values()), absent: [] };
+    return { ...proposalOf(plan, difference, { time: null, width: outputWidth() - 8 }), order: undefined };
+  }
+
+  #keep({ sweep }: SweepSource, text: string): void {
     const directory = this.#fleet.sweeps.get(sweep)?.directory;
     if (directory !== undefined) writeSweepText(directory, text);
-    if (path !== null && readIfThere(path) === before) writeFileSync(path, text);
   }
 
   #freshName({ sweep, name }: RunSummary): string {
@@ -201,53 +235,46 @@ function said(text: string | undefined): string | null {
   return text === undefined || text.trim() === '' ? null : text;
 }
 
-/** What a text would submit. `plan`: only the runs that are new or have more to do; null: there are none. */
-type Proposal = { readonly verdict: Verdict; readonly plan: Plan | null };
+/** A plan with what is left to do of its runs, without secrets: as the supervisor shows it. */
+function shown(plan: Plan): Pick<Compared, 'plan' | 'planned'> {
+  return { plan, planned: withoutSecrets(plannedRuns(plan), definedEnvironment()) };
+}
 
 /**
- * What is new in a plan against the runs that are known: runs that are not there yet, and runs that have more to do
- * because a budget grew. Runs that failed or were killed are left as they are: who extends a sweep did not ask for them.
+ * What a text would submit. `plan`: only the runs that it changes; null: there are none. `order`: all runs of the file, where
+ * those are only some of them.
  */
-function proposalOf(plan: Plan, known: ReadonlyMap<string, RunSummary>, width: number): Proposal {
-  const fresh = plan.runs.filter(({ id }) => !known.has(id));
-  const grown = plan.runs.flatMap((run) => {
-    const why = known.has(run.id) ? growthOf(run) : null;
-    return why === null ? [] : [{ run, why }];
-  });
-  const runs = [...fresh, ...grown.map(({ run }) => run)];
-  const others = plan.runs.length - runs.length;
-  if (runs.length === 0) {
-    const lines = [
-      `All ${plan.runs.length} runs of this file already exist.`,
-      '→ Add values or a group, or discard it.',
-    ];
-    return { verdict: { kind: 'refused', lines }, plan: null };
+type Proposal = { readonly verdict: Verdict; readonly plan: Plan | null; readonly order: readonly RunId[] | undefined };
+
+/**
+ * What a plan changes of the runs that are known: those that are not there yet, that have more to do because a budget grew, or
+ * that wait and are to be treated otherwise. Runs that failed or were killed are left as they are: who extends a sweep did not
+ * ask for them.
+ */
+function proposalOf(
+  plan: Plan,
+  difference: Difference,
+  { time, width }: { readonly time: string | null; readonly width: number },
+): Proposal {
+  const changes = difference.changes.filter(isSubmitted);
+  const ids = new Set(changes.map(({ run }) => run.id));
+  const lines = differenceLines(difference, { width, leavesBroken: true });
+  const order = plan.runs.map(({ id }) => id);
+  if (ids.size === 0) {
+    const why = [`Nothing changes: all ${plan.runs.length} runs of this file already exist.`, ...lines];
+    return {
+      verdict: { kind: 'refused', lines: [...why, '→ Add values or a group, or discard it.'] },
+      plan: null,
+      order,
+    };
   }
-  const parts = [
-    ...(fresh.length === 0 ? [] : [`${fresh.length} new ${fresh.length === 1 ? 'run' : 'runs'}`]),
-    ...(grown.length === 0 ? [] : [`${grown.length} with a larger budget`]),
-  ];
-  const lines = [
-    ...groupLines(fresh, width),
-    ...grown.slice(0, mostGrown).map(({ run, why }) => `${run.name}: ${why}`),
-    ...(grown.length > mostGrown ? [`and ${grown.length - mostGrown} more`] : []),
-    ...(others === 0 ? [] : [`${others} unchanged`]),
-  ];
-  return { verdict: { kind: 'ready', summary: parts.join(', '), lines }, plan: { ...plan, runs } };
+  const summary = differenceSummary({ ...difference, changes }) + (time === null ? '' : `; ${time}`);
+  const runs = plan.runs.filter(({ id }) => ids.has(id));
+  return { verdict: { kind: 'ready', summary, lines }, plan: { ...plan, runs }, order };
 }
 
-const mostGrown = 6;
-
-/** One line for each group: `A  12: A_N{16,64}_s{0,1,2}`. */
-function groupLines(runs: readonly PlannedRun[], width: number): string[] {
-  return [...groupBy(runs, ({ group }) => group)].map(([group, members]) => {
-    const names = members.map(({ name }) => name);
-    const head = `${group}  ${names.length}: `;
-    return head + compactNames(names, width - head.length);
-  });
-}
-
-function growthOf(run: PlannedRun): string | null {
-  const { state, reason } = completionOf(run, readRunFacts(run.directory, run.done, doneTest(run)));
-  return state === 'resume' && /\b(grew|changed) from\b/.test(reason) ? reason : null;
+function isSubmitted({ kind, state, settings }: Change): boolean {
+  if (kind === 'same') return isQueued(state) && settings.length > 0;
+  if (kind === 'longer') return state !== 'failed' && state !== 'killed' && state !== 'lost';
+  return kind === 'new';
 }

@@ -1,28 +1,36 @@
 import type { ReportedRun } from '../../analysis/analysed-run.js';
+import { type Annotation, noAnnotation } from '../../base/annotation.js';
 import { inMetricOrder, type MetricsToShow } from '../../analysis/metric-order.js';
+import type { RunValue } from '../../analysis/run-value.js';
 import type { Parameters } from '../../base/scalar.js';
+import { readAnnotation } from '../../files/annotation-file.js';
 import { readRunRecord } from '../../files/run-record-file.js';
 import { everyPoint } from '../../metrics/bounded-series.js';
 import { openMetrics, type RunMetrics } from '../../metrics/run-metrics.js';
 import { countingIn } from '../../report/counting-metrics.js';
+import { valuesOf } from '../../report/run-values.js';
 import { readRuns } from '../../report/read-runs.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../../report/sweep-outline.js';
 import { terminalJson } from '../../text/display-text.js';
 
 export type ExportFormat = 'csv' | 'json' | 'jsonl';
-export type MetricChoice = 'last' | 'all';
 
-/** A sweep as lines of text. `last`: a row for each run; `all`: a row for each value of each metric, made as it is asked for. */
+/**
+ * A sweep as lines of text. `metrics`: what stands for a run, which has a row; `all`: a row for each value of each metric, made
+ * as it is asked for.
+ */
 export function exportLines(
   sweep: { name: string; directory: string },
   format: ExportFormat,
-  metrics: MetricChoice,
+  metrics: RunValue | 'all',
 ): Iterable<string> {
   if (metrics === 'all') return formatted(valueRows(sweep.name, sweep.directory), format);
   const choice = shownFirst(readOutline(sweep.directory));
   const counting = new Set<string>();
-  const note = (read: RunMetrics) => countingIn(read, choice).forEach((key) => counting.add(key));
-  const rows = runRows(sweep.name, sweep.directory, note);
+  const rows = runRows(sweep.name, sweep.directory, (read) => {
+    countingIn(read, choice).forEach((key) => counting.add(key));
+    return metrics.kind === 'last' ? read.last() : finiteOnly(valuesOf(read, choice.x, metrics));
+  });
   if (format !== 'csv') return formatted(rows, format);
   return runTableCsv(rows, (keys) => inMetricOrder(keys, choice, counting));
 }
@@ -68,7 +76,12 @@ const facts = ['sweep', 'group', 'subgroup', 'name', 'state', 'attempts', 'start
 
 function columnsOf(rows: readonly RunRow[], inOrder: InOrder): CsvColumn[] {
   const columns: CsvColumn[] = facts.map((fact) => ({ title: fact, of: (row) => row[fact] }));
-  const taken = new Set<string>(facts);
+  columns.push(
+    { title: 'starred', of: ({ starred }) => starred },
+    { title: 'tags', of: ({ tags }) => tags.join(',') || null },
+  );
+  columns.push({ title: 'note', of: ({ note }) => note });
+  const taken = new Set<string>(columns.map(({ title }) => title));
   // A metric may have the name of a parameter: the later one says what it is.
   const add = (kind: string, key: string, of: CsvColumn['of']) => {
     const title = taken.has(key) ? `${kind}:${key}` : key;
@@ -101,7 +114,7 @@ function keysOf(records: readonly Readonly<Record<string, unknown>>[]): string[]
 }
 
 /** One run with all that its files say of it. Times are ISO 8601, of the last attempt. */
-type RunRow = {
+type RunRow = Annotation & {
   sweep: string;
   group: string;
   subgroup: string | null;
@@ -112,7 +125,7 @@ type RunRow = {
   endedAt: string | null;
   seconds: number | null;
   parameters: Parameters;
-  /** Last values; null: not a finite number. */
+  /** What stands for the run; null: not a finite number. */
   metrics: Record<string, number | null>;
 };
 
@@ -127,14 +140,18 @@ type ValueRow = {
   value: number | null;
 };
 
-/** A row for each run below the directory, in natural order of name. `note`: told of the metrics of each while they are there. */
-function runRows(sweep: string, sweepDirectory: string, note: (read: RunMetrics) => void): RunRow[] {
+/** A row for each run below the directory, in natural order of name. `valuesIn`: asked for each while its metrics are there. */
+function runRows(sweep: string, sweepDirectory: string, valuesIn: (read: RunMetrics) => RunRow['metrics']): RunRow[] {
   return readRuns(sweepDirectory).map((run) => {
-    const read = metricsOf(run);
-    note(read);
-    const metrics = read.last();
+    const metrics = valuesIn(metricsOf(run));
     const { name, group, state, parameters } = run;
-    return { sweep, group, subgroup: subgroupOf(run), name, state, ...lifeOf(run), parameters, metrics };
+    const annotation = readAnnotation(run.directory) ?? noAnnotation;
+    return {
+      ...{ sweep, group, subgroup: subgroupOf(run), name, state },
+      ...lifeOf(run),
+      ...annotation,
+      ...{ parameters, metrics },
+    };
   });
 }
 
@@ -176,6 +193,12 @@ function lifeOf({ directory }: ReportedRun): Pick<RunRow, 'attempts' | 'startedA
     endedAt: iso(last?.endedAt),
     seconds: last === undefined || last.endedAt === null ? null : (last.endedAt - last.startedAt) / 1000,
   };
+}
+
+/** A metric of which nothing stands for the run is left out; one that is no number is null. */
+function finiteOnly(values: Readonly<Record<string, number | null>>): RunRow['metrics'] {
+  const known = Object.entries(values).filter((entry): entry is [string, number] => entry[1] !== null);
+  return Object.fromEntries(known.map(([key, value]) => [key, finite(value)]));
 }
 
 function finite(value: number): number | null {

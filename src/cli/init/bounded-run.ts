@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, statSync } from 'node:fs';
+import { closeSync, openSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { runFiles, runMarks } from '../../contract/files.js';
 import { identityOf } from '../../processes/process-identity.js';
 import { killTrees, terminateTrees, type Tree } from '../../processes/process-tree.js';
 
 /** A foreign program to try. Its output goes to `output.log` in `directory`, which is the folder of the run it takes itself for. */
-export type Bounded = {
+type Bounded = {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly directory: string;
@@ -70,6 +70,8 @@ async function endOf(child: ChildProcess, { directory, patienceMs, most }: Bound
   if (end.kind === 'late' || end.kind === 'loud') await stopped(tree, exit);
   // Also what a program has left behind that ended by itself.
   killTrees([tree]);
+  // Gigabytes come between two looks at one that prints for ever: whoever reads it next is to read no more than was allowed.
+  if (end.kind === 'loud') truncateSync(join(directory, runFiles.log), most);
   return end;
 }
 

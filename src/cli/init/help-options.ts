@@ -17,7 +17,7 @@ export type HelpOption = {
 };
 
 /** Whose help text it is: it tells how parameters are passed. */
-export type HelpFormat = 'argparse' | 'click' | 'absl' | 'Hydra';
+type HelpFormat = 'argparse' | 'click' | 'absl' | 'Hydra';
 export type ProgramHelp = { readonly format: HelpFormat; readonly options: readonly HelpOption[] };
 
 /** Characters that are looked at; a help text is no longer. */

@@ -1,3 +1,4 @@
+import { healthText, healthWord } from '../../analysis/health/finding.js';
 import { hasEnded } from '../../base/run-words.js';
 import { displayText } from '../../text/display-text.js';
 import { durationWords, timeStamp } from '../../text/duration.js';
@@ -34,14 +35,14 @@ export function plainLines(
   const isFirst = state.progressAt === null;
   // What ended before we looked is history; the first progress line counts it.
   const told = [...runs].filter(([, run]) => !(isFirst && hasEnded(run.state)));
-  const events = told.flatMap(([id, run]) => runEventLine(state.seen.get(id), run, now) ?? []);
+  const events = told.flatMap(([id, run]) => runEventLines(state.seen.get(id), run, now));
   const isDue = isFirst || now - state.progressAt >= PROGRESS_EVERY_MS;
   const progress = isDue && all.some((run) => !hasEnded(run.state)) ? [progressLine(all)] : [];
   const stamp = timeStamp(now - state.startedAt);
   return {
     state: {
       startedAt: state.startedAt,
-      seen: new Map([...runs].map(([id, { state, attempt }]) => [id, { state, attempt }])),
+      seen: new Map([...runs].map(([id, { state, attempt, health }]) => [id, { state, attempt, health }])),
       progressAt: isDue && all.length > 0 ? now : state.progressAt,
     },
     lines: [...events, ...progress].map((line) => `${stamp}  ${line}`),
@@ -60,10 +61,25 @@ export function plainEnd(
 }
 
 /** What plain mode remembers of a run, to see what has happened to it. */
-type Seen = Pick<WatchedRun, 'state' | 'attempt'>;
+type Seen = Pick<WatchedRun, 'state' | 'attempt' | 'health'>;
 
-/** One line about what happened to a run since it was last seen, without a time. Null: nothing worth a line. */
-function runEventLine(before: Seen | undefined, run: WatchedRun, now: number): string | null {
+/** What happened to a run since it was last seen: a line for its state, one for how it does. Without a time. */
+function runEventLines(before: Seen | undefined, run: WatchedRun, now: number): string[] {
+  return [stateLine(before, run, now), healthLine(before, run)].filter((line) => line !== null);
+}
+
+/** Null: nothing is wrong with the run that was not before. */
+function healthLine(before: Seen | undefined, run: WatchedRun): string | null {
+  const known = before?.state === 'running' && before.attempt === run.attempt ? before.health : 'ok';
+  if (run.state !== 'running' || run.health === known) return null;
+  const text = healthText(run);
+  return text === null
+    ? `well     ${run.name}: no longer ${healthWord(known)}`
+    : `WARNING  ${run.name}: ${displayText(text)}`;
+}
+
+/** Null: nothing worth a line. */
+function stateLine(before: Seen | undefined, run: WatchedRun, now: number): string | null {
   if (before?.state === run.state && before.attempt === run.attempt) return null;
   return lineOf[run.state](run, { before, now });
 }

@@ -1,3 +1,5 @@
+import { healthWord } from '../../analysis/health/finding.js';
+import { groupBy } from '../../base/group-by.js';
 import { displayText } from '../../text/display-text.js';
 import { hasEnded } from '../../base/run-words.js';
 import type { WatchedRun } from './watched-run.js';
@@ -25,7 +27,13 @@ export function countsLine(runs: readonly WatchedRun[]): string {
   const others = (['failed', 'killed', 'lost', 'stopping', 'starting', 'running', 'paused', 'queued', 'held'] as const)
     .filter((state) => count(state) > 0)
     .map((state) => `${count(state)} ${state}`);
-  return [`${count('done')} of ${runs.length} done`, ...others].join(', ');
+  return [`${count('done')} of ${runs.length} done`, ...others, ...unhealthyWords(runs)].join(', ');
+}
+
+/** `2 silent`: of the runs that are running. */
+function unhealthyWords(runs: readonly WatchedRun[]): string[] {
+  const running = runs.filter(({ state, health }) => state === 'running' && health !== 'ok');
+  return [...groupBy(running, ({ health }) => health)].map(([word, each]) => `${each.length} ${healthWord(word)}`);
 }
 
 /** The reasons of the queued runs, the commonest first, at most three. */

@@ -1,4 +1,4 @@
-import { hasEnded, type RunWord } from '../../base/run-words.js';
+import { hasEnded, type RunHealth, type RunWord } from '../../base/run-words.js';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
 
 /** What plain mode looks at in a run; a run summary from the supervisor is one. Times: Unix ms. */
@@ -15,6 +15,8 @@ export type WatchedRun = {
   killAt: number | null;
   /** 0..1 */
   progress: number | null;
+  health: RunHealth;
+  healthReason?: string | null | undefined;
 };
 
 /** Whether this sweep, or any (null), gets further runs by itself. */

@@ -1,7 +1,7 @@
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { isSecretName, MASK, type Redact, redactedParameters, redactor, redactWords } from '../../text/redaction.js';
 import { compactNames } from './compact-names.js';
-import type { Planned } from './plan-json.js';
+import type { Planned } from './difference.js';
 
 /**
  * The plan as it may be shown: `***` for every secret of the person's environment or of the sweep file's, in commands,
@@ -29,6 +29,7 @@ function hidden(run: PlannedRun, redact: Redact): PlannedRun {
   return {
     ...run,
     argv: [program, ...words],
+    resumeArgs: redactWords(run.resumeArgs, redact),
     env: Object.fromEntries(
       Object.entries(run.env).map(([name, value]) => [name, isSecretName(name) ? MASK : redact(value)]),
     ),

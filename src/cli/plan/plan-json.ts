@@ -1,14 +1,25 @@
-import type { Completion, Plan, PlannedRun } from '../../spec/planned-run.js';
+import type { Plan } from '../../spec/planned-run.js';
+import { type Change, type Difference, resumes } from './difference.js';
+import type { Estimate } from './estimate.js';
 import { policyWords } from '../../spec/policy/policy-words.js';
 
-/** The plan for scripts: `--dry-run --json`. One object; runs in launch order. */
-export function planJson(planned: readonly Planned[], plan: Plan, slots: readonly string[]): object {
+/** What a launch meets and how long it takes, as far as that is known. */
+type Outlook = { readonly difference: Difference; readonly estimate: Estimate };
+
+/**
+ * The plan for scripts: `--dry-run --json`. One object; runs in launch order. `state` is what their directories say, `live` what
+ * the supervisor does; null: it is not there, or does not know the run.
+ */
+export function planJson({ difference, estimate }: Outlook, plan: Plan, slots: readonly string[]): object {
   return {
     sweep: plan.sweep,
     slots,
     notes: plan.notes ?? [],
     groups: plan.groups,
-    runs: planned.map(({ run, standing }) => ({
+    changes: countsOf(difference),
+    absent: difference.absent,
+    estimate: estimate === null ? null : { totalSeconds: estimate.total, addedSeconds: estimate.added },
+    runs: difference.changes.map(({ run, standing, row, kind, settings, ...change }) => ({
       name: run.name,
       group: run.group,
       subgroup: run.subgroup,
@@ -18,12 +29,25 @@ export function planJson(planned: readonly Planned[], plan: Plan, slots: readonl
       cwd: run.cwd,
       directory: run.directory,
       needs: run.needs,
+      neededRuns: run.neededRuns ?? [],
       policy: policyWords(run),
       state: standing.state,
       reason: standing.reason,
+      live: row?.state ?? null,
+      change: kind,
+      growth: change.growth,
+      settings,
+      resumeArgs: resumes({ kind, row, standing }) ? run.resumeArgs : [],
     })),
   };
 }
 
-/** A run and what is left to do of it. */
-export type Planned = { readonly run: PlannedRun; readonly standing: Completion };
+/** Runs by what becomes of them; those that get a larger budget by where they are. */
+function countsOf({ changes }: Difference): object {
+  const count = (kind: Change['kind']) => changes.filter((change) => change.kind === kind).length;
+  const longer: Record<string, number> = {};
+  for (const { kind, state } of changes) {
+    if (kind === 'longer') longer[state ?? 'unfinished'] = (longer[state ?? 'unfinished'] ?? 0) + 1;
+  }
+  return { new: count('new'), longer, again: count('again'), same: count('same') };
+}

@@ -1,4 +1,5 @@
 import { groupBy } from '../../base/group-by.js';
+import { hasEnded, runStates, type RunWord } from '../../base/run-words.js';
 import { varyingNames } from '../../spec/expand/run-name.js';
 import { valueText } from '../../spec/expand/value-text.js';
 import type { Completion, Plan, PlannedGroup } from '../../spec/planned-run.js';
@@ -7,7 +8,8 @@ import { counted } from '../../text/numbers.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { wrap, wrapCommand } from '../../text/wrap.js';
 import { compactNames } from './compact-names.js';
-import type { Planned } from './plan-json.js';
+import { type Change, type Difference, isEdited, isKnown, isQueued, resumes } from './difference.js';
+import { differenceLines, differenceSummary } from './difference-lines.js';
 
 type PlanOptions = {
   /** Columns to lay out in. */
@@ -16,15 +18,17 @@ type PlanOptions = {
   readonly verbose: boolean;
   /** `cpu 0`, `gpu 3`: where runs would go. */
   readonly slots: readonly string[];
+  /** How long it takes, in words; null: nobody knows. */
+  readonly time: string | null;
 };
 
 /**
- * What `--dry-run` prints: the sweep, then each group with its runs, what varies, its command, and what is skipped or
- * resumed and why. Plain text; every command can be copied into a shell as it stands.
- *
- * @param planned One for each run of the plan, in its order.
+ * What `--dry-run` prints: the sweep, what a launch would change of it where it is known, then each group with its runs, what
+ * varies, its command, and what is under way, skipped or resumed and why. Plain text; every command can be copied into a shell
+ * as it stands.
  */
-export function planLines(planned: readonly Planned[], plan: Plan, options: PlanOptions): string[] {
+export function planLines(difference: Difference, plan: Plan, options: PlanOptions): string[] {
+  const planned = difference.changes;
   const width = Math.max(40, options.width);
   const directory = planned[0]!.run.directory.split('/').slice(0, -1).join('/');
   const from = planned[0]!.run.cwd;
@@ -38,10 +42,12 @@ export function planLines(planned: readonly Planned[], plan: Plan, options: Plan
     '',
     ...fact('runs', totals(planned, plan), width),
     ...fact('to do', work(planned), width),
+    ...(options.time === null ? [] : fact('time', options.time, width)),
     ...fact('slots', slotsText(options.slots), width),
     ...fact('into', directory, width),
     ...fact('from', from, width),
     ...(plan.notes ?? []).flatMap((note) => fact('note', note, width)),
+    ...edit(difference, width),
     ...groups,
     ...(options.verbose
       ? []
@@ -51,12 +57,20 @@ export function planLines(planned: readonly Planned[], plan: Plan, options: Plan
   return lines.flatMap((line) => line.split('\n'));
 }
 
+/** What a launch changes of what is there; nothing where the file says what it said before. */
+function edit(difference: Difference, width: number): string[] {
+  if (!isKnown(difference) || (!isEdited(difference) && difference.absent.length === 0)) return [];
+  const summary = differenceSummary(difference);
+  const lines = differenceLines(difference, { width: width - 2, leavesBroken: false });
+  return ['', `changes${summary === '' ? '' : `: ${summary}`}`, ...lines.map((line) => `  ${line}`)];
+}
+
 function fact(name: string, text: string, width: number): string[] {
   return wrap(text, width - 9, '').map((line, index) => `  ${(index === 0 ? name : '').padEnd(7)}${line}`);
 }
 
 /** `48 runs in 4 groups, + 5 prerequisites`. */
-function totals(planned: readonly Planned[], plan: Plan): string {
+function totals(planned: readonly Change[], plan: Plan): string {
   const prerequisites = new Set(plan.groups.filter(({ prerequisite }) => prerequisite).map(({ name }) => name));
   const asked = planned.filter(({ run }) => !prerequisites.has(run.group));
   const groups = new Set(asked.map(({ run }) => run.group)).size;
@@ -68,19 +82,25 @@ function totals(planned: readonly Planned[], plan: Plan): string {
 }
 
 /** Runs of an open group that are not in the plan. */
-function furtherOf({ name, open }: PlannedGroup, planned: readonly Planned[]): number {
+function furtherOf({ name, open }: PlannedGroup, planned: readonly Change[]): number {
   return open === undefined ? 0 : Math.max(0, open.cap - planned.filter(({ run }) => run.group === name).length);
 }
 
 const words: Record<Completion['state'], string> = { new: 'to start', resume: 'to resume', done: 'already done' };
 
-function work(planned: readonly Planned[]): string {
-  const states = Object.keys(words) as Completion['state'][];
-  return states
-    .map((state) => ({ state, count: planned.filter(({ standing }) => standing.state === state).length }))
-    .filter(({ count }) => count > 0)
-    .map(({ state, count }) => `${count} ${words[state]}`)
+/** `3 to start, 2 running, 1 already done`. */
+function work(planned: readonly Change[]): string {
+  const counts = groupBy(planned, (change) => liveState(change) ?? change.standing.state);
+  const order = [...Object.keys(words).slice(0, 2), ...runStates, 'done'];
+  return [...new Set(order)]
+    .filter((word) => counts.has(word as RunWord))
+    .map((word) => `${counts.get(word as RunWord)!.length} ${words[word as Completion['state']] ?? word}`)
     .join(', ');
+}
+
+/** Where a run is that has not ended; null: there is none of it, or it has. */
+function liveState({ row }: Change): RunWord | null {
+  return row === null || hasEnded(row.state) ? null : row.state;
 }
 
 function slotsText(slots: readonly string[]): string {
@@ -97,11 +117,11 @@ type GroupOptions = {
 };
 
 /** A group of the plan: heading, names, what varies, command, and what will not simply be started. */
-function groupLines(group: PlannedGroup, planned: readonly Planned[], options: GroupOptions): string[] {
+function groupLines(group: PlannedGroup, planned: readonly Change[], options: GroupOptions): string[] {
   const { width, verbose } = options;
   return [
     ...heading(group, planned, width),
-    ...(group.needs.length === 0 ? [] : labelled('after', group.needs.join(', '), width)),
+    ...(needWords(group).length === 0 ? [] : labelled('after', needWords(group).join(', '), width)),
     ...(verbose ? everyRun(planned, options) : [...names(planned, width), ...variation(planned, width)]),
     ...policy(planned, width),
     ...(verbose ? [] : standings(planned, width)),
@@ -109,7 +129,12 @@ function groupLines(group: PlannedGroup, planned: readonly Planned[], options: G
   ];
 }
 
-function heading({ name, title, prerequisite }: PlannedGroup, planned: readonly Planned[], width: number): string[] {
+/** `sft`, `prepare with the same N`. */
+function needWords({ needs, needsBy = [] }: PlannedGroup): string[] {
+  return [...needs, ...needsBy.map(({ group, by }) => `${group} with the same ${by.join(', ')}`)];
+}
+
+function heading({ name, title, prerequisite }: PlannedGroup, planned: readonly Change[], width: number): string[] {
   const count = `${planned.length} ${prerequisite ? 'prerequisite' : 'run'}${planned.length === 1 ? '' : 's'}`;
   const [first = name, ...more] = wrap(title === null ? name : `${name}  ${title}`, width - count.length - 2, '');
   // The two blanks between name and title are lost in wrapping.
@@ -126,7 +151,7 @@ function labelled(label: string, text: string, width: number): string[] {
 }
 
 /** One line for each subgroup: its name, its size, its runs. */
-function names(planned: readonly Planned[], width: number): string[] {
+function names(planned: readonly Change[], width: number): string[] {
   const subgroups = groupBy(planned, ({ run }) => run.subgroup ?? '');
   const widest = Math.max(...[...subgroups.keys()].map((name) => name.length));
   return [...subgroups].map(([subgroup, members], index) => {
@@ -141,7 +166,7 @@ function names(planned: readonly Planned[], width: number): string[] {
 }
 
 /** Which parameters differ between the runs of the group, and their values. */
-function variation(planned: readonly Planned[], width: number): string[] {
+function variation(planned: readonly Change[], width: number): string[] {
   const runs = planned.map(({ run }) => run);
   const varying = varyingNames(runs).map((name) => {
     const values = runs
@@ -157,7 +182,7 @@ function variation(planned: readonly Planned[], width: number): string[] {
 }
 
 /** How the runs are treated where that is not the usual way; what is not so for all of them says for which. */
-function policy(planned: readonly Planned[], width: number): string[] {
+function policy(planned: readonly Change[], width: number): string[] {
   const said = groupBy(
     planned.flatMap(({ run }) => policyWords(run).map((words) => ({ words, name: run.name }))),
     ({ words }) => words,
@@ -170,12 +195,13 @@ function policy(planned: readonly Planned[], width: number): string[] {
   return facts.length === 0 ? [] : labelled('policy', facts.join('; '), width);
 }
 
-/** What is skipped or resumed, and why; new runs need no explanation. */
-function standings(planned: readonly Planned[], width: number): string[] {
-  const told = planned.filter(({ standing }) => standing.state !== 'new');
-  const alike = groupBy(told, ({ standing }) => `${standing.state} ${standing.reason}`);
+/** What is under way, skipped or resumed, and why; new runs need no explanation. */
+function standings(planned: readonly Change[], width: number): string[] {
+  const told = planned.filter((change) => change.standing.state !== 'new' || liveState(change) !== null);
+  const alike = groupBy(told, (change) => `${labelOf(change)} ${reasonOf(change)}`);
   return [...alike.values()].flatMap((members) => {
-    const { state, reason } = members[0]!.standing;
+    const [first] = members;
+    const args = first!.run.resumeArgs;
     const which =
       members.length === planned.length
         ? 'all'
@@ -183,26 +209,46 @@ function standings(planned: readonly Planned[], width: number): string[] {
             members.map(({ run }) => run.name),
             width - margin,
           );
-    return labelled(label(state), `${which}: ${reason}`, width);
+    const more = args.length > 0 && members.some(resumes) ? [`with ${shellQuote(args)}`] : [];
+    return [
+      ...labelled(labelOf(first!), `${which}: ${reasonOf(first!)}`, width),
+      ...more.flatMap((text) => labelled('', text, width)),
+    ];
   });
+}
+
+function labelOf(change: Change): string {
+  return liveState(change) ?? label(change.standing.state);
+}
+
+/** Why it is where it is, and what becomes of it. */
+function reasonOf(change: Change): string {
+  const { row, growth, standing } = change;
+  const state = liveState(change);
+  if (state === null || row === null) return standing.reason;
+  const attempt = row.attempt > 0 ? `attempt ${row.attempt}` : 'not started yet';
+  const now = row.reason ?? attempt;
+  return growth === null ? now : `${growth}, to ${isQueued(state) ? 'start' : 'continue'} with it; ${now}`;
 }
 
 function label(state: Completion['state']): string {
   return { new: 'start', resume: 'resume', done: 'skip' }[state];
 }
 
-function everyRun(planned: readonly Planned[], options: GroupOptions): string[] {
+function everyRun(planned: readonly Change[], options: GroupOptions): string[] {
   return planned.flatMap((one) => [
-    ...labelled(label(one.standing.state), `${one.run.name}: ${one.standing.reason}`, options.width),
+    ...labelled(labelOf(one), `${one.run.name}: ${reasonOf(one)}`, options.width),
     ...command(one, options),
   ]);
 }
 
 /** The exact command, to be copied into a shell. */
-function command({ run }: Planned, { width, from }: GroupOptions): string[] {
+function command(change: Change, { width, from }: GroupOptions): string[] {
+  const { run } = change;
+  const argv = resumes(change) ? [...run.argv, ...run.resumeArgs] : run.argv;
   const assignments = Object.entries(run.env).map(([name, value]) => `${name}=${shellQuote([value])}`);
   const elsewhere = run.cwd === from ? [] : ['cd', shellQuote([run.cwd]), '&&'];
-  const words = [...elsewhere, ...assignments, ...run.argv.map((word) => shellQuote([word]))];
+  const words = [...elsewhere, ...assignments, ...argv.map((word) => shellQuote([word]))];
   return wrapCommand(words, width - margin - 2).map(
     (line, index) => `  ${(index === 0 ? 'command' : '').padEnd(margin - 2)}${index === 0 ? '' : '  '}${line}`,
   );

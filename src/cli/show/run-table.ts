@@ -1,8 +1,10 @@
 import { elapsedMs } from '../../analysis/forecast/busy-time.js';
+import { healthText } from '../../analysis/health/finding.js';
 import { defaultMetric, metricHeading } from '../../analysis/metric-order.js';
+import { noAnnotation, tagsText } from '../../base/annotation.js';
 import { grouped } from '../../base/group-by.js';
 import type { RunSummary, RunWord, SweepSummary } from '../../client/fleet.js';
-import { displayText } from '../../text/display-text.js';
+import { displayText, lineText, shortened } from '../../text/display-text.js';
 import { shortDuration } from '../../text/duration.js';
 import { narrowNumber } from '../../text/numbers.js';
 import { type Column, tableLines } from '../../text/table.js';
@@ -48,6 +50,8 @@ function columnsOf(runs: readonly RunSummary[], { sweeps, now }: RunTableOptions
     right('progress', 2, progressOf),
     right('left', 4, ({ etaSeconds }) => (etaSeconds === null ? '' : shortDuration(etaSeconds * 1000))),
     ...metricColumn(runs, sweeps),
+    left('tags', 3, ({ annotation }) => displayText(tagsText(annotation))),
+    left('note', 6, ({ annotation }) => shortened(lineText(annotation?.note ?? ''))),
     left('why', 1, (run) => whyOf(run, now)),
   ];
   return columns.filter(({ cells, spare }) => spare === 0 || cells.some((cell) => cell !== ''));
@@ -91,13 +95,14 @@ function progressOf({ progress, state }: RunSummary): string {
   return progress === null || state === 'done' ? '' : `${Math.floor(progress * 100)} %`;
 }
 
-function whyOf({ reason, warning, health, retryAt, killAt, state }: RunSummary, now: number): string {
+function whyOf(run: RunSummary, now: number): string {
+  const { reason, warning, retryAt, killAt, state } = run;
   const isLive = state === 'running' || state === 'paused';
   const parts = [
     reason === null ? null : displayText(reason),
     retryAt === null ? null : `again in ${shortDuration(retryAt - now)}`,
     killAt === null ? null : `SIGKILL in ${shortDuration(killAt - now)}`,
-    isLive && health !== 'ok' ? (health === 'nan' ? 'NaN in its metrics' : 'stalled') : null,
+    isLive ? displayText(healthText(run) ?? '') : null,
     warning === null ? null : displayText(warning),
   ];
   return parts.filter((part) => part !== null && part !== '').join('; ');
@@ -128,13 +133,14 @@ export function painted(text: string, tone: Tone): Painted {
 /** One run as `status --json` and `ls --json` give it: a contract for scripts. Times are ISO 8601, memory is in MiB. */
 export function runStatus(run: RunSummary): object {
   const { name, sweep, group, subgroup, state, reason, attempt, exit, pid, slot, gpus, ...more } = run;
-  const { progress, etaSeconds, metrics, health, priority, gpuMemory, cpu, memory, warning, parameters, directory } =
-    more;
+  const { progress, etaSeconds, metrics, health, healthReason, priority, gpuMemory, cpu, memory, warning } = more;
+  const { parameters, directory } = more;
   return {
     ...{ name, sweep, group, subgroup, state, reason, attempt, exit, pid, slot, gpus },
     ...{ startedAt: isoTime(more.startedAt), endedAt: isoTime(more.endedAt), retryAt: isoTime(more.retryAt) },
-    ...{ progress, etaSeconds, metrics, health, priority, gpuMemory },
-    ...{ cpu: cpu ?? null, memory: memory ?? null, warning, parameters, directory },
+    ...{ progress, etaSeconds, metrics, health, healthReason: healthReason ?? null, priority, gpuMemory },
+    ...{ cpu: cpu ?? null, memory: memory ?? null, warning, ...(more.annotation ?? noAnnotation) },
+    ...{ parameters, directory },
   };
 }
 

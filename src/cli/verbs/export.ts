@@ -1,13 +1,15 @@
 import { closeSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { UserError } from '../../base/user-error.js';
-import { exportLines, type ExportFormat, type MetricChoice } from '../export/export-lines.js';
+import { exportLines, type ExportFormat } from '../export/export-lines.js';
 import { runsDirectory, type CommonOptions } from '../options.js';
+import { runValueOf } from '../run-value.js';
 import { sweepDirectory } from '../sweep-directory.js';
 import { printData, remark } from '../terminal.js';
 
-export type ExportOptions = Pick<CommonOptions, 'runs'> & {
+type ExportOptions = Pick<CommonOptions, 'runs'> & {
   format?: ExportFormat;
-  metrics?: MetricChoice;
+  metrics?: 'last' | 'all';
+  value?: string;
   output?: string;
 };
 
@@ -17,7 +19,10 @@ const BATCH = 1 << 16;
 /** `memrl-tui export SWEEP`: its runs as a table for other programs. Reads files only; needs no supervisor. */
 export async function exportSweep([name]: readonly string[], options: ExportOptions): Promise<number> {
   const directory = sweepDirectory(runsDirectory(options.runs), name!);
-  const lines = exportLines({ name: name!, directory }, options.format ?? 'csv', options.metrics ?? 'last');
+  if (options.metrics === 'all' && options.value !== undefined)
+    throw new UserError('--metrics all has every value.', 'Leave out --value.');
+  const metrics = options.metrics === 'all' ? 'all' : runValueOf(options.value, name!, options);
+  const lines = exportLines({ name: name!, directory }, options.format ?? 'csv', metrics);
   if (options.output === undefined) await toOutput(lines);
   else remark(`${toFile(options.output, lines)} lines in ${options.output}.`);
   return 0;

@@ -1,18 +1,26 @@
-import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
+import { GpuIndex, gpuName } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
+import { lockOf } from '../../client/connection.js';
 import { ensureSupervisor } from '../../client/ensure-supervisor.js';
 import type { Fleet } from '../../client/fleet.js';
 import { otherOrigin, writeSweepOrigin, writeSweepText } from '../../files/sweep-text.js';
+import { nothingKnown } from '../../gpu/gpu.js';
 import { readGpus } from '../../gpu/read-gpus.js';
+import { confirm } from '../act-on-runs.js';
+import { usableCores } from '../../processes/usable-cores.js';
+import { refuseNiceness } from '../../supervisor/requests/niceness.js';
+import { chooseSlots, refuseTooManyCores, type SlotChoice, visibleOf } from '../../supervisor/requests/slot-choice.js';
 import { supervisorPrograms } from '../open-fleet.js';
 import { definedEnvironment, type LaunchOptions, requestedSlots, runsDirectory } from '../options.js';
-import { exposedSecrets, withoutSecrets } from '../plan/hidden-secrets.js';
+import { isEdited, isKnown } from '../plan/difference.js';
+import { exposedSecrets } from '../plan/hidden-secrets.js';
+import { differenceFrom, editLines, estimateOf, fleetIfUp, timeOf } from '../plan/known-sweep.js';
 import { planJson } from '../plan/plan-json.js';
 import { planLines } from '../plan/plan-lines.js';
 import { printReport } from '../print-report.js';
 import { readPlan, type ReadPlan } from '../read-plan.js';
-import { hasScreen, outputWidth, print, printJson, remark } from '../terminal.js';
+import { hasPerson, hasScreen, outputWidth, print, printJson, remark } from '../terminal.js';
 import { prepareWindow, watch } from '../watch.js';
 
 /** `memrl-tui FILE`: starts what of a sweep is not done yet, and shows it. Gives the exit code. */
@@ -29,27 +37,43 @@ export async function launchPlan(read: ReadPlan, file: string, options: LaunchOp
   if (options.json === true) {
     throw new UserError('--json goes with --dry-run here.', 'For where the runs are, use `memrl-tui status --json`.');
   }
-  const { plan } = read;
   const showsScreen = hasScreen() && options.plain !== true;
   if (!showsScreen && isAllDone(read)) return nothingToDo(read, options);
   if (options.detach !== true) prepareWindow(options);
   const fleet = await ensureSupervisor(runsDirectory(options.runs), supervisorPrograms(), { takesOver: true });
   try {
+    await fleet.ready();
+    if (!(await isEditAgreed(read, fleet, options))) return 2;
     await submit(fleet, read, options);
     writeSweepOrigin(sweepDirectory(read, options), resolve(file));
     if (warning !== null) remark(warning);
-    if (options.detach === true) return left(plan);
-    return await watch(fleet, plan.sweep, options, read.fromTable ? null : file);
+    return await left(fleet, read, file, options);
   } finally {
     fleet.close();
   }
 }
 
-/** The runs are on their own. */
-function left({ sweep, runs, source }: ReadPlan['plan']): number {
+/**
+ * Whether what the launch changes of a sweep that is known may be done: it is shown, and asked where somebody is there. A launch
+ * of the same file again changes nothing, and a new sweep needs no question.
+ */
+async function isEditAgreed(read: ReadPlan, fleet: Fleet, options: LaunchOptions): Promise<boolean> {
+  const { plan, planned } = read;
+  const isNew = !fleet.sweeps.has(plan.sweep) && planned.every(({ standing }) => standing.state === 'new');
+  if (isNew) return true;
+  const difference = differenceFrom(read, fleet);
+  if (!isKnown(difference) || !isEdited(difference)) return true;
+  print(editLines(difference, read, fleet, { width: outputWidth(), slots: options }));
+  return options.yes === true || !hasPerson() || (await confirm('Proceed?'));
+}
+
+/** The runs are on their own, with the person looking on or not. */
+function left(fleet: Fleet, { plan, fromTable }: ReadPlan, file: string, options: LaunchOptions): Promise<number> {
+  const { sweep, runs, source } = plan;
+  if (options.detach !== true) return watch(fleet, sweep, options, fromTable ? null : file);
   const count = source === undefined ? `${runs.length} runs are` : 'its runs are';
   print([`${sweep}: ${count} supervised. \`memrl-tui attach ${sweep}\` shows them.`]);
-  return 0;
+  return Promise.resolve(0);
 }
 
 /** Whether there is nothing to launch. Of an open sweep nobody knows before the supervisor does. */
@@ -57,13 +81,25 @@ function isAllDone({ plan, planned }: ReadPlan): boolean {
   return plan.source === undefined && planned.every(({ standing }) => standing.state === 'done');
 }
 
-async function showPlan({ plan: read, planned: whole }: ReadPlan, options: LaunchOptions): Promise<number> {
-  const planned = withoutSecrets(whole, definedEnvironment());
-  const secrets = exposedSecrets(read.runs, definedEnvironment());
-  const plan = { ...read, notes: [...(read.notes ?? []), ...(secrets === null ? [] : [secrets])] };
-  const slots = await machineSlots(options);
-  if (options.json === true) printJson(planJson(planned, plan, slots));
-  else print(planLines(planned, plan, { width: outputWidth(), verbose: options.verbose ?? false, slots }));
+async function showPlan(read: ReadPlan, options: LaunchOptions): Promise<number> {
+  const directory = runsDirectory(options.runs);
+  const fleet = await fleetIfUp(directory);
+  const secrets = exposedSecrets(read.plan.runs, definedEnvironment());
+  const silence = fleet === null && lockOf(directory) !== null ? silentNote : null;
+  const notes = [...(read.plan.notes ?? []), secrets, silence].filter((note) => note !== null);
+  const plan = { ...read.plan, notes };
+  try {
+    const slots = await slotsOf(read.plan, options, fleet);
+    const cpuSlots = slots.filter((slot) => slot.startsWith('cpu')).length;
+    const difference = differenceFrom(read, fleet);
+    const room = { cpuSlots, gpus: slots.length - cpuSlots };
+    const estimate = estimateOf(difference, read, fleet, { room, now: Date.now() });
+    const time = timeOf(estimate, difference);
+    if (options.json === true) printJson(planJson({ difference, estimate }, plan, slots));
+    else print(planLines(difference, plan, { width: outputWidth(), verbose: options.verbose ?? false, slots, time }));
+  } finally {
+    fleet?.close();
+  }
   return 0;
 }
 
@@ -74,7 +110,6 @@ async function nothingToDo({ plan }: ReadPlan, options: LaunchOptions): Promise<
 }
 
 async function submit(fleet: Fleet, { plan, text }: ReadPlan, options: LaunchOptions): Promise<void> {
-  await fleet.ready();
   const answer = await fleet.submit(plan, definedEnvironment(), requestedSlots(options));
   if (!answer.ok) throw new UserError(answer.message, answer.fix ?? 'Correct it and launch again.');
   // For the reader of the runs directory; what each run was given stands in its own run.json.
@@ -99,15 +134,28 @@ function withNote(read: ReadPlan, note: string | null): ReadPlan {
   return { ...read, plan: { ...read.plan, notes: [...(read.plan.notes ?? []), note] } };
 }
 
-/** Where runs would go on this machine: `gpu 0` … and `cpu 0` …, as the supervisor would grant them with nothing else running. */
-async function machineSlots(options: LaunchOptions): Promise<string[]> {
-  const wish = requestedSlots(options);
-  const gpus = wish.gpus === undefined ? await presentGpus() : wish.gpus === 'none' ? [] : wish.gpus;
-  const cpus = Array.from({ length: wish.slots ?? availableParallelism() }, (_, index) => `cpu ${index}`);
-  return [...gpus.map((index) => `gpu ${index}`), ...cpus];
+const silentNote =
+  'The supervisor of the runs directory does not answer, or was killed: runs that are up are shown by what their directories say, as to be resumed. A launch finds them and lets them run.';
+
+/**
+ * Where runs would go: `gpu 0` … and `cpu 0` …, as the supervisor has it, with what was set while it ran; where none is up, as it
+ * would grant them with nothing else running.
+ *
+ * @throws {UserError} Where it would refuse the launch.
+ */
+async function slotsOf({ runs }: ReadPlan['plan'], options: LaunchOptions, fleet: Fleet | null): Promise<string[]> {
+  const reading = await readGpus(process.env);
+  const view = reading.kind === 'gpus' ? { ...nothingKnown, gpus: reading.gpus, at: 0 } : nothingKnown;
+  const room = { cores: usableCores(), view, visible: visibleOf(view, definedEnvironment()) };
+  const slots = chooseSlots(requestedSlots(options), fleet === null ? null : grantedBy(fleet), room);
+  refuseTooManyCores(runs, slots);
+  await refuseNiceness(runs, definedEnvironment());
+  const cpus = Array.from({ length: slots.cpus }, (_, index) => `cpu ${index}`);
+  return [...slots.gpus.map(({ index }) => `gpu ${gpuName(index)}`), ...cpus];
 }
 
-async function presentGpus(): Promise<number[]> {
-  const reading = await readGpus(process.env);
-  return reading.kind === 'gpus' ? reading.gpus.map(({ index }) => index) : [];
+function grantedBy({ status }: Fleet): SlotChoice {
+  const granted = status.gpus.filter(({ drained, leasedBy }) => !drained && leasedBy === null);
+  const gpus = granted.map(({ index }) => ({ index: GpuIndex.parse(index), uuid: null, memory: null }));
+  return { cpus: status.cpu.slots, gpus };
 }

@@ -13,7 +13,7 @@ import type { CommonOptions } from '../options.js';
 import { painted } from '../show/run-table.js';
 import { hasColour, isTerminal, printBytes, printed, printPart, remark } from '../terminal.js';
 
-export type LogsOptions = Pick<CommonOptions, 'runs'> & {
+type LogsOptions = Pick<CommonOptions, 'runs'> & {
   follow?: boolean;
   lines?: number;
   grep?: string;

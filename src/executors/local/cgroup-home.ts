@@ -23,6 +23,9 @@ export class CgroupHome {
   readonly path: string;
   /** Cgroups that were not empty when their attempt had ended. */
   readonly #busy = new Set<string>();
+  /** Cgroups of ended attempts that are still to be removed. */
+  readonly #ended = new Set<string>();
+  #next: NodeJS.Immediate | null = null;
 
   constructor(path: string) {
     this.path = path;
@@ -33,22 +36,23 @@ export class CgroupHome {
     const path = join(this.path, nameOf(id, attempt));
     try {
       mkdirSync(path);
-      return path;
     } catch {
       // One of that name with living processes in it is not this attempt's. The place itself may have been cleared away.
-      return removeCgroup(path) && isMade(path) ? path : null;
+      if (!removeCgroup(path) || !isMade(path)) return null;
     }
+    // An attempt that was refused is made again under its number.
+    this.#ended.delete(path);
+    this.#busy.delete(path);
+    return path;
   }
 
-  /** Removes the cgroup of an ended attempt, here or of an earlier supervisor; false while processes live in it. */
-  remove(path: string): boolean {
-    if (!removeCgroup(path)) {
-      this.#busy.add(path);
-      return false;
-    }
-    this.#busy.delete(path);
-    if (dirname(path) !== this.path) removeEmpty(dirname(path));
-    return true;
+  /**
+   * Removes the cgroup of an ended attempt, here or of an earlier supervisor, in a turn of its own: the kernel takes up to 20 ms
+   * for one, and a hundred attempts may end in the same turn. One in which processes live is kept until `tidy` finds it empty.
+   */
+  remove(path: string): void {
+    this.#ended.add(path);
+    this.#next ??= setImmediate(() => this.#removeNext());
   }
 
   /** Tries again what could not be removed. */
@@ -58,12 +62,27 @@ export class CgroupHome {
 
   /** Leaves nothing behind but the cgroups of living runs. */
   close(): void {
-    this.tidy();
+    if (this.#next !== null) clearImmediate(this.#next);
+    for (const path of [...this.#ended, ...this.#busy]) this.#removeNow(path);
     removeEmpty(this.path);
+  }
+
+  #removeNext(): void {
+    this.#next = null;
+    const [path] = this.#ended;
+    if (path !== undefined) this.#removeNow(path);
+    if (this.#ended.size > 0) this.#next = setImmediate(() => this.#removeNext());
+  }
+
+  #removeNow(path: string): void {
+    this.#ended.delete(path);
+    if (!removeCgroup(path)) return void this.#busy.add(path);
+    this.#busy.delete(path);
+    if (dirname(path) !== this.path) removeEmpty(dirname(path));
   }
 }
 
-/** Removes the cgroup of an ended attempt, if it had one; what still lives in it is waited for by its home. */
+/** Removes the cgroup of an ended attempt soon, if it had one; what still lives in it is waited for by its home. */
 export function release(cgroup: string | null, home: CgroupHome | null): void {
   if (cgroup === null) return;
   if (home === null) removeCgroup(cgroup);

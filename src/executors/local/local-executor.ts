@@ -1,8 +1,8 @@
-import { availableParallelism } from 'node:os';
 import type { RunId } from '../../base/ids.js';
 import { untilWholeSecond } from '../../base/lazy.js';
 import { isAlive } from '../../processes/process-identity.js';
 import { ProcessTable } from '../../processes/process-table.js';
+import { usableCores } from '../../processes/usable-cores.js';
 import type {
   Ending,
   Executor,
@@ -48,6 +48,7 @@ export class LocalExecutor implements Executor {
   readonly #orders = new Orders((attempt) => this.#isWatched(attempt));
   readonly #naming: Naming;
   readonly #ends: EndWatch;
+  readonly #cores = usableCores();
   #pulse: NodeJS.Timeout | null = null;
 
   /** @param home Where each attempt gets a cgroup of its own; null: nowhere, and processes are found by what they carry. */
@@ -68,9 +69,9 @@ export class LocalExecutor implements Executor {
     });
   }
 
-  /** A slot for each core, and the GPUs of this machine. */
+  /** A slot for each core that may be used, and the GPUs of this machine. */
   resources(): ExecutorResources {
-    return { slots: availableParallelism(), gpus: 'placed' };
+    return { slots: this.#cores, gpus: 'placed' };
   }
 
   start(id: RunId, spec: LaunchSpec): Start {

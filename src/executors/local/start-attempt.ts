@@ -95,7 +95,7 @@ function readOnly(path: string): unknown {
 }
 
 function launch(spec: LaunchSpec, log: number, cgroup: string | null): ShimStart | Refusal {
-  const { directory, attempt, argv, cwd, environment } = spec;
+  const { directory, attempt, argv, cwd, environment, nice } = spec;
   const args = [
     '-c',
     SHIM,
@@ -103,6 +103,7 @@ function launch(spec: LaunchSpec, log: number, cgroup: string | null): ShimStart
     attemptDirectory(directory, attempt),
     cgroup ?? '',
     place,
+    ...(nice === undefined ? [] : [niceProgram(), '-n', String(nice)]),
     ...carried(argv, environment),
   ];
   try {
@@ -120,6 +121,11 @@ function launch(spec: LaunchSpec, log: number, cgroup: string | null): ShimStart
     if (codeOf(error) === 'E2BIG') return { kind: 'refused', reason: tooBig, transient: false };
     return refusal(error, 'could not be started');
   }
+}
+
+/** It becomes the command, so that the shim has one child with or without it. */
+function niceProgram(): string {
+  return existsSync('/usr/bin/nice') ? '/usr/bin/nice' : 'nice';
 }
 
 function refusal(error: unknown, what: string): Refusal {

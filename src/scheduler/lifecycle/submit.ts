@@ -3,6 +3,8 @@ import type { StepContext } from '../action.js';
 import type { EventOf, SubmittedRun } from '../event.js';
 import { spareCpu } from '../placement/placement.js';
 import { completionChanged, groupOf, isOpen, setNeeds } from '../queue/groups.js';
+import { putInFileOrder } from '../queue/file-order.js';
+import { setNeededRuns } from '../queue/needed-runs.js';
 import { leaveQueue } from '../queue/queues.js';
 import { inLine, isActive, type Run, type Terms } from '../run-state.js';
 import type { Intake, SchedulerState } from '../state.js';
@@ -56,7 +58,13 @@ function takeInOf({ state, actions, touched }: StepContext, intake: Intake): voi
   }
   if (intake.from < runs.length) return;
   state.intakes.splice(state.intakes.indexOf(intake), 1);
+  putInFileOrder(turn, sweep, fileOrder(submission));
   for (const { id, needs } of groups) setNeeds(state, id, needs);
+}
+
+/** The runs of a submission in the order of the file. */
+export function fileOrder({ order, runs }: Submission): readonly RunId[] {
+  return order ?? runs.map(({ id }) => id);
 }
 
 /** One run fewer is awaited in the group; with the last one, those who need the group may start. */
@@ -70,17 +78,23 @@ function arrived(state: SchedulerState, awaited: Map<GroupId, number>, id: Group
 function take(turn: StepContext, run: Run, plan: string, submitted: SubmittedRun): void {
   const { need, graceMs, priority, timeoutMs, retry, wish, attempts } = submitted;
   const terms: Terms = { plan, need, graceMs, priority, timeoutMs, retry };
-  if (isActive(run.state) && wish === 'extend') return extend(turn, run, terms);
-  if (isActive(run.state) || run.attempt > attempts) return;
+  if (isActive(run.state)) return takeWhileUp(turn, run, terms, wish);
+  if (run.attempt > attempts) return;
   Object.assign(run, terms, { attempt: attempts });
+  setNeededRuns(turn.state, run, submitted.needs);
   if (wish === 'done') move(turn, run, { phase: 'ended', outcome: { kind: 'done' }, ...pastOf(run, turn.at) });
   else if (wish === 'adopt') adopt(turn, run);
   else if (run.state.phase === 'waiting') keepWaiting(turn, run);
   else if (wish === 'run' || wish === 'extend') startAnew(turn, run);
 }
 
-/** It goes on by other terms when its present attempt ends; those of the attempt are not changed under it. */
-function extend({ touched }: StepContext, run: Run, terms: Terms): void {
+function takeWhileUp(turn: StepContext, run: Run, terms: Terms, wish: SubmittedRun['wish']): void {
+  if (wish === 'extend') goOnBy(turn, run, terms);
+  else if (wish === 'unextend') goOnBy(turn, run, null);
+}
+
+/** It goes on by other terms when its present attempt ends, or not at all; those of the attempt are not changed under it. */
+function goOnBy({ touched }: StepContext, run: Run, terms: Terms | null): void {
   run.next = terms;
   touched.add(run.id);
 }
@@ -117,12 +131,15 @@ function known({ state }: StepContext, sweep: string, plan: string, submitted: S
   const { id, group, need, graceMs, priority, timeoutMs, retry, attempts } = submitted;
   const old = state.runs.get(id);
   if (old !== undefined) return inGroup(state, old, group);
+  const ids = state.sweeps.get(sweep) ?? new Set<RunId>();
   // Written out: putting it together from parts costs several times as much, ten thousand times over.
   const run: Run = {
     id,
     sweep,
     group,
     order: state.nextOrder++,
+    place: ids.size,
+    needs: [],
     need,
     graceMs,
     priority,
@@ -139,7 +156,6 @@ function known({ state }: StepContext, sweep: string, plan: string, submitted: S
   };
   state.runs.set(run.id, run);
   groupOf(state, run.group).runs.add(run.id);
-  const ids = state.sweeps.get(sweep) ?? new Set<RunId>();
   state.sweeps.set(sweep, ids.add(run.id));
   return run;
 }
@@ -169,6 +185,7 @@ export function forget({ state, touched }: StepContext, sweep: string): void {
 }
 
 function dropRun(state: SchedulerState, id: RunId): void {
+  setNeededRuns(state, state.runs.get(id)!);
   leaveQueue(state, id);
   state.deadlines.delete(id);
   state.runs.delete(id);

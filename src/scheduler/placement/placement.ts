@@ -1,15 +1,36 @@
-import type { RunId } from '../../base/ids.js';
+import type { GpuIndex, RunId } from '../../base/ids.js';
 import type { Run } from '../run-state.js';
 import type { CpuPool, GpuDevice, SchedulerState } from '../state.js';
 import type { Need, Slot } from './slot.js';
 
-/** The slot to give to a run: the lowest free CPU slot, or the first GPUs with room in order of preference; null: there is none. */
-export function freeSlot(machine: Machine, demand: Demand): Slot | null {
-  if (demand.gpus === 0) return freeCpu(machine.cpu);
-  const roomy = grantedGpus(machine).filter((device) => obstacleNow(machine, device, demand) === null);
-  const [first, ...others] = roomy.slice(0, demand.gpus).map(({ index }) => index);
-  if (first === undefined || others.length + 1 < demand.gpus) return null;
+/** Room that is kept for runs further ahead in the line: GPUs, and a number of CPU slots. */
+export type Kept = { gpus: ReadonlySet<GpuIndex>; cores: number };
+
+const nothing: Kept = { gpus: new Set(), cores: 0 };
+
+/**
+ * The slot to give to a run; null: there is no room. Runs are spread: of the GPUs with room, it gets those that are used least,
+ * and of GPUs used alike the first in order of preference. Without a GPU it gets the lowest number that is free.
+ */
+export function freeSlot(machine: Machine, demand: Demand, kept: Kept = nothing): Slot | null {
+  if (!hasCores(machine.cpu, demand, machine.cpu.busy + kept.cores)) return null;
+  if (demand.gpus === 0) return spareCpu(machine.cpu);
+  const usable = usableGpus(machine, demand);
+  const roomy = usable.filter(
+    (device) => !kept.gpus.has(device.index) && obstacleNow(machine, device, demand) === null,
+  );
+  const uses = new Map(roomy.map((device) => [device, useOf(machine, device)]));
+  const chosen = new Set(roomy.toSorted((a, b) => uses.get(a)! - uses.get(b)!).slice(0, demand.gpus));
+  const [first, ...others] = roomy.filter((device) => chosen.has(device)).map(({ index }) => index);
+  if (first === undefined || chosen.size < demand.gpus) return null;
   return { kind: 'gpu', gpus: [first, ...others] };
+}
+
+/** How much a GPU is used: the shares of our runs, and 1 where others are on it. Rounded, so that three thirds are one. */
+function useOf({ gpu }: Machine, { index, foreign }: GpuDevice): number {
+  let used = foreign.length > 0 ? 1 : 0;
+  for (const perGpu of gpu.shares.get(index)?.values() ?? []) used += 1 / perGpu;
+  return Math.round(used / rounding) * rounding;
 }
 
 /** Whether the run could start now if no other run of ours held anything: what is worth keeping room for. */
@@ -22,12 +43,19 @@ export function isPossibleLater(machine: Machine, demand: Demand): boolean {
   return isPossible(machine, demand, (device) => !device.drained && isLargeEnough(device, demand));
 }
 
-/** A CPU slot nobody holds, whether or not it is granted: where a run that is up counts, if no better place is known. */
+/** Whether there are CPU slots enough for its cores once all are free. */
+export function hasCoresLater({ cpu }: Pick<Machine, 'cpu'>, demand: Demand): boolean {
+  return hasCores(cpu, demand, 0);
+}
+
+/** A number nobody holds, whether or not so many slots are granted: where a run that is up counts, if no better place is known. */
 export function spareCpu({ holders }: CpuPool): Slot {
   for (let index = 0; ; index++) if (!holders.has(index)) return { kind: 'cpu', index };
 }
 
-export function occupy({ cpu, gpu }: Machine, id: RunId, slot: Slot, perGpu: number): void {
+export function occupy({ cpu, gpu }: Machine, id: RunId, slot: Slot, { perGpu, cores }: Demand): void {
+  cpu.busy += cores - (cpu.cores.get(id) ?? 0);
+  if (cores > 0) cpu.cores.set(id, cores);
   if (slot.kind === 'cpu') {
     cpu.holders.set(slot.index, id);
     return;
@@ -39,6 +67,8 @@ export function occupy({ cpu, gpu }: Machine, id: RunId, slot: Slot, perGpu: num
 }
 
 export function vacate({ cpu, gpu }: Machine, id: RunId, slot: Slot): void {
+  cpu.busy -= cpu.cores.get(id) ?? 0;
+  cpu.cores.delete(id);
   if (slot.kind === 'cpu') {
     cpu.holders.delete(slot.index);
     return;
@@ -46,12 +76,14 @@ export function vacate({ cpu, gpu }: Machine, id: RunId, slot: Slot): void {
   for (const index of slot.gpus) gpu.shares.get(index)?.delete(id);
 }
 
-function isPossible(machine: Machine, { gpus }: Demand, isUsable: (device: GpuDevice) => boolean): boolean {
-  return gpus === 0 ? machine.cpu.slots > 0 : grantedGpus(machine).filter(isUsable).length >= gpus;
+function isPossible(machine: Machine, demand: Demand, isUsable: (device: GpuDevice) => boolean): boolean {
+  if (!hasCoresLater(machine, demand)) return false;
+  return demand.gpus === 0 || usableGpus(machine, demand).filter(isUsable).length >= demand.gpus;
 }
 
-function freeCpu(pool: CpuPool): Slot | null {
-  return pool.holders.size >= pool.slots ? null : spareCpu(pool);
+/** Where there are no CPU slots, the cores of runs on GPUs are not counted. */
+function hasCores({ slots }: CpuPool, { gpus, cores }: Demand, taken: number): boolean {
+  return (gpus > 0 && (cores === 0 || slots === 0)) || taken + cores <= slots;
 }
 
 /** What the rooms of GPUs are worked out from. */
@@ -61,8 +93,14 @@ export type Machine = Pick<SchedulerState, 'cpu' | 'gpu' | 'groups' | 'runs'>;
 export type Obstacle = 'gone' | 'drained' | 'leased' | 'foreign' | 'busy' | 'memory';
 
 /** GPUs that may be used, in the order in which they are preferred. */
-export function grantedGpus({ gpu }: Pick<SchedulerState, 'gpu'>): GpuDevice[] {
+function grantedGpus({ gpu }: Pick<SchedulerState, 'gpu'>): GpuDevice[] {
   return gpu.gpus.map((index) => gpu.devices.get(index)!);
+}
+
+/** Those of them that the run may be put on. */
+export function usableGpus(machine: Pick<SchedulerState, 'gpu'>, { within }: Demand): GpuDevice[] {
+  const granted = grantedGpus(machine);
+  return within === null ? granted : granted.filter(({ index }) => within.includes(index));
 }
 
 /** What keeps a run off the GPU as things are; null: it has room. */
@@ -120,23 +158,30 @@ export function hasShare(holders: ReadonlyMap<RunId, number> | undefined, perGpu
 const rounding = 1e-9;
 
 /**
- * What a run takes of the machine, as far as it is known now. `gpus` 0: one CPU slot.
+ * What a run takes of the machine, as far as it is known now. `cores`: CPU slots. `within`: the GPUs it may be put on; null: any.
  *
  * `memory`: MiB on each GPU; null: not known, and it counts by its share alone. `least`: what it needs where it
  * has a GPU to itself. They differ only where the figure was learned, and `memory` has some to spare.
  */
-export type Demand = Omit<Need, 'memory'> & { memory: number | null; least: number };
+export type Demand = Pick<Need, 'gpus' | 'perGpu'> & {
+  memory: number | null;
+  least: number;
+  cores: number;
+  within: readonly GpuIndex[] | null;
+};
 
 /** What siblings took may be exceeded a little. */
 const LEARNED_MARGIN = 1.1;
 
 /** What was declared counts; else what ended runs of the group took. */
 export function demandOf({ groups }: Pick<SchedulerState, 'groups'>, { need, alone, group }: Run): Demand {
-  const { gpus, memory: declared } = need;
+  const { gpus, memory: declared, cpus, within = null } = need;
   const perGpu = alone ? 1 : need.perGpu;
-  if (declared !== null) return { gpus, perGpu, memory: declared, least: declared };
+  const cores = cpus ?? (gpus === 0 ? 1 : 0);
+  if (declared !== null) return { gpus, perGpu, memory: declared, least: declared, cores, within };
   const peak = groups.get(group)?.peakMemory ?? null;
-  return { gpus, perGpu, memory: peak === null ? null : Math.ceil(peak * LEARNED_MARGIN), least: peak ?? 0 };
+  const memory = peak === null ? null : Math.ceil(peak * LEARNED_MARGIN);
+  return { gpus, perGpu, memory, least: peak ?? 0, cores, within };
 }
 
 /** MiB it takes of a GPU that has room for `room`; null: not known. */

@@ -2,13 +2,17 @@ import * as z from 'zod';
 import { GpuIndex, gpuIndexOf, gpuName } from '../../base/ids.js';
 
 /**
- * What a run needs to start: `gpus` 0 is one CPU slot; otherwise so many GPUs, each shared by at most `perGpu` runs.
+ * What a run needs to start: `gpus` 0 is CPU slots alone; otherwise so many GPUs, each shared by at most `perGpu` runs.
  * `memory`: MiB it takes on each of them; null: not declared, and what finished runs of its group took counts, if it is known.
+ * `cpus`: cores it reserves, a CPU slot each; absent: one where it takes no GPU, else none.
+ * `within`: the GPUs that it may be put on, as the shell of its launch says; absent: all that are granted.
  */
 export const Need = z.object({
   gpus: z.int().nonnegative(),
   perGpu: z.int().positive(),
   memory: z.number().positive().nullable().default(null),
+  cpus: z.int().positive().optional(),
+  within: z.array(GpuIndex).optional(),
 });
 export type Need = z.infer<typeof Need>;
 

@@ -2,8 +2,9 @@ import { gpuName, type RunId } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
 import { nextDeadline } from '../lifecycle/deadlines.js';
 import { groupOf, unmetNeed } from '../queue/groups.js';
-import { firstInLine, queueHeads } from '../queue/launch.js';
+import { firstBefore, queueHeads } from '../queue/launch.js';
 import { growingGroups } from '../queue/open-groups.js';
+import { unmetRuns } from '../queue/queues.js';
 import { type Ending, isActive, isInBackoff, type Run } from '../run-state.js';
 import type { GpuDevice, Group, SchedulerState } from '../state.js';
 import {
@@ -11,12 +12,13 @@ import {
   demandOf,
   freeMemory,
   freeSlot,
-  grantedGpus,
+  hasCoresLater,
   isLargeEnough,
   isPossibleLater,
   type Machine,
   type Obstacle,
   obstacleNow,
+  usableGpus,
 } from './placement.js';
 
 /**
@@ -30,6 +32,8 @@ export function waitingReason(state: SchedulerState, id: RunId): string | null {
   if (isInBackoff(run.state)) return backoffReason(run, run.state.last);
   const needed = unmetNeed(state, groupOf(state, run.group));
   if (needed !== null) return needReason(state, needed);
+  const runs = unmetRuns(state, run);
+  if (runs.length > 0) return neededRunsReason(state, run, runs);
   return roomReason(state, run);
 }
 
@@ -66,9 +70,18 @@ function needReason(state: SchedulerState, needed: Group): string {
   const name = nameOf(needed.id);
   const [broken] = needed.broken;
   if (broken === undefined) return `waiting for ${name} (${needed.done.size} of ${needed.runs.size} done)`;
-  const was = state.runs.get(broken)!.state;
-  const how = was.phase === 'ended' ? endings[was.outcome.kind] : 'failed';
-  return `needs ${name}, which ${how}`;
+  return `needs ${name}, which ${howEnded(state.runs.get(broken)!)}`;
+}
+
+function neededRunsReason({ runs }: SchedulerState, { needs }: Run, unmet: readonly RunId[]): string {
+  const broken = unmet.find((id) => runs.get(id)?.state.phase === 'ended');
+  if (broken !== undefined) return `needs ${nameOf(broken)}, which ${howEnded(runs.get(broken)!)}`;
+  const count = needs.length === 1 ? '' : ` (${needs.length - unmet.length} of ${needs.length} done)`;
+  return `waiting for ${nameOf(unmet[0]!)}${count}`;
+}
+
+function howEnded({ state }: Run): string {
+  return state.phase === 'ended' ? endings[state.outcome.kind] : 'failed';
 }
 
 const endings = {
@@ -83,17 +96,24 @@ const endings = {
 
 function roomReason(state: SchedulerState, run: Run): string {
   const demand = demandOf(state, run);
-  const isOnGpu = demand.gpus > 0;
-  if (!isPossibleLater(state, demand)) {
-    return isOnGpu ? neverReason(state, demand) : 'needs a CPU slot, and there are none';
-  }
-  if (freeSlot(state, demand) !== null) return turnReason(state, isOnGpu);
-  const { holders, slots } = state.cpu;
-  return isOnGpu ? waitReason(state, demand) : `waiting for a slot (${holders.size} of ${slots} busy)`;
+  if (!hasCoresLater(state, demand)) return coresNeverReason(state, demand);
+  if (!isPossibleLater(state, demand)) return neverReason(state, demand);
+  if (freeSlot(state, demand) !== null) return turnReason(state, run);
+  const isShortOfGpus = demand.gpus > 0 && freeSlot(state, { ...demand, cores: 0 }) === null;
+  return isShortOfGpus ? waitReason(state, demand) : coresReason(state, demand);
 }
 
-function turnReason(state: SchedulerState, isOnGpu: boolean): string {
-  const first = firstInLine(state, isOnGpu);
+function coresNeverReason({ cpu }: SchedulerState, { cores }: Demand): string {
+  if (cpu.slots === 0) return 'needs a CPU slot, and there are none';
+  return `needs ${cores} CPU slots, and there are ${cpu.slots}`;
+}
+
+function coresReason({ cpu }: SchedulerState, { cores }: Demand): string {
+  return `waiting for ${cores === 1 ? 'a slot' : `${cores} slots`} (${cpu.busy} of ${cpu.slots} busy)`;
+}
+
+function turnReason(state: SchedulerState, run: Run): string {
+  const first = firstBefore(state, run);
   return first === null ? 'about to start' : `waiting behind ${nameOf(first.id)}`;
 }
 
@@ -104,8 +124,10 @@ function nameOf(id: string): string {
 
 /** Why a run will never get its GPUs as things are granted. */
 function neverReason(machine: Machine, demand: Demand): string {
-  const granted = grantedGpus(machine);
-  if (granted.length < demand.gpus) return `needs ${gpuCount(demand.gpus)}, and ${granted.length} may be used`;
+  const granted = usableGpus(machine, demand);
+  if (granted.length < demand.gpus) {
+    return `needs ${gpuCount(demand.gpus)}, and ${granted.length} may be used${limitWords(demand)}`;
+  }
   const large = granted.filter((device) => isLargeEnough(device, demand));
   if (large.length >= demand.gpus) return waitReason(machine, demand);
   const most = Math.max(...granted.map(({ memory }) => memory ?? 0));
@@ -114,9 +136,16 @@ function neverReason(machine: Machine, demand: Demand): string {
   return `needs ${mebibytes(demand)} ${where}, and ${there}`;
 }
 
+/** What the shell of its launch has to do with it. */
+function limitWords({ within }: Demand): string {
+  if (within === null) return '';
+  const which = within.length === 0 ? 'no GPU' : `GPU ${within.map(gpuName).join(', ')}`;
+  return ` (the shell of its launch showed it ${which})`;
+}
+
 /** Why a run does not get its GPUs now. */
 function waitReason(machine: Machine, demand: Demand): string {
-  const granted = grantedGpus(machine);
+  const granted = usableGpus(machine, demand);
   const met = granted.map((device) => ({ device, obstacle: obstacleNow(machine, device, demand) }));
   const stuck = (kind: Obstacle) => met.filter(({ obstacle }) => obstacle === kind).map(({ device }) => device);
   if (stuck('leased').length === granted.length) return leasedReason(granted);

@@ -1,6 +1,8 @@
+import type { GpuIndex } from '../../base/ids.js';
 import type { StepContext } from '../action.js';
 import { move } from '../lifecycle/move.js';
-import { demandOf, freeSlot, isPossibleNow } from '../placement/placement.js';
+import { type Demand, demandOf, freeSlot, isPossibleNow, usableGpus } from '../placement/placement.js';
+import type { Slot } from '../placement/slot.js';
 import type { Run } from '../run-state.js';
 import type { SchedulerState } from '../state.js';
 import { isBefore } from './queues.js';
@@ -8,33 +10,56 @@ import { isBefore } from './queues.js';
 /**
  * Gives free slots to waiting runs: the highest priority first, then the oldest.
  *
- * CPU and GPU slots are separate counters with a queue each. The first run for GPUs is never overtaken by one behind it
- * that needs less, so it cannot starve; only a run that could not start even if no other run of ours were up is passed by,
- * as keeping room for it would not help it. Nothing is launched while runs are still being taken in: the first of them all
- * may be among those.
+ * A run is never overtaken by one behind it that would take the GPUs or the cores it waits for, so it cannot starve: they are
+ * kept for it. One that could not start even if no other run of ours were up is passed by, as keeping room for it would not
+ * help it. Nothing is launched while runs are still being taken in: the first of them all may be among those.
  */
 export function launchWaiting(turn: StepContext): void {
   if (turn.state.intakes.length > 0) return;
-  for (const isOnGpu of [false, true]) {
-    for (let run = firstInLine(turn.state, isOnGpu); run !== null; run = firstInLine(turn.state, isOnGpu)) {
-      const slot = freeSlot(turn.state, demandOf(turn.state, run));
-      if (slot === null) break;
-      const resumed = run.starts > 0;
-      run.attempt += 1;
-      move(turn, run, { phase: 'starting', slot, stop: null });
-      turn.actions.push({ type: 'launch', id: run.id, attempt: run.attempt, slot, resumed });
-    }
+  for (let next = nextLaunch(turn.state); next !== null; next = nextLaunch(turn.state)) {
+    const { run, slot } = next;
+    const resumed = run.starts > 0;
+    run.attempt += 1;
+    move(turn, run, { phase: 'starting', slot, stop: null });
+    turn.actions.push({ type: 'launch', id: run.id, attempt: run.attempt, slot, resumed });
   }
 }
 
-/** The run whose turn it is on the CPU slots or on the GPUs; null: none that could start now. */
-export function firstInLine(state: SchedulerState, isOnGpu: boolean): Run | null {
+/** The first in line for whom there is room that nobody before it waits for. */
+function nextLaunch(state: SchedulerState): { run: Run; slot: Slot } | null {
+  const kept = { gpus: new Set<GpuIndex>(), cores: 0 };
+  for (const run of line(state)) {
+    const demand = demandOf(state, run);
+    const slot = freeSlot(state, demand, kept);
+    if (slot !== null) return { run, slot };
+    kept.cores += demand.cores;
+    if (demand.gpus > 0) for (const { index } of usableGpus(state, demand)) kept.gpus.add(index);
+  }
+  return null;
+}
+
+/** The first run of each queue that could start now if it were alone, in the order of their turns. */
+function line(state: SchedulerState): Run[] {
+  const heads = queueHeads(state).filter((run) => isPossibleNow(state, demandOf(state, run)));
+  return heads.sort((a, b) => (isBefore(a, b) ? -1 : 1));
+}
+
+/** The first run in line before this one that waits for what this one needs; null: none does. */
+export function firstBefore(state: SchedulerState, run: Run): Run | null {
+  const demand = demandOf(state, run);
   let first: Run | null = null;
-  for (const run of queueHeads(state)) {
-    if (run.need.gpus > 0 !== isOnGpu || (first !== null && isBefore(first, run))) continue;
-    if (isPossibleNow(state, demandOf(state, run))) first = run;
+  for (const head of queueHeads(state)) {
+    if (!isBefore(head, first ?? run)) continue;
+    const other = demandOf(state, head);
+    if (isRivalry(demand, other) && isPossibleNow(state, other)) first = head;
   }
   return first;
+}
+
+function isRivalry(a: Demand, b: Demand): boolean {
+  if (a.cores > 0 && b.cores > 0) return true;
+  const isOnGpus = a.gpus > 0 && b.gpus > 0;
+  return isOnGpus && (a.within === null || b.within === null || a.within.some((index) => b.within!.includes(index)));
 }
 
 /** The first run of each queue. */

@@ -32,12 +32,23 @@ export function isBefore(run: Run, other: Run): boolean {
 }
 
 /** Whether nothing but room keeps it from starting. */
-function isInLine({ groups }: SchedulerState, { state, hold, group }: Run): boolean {
-  return state.phase === 'waiting' && state.notBefore === null && hold === null && groups.get(group)!.ready;
+function isInLine(all: SchedulerState, run: Run): boolean {
+  const { state, hold, group } = run;
+  if (state.phase !== 'waiting' || state.notBefore !== null || hold !== null) return false;
+  return all.groups.get(group)!.ready && unmetRuns(all, run).length === 0;
+}
+
+/** Those of the runs it needs that are not done. One that is not known (yet) is not. */
+export function unmetRuns({ runs }: Pick<SchedulerState, 'runs'>, { needs }: Pick<Run, 'needs'>): RunId[] {
+  return needs.filter((id) => {
+    const state = runs.get(id)?.state;
+    return state?.phase !== 'ended' || state.outcome.kind !== 'done';
+  });
 }
 
 /** Runs of one queue are alike in what they need, so that if the first could never start, none could. */
 function queueKey(state: SchedulerState, run: Run): string {
-  const { gpus, perGpu } = demandOf(state, run);
-  return gpus === 0 ? 'cpu' : `${gpus}/${perGpu}/${run.need.memory ?? run.group}`;
+  const { gpus, perGpu, cores, within } = demandOf(state, run);
+  if (gpus === 0) return `cpu/${cores}`;
+  return `${gpus}/${perGpu}/${cores}/${within?.join() ?? ''}/${run.need.memory ?? run.group}`;
 }

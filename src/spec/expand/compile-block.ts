@@ -37,6 +37,7 @@ class Compiler {
 
   compile(): CompiledBlock {
     const block = this.#block;
+    const { content: done } = block.done;
     checkBlock(block, this.#report);
     this.#checkDone();
     const variants = this.#variants();
@@ -54,6 +55,7 @@ class Compiler {
       stopWhen: this.#stopRule(),
       command: this.#command(),
       resumeArgs: this.#words(block.resumeArgs.content, block.resumeArgs.keys),
+      done: 'command' in done ? this.#words(done.command, [...block.done.keys, 'command']) : null,
       cwd: block.cwd && this.#words([block.cwd.content], block.cwd.keys.slice(0, -1), [block.cwd.keys.at(-1)!]),
       folders: this.#words(block.folders.content, block.folders.keys),
       env: this.#words(Object.values(block.env.content), block.env.keys, Object.keys(block.env.content)),

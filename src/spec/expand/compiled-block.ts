@@ -65,6 +65,8 @@ export type CompiledBlock = {
   readonly stopWhen: Located<Expression> | null;
   readonly command: CommandWords;
   readonly resumeArgs: CommandWords;
+  /** The command of its done rule; null: that is none. */
+  readonly done: CommandWords | null;
   readonly cwd: CommandWords | null;
   readonly folders: CommandWords;
   readonly env: CommandWords;

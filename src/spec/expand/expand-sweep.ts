@@ -23,6 +23,7 @@ import { type CompiledBlock, mostRuns, type Variant } from './compiled-block.js'
 import { evaluated, gridSize, type Point, PointError, pointsOf, runsOfDraw } from './grid.js';
 import { identityOf } from './identity.js';
 import { type ExpandOptions, joinPath, type NamedPoint, plannedRun, rendering } from './plan-run.js';
+import { withNeededRuns } from './needed-runs.js';
 import { defaultNames, type NamedGroup, refuseClashes, varyingNames } from './run-name.js';
 
 /**
@@ -34,18 +35,17 @@ import { defaultNames, type NamedGroup, refuseClashes, varyingNames } from './ru
 export function expandSweep(file: SweepFile, options: ExpandOptions): Plan {
   if (file.kind === 'commands') return expandCommands(file, options);
   const chosen = chooseGroups(applyOverrides(file.blocks, options.set ?? []), options.groups ?? []);
-  const compiled = compileAll(
-    file,
-    chosen.map(({ block }) => block),
-  );
+  const blocks = chosen.map(({ block }) => block);
+  const compiled = compileAll(file, blocks);
   refuseTooMany(file, compiled);
   refuseTooMuchWork(file, compiled);
   refuseManyEdits(file, compiled);
   const named = compiled.map((group) => atPlace(file, () => ({ group, points: namedPoints(group, pointsOf(group)) })));
   refuseClashes(file, named);
-  const runs = named.flatMap(({ group, points }) =>
+  const planned = named.flatMap(({ group, points }) =>
     atPlace(file, () => points.map((point) => plannedRun({ sweep: file.name, options, group, point }))),
   );
+  const runs = atPlace(file, () => withNeededRuns(blocks, planned));
   if (runs.length === 0) {
     throw new UserError(
       `${file.path} has no runs: its \`when\` is false at every point.`,
@@ -148,8 +148,8 @@ export function atPlace<Result>(file: GroupsFile, work: () => Result): Result {
     return work();
   } catch (error) {
     if (!(error instanceof PointError)) throw error;
-    const { keys, span, message: problem } = error;
-    const complaint = { keys, span, problem, fix: 'Correct it, or leave such points out with `when`.' };
+    const { keys, span, message: problem, fix } = error;
+    const complaint = { keys, span, problem, fix };
     throw diagnosticsError(file.path, file.text, [locatedDiagnostic(file.placeOf)(complaint)]);
   }
 }
@@ -159,7 +159,10 @@ function plannedGroup({ block, prerequisite }: ChosenGroup): PlannedGroup {
   const { content: method } = block.method;
   const isOpen = method.kind !== 'grid' && method.open;
   const open = isOpen ? { open: { method: method.kind, cap: method.cap ?? openCap } } : {};
-  return { name, title, needs: [...needs], prerequisite, breaker, ...open };
+  const whole = needs.filter(({ by }) => by.length === 0).map((need) => need.group);
+  const keyed = needs.flatMap((need) => (need.by.length === 0 ? [] : [{ group: need.group, by: [...need.by] }]));
+  const needsBy = keyed.length === 0 ? {} : { needsBy: keyed };
+  return { name, title, needs: whole, ...needsBy, prerequisite, breaker, ...open };
 }
 
 /** An open group needs what it was made from as long as it gets further runs. */
@@ -251,7 +254,7 @@ function chooseGroups(blocks: readonly Block[], asked: readonly string[]): Chose
 
 /** Groups that a wanted group waits for, directly or not. */
 function neededBy(blocks: readonly Block[], wanted: readonly string[]): ReadonlySet<string> {
-  const needs = new Map(blocks.map((block) => [block.group, block.needs]));
+  const needs = new Map(blocks.map((block) => [block.group, block.needs.map((need) => need.group)]));
   const needed = new Set<string>();
   const follow = (group: string): void =>
     needs.get(group)?.forEach((name) => {

@@ -18,11 +18,18 @@ export class PointError extends Error {
   override readonly name = 'PointError';
   readonly keys: KeyPath | null;
   readonly span: { start: number; end: number };
+  readonly fix: string;
 
-  constructor(problem: string, keys: KeyPath | null, span: { start: number; end: number }) {
+  constructor(
+    problem: string,
+    keys: KeyPath | null,
+    span: { start: number; end: number },
+    fix = 'Correct it, or leave such points out with `when`.',
+  ) {
     super(problem);
     this.keys = keys;
     this.span = span;
+    this.fix = fix;
   }
 }
 

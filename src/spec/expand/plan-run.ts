@@ -71,14 +71,25 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     env: { ...wandb.env, ...own },
     cwd,
     directory: macros.runDirectory,
-    needs: [...block.needs],
+    needs: block.needs.filter(({ by }) => by.length === 0).map((need) => need.group),
     done: block.done.content,
+    ...doneArgvOf(group, fill),
     stopWhen: block.stopWhen?.content ?? null,
     resources: block.resources,
     ...policyOf(block),
     metrics: metricsOf(group, point, folders),
     ...filesOf({ ...argsFileOf(group, macros), ...wandb.files }),
   };
+}
+
+type Fill = (words: CommandWords['render'], keys: KeyPath) => string[];
+
+/** @throws {PointError} Where nothing is left of the command. */
+function doneArgvOf({ done, block }: CompiledBlock, fill: Fill): Pick<PlannedRun, 'doneArgv'> {
+  if (done === null) return {};
+  const [program, ...rest] = fill(done.render, block.done.keys);
+  if (program !== undefined) return { doneArgv: [program, ...rest] };
+  throw new PointError('the command of `done` has no words.', block.done.keys, { start: 0, end: 1 });
 }
 
 /** @param folders Absolute paths. */

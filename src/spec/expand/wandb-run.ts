@@ -7,7 +7,7 @@ import { numberText } from './value-text.js';
 export const wandbConfigFile = 'wandb-config.yaml';
 
 /** A run as W&B's agent would start it. */
-export type WandbRun = {
+type WandbRun = {
   readonly sweep: string;
   readonly name: string;
   /** Of the run, see `identityOf`. */

@@ -80,13 +80,16 @@ export function parameterNames({
   return [...new Set([...[parameters, ...cases].flatMap((rules) => [...rules.keys()]), ...included])];
 }
 
+/** What a group needs, as it is written. `at`: below `needs`. `by` empty: all runs of the other group must be done. */
+export type NeededGroup = { readonly group: string; readonly by: readonly string[]; readonly at: KeyPath };
+
 /** One group with all it inherits and all defaults, not yet expanded. */
 export type Block = {
   readonly group: string;
   /** Where the group begins; empty when the file has no groups. */
   readonly keys: KeyPath;
   readonly title: string | null;
-  readonly needs: readonly string[];
+  readonly needs: readonly NeededGroup[];
   /** Only planned when it is asked for by name, or needed by a group that is planned. */
   readonly optional: boolean;
   /** Templates. Without `name`, a name is made of the group and the parameters that vary. */

@@ -4,7 +4,7 @@ import type { Place } from './diagnostic.js';
 export type Cell = Place & { readonly text: string; readonly quoted: boolean };
 
 /** What makes a text no table: a quote that is not closed. */
-export type UnclosedQuote = { readonly unclosed: Place };
+type UnclosedQuote = { readonly unclosed: Place };
 
 /**
  * The cells of a text with delimiters, row by row, as RFC 4180 has them: a cell in quotes may hold delimiters, line ends and

@@ -4,7 +4,7 @@ import { didYouMean } from '../../text/nearest.js';
 import { compileBlock, dependencyOrder, isInherited } from '../expand/compile-block.js';
 import { identifierOf } from '../expand/expression/cel-environment.js';
 import { compileExpression, ExpressionError } from '../expand/expression/expression.js';
-import { type Block, parameterNames } from './block.js';
+import { type Block, type NeededGroup, parameterNames } from './block.js';
 import { blocksOf } from './blocks.js';
 import { refuseLargeSweep } from './check-block.js';
 import { readCommandList } from './command-list.js';
@@ -226,20 +226,46 @@ function namesIn(text: string): readonly string[] {
 }
 
 function complaintsAboutNeeds(blocks: readonly Block[], source: YamlSource): LocatedDiagnostic[] {
-  const names = blocks.map(({ group }) => group);
-  const known = new Set(names);
-  const unknown = blocks.flatMap(({ group, needs, keys }) =>
-    needs.flatMap((name, index): LocatedDiagnostic[] => {
-      if (known.has(name) || index >= mostHints) return [];
-      const at = [...keys, 'needs', index];
-      const others = names.filter((other) => other !== group);
-      const problem = `there is no group \`${name}\`. ${didYouMean(name, others)}`;
-      return [{ place: source.placeOf(at), keys: at, problem, fix: 'Name a group of this file in `needs`.' }];
+  const known = new Map(blocks.map((block) => [block.group, block]));
+  const unknown = blocks.flatMap((block) =>
+    block.needs.slice(0, mostHints).flatMap((need): LocatedDiagnostic[] => {
+      const keys = [...block.keys, 'needs', ...need.at];
+      const mistake = mistakeInNeed(block, need, known);
+      return mistake === null ? [] : [{ place: source.placeOf(keys), keys, ...mistake }];
     }),
   );
-  const order = dependencyOrder(new Map(blocks.map(({ group, needs }) => [group, needs])));
+  const order = dependencyOrder(new Map(blocks.map(({ group, needs }) => [group, needs.map((need) => need.group)])));
   if (order.kind === 'order') return unknown;
   const at = ['groups', order.ring[0]!, 'needs'];
   const problem = `these groups wait for each other: ${order.ring.join(' → ')}.`;
   return [...unknown, { place: source.placeOfKey(at), keys: at, problem, fix: 'Remove one of these `needs`.' }];
+}
+
+/** What is wrong with it; null: nothing. A need by parameters looks for runs that have the same values. */
+function mistakeInNeed(
+  block: Block,
+  { group: name, by }: NeededGroup,
+  known: ReadonlyMap<string, Block>,
+): { problem: string; fix: string } | null {
+  const needed = known.get(name);
+  if (needed === undefined) {
+    const others = [...known.keys()].filter((other) => other !== block.group);
+    const problem = `there is no group \`${name}\`. ${didYouMean(name, others)}`;
+    return { problem, fix: 'Name a group of this file in `needs`.' };
+  }
+  const open = [block, needed].find(
+    ({ method: { content } }) => by.length > 0 && content.kind !== 'grid' && content.open,
+  );
+  if (open !== undefined) {
+    const problem = `the points of group \`${open.group}\` are chosen one by one, and a need by parameters goes with points that are known at the launch.`;
+    return { problem, fix: `Need the whole group (\`needs: [${name}]\`), or give both groups points of their own.` };
+  }
+  for (const { group, ...own } of [block, needed]) {
+    const names = parameterNames(own);
+    const missing = by.find((parameter) => !names.includes(parameter));
+    if (missing === undefined) continue;
+    const problem = `there is no parameter \`${missing}\` in group \`${group}\`. ${didYouMean(missing, names)}`;
+    return { problem, fix: 'Name parameters that both groups have.' };
+  }
+  return null;
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { FailureClass } from '../../base/outcome.js';
 import { parseDuration } from '../../text/duration.js';
 import { parseMemory } from '../../text/numbers.js';
+import { notificationWord, notificationWords } from '../policy/notification-words.js';
 import { channelNames, writtenChannels } from '../policy/notify-channels.js';
 
 /**
@@ -15,7 +16,7 @@ const durationText = z
   .refine((text) => parseDuration(text) !== null, aDuration)
   .transform((text) => parseDuration(text)!);
 const duration = z.union([seconds, durationText], aDuration);
-const someTime = z.union(
+export const someTime = z.union(
   [
     z.number().positive('a time above 0'),
     z
@@ -116,9 +117,8 @@ const rules = z.discriminatedUnion(
 );
 export const EarlyTerminateText = z.union([rules, z.null()], '{type: hyperband, min_iter: 3, eta: 3} or null');
 
-const newsKinds = ['failed', 'done', 'finished', 'stalled', 'nan', 'held'] as const;
-const news = `one or more of ${newsKinds.join(', ')}`;
-const newsKind = z.enum(newsKinds, news);
+const news = `one or more of ${notificationWords.join(', ')}`;
+const newsKind = notificationWord(news);
 export const NotifyText = z.strictObject(
   {
     ...writtenChannels,

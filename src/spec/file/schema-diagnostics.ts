@@ -114,11 +114,11 @@ function isParameter(above: KeyPath): boolean {
 
 const inner: Record<string, readonly string[]> = {
   ...policyKeys,
-  resources: ['gpus', 'per_gpu', 'gpu_memory', 'mps', 'cpus'],
+  resources: ['gpus', 'per_gpu', 'gpu_memory', 'mps', 'cpus', 'nice'],
   metrics: ['show', 'x', 'progress', 'folders', 'patterns'],
   progress: ['key', 'total'],
   stop_when: ['when', 'for'],
-  done: ['exit', 'file', 'where', 'output'],
+  done: ['exit', 'file', 'where', 'output', 'command', 'timeout'],
 };
 
 function knownKeys(above: KeyPath): readonly string[] {

@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { Name } from '../../base/ids.js';
+import type { NeededGroup } from './block.js';
+import type { KeyPath } from './diagnostic.js';
 import { condition, parameterName, ParametersText, scalar } from './parameter-schema.js';
 import type { Resources } from '../planned-run.js';
 import {
@@ -11,6 +13,7 @@ import {
   NotifyText,
   PriorityText,
   RetryText,
+  someTime,
   TimeoutText,
 } from './policy-schema.js';
 
@@ -42,13 +45,23 @@ function isPattern(source: string): boolean {
   }
 }
 
+function nonEmpty([first = '', ...others]: string[]): [string, ...string[]] {
+  return [first, ...others];
+}
+
 const DoneText = z.union(
   [
     z.strictObject({ exit: z.literal(0, '0, the only exit code that means success') }),
     z.strictObject({ file: text, where: text.optional() }),
     z.strictObject({ output: z.string('a regular expression').refine(isPattern, 'a regular expression') }),
+    z.strictObject({
+      command: words('a list of words, for example [test, -s, model.pt]')
+        .min(1, 'at least one word')
+        .transform(nonEmpty),
+      timeout: someTime.optional(),
+    }),
   ],
-  '{exit: 0}, {file: model.pt}, {file: checkpoints.jsonl, where: \'name == "final"\'} or {output: "Training finished"}',
+  '{exit: 0}, {file: model.pt}, {file: checkpoints.jsonl, where: \'name == "final"\'} {output: "Training finished"} or {command: [python, check.py]}',
 );
 
 const ResourcesText = z.strictObject(
@@ -58,6 +71,7 @@ const ResourcesText = z.strictObject(
     gpu_memory: MemoryText.optional(),
     mps: z.enum(['auto', 'off'], 'auto or off').optional(),
     cpus: z.int('a whole number').positive('at least 1').optional(),
+    nice: z.int('a whole number').min(-20, 'a niceness from -20 to 19').max(19, 'a niceness from -20 to 19').optional(),
   } satisfies Record<keyof Resources, z.ZodType>,
   '{gpus: auto, per_gpu: 1, cpus: 1}',
 );
@@ -96,6 +110,24 @@ const MetricsText = z.strictObject(
   },
   '{show: […], x: step, progress: {key: step, total: n_batches}, folders: […], patterns: {…}}',
 );
+
+const neededGroups = 'a list of group names, or a map from them to parameters: {prepare: [N]}';
+const byParameters = z.record(z.string(), oneOrMore('a list of parameter names'), neededGroups);
+
+/** `prepare`, `[prepare, sft]`, `{prepare: [N]}` or `[sft, {prepare: N}]`. */
+const NeedsText = z
+  .union(
+    [z.array(z.union([z.string(), byParameters], neededGroups), neededGroups), z.string(), byParameters],
+    neededGroups,
+  )
+  .transform((said): NeededGroup[] =>
+    Array.isArray(said) ? said.flatMap((each, index) => neededIn(each, [index])) : neededIn(said, []),
+  );
+
+function neededIn(said: string | Record<string, string[]>, at: KeyPath): NeededGroup[] {
+  if (typeof said === 'string') return [{ group: said, by: [], at }];
+  return Object.entries(said).map(([group, by]) => ({ group, by, at: [...at, group] }));
+}
 
 const MethodText = z.enum(['grid', 'random', 'lhs', 'sobol', 'bayes'], 'grid, random, lhs, sobol or bayes');
 
@@ -142,7 +174,7 @@ export const GroupText = z.strictObject(
     title: text.optional(),
     subgroup: text.optional(),
     name: text.optional(),
-    needs: oneOrMore('a list of group names').optional(),
+    needs: NeedsText.optional(),
     optional: z.boolean('true or false').optional(),
   },
   'a map of keys such as `parameters` and `name`',

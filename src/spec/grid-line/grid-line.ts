@@ -9,7 +9,7 @@ import type { GridValue } from './value-range.js';
 import { ValueMistake } from './value-syntax.js';
 
 /** A sweep in one line: `grid seed=0..4 lr=1e-4,3e-4 -- python train.py`. */
-export type GridLine = {
+type GridLine = {
   /** `name=value`, as the shell gave them. */
   readonly assignments: readonly string[];
   readonly command: readonly string[];

@@ -14,12 +14,19 @@ import { isEarlyStop } from './early-stop/verdict.js';
  */
 export function completionOf(run: PlannedRun, facts: RunFacts): Completion {
   refuseForeign(run, facts);
-  if (facts.attempts === 0) return { state: 'new', reason: 'not started yet' };
+  if (facts.attempts === 0) return withoutAttempts(run, facts);
   if (facts.stoppedBy !== null && stillStands(run, facts.stoppedBy)) {
     const rule = isEarlyStop(facts.stoppedBy) ? 'early_terminate' : facts.stoppedBy;
     return { state: 'done', reason: `stopped by rule ${rule}, which still applies` };
   }
   return afterAttempts(run, facts);
+}
+
+/** Another program may have made what the rule asks for, in the directory that the run would have. */
+function withoutAttempts(run: PlannedRun, facts: RunFacts): Completion {
+  const evidence = doneEvidence(run, facts);
+  if (evidence === null) return { state: 'new', reason: 'not started yet' };
+  return { state: 'done', reason: `${evidence}, though it was not started here` };
 }
 
 /** What one's siblings did is not judged again: a run that was ended early stays so while the file says anything of it. */
@@ -29,8 +36,10 @@ function stillStands({ stopWhen, earlyTerminate }: PlannedRun, rule: string): bo
 
 function afterAttempts(run: PlannedRun, facts: RunFacts): Completion {
   const grown = growth(facts.parameters ?? {}, run.parameters);
-  if (grown !== null) return { state: 'resume', reason: grown };
   const evidence = doneEvidence(run, facts);
+  // A rule that holds the budget against what was written does not hold for the larger one.
+  const wasDone = evidence !== null || facts.exitCode === 0;
+  if (grown !== null) return { state: 'resume', reason: grown, grown: { wasDone } };
   if (evidence !== null && !stoppedWithoutRows(run.done, facts)) return { state: 'done', reason: evidence };
   return { state: 'resume', reason: unfinished(run, facts) };
 }
@@ -87,6 +96,7 @@ function doneEvidence({ done, parameters }: PlannedRun, facts: RunFacts): string
   if ('exit' in done) return facts.exitCode === 0 ? 'exit code 0' : null;
   if (!holdsForRow(done, facts.doneRows, parameters)) return null;
   if ('output' in done) return `its output has a line with ${done.output}`;
+  if ('command' in done) return 'its done command says so';
   if (done.where === undefined) return `${done.file} is there`;
   return isFinal(done) ? 'final checkpoint found' : `${done.file} has a row where ${done.where}`;
 }
@@ -105,14 +115,16 @@ function unfinished({ done, stopWhen }: PlannedRun, facts: RunFacts): string {
   }
   const attempt = `attempt ${facts.attempts}`;
   if (facts.exitCode !== null && facts.exitCode !== 0) return `${attempt} ended with exit code ${facts.exitCode}`;
-  const missing = missingWords(done);
+  const missing = missingWords(done, facts);
   if (missing === null) return `${attempt} did not finish`;
+  if ('command' in done) return missing;
   return facts.exitCode === 0 ? `${attempt} ended with exit code 0, but there is ${missing}` : missing;
 }
 
 /** What would say that the run is done, and is not there; null: its exit code says it. */
-function missingWords(done: DoneRule): string | null {
+function missingWords(done: DoneRule, { doneWords }: RunFacts): string | null {
   if ('exit' in done) return null;
+  if ('command' in done) return doneWords ?? 'its done command is asked at the launch';
   if ('output' in done) return `no line with ${done.output} in its output`;
   if (done.where === undefined) return `no ${done.file}`;
   return isFinal(done) ? 'no final checkpoint' : `no row in ${done.file} where ${done.where}`;

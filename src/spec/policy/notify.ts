@@ -14,7 +14,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export function notifyOf(file: GroupsFile, { on, ...written }: NotifyText, environment: Environment): Notify {
   const settings = channelNames.map((name) => [name, settingOf(file, name, { written: written[name], environment })]);
-  return Notify.parse({ ...Object.fromEntries(settings), on });
+  return Notify.parse({ ...Object.fromEntries(settings), ...(on === undefined ? {} : { on }) });
 }
 
 /** A text, or a list of words, with its variables filled in. */

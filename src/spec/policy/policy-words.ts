@@ -1,6 +1,6 @@
 import { FailureClass } from '../../base/outcome.js';
 import { durationText } from '../../text/duration.js';
-import { memoryText } from '../../text/numbers.js';
+import { counted, memoryText } from '../../text/numbers.js';
 import { type EarlyTerminate, type PlannedRun, Resources, RetryRule } from '../planned-run.js';
 
 /**
@@ -8,16 +8,27 @@ import { type EarlyTerminate, type PlannedRun, Resources, RetryRule } from '../p
  * `at most 2h`. For the plan that a person looks at before the launch. Empty: all as usual.
  */
 export function policyWords(run: PlannedRun): string[] {
-  return [
-    ...(run.priority === 0 ? [] : [`priority ${run.priority}`]),
-    ...retryWords(run.retry),
-    ...(run.timeout === null ? [] : [`at most ${durationText(run.timeout)}`]),
-    ...(run.grace === 10 ? [] : [`${durationText(run.grace)} to stop`]),
-    ...resourceWords(run.resources),
-    ...(run.stopWhen === null ? [] : [stopWords(run.stopWhen)]),
-    ...(run.earlyTerminate === null ? [] : [`ends early by ${ruleWords(run.earlyTerminate)}`]),
-    ...objectiveWords(run),
-  ];
+  return Object.values(wordsByKey(run)).flat();
+}
+
+/** The same by the keys of the sweep file; what is as usual is left out. */
+export function policyOf(run: PlannedRun): Record<string, string> {
+  const policy: Record<string, string> = {};
+  for (const [key, words] of Object.entries(wordsByKey(run))) if (words.length > 0) policy[key] = words.join(', ');
+  return policy;
+}
+
+function wordsByKey(run: PlannedRun): Record<string, string[]> {
+  return {
+    priority: run.priority === 0 ? [] : [`priority ${run.priority}`],
+    retry: retryWords(run.retry),
+    timeout: run.timeout === null ? [] : [`at most ${durationText(run.timeout)}`],
+    grace: run.grace === 10 ? [] : [`${durationText(run.grace)} to stop`],
+    resources: resourceWords(run.resources),
+    stop_when: run.stopWhen === null ? [] : [stopWords(run.stopWhen)],
+    early_terminate: run.earlyTerminate === null ? [] : [`ends early by ${ruleWords(run.earlyTerminate)}`],
+    metric: objectiveWords(run),
+  };
 }
 
 /** `asha (eta 3, min_iter 5)`. */
@@ -28,23 +39,26 @@ export function ruleWords({ type, ...numbers }: EarlyTerminate): string {
   return `${type} (${said.join(', ')})`;
 }
 
+/** A row of every run has these words: what is usual is found out once. */
+const usualRetry = RetryRule.parse({});
+const usual = Resources.parse({});
+
 function retryWords({ max, backoff, on }: RetryRule): string[] {
   if (max === 0) return [];
   const count = max === 1 ? '1 retry' : `${max} retries`;
   const isAny = FailureClass.options.every((each) => on.includes(each));
   const after = isAny ? '' : ` after ${on.join(' or ')}`;
-  const usual = RetryRule.parse({}).backoff;
-  return [`${count}${after}${backoff === usual ? '' : `, the first after ${durationText(backoff)}`}`];
+  return [`${count}${after}${backoff === usualRetry.backoff ? '' : `, the first after ${durationText(backoff)}`}`];
 }
 
-function resourceWords({ gpus, per_gpu: perGpu, gpu_memory: memory, mps, cpus }: Resources): string[] {
-  const usual = Resources.parse({});
+function resourceWords({ gpus, per_gpu: perGpu, gpu_memory: memory, mps, cpus, nice }: Resources): string[] {
   return [
     ...(gpus === usual.gpus ? [] : [gpus === 0 ? 'no GPU' : gpus === 1 ? '1 GPU' : `${gpus} GPUs`]),
     ...(perGpu === usual.per_gpu ? [] : [`${perGpu} runs on a GPU`]),
     ...(memory === null ? [] : [`${memoryText(memory)} of GPU memory`]),
     ...(mps === usual.mps ? [] : ['without MPS']),
-    ...(cpus === usual.cpus ? [] : [`${cpus} cores`]),
+    ...(cpus === undefined ? [] : [counted(cpus, 'core')]),
+    ...(nice === undefined ? [] : [`nice ${nice}`]),
   ];
 }
 

@@ -10,7 +10,7 @@ type Stream = (name: string) => number;
 
 /** As in W&B: the process sees no more samples, and of so many points the best one is taken. */
 const MOST_SAMPLES = 100;
-export const CANDIDATES = 1000;
+const CANDIDATES = 1000;
 /** Points that are still to come leave room for so many that were observed. */
 const LEAST_OBSERVED = 5;
 /** Keeps a division by a deviation of zero finite. */

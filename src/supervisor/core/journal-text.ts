@@ -223,7 +223,7 @@ function shown(line: string): string {
 }
 
 /** What runs of a submission mostly have in common. */
-const Terms = SubmittedRun.omit({ id: true, wish: true, attempts: true });
+const Terms = SubmittedRun.omit({ id: true, wish: true, attempts: true, needs: true });
 type Terms = z.infer<typeof Terms>;
 
 const wishes: readonly unknown[] = SubmittedRun.shape.wish.options;
@@ -237,7 +237,7 @@ const LISTED = 'runs-listed';
 
 /**
  * A submission as it is written down. That of many runs says once what they have in common, and of each run
- * `[id, place of its terms, wish, attempts]`: a quarter of the room, and of the time to read it.
+ * `[id, place of its terms, wish, attempts]`, and the runs that it needs, if any: a quarter of the room, and of the time to read it.
  */
 function submissionLine(event: EventOf<'runs-submitted'>): object {
   const { runs, ...rest } = event;
@@ -260,15 +260,16 @@ function table(runs: readonly SubmittedRun[]): { terms: Terms[]; runs: unknown[]
   const places = new Map<string, number>();
   const terms: Terms[] = [];
   const byNeed = new Map<Terms['need'], number>();
-  const rows = runs.map(({ id, wish, attempts, ...own }) => {
+  const rows = runs.map(({ id, wish, attempts, needs, ...own }) => {
+    const more = needs === undefined ? [] : [needs];
     // Those that have them in common share the object.
     const near = byNeed.get(own.need);
-    if (near !== undefined && isSame(terms[near]!, own)) return [id, near, wish, attempts];
+    if (near !== undefined && isSame(terms[near]!, own)) return [id, near, wish, attempts, ...more];
     const key = JSON.stringify(own);
     const place = places.get(key) ?? terms.push(own) - 1;
     places.set(key, place);
     byNeed.set(own.need, place);
-    return [id, place, wish, attempts];
+    return [id, place, wish, attempts, ...more];
   });
   return { terms, runs: rows };
 }
@@ -306,10 +307,11 @@ function rowsIn(page: object): SubmittedRun[] | undefined {
 /** By its name each field, as it is written, and checked by hand: a schema takes several times as long, fifty thousand times over. */
 function runIn(row: unknown, all: readonly Terms[]): SubmittedRun | null {
   if (!Array.isArray(row)) return null;
-  const [id, place, wish, attempts] = row as unknown[];
+  const [id, place, wish, attempts, written] = row as unknown[];
   const terms = all[place as number];
   const isWhole = RunId.safeParse(id).success && wishes.includes(wish) && Number.isSafeInteger(attempts);
-  if (terms === undefined || !isWhole || (attempts as number) < 0) return null;
+  const needs = written === undefined ? [] : z.array(RunId).safeParse(written).data;
+  if (terms === undefined || needs === undefined || !isWhole || (attempts as number) < 0) return null;
   return {
     id: id as RunId,
     group: terms.group,
@@ -320,5 +322,6 @@ function runIn(row: unknown, all: readonly Terms[]): SubmittedRun | null {
     retry: terms.retry,
     wish: wish as SubmittedRun['wish'],
     attempts: attempts as number,
+    ...(written === undefined ? {} : { needs }),
   };
 }

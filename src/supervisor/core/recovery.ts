@@ -11,6 +11,7 @@ import type { PlannedRun } from '../../spec/planned-run.js';
 import { makeHaste, MANY_RUNS } from './haste.js';
 import { damagedSnapshot, type JournalContents, type JournalSink } from './journal-text.js';
 import { withEnd } from '../runs/endings.js';
+import type { AskDone } from '../runs/done-commands.js';
 import type { CompletionOf } from '../runs/exit-classification.js';
 import type { PlannedRuns } from '../runs/planned-runs.js';
 
@@ -116,6 +117,7 @@ export type ReconcileTools = {
   executor: Executor;
   plannedRuns: Pick<PlannedRuns, 'of'>;
   completionOf: CompletionOf;
+  askDone: AskDone;
   tell: (event: SchedulerEvent) => void;
   now: () => number;
 };
@@ -138,7 +140,7 @@ async function reconcileRun(run: Run, tools: ReconcileTools): Promise<void> {
 type PastRun = Pick<Run, 'id' | 'attempt'> & { plan: PlannedRun; was: ActiveState };
 
 function tellFound({ id, attempt, plan, was }: PastRun, found: Found, tools: ReconcileTools): void {
-  const { executor, completionOf, tell, now } = tools;
+  const { executor, completionOf, askDone, tell, now } = tools;
   if (found.kind === 'withdrawn') {
     const reason = found.reason ?? 'its directory is gone';
     if (was.phase === 'starting' || found.neverRan) tell({ type: 'launch-withdrawn', at: now(), id, attempt });
@@ -147,7 +149,7 @@ function tellFound({ id, attempt, plan, was }: PastRun, found: Found, tools: Rec
   }
   if (was.phase === 'starting') tell({ type: 'run-started', at: now(), id, attempt, pid: found.pid });
   if (found.kind !== 'ended') askAgain(executor, id, was);
-  else withEnd({ id, attempt, plan, ending: found.ending, agoMs: found.agoMs }, { completionOf, now }, tell);
+  else withEnd({ id, attempt, plan, ending: found.ending, agoMs: found.agoMs }, { completionOf, askDone, now }, tell);
 }
 
 /** The last supervisor may have died between deciding on a pause, on its end, or on the run's end, and doing it. */

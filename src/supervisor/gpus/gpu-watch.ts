@@ -165,6 +165,12 @@ export class GpuWatch {
     return this.#trees.has(id) ? (this.#byRun.get(id)?.memory ?? null) : null;
   }
 
+  /** All GPUs as the driver says they are now; none while it is sick. */
+  get gauges(): readonly Gpu[] {
+    const { gpus, problem } = this.#monitor.view;
+    return problem === null ? gpus : [];
+  }
+
   /** The GPUs that may be used, in the order in which they are preferred. */
   statuses(): GpuStatus[] {
     const { gpu } = this.#tools.state;

@@ -1,13 +1,6 @@
-import type { Notify } from '../../spec/planned-run.js';
+import type { NotificationKind } from '../../spec/policy/notification-words.js';
 
-/** What may be worth telling someone who is not looking. The words of `notify.on` in the sweep file. */
-type NotificationKind = Notify['on'][number];
-
-/**
- * One thing to tell. `failed`: a run failed for good. `done`: a run is done. `finished`: all runs of the sweep
- * have ended, or those that are left (held ones, say) cannot start by themselves.
- * `stalled`, `nan`: of a run's metrics. `held`: a group starts no more runs.
- */
+/** One thing to tell. */
 export type Notification = {
   kind: NotificationKind;
   sweep: string;
@@ -39,9 +32,13 @@ const verbs: Record<NotificationKind, string> = {
   failed: 'failed',
   done: 'done',
   finished: 'finished',
-  stalled: 'stalled: no new values',
-  nan: 'NaN in the metrics',
   held: 'held',
+  nan: 'NaN in the metrics',
+  diverging: 'diverging',
+  disk: 'disk almost full',
+  silent: 'silent',
+  idle: 'idle GPU',
+  slow: 'slow',
 };
 
 /** Names spelt out before the rest is only counted. */

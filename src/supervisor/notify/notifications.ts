@@ -1,5 +1,6 @@
-import { endStateOf } from '../../base/run-words.js';
 import { join } from 'node:path';
+import type { Finding } from '../../analysis/health/finding.js';
+import { endStateOf } from '../../base/run-words.js';
 import type { RunId } from '../../base/ids.js';
 import { failureClass } from '../../base/outcome.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
@@ -52,9 +53,9 @@ export class Notifications {
     if (this.#isFinished(run.sweep)) this.#tellFinished(run.sweep);
   }
 
-  /** A live run's metrics have gone wrong. */
-  ailing({ sweep, name, group, directory }: PlannedRun, kind: 'stalled' | 'nan'): void {
-    this.#tools.notify({ kind, sweep, run: name, group, words: '', directory });
+  /** Something is wrong with a run that is up. */
+  unhealthy({ sweep, name, group, directory }: PlannedRun, { word, reason }: Finding): void {
+    this.#tools.notify({ kind: word, sweep, run: name, group, words: reason, directory });
   }
 
   /** A run that will be tried again has not failed yet. */
@@ -159,10 +160,9 @@ export class NotificationCentre {
     if (event.type === 'sweep-forgotten' && !this.#tools.state.sweeps.has(event.sweep)) this.#plans.delete(event.sweep);
   }
 
-  /** A running run's metrics have gone wrong; a paused one is not stalled. */
-  ailing(run: PlannedRun, health: 'stalled' | 'nan'): void {
-    const was = this.#tools.state.runs.get(run.id)?.state;
-    if (was?.phase === 'running' && was.pausedAt === null) this.#notifications.ailing(run, health);
+  /** Something is wrong with a run that is up. */
+  unhealthy(run: PlannedRun, finding: Finding): void {
+    this.#notifications.unhealthy(run, finding);
   }
 
   /** Sends what is still to be sent; takes some seconds at most. */

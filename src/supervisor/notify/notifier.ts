@@ -4,6 +4,7 @@ import { kill } from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { LineSplitter } from '../../base/line-splitter.js';
 import type { Notify } from '../../spec/planned-run.js';
+import { isWanted } from '../../spec/policy/notification-words.js';
 import { type ChannelName, channelNames, type ChannelSetting } from '../../spec/policy/notify-channels.js';
 import type { Redact } from '../../text/redaction.js';
 import { type Message, messageOf, type Notification } from './notification.js';
@@ -59,7 +60,7 @@ export class Notifier {
   /** Sends it, now or together with others of its kind. Returns at once. */
   notify(notification: Notification): void {
     const wanted = this.#options.notify(notification.sweep);
-    if (wanted === null || !wanted.on.includes(notification.kind) || this.#closing.signal.aborted) return;
+    if (wanted === null || !isWanted(notification.kind, wanted.on) || this.#closing.signal.aborted) return;
     const key = `${notification.kind} ${notification.sweep}`;
     const gathering = this.#gathering.get(key);
     if (gathering !== undefined) {

@@ -6,7 +6,7 @@ import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { MonitoredMetrics } from './run-view.js';
 
-export type RunEtaSources = {
+type RunEtaSources = {
   state: SchedulerState;
   planned: (id: RunId) => PlannedRun;
   monitored: (id: RunId) => MonitoredMetrics;

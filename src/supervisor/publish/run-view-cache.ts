@@ -2,6 +2,7 @@ import type { GroupId, RunId } from '../../base/ids.js';
 import type { FleetStatus, RunSummary, SweepSummary } from '../../protocol/run-summary.js';
 import { growingGroups } from '../../scheduler/queue/open-groups.js';
 import { isSettled, waitingReason } from '../../scheduler/placement/waiting-reason.js';
+import { unmetRuns } from '../../scheduler/queue/queues.js';
 import type { Run } from '../../scheduler/run-state.js';
 import type { Group, SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
@@ -103,7 +104,7 @@ export class RunViewCache {
 
   status(): FleetStatus {
     const { state, unread, gpus, problem } = this.#sources;
-    const cpu = { slots: state.cpu.slots, busy: state.cpu.holders.size };
+    const cpu = { slots: state.cpu.slots, busy: state.cpu.busy };
     const read = { recalled: unread() === 0, unread: unread() };
     const growing = growingGroups(state).map(growingSummary);
     const further = growing.length === 0 ? {} : { growing };
@@ -169,10 +170,12 @@ function isFar(told: number | null, now: number | null): boolean {
 }
 
 /** A run of the group that waits for what the others wait for: held ones and those that are to be tried again have reasons of their own. */
-function firstInLine({ runs }: SchedulerState, { waiting }: Group): RunId | null {
+function firstInLine(state: SchedulerState, { waiting }: Group): RunId | null {
   for (const id of waiting) {
-    const run = runs.get(id)!;
-    if (run.hold === null && run.state.phase === 'waiting' && run.state.notBefore === null) return id;
+    const run = state.runs.get(id)!;
+    const isOrdinary = run.hold === null && run.state.phase === 'waiting' && run.state.notBefore === null;
+    // What a run waits for alone is told when that changes.
+    if (isOrdinary && unmetRuns(state, run).length === 0) return id;
   }
   return null;
 }

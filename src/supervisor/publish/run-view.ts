@@ -1,23 +1,29 @@
 import { join } from 'node:path';
 import { namesIn } from '../../analysis/metric-order.js';
+import type { Health } from '../../analysis/health/finding.js';
 import type { Movement } from '../../analysis/forecast/remaining.js';
 import type { Outcome } from '../../base/outcome.js';
 import { endStateOf } from '../../base/run-words.js';
+import { runFiles } from '../../contract/files.js';
 import type { GroupSummary, RunSummary, RunWord, SweepSummary } from '../../protocol/run-summary.js';
 import type { VerbTarget } from '../../protocol/run-verbs.js';
 import { gpusOf, slotName } from '../../scheduler/placement/slot.js';
 import { isActive, type Run, type RunState } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
+import { policyOf } from '../../spec/policy/policy-words.js';
 import { redactShapes } from '../../text/redaction.js';
 import type { SubmissionStore } from '../runs/submission-store.js';
 
 /**
  * What the run's metrics say. `toBudget`: seconds it took at `at`, on the scheduler's line, to the end of its budget, at its
- * pace; null: nothing tells. `movement`: on that line, too; null: there has been none.
+ * pace; null: nothing tells. `movement`: on that line, too; null: there has been none. `step`: of the last value of the metric
+ * that stands for the run. `notFinite`: metrics that matter whose last value is no number.
  */
-export type MonitoredMetrics = Pick<RunSummary, 'progress' | 'metrics' | 'spark' | 'health'> & {
+export type MonitoredMetrics = Pick<RunSummary, 'progress' | 'metrics' | 'spark'> & {
   counting: string[];
+  step: number | null;
+  notFinite: readonly string[];
   toBudget: { seconds: number; at: number } | null;
   movement: Movement | null;
 };
@@ -29,28 +35,29 @@ export const nothingMonitored: MonitoredMetrics = {
   metrics: {},
   counting: [],
   spark: [],
-  health: 'ok',
+  step: null,
+  notFinite: [],
 };
 
 /**
  * What is known of a run beside its state. `pid`: of its own process, while there is one. `waiting`: why it is not up, while
- * it waits or starts, or what comes after. `wallTime`: the wall clock at a time of the scheduler's line, Unix ms.
+ * it waits or starts, or what comes after. `next`: parameters it goes on with, where they differ. `wallTime`: the wall clock at a time of the scheduler's line, Unix ms.
  */
 export type RunContext = Pick<
   RunSummary,
-  'argv' | 'parameters' | 'gpuMemory' | 'cpu' | 'memory' | 'warning' | 'pid' | 'etaSeconds'
+  'argv' | 'parameters' | 'gpuMemory' | 'cpu' | 'memory' | 'warning' | 'pid' | 'etaSeconds' | 'annotation'
 > & {
+  next?: RunSummary['next'];
   monitored: MonitoredMetrics;
+  health: Health;
   waiting: string | null;
   wallTime: (at: number) => number;
 };
 
 /** One row for the clients. Every field by its name: spreading ten objects into one takes twenty times as long. */
 export function runSummary(run: Run, planned: PlannedRun, context: RunContext): RunSummary {
-  const { state } = run;
-  const { monitored } = context;
+  const [{ state }, { monitored }] = [run, context];
   const life = state.phase === 'ended' ? endOf(state) : lifeOf(state);
-  const isRunning = state.phase === 'running' && state.pausedAt === null;
   return {
     id: planned.id,
     sweep: planned.sweep,
@@ -66,14 +73,14 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     exit: life.exit,
     slot: life.slot,
     gpus: life.gpus,
-    ...(run.need.gpus > 0 ? { gpuCount: run.need.gpus } : {}),
+    ...roomOf(run),
     pid: context.pid,
-    startedAt: wallTimeOf(life.startedAt, context),
-    endedAt: wallTimeOf(life.endedAt, context),
-    killAt: wallTimeOf(life.killAt, context),
-    retryAt: wallTimeOf(retryAtOf(run), context),
+    ...timesOf(life, retryAtOf(run), context),
     heldBy: heldByOf(run),
     priority: run.priority,
+    place: run.place,
+    policy: policyOf(planned),
+    next: context.next ?? null,
     gpuMemory: context.gpuMemory,
     cpu: context.cpu,
     memory: context.memory,
@@ -83,9 +90,23 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     metrics: monitored.metrics,
     counting: monitored.counting,
     spark: monitored.spark,
-    // A paused run is not stalled.
-    health: monitored.health === 'stalled' && !isRunning ? 'ok' : monitored.health,
+    health: context.health.word,
+    healthReason: context.health.reason,
+    annotation: context.annotation,
   };
+}
+
+function timesOf({ startedAt, endedAt, killAt }: Life, retryAt: number | null, context: RunContext) {
+  return {
+    startedAt: wallTimeOf(startedAt, context),
+    endedAt: wallTimeOf(endedAt, context),
+    killAt: wallTimeOf(killAt, context),
+    retryAt: wallTimeOf(retryAt, context),
+  };
+}
+
+function roomOf({ need: { gpus, cpus } }: Run): Pick<RunSummary, 'gpuCount' | 'cores'> {
+  return { ...(gpus > 0 ? { gpuCount: gpus } : {}), ...(cpus === undefined ? {} : { cores: cpus }) };
 }
 
 function wallTimeOf(at: number | null, { wallTime }: Pick<RunContext, 'wallTime'>): number | null {
@@ -193,7 +214,7 @@ export function sweepSummaries(
 }
 
 function summary(name: string, plans: readonly Plan[], directory: string): SweepSummary {
-  const { uses, choices, graces, objectives } = digestOf(plans);
+  const { uses, choices, graces, doneFiles, objectives } = digestOf(plans);
   const shown = commonest(uses);
   const groups = new Map(plans.flatMap((plan) => plan.groups).map((group) => [group.name, group]));
   return {
@@ -202,7 +223,13 @@ function summary(name: string, plans: readonly Plan[], directory: string): Sweep
     directory,
     groups: [...groups.values()].map((each): GroupSummary => {
       const grace = graces.get(each.name);
-      const group = { ...each, title: redacted(each.title), ...(grace === undefined ? {} : { grace }) };
+      const needs = [...each.needs, ...(each.needsBy ?? []).map(({ group: needed }) => needed)];
+      const doneFile = doneFiles.get(each.name);
+      const group = {
+        ...{ ...each, needs, title: redacted(each.title) },
+        ...(grace === undefined ? {} : { grace }),
+        ...(doneFile === undefined ? {} : { doneFile }),
+      };
       const own = choices.get(group.name);
       return own === undefined || keyOf(own) === keyOf(shown) ? group : { ...group, shown: own };
     }),
@@ -216,13 +243,20 @@ type Digest = {
   uses: Map<Shown, number>;
   choices: Map<string, Shown>;
   graces: Map<string, number>;
+  doneFiles: Map<string, string>;
   objectives: Set<Objective>;
 };
 type Shown = Pick<SweepSummary, 'show' | 'x' | 'judgedBy'>;
 
 /** Runs of a plan share what they have in common, so that there is little of it, and one look at each run is enough. */
 function digestOf(plans: readonly Plan[]): Digest {
-  const digest: Digest = { uses: new Map(), choices: new Map(), graces: new Map(), objectives: new Set() };
+  const digest: Digest = {
+    uses: new Map(),
+    choices: new Map(),
+    graces: new Map(),
+    doneFiles: new Map(),
+    objectives: new Set(),
+  };
   const known = new Map<PlannedRun['metrics'], Shown>();
   for (const { runs } of plans) {
     for (const run of runs) {
@@ -232,10 +266,18 @@ function digestOf(plans: readonly Plan[]): Digest {
       digest.uses.set(shown, (digest.uses.get(shown) ?? 0) + 1);
       digest.choices.set(group, shown);
       digest.graces.set(group, grace);
+      const doneFile = doneFileOf(run);
+      if (doneFile !== null) digest.doneFiles.set(group, doneFile);
       if (objective !== null) digest.objectives.add(objective);
     }
   }
   return digest;
+}
+
+/** The file of its directory that says that a run is done; null: its exit code does. */
+export function doneFileOf({ done }: Pick<PlannedRun, 'done'>): string | null {
+  if ('output' in done) return runFiles.log;
+  return 'file' in done ? done.file : null;
 }
 
 function judgedByOf(run: PlannedRun): Pick<Shown, 'judgedBy'> {

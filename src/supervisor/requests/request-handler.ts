@@ -1,6 +1,8 @@
 import type { Ack, Command } from '../../protocol/message.js';
 import type { Request } from '../publish/socket-server.js';
 import { runRequests, sweepRequests } from './act-on-runs.js';
+import { annotate } from './annotate.js';
+import { discard } from './discard.js';
 import type { CommandHandler, RequestTools } from './request.js';
 import { drain, setSlots } from './slots.js';
 import { Submissions } from './submit.js';
@@ -11,6 +13,8 @@ const handlers: { readonly [Verb in Command['verb']]: CommandHandler<Verb> } = {
   ...sweepRequests,
   drain,
   'set-slots': setSlots,
+  annotate,
+  discard,
 };
 
 /** Where clients' requests are heard; each is answered by its handler. */

@@ -3,11 +3,12 @@ import { UserError } from '../../base/user-error.js';
 import type { GpuView } from '../../gpu/gpu.js';
 import type { Ack, RequestedSlots } from '../../protocol/message.js';
 import type { Chosen } from '../../scheduler/event.js';
+import type { Need } from '../../scheduler/placement/slot.js';
 import { isSettled } from '../../scheduler/placement/waiting-reason.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { Environment } from '../runs/submission-store.js';
 import type { CommandHandler, RequestTools } from './request.js';
-import { chooseSlots, isSameChoice, type SlotChoice } from './slot-choice.js';
+import { allGpus, chooseSlots, isSameChoice, type Room, type SlotChoice, visibleOf } from './slot-choice.js';
 
 /** Changes where runs may go. */
 export const setSlots: CommandHandler<'set-slots'> = async ({ slots: wish }, tools) => {
@@ -18,23 +19,46 @@ export const setSlots: CommandHandler<'set-slots'> = async ({ slots: wish }, too
 /**
  * Changes the slots if they are to change; without a wish, what a person has chosen and what runs use is left as it is.
  *
- * @param environment In which GPUs are looked for from now on; null: as before.
+ * @param environment Of a launch: what it hides is not granted for its sake, and GPUs are looked for there from now on. Null: of
+ * no launch.
  */
 export async function grantSlots(
   wish: RequestedSlots,
   environment: Environment | null,
   { state, ask, now, inventory, resources }: RequestTools,
-): Promise<{ slots: SlotChoice; view: GpuView }> {
+): Promise<Granted> {
   const view = await inventory(environment);
   const most = resources();
   const asked = most.gpus === 'placed' ? wish : { ...wish, gpus: 'none' as const };
   const before = grantedNow(state);
   const was = { cpus: state.cpu.chosen, gpus: state.gpu.chosen };
   const chosen = { cpus: was.cpus || wish.slots !== undefined, gpus: was.gpus || wish.gpus !== undefined };
-  const slots = chooseSlots(asked, isSettled(state) ? chosenOf(before, was) : before, most.slots, view);
+  const room = { cores: most.slots, view, visible: visibleOf(view, environment) };
+  const kept = isSettled(state) ? chosenOf(before, was) : before;
+  const isOfLaunch = environment !== null || before.gpus.length === 0;
+  const slots = chooseSlots(asked, isOfLaunch ? withOthers(state, kept, room) : { ...kept, gpus: before.gpus }, room);
   const isSame = isSameChoice(slots, before) && chosen.cpus === was.cpus && chosen.gpus === was.gpus;
   if (!isSame) await ask({ type: 'slots-changed', at: now(), ...slots, chosen });
-  return { slots, view };
+  return { slots, view, visible: room.visible };
+}
+
+/** `visible`: what the shell leaves to the runs of this launch; null: all. */
+type Granted = { slots: SlotChoice; view: GpuView; visible: Room['visible'] };
+
+/**
+ * Where no person has chosen: the GPUs that are granted, those that this launch may use, and those that runs of earlier ones are
+ * limited to which are not done. What a shell hides is hidden from its own runs alone.
+ */
+function withOthers(state: SchedulerState, kept: Partial<SlotChoice>, room: Room): Partial<SlotChoice> {
+  if (state.gpu.chosen) return kept;
+  const needs = new Set<Need>();
+  for (const { need, state: was } of state.runs.values()) {
+    if (was.phase !== 'ended' || was.outcome.kind !== 'done') needs.add(need);
+  }
+  const limits = new Set([...needs].flatMap(({ within = [] }) => within as readonly number[]));
+  const others = allGpus({ ...room, visible: null }).filter(({ index }) => limits.has(index));
+  const known = new Map([...(kept.gpus ?? []), ...allGpus(room), ...others].map((gpu) => [gpu.index, gpu]));
+  return { ...kept, gpus: [...known.values()] };
 }
 
 function grantedNow({ cpu, gpu }: SchedulerState): SlotChoice {

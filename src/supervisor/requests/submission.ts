@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { after, type Eventually } from '../../base/eventually.js';
-import { GroupId, type RunId } from '../../base/ids.js';
+import { type GpuIndex, GroupId, RunId } from '../../base/ids.js';
 import type { RunFacts } from '../../base/outcome.js';
 import { UserError } from '../../base/user-error.js';
 import { unknownRun } from '../../files/completion-facts.js';
@@ -14,14 +14,22 @@ import type { SchedulerState } from '../../scheduler/state.js';
 import type { Plan, PlannedGroup, PlannedRun } from '../../spec/planned-run.js';
 import { growth } from '../../spec/policy/completion.js';
 import { Turns } from '../core/turns.js';
+import type { AskDone } from '../runs/done-commands.js';
 import { type CompletionOf, factsOf } from '../runs/exit-classification.js';
 import type { Environment } from '../runs/submission-store.js';
 
 /**
- * GPUs that are granted, runs that are to share each whatever the sweep file says, and how many may. `placed`: runs are put on
- * them; else whoever starts a run finds it its GPUs, and it takes one slot here.
+ * GPUs that are granted and not hidden from these runs, runs that are to share each whatever the sweep file says, and how many may.
+ * `placed`: runs are put on them; else whoever starts a run finds it its GPUs, and it takes one slot here. `within`: the GPUs that
+ * the shell of their launch leaves them; absent: all.
  */
-type GpuRoom = { placed: boolean; gpus: number; perGpu: number | undefined; sharing: Sharing };
+type GpuRoom = {
+  placed: boolean;
+  gpus: number;
+  within?: GpuIndex[] | undefined;
+  perGpu: number | undefined;
+  sharing: Sharing;
+};
 
 /** What is known of runs so far: their states, what each of them is, and which attempts of it live. */
 export type Known = {
@@ -29,6 +37,7 @@ export type Known = {
   planned: (id: RunId) => PlannedRun | null;
   /** As `Executor.orphanedAttemptOf`. */
   orphanedAttemptOf: (directory: string, attempt: number) => Eventually<number | null>;
+  askDone: AskDone;
 };
 
 /** What of a plan there is left to do, for the scheduler: looks into each run's directory, which costs 50 µs a run. */
@@ -43,18 +52,50 @@ export async function reconcile(
   const ids = new Set<RunId>();
   const terms = new TermsBook(room);
   const turns = new Turns();
+  const begun = await askedAhead(plan, (run) => wishFor(run, seen, completionOf));
   for (const run of plan.runs) {
     if (turns.isOver) await turns.pass();
     if (ids.size === ids.add(run.id).size) throw twice(run);
-    const wish = wishFor(run, seen, completionOf);
-    const { group, need, graceMs, priority, timeoutMs, retry } = terms.of(run);
+    const wish = begun.get(run.id) ?? wishFor(run, seen, completionOf);
+    const { group, need, graceMs, timeoutMs, retry } = terms.of(run);
+    const priority = priorityOf(run, known);
     const { wish: wanted, attempts } = wish instanceof Promise ? await wish : wish;
-    runs.push({ id: run.id, group, need, graceMs, priority, timeoutMs, retry, wish: wanted, attempts });
+    const submitted = { id: run.id, group, need, graceMs, priority, timeoutMs, retry, wish: wanted, attempts };
+    runs.push(run.neededRuns === undefined ? submitted : { ...submitted, needs: neededRuns(run, run.neededRuns) });
   }
   return runs;
 }
 
-type Terms = Omit<SubmittedRun, 'id' | 'wish' | 'attempts'>;
+/** A priority that a person gave it while it was known stays, unless the file now says another one than before. */
+function priorityOf(run: PlannedRun, { state, planned }: Known): number {
+  const was = state.runs.get(run.id);
+  if (was === undefined || was.priority === run.priority || was.state.phase === 'ended') return run.priority;
+  return planned(run.id)?.priority === run.priority ? was.priority : run.priority;
+}
+
+/** Commands of done rules take their time, and are asked several at a time. */
+async function askedAhead(
+  { runs }: Plan,
+  wishOf: (run: PlannedRun) => Eventually<Wish>,
+): Promise<ReadonlyMap<RunId, Eventually<Wish>>> {
+  const begun = new Map<RunId, Eventually<Wish>>();
+  const turns = new Turns();
+  for (const run of runs) {
+    if (!('command' in run.done) || begun.has(run.id)) continue;
+    if (turns.isOver) await turns.pass();
+    const wish = wishOf(run);
+    begun.set(run.id, wish);
+    // Heard when its turn comes.
+    if (wish instanceof Promise) wish.catch(() => undefined);
+  }
+  return begun;
+}
+
+function neededRuns({ sweep }: PlannedRun, names: readonly string[]): RunId[] {
+  return names.map((name) => RunId.parse(`${sweep}/${name}`));
+}
+
+type Terms = Omit<SubmittedRun, 'id' | 'wish' | 'attempts' | 'needs'>;
 
 /** The terms of runs. Those that have them in common share one object, so that whoever writes them down sees it. */
 class TermsBook {
@@ -111,11 +152,12 @@ function openOf(group: PlannedGroup | undefined): { open?: { cap: number } } {
 
 function needOf({ resources }: PlannedRun, room: GpuRoom): Need {
   if (!room.placed) return { gpus: 0, perGpu: 1, memory: null };
-  const { gpus, per_gpu: perGpu, gpu_memory: memory } = resources;
+  const { gpus: wanted, per_gpu: perGpu, gpu_memory: memory, cpus } = resources;
+  const gpus = wanted === 'auto' ? Math.min(1, room.gpus) : wanted;
   return {
-    gpus: gpus === 'auto' ? Math.min(1, room.gpus) : gpus,
-    perGpu: Math.min(room.perGpu ?? perGpu, room.sharing({ resources })),
-    memory,
+    ...{ gpus, perGpu: Math.min(room.perGpu ?? perGpu, room.sharing({ resources })), memory },
+    ...(cpus === undefined ? {} : { cpus }),
+    ...(gpus === 0 || room.within === undefined ? {} : { within: room.within }),
   };
 }
 
@@ -140,21 +182,26 @@ type Wish = Pick<SubmittedRun, 'wish' | 'attempts'>;
 /** At once, unless a long file has to be looked through. */
 function wishFor(
   run: PlannedRun,
-  { state, planned, orphanedAttemptOf, isMissing }: Seen,
+  { state, planned, orphanedAttemptOf, askDone, isMissing }: Seen,
   completionOf: CompletionOf,
 ): Eventually<Wish> {
   // Taken before the directory is looked at, which is written to before we are told of it.
-  const { attempt, state: was } = state.runs.get(run.id) ?? { attempt: 0, state: null };
-  if (was !== null && isActive(was))
-    return { wish: isGrown(run, planned(run.id)) ? 'extend' : 'keep', attempts: attempt };
-  return after(was === null && isMissing(run.directory) ? unknownRun : factsOf(run), (facts): Eventually<Wish> => {
-    const attempts = Math.max(attempt, facts.attempts);
-    if (isDone(run, was, { facts, completionOf })) return { wish: 'done', attempts };
-    return after(isUp(run, facts, orphanedAttemptOf), (isAdopted) => {
-      if (isAdopted) return { wish: 'adopt', attempts };
-      return { wish: was?.phase === 'waiting' ? 'keep' : 'run', attempts };
-    });
-  });
+  const { attempt, state: was, next } = state.runs.get(run.id) ?? { attempt: 0, state: null, next: null };
+  if (was !== null && isActive(was)) {
+    const rest = next === null ? 'keep' : 'unextend';
+    return { wish: isGrown(run, planned(run.id)) ? 'extend' : rest, attempts: attempt };
+  }
+  return after(
+    was === null && isMissing(run.directory) ? unknownRun : factsOf(run, askDone),
+    (facts): Eventually<Wish> => {
+      const attempts = Math.max(attempt, facts.attempts);
+      if (isDone(run, was, { facts, completionOf })) return { wish: 'done', attempts };
+      return after(isUp(run, facts, orphanedAttemptOf), (isAdopted) => {
+        if (isAdopted) return { wish: 'adopt', attempts };
+        return { wish: was?.phase === 'waiting' ? 'keep' : 'run', attempts };
+      });
+    },
+  );
 }
 
 function isDone(

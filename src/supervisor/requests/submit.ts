@@ -1,6 +1,9 @@
 import { dirname } from 'node:path';
+import { GpuIndex } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
 import { checkSweepFolder } from '../../files/private-folder.js';
+import type { GpuView } from '../../gpu/gpu.js';
+import type { VisibleGpus } from '../../gpu/visible-gpus.js';
 import type { Ack } from '../../protocol/message.js';
 import type { SubmittedRun } from '../../scheduler/event.js';
 import { SharedParts } from '../../spec/plan-text.js';
@@ -9,6 +12,8 @@ import { makeHaste, MANY_RUNS } from '../core/haste.js';
 import type { Request } from '../publish/socket-server.js';
 import type { RequestTools } from './request.js';
 import { grantSlots } from './slots.js';
+import { refuseNiceness } from './niceness.js';
+import { refuseTooManyCores } from './slot-choice.js';
 import { groupNeeds, mostSharing, reconcile } from './submission.js';
 
 type Submit = Extract<Request, { type: 'submit' }>;
@@ -59,25 +64,40 @@ export class Submissions {
   }
 }
 
-async function submit({ plan, environment, slots: wish }: Submit, tools: RequestTools): Promise<Ack> {
+async function submit({ plan, environment, slots: wish, order }: Submit, tools: RequestTools): Promise<Ack> {
   const { ask, now, submissions, completionOf, capture, resources } = tools;
   const [first] = plan.runs;
   if (first !== undefined) checkSweepFolder(dirname(first.directory));
-  const { slots, view } = await grantSlots(wish, environment, tools);
+  const placed = resources().gpus === 'placed';
+  if (placed) await refuseNiceness(plan.runs, environment);
+  const { slots, view, visible } = await grantSlots(wish, environment, tools);
   capture(
     plan,
     environment,
     view.gpus.map(({ name }) => name),
   );
   const sharing = mostSharing(slots.gpus, view, environment);
-  const room = { placed: resources().gpus === 'placed', gpus: slots.gpus.length, perGpu: wish.perGpu, sharing };
-  const runs = await reconcile(plan, tools, completionOf, room);
+  if (placed) refuseTooManyCores(plan.runs, slots);
+  const within = visible === null || hidesNothing(visible, view) ? undefined : visible.indexes.map(toIndex);
+  const gpus = slots.gpus.filter(({ index }) => within?.includes(index) ?? true).length;
+  const room = { placed, gpus, within, perGpu: wish.perGpu, sharing };
+  const runs = await reconcile(plan, { ...tools, askDone: tools.askDoneIn(environment) }, completionOf, room);
   const key = await submissions.add(plan, environment);
   const portion = runs.length > PORTION ? { portion: PORTION } : {};
-  const submission = { sweep: plan.sweep, plan: key, groups: groupNeeds(plan), runs, ...portion };
+  const whole = order === undefined ? {} : { order };
+  const submission = { sweep: plan.sweep, plan: key, groups: groupNeeds(plan), runs, ...whole, ...portion };
   await ask({ type: 'runs-submitted', at: now(), ...submission });
   await takenIn(plan.sweep, tools);
   return { ok: true, message: submitWords(runs) };
+}
+
+/** A variable that names all GPUs there are is no limit. */
+function hidesNothing({ indexes }: VisibleGpus, { gpus, at }: GpuView): boolean {
+  return at !== null && gpus.every(({ index }) => indexes.includes(index));
+}
+
+function toIndex(index: number): GpuIndex {
+  return GpuIndex.parse(index);
 }
 
 /** Whoever has the answer finds all the runs. Where the disk refuses, they are taken in later: they are safe already. */
@@ -92,13 +112,17 @@ async function takenIn(sweep: string, { state, ask, now }: RequestTools): Promis
 
 function submitWords(runs: readonly SubmittedRun[]): string {
   const count = (...wishes: SubmittedRun['wish'][]) => runs.filter(({ wish }) => wishes.includes(wish)).length;
-  const [kept, extended, adopted] = [count('keep', 'extend', 'adopt'), count('extend'), count('adopt')];
+  const kept = count('keep', 'extend', 'unextend', 'adopt');
+  const [extended, unextended, adopted] = [count('extend'), count('unextend'), count('adopt')];
   const remarks = [
     ...(extended === 0
       ? []
       : [
           `${extended} ${extended === 1 ? 'continues' : 'continue'} with ${extended === 1 ? 'its' : 'their'} larger budget`,
         ]),
+    ...(unextended === 0
+      ? []
+      : [`${unextended} no longer to continue after ${unextended === 1 ? 'its' : 'their'} present attempt`]),
     ...(adopted === 0 ? [] : [`${adopted} found running and taken over`]),
   ];
   const underWay = kept === 0 ? '' : `, ${kept} in progress${remarks.length === 0 ? '' : ` (${remarks.join('; ')})`}`;

@@ -6,6 +6,7 @@ import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { EventLoop } from '../core/event-loop.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';
+import type { AskDone } from './done-commands.js';
 import { type CompletionOf, outcomeOf } from './exit-classification.js';
 import type { PlannedRuns } from './planned-runs.js';
 import type { Shortage } from './shortage.js';
@@ -16,6 +17,7 @@ type EndingTools = {
   state: SchedulerState;
   plannedRuns: PlannedRuns;
   completionOf: CompletionOf;
+  askDone: AskDone;
   loop: Pick<EventLoop, 'tell'>;
   gpus: Pick<GpuWatch, 'ended'>;
   watcher: Pick<Watcher, 'catchUp'>;
@@ -34,14 +36,14 @@ export class Endings {
 
   /** `leaked`: processes of the run that are still there. */
   ended(id: RunId, attempt: number, ending: Ending, leaked: readonly LeakedProcess[]): void {
-    const { state, plannedRuns, completionOf, loop, gpus, watcher, warnings, shortage, now } = this.#tools;
+    const { state, plannedRuns, completionOf, askDone, loop, gpus, watcher, warnings, shortage, now } = this.#tools;
     const plan = plannedRuns.of(id);
     if (plan === null) return;
     const wasKilled = state.runs.get(id)?.state.phase === 'killing';
     const gpuMemory = gpus.ended(id);
     if (ending.kind === 'not-run') shortage.note(ending.shortage);
     const tellEnd = () =>
-      withEnd({ id, attempt, plan, ending }, { completionOf, now }, (event) => {
+      withEnd({ id, attempt, plan, ending }, { completionOf, askDone, now }, (event) => {
         loop.tell(event.type === 'run-ended' && gpuMemory !== null ? { ...event, gpuMemory } : event);
         warnings.set(id, 'processes', leakedProcessWords(leaked, wasKilled));
       });
@@ -63,13 +65,13 @@ type EndedAttempt = { id: RunId; attempt: number; plan: PlannedRun; ending: Endi
 /** Tells the end of an attempt, as an event, as soon as it is known what it means; one that never began is taken back. */
 export function withEnd(
   { id, attempt, plan, ending, agoMs }: EndedAttempt,
-  { completionOf, now }: Pick<EndingTools, 'completionOf' | 'now'>,
+  { now, ...judges }: Pick<EndingTools, 'completionOf' | 'askDone' | 'now'>,
   tell: (event: SchedulerEvent) => void,
 ): void {
   if (ending.kind === 'not-claimed' || ending.kind === 'not-run') {
     return tell({ type: 'launch-withdrawn', at: now(), id, attempt });
   }
-  void after(outcomeOf(plan, ending, completionOf), (outcome) =>
+  void after(outcomeOf(plan, ending, judges), (outcome) =>
     tell({ type: 'run-ended', at: now(), id, attempt, outcome, ...(agoMs === undefined ? {} : { agoMs }) }),
   );
 }

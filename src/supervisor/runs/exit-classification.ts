@@ -5,17 +5,21 @@ import { linesOfLastAttempt } from '../../contract/attempt-separator.js';
 import { runFiles } from '../../contract/files.js';
 import { hasRoom } from '../../files/disk-room.js';
 import type { Ending } from '../../executors/executor.js';
-import { FactsReading } from '../../files/completion-facts.js';
+import { FactsReading, unknownRun } from '../../files/completion-facts.js';
 import { failureLine, outOfMemoryLine } from '../../logs/failure-line.js';
 import { lastLines } from '../../logs/log-source.js';
 import type { Completion, PlannedRun } from '../../spec/planned-run.js';
 import { doneTest } from '../../spec/policy/done-rule.js';
+import type { AskDone } from './done-commands.js';
 
 /** Of an attempt that there was. */
 export type AttemptEnding = Exclude<Ending, { kind: 'not-claimed' | 'not-run' }>;
 
 /** How complete a run is, by what its directory says; `completionOf` of the spec. */
 export type CompletionOf = (run: PlannedRun, facts: RunFacts) => Completion;
+
+/** Who says whether a run is done: what its directory holds, and the command of its done rule. */
+type DoneJudges = { completionOf: CompletionOf; askDone: AskDone };
 
 /** Between two steps through a long file, ms: others have their turn. */
 const PAUSE_MS = 1;
@@ -29,10 +33,10 @@ const LONG = 4096;
  * What the end of the process means for the run; later where a long file has to be looked through. Exit code 0 is not enough where the sweep file asks for more; any other
  * end is one for want of memory if the kernel or the run's own last words say so.
  */
-export function outcomeOf(run: PlannedRun, ending: AttemptEnding, completionOf: CompletionOf): Eventually<Outcome> {
+export function outcomeOf(run: PlannedRun, ending: AttemptEnding, judges: DoneJudges): Eventually<Outcome> {
   switch (ending.kind) {
     case 'exited':
-      return ending.code === 0 ? checkedDone(run, completionOf) : crashed(run, { kind: 'failed', code: ending.code });
+      return ending.code === 0 ? checkedDone(run, judges) : crashed(run, { kind: 'failed', code: ending.code });
     case 'signalled':
       return crashed(run, { kind: 'signal', signal: ending.signal });
     case 'out-of-memory':
@@ -47,9 +51,9 @@ export function outcomeOf(run: PlannedRun, ending: AttemptEnding, completionOf: 
 /** Said of a run that could not say it: its last words had no room either. */
 const diskWasFull = 'the disk of its directory was full when it ended';
 
-function checkedDone(run: PlannedRun, completionOf: CompletionOf): Eventually<Outcome> {
+function checkedDone(run: PlannedRun, { completionOf, askDone }: DoneJudges): Eventually<Outcome> {
   if ('exit' in run.done) return { kind: 'done' };
-  return after(factsOf(run), (facts) => {
+  return after(factsOf(run, askDone), (facts) => {
     // Its record may not have been written yet, and tell the parameters of the attempt before.
     const { state, reason } = completionOf(run, { ...facts, parameters: run.parameters });
     if (state === 'done') return { kind: 'done' };
@@ -61,9 +65,15 @@ function checkedDone(run: PlannedRun, completionOf: CompletionOf): Eventually<Ou
  * What the directory of a run says, at once where the file of its done rule is short. A long one is looked through a few ms at
  * a time, to its end: whoever asks whether a run is done wants to know it, and a gigabyte takes some 20 s.
  */
-export function factsOf(run: PlannedRun): Eventually<RunFacts> {
+export function factsOf(run: PlannedRun, askDone: AskDone): Eventually<RunFacts> {
   const reading = new FactsReading(run.directory, run.done, doneTest(run));
-  return reading.isOver ? reading.facts : readOn(reading);
+  if (!reading.isOver) return readOn(reading);
+  const { facts } = reading;
+  // Nothing is there that could be done.
+  if (!('command' in run.done) || facts.doneRows.length > 0 || facts === unknownRun) return facts;
+  return askDone(run).then((answer) =>
+    answer.isDone ? { ...facts, doneRows: [{}] } : { ...facts, doneWords: answer.words },
+  );
 }
 
 async function readOn(reading: FactsReading): Promise<RunFacts> {

@@ -1,7 +1,7 @@
 import { runMarks } from '../../contract/files.js';
 import type { LaunchSpec } from '../../executors/executor.js';
 import type { SchedulerAction } from '../../scheduler/action.js';
-import { gpusOf } from '../../scheduler/placement/slot.js';
+import { gpusOf, type Slot } from '../../scheduler/placement/slot.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { Environment } from './submission-store.js';
 
@@ -13,15 +13,17 @@ type LaunchSetting = {
   environment: Environment;
   /** The variables that show the run its GPUs and let it share them; null: whoever runs it finds it a place. */
   devices: Readonly<Record<string, string>> | null;
+  /** What each pool of threads is capped to; see `threadsOf`. */
+  threads: number;
   bin: string;
 };
 
 /** The complete command of one attempt. */
 export function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetting): LaunchSpec {
-  const { environment, devices, bin } = setting;
+  const { environment, devices, threads, bin } = setting;
   const { id, attempt, slot, resumed } = launch;
-  const { gpus, gpu_memory: gpuMemory, cpus } = run.resources;
-  const place = devices === null ? null : { gpus: gpusOf(slot), cpus, devices };
+  const { gpus, gpu_memory: gpuMemory, cpus = 1, nice } = run.resources;
+  const place = devices === null ? null : { gpus: gpusOf(slot), threads, devices };
   const argv = [...run.argv, ...(resumed ? run.resumeArgs : [])];
   return {
     directory: run.directory,
@@ -33,8 +35,21 @@ export function launchSpec(launch: Launch, run: PlannedRun, setting: LaunchSetti
       bin,
     ),
     needs: { gpus, gpuMemory, cpus },
+    ...(nice === undefined ? {} : { nice }),
     ...(run.files === undefined ? {} : { files: run.files }),
   };
+}
+
+/** The environment of a command that says whether a run is done: that of the run, in its directory. */
+export function doneEnvironment(
+  run: PlannedRun,
+  slot: Slot | null,
+  { environment, devices, bin }: Omit<LaunchSetting, 'threads'>,
+): Record<string, string> {
+  const { id, directory } = run;
+  const place = devices === null ? null : { gpus: slot === null ? [] : gpusOf(slot), threads: 1, devices };
+  const marks = { id, directory, attempt: 0 };
+  return withProgramFolder(runEnvironment(atHome(environment, directory), run.env, place, marks), bin);
 }
 
 /** Two variables tell of the shell that the person submitted from: where it was, and what it ran last. */
@@ -44,10 +59,23 @@ function atHome(environment: Environment, cwd: string): Environment {
 }
 
 /**
- * Where a run is placed, and how many cores it may use there. `devices`: the variables that show it its GPUs
+ * The threads a run should use: the cores that it reserves; else one on a CPU slot, and on a GPU its share of the cores, where all
+ * GPUs have as many runs as may share one.
+ */
+export function threadsOf(
+  { resources: { cpus } }: Pick<PlannedRun, 'resources'>,
+  slot: Slot,
+  { cores, gpus, perGpu }: { cores: number; gpus: number; perGpu: number },
+): number {
+  if (cpus !== undefined) return cpus;
+  return slot.kind === 'cpu' ? 1 : Math.max(1, Math.floor(cores / Math.max(1, gpus * perGpu)));
+}
+
+/**
+ * Where a run is placed, and how many threads it should use there. `devices`: the variables that show it its GPUs
  * (`visibleDevices`) and let it share them (`MpsDaemons`); without them it is shown the GPUs by index.
  */
-type Place = { gpus: readonly number[]; cpus: number; devices?: Readonly<Record<string, string>> };
+type Place = { gpus: readonly number[]; threads: number; devices?: Readonly<Record<string, string>> };
 
 /** What to run it as: the id and the directory mark its processes, however far they stray. */
 type Marks = { id: string; directory: string; attempt: number };
@@ -57,16 +85,20 @@ const threadCaps = [
   'OMP_NUM_THREADS',
   'MKL_NUM_THREADS',
   'OPENBLAS_NUM_THREADS',
-  'NUMEXPR_NUM_THREADS',
+  'BLIS_NUM_THREADS',
   'VECLIB_MAXIMUM_THREADS',
+  'NUMEXPR_NUM_THREADS',
+  'NUMEXPR_MAX_THREADS',
+  'TF_NUM_INTRAOP_THREADS',
+  'RAYON_NUM_THREADS',
 ];
 
 /**
  * The environment of one attempt.
  *
- * On GPUs it sees only its own, numbered as nvidia-smi numbers them. On a CPU slot it sees no GPU, and thread pools are
- * capped to its cores, since eight runs with eight threads each are slower than one. What the sweep file sets wins over
- * both the person's environment and the caps.
+ * On GPUs it sees only its own, numbered as nvidia-smi numbers them; on a CPU slot it sees none. Pools of threads are capped,
+ * since eight runs with eight threads each are slower than one, unless the person's environment or the sweep file says how many
+ * threads there should be. What the sweep file sets wins over all else.
  *
  * @param inherited The person's environment at submit. @param own `env` of the sweep file. @param place Null: whoever runs it
  * finds it one, and says so to it.
@@ -79,7 +111,7 @@ export function runEnvironment(
 ): Record<string, string> {
   return {
     ...inherited,
-    ...(place === null ? {} : shownAt(place)),
+    ...(place === null ? {} : { ...shownAt(place), ...threadVariables(place.threads, { ...inherited, ...own }) }),
     ...own,
     [runMarks.id]: marks.id,
     [runMarks.directory]: marks.directory,
@@ -93,14 +125,30 @@ export function withProgramFolder(environment: Readonly<Record<string, string>>,
   return { ...environment, PATH: path.split(':').includes(bin) ? path : `${path}:${bin}` };
 }
 
-function shownAt({ gpus, cpus, devices }: Place): Record<string, string> {
-  return gpus.length > 0 ? { ...(devices ?? onGpus(gpus)) } : { ...onCpu(cpus), ...devices };
+function shownAt({ gpus, devices }: Place): Record<string, string> {
+  return gpus.length > 0 ? { ...(devices ?? onGpus(gpus)) } : { CUDA_VISIBLE_DEVICES: '', ...devices };
 }
 
 function onGpus(gpus: readonly number[]): Record<string, string> {
   return { CUDA_DEVICE_ORDER: 'PCI_BUS_ID', CUDA_VISIBLE_DEVICES: gpus.join(',') };
 }
 
-function onCpu(cpus: number): Record<string, string> {
-  return { CUDA_VISIBLE_DEVICES: '', ...Object.fromEntries(threadCaps.map((name) => [name, String(cpus)])) };
+/**
+ * Those variables that are not set already. Where OMP_NUM_THREADS is, it counts for all: other libraries look there, too, as long
+ * as they are not told otherwise. NumExpr fails where it is to use more threads than it may.
+ */
+function threadVariables(threads: number, set: Readonly<Record<string, string>>): Record<string, string> {
+  const count = wholeIn(set['OMP_NUM_THREADS']) ?? threads;
+  const most = wholeIn(set['NUMEXPR_MAX_THREADS']) ?? count;
+  return Object.fromEntries(
+    threadCaps
+      .filter((name) => (set[name] ?? '') === '')
+      .map((name) => [name, String(name === 'NUMEXPR_NUM_THREADS' ? Math.min(count, most) : count)]),
+  );
+}
+
+/** `4`, or the first of `4,2` (threads within threads); null: no such number. */
+function wholeIn(text = ''): number | null {
+  const count = /^\s*([1-9]\d{0,5})\s*(?:,|$)/.exec(text)?.[1];
+  return count === undefined ? null : Number(count);
 }

@@ -7,7 +7,7 @@ import { gpusOf, type Slot, slotNamed } from '../../scheduler/placement/slot.js'
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { GpuWatch } from '../gpus/gpu-watch.js';
-import { type Launch, launchSpec } from './launch-spec.js';
+import { type Launch, launchSpec, threadsOf } from './launch-spec.js';
 import { RETRY_MS, type Shortage } from './shortage.js';
 import type { SubmissionStore } from './submission-store.js';
 
@@ -133,9 +133,11 @@ export class Launcher {
     const short = shortage.current;
     if (short !== null) return this.#later(launch, short.reason, short.waitMs, sharing);
     const { environment } = submissions.of(state.runs.get(id)!.plan);
-    const isPlaced = executor.resources().gpus === 'placed';
-    const devices = isPlaced ? { ...gpus.devices(gpusOf(slot)), ...sharing } : null;
-    const start = executor.start(id, launchSpec(launch, run, { environment, devices, bin }));
+    const { gpus: places, slots: cores } = executor.resources();
+    const devices = places === 'placed' ? { ...gpus.devices(gpusOf(slot)), ...sharing } : null;
+    const { perGpu } = state.runs.get(id)!.need;
+    const threads = threadsOf(run, slot, { cores, gpus: state.gpu.gpus.length, perGpu });
+    const start = executor.start(id, launchSpec(launch, run, { environment, devices, threads, bin }));
     void after(start, (answer) => this.#answered(launch, answer, sharing));
   }
 

@@ -3,7 +3,6 @@ import { isOpen } from '../../scheduler/queue/groups.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { EventLoop } from '../core/event-loop.js';
-import type { NotificationCentre } from '../notify/notifications.js';
 import type { Warnings } from './warnings.js';
 import type { WatchListener } from './watcher.js';
 
@@ -11,14 +10,13 @@ type MetricEffectTools = {
   state: SchedulerState;
   loop: Pick<EventLoop, 'tell' | 'changed'>;
   warnings: Warnings;
-  notifications: Pick<NotificationCentre, 'ailing'>;
   log: (line: string) => void;
   now: () => number;
 };
 
 /** What follows from what the metrics of runs say. */
 export function metricEffects(tools: MetricEffectTools): WatchListener {
-  const { state, loop, warnings, notifications, now } = tools;
+  const { state, loop, warnings, now } = tools;
   return {
     now,
     changed: (id) => loop.changed([id]),
@@ -29,7 +27,6 @@ export function metricEffects(tools: MetricEffectTools): WatchListener {
     },
     targetReached: (run, reason) => holdRest(run, reason, tools),
     hindered: (id, words) => warnings.set(id, 'metrics', words),
-    ailing: (run, health) => notifications.ailing(run, health),
   };
 }
 

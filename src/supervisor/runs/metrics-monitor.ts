@@ -1,12 +1,16 @@
-import { countingAmong, inMetricOrder, isCounter, type MetricsToShow } from '../../analysis/metric-order.js';
+import { type Levels, levelsOf } from '../../analysis/health/divergence.js';
+import {
+  countingAmong,
+  inMetricOrder,
+  isCounter,
+  isLossName,
+  type MetricsToShow,
+} from '../../analysis/metric-order.js';
 import { openMetrics, type PartRead, type RunMetrics } from '../../metrics/run-metrics.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { compileStopRule } from '../../spec/policy/stop-rule.js';
 import { judgesOf, type MonitoredMetrics } from '../publish/run-view.js';
 
-/** A run is stalled after this much silence, and after so many times its usual pause between rows. */
-const SILENCE_MS = 60_000;
-const USUAL_PAUSES = 20;
 /** Read in one part, bytes; some 2.5 ms of work. */
 const PART_BYTES = 128 << 10;
 /**
@@ -16,6 +20,8 @@ const PART_BYTES = 128 << 10;
 const keep = { older: 2048, exact: 256 };
 /** Key of our own lab and of the tinker-cookbook layout: the share that is done, 0..1. */
 const DONE_SHARE = 'progress/done_frac';
+/** The levels of a series are worked out anew when it has grown by this share, which is one of its levels. */
+const GROWTH = 1 / 32;
 
 type Row = Readonly<Record<string, number>>;
 
@@ -43,8 +49,9 @@ export class MetricsMonitor {
   #verdict: string | null = null;
   #ruleHolds: (row: Row) => boolean;
   #ruleMet = false;
-  #lastRow: number;
   #rows = 0;
+  #standingMetric: string | null = null;
+  #levels: { rows: number; name: string; levels: Levels | null } | null = null;
   readonly #shown: MetricsToShow;
   /** What may stand for the run, the likely first, and of how many metrics that was found. */
   #ranked: { keys: number; inOrder: readonly string[] } = { keys: 0, inOrder: [] };
@@ -60,7 +67,6 @@ export class MetricsMonitor {
     this.#callbacks = callbacks;
     callbacks.restart();
     this.#since = since;
-    this.#lastRow = since;
     this.#ruleHolds = ruleOf(run);
     const isJudged = run.stopWhen !== null || run.objective !== null;
     const row = isJudged ? (values: Row, isPast: boolean) => this.#takeRow(values, isPast) : null;
@@ -86,31 +92,40 @@ export class MetricsMonitor {
   }
 
   /** Reads a part of what is new, at most so many bytes. */
-  refresh(now: number, maxBytes = PART_BYTES): PartRead {
+  refresh(maxBytes = PART_BYTES): PartRead {
     const { rows } = this.#metrics;
     const read = this.#metrics.refresh(maxBytes);
     // Rows that replace others are rows, too.
-    const added = Math.max(this.#metrics.rows - rows, read.changed ? 1 : 0);
-    if (added > 0) this.#lastRow = now;
-    this.#rows += added;
+    this.#rows += Math.max(this.#metrics.rows - rows, read.changed ? 1 : 0);
     return read;
   }
 
-  /** Whether there has been no row for much longer than usual. */
-  isSilent(now: number): boolean {
-    if (this.#rows < 2) return false;
-    const pause = (this.#lastRow - this.#since) / this.#rows;
-    return now - this.#lastRow > Math.max(SILENCE_MS, USUAL_PAUSES * pause);
+  /** Rows read so far, those that replaced others included. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** Whether all that the run had written at the last look has been read. */
+  get isUpToDate(): boolean {
+    return !this.#metrics.more && !this.#metrics.isInPast;
+  }
+
+  /** The metric by which it is seen whether the run diverges: its objective, or a loss where that stands for it; null: none. */
+  judged(): { name: string; levels: Levels | null } | null {
+    const { objective } = this.#run;
+    const standing = this.#standingMetric;
+    if (objective !== null) return this.#levelsOf(objective.name, objective.goal === 'maximize' ? 1 : -1);
+    return standing !== null && isLossName(standing) ? this.#levelsOf(standing, -1) : null;
   }
 
   vitals(now: number): MonitoredMetrics {
     const metrics = this.#metrics.last();
     const { progress, stated } = this.#position(metrics, now);
     const { standing, counting } = this.#standing();
+    this.#standingMetric = standing;
     // Rows of before, while they are still being read, would make a pace out of how fast we read.
-    const isBehind = this.#metrics.more || this.#metrics.isInPast;
-    if (progress !== null && !isBehind) this.#start ??= { at: now, progress };
-    if (!isBehind) this.#noteMove(progress ?? this.#rows, now);
+    const isBehind = !this.isUpToDate;
+    if (!isBehind) this.#note(progress, now);
     return {
       metrics,
       progress,
@@ -118,14 +133,24 @@ export class MetricsMonitor {
       movement: this.#movement(),
       counting,
       spark: standing === null ? [] : this.#metrics.spark(standing),
-      health: this.#health(metrics, now),
+      step: standing === null ? null : (this.#metrics.series(standing).x.at(-1) ?? null),
+      notFinite: this.#notFinite(metrics),
     };
   }
 
   #restart(): void {
     this.#ruleHolds = ruleOf(this.#run);
     this.#ranked = { keys: 0, inOrder: [] };
+    this.#levels = null;
     this.#callbacks.restart();
+  }
+
+  #levelsOf(name: string, better: 1 | -1): { name: string; levels: Levels | null } {
+    const known = this.#levels;
+    const isKnown = known?.name === name && known.levels !== null;
+    const isFresh = isKnown && this.#rows - known.rows <= known.rows * GROWTH;
+    if (!isFresh) this.#levels = { rows: this.#rows, name, levels: levelsOf(this.#metrics.series(name), better) };
+    return this.#levels!;
   }
 
   #takeRow(row: Row, isPast: boolean): void {
@@ -159,6 +184,12 @@ export class MetricsMonitor {
     const [from, base] = progress > first ? [at, first] : [this.#since, 0];
     const rate = (progress - base) / (now - from);
     return rate > 0 && Number.isFinite(rate) ? { seconds: (1 - progress) / rate / 1000, at: now } : null;
+  }
+
+  /** One that was resumed may begin anew: then its pace is not that since its old rows. */
+  #note(progress: number | null, now: number): void {
+    if (progress !== null && progress < (this.#start?.progress ?? Infinity)) this.#start = { at: now, progress };
+    this.#noteMove(progress ?? this.#rows, now);
   }
 
   #noteMove(mark: number, now: number): void {
@@ -196,10 +227,9 @@ export class MetricsMonitor {
   }
 
   /** A metric that is not a number matters where it is shown, or is a loss. */
-  #health(metrics: MonitoredMetrics['metrics'], now: number): MonitoredMetrics['health'] {
+  #notFinite(metrics: MonitoredMetrics['metrics']): string[] {
     const matters = (key: string) => this.#run.metrics.show.includes(key) || /loss/i.test(key);
-    if (Object.entries(metrics).some(([key, value]) => value === null && matters(key))) return 'nan';
-    return this.isSilent(now) ? 'stalled' : 'ok';
+    return Object.entries(metrics).flatMap(([key, value]) => (value === null && matters(key) ? [key] : []));
   }
 }
 

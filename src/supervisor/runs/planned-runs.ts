@@ -18,6 +18,12 @@ export class PlannedRuns {
     return this.submitted(id)?.run ?? null;
   }
 
+  /** As it goes on when its present attempt has ended, where its budget was raised meanwhile; else null. */
+  next(id: RunId): PlannedRun | null {
+    const next = this.#state.runs.get(id)?.next ?? null;
+    return next === null ? null : (this.#submissions.of(next.plan).runs.get(id) ?? null);
+  }
+
   /** The run with the environment of its submit; see `of`. */
   submitted(id: RunId): { run: PlannedRun; environment: Environment } | null {
     const known = this.#state.runs.get(id);

@@ -10,6 +10,7 @@ import { readRunRecord, recordObstacle, writeRunRecord } from '../../files/run-r
 import { codeKey, CodeReader } from '../../provenance/code-state.js';
 import { machineRecord, type Provenance, readProvenance, writeProvenance } from '../../provenance/provenance.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
+import { policyWords } from '../../spec/policy/policy-words.js';
 import { type Redact, redactedParameters, redactShapes, redactWords } from '../../text/redaction.js';
 import { Turns } from '../core/turns.js';
 
@@ -118,6 +119,13 @@ export class Records {
     this.#keep(run, { ...record, attempts: record.attempts.filter((attempt) => attempt.number !== number) });
   }
 
+  /** The files of the run are about to go: nothing is written there any more before it starts again. */
+  forget(id: RunId): void {
+    this.#records.delete(id);
+    this.#unwritten.delete(id);
+    this.#refused.delete(id);
+  }
+
   /**
    * Makes sure that an attempt is recorded, start and end: the supervisor that saw it may have died before it was.
    *
@@ -160,6 +168,7 @@ export class Records {
     const { redact, environment } = this.#originOf(run);
     const { machine, code } = this.#capturedOf(dirname(run.directory));
     const { git, packages } = code.get(codeKey(run)) ?? { git: null, packages: null };
+    const policy = policyWords(run).map(redact);
     return {
       version: 1 as const,
       ...{ sweep, group, subgroup, name, identity },
@@ -168,6 +177,7 @@ export class Records {
       ...{ cwd, host: hostname(), machine, git, packages },
       ...(environment === undefined ? {} : { environment }),
       ...(folders === undefined && patterns === undefined ? {} : { metrics: { folders, patterns } }),
+      policy: policy.length === 0 ? undefined : policy,
     };
   }
 

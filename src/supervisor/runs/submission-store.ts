@@ -1,18 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { open, readFile, rename, unlink } from 'node:fs/promises';
+import { createHash, type Hash, randomUUID } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, unlinkSync } from 'node:fs';
+import { type FileHandle, open, readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { RunId } from '../../base/ids.js';
@@ -53,8 +41,8 @@ export class SubmissionStore {
 
   /** Keeps a plan, safely on disk, and gives the key under which it is found again. Takes turns. */
   async add(plan: Plan, environment: Environment): Promise<string> {
-    const planName = await this.#keepPlan(plan);
-    const environmentName = keep(this.#environments, JSON.stringify(environment));
+    const planName = await keep(this.#plans, planWriter(plan));
+    const environmentName = await keep(this.#environments, textWriter(JSON.stringify(environment)));
     const key = `${planName}/${environmentName}`;
     if (!this.#submissions.has(key)) this.#submissions.set(key, submissionOf(plan, environment));
     return key;
@@ -65,9 +53,9 @@ export class SubmissionStore {
     this.#makeFolders();
     for (const [key, { plan, environment }] of this.#submissions) {
       const [planName, environmentName] = key.split('/');
-      if (!isKept(this.#plans, planName!)) await this.#keepPlan(plan, planName);
+      if (!isKept(this.#plans, planName!)) await keep(this.#plans, planWriter(plan), planName);
       if (isKept(this.#environments, environmentName!)) continue;
-      keep(this.#environments, JSON.stringify(environment), environmentName);
+      await keep(this.#environments, textWriter(JSON.stringify(environment)), environmentName);
     }
   }
 
@@ -75,19 +63,6 @@ export class SubmissionStore {
     for (const path of [this.#plans, this.#environments]) {
       mkdirSync(path, { recursive: true, mode: 0o700 });
       chmodSync(path, 0o700);
-    }
-  }
-
-  /** @param known Its name, where it has one already: an older version made others of the same content. */
-  async #keepPlan(plan: Plan, known?: string): Promise<string> {
-    const draft = join(this.#plans, `${randomUUID()}.tmp`);
-    try {
-      const name = await written(draft, plan);
-      await rename(draft, join(this.#plans, `${known ?? name}.json`));
-      return known ?? name;
-    } catch (error) {
-      await unlink(draft).catch(() => undefined);
-      throw error;
     }
   }
 
@@ -138,12 +113,14 @@ function submissionOf(plan: Plan, environment: Environment): Submission {
   return { plan, runs: new Map(plan.runs.map((run) => [run.id, run])), environment };
 }
 
-/** Writes a plan, safely and in turns; gives the name that its content has. */
-async function written(path: string, plan: Plan): Promise<string> {
-  const hash = createHash('sha256');
-  const turns = new Turns();
-  const file = await open(path, 'wx', 0o600);
-  try {
+/** Writes into a file that is new, and gives the name that the content has. */
+type Writer = (file: FileHandle) => Promise<string>;
+
+/** Writes a plan in turns. */
+function planWriter(plan: Plan): Writer {
+  return async (file) => {
+    const hash = createHash('sha256');
+    const turns = new Turns();
     let at = 0;
     for (const block of planBlocks(plan)) {
       const bytes = Buffer.from(block);
@@ -152,30 +129,51 @@ async function written(path: string, plan: Plan): Promise<string> {
       at += bytes.length;
       await turns.pass();
     }
+    return nameOf(hash);
+  };
+}
+
+function textWriter(text: string): Writer {
+  return async (file) => {
+    await file.writeFile(text);
+    return hashOf(text);
+  };
+}
+
+/**
+ * Keeps what is written, safely on disk, under the name of its content, and gives that. What the disk takes for it holds nobody up.
+ *
+ * @param known Its name, where it has one already: an older version made others of the same content.
+ */
+async function keep(folder: string, write: Writer, known?: string): Promise<string> {
+  const draft = join(folder, `${randomUUID()}.tmp`);
+  try {
+    const file = await open(draft, 'wx', 0o600);
+    const name = await safely(file, write);
+    await rename(draft, join(folder, `${known ?? name}.json`));
+    return known ?? name;
+  } catch (error) {
+    await unlink(draft).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function safely(file: FileHandle, write: Writer): Promise<string> {
+  try {
+    const name = await write(file);
     await file.sync();
+    return name;
   } finally {
     await file.close();
   }
-  return hash.digest('hex').slice(0, 16);
-}
-
-/** Writes the text under the name of its hash, unless it has one already, and gives the name. */
-function keep(folder: string, text: string, known?: string): string {
-  const name = known ?? hashOf(text);
-  const path = join(folder, `${name}.json`);
-  const file = openSync(`${path}.tmp`, 'w', 0o600);
-  try {
-    writeFileSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(`${path}.tmp`, path);
-  return name;
 }
 
 function hashOf(content: string | Buffer): string {
-  return createHash('sha256').update(content).digest('hex').slice(0, 16);
+  return nameOf(createHash('sha256').update(content));
+}
+
+function nameOf(hash: Hash): string {
+  return hash.digest('hex').slice(0, 16);
 }
 
 function isKept(folder: string, name: string): boolean {

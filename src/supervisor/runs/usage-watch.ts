@@ -14,7 +14,7 @@ import type { EventLoop } from '../core/event-loop.js';
 import { Turns } from '../core/turns.js';
 
 /** What the processes of a run use together; null: not known. */
-export type RunUsage = {
+type RunUsage = {
   /** Percent of one core, over the last few seconds. */
   readonly cpu: number | null;
   /** MiB in RAM. */

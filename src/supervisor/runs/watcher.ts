@@ -20,8 +20,6 @@ export type WatchListener = {
   targetReached: (run: PlannedRun, words: string) => void;
   /** What of the run's metrics cannot be read, in words; null: nothing any more. */
   hindered: (id: RunId, words: string | null) => void;
-  /** A live run has fallen silent, or has lost a number that matters. */
-  ailing: (run: PlannedRun, health: 'stalled' | 'nan') => void;
   now: () => number;
 };
 
@@ -33,6 +31,10 @@ type Watch = Reading & {
   caughtUp: (() => void) | null;
   /** What was last said of what could not be read. */
   hindrance: string | null;
+  /** Whether the system reports changes of its files; `wanted`: as soon as there is one. */
+  reports: 'not yet' | 'wanted' | 'on';
+  /** Whether it was looked at since the last poll because the system reported a change. */
+  isFresh: boolean;
   /** Something was read that has not been told, and when something last was. */
   hasNews: boolean;
   toldAt: number;
@@ -86,6 +88,12 @@ export class Watcher {
 
   vitals(id: RunId): MonitoredMetrics {
     return this.#vitals.get(id) ?? nothingMonitored;
+  }
+
+  /** What follows the live run of this attempt, once all that it had written is read; null: nothing does, or it is behind. */
+  monitorOf(id: RunId, attempt: number): MetricsMonitor | null {
+    const watch = this.#live.get(id);
+    return watch?.attempt === attempt && watch.monitor.isUpToDate ? watch.monitor : null;
   }
 
   /** What the run has written of its objective; null: nothing, or it has none. */
@@ -169,7 +177,7 @@ export class Watcher {
     const history = attempt > 1 || since < this.#bornAt;
     const monitor = new MetricsMonitor(run, since, this.#callbacksOf(run), history);
     const watch: Watch = {
-      ...{ run, attempt, monitor, caughtUp: null, hindrance: null },
+      ...{ run, attempt, monitor, caughtUp: null, hindrance: null, reports: 'not yet', isFresh: false },
       ...{ hasNews: false, toldAt: this.#listener.now() },
       readPart: (maxBytes) => this.#readPart(watch, maxBytes),
     };
@@ -225,11 +233,13 @@ export class Watcher {
     if (words !== null) this.#listener.targetReached(run, words);
   }
 
+  /** Of what is not there yet the folder would be watched, and searched at every write of any of its files. */
   async #watchFiles(watch: Watch): Promise<void> {
-    if (this.#live.get(watch.run.id) !== watch) return;
-    // Of a directory, all below it would be watched.
-    const paths = watch.monitor.paths.filter((path) => statRegular(path).kind !== 'unreadable');
+    if (watch.reports === 'on' || this.#live.get(watch.run.id) !== watch) return;
+    watch.reports = 'wanted';
+    const paths = watch.monitor.paths.filter((path) => this.#byPath.has(path) && statRegular(path).kind === 'file');
     if (paths.length === 0) return;
+    watch.reports = 'on';
     const files = await this.#fileWatcher();
     if (this.#live.get(watch.run.id) === watch) files.add(paths);
   }
@@ -255,7 +265,10 @@ export class Watcher {
       this.#look = null;
       const due = [...this.#due];
       this.#due.clear();
-      for (const each of due) this.#read(each);
+      for (const each of due) {
+        each.isFresh = each.reports === 'on';
+        this.#read(each);
+      }
     }, LOOK_MS).unref();
   }
 
@@ -269,7 +282,10 @@ export class Watcher {
   }
 
   #pollAll(): void {
-    for (const watch of this.#live.values()) this.#read(watch);
+    for (const watch of this.#live.values()) {
+      if (!watch.isFresh) this.#read(watch);
+      watch.isFresh = false;
+    }
   }
 
   /** At once as far as it is short, in the background where it is long. */
@@ -279,8 +295,11 @@ export class Watcher {
 
   #readPart(watch: Watch, maxBytes: number): PartRead {
     const now = this.#listener.now();
-    const part = watch.monitor.refresh(now, maxBytes);
-    if (part.changed) watch.hasNews = true;
+    const part = watch.monitor.refresh(maxBytes);
+    if (part.changed) {
+      watch.hasNews = true;
+      if (watch.reports === 'wanted') void this.#watchFiles(watch);
+    }
     if (!part.more || now - watch.toldAt >= NEWS_MS) this.#tell(watch, now);
     if (!part.more) this.#caughtUp(watch);
     return part;
@@ -289,17 +308,13 @@ export class Watcher {
   #tell(watch: Watch, now: number): void {
     const { run, monitor } = watch;
     this.#tellHindrance(watch);
-    // Silence is news too: it is how a stalled run is found.
-    const before = this.#vitals.get(run.id)?.health ?? 'ok';
-    if (!watch.hasNews && monitor.isSilent(now) === (before === 'stalled')) return;
+    if (!watch.hasNews) return;
     watch.hasNews = false;
     watch.toldAt = now;
-    const vitals = monitor.vitals(now);
-    this.#vitals.set(run.id, vitals);
+    this.#vitals.set(run.id, monitor.vitals(now));
     this.#listener.changed(run.id);
     // Nobody is to be called because of a run of the past.
     if (this.#recalling.get(run.id) === watch) return;
-    if (vitals.health !== 'ok' && vitals.health !== before) this.#listener.ailing(run, vitals.health);
     if (monitor.ruleMet !== null) this.#listener.ruleMet(run.id, watch.attempt, monitor.ruleMet);
   }
 

@@ -8,7 +8,7 @@ import type { PreferencesPort } from '../state/preferences-port.js';
 import type { Note } from '../state/ui-state.js';
 
 /** What the desk needs of the window around it. */
-export type EditorTools = {
+type EditorTools = {
   /** Undefined: this window was opened without one. */
   readonly port: EditorPort | undefined;
   readonly preferences: PreferencesPort | undefined;
@@ -23,6 +23,8 @@ export type EditorTools = {
 
 /** What ends a paste, or is a key, for the shell that the text is pasted into. A command may have lines. */
 const commanding = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
+
+type DraftOrder = Extract<EditorEffect['type'], `${string}-draft`>;
 
 /** Carries out what needs other programs: the clipboard, a shell, an editor. */
 export class ExternalEditor {
@@ -61,6 +63,13 @@ export class ExternalEditor {
         return this.#take(this.#tools.lend(() => port.extend(order.sweep)));
       case 'clone':
         return this.#take(this.#tools.lend(() => port.clone(order.run)));
+      default:
+        return this.#workOnDraft(order.type, port);
+    }
+  }
+
+  #workOnDraft(type: DraftOrder, port: EditorPort): void {
+    switch (type) {
       case 'edit-draft': {
         const draft = this.#draft;
         if (draft !== null) this.#take(this.#tools.lend(() => port.edit(draft)));
@@ -70,8 +79,12 @@ export class ExternalEditor {
         return this.#drop();
       case 'submit-draft':
         return void this.#submit(port);
+      case 'write-draft':
+        return this.#writeOwn(port);
+      case 'leave-draft':
+        return this.#leaveOwn(port);
       default:
-        return assertNever(order);
+        return assertNever(type);
     }
   }
 
@@ -114,12 +127,47 @@ export class ExternalEditor {
     this.#tools.review(null);
     this.#tools.say({ text: `Submitting: ${draft.title} …`, tone: 'dim' });
     const ack = await port.submit(draft).catch((error: unknown) => refused(error));
-    if (ack.ok) {
-      this.#draft = null;
-      return this.#tools.say({ text: cleanText(`${draft.title}: ${ack.message}`), tone: 'good' });
-    }
+    if (ack.ok) return this.#submitted(draft, ack.message, port);
     const why = [ack.message, ...(ack.fix === null ? [] : [`→ ${ack.fix}`])];
     this.#take({ ...draft, verdict: { kind: 'refused', lines: why } });
+  }
+
+  /** The person's own file still says what it said before: whether it is to follow is asked. */
+  #submitted(draft: Draft, message: string, port: EditorPort): void {
+    const own = port.ownFile(draft);
+    if (own === null) {
+      this.#draft = null;
+      return this.#tools.say({ text: cleanText(`${draft.title}: ${message}`), tone: 'good' });
+    }
+    const { path, kept, isAsKnown: asks } = own;
+    const done = draft.verdict.kind === 'ready' ? `Submitted: ${draft.verdict.summary}.` : `${message}.`;
+    const rest = asks
+      ? `Write the text to ${path} too? Otherwise it is kept in ${kept} alone.`
+      : `${path} has changed since, and is not written: the text is in ${kept}.`;
+    this.#take({ ...draft, verdict: { kind: 'submitted', asks, lines: [done, rest] } });
+  }
+
+  #writeOwn(port: EditorPort): void {
+    const draft = this.#finished();
+    if (draft === null) return;
+    port.writeOwnFile(draft);
+    const own = port.ownFile(draft);
+    this.#tools.say({ text: cleanText(`Written to ${own?.path ?? 'its file'}.`), tone: 'good' });
+  }
+
+  #leaveOwn(port: EditorPort): void {
+    const draft = this.#finished();
+    const own = draft === null ? null : port.ownFile(draft);
+    if (own !== null)
+      this.#tools.say({ text: cleanText(`Not written to ${own.path}; the text is in ${own.kept}.`), tone: 'dim' });
+  }
+
+  /** The draft that has been submitted; the question about it is over. */
+  #finished(): Draft | null {
+    const draft = this.#draft;
+    this.#draft = null;
+    this.#tools.review(null);
+    return draft;
   }
 
   async #prefer({ theme, keys, mouse }: Extract<EditorEffect, { type: 'prefer' }>): Promise<void> {

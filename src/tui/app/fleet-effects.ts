@@ -49,6 +49,8 @@ export class FleetEffects {
         return this.#fleet.request({ verb: 'drain', gpus: [...order.gpus], drained: order.drained });
       case 'stop-sweep':
         return this.#fleet.request({ verb: 'stop-sweep', sweep: order.sweep });
+      case 'annotate':
+        return this.#fleet.request({ verb: 'annotate', ids: [...order.ids], change: order.change });
       default:
         return this.#fleet.act(runOrder(order), order.ids);
     }
@@ -92,6 +94,8 @@ function doingOf(order: FleetEffect): string {
       return `${order.drained ? 'Draining' : 'Undraining'} GPU ${order.gpus.join(', ')}`;
     case 'stop-sweep':
       return `Stopping ${order.sweep}`;
+    case 'annotate':
+      return order.doing;
     default:
       return doingWords(runOrder(order), order.what);
   }

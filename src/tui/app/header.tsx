@@ -1,9 +1,11 @@
 import { busyMs } from '../../analysis/forecast/busy-time.js';
+import { healthWord } from '../../analysis/health/finding.js';
+import { ailments } from '../../base/run-words.js';
 import { Box } from 'ink';
 import { cleanText } from '../../text/display-text.js';
 import { textWidth } from '../../text/display-width.js';
 import { shortDuration } from '../../text/duration.js';
-import { stateLook, statesInOrder } from '../model/state-look.js';
+import { healthTone, stateLook, statesInOrder, unhealthyGlyph } from '../model/state-look.js';
 import { isOver, type Tally } from '../model/tally.js';
 import { LiveLine, useModel } from '../model/use-model.js';
 import type { WindowModel } from '../model/window-model.js';
@@ -82,9 +84,9 @@ type CountsProps = { readonly tally: Tally; readonly isLong: boolean };
 function Counts({ tally, isLong }: CountsProps) {
   return (
     <Text>
-      {countWords(tally, isLong).map(({ state, sign, words }) => (
-        <Text key={state}>
-          <Text tone={stateLook[state].tone}>{sign}</Text>
+      {countWords(tally, isLong).map(({ key, tone, sign, words }) => (
+        <Text key={key}>
+          <Text tone={tone}>{sign}</Text>
           <Text tone="dim">{words}</Text>
         </Text>
       ))}
@@ -92,14 +94,22 @@ function Counts({ tally, isLong }: CountsProps) {
   );
 }
 
-function countWords({ counts }: Tally, isLong: boolean) {
-  return statesInOrder
+/** The states, and what is wrong with those that run. */
+function countWords({ counts, unhealthy }: Tally, isLong: boolean) {
+  const words = (name: string) => (isLong ? ` ${name}   ` : ' ');
+  const sign = (glyph: string, count: number) => `${glyph}${isLong ? ' ' : ''}${count}`;
+  const states = statesInOrder
     .filter((state) => counts[state] > 0)
-    .map((state) => ({
-      state,
-      sign: `${stateLook[state].glyph}${isLong ? ' ' : ''}${counts[state]}`,
-      words: isLong ? ` ${state}   ` : ' ',
-    }));
+    .map((state) => {
+      const { glyph, tone } = stateLook[state];
+      return { key: state, tone, sign: sign(glyph, counts[state]), words: words(state) };
+    });
+  const ailing = ailments.flatMap((word) => {
+    const count = unhealthy.get(word) ?? 0;
+    const named = { key: word, tone: healthTone(word), words: words(healthWord(word)) };
+    return count === 0 ? [] : [{ ...named, sign: sign(unhealthyGlyph, count) }];
+  });
+  return [...states, ...ailing];
 }
 
 function countWidth(tally: Tally, isLong: boolean): number {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { UserError } from '../../base/user-error.js';
 import { runFiles as files } from '../../contract/files.js';
+import { UsageReading } from '../../files/disk/disk-usage.js';
 import { packageCount, readRunRecord } from '../../files/run-record-file.js';
 import { fileSource, lastLines } from '../../logs/log-source.js';
 import { openOutlinedMetrics } from '../../metrics/outlined-metrics.js';
@@ -25,7 +26,7 @@ import type { Capabilities } from '../terminal/capabilities.js';
 import type { WindowEffect } from '../state/ui-state.js';
 import type { mountApp } from './mount-app.js';
 
-export type WindowOptions = {
+type WindowOptions = {
   readonly fleet: FleetPort;
   /** The only sweep to show; without it all the supervisor knows. */
   readonly sweep?: string | undefined;
@@ -228,6 +229,7 @@ export const runFiles: RunFilesPort = {
   logTail: (directory, count) => lastLines(join(directory, files.log), count),
   openLog: (directory) => fileSource(join(directory, files.log)),
   dossier: readDossier,
+  usage: (directory) => new UsageReading(directory),
 };
 
 /** The files about the code lie in the directory of the sweep. */

@@ -87,7 +87,7 @@ export class WindowReader {
 
   /** The fleet has published something. */
   hear(): void {
-    Object.values(this.#screens).forEach(({ hear }) => hear?.(this.#fleet, this.#now()));
+    Object.values(this.#screens).forEach((screen) => screen.hear?.(this.#fleet, this.#now()));
   }
 
   /** Reads the summary table anew. */
@@ -98,7 +98,7 @@ export class WindowReader {
   /** Ends timers and subscriptions. */
   close(): void {
     this.#history.close();
-    Object.values(this.#screens).forEach(({ close }) => close?.());
+    Object.values(this.#screens).forEach((screen) => screen.close?.());
     this.#causes.close();
     this.#clock.close();
   }

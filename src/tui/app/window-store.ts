@@ -36,7 +36,7 @@ import { isOver } from '../model/tally.js';
 import type { WindowModel } from '../model/window-model.js';
 
 /** What the window needs of the world. */
-export type WindowPorts = {
+type WindowPorts = {
   readonly fleet: FleetPort;
   readonly files: RunFilesPort;
   /** What the person prefers; without it nothing is kept. */

@@ -13,11 +13,18 @@ import { Spans, Text } from '../widgets/text.js';
 import { closedDialog, type DialogModule, type DialogOf, type DialogProps } from './dialog-module.js';
 import { scrolledBy } from './text-keys.js';
 
-/** New runs that were written in an editor: what submitting them would do, or what is wrong with them. */
+/**
+ * Runs that were written in an editor: what submitting them would do, or what is wrong with them; and when they were submitted,
+ * whether the person's own file is to say the same.
+ */
 export const draft: DialogModule<'draft'> = { press, hints: ({ draft }) => hints(draft), Dialog: DraftDialog };
 
 function hints({ verdict }: Draft): readonly KeyHint[] {
   const edit = 'edit again';
+  if (verdict.kind === 'submitted') {
+    const leave: KeyHint = ['Esc', verdict.asks ? 'leave it as it is' : 'close'];
+    return verdict.asks ? [['Enter', 'write the file'], leave] : [leave];
+  }
   if (verdict.kind !== 'ready') {
     return [
       ['Enter', edit],
@@ -34,6 +41,7 @@ function hints({ verdict }: Draft): readonly KeyHint[] {
 function press(ui: UiState, dialog: DialogOf<'draft'>, key: string, at: KeyContext): Pressed {
   const { verdict, path } = dialog.draft;
   const isReady = verdict.kind === 'ready';
+  if (verdict.kind === 'submitted') return pressSubmitted(ui, key, verdict.asks);
   if (key === 'escape') return { ui: closedDialog(ui), order: { type: 'drop-draft' } };
   if (key === 'e') return { ui, order: { type: 'edit-draft' } };
   if (key === 'enter') return { ui, order: { type: isReady ? 'submit-draft' : 'edit-draft' } };
@@ -44,6 +52,14 @@ function press(ui: UiState, dialog: DialogOf<'draft'>, key: string, at: KeyConte
     scrolled ??
     refuse(ui, `Enter ${isReady ? 'submits' : 'edits it again'}, Esc discards it; the text is kept in ${path}.`)
   );
+}
+
+/** The runs are submitted whatever the answer. */
+function pressSubmitted(ui: UiState, key: string, asks: boolean): Pressed {
+  const isYes = key === 'enter' || key === 'y';
+  if (asks && isYes) return { ui, order: { type: 'write-draft' } };
+  if (isYes || key === 'escape' || key === 'n') return { ui, order: { type: 'leave-draft' } };
+  return refuse(ui, asks ? 'Enter writes the file, Esc leaves it as it is.' : 'Esc closes this.');
 }
 
 /** Rows below which a screen has none to spare for what its footer says too. */
@@ -97,7 +113,7 @@ function DraftDialog({ dialog, size }: DialogProps<'draft'>) {
       {!isTight && (
         <Box flexDirection="column" marginTop={1}>
           <Spans line={keys} />
-          <Text tone="faint"> {cleanText(path)}</Text>
+          <Text tone="faint"> {verdict.kind === 'submitted' ? '' : cleanText(path)}</Text>
         </Box>
       )}
     </DialogBox>

@@ -8,7 +8,7 @@ import type { KeyHint } from '../widgets/key-hints.js';
 import { closedDialog, type DialogState } from './dialog-module.js';
 
 /** The dialogs in which letters find a row: none of them may have a letter as a key. */
-export type MenuDialog = Extract<DialogState, MenuState>;
+type MenuDialog = Extract<DialogState, MenuState>;
 
 /** What a menu has to choose from. `textOf`: what is compared with what is typed. */
 export type Choices<Item> = { readonly items: readonly Item[]; readonly textOf: (item: Item) => string };

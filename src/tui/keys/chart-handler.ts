@@ -66,7 +66,7 @@ function next<T>(all: readonly T[], current: T): T {
 }
 
 /** The charts drawn another way, and in words how. */
-export function chooseChart(ui: UiState, change: Partial<ChartChoice>, text: string): Pressed {
+function chooseChart(ui: UiState, change: Partial<ChartChoice>, text: string): Pressed {
   return { ui: { ...ui, chart: { ...ui.chart, ...change }, note: { text, tone: 'dim' } } };
 }
 

@@ -1,7 +1,9 @@
 import { cleanText } from '../../text/display-text.js';
+import { healthText } from '../../analysis/health/finding.js';
 import type { RunSummary, RunWord } from '../state/port.js';
 import { shortDuration } from '../../text/duration.js';
 import type { Tone } from '../surface/span.js';
+import { healthTone } from './state-look.js';
 
 type Reason = { text: string; tone: Tone };
 
@@ -13,10 +15,10 @@ export function runReason(run: RunSummary, now: number): Reason | null {
   return reason === null ? { text: warning, tone: 'warn' } : { ...reason, text: `${reason.text} · ${warning}` };
 }
 
-const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: number) => Reason) | null> = {
+const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: number) => Reason | null) | null> = {
   queued: (run, reason, now) => ({ text: `${again(run.retryAt, now)}${reason ?? 'queued'}`, tone: 'wait' }),
   starting: (_, reason) => ({ text: reason ?? 'starting', tone: 'busy' }),
-  running: null,
+  running: (run) => unhealthy(run),
   paused: (_, reason) => ({ text: joined('paused', reason), tone: 'warn' }),
   stopping: (run, _, now) => ({ text: `stopping${countdown(run.killAt, now)}`, tone: 'warn' }),
   done: null,
@@ -25,6 +27,11 @@ const reasons: Record<RunWord, ((run: RunSummary, reason: string | null, now: nu
   lost: (_, reason) => ({ text: joined('lost', reason), tone: 'bad' }),
   held: (_, reason) => ({ text: joined('held', reason), tone: 'warn' }),
 };
+
+function unhealthy(run: RunSummary): Reason | null {
+  const text = healthText(run);
+  return text === null ? null : { text: cleanText(text), tone: healthTone(run.health) };
+}
 
 /** First, because a long reason is cut off at its end. */
 function again(retryAt: number | null, now: number): string {

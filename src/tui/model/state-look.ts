@@ -1,4 +1,5 @@
-import type { RunWord } from '../state/port.js';
+import type { RunHealth } from '../../base/run-words.js';
+import type { RunSummary, RunWord } from '../state/port.js';
 import type { Tone } from '../surface/span.js';
 
 /** The sign of each state. Shape and colour both tell it, so either may be missing. */
@@ -14,6 +15,20 @@ export const stateLook: Record<RunWord, { glyph: string; tone: Tone }> = {
   lost: { glyph: '?', tone: 'bad' },
   held: { glyph: '‖', tone: 'warn' },
 };
+
+/** The sign of a run that is up, and with which something is wrong. */
+export const unhealthyGlyph = '!';
+
+/** What is lost for good is worse than what may come right. */
+export function healthTone(health: RunHealth): Tone {
+  return health === 'nan' || health === 'diverging' ? 'bad' : 'warn';
+}
+
+/** The sign of a run: that of its state, or that something is wrong with it. */
+export function runLook({ state, health }: Pick<RunSummary, 'state' | 'health'>): { glyph: string; tone: Tone } {
+  const isUnhealthy = state === 'running' && health !== 'ok';
+  return isUnhealthy ? { glyph: unhealthyGlyph, tone: healthTone(health) } : stateLook[state];
+}
 
 /** What wants a person's eye first comes first. */
 export const statesByUrgency: readonly RunWord[] = [

@@ -1,5 +1,5 @@
 import { withoutNoise } from '../../analysis/statistics.js';
-import { endStates } from '../../base/run-words.js';
+import { endStates, type RunHealth } from '../../base/run-words.js';
 import type { RunSummary, RunWord } from '../state/port.js';
 import { statesInOrder } from './state-look.js';
 
@@ -7,6 +7,8 @@ import { statesInOrder } from './state-look.js';
 export type Tally = {
   readonly total: number;
   readonly counts: Readonly<Record<RunWord, number>>;
+  /** Of the runs that are running: with how many what is wrong. */
+  readonly unhealthy: ReadonlyMap<RunHealth, number>;
   /** 0..1, the mean over the runs; a done run counts as whole. */
   readonly progress: number;
   /** The chosen metric's last values; null where no run has one. */
@@ -27,12 +29,20 @@ export type LastValues = {
 /** Copied for each tally: far cheaper than making it, and ten thousand runs have some thousand groups. */
 const none = Object.fromEntries(statesInOrder.map((state) => [state, 0])) as Record<RunWord, number>;
 
+/** Not to be added to: what most groups have. */
+const allWell = new Map<RunHealth, number>();
+
 export function tally(runs: readonly RunSummary[], metric: string | null): Tally {
   const counts = { ...none };
+  let unhealthy = allWell;
   let progress = 0;
   const spread = new Spread();
   for (const run of runs) {
     counts[run.state]++;
+    if (run.state === 'running' && run.health !== 'ok') {
+      unhealthy = unhealthy === allWell ? new Map<RunHealth, number>() : unhealthy;
+      unhealthy.set(run.health, (unhealthy.get(run.health) ?? 0) + 1);
+    }
     progress += progressOf(run);
     const value = metric === null ? undefined : run.metrics[metric];
     // What is not finite travels as null.
@@ -41,6 +51,7 @@ export function tally(runs: readonly RunSummary[], metric: string | null): Tally
   return {
     total: runs.length,
     counts,
+    unhealthy,
     progress: runs.length === 0 ? 0 : progress / runs.length,
     metric: spread.result(),
   };

@@ -5,7 +5,7 @@ import { parameterText } from './parameter-text.js';
 /** What tells the runs apart: of every parameter that is not the same in all of them, how many values it has. */
 export type VaryingParameters = ReadonlyMap<string, VaryingParameter>;
 
-export type VaryingParameter = {
+type VaryingParameter = {
   /** Different values, a run without the parameter counting as one. */
   readonly values: number;
   /** Columns of the widest of them. */

@@ -15,7 +15,15 @@ export type Verdict =
   /** `lines`: what is wrong, where, and the fix. */
   | { readonly kind: 'refused'; readonly lines: readonly string[] }
   /** Nothing to submit; why, in a sentence. */
-  | { readonly kind: 'unchanged'; readonly why: string };
+  | { readonly kind: 'unchanged'; readonly why: string }
+  /**
+   * It was submitted, and the person's own file says something else. `lines`: what was done, and the question. `asks`: it can be
+   * written there as well; else somebody has changed it since.
+   */
+  | { readonly kind: 'submitted'; readonly asks: boolean; readonly lines: readonly string[] };
+
+/** The file that a sweep was launched from. `kept`: where the text is kept in any case. `isAsKnown`: nobody has changed it since. */
+export type OwnFile = { readonly path: string; readonly kept: string; readonly isAsKnown: boolean };
 
 /**
  * What a person does to runs with other programs. The methods that open an editor or a shell return when it has ended;
@@ -32,4 +40,8 @@ export type EditorPort = {
   /** Opens the text of a draft again. */
   edit(draft: Draft): Draft;
   submit(draft: Draft): Promise<Ack>;
+  /** The person's own file, to which a text that was submitted can be written; null: there is none. */
+  ownFile(draft: Draft): OwnFile | null;
+  /** Writes it; throws a UserError where it cannot, or somebody has changed the file since. */
+  writeOwnFile(draft: Draft): void;
 };

@@ -1,3 +1,4 @@
+import type { AnnotationChange } from '../../base/annotation.js';
 import type { RequestedSlots } from '../../client/fleet.js';
 import type { PlainVerb } from '../../protocol/run-verbs.js';
 import type { RunId, RunSummary } from './port.js';
@@ -9,6 +10,13 @@ export type Effect = FleetEffect | WindowEffect;
 /** An order to the supervisor. */
 export type FleetEffect =
   | RunEffect
+  /** `doing`: what is being done, and to which runs, in words. */
+  | {
+      readonly type: 'annotate';
+      readonly ids: readonly RunId[];
+      readonly change: AnnotationChange;
+      readonly doing: string;
+    }
   /** So many CPU slots more than there are, or will be once earlier orders are through. */
   | { readonly type: 'more-slots'; readonly by: number }
   | { readonly type: 'set-slots'; readonly wish: RequestedSlots }
@@ -35,5 +43,5 @@ export type EditorEffect =
   | { readonly type: 'shell'; readonly directory: string; readonly what: string }
   | { readonly type: 'extend'; readonly sweep: string }
   /** What becomes of the draft that is being reviewed. */
-  | { readonly type: 'submit-draft' | 'edit-draft' | 'drop-draft' }
+  | { readonly type: 'submit-draft' | 'edit-draft' | 'drop-draft' | 'write-draft' | 'leave-draft' }
   | { readonly type: 'prefer'; readonly theme?: ThemeName; readonly keys?: KeyPreset; readonly mouse?: boolean };

@@ -12,6 +12,8 @@ export const commonColumns = [
   'attempt',
   'exit',
   'priority',
+  'tags',
+  'note',
 ] as const;
 export type CommonColumn = (typeof commonColumns)[number];
 

@@ -2,6 +2,7 @@ import type { Fleet, FleetStatus, RunSummary } from '../../client/fleet.js';
 import type { MetricsReport } from '../../metrics/describe-sources.js';
 import type { Clock } from '../../metrics/filing.js';
 import type { LogSource } from '../../logs/log-source.js';
+import type { UsageReading as Reading } from '../../files/disk/disk-usage.js';
 import type { readRunRecord } from '../../files/run-record-file.js';
 
 export type {
@@ -51,7 +52,11 @@ export type RunFilesPort = {
   openLog(directory: string): LogSource;
   /** What is written down of the run; null when nothing is, or it cannot be read. */
   dossier(directory: string): RunDetails | null;
+  /** Measures what the run takes on its disk. Absent: that cannot be measured. */
+  usage?(directory: string): UsageReading;
 };
+
+export type UsageReading = Pick<Reading, 'step' | 'isOver' | 'usage' | 'close'>;
 
 /** `run.json`, and how many packages the code of the run could see; null: that is not known. */
 export type RunDetails = {

@@ -50,4 +50,6 @@ const firstWords: Partial<Record<SortBy, Words>> = {
   left: ['soonest', 'latest'],
   slot: lowest,
   exit: ['A', 'Z'],
+  tags: ['A', 'Z'],
+  note: ['A', 'Z'],
 };

@@ -15,7 +15,7 @@ import { initialWallChoice, type WallChoice, type WallFilterDialog } from './wal
 import { initialSort, type Sort } from './sort.js';
 
 /** What is looked for in a log, while it is typed. `before`: what it was. */
-export type SearchDialog = {
+type SearchDialog = {
   readonly kind: 'search';
   readonly line: EditedLine;
   readonly before: string;

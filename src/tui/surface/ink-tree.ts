@@ -7,7 +7,7 @@
 import type { DOMElement } from 'ink';
 import { type Background, type Line, span, type Span, type Tone } from './span.js';
 
-export type InkNode = DOMElement['childNodes'][number];
+type InkNode = DOMElement['childNodes'][number];
 type Transform = NonNullable<DOMElement['internal_transform']>;
 
 /** From Yoga's `Display`. */

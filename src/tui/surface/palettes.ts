@@ -1,4 +1,4 @@
-import type { Background, Tone } from './span.js';
+import { type Background, bandNames, type Tone } from './span.js';
 
 /** Parameters of SGR sequences. Whatever is empty is the terminal's own look. */
 export type Palette = {
@@ -22,7 +22,6 @@ const heat = {
 };
 const alarm = '1;38;5;231;48;5;124';
 
-const bandNames = ['band0', 'band1', 'band2', 'band3', 'band4', 'band5', 'band6', 'band7', 'band'] as const;
 type Bands = Readonly<Record<(typeof bandNames)[number], string>>;
 
 function bands(code: (index: number) => string): Bands {

@@ -2,6 +2,9 @@ import { columnsOfText, fit, fitRight, textWidth } from '../../text/display-widt
 
 export { fit, fitRight };
 
+/** The bands of the curves, and that of curves in the background. */
+export const bandNames = ['band0', 'band1', 'band2', 'band3', 'band4', 'band5', 'band6', 'band7', 'band'] as const;
+
 /** What a piece of text means. Only `theme.ts` knows which colour that is. */
 export const tones = [
   'plain',
@@ -26,16 +29,8 @@ export const tones = [
   'curve5',
   'curve6',
   'curve7',
-  // The band around a curve: what it is filled with where it has no background of its own.
-  'band0',
-  'band1',
-  'band2',
-  'band3',
-  'band4',
-  'band5',
-  'band6',
-  'band7',
-  'band',
+  // What a band is filled with where it has no background of its own.
+  ...bandNames,
 ] as const;
 export type Tone = (typeof tones)[number];
 
@@ -53,16 +48,7 @@ export const backgrounds = [
   'heat4',
   'heat5',
   'heat6',
-  // The bands of the curves, and that of curves in the background.
-  'band0',
-  'band1',
-  'band2',
-  'band3',
-  'band4',
-  'band5',
-  'band6',
-  'band7',
-  'band',
+  ...bandNames,
 ] as const;
 export type Background = (typeof backgrounds)[number];
 

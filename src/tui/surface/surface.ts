@@ -12,7 +12,7 @@ export type Draw = (size: Size) => readonly Line[];
 /** A place within a canvas, counted from its top left. */
 export type Place = { readonly column: number; readonly row: number };
 /** A press of the mouse, or a notch of its wheel. */
-export type Pointing = Place & { readonly kind: 'click' | 'up' | 'down' };
+type Pointing = Place & { readonly kind: 'click' | 'up' | 'down' };
 export type OnPoint = (at: Pointing) => void;
 
 /** What a `<Canvas>` has in the surface. */

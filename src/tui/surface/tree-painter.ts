@@ -6,7 +6,7 @@ import { borderOf, isElement, isHidden, placeOf, spansOf } from './ink-tree.js';
 import { backgroundNamed, lookOf, toneNamed } from './look.js';
 
 /** What the painter notes of the canvases it comes by. */
-export type CanvasLookup = (
+type CanvasLookup = (
   node: DOMElement,
 ) => { readonly owner: number; place: Rect; ground: Background; lines: readonly Line[]; isStale: boolean } | undefined;
 

@@ -1,11 +1,13 @@
 import { type Line, span } from '../surface/span.js';
-import { stateLook, statesInOrder } from '../model/state-look.js';
+import { stateLook, statesInOrder, unhealthyGlyph } from '../model/state-look.js';
 import type { Tally } from '../model/tally.js';
 
-/** `●2 ✓14 ✗1`, states without runs left out. */
-export function countsLine({ counts }: Tally): Line {
+/** `●2 ✓14 ✗1 !1`, states without runs left out; `!`: those of the running ones with which something is wrong. */
+export function countsLine({ counts, unhealthy }: Tally): Line {
   const present = statesInOrder.filter((state) => counts[state] > 0);
-  return present.flatMap((state, index) => [
+  const states = present.map((state, index) =>
     span(`${index > 0 ? ' ' : ''}${stateLook[state].glyph}${counts[state]}`, stateLook[state].tone),
-  ]);
+  );
+  const sum = [...unhealthy.values()].reduce((total, count) => total + count, 0);
+  return sum === 0 ? states : [...states, span(` ${unhealthyGlyph}${sum}`, 'warn')];
 }

@@ -1,3 +1,4 @@
+import { tagsText } from '../../base/annotation.js';
 import { cleanText } from '../../text/display-text.js';
 import type { RunSummary } from '../state/port.js';
 import type { Branch, TreeNode } from '../model/tree/branch-index.js';
@@ -5,7 +6,7 @@ import { countsLine } from './counts-line.js';
 import { shortDuration } from '../../text/duration.js';
 import { runReason } from '../model/run-reason.js';
 import { ends, type Line, lineWidth, span } from '../surface/span.js';
-import { stateLook } from '../model/state-look.js';
+import { runLook } from '../model/state-look.js';
 import { elapsed } from '../model/tally.js';
 import { wrapWithin } from '../../text/wrap.js';
 
@@ -15,7 +16,7 @@ export function detailHeading(node: TreeNode, width: number, now: number): Line[
 }
 
 function runHeading(run: RunSummary, width: number, now: number): Line[] {
-  const look = stateLook[run.state];
+  const look = runLook(run);
   const time = elapsed(run, now);
   const facts = [
     run.state,
@@ -29,10 +30,16 @@ function runHeading(run: RunSummary, width: number, now: number): Line[] {
     runReason(run, now) ?? (run.reason === null ? null : { text: cleanText(run.reason), tone: 'dim' as const });
   const line = facts.filter((fact) => fact !== null).join(' · ');
   return [
-    [span(`${look.glyph} `, look.tone), span(run.name, 'strong')],
+    [span(`${look.glyph} `, look.tone), span(run.name, 'strong'), ...tagSpans(run)],
     [span(line, 'dim')],
     ...(reason === null ? [] : wrapWithin(reason.text, width, 2).map((text): Line => [span(text, reason.tone)])),
   ];
+}
+
+/** Behind the name: ` ★ good, baseline`. */
+function tagSpans({ annotation }: RunSummary): Line {
+  const text = tagsText(annotation);
+  return text === '' ? [] : [span(` ${cleanText(text)}`, 'warn')];
 }
 
 function branchHeading(branch: Branch, width: number): Line[] {

@@ -31,6 +31,7 @@ describe('when runs will have ended', () => {
     { when: 'a slot is free when a run ends', runs: [done('a', 10), running('b', 7, 3), running('c', 1, 9), aRun('d'), aRun('e')], seconds: 19 },
     { when: 'there is one slot', runs: [done('a', 10), aRun('b'), aRun('c')], setting: { cpuSlots: 1 }, seconds: 20 },
     { when: 'there are none', runs: [done('a', 10), aRun('b')], setting: { cpuSlots: 0 }, seconds: null },
+    { when: 'one takes all slots', runs: [done('a', 10), aRun('b', { cores: 2 }), aRun('c'), aRun('d')], seconds: 20 },
     { when: 'one will be long, as those of its setting', runs: [done('a', 10, { parameters: { N: 1 } }), done('b', 90, { parameters: { N: 2 } }), aRun('c', { parameters: { N: 2, seed: 1 } })], seconds: 90 },
     { when: 'a held run is not waited for', runs: [done('a', 10), aRun('b', { state: 'held' }), aRun('c')], seconds: 10 },
     { when: 'a run has come half of its way before', runs: [done('a', 10), aRun('b', { progress: 0.5 })], seconds: 5 },

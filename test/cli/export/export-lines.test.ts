@@ -3,7 +3,8 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { csvLine, type ExportFormat, exportLines, type MetricChoice } from '../../../src/cli/export/export-lines.js';
+import { parseRunValue, type RunValue } from '../../../src/analysis/run-value.js';
+import { csvLine, type ExportFormat, exportLines } from '../../../src/cli/export/export-lines.js';
 import type { RunRecord } from '../../../src/contract/run-record.js';
 import { writeRunRecord } from '../../../src/files/run-record-file.js';
 
@@ -24,8 +25,9 @@ function addRun(name: string, parameters: RunRecord['parameters'], metrics: stri
     writeFileSync(join(directory, name, 'metrics.jsonl'), metrics.map((row) => `${row}\n`).join(''));
 }
 
-function lines(format: ExportFormat, metrics: MetricChoice): string[] {
-  return [...exportLines({ name: 's', directory }, format, metrics)];
+function lines(format: ExportFormat, metrics: string): string[] {
+  const value = metrics === 'all' ? metrics : (parseRunValue(metrics) as RunValue);
+  return [...exportLines({ name: 's', directory }, format, value)];
 }
 
 describe('a field of CSV', () => {
@@ -66,9 +68,9 @@ describe('an export', () => {
 
   it('has a row for each run, in natural order, with all that any run has', () => {
     expect(lines('csv', 'last')).toEqual([
-      'sweep,group,subgroup,name,state,attempts,startedAt,endedAt,seconds,lr,layers,"odd, key",loss,metric:lr,step',
-      's,g,,r9,queued,0,,,,0.2,,,,,',
-      's,g,,r10,done,1,1970-01-01T00:00:00.000Z,1970-01-01T00:00:01.500Z,1.5,0.1,"[1,2]","x ""y""",NaN,9,3',
+      'sweep,group,subgroup,name,state,attempts,startedAt,endedAt,seconds,starred,tags,note,lr,layers,"odd, key",loss,metric:lr,step',
+      's,g,,r9,queued,0,,,,false,,,0.2,,,,,',
+      's,g,,r10,done,1,1970-01-01T00:00:00.000Z,1970-01-01T00:00:01.500Z,1.5,false,,,0.1,"[1,2]","x ""y""",NaN,9,3',
     ]);
   });
 

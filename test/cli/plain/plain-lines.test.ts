@@ -14,6 +14,7 @@ const run = (name: string, facts: Partial<WatchedRun> = {}): WatchedRun => ({
   endedAt: null,
   killAt: null,
   progress: null,
+  health: 'ok',
   ...facts,
 });
 const running = (name: string, facts: Partial<WatchedRun> = {}) =>
@@ -54,6 +55,30 @@ describe('plain mode', () => {
       before: run('a'),
       after: run('a', { state: 'starting' }),
       line: null,
+    },
+    {
+      what: 'what is wrong with a run, and why',
+      before: running('a'),
+      after: running('a', { health: 'silent', healthReason: 'no output for 3 min' }),
+      line: 'WARNING  a: silent: no output for 3 min',
+    },
+    {
+      what: 'nothing while it stays so',
+      before: running('a', { health: 'silent', healthReason: 'no output for 3 min' }),
+      after: running('a', { health: 'silent', healthReason: 'no output for 4 min' }),
+      line: null,
+    },
+    {
+      what: 'that it is well again',
+      before: running('a', { health: 'nan' }),
+      after: running('a'),
+      line: 'well     a: no longer NaN',
+    },
+    {
+      what: 'no recovery of a run that is paused or begins anew',
+      before: running('a', { health: 'silent' }),
+      after: running('a', { state: 'queued', attempt: 1 }),
+      line: 'queued   a',
     },
     {
       what: 'success',

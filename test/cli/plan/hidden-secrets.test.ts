@@ -3,6 +3,7 @@ import { withoutSecrets } from '../../../src/cli/plan/hidden-secrets.js';
 import { planJson } from '../../../src/cli/plan/plan-json.js';
 import { planLines } from '../../../src/cli/plan/plan-lines.js';
 import { planOf } from '../../spec/sweeps.js';
+import { unknown } from './unknown.js';
 
 const environment = { HF_TOKEN: 'tokenOfTheHub42', DATABASE: 'postgres://me:pa55word@host/db' };
 const text = `command: [python, train.py, "--hub=\${envvar:HF_TOKEN}", --password, hunter2hunter2, "\${args}"]
@@ -13,11 +14,12 @@ describe('a plan that is shown', () => {
   const plan = planOf(text, { environment });
   const planned = plan.runs.map((run) => ({ run, standing: { state: 'new' as const, reason: 'not started yet' } }));
   const hidden = withoutSecrets(planned, environment);
+  const difference = unknown(hidden, plan);
 
   it.each<[string, string]>([
-    ['as lines', planLines(hidden, plan, { width: 200, verbose: false, slots: [] }).join('\n')],
-    ['with every run', planLines(hidden, plan, { width: 200, verbose: true, slots: [] }).join('\n')],
-    ['for scripts', JSON.stringify(planJson(hidden, plan, []))],
+    ['as lines', planLines(difference, plan, { width: 200, verbose: false, slots: [], time: null }).join('\n')],
+    ['with every run', planLines(difference, plan, { width: 200, verbose: true, slots: [], time: null }).join('\n')],
+    ['for scripts', JSON.stringify(planJson({ difference, estimate: null }, plan, []))],
   ])('holds no secret: %s', (_, shown) => {
     expect(shown).toContain('--hub=***');
     for (const secret of ['tokenOfTheHub42', 'hunter2hunter2', 'pa55word', 'short']) {

@@ -6,10 +6,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RunFacts } from '../../../src/base/outcome.js';
 import { compactNames } from '../../../src/cli/plan/compact-names.js';
-import { planJson, type Planned } from '../../../src/cli/plan/plan-json.js';
+import type { Planned } from '../../../src/cli/plan/difference.js';
+import { planJson } from '../../../src/cli/plan/plan-json.js';
 import { planLines } from '../../../src/cli/plan/plan-lines.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
 import { noFacts, planOf } from '../../spec/sweeps.js';
+import { unknown } from './unknown.js';
 
 const text = `
 name: tune
@@ -38,7 +40,7 @@ const planned: Planned[] = plan.runs.map((run) => {
   };
   return { run, standing: completionOf(run, index === 1 || index === 2 ? facts : noFacts) };
 });
-const options = { width: 80, verbose: false, slots: ['cpu 0', 'cpu 1'] };
+const options = { width: 80, verbose: false, slots: ['cpu 0', 'cpu 1'], time: null };
 
 describe('the plan of a sweep', () => {
   it('says how runs are treated where that is not the usual way, and which where not all are', () => {
@@ -53,16 +55,16 @@ groups:
 `);
     const all = odd.runs.map((run) => ({ run, standing: completionOf(run, noFacts) }));
     all[4] = { ...all[4]!, run: { ...all[4]!.run, priority: -1 } };
-    const lines = planLines(all, odd, options);
+    const lines = planLines(unknown(all, odd), odd, options);
     expect(lines).toContain('  policy   priority 5; 2 retries; at most 2h');
     expect(lines).toContain(`  policy   at most 2h; priority -1 (${all[4].run.name})`);
-    expect(planJson(all, odd, [])).toMatchObject({
+    expect(planJson({ difference: unknown(all, odd), estimate: null }, odd, [])).toMatchObject({
       runs: [{ policy: ['priority 5', '2 retries', 'at most 2h'] }, {}, {}, {}, {}, {}],
     });
   });
 
   it('tells groups, counts, names, what varies, commands, and what is skipped or resumed and why', () => {
-    expect(planLines(planned, plan, options).join('\n')).toMatchInlineSnapshot(`
+    expect(planLines(unknown(planned, plan), plan, options).join('\n')).toMatchInlineSnapshot(`
       "tune
         Which learning rate, and does it hold for a larger model?
 
@@ -71,6 +73,14 @@ groups:
         slots  2 (cpu 0, cpu 1)
         into   /runs/tune
         from   /home/ada
+
+      changes: 4 new runs
+        data  1 new: data
+        small  2 new: small_s{0_lr0.1,1_lr0.01}
+               1 unfinished to be started again
+               1 unchanged: 1 done
+        large  1 new: large_s0
+               1 unfinished to be started again
 
       data  Tokens                                                      1 prerequisite
         names    data
@@ -101,18 +111,18 @@ groups:
   });
 
   it('tells every run with --verbose', () => {
-    const lines = planLines(planned, plan, { ...options, verbose: true });
+    const lines = planLines(unknown(planned, plan), plan, { ...options, verbose: true });
     for (const { run, standing: now } of planned) expect(lines.join('\n')).toContain(`${run.name}: ${now.reason}`);
     expect(lines.filter((line) => line.includes('command')).length).toBe(planned.length);
   });
 
   it.each([60, 80, 100, 120, 200])('stays within %i columns where words allow it', (width) => {
-    const wide = planLines(planned, plan, { ...options, width }).filter((line) => line.length > width);
+    const wide = planLines(unknown(planned, plan), plan, { ...options, width }).filter((line) => line.length > width);
     expect(wide).toEqual([]);
   });
 
   it('has commands that a shell reads as they will be run', () => {
-    const lines = planLines(planned, plan, { ...options, width: 60 });
+    const lines = planLines(unknown(planned, plan), plan, { ...options, width: 60 });
     const start = lines.findIndex((line) => line.includes('command') && line.includes('MODE='));
     const end = lines.findIndex((line, index) => index >= start && !line.endsWith('\\'));
     const [, command] = /&& (.*)/s.exec(lines.slice(start, end + 1).join('\n'))!;
@@ -129,7 +139,9 @@ groups:
   });
 
   it('is one object for scripts', () => {
-    expect(JSON.parse(JSON.stringify(planJson(planned, plan, options.slots)))).toMatchObject({
+    expect(
+      JSON.parse(JSON.stringify(planJson({ difference: unknown(planned, plan), estimate: null }, plan, options.slots))),
+    ).toMatchObject({
       sweep: 'tune',
       slots: ['cpu 0', 'cpu 1'],
       runs: planned.map(({ run, standing: now }) => ({

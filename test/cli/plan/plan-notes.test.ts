@@ -3,14 +3,18 @@ import { planJson } from '../../../src/cli/plan/plan-json.js';
 import { planLines } from '../../../src/cli/plan/plan-lines.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
 import { noFacts, planOf } from '../../spec/sweeps.js';
+import { unknown } from './unknown.js';
 
 describe('what the person should know of a file', () => {
   it('stands above the groups of the plan', () => {
     const text = 'program: a.py\nmethod: grid\ncontroller: {type: local}\nparameters: {a: {values: [1, 2]}}';
     const plan = planOf(text);
     const planned = plan.runs.map((run) => ({ run, standing: completionOf(run, noFacts) }));
+    const difference = unknown(planned, plan);
     const note = "`controller` is for W&B's server; nothing here depends on it.";
-    expect(planLines(planned, plan, { width: 80, verbose: false, slots: ['cpu 0'] })).toContain(`  note   ${note}`);
-    expect(planJson(planned, plan, [])).toMatchObject({ notes: [note] });
+    expect(planLines(difference, plan, { width: 80, verbose: false, slots: ['cpu 0'], time: null })).toContain(
+      `  note   ${note}`,
+    );
+    expect(planJson({ difference, estimate: null }, plan, [])).toMatchObject({ notes: [note] });
   });
 });

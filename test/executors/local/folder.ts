@@ -52,7 +52,7 @@ export function orderFor(directory: string, argv: string[], attempt = 1) {
   const environment = runEnvironment(
     { PATH: process.env['PATH']!, HOME: '/' },
     {},
-    { gpus: [], cpus: 2 },
+    { gpus: [], threads: 2 },
     { id, directory, attempt },
   );
   const needs = { gpus: 0, gpuMemory: null, cpus: 2 };

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { symlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { uptime } from 'node:os';
+import { getPriority, uptime } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { attemptDirectory, readClaim, withdraw } from '../../../src/executors/local/attempt-files.js';
@@ -58,6 +58,22 @@ describe('a run on this machine', () => {
       await untilEnded();
     }
     expect(log(directory)).toMatch(/^out\nerr\n\n──── attempt 2, \d{4}-.*Z ────\nout\nerr\n$/);
+  });
+
+  it('is as nice as it should be, with all it starts, and is called what it is', async () => {
+    const directory = runFolder();
+    const { executor, untilEnded } = newExecutor();
+    const before = getPriority();
+    const argv = ['sh', '-c', 'nice; setsid nice; cat /proc/$$/comm'];
+    executor.start(id, { ...orderFor(directory, argv), nice: 7 });
+    expect(await untilEnded()).toEqual({ kind: 'exited', code: 0 });
+    expect(log(directory)).toBe(`${before + 7}\n${before + 7}\nsh\n`);
+  });
+
+  it('that is nice says what is wrong with its command', async () => {
+    const { executor, untilEnded } = newExecutor();
+    executor.start(id, { ...orderFor(runFolder(), ['no-such-program']), nice: 7 });
+    expect(await untilEnded()).toEqual({ kind: 'not-begun', reason: 'command not found: no-such-program' });
   });
 
   it('sees the environment of its slot and nothing of ours', async () => {

@@ -137,10 +137,11 @@ describe('a run that is to be retried', () => {
 
   it('has a GPU to itself after it ran out of memory on one that it shared', () => {
     const shared = (name: string) => ({ name, need: { gpus: 1, perGpu: 2 }, ...retry(3, 0, 'oom', 'crash') });
-    const start = [slots(0, 2), submitted(['a', 'b', 'c'].map(shared)), started('a'), started('b'), started('c')];
-    expect(placements(...start, endedAs('b', oom))).toEqual(['a: gpu 0', 'b: gpu 0', 'c: gpu 1']);
-    expect(placements(...start, endedAs('b', oom), endedAs('c', { kind: 'done' })).at(-1)).toBe('b: gpu 1');
-    expect(placements(...start, endedAs('b', crash)).at(-1)).toBe('b: gpu 0');
+    const names = ['a', 'b', 'c', 'd'];
+    const start = [slots(0, 2), submitted(names.map(shared)), ...names.map((name) => started(name))];
+    expect(placements(...start, endedAs('b', oom))).toEqual(['a: gpu 0', 'b: gpu 1', 'c: gpu 0', 'd: gpu 1']);
+    expect(placements(...start, endedAs('b', oom), endedAs('d', { kind: 'done' })).at(-1)).toBe('b: gpu 1');
+    expect(placements(...start, endedAs('b', crash)).at(-1)).toBe('b: gpu 1');
     expect(after('b', ...start, endedAs('b', oom), submitted([{ ...shared('b'), attempts: 1 }])).alone).toBe(true);
   });
 });

@@ -20,6 +20,7 @@ import {
 
 const GIB = 1024;
 const gpu = (name: string, need: Partial<Need> = {}) => ({ name, need: { gpus: 1, ...need } });
+const only = (...indexes: number[]) => indexes.map((index) => GpuIndex.parse(index));
 const large = (name: string, memory: number, need: Partial<Need> = {}) => gpu(name, { perGpu: 4, memory, ...need });
 const python = (index: number, foreignMemory = 1000): Seen => ({
   index,
@@ -88,7 +89,7 @@ describe('which GPU a run is put on', () => {
         ]),
         submitted(['a', 'b', 'c', 'd', 'e'].map((name) => large(name, 3 * GIB))),
       ],
-      placed: ['a: gpu 0', 'b: gpu 0', 'c: gpu 1', 'd: gpu 1'],
+      placed: ['a: gpu 0', 'b: gpu 1', 'c: gpu 0', 'd: gpu 1'],
     },
     {
       when: 'one that is large enough, passing by the small',
@@ -117,6 +118,65 @@ describe('which GPU a run is put on', () => {
         submitted([large('a', 4 * GIB, { gpus: 2 })]),
       ],
       placed: ['a: gpu 0,2'],
+    },
+    {
+      when: 'each time one that is used least, before any is shared by more',
+      events: [
+        gpuSlots([{ index: 2 }, { index: 0 }, { index: 1 }]),
+        submitted(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => gpu(name, { perGpu: 2 }))),
+      ],
+      placed: ['a: gpu 2', 'b: gpu 0', 'c: gpu 1', 'd: gpu 2', 'e: gpu 0', 'f: gpu 1'],
+    },
+    {
+      when: 'one whose runs take less of it, however many they are',
+      events: [
+        slots(0, 2),
+        submitted([gpu('a', { perGpu: 2 }), ...['b', 'c', 'd'].map((name) => gpu(name, { perGpu: 8 }))]),
+      ],
+      placed: ['a: gpu 0', 'b: gpu 1', 'c: gpu 1', 'd: gpu 1'],
+    },
+    {
+      when: 'one that only we use, before one that others use too',
+      events: [
+        gpuSlots([0, 1].map((index) => ({ index, memory: 8 * GIB }))),
+        seen(python(0), { index: 1 }),
+        submitted(['a', 'b', 'c'].map((name) => large(name, GIB, { perGpu: 2 }))),
+      ],
+      placed: ['a: gpu 1', 'b: gpu 1', 'c: gpu 0'],
+    },
+    {
+      when: 'several that are used least, named in the order of preference',
+      events: [
+        slots(0, 3),
+        submitted([gpu('a', { perGpu: 4 }), gpu('b', { perGpu: 4, gpus: 2 }), gpu('c', { perGpu: 4, gpus: 2 })]),
+      ],
+      placed: ['a: gpu 0', 'b: gpu 1,2', 'c: gpu 0,1'],
+    },
+    {
+      when: 'one of those that its launch may use',
+      events: [
+        slots(0, 3),
+        submitted([
+          gpu('a', { within: only(2) }),
+          gpu('b', { within: only(2) }),
+          gpu('c'),
+          gpu('d', { within: only(0, 1) }),
+        ]),
+      ],
+      placed: ['a: gpu 2', 'c: gpu 0', 'd: gpu 1'],
+    },
+    {
+      when: 'none that a run further ahead may use and waits for',
+      events: [
+        slots(0, 3),
+        submitted([
+          gpu('a', { within: only(1) }),
+          gpu('pair', { gpus: 2, within: only(0, 1) }),
+          gpu('c', { within: only(0) }),
+          gpu('d'),
+        ]),
+      ],
+      placed: ['a: gpu 1', 'd: gpu 2'],
     },
     {
       when: 'an instance of a divided one',
@@ -246,6 +306,20 @@ describe('why a run waits for a GPU', () => {
       reason: 'needs 2 GPUs, and 1 may be used',
       events: [slots(0, 1), submitted([gpu('z', { gpus: 2 })])],
       settled: true,
+    },
+    {
+      reason: 'needs 1 GPU, and 0 may be used (the shell of its launch showed it GPU 5)',
+      events: [slots(0, 2), submitted([gpu('z', { within: only(5) })])],
+      settled: true,
+    },
+    {
+      reason: 'needs 1 GPU, and 0 may be used (the shell of its launch showed it no GPU)',
+      events: [slots(0, 2), submitted([gpu('z', { within: [] })])],
+      settled: true,
+    },
+    {
+      reason: 'waiting for a GPU (1 of 1 busy)',
+      events: [slots(0, 2), submitted([gpu('a'), gpu('z', { within: only(0) })])],
     },
     {
       reason: 'needs 50,000 MiB on a GPU, and the largest has 40,000',

@@ -27,6 +27,7 @@ describe('`extends` that was given after the run was started', () => {
     expect(completionOf(text(800, 'extends: n_batches'), facts)).toEqual({
       state: 'resume',
       reason: 'n_batches grew from 400 to 800',
+      grown: { wasDone: true },
     });
   });
 
@@ -53,6 +54,27 @@ describe('`extends` that was given after the run was started', () => {
 describe('where a run stands', () => {
   it.each<{ when: string; rest: string; n?: number; facts: Partial<RunFacts>; is: string }>([
     { when: 'it has no directory', rest: '', facts: noFacts, is: 'new: not started yet' },
+    {
+      when: 'another program has made its file',
+      ...{ rest: 'done: {file: model.pt}', facts: { attempts: 0, known: false, identity: null, doneRows: [{}] } },
+      is: 'done: model.pt is there, though it was not started here',
+    },
+    {
+      when: 'its done command says so',
+      ...{ rest: 'done: {command: [test, -s, model.pt]}', facts: { exitCode: 0, doneRows: [{}] } },
+      is: 'done: its done command says so',
+    },
+    {
+      when: 'its done command says that it is not',
+      rest: 'done: {command: [test, -s, model.pt]}',
+      ...{ facts: { exitCode: 0, doneWords: 'its done command ended with exit code 1' } },
+      is: 'resume: its done command ended with exit code 1',
+    },
+    {
+      when: 'its done command has yet to be asked',
+      ...{ rest: 'done: {command: [test, -s, model.pt]}', facts: { exitCode: 0 } },
+      is: 'resume: its done command is asked at the launch',
+    },
     { when: 'it was recorded and never started', rest: '', facts: { attempts: 0 }, is: 'new: not started yet' },
     { when: 'it ended well', rest: '', facts: { exitCode: 0 }, is: 'done: exit code 0' },
     {

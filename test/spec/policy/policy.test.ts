@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Plan } from '../../../src/spec/planned-run.js';
+import { Notify, Plan } from '../../../src/spec/planned-run.js';
 import { policyWords } from '../../../src/spec/policy/policy-words.js';
 import { planOf, refusal } from '../sweeps.js';
 
@@ -18,7 +18,7 @@ describe('how runs are treated', () => {
         objective: null,
         earlyTerminate: null,
       },
-      resources: { gpus: 'auto', per_gpu: 1, gpu_memory: null, mps: 'auto', cpus: 1 },
+      resources: { gpus: 'auto', per_gpu: 1, gpu_memory: null, mps: 'auto' },
     });
     expect(plan.groups[0]!.breaker).toEqual({ failures: 3, within: 10 });
     expect(plan.notify).toBeNull();
@@ -147,7 +147,7 @@ describe('a mistake in the policy', () => {
     },
     { text: 'notify: {webhok: x}', at: '2:10', says: 'Did you mean `webhook`?' },
     { text: 'notify: {webhook: example.org}', at: '2:19', says: 'a web address that begins with https:// or http://' },
-    { text: 'notify: {on: [fail]}', at: '2:15', says: 'one or more of failed, done, finished, stalled, nan, held' },
+    { text: 'notify: {on: [fail]}', at: '2:15', says: 'one or more of failed, done, finished, held, unhealthy, nan' },
     { text: 'groups: {A: {notify: {on: failed}}}', at: '2:14', says: '`notify` is not a key of `groups.A`' },
     { text: 'run_cap: 0', at: '2:10', says: 'expected at least 1' },
     { text: 'method: gird', at: '2:9', says: 'expected grid, random, lhs, sobol or bayes' },
@@ -172,6 +172,28 @@ describe('a mistake in the policy', () => {
 });
 
 describe('notify', () => {
+  it.each([
+    { on: 'unhealthy', kept: ['unhealthy'] },
+    { on: '[failed, silent, disk]', kept: ['failed', 'silent', 'disk'] },
+    { on: '[stalled, nan]', kept: ['silent', 'nan'] },
+  ])('on $on is kept as $kept', ({ on, kept }) => {
+    const plan = planOf(`command: [a]\nnotify: {command: [post], on: ${on}}`);
+    expect(plan.notify?.on).toEqual(kept);
+    expect(Plan.parse(JSON.parse(JSON.stringify(plan)))).toEqual(plan);
+  });
+
+  it('says nothing of what to tell where the file does not, so that any supervisor takes what is usual', () => {
+    expect(planOf('command: [a]\nnotify: {command: [post]}').notify).not.toHaveProperty('on');
+  });
+
+  it('of a plan that an earlier version stored has its words', () => {
+    expect(Notify.parse({ command: ['post'], on: ['failed', 'stalled', 'nan'] }).on).toEqual([
+      'failed',
+      'silent',
+      'nan',
+    ]);
+  });
+
   const text =
     'notify: {command: [post, "--token=${envvar:TOKEN}"], webhook: "https://x.org/${envvar:TOKEN}", on: failed}';
 

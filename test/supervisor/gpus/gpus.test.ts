@@ -65,10 +65,10 @@ describe('eight GPUs with three runs each, a stranger on one and one drained', (
     const runs = Array.from({ length: 32 }, () => ({ argv: forever, resources, grace: 1 }));
     await fleet.submit(bed.plan('s', runs), driver.environment, {});
 
-    // Filled in order, around the stranger.
+    // All are filled alike, around the stranger.
     await untilSizes(fleet, [3, 3, 0, 3, 3, 3, 3, 3]);
-    expect(placement(fleet)[0]).toEqual(names(0, 1, 2));
-    expect(placement(fleet)[3]).toEqual(names(6, 7, 8));
+    expect(placement(fleet)[0]).toEqual(names(0, 7, 14));
+    expect(placement(fleet)[3]).toEqual(names(2, 9, 16));
     const sleep = `sleep (pid ${other.pid})`;
     expect(run(fleet, 's/run21').reason).toBe(`waiting for a GPU (7 of 8 busy, 1 used by ${sleep})`);
     expect(fleet.status.gpus[2]).toMatchObject({
@@ -88,9 +88,9 @@ describe('eight GPUs with three runs each, a stranger on one and one drained', (
     expect(await fleet.request({ verb: 'drain', gpus: [9], drained: true })).toMatchObject({
       ...{ ok: false, message: 'GPU 9 is not in use here; those in use: 0, 1, 2, 3, 4, 5, 6, 7.' },
     });
-    await fleet.act('kill', [id('run12'), id('run13'), id('run0')]);
+    await fleet.act('kill', [id('run4'), id('run11'), id('run0')]);
     await untilSizes(fleet, [3, 3, 0, 3, 3, 1, 3, 3]);
-    expect(placement(fleet)[0]).toEqual(names(1, 2, 21));
+    expect(placement(fleet)[0]).toEqual(names(7, 14, 21));
     expect(run(fleet, 's/run22').reason).toBe(`waiting for a GPU (6 of 8 busy, 1 drained, 1 used by ${sleep})`);
     expect(fleet.status.gpus[5]).toMatchObject({ drained: true });
 
@@ -103,7 +103,7 @@ describe('eight GPUs with three runs each, a stranger on one and one drained', (
       message: 'GPU 5 no longer drained',
     });
     await untilSizes(fleet, [3, 3, 3, 3, 3, 3, 3, 3]);
-    expect(placement(fleet)[5]).toEqual(names(14, 25, 26));
+    expect(placement(fleet)[5]).toEqual(names(18, 25, 26));
 
     // Someone comes to a GPU that has our runs: they stay, and it is not filled up again.
     driver.set(machine);
@@ -114,8 +114,8 @@ describe('eight GPUs with three runs each, a stranger on one and one drained', (
 
     // The driver falls ill. What it said last counts; the slots of runs that end are given on, and no others.
     for (const [mode, complaint, killed] of [
-      ['fail', 'NVIDIA-SMI has failed', 'run1'],
-      ['hang', 'did not answer within 0.4 s', 'run2'],
+      ['fail', 'NVIDIA-SMI has failed', 'run7'],
+      ['hang', 'did not answer within 0.4 s', 'run14'],
       ['garbage', '', 'run21'],
     ] as const) {
       driver.set({ ...machine, FAKE_GPU_MODE: mode });
@@ -150,6 +150,27 @@ describe('GPUs', () => {
       [3, 'GPU-00000003-fake', ['s/run0']],
       [1, 'GPU-00000001-fake', ['s/run1']],
     ]);
+  });
+
+  it('are for the runs of a launch those that its shell shows, whatever others may use', async () => {
+    const { bed, fleet } = await newBed();
+    const driver = new FakeDriver('nvidia');
+    driver.set({ FAKE_GPUS: '3' });
+    const runs = Array.from({ length: 2 }, () => ({ argv: forever, resources: Resources.parse({}) }));
+    const shell = { ...driver.environment, CUDA_VISIBLE_DEVICES: 'GPU-00000001' };
+    expect(await fleet.submit(bed.plan('s', runs), shell, { gpus: [0] })).toMatchObject({
+      ok: false,
+      message: 'GPU 0 is hidden by the environment of this shell: CUDA_VISIBLE_DEVICES=GPU-00000001.',
+    });
+    await fleet.submit(bed.plan('s', runs), shell, {});
+    expect(await untilState(fleet, 's/run0', 'running')).toMatchObject({ gpus: [1] });
+    await fleet.submit(bed.plan('t', runs), driver.environment, {});
+    await untilState(fleet, 't/run1', 'running');
+    expect([run(fleet, 't/run0').gpus, run(fleet, 't/run1').gpus]).toEqual([[0], [2]]);
+    expect(run(fleet, 's/run1')).toMatchObject({ state: 'queued', reason: 'waiting for a GPU (1 of 1 busy)' });
+    // A shell that shows none: its runs go on CPU slots.
+    await fleet.submit(bed.plan('u', runs.slice(0, 1)), { ...driver.environment, CUDA_VISIBLE_DEVICES: '' }, {});
+    expect(await untilState(fleet, 'u/run0', 'running')).toMatchObject({ gpus: [], slot: 'cpu 0' });
   });
 
   it('take two runs of siblings whose memory is known from the first, and not the third', async () => {

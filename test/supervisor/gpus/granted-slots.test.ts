@@ -1,6 +1,6 @@
-import { availableParallelism } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RequestedSlots } from '../../../src/client/fleet.js';
+import { usableCores } from '../../../src/processes/usable-cores.js';
 import { Testbed, untilSettled, waitFor } from '../testbed.js';
 
 const environment = { PATH: process.env['PATH']! };
@@ -21,7 +21,7 @@ async function slotsAfter(fleet: Awaited<ReturnType<Testbed['fleet']>>, wish: Re
 describe('slots that a person has given', () => {
   it('stay with the next submit, when everything has settled, until a wish says otherwise', async () => {
     const fleet = await bed.fleet();
-    expect(await slotsAfter(fleet, {})).toBe(availableParallelism());
+    expect(await slotsAfter(fleet, {})).toBe(usableCores());
     await fleet.request({ verb: 'set-slots', slots: { slots: 5 } });
     expect(await slotsAfter(fleet, {})).toBe(5);
     expect(await slotsAfter(fleet, { slots: 3 })).toBe(3);

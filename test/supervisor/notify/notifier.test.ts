@@ -169,16 +169,29 @@ describe('news', () => {
     expect(said).toEqual([]);
   });
 
+  it.each<{ on: Notify['on']; kinds: string[] }>([
+    { on: undefined, kinds: ['failed', 'silent', 'nan'] },
+    { on: ['unhealthy'], kinds: ['silent', 'nan'] },
+    { on: ['silent', 'done'], kinds: ['done', 'silent'] },
+    { on: [], kinds: [] },
+  ])('of what is wanted are sent: on $on', async ({ on, kinds }) => {
+    const made = notifier({ command: script(), ...(on === undefined ? {} : { on }) }, { gatherMs: 0 });
+    for (const kind of ['failed', 'done', 'silent', 'nan'] as const) made.notify({ ...failed('s0', ''), kind });
+    await made.close();
+    const sent = kinds.length === 0 ? [] : lines().map((line) => line.split(' ')[2]!.toLowerCase());
+    expect(sent).toEqual(kinds);
+  });
+
   it('that come as a storm are summed up: the first at once, the others together, each kind and sweep by itself', async () => {
     const made = notifier({ command: script() }, { gatherMs: 60_000 });
     for (let run = 0; run < 500; run += 1) made.notify(failed(`s${run}`));
     made.notify({ ...failed('s0'), sweep: 'other' });
-    made.notify({ ...failed('s7'), kind: 'stalled', words: '' });
+    made.notify({ ...failed('s7'), kind: 'silent', words: 'no output for 3 min' });
     await made.close();
     expect(lines().sort()).toEqual([
       'abcd: 499 runs failed: s1, s2, s3, s4, s5, and 494 more — all: exit code 3',
       'abcd: s0 failed — exit code 3',
-      'abcd: s7 stalled: no new values',
+      'abcd: s7 silent — no output for 3 min',
       'other: s0 failed — exit code 3',
     ]);
   });
@@ -198,10 +211,10 @@ describe('news', () => {
       { command: ['sh', '-c', 'sleep 0.0$((${#1} % 7)); printf "%s\\n" "$1" >> "$0"', join(folder, 'told')] },
       { gatherMs: 0 },
     );
-    const kinds = ['failed', 'stalled', 'nan', 'held'] as const;
+    const kinds = ['failed', 'silent', 'nan', 'held'] as const;
     for (const kind of kinds) made.notify({ ...failed('s0', ''), kind });
     await made.close();
-    expect(lines().map((line) => line.split(' ')[2])).toEqual(['failed', 'stalled:', 'NaN', 'held']);
+    expect(lines().map((line) => line.split(' ')[2])).toEqual(['failed', 'silent', 'NaN', 'held']);
   });
 
   it('after the end go nowhere, and closing twice is closing once', async () => {

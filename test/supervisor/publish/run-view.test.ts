@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Run } from '../../../src/scheduler/run-state.js';
+import { wellHealth } from '../../../src/analysis/health/finding.js';
 import { nothingMonitored, runSummary } from '../../../src/supervisor/publish/run-view.js';
 import { plan } from '../testbed.js';
 
@@ -8,6 +9,7 @@ const beside = {
   argv: planned.argv,
   parameters: { n: 1 },
   monitored: nothingMonitored,
+  health: wellHealth,
   waiting: null,
   etaSeconds: null,
   gpuMemory: null,

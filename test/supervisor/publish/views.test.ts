@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { SchedulerEvent } from '../../../src/scheduler/event.js';
+import { wellHealth } from '../../../src/analysis/health/finding.js';
 import { emptyState, type SchedulerState } from '../../../src/scheduler/state.js';
 import { step } from '../../../src/scheduler/step.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
@@ -77,7 +78,13 @@ describe('a row for the clients', () => {
     const planned = plan(folder, 's', [{ name: 'a' }]).runs[0]!;
     const beside = {
       ...{ argv: planned.argv, parameters: planned.parameters, gpuMemory: null, pid: null, warning: null },
-      ...{ monitored: nothingMonitored, etaSeconds: null, waiting: null, wallTime: (at: number) => at },
+      ...{
+        monitored: nothingMonitored,
+        health: wellHealth,
+        etaSeconds: null,
+        waiting: null,
+        wallTime: (at: number) => at,
+      },
     };
     return runSummary(state.runs.get(id('a'))!, planned, beside);
   }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { wellHealth } from '../../../src/analysis/health/finding.js';
 import {
   eventOf,
   fits,
@@ -64,6 +65,7 @@ describe('what can be done to a run that is', () => {
     const context = {
       ...beside,
       monitored: nothingMonitored,
+      health: wellHealth,
       etaSeconds: null,
       waiting: null,
       wallTime: (at: number) => at,

@@ -2,7 +2,14 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GpuIndex } from '../../../src/base/ids.js';
 import { type Gpu, type GpuView, nothingKnown } from '../../../src/gpu/gpu.js';
-import { chooseSlots, isSameChoice, type SlotChoice } from '../../../src/supervisor/requests/slot-choice.js';
+import {
+  chooseSlots,
+  isSameChoice,
+  refuseTooManyCores,
+  type SlotChoice,
+} from '../../../src/supervisor/requests/slot-choice.js';
+import { Resources } from '../../../src/spec/planned-run.js';
+import { plan } from '../testbed.js';
 import { mostSharing } from '../../../src/supervisor/requests/submission.js';
 
 function gpu(index: number, over: Partial<Gpu> = {}): Gpu {
@@ -78,15 +85,59 @@ describe('the slots that are granted', () => {
       gpus: [],
     },
   ])('are $when', ({ wish, before, view, gpus }) => {
-    expect(chooseSlots(wish, before, 8, view).gpus).toEqual(gpus);
+    expect(chooseSlots(wish, before, { cores: 8, view, visible: null }).gpus).toEqual(gpus);
   });
 
   it.each([
     { view: viewOf(), problem: 'There is no GPU 3 on this machine: nvidia-smi was not found.' },
     { view: viewOf(gpu(0), gpu(1000)), problem: 'There is no GPU 3 on this machine: nvidia-smi shows 0, 0:0.' },
   ])('cannot be GPUs that are not there: $problem', ({ view, problem }) => {
-    expect(() => chooseSlots({ gpus: [3] }, null, 8, view)).toThrow(problem);
+    expect(() => chooseSlots({ gpus: [3] }, null, { cores: 8, view, visible: null })).toThrow(problem);
   });
+
+  const hiding = (...indexes: number[]) => ({ indexes, said: `CUDA_VISIBLE_DEVICES=${indexes.join()}` });
+  const hidden = (indexes: number[]) => ({
+    cores: 8,
+    view: viewOf(gpu(0), gpu(1), gpu(2)),
+    visible: hiding(...indexes),
+  });
+
+  it('are those that the shell of the launch shows, in its order', () => {
+    expect(chooseSlots({}, null, hidden([2, 0])).gpus).toEqual([granted(2), granted(0)]);
+    expect(chooseSlots({}, null, hidden([])).gpus).toEqual([]);
+    expect(chooseSlots({ gpus: [0] }, null, hidden([2, 0])).gpus).toEqual([granted(0)]);
+  });
+
+  it.each([
+    {
+      indexes: [2, 0],
+      fix: 'Choose among GPU 2, 0, or launch without the limit: `env -u CUDA_VISIBLE_DEVICES memrl-tui …`.',
+    },
+    { indexes: [], fix: 'Launch without the limit: `env -u CUDA_VISIBLE_DEVICES memrl-tui …`.' },
+  ])('cannot be GPUs that the shell hides: $indexes', ({ indexes, fix }) => {
+    const problem = `GPU 1 is hidden by the environment of this shell: CUDA_VISIBLE_DEVICES=${indexes.join()}.`;
+    expect(() => chooseSlots({ gpus: [0, 1].slice(indexes.length === 0 ? 1 : 0) }, null, hidden(indexes))).toThrow(
+      expect.objectContaining({ message: problem, fix }) as Error,
+    );
+  });
+
+  it.each([
+    { cpus: 9, gpus: 0, refused: true },
+    { cpus: 8, gpus: 0, refused: false },
+    { cpus: 9, gpus: 1, refused: true },
+    { cpus: 9, gpus: 1, slots: 0, refused: false },
+    { cpus: 2, gpus: 0, slots: 0, refused: true },
+    { cpus: 1, gpus: 0, slots: 0, refused: false },
+  ])(
+    'refuse runs that reserve more cores than there are: $cpus, with $gpus GPUs',
+    ({ cpus, gpus, slots = 8, refused }) => {
+      const [run] = plan('/runs', 's', [{ resources: Resources.parse({ gpus, cpus }) }]).runs;
+      const ask = () => refuseTooManyCores([run!], { cpus: slots, gpus: [granted(0)] });
+      if (refused)
+        expect(ask).toThrow(`Each run of group main reserves ${cpus} cores, and there are ${slots} CPU slots.`);
+      else expect(ask).not.toThrow();
+    },
+  );
 
   it('are the same only in the same order', () => {
     const choice = (...gpus: SlotChoice['gpus']): SlotChoice => ({ cpus: 1, gpus });
@@ -96,7 +147,7 @@ describe('the slots that are granted', () => {
 });
 
 describe('how many runs may share a GPU', () => {
-  const auto = { resources: { gpus: 1, per_gpu: 4, gpu_memory: null, mps: 'auto' as const, cpus: 1 } };
+  const auto = { resources: { gpus: 1, per_gpu: 4, gpu_memory: null, mps: 'auto' as const } };
   const off = { resources: { ...auto.resources, mps: 'off' as const } };
 
   it('is one where the driver admits one process, unless they go through the MPS daemon', () => {

@@ -6,7 +6,8 @@ import { failureClass, type Outcome } from '../../../src/base/outcome.js';
 import { attemptSeparator } from '../../../src/contract/attempt-separator.js';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
-import { type AttemptEnding, outcomeOf } from '../../../src/supervisor/runs/exit-classification.js';
+import { type AttemptEnding, type CompletionOf, outcomeOf } from '../../../src/supervisor/runs/exit-classification.js';
+import type { DoneAnswer } from '../../../src/supervisor/runs/done-commands.js';
 import { plan } from '../testbed.js';
 
 const runs = mkdtempSync(join(tmpdir(), 'judged-'));
@@ -18,9 +19,10 @@ beforeEach(() => {
   run = plan(runs, 's', [{ directory: mkdtempSync(join(runs, `run${count++}-`)) }]).runs[0]!;
 });
 
+const judges = { completionOf, askDone: () => Promise.resolve({ isDone: true as const }) };
 const judged = (ending: AttemptEnding, log: string) => {
   writeFileSync(join(run.directory, 'output.log'), log);
-  return outcomeOf(run, ending, completionOf);
+  return outcomeOf(run, ending, judges);
 };
 
 const code = (number: number): AttemptEnding => ({ kind: 'exited', code: number });
@@ -117,14 +119,28 @@ describe('how a run ended', () => {
   it('is judged by the parameters it ran with, though its record may still tell of its last attempt', () => {
     run = { ...run, parameters: { n: 20 }, done: { file: 'checkpoints.jsonl', where: 'name == "final"' } };
     const seen: unknown[] = [];
-    void outcomeOf(run, code(0), (_run, facts) => {
+    const look: CompletionOf = (_run, facts) => {
       seen.push(facts.parameters);
       return { state: 'done', reason: '' };
-    });
+    };
+    void outcomeOf(run, code(0), { ...judges, completionOf: look });
     expect(seen).toEqual([{ n: 20 }]);
   });
 
+  it.each<{ answer: DoneAnswer; outcome: Outcome }>([
+    { answer: { isDone: true }, outcome: { kind: 'done' } },
+    {
+      answer: { isDone: false, words: 'its done command ended with exit code 1 (no model)' },
+      outcome: { kind: 'failed', code: 0, line: 'its done command ended with exit code 1 (no model)' },
+    },
+  ])('is what the command of its done rule says: $outcome.kind', async ({ answer, outcome }) => {
+    run = { ...run, done: { command: ['test', '-s', 'model.pt'] } };
+    mkdirSync(join(run.directory, 'attempts/1'), { recursive: true });
+    writeFileSync(join(run.directory, 'attempts/1/exit'), '0\n');
+    expect(await outcomeOf(run, code(0), { completionOf, askDone: () => Promise.resolve(answer) })).toEqual(outcome);
+  });
+
   it('is known without a log', () => {
-    expect(outcomeOf(run, code(2), completionOf)).toEqual({ kind: 'failed', code: 2 });
+    expect(outcomeOf(run, code(2), judges)).toEqual({ kind: 'failed', code: 2 });
   });
 });

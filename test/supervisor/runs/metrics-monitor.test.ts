@@ -19,7 +19,7 @@ function signsOf(run: Partial<PlannedRun> = {}, since = 0): MetricsMonitor {
 
 /** Reads at this time and says what is seen. */
 function at(signs: MetricsMonitor, now: number) {
-  signs.refresh(now);
+  signs.refresh();
   return signs.vitals(now);
 }
 
@@ -27,7 +27,17 @@ describe('the vital signs of a run', () => {
   it('are unknown before its first row', () => {
     const vitals = at(signsOf(), 1000);
     const nothing = { metrics: {}, progress: null, toBudget: null, movement: null, counting: [], spark: [] };
-    expect(vitals).toEqual({ ...nothing, health: 'ok' });
+    expect(vitals).toEqual({ ...nothing, step: null, notFinite: [] });
+  });
+
+  it('take the pace of a resumed run that begins anew from there', () => {
+    add('{"step": 75}');
+    const signs = signsOf({ metrics: { show: [], x: 'step', progress: { key: 'step', total: 100 } } });
+    expect(at(signs, 1000).progress).toBe(0.75);
+    add('{"step": 0}');
+    expect(at(signs, 2000).progress).toBe(0);
+    add('{"step": 20}');
+    expect(at(signs, 4000).toBudget).toEqual({ seconds: 8, at: 4000 });
   });
 
   it('tell how far it is and how long it takes, by its pace since it took up', () => {
@@ -111,26 +121,32 @@ describe('the vital signs of a run', () => {
   });
 
   it.each([
-    { row: '{"loss": NaN}', health: 'nan' },
-    { row: '{"train/loss": null}', health: 'nan' },
-    { row: '{"explained_variance": NaN}', health: 'ok' },
-    { row: '{"loss": 1}', health: 'ok' },
-  ])('are $health after $row', ({ row, health }) => {
+    { row: '{"loss": NaN}', notFinite: ['loss'] },
+    { row: '{"train/loss": null, "kl": NaN}', notFinite: ['train/loss'] },
+    { row: '{"explained_variance": NaN}', notFinite: [] },
+    { row: '{"loss": 1}', notFinite: [] },
+  ])('name the metrics that matter and are no numbers: $notFinite after $row', ({ row, notFinite }) => {
     add(row);
-    expect(at(signsOf(), 1000).health).toBe(health);
+    expect(at(signsOf(), 1000).notFinite).toEqual(notFinite);
   });
 
-  it('are stalled after a silence that is long for this run', () => {
+  it('tell its step, and the levels of its objective, or else of a loss that stands for it', () => {
+    const rows = (key: string) => Array.from({ length: 40 }, (_, step) => `{"step": ${step}, "${key}": ${step}}`);
+    add(...rows('loss'));
     const signs = signsOf();
-    add('{"step": 1}', '{"step": 2}');
-    expect(at(signs, 2000).health).toBe('ok');
-    expect(at(signs, 61_000).health).toBe('ok');
-    expect(at(signs, 62_001).health).toBe('stalled');
-    add('{"step": 3}');
-    expect(at(signs, 63_000).health).toBe('ok');
-    const slow = signsOf();
-    expect(at(slow, 60_000).health).toBe('ok');
-    expect(at(slow, 300_000).health).toBe('ok');
+    expect(at(signs, 1000)).toMatchObject({ step: 39 });
+    expect(signs.judged()).toMatchObject({ name: 'loss', levels: { better: -1 } });
+    const objective = { name: 'reward', goal: 'maximize' as const };
+    const judgedByReward = signsOf({ objective });
+    at(judgedByReward, 1000);
+    expect(judgedByReward.judged()).toMatchObject({ name: 'reward', levels: null });
+    add(...rows('reward'));
+    at(judgedByReward, 2000);
+    expect(judgedByReward.judged()).toMatchObject({ name: 'reward', levels: { better: 1 } });
+    // A reward stands for the run before a loss, and nobody has said which way is better.
+    const unjudged = signsOf();
+    at(unjudged, 3000);
+    expect(unjudged.judged()).toBeNull();
   });
 
   it('count the rows that meet the rule, from the first again when the file is replaced', () => {
@@ -154,7 +170,7 @@ describe('a long file', () => {
   const readAll = (signs: MetricsMonitor, part: number) => {
     let most = 0;
     for (let more = true; more;) {
-      const read = signs.refresh(1000, part);
+      const read = signs.refresh(part);
       most = Math.max(most, read.bytes);
       more = read.more;
     }
@@ -175,7 +191,7 @@ describe('a long file', () => {
     const metrics = { show: ['loss'], x: 'step', progress: { key: 'step', total: 20_000 } };
     add(...rows(1, 10_000));
     const signs = signsOf({ metrics });
-    expect(signs.refresh(1000, 4096)).toMatchObject({ changed: true, more: true });
+    expect(signs.refresh(4096)).toMatchObject({ changed: true, more: true });
     expect(signs.vitals(1000)).toMatchObject({ toBudget: null, movement: null });
     expect(readAll(signs, 4096)).toBeLessThanOrEqual(4096);
     expect(at(signs, 1000)).toMatchObject({
@@ -188,7 +204,7 @@ describe('a long file', () => {
   it.each([50, 128, 1000, 1 << 20])('of an earlier attempt is told from what is new, in parts of %d bytes', (part) => {
     add(...rows(1, 5));
     const signs = resumed();
-    signs.refresh(1000, part);
+    signs.refresh(part);
     add(...rows(6, 2));
     readAll(signs, part);
     expect(told).toEqual(['old 1', 'old 2', 'old 3', 'old 4', 'old 5', 'new 6', 'new 7']);
@@ -207,7 +223,7 @@ describe('a long file', () => {
     add('{"loss": 0.5}', '{"loss": 0.5}', '{"loss": 2}');
     const run = { directory, stopWhen: { when: 'loss < 1', for: 1 } };
     const signs = new MetricsMonitor(plan('/', 's', [run]).runs[0]!, 0, jury, true);
-    signs.refresh(1000, 16);
+    signs.refresh(16);
     expect(signs.ruleMet).toBeNull();
     readAll(signs, 16);
     expect(signs.ruleMet).toBe('loss < 1');

@@ -13,7 +13,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const ignore = () => ({
   ...{ now: () => 1_000_000, changed: vi.fn(), recalled: vi.fn() },
-  ...{ ruleMet: vi.fn(), targetReached: vi.fn(), ailing: vi.fn(), hindered: vi.fn() },
+  ...{ ruleMet: vi.fn(), targetReached: vi.fn(), hindered: vi.fn() },
 });
 
 it('reads what a run wrote that ended before it was followed', async () => {

@@ -35,6 +35,8 @@ function deskWith(port?: Partial<EditorPort>): ExternalEditor {
     clone: () => ({ ...draft, title: 'clone A_x' }),
     edit: (old) => ({ ...old, verdict: { kind: 'unchanged', why: 'Nothing was changed.' } }),
     submit: () => Promise.resolve({ ok: true, message: '1 run was launched' }),
+    ownFile: () => null,
+    writeOwnFile: () => void did.push('written'),
     ...port,
   };
   return new ExternalEditor({
@@ -139,6 +141,34 @@ describe('a draft', () => {
     await after(desk, { type: 'extend', sweep: 'abcd' });
     await after(desk, { type: 'submit-draft' }, 'review extend abcd, refused');
     expect(await after(desk, { type: 'drop-draft' }, 'is kept in /drafts/a.yaml')).toContain('review ends');
+  });
+
+  const own = { path: 'abcd.yaml', kept: 'runs/abcd/sweep.yaml', isAsKnown: true };
+
+  it.each([
+    { answer: 'write-draft', did: ['review ends', 'written', 'good: Written to abcd.yaml.'] },
+    {
+      answer: 'leave-draft',
+      did: ['review ends', 'dim: Not written to abcd.yaml; the text is in runs/abcd/sweep.yaml.'],
+    },
+  ] as const)(
+    'that was submitted is written to the own file only if one wants it: $answer',
+    async ({ answer, did: done }) => {
+      const desk = deskWith({ ownFile: () => own });
+      await after(desk, { type: 'extend', sweep: 'abcd' });
+      await after(desk, { type: 'submit-draft' }, 'review extend abcd, submitted');
+      expect(did).not.toContain('written');
+      expect(await after(desk, { type: answer })).toEqual(done);
+      expect(await after(desk, { type: answer })).not.toContain('written');
+    },
+  );
+
+  it('that was submitted is not written over what somebody else has changed, and where it is kept is said', async () => {
+    const desk = deskWith({ ownFile: () => ({ ...own, isAsKnown: false }) });
+    await after(desk, { type: 'extend', sweep: 'abcd' });
+    await after(desk, { type: 'submit-draft' }, 'review extend abcd, submitted');
+    const said = await after(desk, { type: 'leave-draft' });
+    expect(said).toEqual(['review ends', 'dim: Not written to abcd.yaml; the text is in runs/abcd/sweep.yaml.']);
   });
 
   it('that comes unchanged from the editor is gone, and why is said', async () => {

@@ -147,6 +147,20 @@ describe('a draft', () => {
     expect(rows.join('\n')).not.toContain('submit');
   });
 
+  it.each([
+    { asks: true, footer: ' Enter write the file  Esc leave it as it is' },
+    { asks: false, footer: ' Esc close' },
+  ])('that was submitted offers the file only where it can be written: $asks', ({ asks, footer }) => {
+    store.review({
+      ...ready,
+      verdict: { kind: 'submitted', asks, lines: ['Submitted: 3 new runs.', 'And the file?'] },
+    });
+    const rows = shown(80, 24);
+    expect(boxed(rows).slice(0, 2)).toEqual(['Submitted: 3 new runs.', 'And the file?']);
+    expect(rows.at(-1)).toBe(footer);
+    expect(rows.join('\n')).not.toContain('/home/ada/drafts');
+  });
+
   it('keeps its keys in sight where it is long, and scrolls no further than its end', () => {
     const lines = Array.from({ length: 50 }, (_, at) => `+ E_${at}`);
     store.review({ ...ready, verdict: { kind: 'ready', summary: '50 new runs', lines } });

@@ -7,6 +7,14 @@ const back = ['escape'];
 export const listUses: Record<ListCommand, readonly Use[]> = {
   mark: [{ sees: [/◆ 15 marked/, not(/◆ 15 marked/)] }],
   'mark-all': [{ sees: [/54 runs marked/, /No run is marked/] }],
+  star: [
+    {
+      from: ['down', 'down'],
+      at: /│ ✓ A_bsweep_single_N1024_binary_s0/,
+      sees: [/asked: annotate abcd\/A_bsweep_single_N1024_binary_s0/],
+      back: ['home'],
+    },
+  ],
   filter: [
     { sees: [/^ \/ .* 54 of 54 runs/m], back },
     {

@@ -80,6 +80,8 @@ const desk: EditorPort = {
     return draft;
   },
   submit: () => Promise.resolve({ ok: true, message: 'submitted' }),
+  ownFile: () => null,
+  writeOwnFile: () => undefined,
 };
 
 const preferences = passingPreferences();

@@ -46,7 +46,7 @@ function read(order: RunOrder, query: string, ui: UiState, at: KeyContext): Read
   if (chosen.kind === 'problem') return chosen;
   const runs = chosen.runs.filter(fits(order));
   if (runs.length === 0) return problem(`${order.verb}: ${noneOf(chosen, order, ui, at)}.`);
-  const what = `${counted(runs.length, 'run')} ${chosen.by}`;
+  const what = countedRuns({ ...chosen, runs });
   const effect = runEffect(order, { ids: runs.map(({ id }) => id), what });
   const said = preview(order, runs, chosen);
   if (!rowOf(order.verb).asks) return { kind: 'ready', said, act: (now) => ({ ui: now, order: effect }) };
@@ -70,7 +70,7 @@ type ChosenRuns = { readonly kind: 'runs'; readonly runs: readonly RunSummary[];
 type Chosen = ChosenRuns | Extract<Reading, { kind: 'problem' }>;
 
 /** The runs of a query; without one the marked runs, the selected run, or what is shown of the selected group. */
-function chosenBy(query: string, ui: UiState, at: KeyContext): Chosen {
+export function chosenBy(query: string, ui: UiState, at: KeyContext): Chosen {
   if (query.trim() !== '') return queried(query, at);
   if (ui.marks.size > 0) return { kind: 'runs', runs: at.runs.filter(({ id }) => ui.marks.has(id)), by: '(marked)' };
   const node = at.rows[at.index];
@@ -99,15 +99,25 @@ function noneOf({ runs, by }: ChosenRuns, order: RunOrder, { keys }: UiState, { 
   return `none of ${counted(runs.length, 'run')} ${by} ${rowOf(order.verb).suits}`;
 }
 
+/** `3 runs (marked)` */
+export function countedRuns({ runs, by }: ChosenRuns): string {
+  return `${counted(runs.length, 'run')} ${by}`;
+}
+
 const mostNames = 3;
+
+/** `12 runs: A_x_s0, A_x_s1, A_y and 9 more` */
+export function namesOf(runs: readonly RunSummary[]): string {
+  const names = runs.slice(0, mostNames).map(({ name }) => name);
+  const more = runs.length > mostNames ? ` and ${runs.length - mostNames} more` : '';
+  return `${counted(runs.length, 'run')}: ${names.join(', ')}${more}`;
+}
 
 /** `kill 12 runs: A_x_s0, A_x_s1, A_y … · 3 others stay as they are` */
 function preview(order: RunOrder, runs: readonly RunSummary[], { runs: chosen }: ChosenRuns): string {
   const verb = order.verb === 'priority' ? `${order.verb} ${order.priority} for` : order.verb;
-  const names = runs.slice(0, mostNames).map(({ name }) => name);
-  const more = runs.length > mostNames ? ` and ${runs.length - mostNames} more` : '';
   const others = chosen.length - runs.length;
   const rest =
     others === 0 ? '' : ` · ${others === 1 ? '1 other stays as it is' : `${others} others stay as they are`}`;
-  return `${verb} ${counted(runs.length, 'run')}: ${names.join(', ')}${more}${rest}`;
+  return `${verb} ${namesOf(runs)}${rest}`;
 }

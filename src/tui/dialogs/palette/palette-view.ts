@@ -7,6 +7,7 @@ import { keyMapOf } from '../../screens/key-map.js';
 import type { EditedLine } from '../../state/line-editor.js';
 import { initialColumns } from '../../state/list-column-id.js';
 import { open, type PaletteEntry, type PaletteView, problem, type Reading } from './palette-entry.js';
+import { annotationEntries } from './palette-annotations.js';
 import { machineEntries } from './palette-machine.js';
 import { runEntries } from './palette-runs.js';
 import type { RunSummary } from '../../state/port.js';
@@ -144,11 +145,19 @@ const unnamed: ReadonlySet<Command> = new Set([
     'right',
     'palette',
   ] as const),
-  ...[...runEntries, ...machineEntries, ...choiceEntries].flatMap(({ command }) => (command === null ? [] : [command])),
+  ...[...runEntries, ...annotationEntries, ...machineEntries, ...choiceEntries].flatMap(({ command }) =>
+    command === null ? [] : [command],
+  ),
 ]);
 
 /** Every command by name: first those that act on runs, on the machine and on the view, then what only has a key. */
-export const paletteEntries: readonly PaletteEntry[] = [...runEntries, ...machineEntries, ...choiceEntries, ...keyed()];
+export const paletteEntries: readonly PaletteEntry[] = [
+  ...runEntries,
+  ...annotationEntries,
+  ...machineEntries,
+  ...choiceEntries,
+  ...keyed(),
+];
 
 function keyed(): PaletteEntry[] {
   return keyMapOf('default')

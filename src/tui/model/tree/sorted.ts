@@ -64,6 +64,8 @@ const readers: Partial<Record<SortBy, (run: RunSummary, now: number) => Value>> 
   attempt: ({ attempt }) => falling(attempt),
   exit: ({ exit }) => (exit === null ? null : (exit.signal ?? `${exit.class} ${exit.code ?? ''}`)),
   priority: ({ priority }) => falling(priority),
+  tags: ({ annotation }) => annotation?.tags.join(' ') || null,
+  note: ({ annotation }) => annotation?.note ?? null,
 };
 
 function falling(value: number | null | undefined): number | null {

@@ -6,7 +6,7 @@ import { inOrder, type Level } from './grouping-level.js';
 import { tally } from '../tally.js';
 
 /** How the runs of one group are divided further. */
-export type BranchPlan = {
+type BranchPlan = {
   readonly key: string;
   readonly label: string;
   readonly title: string | null;

@@ -1,3 +1,4 @@
+import { tagsText } from '../../../base/annotation.js';
 import { parameterOf } from '../../../base/scalar.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
@@ -23,6 +24,17 @@ export function differingParameters(lists: readonly (readonly RunSummary[])[]): 
     if (texts.every((text) => text === texts[0])) return [];
     return [{ key, cells: sets.map((set) => [...(set.get(key)?.values() ?? [undefined])]) }];
   });
+}
+
+/** Tags and notes in which what is compared differs, in the same way. */
+export function differingAnnotations(lists: readonly (readonly RunSummary[])[]): DifferingParameter[] {
+  return differingParameters(lists.map((runs) => runs.map((run) => ({ ...run, parameters: annotationValues(run) }))));
+}
+
+function annotationValues({ annotation }: RunSummary): RunSummary['parameters'] {
+  const tags = tagsText(annotation);
+  const note = annotation?.note ?? null;
+  return { ...(tags === '' ? {} : { tags }), ...(note === null ? {} : { note }) };
 }
 
 /** Of every parameter its values, by their text. */

@@ -3,7 +3,7 @@ import type { RunId } from '../../state/port.js';
 import type { Branch, BranchIndex, RunNode, TreeNode } from '../../model/tree/branch-index.js';
 
 /** What a person has singled out, and where they stand. */
-export type SubjectSource = {
+type SubjectSource = {
   readonly node: TreeNode | undefined;
   readonly groups: readonly Branch[];
   readonly branches: BranchIndex;

@@ -13,7 +13,7 @@ import { theoryLines } from '../../widgets/chart/theory-lines.js';
 import type { CompareScreen, UiState } from '../../state/ui-state.js';
 import { cursorX } from '../../widgets/chart/chart-cursor.js';
 import type { ChartData } from '../../widgets/chart/chart-section.js';
-import { differingParameters } from './compare-parameters.js';
+import { differingAnnotations, type DifferingParameter, differingParameters } from './compare-parameters.js';
 import { type CurveValue, curveValue, type Direction, type Question, sampleOf } from './compare-value.js';
 import type { ComparedMetric, ComparedSubject, Comparison } from './comparison.js';
 import { defaultAxes, heatmapOf, heatmapParameters } from './heatmap.js';
@@ -35,6 +35,8 @@ type ValueOf = (run: RunSummary, metric: string) => CurveValue | null;
 export class ComparisonReader implements ScreenData<'compare', Comparison> {
   readonly #subjects = new Memoized<Subjects>();
   readonly #parameters = new Memoized<Parameters>();
+  /** They change while they are looked at. */
+  readonly #annotations = new Memoized<readonly DifferingParameter[]>();
   readonly #charts = new Memoized<readonly ChartData[]>();
   readonly #whole = new Memoized<Comparison>();
 
@@ -89,7 +91,7 @@ export class ComparisonReader implements ScreenData<'compare', Comparison> {
     return {
       subjects: who.subjects,
       baseline: positionOf(ui.compare.baseline, who.subjects),
-      parameters: found.parameters,
+      parameters: [...found.parameters, ...this.#annotations.value([who], () => annotationsOf(who))],
       metrics: shown.keys.map((key) => metricOf(key, who.subjects, answer, scene)),
       summary: ui.compare.summary,
       cursor,
@@ -148,6 +150,11 @@ function parametersOf({ subjects, runs }: Subjects): Parameters {
     axes: heatmapParameters(runs),
     defaultAxes: defaultAxes(runs),
   };
+}
+
+function annotationsOf({ subjects, runs }: Subjects): readonly DifferingParameter[] {
+  const isThere = runs.some(({ annotation }) => annotation !== null && annotation !== undefined);
+  return isThere ? differingAnnotations(subjects.map((subject) => subject.runs)) : [];
 }
 
 /** The runs of one thing compared are drawn as one where seeds are. */

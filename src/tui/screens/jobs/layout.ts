@@ -6,10 +6,10 @@ const tall = 25;
 /** The heading of the columns. */
 const heading = 1;
 /** Columns of the rule between list and pane, with its margins. */
-export const ruleWidth = 3;
+const ruleWidth = 3;
 
 /** How the room of the jobs screen is divided. `strip`: rows of the curve below the list; `pane`: columns beside it. */
-export type JobsLayout = { readonly list: Size; readonly strip: number; readonly pane: number };
+type JobsLayout = { readonly list: Size; readonly strip: number; readonly pane: number };
 
 /** `rows`: how many the list has, for a short list leaves its room to the curve. */
 export function jobsLayout({ width, height }: Size, isSmall: boolean, rows: number): JobsLayout {

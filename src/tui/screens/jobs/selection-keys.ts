@@ -8,6 +8,7 @@ import { compareSelection, pinSelection } from '../compare/compare-handler.js';
 import { firstError } from '../run/log-handler.js';
 import { toggleFailures } from './failures-handler.js';
 import { mark, markAll } from './mark-handler.js';
+import { star } from './star-handler.js';
 import { nextSort, reverseSort } from './sort-handler.js';
 
 const digits = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '0'];
@@ -27,6 +28,10 @@ export const selectionRows: readonly KeyRow[] = [
     help: 'mark all runs shown; again: unmark all',
   },
   ...verbRows,
+  {
+    ...{ command: 'star', keys: ['B'], group: 'runs', act: star },
+    help: 'star the run, or the marked ones; again: take the star away',
+  },
   {
     ...{ command: 'clone', keys: ['E'], group: 'runs', act: cloneRun },
     help: 'clone the run with other parameters, edited in $EDITOR',

@@ -16,7 +16,7 @@ import { sectionRule } from '../../widgets/section.js';
 import { fit, fitLine, fitRight, type Line, lineWidth, span, type Tone } from '../../surface/span.js';
 
 /** What importance is of. `at`: index of the parameter that the cursor is on; null: on none. */
-export type ImportanceView = {
+type ImportanceView = {
   readonly importance: Importance;
   readonly objective: string;
   readonly at: number | null;

@@ -19,7 +19,7 @@ export type ParallelRuns = {
   /** Index of the parameter under the cursor; null: there is none. */
   readonly at: number | null;
 };
-export type Highlight = { readonly index: number; readonly name: string };
+type Highlight = { readonly index: number; readonly name: string };
 
 type Room = { readonly width: number; readonly height: number };
 

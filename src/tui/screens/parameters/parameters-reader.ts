@@ -64,9 +64,13 @@ export class ParametersReader implements ScreenData<'parameters', ParametersFact
     return { page, own: { study: facts.study, length } };
   }
 
-  readonly rest = (): void => this.#studies.rest();
+  rest(): void {
+    this.#studies.rest();
+  }
 
-  readonly close = (): void => this.#studies.close();
+  close(): void {
+    this.rest();
+  }
 
   #runsOf({ ui, scene, node }: Source): Runs {
     const sweep = sweepOf(node, scene.sweeps);

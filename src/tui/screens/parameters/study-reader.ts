@@ -64,10 +64,6 @@ export class StudyReader {
     this.#asked = null;
   }
 
-  close(): void {
-    this.rest();
-  }
-
   #stop(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

@@ -9,7 +9,7 @@ import { wrapWithin } from '../../../text/wrap.js';
 type Attempt = RunDetails['record']['attempts'][number];
 
 /** What is shown of a run's attempts. `now`: Unix ms. */
-export type ShownAttempts = {
+type ShownAttempts = {
   readonly run: RunSummary;
   readonly dossier: RunDetails | null | undefined;
   readonly now: number;

@@ -1,20 +1,24 @@
 import type { MetricsReport } from '../../../metrics/describe-sources.js';
 import { reportLines } from '../../../metrics/report-lines.js';
+import { tagsText } from '../../../base/annotation.js';
 import { isMapValue, parameterOf } from '../../../base/scalar.js';
+import { type DiskUsage, totalUsage, usageKinds } from '../../../files/disk/disk-usage.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import type { RunDetails, RunSummary } from '../../state/port.js';
-import { memoryText } from '../../../text/numbers.js';
+import { memoryText, sizeText } from '../../../text/numbers.js';
 import { shellQuote } from '../../../text/shell-words.js';
 import { metricsReport } from '../../widgets/metrics-report.js';
 import { fit, fitLine, type Line, span, type Tone } from '../../surface/span.js';
 import { wrapWithin } from '../../../text/wrap.js';
 
 /** What a run is. `dossier`: undefined until it was read, null where there is none. */
-export type ShownConfig = {
+type ShownConfig = {
   readonly run: RunSummary;
   readonly varying: ReadonlySet<string>;
   readonly dossier: RunDetails | null | undefined;
+  /** What it takes on its disk; absent or null: not measured. */
+  readonly disk?: DiskUsage | null;
   /** Where its metrics are; null until they have been read. */
   readonly metrics: MetricsReport | null;
 };
@@ -81,15 +85,34 @@ function exactText(value: RunSummary['parameters'][string] | undefined): string 
 
 type Fact = { readonly name: string; readonly text: string; readonly tone?: Tone };
 
-function facts({ run, dossier }: ShownConfig): Fact[] {
+function facts({ run, dossier, disk = null }: ShownConfig): Fact[] {
   const here: (Fact | null)[] = [
     { name: 'command', text: shellQuote((dossier?.record.argv ?? run.argv).map(cleanText)) },
     { name: 'directory', text: cleanText(run.directory) },
+    disk === null ? null : { name: 'disk', text: diskWords(disk) },
     run.slot === null ? null : { name: 'slot', text: run.slot },
     run.priority === 0 ? null : { name: 'priority', text: String(run.priority) },
+    ...noted(run),
     ...written(dossier),
   ];
   return here.filter((fact) => fact !== null);
+}
+
+/** `1.2 GiB: 1.1 GiB checkpoints, 12 KiB metrics` */
+function diskWords(disk: DiskUsage): string {
+  const parts = usageKinds.filter((kind) => disk[kind] > 0).map((kind) => `${sizeText(disk[kind])} ${kind}`);
+  const unread = disk.unread === 0 ? '' : '; not all of it could be looked into';
+  return `${sizeText(totalUsage(disk))}: ${parts.join(', ')}${unread}`;
+}
+
+/** What a person has noted of it. */
+function noted({ annotation }: RunSummary): (Fact | null)[] {
+  const tags = cleanText(tagsText(annotation));
+  const note = annotation?.note ?? null;
+  return [
+    tags === '' ? null : { name: 'tags', text: tags, tone: 'accent' },
+    note === null ? null : { name: 'note', text: cleanText(note) },
+  ];
 }
 
 function written(dossier: ShownConfig['dossier']): Fact[] {
@@ -98,6 +121,7 @@ function written(dossier: ShownConfig['dossier']): Fact[] {
     return [{ name: 'record', text: 'none yet: it is written when the run is started', tone: 'faint' }];
   const { record, packages } = dossier;
   return [
+    ...(record.policy === undefined ? [] : [{ name: 'policy', text: cleanText(record.policy.join('; ')) }]),
     { name: 'cwd', text: cleanText(record.cwd) },
     { name: 'host', text: cleanText([record.host, ...machineWords(record.machine)].join(' · ')) },
     codeFact(record.git),

@@ -1,3 +1,4 @@
+import type { DiskUsage } from '../../../files/disk/disk-usage.js';
 import { hasEnded } from '../../../base/run-words.js';
 import { shortDuration } from '../../../text/duration.js';
 import { narrowNumber } from '../../../text/numbers.js';
@@ -26,10 +27,12 @@ export type RunFiles = {
   readonly log: { readonly page: LogPage | null; readonly progress: number | null } | null;
   /** What is written down of the run; undefined before it was read. */
   readonly dossier: RunDetails | null | undefined;
+  /** What it takes on its disk; null: not measured, as it is only where the configuration is looked at. */
+  readonly disk: DiskUsage | null;
 };
 
 /** Everything the screen is drawn from. */
-export type OpenModel = RunFiles & Pick<WindowModel, 'ui' | 'rows' | 'index' | 'now' | 'detail' | 'varying' | 'metric'>;
+type OpenModel = RunFiles & Pick<WindowModel, 'ui' | 'rows' | 'index' | 'now' | 'detail' | 'varying' | 'metric'>;
 
 export function openModel({ ui, rows, index, now, detail, varying, metric }: WindowModel, files: RunFiles): OpenModel {
   return { ui, rows, index, now, detail, varying, metric, ...files };
@@ -69,7 +72,7 @@ export function openFocus(
 }
 
 /** The metrics that the filter leaves, and which of them is marked. */
-export function wallOf({ detail, ui, metric }: Pick<WindowModel, 'detail' | 'ui' | 'metric'>): Wall {
+function wallOf({ detail, ui, metric }: Pick<WindowModel, 'detail' | 'ui' | 'metric'>): Wall {
   const { filter, isZoomed } = ui.wall;
   const metrics = filteredMetrics(detail.metrics, filter);
   const at = wallPosition(metrics, ui.wall, metric);
@@ -146,9 +149,9 @@ function shownLog(run: RunSummary, model: OpenModel): Parameters<typeof logPane>
 }
 
 function textLines(run: RunSummary, model: OpenModel, { pane, width }: PaneRoom): Line[] {
-  const { dossier } = model;
+  const { dossier, disk, varying } = model;
   return pane === 'config'
-    ? configLines({ run, dossier, varying: model.varying, metrics: model.detail.report?.() ?? null }, width)
+    ? configLines({ run, dossier, disk, varying, metrics: model.detail.report?.() ?? null }, width)
     : attemptLines({ run, dossier, now: model.now }, width);
 }
 

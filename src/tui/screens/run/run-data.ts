@@ -8,25 +8,24 @@ import type { ScreenData, ScreenTools } from '../screen.js';
 import { runArea } from './layout.js';
 import { type RunContext, withFound } from './log-handler.js';
 import { openFocus, openModel, type RunFiles } from './open-screen.js';
+import { DiskUsageReader } from './disk-usage-reader.js';
 import { RunDetailsReader } from './run-details-reader.js';
 
 /** Reads the log and the record of the open run for as long as it is open. */
 export function runData({ files, changed, change }: ScreenTools): ScreenData<'run', RunFiles> {
-  const details = new RunDetailsReader(files, changed);
-  const viewer = new LogViewer((directory) => files.openLog(directory), {
-    changed,
-    sought: (seek, offset) => change((ui) => withFound(ui, seek, offset)),
-  });
-  const want = (run: RunSummary | null, { log: { place, seek } }: Pick<UiState, 'log'>): void => {
-    const hasFailed = run !== null && (run.state === 'failed' || run.state === 'lost');
-    viewer.want(run === null ? null : { directory: run.directory, place, seek, hasFailed });
-    details.want(run?.directory ?? null);
+  const readers: Readers = {
+    viewer: new LogViewer((directory) => files.openLog(directory), {
+      changed,
+      sought: (seek, offset) => change((ui) => withFound(ui, seek, offset)),
+    }),
+    details: new RunDetailsReader(files, changed),
+    disk: new DiskUsageReader(files, changed),
   };
   const read = (node: TreeNode | undefined): RunFiles =>
-    node?.kind === 'run' ? filesOf(node.run, viewer, details) : { log: null, dossier: undefined };
+    node?.kind === 'run' ? filesOf(node.run, readers) : { log: null, dossier: undefined, disk: null };
   return {
     wanted: ({ ui, node, scene }) => {
-      want(node?.kind === 'run' ? node.run : null, ui);
+      want(node?.kind === 'run' ? node.run : null, ui, readers);
       return wantedFor(node, scene, logLines);
     },
     read: ({ node }) => read(node),
@@ -39,17 +38,27 @@ export function runData({ files, changed, change }: ScreenTools): ScreenData<'ru
       };
       return { page: Math.max(1, Math.floor(body.height * 0.42)), own };
     },
-    rest: () => {
-      viewer.want(null);
-      details.want(null);
-    },
-    close: () => {
-      viewer.close();
-      details.close();
-    },
+    rest: () => Object.values(readers).forEach((reader) => reader.want(null)),
+    close: () => Object.values(readers).forEach((reader) => reader.close()),
   };
 }
 
-function filesOf({ directory }: RunSummary, viewer: LogViewer, details: RunDetailsReader): RunFiles {
-  return { log: { page: viewer.page(directory), progress: viewer.progress }, dossier: details.dossier(directory) };
+/** What is to be read; null: nothing. */
+function want(run: RunSummary | null, { log, screen }: Pick<UiState, 'log' | 'screen'>, readers: Readers): void {
+  const { viewer, details, disk } = readers;
+  const hasFailed = run !== null && (run.state === 'failed' || run.state === 'lost');
+  viewer.want(run === null ? null : { directory: run.directory, place: log.place, seek: log.seek, hasFailed });
+  details.want(run?.directory ?? null);
+  const isMeasured = screen.kind === 'run' && screen.pane === 'config';
+  disk.want(isMeasured && run !== null ? run.directory : null);
+}
+
+type Readers = { viewer: LogViewer; details: RunDetailsReader; disk: DiskUsageReader };
+
+function filesOf({ directory }: RunSummary, { viewer, details, disk }: Readers): RunFiles {
+  return {
+    log: { page: viewer.page(directory), progress: viewer.progress },
+    dossier: details.dossier(directory),
+    disk: disk.usage(directory),
+  };
 }

@@ -33,7 +33,7 @@ export type MemoryRow = {
 };
 
 /** Bits known over episodes; null: there are none; undefined: the run has not been read yet. */
-export type BitsCurve = (run: RunSummary, bitsKey: string, countKey: string) => Series | null | undefined;
+type BitsCurve = (run: RunSummary, bitsKey: string, countKey: string) => Series | null | undefined;
 
 /** What a run's columns say of its secret; null: it is not a run of a memory sweep. */
 export function memoryFacts({ metrics, parameters }: RunSummary): { secretBits: number; ceiling: number } | null {

@@ -57,7 +57,7 @@ export type FailureClass = {
   readonly runs: readonly RunSummary[];
 };
 
-export type OverviewChoice = {
+type OverviewChoice = {
   readonly metrics: readonly string[];
   readonly direction: Direction;
   /** Unix ms. */

@@ -9,7 +9,7 @@ const dotBits = [
 ] as const;
 
 /** A place among the dots, counted from the top left; it may lie outside of the picture, and between two rows. */
-export type Dot = { readonly column: number; readonly row: number };
+type Dot = { readonly column: number; readonly row: number };
 
 /** Characters laid over the picture where nothing is drawn: a rule down one column of characters. */
 export type Rule = { readonly column: number; readonly glyph: string; readonly tone: Tone };

@@ -2,7 +2,7 @@ import type { Series } from '../../state/port.js';
 import { Memo } from '../../../base/memo.js';
 
 /** What has to be known of a whole series before any part of it is drawn. `low` > `high`: nothing can be drawn. */
-export type SeriesFacts = {
+type SeriesFacts = {
   /** The range of x over the points whose y is a number. */
   readonly low: number;
   readonly high: number;

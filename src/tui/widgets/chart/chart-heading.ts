@@ -6,7 +6,7 @@ import { sectionRule } from '../section.js';
 import { fit, type Line, lineWidth, span, type Span } from '../../surface/span.js';
 
 /** What is drawn: the metric, and how. */
-export type ChartTitle = { readonly metric: string; readonly xKey: string; readonly note: string | null };
+type ChartTitle = { readonly metric: string; readonly xKey: string; readonly note: string | null };
 
 /** Room that the name of the metric keeps, and what the rule around it takes. */
 const leastName = 16;

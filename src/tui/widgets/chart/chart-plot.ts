@@ -10,7 +10,7 @@ import { factsOf } from './chart-facts.js';
 import { Memo } from '../../../base/memo.js';
 
 /** What the curves look like on an axis, whatever the height of the chart. */
-export type Stranding = {
+type Stranding = {
   readonly x: Scale;
   readonly strands: readonly ChartSeries[];
   /** Points that a logarithmic axis has no place for. */

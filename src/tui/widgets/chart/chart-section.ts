@@ -36,7 +36,7 @@ export type ChartData = {
 };
 
 /** Room for a chart. `legend`: rows below it, if they must be as many as those of its neighbours. */
-export type ChartRoom = { readonly width: number; readonly height: number; readonly legend?: number };
+type ChartRoom = { readonly width: number; readonly height: number; readonly legend?: number };
 
 /** What is said and chosen of all charts shown together; plain where nothing is said. */
 export type ChartSetting = Pick<Detail, 'xKey' | 'isLoaded'> &

@@ -36,7 +36,7 @@ export type Seeds = Aggregate & {
 };
 
 /** Of the x axis shown, and the cells on it that seeds are brought together in. */
-export type StrandRoom = { readonly x: Scale; readonly cells: number };
+type StrandRoom = { readonly x: Scale; readonly cells: number };
 
 /** The lines to draw, those of one setting together if that was chosen, in the order of the curves. */
 export function chartSeriesOf(curves: readonly Curve[], choice: ChartChoice, room: StrandRoom): ChartSeries[] {

@@ -20,7 +20,7 @@ export function thin(series: Series, lens: Lens): Series {
 }
 
 /** Two lenses with one key show the same. */
-export function lensKey({ x, isLogY }: Lens): string {
+function lensKey({ x, isLogY }: Lens): string {
   return `${x.low} ${x.high} ${x.isLog} ${isLogY}`;
 }
 

@@ -6,7 +6,7 @@ export const wallGap = 2;
 const pleasant = 4;
 
 /** How charts stand beside and below each other. */
-export type WallGrid = { readonly columns: number; readonly rows: number };
+type WallGrid = { readonly columns: number; readonly rows: number };
 
 /**
  * The grid that has room for all charts and comes nearest to a pleasant shape; if they do not all fit, as many as can be

@@ -10,10 +10,10 @@ import { sectionRule } from '../section.js';
 import { fitLine, type Line, onBackground, span, type Span, type Tone } from '../../surface/span.js';
 
 /** Columns beside the text, for the sign at the line that was found. */
-export const logGutter = 2;
+const logGutter = 2;
 
 /** The log of an open run. `progress`: percent a search has seen. `isLive`: more may be written. */
-export type ShownLog = {
+type ShownLog = {
   readonly page: LogPage | null;
   readonly choice: LogChoice;
   readonly progress: number | null;

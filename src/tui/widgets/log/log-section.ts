@@ -4,7 +4,7 @@ import { fit, type Line, span, type Tone } from '../../surface/span.js';
 import { wrapWithin } from '../../../text/wrap.js';
 
 /** How much of a log is shown. `offset`: lines scrolled back. `wraps`: whole lines, or only what fits into one row each. */
-export type LogView = { readonly offset: number; readonly wraps: boolean };
+type LogView = { readonly offset: number; readonly wraps: boolean };
 
 /** The end of the log, newest line at the bottom: exactly `height` lines. Lines about errors are always shown whole. */
 export function logSection(log: readonly string[], view: LogView, width: number, height: number): Line[] {

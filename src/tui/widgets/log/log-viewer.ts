@@ -21,7 +21,7 @@ export type LogWish = {
 };
 
 /** What the viewer says. `sought`: a search has ended; at the beginning of a line, with nothing, or given up. */
-export type LogNews = {
+type LogNews = {
   readonly changed: () => void;
   readonly sought: (seek: LogSeek, found: Sought) => void;
 };

@@ -1,4 +1,6 @@
 import { parameterOf } from '../../../base/scalar.js';
+import { cleanText } from '../../../text/display-text.js';
+import { healthWord } from '../../../analysis/health/finding.js';
 import { shortDuration } from '../../../text/duration.js';
 import { narrowMemory, narrowNumber } from '../../../text/numbers.js';
 import { columnKey, type CommonColumn } from '../../state/list-column-id.js';
@@ -9,6 +11,7 @@ import { type ListColumn, percentWidth } from './list-columns.js';
 import { parameterText } from '../../model/parameter-text.js';
 import { progressBar } from '../progress-bar.js';
 import { fit, fitRight, type Line, span, type Tone } from '../../surface/span.js';
+import { healthTone } from '../../model/state-look.js';
 import { elapsed, progressOf } from '../../model/tally.js';
 
 /** What the cells of a row need besides its run. `now`: Unix ms. */
@@ -49,6 +52,8 @@ const runCells: Record<CommonColumn, RunCell> = {
     attempt === 0 ? null : textCell(String(attempt), column, attempt > 1 ? 'warn' : 'dim'),
   exit: ({ exit }, column) => (exit === null ? null : textCell(exitText(exit), column, exitTone(exit))),
   priority: ({ priority }, column) => textCell(String(priority), column, priority === 0 ? 'faint' : 'plain'),
+  tags: ({ annotation }, column) => textCell(cleanText(annotation?.tags.join(', ') ?? ''), column, 'accent'),
+  note: ({ annotation }, column) => textCell(cleanText(annotation?.note ?? ''), column, 'plain'),
 };
 
 const branchCells: Partial<Record<CommonColumn, (branch: Branch, column: ListColumn) => Line | null>> = {
@@ -78,8 +83,7 @@ export function percentOf(fraction: number): string {
 /** Time left; or what is wrong with a run that goes on. */
 function remaining({ state, health, etaSeconds }: RunSummary, column: ListColumn): Line | null {
   if (state !== 'running') return null;
-  if (health === 'nan') return textCell('NaN', column, 'bad');
-  if (health === 'stalled') return textCell('stall', column, 'warn');
+  if (health !== 'ok') return textCell(healthWord(health), column, healthTone(health));
   return etaSeconds === null ? null : textCell(shortDuration(etaSeconds * 1000), column, 'dim');
 }
 

@@ -23,7 +23,7 @@ export type ListLayout = {
 };
 
 /** What the widths depend on. `longest`: columns of the longest name that should be readable. */
-export type ListWishes = {
+type ListWishes = {
   readonly columns: readonly ColumnId[] | null;
   readonly metric: string | null;
   readonly longest: number;
@@ -105,6 +105,8 @@ const commonWidths: Partial<Record<ColumnId, number>> = {
   cpu: 5,
   memory: 6,
   'gpu memory': 7,
+  tags: 12,
+  note: 20,
 };
 
 function leastWidth(id: ColumnId, wishes: ListWishes): number {
@@ -130,6 +132,8 @@ const commonHeadings: Partial<Record<ColumnId, Heading>> = {
   cpu: { heading: 'cpu', isRight: true },
   memory: { heading: 'memory', isRight: true },
   'gpu memory': { heading: 'gpu mem', isRight: true },
+  tags: { heading: 'tags', isRight: false },
+  note: { heading: 'note', isRight: false },
 };
 
 function headingOf(id: ColumnId, { metric, variety }: ListWishes): Heading {

@@ -7,7 +7,7 @@ import { ends, fit, fitRight, type Line, span } from '../../surface/span.js';
 import { gutter, type ListColumn, type ListLayout } from './list-columns.js';
 
 /** Where the selection is among the rows, counted from 1. */
-export type ListPosition = { readonly at: number; readonly of: number };
+type ListPosition = { readonly at: number; readonly of: number };
 
 /**
  * The words above the columns; the one the runs are ordered by stands out, with an arrow. An order by what has no column

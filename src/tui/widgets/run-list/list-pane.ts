@@ -1,3 +1,4 @@
+import { STAR } from '../../../base/annotation.js';
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { narrowNumber } from '../../../text/numbers.js';
@@ -28,7 +29,7 @@ import {
   span,
   type Tone,
 } from '../../surface/span.js';
-import { stateLook } from '../../model/state-look.js';
+import { runLook } from '../../model/state-look.js';
 import type { Tally } from '../../model/tally.js';
 import type { WindowModel } from '../../model/window-model.js';
 
@@ -260,11 +261,19 @@ function cell(content: Line | null, { width }: ListColumn): Line {
 
 const gap = span(' ');
 
-function nameOf({ run, label, shared, depth }: RunNode, width: number): Line {
-  const look = stateLook[run.state];
+function nameOf(node: RunNode, width: number): Line {
+  const { run, label, shared, depth } = node;
+  const look = runLook(run);
   const indent = '  '.repeat(depth);
-  const room = width - indent.length - 2;
-  return [span(indent), span(look.glyph, look.tone), span(` ${fitName(cleanText(label), room, shared)}`)];
+  const star = run.annotation?.starred === true ? [span(` ${STAR}`, 'warn')] : [];
+  const room = width - indent.length - 2 - lineWidth(star);
+  const name = span(` ${star.length === 0 ? fitName(cleanText(label), room, shared) : starredName(node, room)}`);
+  return fitLine([span(indent), span(look.glyph, look.tone), name, ...star], width);
+}
+
+/** As wide as it is: the star stands right behind it. */
+function starredName({ label, shared }: RunNode, room: number): string {
+  return fitName(cleanText(label), Math.min(room, textWidth(cleanText(label))), shared);
 }
 
 /** Why a run is not simply running, over its progress and whatever else is empty. */
@@ -273,6 +282,8 @@ function wordsOver(run: RunSummary, cells: readonly (Line | null)[], layout: Lis
   const reason = runReason(run, now);
   if (reason === null) return run.state === 'done' ? doneWords(run, columns) : null;
   if (run.state === 'paused') return pausedWords(reason, cells, columns);
+  // How far it is, and its curve, say more than the rest of the reason, which the heading of the details has.
+  if (run.state === 'running' && run.warning === null) return null;
   const stretch = longest(columns, (index) => isSoft(columns[index]!) || cells[index] === null);
   if (widthOf(columns, stretch) >= leastReason) return { ...reason, ...stretch };
   // Where there is little room a reason comes before all else; where a person chose other columns, they come first.

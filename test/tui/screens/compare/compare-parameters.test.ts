@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  differingAnnotations,
   differingParameters,
   valuesText,
   withoutCommon,
@@ -50,6 +51,19 @@ describe('parameters that differ', () => {
         }
       }),
     );
+  });
+});
+
+describe('annotations that differ', () => {
+  const noted = (tags: string[], note: string | null = null) =>
+    aRun('A_x', { parameters: { tags: 'own' }, annotation: { starred: false, tags, note } });
+
+  it('are told like parameters, also of runs that have a parameter of that name', () => {
+    expect(differingAnnotations([[noted(['a', 'b'])], [noted([], 'best')], [aRun('A_y')]])).toEqual([
+      { key: 'tags', cells: [['a, b'], [undefined], [undefined]] },
+      { key: 'note', cells: [[undefined], ['best'], [undefined]] },
+    ]);
+    expect(differingAnnotations([[noted(['a'])], [noted(['a'])]])).toEqual([]);
   });
 });
 

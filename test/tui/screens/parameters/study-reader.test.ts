@@ -25,7 +25,7 @@ beforeEach(() => {
   reader = new StudyReader(() => void told++);
 });
 afterEach(() => {
-  reader.close();
+  reader.rest();
   vi.useRealTimers();
 });
 
@@ -137,7 +137,7 @@ describe('a study', () => {
 
   it('ends with the window', () => {
     reader.want(question());
-    reader.close();
+    reader.rest();
     vi.runAllTimers();
     expect(told).toBe(0);
   });

@@ -85,6 +85,7 @@ const dossier: RunDetails = {
     ...{ parameters: run.parameters, argv: run.argv, cwd: '/home/ada/memory rl', host: 'turing' },
     git: { commit: '57b58f7c0496436ace7d17fb41732acad1c599d2', dirty: true, branch: 'main', diff: 'code/3fa1.diff' },
     packages: 'code/packages-91ce.json',
+    policy: ['4 cores', 'nice 10'],
     attempts: [
       {
         number: 1,
@@ -120,6 +121,7 @@ describe('the config of a run', () => {
         directory  /runs/abcd/A_x_s0
         slot       gpu 0
         priority   5
+        policy     4 cores; nice 10
         cwd        /home/ada/memory rl
         host       turing
         commit     57b58f7c0496 on main with changes: code/3fa1.diff

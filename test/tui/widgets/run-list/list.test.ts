@@ -13,6 +13,9 @@ import type { RunSummary } from '../../../../src/tui/state/port.js';
 import { meanTrend } from '../../../../src/tui/model/tree/branch-facts.js';
 import { gutter, listLayout } from '../../../../src/tui/widgets/run-list/list-columns.js';
 import { fitName, runRow } from '../../../../src/tui/widgets/run-list/list-pane.js';
+import { tally } from '../../../../src/tui/model/tally.js';
+import { countsLine } from '../../../../src/tui/widgets/counts-line.js';
+import { detailHeading } from '../../../../src/tui/widgets/detail-heading.js';
 import { isInitialSort, type SortBy, sortWords } from '../../../../src/tui/state/sort.js';
 import { sorted } from '../../../../src/tui/model/tree/sorted.js';
 import { lineWidth, plainText } from '../../../../src/tui/surface/span.js';
@@ -79,7 +82,22 @@ describe('a row of the list', () => {
     parameters: { N: 64 },
   });
 
+  const annotation = { starred: true, tags: ['good', 'o\u001b[31mdd'], note: 'two\nlines' };
+
   it.each<{ of: string; run: RunSummary; columns?: ColumnId[]; width?: number; text: string }>([
+    {
+      of: 'a starred run',
+      run: aRun('A_3', { state: 'done', annotation }),
+      columns: ['tags', 'note'],
+      text: '   ✓ A_3 ★                             good, odd    two lines',
+    },
+    {
+      of: 'a starred run with a long name',
+      run: aRun('A_run_with_a_name_that_is_long_s12', { state: 'done', annotation }),
+      columns: ['tags'],
+      width: 40,
+      text: '   ✓ A_run_wit…s_long_s12 ★ good, odd',
+    },
     {
       of: 'a failed run',
       run: failed,
@@ -98,9 +116,20 @@ describe('a row of the list', () => {
       text: '   ○ A_2             waiting for 12 GB on a GPU, 7.9 GB free',
     },
     {
-      of: 'a stalled run',
-      run: aRun('A_3', { state: 'running', startedAt: 0, progress: 0.5, health: 'stalled', metrics: { loss: null } }),
-      text: '   ● A_3             ━━━━────  50%  stall               NaN        1m00s',
+      of: 'a silent run',
+      run: aRun('A_3', { state: 'running', startedAt: 0, progress: 0.5, health: 'silent', metrics: { loss: null } }),
+      text: '   ! A_3             ━━━━────  50% silent               NaN        1m00s',
+    },
+    {
+      of: 'a diverging run, with as much of the word as there is room for',
+      run: aRun('A_4', { state: 'running', startedAt: 0, progress: 0.5, health: 'diverging', metrics: { loss: 9 } }),
+      text: '   ! A_4             ━━━━────  50% diver…                 9        1m00s',
+    },
+    {
+      of: 'a silent run where there is no room for the word',
+      run: aRun('A_3', { state: 'running', startedAt: 0, progress: 0.5, health: 'silent', metrics: { loss: 2 } }),
+      width: 40,
+      text: '   ! A_3                    50%        2',
     },
     {
       of: 'a run with a wide name',
@@ -109,6 +138,31 @@ describe('a row of the list', () => {
     },
   ])('shows $of', ({ run, columns: wanted, width, text }) => {
     expect(row(run, wanted ?? null, width)).toBe(text);
+  });
+});
+
+describe('the counts of a group', () => {
+  it('say with how many running runs something is wrong', () => {
+    const runs = [
+      aRun('a', { state: 'running', health: 'silent' }),
+      aRun('b', { state: 'running', health: 'nan' }),
+      aRun('c', { state: 'running' }),
+      // How it ended says more.
+      aRun('d', { state: 'failed', health: 'nan' }),
+    ];
+    expect(plainText(countsLine(tally(runs, null)))).toBe('●3 ✗1 !2');
+    expect(plainText(countsLine(tally(runs.slice(2), null)))).toBe('●1 ✗1');
+  });
+});
+
+describe('the heading of the details', () => {
+  it('has the whole of what is wrong with a run', () => {
+    const healthReason = 'no output and no metrics for 12 min, its longest pause was 40 s';
+    const run = aRun('A_3', { state: 'running', slot: 'cpu 0', health: 'silent', healthReason });
+    const node = { kind: 'run', key: run.id, depth: 1, parent: 'A', label: run.name, shared: 0, run } as const;
+    const lines = detailHeading(node, 80, 60_000).map(plainText);
+    expect(lines[0]).toBe('! A_3');
+    expect(lines.slice(2)).toEqual([`silent: ${healthReason}`]);
   });
 });
 

@@ -3,7 +3,7 @@ import { lazy } from '../../../../base/lazy.js';
 import { multiples, ticks } from './ticks.js';
 
 /** A mark on an axis of time, with its words. */
-export type LabelledTick = { readonly value: number; readonly label: string };
+type LabelledTick = { readonly value: number; readonly label: string };
 
 const minute = 60;
 const hour = 3600;

@@ -1,0 +1,57 @@
+import { gpuName } from '../../base/ids.js';
+import { roughDuration } from '../../text/duration.js';
+import { sizeText } from '../../text/numbers.js';
+
+/**
+ * A GPU that computes nothing for so long is idle, ms: to load a model or to prepare data on the CPU takes less. `BUSY`: percent
+ * from which on it computes; drivers and desktops take the odd one or two.
+ */
+const IDLE_MS = 300_000;
+const BUSY = 3;
+
+/** Since when each GPU has computed nothing. Times: ms, any zero. */
+export class GpuIdleness {
+  /** By index; null: it computes. */
+  #since = new Map<number, number | null>();
+
+  /** What a reading of the driver says; of a GPU without a utilization (MIG) nothing is known. */
+  note(now: number, gpus: readonly { readonly index: number; readonly utilization: number | null }[]): void {
+    const before = this.#since;
+    const told = gpus.filter(({ utilization }) => utilization !== null);
+    this.#since = new Map(
+      told.map(({ index, utilization }) => [index, utilization! >= BUSY ? null : (before.get(index) ?? now)]),
+    );
+  }
+
+  /**
+   * Which of a run's GPUs have been idle for minutes, in words; null: none.
+   *
+   * @param from When the run began to be up, without a pause since.
+   */
+  of(gpus: readonly number[], from: number, now: number): string | null {
+    const idleMs = (index: number) => {
+      const since = this.#since.get(index) ?? null;
+      return since === null ? 0 : now - Math.max(since, from);
+    };
+    const idle = gpus.filter((index) => idleMs(index) >= IDLE_MS);
+    if (idle.length === 0) return null;
+    const names = `GPU${idle.length === 1 ? '' : 's'} ${idle.map(gpuName).join(', ')}`;
+    return `${names} at 0 % for ${roughDuration(Math.min(...idle.map(idleMs)))}`;
+  }
+}
+
+/** Bytes. `free`: for people without privileges. */
+export type DiskRoom = { readonly free: number; readonly total: number };
+
+/** Less is almost full: a checkpoint or two. Of a small disk, a twentieth of it. */
+const SCARCE_BYTES = 10 * 2 ** 30;
+const SCARCE_SHARE = 0.05;
+/** A disk that was almost full is, until so many times as much is free. */
+const STILL_SCARCE = 1.2;
+
+/** Why the disk of a run is almost full, in words; null: it is not. @param wasScarce Whether it was at the look before. */
+export function scarcityOf({ free, total }: DiskRoom, wasScarce: boolean): string | null {
+  const limit = Math.min(SCARCE_BYTES, SCARCE_SHARE * total);
+  if (free >= (wasScarce ? STILL_SCARCE : 1) * limit) return null;
+  return `${sizeText(free)} of ${sizeText(total)} left on its disk`;
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Fleet } from '../../client/fleet.js';
+import { pathAside, replacementName, runAside } from '../../files/disk/discard.js';
+import { obstacleOf } from '../../files/regular-file.js';
+import type { PlannedItem, RunPlan } from './clean-plan.js';
+import { copyFrom } from './log-cut.js';
+
+/** Sent at once: a line of the protocol has its limit. */
+const MOST = 200;
+
+/**
+ * Deletes what is planned of one run: asks the supervisor, which has the last word, to set it aside, and then deletes that.
+ *
+ * @returns What went wrong, in words; null: nothing.
+ */
+export async function carryOut(plan: RunPlan, fleet: Fleet): Promise<string | null> {
+  try {
+    for (const path of plan.left) await rm(path, { recursive: true, force: true });
+    if (plan.all) return await deleteRun(plan, fleet);
+    for (let from = 0; from < plan.items.length; from += MOST) {
+      const problem = await deleteItems(plan, plan.items.slice(from, from + MOST), fleet);
+      if (problem !== null) return problem;
+    }
+    return null;
+  } catch (error) {
+    const obstacle = obstacleOf(error);
+    return `${plan.run.id}: ${obstacle.kind === 'unreadable' ? obstacle.reason : 'it is gone already'}`;
+  }
+}
+
+async function deleteRun({ run }: RunPlan, fleet: Fleet): Promise<string | null> {
+  const mark = newMark();
+  const ack = await fleet.request({ verb: 'discard', id: run.id, mark, what: 'all' });
+  if (!ack.ok) return ack.message;
+  await rm(runAside(run.directory, mark), { recursive: true, force: true });
+  return null;
+}
+
+async function deleteItems({ run }: RunPlan, items: readonly PlannedItem[], fleet: Fleet): Promise<string | null> {
+  const { id, directory } = run;
+  const mark = newMark();
+  const replacement = join(directory, replacementName(mark));
+  try {
+    const what = items.map((item) => discardFor(directory, item, mark));
+    const ack = await fleet.request({ verb: 'discard', id, mark, what });
+    // Also of what was set aside before it was refused.
+    for (const [place, { discard }] of items.entries()) {
+      await rm(join(directory, pathAside(discard.path, mark, place)), { recursive: true, force: true });
+    }
+    return ack.ok ? null : ack.message;
+  } finally {
+    rmSync(replacement, { force: true });
+  }
+}
+
+/** What stays of a file that is cut is written down first. */
+function discardFor(directory: string, { discard, cutAt }: PlannedItem, mark: string): PlannedItem['discard'] {
+  if (cutAt === undefined) return discard;
+  const name = replacementName(mark);
+  copyFrom(join(directory, discard.path), cutAt, join(directory, dirname(discard.path), name));
+  return { ...discard, replacement: name };
+}
+
+function newMark(): string {
+  return randomBytes(8).toString('hex');
+}

@@ -1,0 +1,131 @@
+import { lstatSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { RunSummary } from '../../client/fleet.js';
+import { runFiles } from '../../contract/files.js';
+import { exitCode, lastClaimed } from '../../files/completion-facts.js';
+import { entryBelow } from '../../files/disk/checkpoint-paths.js';
+import { type Discard, discardOf, keptPaths, leftOver, overlaps } from '../../files/disk/discard.js';
+import { readUsage, totalUsage } from '../../files/disk/disk-usage.js';
+import { describeSources } from '../../metrics/describe-sources.js';
+import { openMetrics } from '../../metrics/run-metrics.js';
+import { lastAttemptAt } from './log-cut.js';
+import { type Checkpoints, checkpointsOf, type Pruning } from './prunable.js';
+
+/** What is to be deleted of runs. `failed`: all of those that failed, were killed or lost. */
+export type CleanWish = {
+  readonly checkpoints: Pruning | null;
+  readonly attempts: boolean;
+  readonly logs: boolean;
+  readonly failed: boolean;
+};
+
+/** `cutAt`: the file is replaced by what follows there, bytes. */
+export type PlannedItem = {
+  readonly kind: 'checkpoint' | 'attempt' | 'log';
+  readonly discard: Discard;
+  readonly bytes: number;
+  readonly cutAt?: number;
+};
+
+/** What goes of one run. `all`: its whole directory. `left`: what an interrupted deletion left, absolute paths. */
+export type RunPlan = {
+  readonly run: RunSummary;
+  readonly all: boolean;
+  readonly items: readonly PlannedItem[];
+  readonly left: readonly string[];
+  /** On the disk. */
+  readonly bytes: number;
+  /** Why something stays, in words. */
+  readonly remarks: readonly string[];
+};
+
+/** What can be deleted of a run that has ended; reads its directory, and changes nothing. */
+export function planOf(run: RunSummary, wish: CleanWish, doneFile: string | null): RunPlan {
+  const { directory, state } = run;
+  const isThere = lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (wish.failed && state !== 'done' && isThere) {
+    const left = leftOver(directory, []);
+    return { run, all: true, items: [], left, bytes: sizeOf([directory, ...left]), remarks: [] };
+  }
+  return partsOf(run, wish, doneFile);
+}
+
+function partsOf(run: RunSummary, wish: CleanWish, doneFile: string | null): RunPlan {
+  const { directory } = run;
+  const remarks: string[] = [];
+  const checkpoints = wish.checkpoints === null ? noCheckpoints : checkpointsOf(directory, wish.checkpoints);
+  const kept = keptPaths(directory, doneFile);
+  const found = [
+    ...checkpoints.prunable.flatMap((path) => itemOf('checkpoint', directory, path)),
+    ...(wish.attempts ? attemptItems(directory) : []),
+    ...(wish.logs || wish.attempts ? logItems(directory, wish, remarks) : []),
+  ];
+  const items = outermost(found.filter(({ discard }) => !kept.some((path) => overlaps(path, discard.path))));
+  if (doneFile !== null && found.some(({ discard }) => overlaps(doneFile, discard.path))) {
+    remarks.push(`${doneFile} stays: it says that the run is done`);
+  }
+  const left = leftOf(directory, checkpoints);
+  return { run, all: false, items, left, bytes: items.reduce((sum, { bytes }) => sum + bytes, sizeOf(left)), remarks };
+}
+
+/** On the disk, bytes. */
+function sizeOf(paths: readonly string[]): number {
+  return paths.reduce((sum, path) => sum + totalUsage(readUsage(path)), 0);
+}
+
+/** Whether it would delete anything. */
+export function isNothing({ all, items, left }: RunPlan): boolean {
+  return !all && items.length === 0 && left.length === 0;
+}
+
+function itemOf(kind: PlannedItem['kind'], directory: string, path: string): PlannedItem[] {
+  const discard = discardOf(directory, path);
+  return discard === null ? [] : [{ kind, discard, bytes: bytesOf(directory, path) }];
+}
+
+/** A file with another name stays where that is. */
+function bytesOf(directory: string, path: string): number {
+  const stat = entryBelow(directory, path);
+  if (stat === null || stat.isDirectory()) return totalUsage(readUsage(join(directory, path)));
+  return stat.nlink > 1 ? 0 : stat.blocks * 512;
+}
+
+/** Folders of attempts before the last whose end is known: by the others a process is found that may still be there. */
+function attemptItems(directory: string): PlannedItem[] {
+  const earlier = Array.from({ length: Math.max(0, lastClaimed(directory) - 1) }, (_, index) => index + 1);
+  return earlier
+    .filter((attempt) => exitCode(directory, attempt) !== null)
+    .flatMap((attempt) => itemOf('attempt', directory, join(runFiles.attempts, String(attempt))));
+}
+
+/** The whole log, or what earlier attempts wrote in it; not where it is all there is of the run's metrics. */
+function logItems(directory: string, { logs }: CleanWish, remarks: string[]): PlannedItem[] {
+  const [log] = itemOf('log', directory, runFiles.log);
+  const cutAt = logs ? 0 : lastAttemptAt(join(directory, runFiles.log));
+  if (log === undefined || log.discard.size === 0 || cutAt === null || (!logs && cutAt === 0)) return [];
+  if (hasMetricsIn(directory, runFiles.log)) {
+    remarks.push(`${runFiles.log} stays: the run's metrics are in it`);
+    return [];
+  }
+  if (logs) return [log];
+  return [{ ...log, cutAt, bytes: Math.max(0, Math.floor((log.bytes * cutAt) / log.discard.size)) }];
+}
+
+function hasMetricsIn(directory: string, file: string): boolean {
+  const { sources } = describeSources(openMetrics(directory).readNow());
+  return sources.some(({ state, files }) => state === 'told' && files.some((each) => each.endsWith(file)));
+}
+
+function leftOf(directory: string, { kept }: Checkpoints): string[] {
+  const inside = ['', runFiles.checkpointDirectory, runFiles.attempts, ...kept.map((path) => dirname(path))];
+  return leftOver(directory, [...new Set(inside.map((folder) => (folder === '.' ? '' : folder)))]);
+}
+
+const noCheckpoints: Checkpoints = { prunable: [], kept: [] };
+
+/** Without what lies below another of them. */
+function outermost(items: readonly PlannedItem[]): PlannedItem[] {
+  const paths = new Set(items.map(({ discard }) => discard.path));
+  const isInside = (path: string): boolean => path !== '.' && (paths.has(path) || isInside(dirname(path)));
+  return items.filter(({ discard }) => !isInside(dirname(discard.path)));
+}

@@ -1,0 +1,81 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { RunId } from '../base/ids.js';
+import { connect } from '../client/ensure-supervisor.js';
+import type { RunSummary } from '../client/fleet.js';
+import { readAnnotation } from '../files/annotation-file.js';
+import { readRunRecord } from '../files/run-record-file.js';
+import { openMetrics } from '../metrics/run-metrics.js';
+import { readRuns } from '../report/read-runs.js';
+import { chosenRuns, isAboutMetrics } from './chosen-runs.js';
+
+/** What can be named in a runs directory. */
+export type KnownRuns = { readonly sweeps: readonly string[]; readonly runs: readonly RunSummary[] };
+
+/**
+ * The sweeps and runs of a runs directory: by the word of its supervisor, or else by its files, which do not say what is queued.
+ * Starts nothing and writes nothing.
+ *
+ * @param patienceMs How long the supervisor may take.
+ */
+export async function knownRuns(directory: string, patienceMs: number): Promise<KnownRuns> {
+  return (await bySupervisor(directory, patienceMs)) ?? byFiles(directory);
+}
+
+/**
+ * The runs that the words choose, likewise; no words: all that there are.
+ *
+ * @throws {UserError} As `chosenRuns`.
+ */
+export async function chooseKnownRuns(
+  words: readonly string[],
+  directory: string,
+  patienceMs: number,
+): Promise<RunSummary[]> {
+  const { runs } = await knownRuns(directory, patienceMs);
+  if (words.length === 0) return [...runs];
+  const isUnread = isAboutMetrics(words, runs) && runs.every(({ metrics }) => Object.keys(metrics).length === 0);
+  return chosenRuns(words, isUnread ? runs.map(withMetrics) : runs, Date.now());
+}
+
+function withMetrics(run: RunSummary): RunSummary {
+  return { ...run, metrics: openMetrics(run.directory).readNow().last() };
+}
+
+async function bySupervisor(directory: string, patienceMs: number): Promise<KnownRuns | null> {
+  const fleet = await connect(directory, patienceMs);
+  if (fleet === null) return null;
+  let timer: NodeJS.Timeout | undefined;
+  const timeIsUp = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), patienceMs);
+  });
+  const inTime = await Promise.race([fleet.ready().then(() => true), timeIsUp]);
+  clearTimeout(timer);
+  const known = { sweeps: [...fleet.sweeps.keys()], runs: [...fleet.runs.values()] };
+  fleet.close();
+  return inTime ? known : null;
+}
+
+function byFiles(directory: string): KnownRuns {
+  if (!existsSync(directory)) return { sweeps: [], runs: [] };
+  const sweeps = readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map(({ name }) => name);
+  return { sweeps, runs: sweeps.flatMap((sweep) => runsByFiles(sweep, join(directory, sweep))) };
+}
+
+function runsByFiles(sweep: string, directory: string): RunSummary[] {
+  return readRuns(directory).map(({ name, group, parameters, state, directory: own }) => ({
+    ...{ id: RunId.parse(`${sweep}/${name}`), sweep, group, name, directory: own, parameters, state },
+    ...{ argv: [], reason: null, exit: null, slot: null, gpus: [], pid: null },
+    ...pastOf(own),
+    ...{ killAt: null, retryAt: null, priority: 0, gpuMemory: null, warning: null, progress: null, etaSeconds: null },
+    ...{ metrics: {}, spark: [], health: 'ok', annotation: readAnnotation(own) },
+  }));
+}
+
+function pastOf(directory: string): Pick<RunSummary, 'subgroup' | 'attempt' | 'startedAt' | 'endedAt'> {
+  const record = readRunRecord(directory);
+  const { number = 0, startedAt = null, endedAt = null } = record?.attempts.at(-1) ?? {};
+  return { subgroup: record?.subgroup ?? null, attempt: number, startedAt, endedAt };
+}

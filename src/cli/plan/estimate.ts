@@ -1,0 +1,175 @@
+import { addedTime, type BudgetedRun } from '../../analysis/forecast/added-time.js';
+import { forecastSetting, type ForecastSetting } from '../../analysis/forecast/forecast.js';
+import { endStateOf, type RunWord } from '../../base/run-words.js';
+import type { Parameters } from '../../base/scalar.js';
+import type { Fleet, RunSummary } from '../../client/fleet.js';
+import { readRunRecord } from '../../files/run-record-file.js';
+import type { Plan, PlannedRun } from '../../spec/planned-run.js';
+import { shortDuration } from '../../text/duration.js';
+import { counted } from '../../text/numbers.js';
+import { type Change, type Difference, isUp } from './difference.js';
+
+/** Where runs are to go. */
+export type Room = { readonly cpuSlots: number; readonly gpus: number };
+
+/** How long a sweep takes as it is edited, seconds, and how much of that the edit adds; null: nothing tells. */
+export type Estimate = { readonly total: number; readonly added: number; readonly room: Room } | null;
+
+type Fleeting = Pick<Fleet, 'runs' | 'sweeps' | 'status'>;
+
+/** By the runs of a supervisor. @param now Unix ms. */
+export function estimateLive(
+  difference: Difference,
+  plan: Plan,
+  fleet: Fleeting,
+  { room, leavesBroken, now }: Launching,
+): Estimate {
+  const setting = forecastSetting(fleet, now);
+  const budgetOf = budgets(difference);
+  const rows = [...fleet.runs.values()].map((row) => budgeted(row, budgetOf(row)));
+  return estimate(difference, rows, {
+    plan,
+    before: setting,
+    room: room ?? { cpuSlots: setting.cpuSlots, gpus: setting.gpus },
+    leavesBroken,
+  });
+}
+
+/** By what the runs' directories say of their attempts. @param now Unix ms. */
+export function estimateAtRest(
+  difference: Difference,
+  plan: Plan,
+  { room, now }: { room: Room; now: number },
+): Estimate {
+  const rows = difference.changes.flatMap((change) => {
+    const row = recordedRun(change);
+    return row === null ? [] : [budgeted(row, change.run.budget ?? [])];
+  });
+  const setting: ForecastSetting = { ...room, needs: () => [], now };
+  return estimate(difference, rows, { plan, before: setting, room, leavesBroken: false });
+}
+
+/** `room`: what is asked for; absent: as it is. `leavesBroken`: runs that did not get to their end are not started again. */
+type Launching = { readonly room?: Room; readonly leavesBroken: boolean; readonly now: number };
+
+/** `about 12m more (2 slots)`; null: nothing is known. `isLive`: it is added to what is under way. */
+export function estimateWords(estimate: Estimate, isLive: boolean): string | null {
+  if (estimate === null) return null;
+  const { total, added, room } = estimate;
+  const slots = [
+    ...(room.gpus === 0 ? [] : [counted(room.gpus, 'GPU')]),
+    ...(room.gpus > 0 && room.cpuSlots === 0 ? [] : [counted(room.cpuSlots, room.gpus > 0 ? 'CPU slot' : 'slot')]),
+  ].join(', ');
+  const time = (seconds: number) => `about ${shortDuration(Math.max(1, Math.round(seconds)) * 1000)}`;
+  if (!isLive) return `${time(total)} (${slots})`;
+  const all = `, ${time(total)} in all`;
+  if (added >= 1) return `${time(added)} more${all} (${slots})`;
+  return added > -1 ? `no more than without it${all} (${slots})` : `${time(-added)} less${all} (${slots})`;
+}
+
+type Setting = {
+  readonly plan: Plan;
+  readonly before: ForecastSetting;
+  readonly room: Room;
+  readonly leavesBroken: boolean;
+};
+
+function estimate(difference: Difference, before: readonly BudgetedRun[], setting: Setting): Estimate {
+  const { plan, room, leavesBroken } = setting;
+  const known = new Map(before.map((row) => [row.id, row]));
+  const changed = new Map(
+    difference.changes.map((change): [string, BudgetedRun] => {
+      const row = known.get(change.run.id);
+      return [change.run.id, after(change, row, { room, leavesBroken })];
+    }),
+  );
+  // In the order of the file, as far as the file says; the rest of what is there stays as it is.
+  const runs = [...changed.values(), ...before.filter(({ id }) => !changed.has(id))];
+  const needs = needsOf(plan, setting.before);
+  const result = addedTime({
+    sweep: difference.sweep,
+    before: { runs: before, setting: setting.before },
+    after: { runs, setting: { ...setting.before, cpuSlots: room.cpuSlots, gpus: room.gpus, needs } },
+  });
+  return result === null ? null : { ...result, room };
+}
+
+function needsOf({ sweep, groups }: Plan, { needs }: ForecastSetting): ForecastSetting['needs'] {
+  const own = new Map(groups.map((group) => [group.name, group.needs]));
+  return (of, group) => (of === sweep ? (own.get(group) ?? needs(of, group)) : needs(of, group));
+}
+
+/** A run as it is after the launch. */
+function after(change: Change, row: BudgetedRun | undefined, { room, leavesBroken }: Launched): BudgetedRun {
+  const { run, kind } = change;
+  const now = budgeted(newRun(run, room), run.budget ?? []);
+  if (row === undefined) return kind === 'same' ? { ...now, state: 'done' } : now;
+  if (kind === 'same' || (leavesBroken && isBroken(row.state))) return row;
+  return isUp(row.state) ? goingOn(now, row) : startedAgain(now, row);
+}
+
+type Launched = Pick<Setting, 'room' | 'leavesBroken'>;
+
+function isBroken(state: RunWord): boolean {
+  return state === 'failed' || state === 'killed' || state === 'lost';
+}
+
+/** It has the rest of its budget to do after its present attempt. */
+function goingOn({ units }: BudgetedRun, row: BudgetedRun): BudgetedRun {
+  return units === null || row.units === null
+    ? { ...row, units: null, moreUnits: 1 }
+    : { ...row, moreUnits: units - row.units };
+}
+
+/** It begins where it has come to, by the budget it has now. */
+function startedAgain(now: BudgetedRun, row: BudgetedRun): BudgetedRun {
+  const share = now.units === null || row.units === null ? 1 : row.units / now.units;
+  const progress = (row.state === 'done' ? 1 : (row.progress ?? 0)) * share;
+  return { ...now, progress, ...(row.state === 'held' ? { state: row.state } : {}) };
+}
+
+function newRun({ id, sweep, group, parameters, priority, resources }: PlannedRun, { gpus }: Room): Row {
+  const wanted = resources.gpus === 'auto' ? Math.min(1, gpus) : resources.gpus;
+  return {
+    ...{ id, sweep, group, parameters, priority, state: 'queued', attempt: 0 },
+    ...{ startedAt: null, endedAt: null, progress: null, etaSeconds: null },
+    ...(wanted === 0 ? {} : { gpuCount: wanted }),
+  };
+}
+
+type Row = Omit<BudgetedRun, 'units' | 'moreUnits'>;
+
+/** What the directory of a run says of its last attempt; null: it was never started. */
+function recordedRun({ run, standing }: Change): Row | null {
+  const record = standing.state === 'new' ? null : readRunRecord(run.directory);
+  const last = record?.attempts.at(-1);
+  if (record === null || last === undefined) return null;
+  return {
+    ...newRun(run, { cpuSlots: 0, gpus: 0 }),
+    parameters: record.parameters,
+    state: last.outcome === null ? 'lost' : endStateOf(last.outcome.kind),
+    attempt: record.attempts.length,
+    startedAt: last.startedAt,
+    endedAt: last.endedAt,
+  };
+}
+
+/** What is budget of a run of the sweep: as the file says of it, or of its group. */
+function budgets({ sweep, changes }: Difference): (row: RunSummary) => readonly string[] {
+  const byRun = new Map(changes.map(({ run }) => [run.id, run.budget ?? []]));
+  const byGroup = new Map(changes.map(({ run }) => [run.group, run.budget ?? []]));
+  return (row) => (row.sweep === sweep ? (byRun.get(row.id) ?? byGroup.get(row.group) ?? []) : []);
+}
+
+/** With its budget apart. Where several numbers are budget, nobody knows which of them its time goes by. */
+function budgeted(row: Row, budget: readonly string[]): BudgetedRun {
+  const amounts = budget.filter((name) => Object.hasOwn(row.parameters, name)).map((name) => row.parameters[name]);
+  const [amount = 1] = amounts;
+  const units = amounts.length <= 1 && typeof amount === 'number' && amount > 0 ? amount : null;
+  return { ...row, units, parameters: without(row.parameters, budget) };
+}
+
+function without(parameters: Parameters, names: readonly string[]): Parameters {
+  if (names.length === 0) return parameters;
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => !names.includes(name)));
+}

@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { parseRunValue, type RunValue } from '../analysis/run-value.js';
+import { UserError } from '../base/user-error.js';
+import { sweepFiles } from '../contract/files.js';
+import type { Objective } from '../spec/planned-run.js';
+import { type CommonOptions, runsDirectory } from './options.js';
+import { readPlan } from './read-plan.js';
+
+/**
+ * What was asked for. `objective`: by which `best` is meant, where the sweep file does not say it.
+ *
+ * @throws {UserError} When nobody says what is best.
+ */
+export function runValueOf(
+  text: string | undefined,
+  sweep: string,
+  { objective, runs }: CommonOptions & { readonly objective?: Objective | undefined },
+): RunValue {
+  const value = parseRunValue(text ?? 'last')!;
+  if (value !== 'best') return value;
+  const { name, goal } = objective ?? sweepObjective(sweep, runs === undefined ? {} : { runs });
+  return { kind: 'best', objective: name, goal };
+}
+
+/**
+ * What a sweep that was launched tries to make large or small, by the file kept beside its runs.
+ *
+ * @throws {UserError} When the file says nothing of it.
+ */
+export function sweepObjective(sweep: string, { runs }: CommonOptions): Objective {
+  const objective = objectiveIn(join(runsDirectory(runs), sweep, sweepFiles.text), runs);
+  if (objective !== null) return objective;
+  throw new UserError(`The sweep file of ${sweep} has no \`metric\`.`, "Name one: --metric 'minimize test/loss'.");
+}
+
+function objectiveIn(path: string, runs: string | undefined): Objective | null {
+  try {
+    const { plan } = readPlan(path, runs === undefined ? {} : { runs });
+    return plan.runs.find(({ objective }) => objective !== null)?.objective ?? null;
+  } catch (error) {
+    // An older file, or none: the person can still say it.
+    if (error instanceof UserError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,139 @@
+import { hasEnded } from '../../base/run-words.js';
+import { UserError } from '../../base/user-error.js';
+import type { Fleet, RunSummary } from '../../client/fleet.js';
+import { counted, sizeText } from '../../text/numbers.js';
+import { type ActOptions, isAgreed } from '../act-on-runs.js';
+import { chooseRuns } from '../chosen-runs.js';
+import { carryOut } from '../clean/carry-out.js';
+import { cleanLines, deletedWords } from '../clean/clean-lines.js';
+import { type CleanWish, isNothing, planOf, type RunPlan } from '../clean/clean-plan.js';
+import { withFleet } from '../open-fleet.js';
+import { outputWidth, print, printJson } from '../terminal.js';
+
+type CleanOptions = Omit<ActOptions, 'wait'> & {
+  checkpoints?: boolean;
+  keep?: number;
+  pattern?: string;
+  attempts?: boolean;
+  logs?: boolean;
+  failed?: boolean;
+  olderThan?: number;
+};
+
+/**
+ * `memrl-tui clean QUERY`: shows what would be deleted of the runs, asks, and deletes it. Exit code 2 when the person said no,
+ * 3 when something could not be deleted.
+ *
+ * @throws {UserError} When it is not said what to delete, or nobody can be asked.
+ */
+export async function clean(words: readonly string[], options: CleanOptions): Promise<number> {
+  const wish = wishOf(options);
+  return withFleet(options, async (fleet) => {
+    const chosen = await chooseRuns(words, fleet);
+    const { fit, others } = divided(chosen, options, Date.now());
+    const all = fit.map((run) => planOf(run, wish, doneFileOf(run, fleet)));
+    const plans = all.filter((plan) => !isNothing(plan));
+    const isDry = options.dryRun === true;
+    tellPlan({ all, plans, others }, options);
+    if (plans.length === 0 || isDry) return tellJson(plans, { done: false, problems: [] }, options);
+    if (!(await isAgreed({ verb: 'clean', count: plans.length, disturbs: true, isFinal: true }, options))) return 2;
+    const problems = await deleted(plans, fleet);
+    if (options.json !== true) print([...problems, doneWords(plans, problems)]);
+    return tellJson(plans, { done: true, problems }, options);
+  });
+}
+
+/** @throws {UserError} When there is nothing in it. */
+function wishOf({ attempts = false, logs = false, failed = false, ...options }: CleanOptions): CleanWish {
+  const checkpoints = pruningOf(options);
+  if (checkpoints === null && !attempts && !logs && !failed) {
+    throw new UserError('It is not said what to delete.', 'Add --checkpoints, --attempts, --logs or --failed.');
+  }
+  return { checkpoints, attempts, logs, failed };
+}
+
+function pruningOf({ checkpoints, keep, pattern }: CleanOptions): CleanWish['checkpoints'] {
+  if (pattern !== undefined) checkPattern(pattern);
+  if (checkpoints === true || pattern !== undefined) return { keep: keep ?? 1, pattern: pattern ?? null };
+  if (keep === undefined) return null;
+  throw new UserError('--keep says how many checkpoints stay.', 'Add --checkpoints, or --pattern.');
+}
+
+function checkPattern(pattern: string): void {
+  const parts = pattern.split('/');
+  if (pattern.trim() !== '' && !pattern.startsWith('/') && !parts.includes('..')) return;
+  throw new UserError(
+    `The pattern \`${pattern}\` is not of a place in a run's directory.`,
+    "Write for example --pattern 'checkpoint-*'.",
+  );
+}
+
+type Others = { readonly live: number; readonly starred: number; readonly young: number };
+
+/** The runs that may be cleaned, and how many may not, by why. `now`: Unix ms. */
+function divided(
+  runs: readonly RunSummary[],
+  { olderThan }: CleanOptions,
+  now: number,
+): { fit: RunSummary[]; others: Others } {
+  const isOld = ({ endedAt }: RunSummary) =>
+    olderThan === undefined || (endedAt !== null && now - endedAt >= olderThan * 1000);
+  const ended = runs.filter(({ state }) => hasEnded(state));
+  const plain = ended.filter(({ annotation }) => annotation?.starred !== true);
+  const fit = plain.filter(isOld);
+  const others = {
+    live: runs.length - ended.length,
+    starred: ended.length - plain.length,
+    young: plain.length - fit.length,
+  };
+  return { fit, others };
+}
+
+function doneFileOf({ sweep, group }: RunSummary, { sweeps }: Fleet): string | null {
+  return sweeps.get(sweep)?.groups.find(({ name }) => name === group)?.doneFile ?? null;
+}
+
+type Told = { readonly all: readonly RunPlan[]; readonly plans: readonly RunPlan[]; readonly others: Others };
+
+function tellPlan({ all, plans, others }: Told, { json }: CleanOptions): void {
+  if (json === true) return;
+  const left = [
+    others.live === 0 ? null : `${others.live} that have not ended`,
+    others.starred === 0 ? null : `${others.starred} starred`,
+    others.young === 0 ? null : `${others.young} that ended later`,
+  ].filter((part) => part !== null);
+  print(plans.length === 0 ? ['clean: nothing to delete'] : cleanLines(plans, outputWidth()));
+  if (left.length > 0) print([`left as they are: ${left.join(', ')}`]);
+  const remarks = new Set(all.filter((plan) => isNothing(plan)).flatMap((plan) => plan.remarks));
+  print([...remarks]);
+}
+
+async function deleted(plans: readonly RunPlan[], fleet: Fleet): Promise<string[]> {
+  const problems: string[] = [];
+  for (const plan of plans) {
+    const problem = await carryOut(plan, fleet);
+    if (problem !== null) problems.push(problem);
+  }
+  return problems;
+}
+
+function doneWords(plans: readonly RunPlan[], problems: readonly string[]): string {
+  const count = plans.length - problems.length;
+  if (problems.length > 0) return `${counted(count, 'run')} cleaned, ${problems.length} not`;
+  return `${counted(count, 'run')} cleaned: ${sizeText(plans.reduce((sum, { bytes }) => sum + bytes, 0))} freed`;
+}
+
+type Outcome = { readonly done: boolean; readonly problems: readonly string[] };
+
+/** @returns The exit code. */
+function tellJson(plans: readonly RunPlan[], { done, problems }: Outcome, { json }: CleanOptions): number {
+  if (json === true) {
+    const runs = plans.map((plan) => ({
+      ...{ id: plan.run.id, directory: plan.run.directory, bytes: plan.bytes, all: plan.all },
+      ...{ paths: plan.items.map(({ discard }) => discard.path), words: deletedWords(plan) },
+    }));
+    const bytes = plans.reduce((sum, plan) => sum + plan.bytes, 0);
+    printJson({ verb: 'clean', bytes, runs, done, problems });
+  }
+  return problems.length === 0 ? 0 : 3;
+}

@@ -1,0 +1,66 @@
+import { UserError } from '../../base/user-error.js';
+import type { Fleet } from '../../client/fleet.js';
+import type { Draft } from '../../tui/state/editor-port.js';
+import { confirm } from '../act-on-runs.js';
+import { TerminalEditor } from '../editor/terminal-editor.js';
+import { knownSweeps, promised, withFleet } from '../open-fleet.js';
+import type { LaunchOptions } from '../options.js';
+import { ask, hasPerson, print, remark } from '../terminal.js';
+
+/**
+ * `memrl-tui extend [SWEEP]`: the text of a sweep in `$EDITOR`, what it would change, and a question before it is submitted; then
+ * another one before it is written to the file the sweep was launched from. Exit code 2 when the person said no.
+ */
+export async function extend([asked]: readonly string[], options: LaunchOptions): Promise<number> {
+  if (!hasPerson()) {
+    throw new UserError(
+      'There is no terminal for an editor and a question. Nothing was done.',
+      'Change the sweep file and launch it again: `memrl-tui sweeps/abcd.yaml`.',
+    );
+  }
+  return withFleet(options, (fleet) => {
+    const editor = new TerminalEditor(fleet, { options, path: null });
+    return submitted(editor, editor.extend(onlySweep(fleet, asked)));
+  });
+}
+
+function onlySweep(fleet: Fleet, asked: string | undefined): string {
+  const [sweep, ...others] = knownSweeps(fleet, asked);
+  if (others.length === 0) return sweep!;
+  const names = [sweep, ...others].join(', ');
+  throw new UserError(`There are several sweeps: ${names}.`, `Say which: \`memrl-tui extend ${sweep}\`.`);
+}
+
+/** Shows what a text would do until it is submitted or dropped. */
+async function submitted(editor: TerminalEditor, draft: Draft): Promise<number> {
+  const { verdict, path } = draft;
+  if (verdict.kind === 'unchanged') {
+    print([verdict.why]);
+    return 0;
+  }
+  print(verdict.kind === 'ready' ? [verdict.summary, ...verdict.lines.map((line) => `  ${line}`)] : verdict.lines);
+  const isReady = verdict.kind === 'ready';
+  const answer = (await ask(isReady ? 'Submit? [y/N, e: edit again] ' : 'Edit again? [y/N] ')).trim();
+  if (/^e(dit)?$/i.test(answer) || (!isReady && isYes(answer))) return submitted(editor, editor.edit(draft));
+  if (!isYes(answer)) {
+    remark(`Nothing was submitted. The text is kept in ${path}.`);
+    return 2;
+  }
+  print([promised(await editor.submit(draft))]);
+  await offerOwnFile(editor, draft);
+  return 0;
+}
+
+function isYes(answer: string): boolean {
+  return /^y(es)?$/i.test(answer);
+}
+
+async function offerOwnFile(editor: TerminalEditor, draft: Draft): Promise<void> {
+  const own = editor.ownFile(draft);
+  if (own === null) return;
+  const { path, kept, isAsKnown } = own;
+  if (!isAsKnown) return remark(`${path} has changed since, and was not written: the text is in ${kept}.`);
+  if (!(await confirm(`Write the text to ${path} too?`))) return remark(`The text is in ${kept} alone.`);
+  editor.writeOwnFile(draft);
+  print([`Written to ${path}.`]);
+}

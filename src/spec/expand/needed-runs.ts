@@ -1,0 +1,56 @@
+import { groupBy } from '../../base/group-by.js';
+import { type Parameters, parameterOf } from '../../base/scalar.js';
+import type { Block } from '../file/block.js';
+import type { PlannedRun } from '../planned-run.js';
+import { PointError } from './grid.js';
+import { valueText } from './value-text.js';
+
+/**
+ * The same runs, each with those that it needs: of the groups that its own needs by parameters, the runs that have the same
+ * values of them. A parameter that is passed to neither is the same.
+ *
+ * @param among The runs of those groups; absent: they are here.
+ * @throws {PointError} Where there is no such run.
+ */
+export function withNeededRuns(
+  blocks: readonly Block[],
+  runs: readonly PlannedRun[],
+  among: readonly PlannedRun[] = runs,
+): PlannedRun[] {
+  const finders = new Map(blocks.map((block) => [block.group, findersOf(block, among)]));
+  return runs.map((run) => {
+    const found = finders.get(run.group)!.flatMap((find) => find(run));
+    return found.length === 0 ? run : { ...run, neededRuns: [...new Set(found)] };
+  });
+}
+
+type Find = (run: PlannedRun) => readonly string[];
+
+function findersOf({ group, keys, needs }: Block, runs: readonly PlannedRun[]): Find[] {
+  const keyed = needs.filter(({ by }) => by.length > 0);
+  return keyed.map(({ group: needed, by, at }) => {
+    const others = groupBy(
+      runs.filter((run) => run.group === needed),
+      ({ parameters }) => keyOf(parameters, by),
+    );
+    return ({ name, parameters }) => {
+      const same = others.get(keyOf(parameters, by));
+      if (same !== undefined) return same.map((run) => run.name);
+      const problem = `\`${name}\` needs a run of \`${needed}\` with ${valuesOf(parameters, by)}, and there is none.`;
+      const fix = `Give group \`${needed}\` such a run, or leave the point out of group \`${group}\` with \`when\`.`;
+      throw new PointError(problem, [...keys, 'needs', ...at], { start: 0, end: 1 }, fix);
+    };
+  });
+}
+
+function keyOf(parameters: Parameters, by: readonly string[]): string {
+  return JSON.stringify(by.map((name) => [parameterOf(parameters, name)].filter((value) => value !== undefined)));
+}
+
+function valuesOf(parameters: Parameters, by: readonly string[]): string {
+  const values = by.map((name) => {
+    const value = parameterOf(parameters, name);
+    return value === undefined ? `no ${name}` : `${name}=${valueText(value)}`;
+  });
+  return values.join(' and ');
+}

@@ -1,0 +1,235 @@
+import { divergenceOf } from '../../analysis/health/divergence.js';
+import { type Finding, type Health, healthOf, wellHealth } from '../../analysis/health/finding.js';
+import { slownessOf } from '../../analysis/health/pace.js';
+import { GpuIdleness, scarcityOf } from '../../analysis/health/resources.js';
+import { silenceOf } from '../../analysis/health/silence.js';
+import { groupBy } from '../../base/group-by.js';
+import type { GroupId, RunId } from '../../base/ids.js';
+import { untilWholeSecond } from '../../base/lazy.js';
+import type { Ailment } from '../../base/run-words.js';
+import { gpusOf } from '../../scheduler/placement/slot.js';
+import type { Run, RunState } from '../../scheduler/run-state.js';
+import type { SchedulerState } from '../../scheduler/state.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import type { EventLoop } from '../core/event-loop.js';
+import { Turns } from '../core/turns.js';
+import type { MonitoredMetrics } from '../publish/run-view.js';
+import type { MetricsMonitor } from '../runs/metrics-monitor.js';
+import type { DiskWatch } from './disk-watch.js';
+import { ObservedRun } from './observed-run.js';
+import { Siblings } from './siblings.js';
+
+/** For tests, and for whoever knows better; left out: as the rules say. ms. */
+export type HealthTimes = { everyMs?: number | undefined; silenceMs?: number | undefined };
+
+type HealthWatchTools = {
+  state: Pick<SchedulerState, 'active' | 'runs' | 'groups'>;
+  loop: Pick<EventLoop, 'changed'>;
+  planned: (id: RunId) => PlannedRun | null;
+  monitored: (id: RunId) => MonitoredMetrics;
+  monitorOf: (id: RunId, attempt: number) => MetricsMonitor | null;
+  /** As the driver says now; none where it says nothing. */
+  gauges: () => readonly { readonly index: number; readonly utilization: number | null }[];
+  disks: Pick<DiskWatch, 'of' | 'lookAt'>;
+  /** A run that is up has got this word. */
+  unhealthy: (run: PlannedRun, finding: Finding) => void;
+  /** On the scheduler's line, ms. */
+  now: () => number;
+};
+
+/** Between looks, ms: no rule needs to know sooner, and every look wakes the processor. */
+const LOOK_MS = 10_000;
+/** A run that gets a word again which it had less than this ago is not told of again, ms. */
+const RETELL_MS = 600_000;
+/** Runs that are done, of each group, which those that are up are still compared with. */
+const REMEMBERED = 32;
+/** Metrics named in a reason before the rest is only counted. */
+const NAMED = 3;
+
+type Running = Extract<RunState, { phase: 'running' }>;
+
+/**
+ * Looks every few seconds how the runs do that are up, and finds the word for each; an observer of the event loop. What is said
+ * is what was seen here: of a run that an earlier supervisor started, as little is known as of a new one.
+ */
+export class HealthWatch {
+  readonly #tools: HealthWatchTools;
+  readonly #times: HealthTimes;
+  readonly #bornAt: number;
+  readonly #observed = new Map<RunId, ObservedRun>();
+  readonly #done = new Map<GroupId, ObservedRun[]>();
+  readonly #gpus = new GpuIdleness();
+  #timer: NodeJS.Timeout | null = null;
+  #isLooking = false;
+  #isClosed = false;
+
+  constructor(tools: HealthWatchTools, times: HealthTimes = {}) {
+    this.#tools = tools;
+    this.#times = times;
+    this.#bornAt = tools.now();
+  }
+
+  /** Of a run that has ended, only what its metrics say last. */
+  of(id: RunId): Health {
+    const { notFinite } = this.#tools.monitored(id);
+    const findings = this.#observed.get(id)?.findings ?? [];
+    if (notFinite.length === 0 && findings.length === 0) return wellHealth;
+    const nan = notFinite.length === 0 ? [] : [{ word: 'nan' as const, reason: notFiniteWords(notFinite) }];
+    return healthOf(runningState(this.#tools.state.runs.get(id)) === null ? nan : [...nan, ...findings]);
+  }
+
+  follow(touched: ReadonlySet<RunId>): void {
+    const { active, runs } = this.#tools.state;
+    for (const id of touched) {
+      const observed = this.#observed.get(id);
+      const run = runs.get(id);
+      if (observed === undefined || (run !== undefined && 'pid' in run.state && run.attempt === observed.attempt))
+        continue;
+      this.#observed.delete(id);
+      if (run !== undefined) this.#remember(run, observed);
+    }
+    if (active.size > 0) this.#lookLater();
+  }
+
+  /** That a metric is no number is told as soon as it is read. */
+  changed(ids: Iterable<RunId>): void {
+    for (const id of ids) {
+      const observed = this.#observed.get(id);
+      if (observed === undefined) continue;
+      if (this.#tools.monitored(id).notFinite.length > 0 || observed.word === 'nan') this.#settle(id, observed);
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #lookLater(): void {
+    if (this.#timer !== null || this.#isLooking || this.#isClosed) return;
+    const { everyMs = LOOK_MS } = this.#times;
+    // With all others who look at whole seconds.
+    const wait = everyMs >= 1000 ? untilWholeSecond(performance.now()) + everyMs - 1000 : everyMs;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      void this.look();
+    }, wait).unref();
+  }
+
+  /** Looks now, in short turns. It does so by itself while runs are up. */
+  async look(): Promise<void> {
+    this.#isLooking = true;
+    const turns = new Turns();
+    await this.#observe(turns);
+    await this.#judge(turns);
+    this.#isLooking = false;
+    if (this.#tools.state.active.size > 0) this.#lookLater();
+  }
+
+  async #observe(turns: Turns): Promise<void> {
+    const { state, gauges, now, monitored, monitorOf } = this.#tools;
+    this.#gpus.note(now(), gauges());
+    for (const id of [...state.active]) {
+      const run = state.runs.get(id);
+      const running = runningState(run, 'paused too');
+      const observed = running === null ? undefined : (this.#observed.get(id) ?? this.#begin(id));
+      if (run === undefined || running === null || observed === undefined) continue;
+      const sight = { monitor: monitorOf(id, run.attempt), step: monitored(id).step, now: now() };
+      observed.look(running, sight, running.since < this.#bornAt);
+      await turns.pass();
+    }
+    const directories = [...this.#observed.values()].map((observed) => observed.planned.directory);
+    this.#tools.disks.lookAt(directories, now());
+    for (const group of this.#done.keys()) if (!state.groups.has(group)) this.#done.delete(group);
+  }
+
+  #begin(id: RunId): ObservedRun | undefined {
+    const { state, planned, now } = this.#tools;
+    const [run, plan] = [state.runs.get(id), planned(id)];
+    if (run === undefined || plan === null) return undefined;
+    const observed = new ObservedRun(plan, run.attempt, now());
+    this.#observed.set(id, observed);
+    return observed;
+  }
+
+  async #judge(turns: Turns): Promise<void> {
+    const { state, loop } = this.#tools;
+    const groups = groupBy(this.#observed, ([id]) => state.runs.get(id)?.group ?? null);
+    for (const [group, members] of groups) {
+      if (group === null) continue;
+      const siblings = new Siblings([...(this.#done.get(group) ?? []), ...members.map(([, observed]) => observed)]);
+      for (const [id, observed] of members) {
+        if (this.#isClosed) return;
+        const running = runningState(state.runs.get(id));
+        const findings = running === null ? [] : this.#findings(observed, running, siblings);
+        if (!isSame(findings, observed.findings)) {
+          observed.findings = findings;
+          loop.changed([id]);
+        }
+        this.#settle(id, observed);
+        await turns.pass();
+      }
+    }
+  }
+
+  #findings(observed: ObservedRun, running: Running, siblings: Siblings): Finding[] {
+    const now = this.#tools.now();
+    const up = now - running.since - running.pausedMs;
+    const { judged, rhythm, pace, planned, steadyFrom } = observed;
+    const had = (word: Ailment) => observed.findings.some((finding) => finding.word === word);
+    const room = this.#tools.disks.of(planned.directory);
+    const found: Record<Exclude<Ailment, 'nan'>, string | null> = {
+      diverging: judged?.levels
+        ? divergenceOf(judged.name, judged.levels, () => siblings.levelsOf(observed), had('diverging'))
+        : null,
+      disk: room === null ? null : scarcityOf(room, had('disk')),
+      silent: rhythm === null ? null : silenceOf(rhythm, siblings.pausesOf(observed), up, this.#times.silenceMs),
+      idle: this.#gpus.of(gpusOf(running.slot), steadyFrom, now),
+      slow: slownessOf(pace, siblings.pacesOf(observed), had('slow')),
+    };
+    return Object.entries(found).flatMap(([word, reason]) =>
+      reason === null ? [] : [{ word: word as Ailment, reason }],
+    );
+  }
+
+  /** Tells of a word that is new, unless it comes and goes. */
+  #settle(id: RunId, observed: ObservedRun): void {
+    const { state, monitorOf, unhealthy, now } = this.#tools;
+    if (runningState(state.runs.get(id)) === null || monitorOf(id, observed.attempt) === null) return;
+    const { word, reason } = this.of(id);
+    const isNew = word !== observed.word;
+    observed.word = word;
+    if (word === 'ok') return;
+    const before = observed.heldAt.get(word) ?? -Infinity;
+    observed.heldAt.set(word, now());
+    if (isNew && now() - before >= RETELL_MS) unhealthy(observed.planned, { word, reason: reason ?? '' });
+  }
+
+  /** What a run that is done was like is what is usual in its group. */
+  #remember({ group, state }: Run, observed: ObservedRun): void {
+    if (state.phase !== 'ended' || state.outcome.kind !== 'done' || state.since === null) return;
+    observed.conclude(state.since, state.at);
+    const done = this.#done.get(group) ?? [];
+    done.push(observed);
+    this.#done.set(group, done.slice(-REMEMBERED));
+  }
+}
+
+/** Null: it is not up, or being ended. A paused run does nothing, and nothing is wrong with that. */
+function runningState(run: Run | undefined, whichToo?: 'paused too'): Running | null {
+  if (run?.state.phase !== 'running') return null;
+  return whichToo === undefined && run.state.pausedAt !== null ? null : run.state;
+}
+
+function isSame(some: readonly Finding[], others: readonly Finding[]): boolean {
+  return (
+    some.length === others.length &&
+    some.every(({ word, reason }, place) => word === others[place]!.word && reason === others[place]!.reason)
+  );
+}
+
+function notFiniteWords(names: readonly string[]): string {
+  const rest = names.length - NAMED;
+  const list = `${names.slice(0, NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  return `${list} ${names.length === 1 ? 'is not a number' : 'are not numbers'}`;
+}

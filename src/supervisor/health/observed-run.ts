@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { settingOf } from '../../analysis/forecast/durations.js';
+import type { Levels } from '../../analysis/health/divergence.js';
+import type { Finding } from '../../analysis/health/finding.js';
+import { PaceMarks } from '../../analysis/health/pace.js';
+import { WritingRhythm } from '../../analysis/health/silence.js';
+import type { Ailment, RunHealth } from '../../base/run-words.js';
+import { runFiles } from '../../contract/files.js';
+import { statRegular } from '../../files/regular-file.js';
+import type { RunState } from '../../scheduler/run-state.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import type { MetricsMonitor } from '../runs/metrics-monitor.js';
+
+/** Between looks at all values of its metric, ms. */
+const JUDGED_MS = 20_000;
+
+type Running = Extract<RunState, { phase: 'running' }>;
+/** `monitor`: null while what the run has written is still being read. `step`: where it is; null: it does not say. */
+export type Sight = { monitor: MetricsMonitor | null; step: number | null; now: number };
+
+/** What was seen of one attempt of a run, look by look. Times: ms on the scheduler's line. */
+export class ObservedRun {
+  readonly attempt: number;
+  readonly planned: PlannedRun;
+  /** Equal for runs that differ in nothing but their seeds. */
+  readonly setting: string;
+  readonly pace = new PaceMarks();
+  /** The metric by which it is seen whether it diverges. */
+  judged: { name: string; levels: Levels | null } | null = null;
+  /** It has been up without a pause since. */
+  steadyFrom: number;
+  /** What is wrong with it, beside metrics that are no numbers. */
+  findings: readonly Finding[] = [];
+  /** The word it had last, and when each word was last its word. */
+  word: RunHealth = 'ok';
+  readonly heldAt = new Map<Ailment, number>();
+  #rhythm: WritingRhythm | null = null;
+  #rows = 0;
+  #logSize = 0;
+  #pausedMs = 0;
+  #judgedAt = -Infinity;
+
+  constructor(planned: PlannedRun, attempt: number, now: number) {
+    this.planned = planned;
+    this.attempt = attempt;
+    this.setting = settingOf(planned.parameters);
+    this.steadyFrom = now;
+  }
+
+  /** When it writes; null: it has not been seen yet. */
+  get rhythm(): WritingRhythm | null {
+    return this.#rhythm;
+  }
+
+  /** Looks at it. What it had written before the first look is no news. @param isAdopted Whether it was up before we were there. */
+  look(state: Running, { monitor, step, now }: Sight, isAdopted: boolean): void {
+    this.#pausedMs = state.pausedMs;
+    if (state.pausedAt !== null) {
+      this.steadyFrom = now;
+      return;
+    }
+    const up = upMs(state, now);
+    if (this.#rhythm !== null) this.#noteWriting(this.#rhythm, monitor, up);
+    else if (monitor !== null) this.#begin(monitor, isAdopted ? up : null);
+    if (monitor === null) return;
+    if (step !== null) this.pace.note(up, step);
+    if (now - this.#judgedAt < JUDGED_MS) return;
+    this.#judgedAt = now;
+    this.judged = monitor.judged();
+  }
+
+  /** It is done: its last pause is one that is usual. */
+  conclude(since: number, at: number): void {
+    this.#rhythm?.wrote(at - since - this.#pausedMs);
+  }
+
+  /** @param adoptedAt How long it had been up, ms; null: it was started here. */
+  #begin(monitor: MetricsMonitor, adoptedAt: number | null): void {
+    this.#rows = monitor.rows;
+    this.#logSize = this.#sizeOfLog();
+    const usual = adoptedAt === null || this.#rows < 2 ? null : adoptedAt / this.#rows;
+    this.#rhythm = new WritingRhythm(adoptedAt ?? 0, usual);
+  }
+
+  #noteWriting(rhythm: WritingRhythm, monitor: MetricsMonitor | null, up: number): void {
+    // That it cannot be kept up with means that it writes.
+    if (monitor === null || this.#hasWritten(monitor)) rhythm.wrote(up);
+  }
+
+  /** Its log is looked at only where its metrics say nothing: most runs write both. */
+  #hasWritten(monitor: MetricsMonitor): boolean {
+    const before = this.#rows;
+    this.#rows = monitor.rows;
+    if (this.#rows !== before) return true;
+    const size = this.#logSize;
+    this.#logSize = this.#sizeOfLog();
+    return this.#logSize !== size;
+  }
+
+  #sizeOfLog(): number {
+    const seen = statRegular(join(this.planned.directory, runFiles.log));
+    return seen.kind === 'file' ? seen.stat.size : 0;
+  }
+}
+
+/** How long the attempt has been up, without its pauses, ms. */
+function upMs({ since, pausedAt, pausedMs }: Running, now: number): number {
+  return (pausedAt ?? now) - since - pausedMs;
+}

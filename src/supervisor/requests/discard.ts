@@ -1,0 +1,66 @@
+import type { RunId } from '../../base/ids.js';
+import { type Discard, keptPaths, overlaps, setAside, setRunAside } from '../../files/disk/discard.js';
+import { obstacleOf } from '../../files/regular-file.js';
+import type { Ack } from '../../protocol/message.js';
+import type { PlannedRun } from '../../spec/planned-run.js';
+import { counted } from '../../text/numbers.js';
+import { Turns } from '../core/turns.js';
+import { doneFileOf } from '../publish/run-view.js';
+import type { CommandHandler, RequestTools } from './request.js';
+
+/**
+ * Sets aside what a client wants to delete of a run that has ended: nothing of a run is deleted that could be started meanwhile,
+ * as whoever starts it is here, too. The deleting itself takes its time, and is the client's.
+ */
+export const discard: CommandHandler<'discard'> = async ({ id, mark, what }, tools) => {
+  const run = tools.planned(id);
+  if (run === null) return refusal(`${id} is not known here`);
+  const orphan = await tools.orphanedAttemptOf(run.directory, tools.state.runs.get(id)!.attempt + 1);
+  if (orphan !== null) return refusal(`${id}: attempt ${orphan} may still be running`);
+  try {
+    return what === 'all' ? discardRun(run, mark, tools) : await discardParts(run, mark, what, tools);
+  } catch (error) {
+    const obstacle = obstacleOf(error);
+    return refusal(`${id}: ${obstacle.kind === 'unreadable' ? obstacle.reason : 'it is gone already'}`);
+  }
+};
+
+/** A run that is done stays: others may need it, and what it found would be lost. */
+function discardRun({ id, directory }: PlannedRun, mark: string, { state, discarded }: RequestTools): Ack {
+  const run = state.runs.get(id);
+  if (run?.state.phase !== 'ended') return refusal(notEnded(id));
+  if (run.state.outcome.kind === 'done') return refusal(`${id} is done`);
+  discarded(id);
+  return setRunAside(directory, mark) ? { ok: true, message: `${id} set aside` } : refusal(`${id} has no directory`);
+}
+
+async function discardParts(
+  run: PlannedRun,
+  mark: string,
+  items: readonly Discard[],
+  { state }: RequestTools,
+): Promise<Ack> {
+  const kept = keptPaths(run.directory, doneFileOf(run));
+  const turns = new Turns();
+  let count = 0;
+  for (const [place, item] of items.entries()) {
+    if (turns.isOver) await turns.pass();
+    // It may have been started since.
+    if (state.runs.get(run.id)?.state.phase !== 'ended') return count === 0 ? refusal(notEnded(run.id)) : told(count);
+    if (kept.some((path) => overlaps(path, item.path))) continue;
+    if (setAside(run.directory, item, mark, place)) count += 1;
+  }
+  return told(count);
+}
+
+function told(count: number): Ack {
+  return { ok: true, message: `${counted(count, 'item')} set aside` };
+}
+
+function notEnded(id: RunId): string {
+  return `${id} has not ended`;
+}
+
+function refusal(message: string): Ack {
+  return { ok: false, message, fix: null };
+}

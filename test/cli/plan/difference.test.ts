@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RunId } from '../../../src/base/ids.js';
+import type { RunWord } from '../../../src/base/run-words.js';
+import { type Difference, differenceOf, isEdited, isKnown, type Planned } from '../../../src/cli/plan/difference.js';
+import { differenceLines, differenceSummary } from '../../../src/cli/plan/difference-lines.js';
+import { planJson } from '../../../src/cli/plan/plan-json.js';
+import { planLines } from '../../../src/cli/plan/plan-lines.js';
+import type { RunSummary } from '../../../src/client/fleet.js';
+import { runTest } from '../../../src/query/match.js';
+import { parseRunQuery } from '../../../src/query/parser.js';
+import type { Plan } from '../../../src/spec/planned-run.js';
+import { completionOf } from '../../../src/spec/policy/completion.js';
+import { policyOf } from '../../../src/spec/policy/policy-words.js';
+import { noFacts, planOf } from '../../spec/sweeps.js';
+import { aRun } from '../../tui/simulated-fleet.js';
+
+const text = ({ n = 10, seeds = '0, 1', more = '', groups = '' } = {}) => `
+name: s
+command: [train, "\${args}"]
+extends: n
+resume_args: [--resume, latest]
+${more}
+parameters: { n: ${n}, seed: [${seeds}] }
+groups:
+  A: { name: "A_s{seed}" }
+${groups}`;
+
+/** The runs of a plan as a supervisor knows them, in these states by name; others wait. */
+function rowsOf(plan: Plan, states: Record<string, RunWord> = {}): RunSummary[] {
+  return plan.runs.map((run): RunSummary => {
+    const state = states[run.name] ?? 'queued';
+    const attempt = state === 'queued' || state === 'held' ? 0 : 1;
+    return aRun(run.name, {
+      ...{ id: run.id, sweep: run.sweep, group: run.group, parameters: run.parameters, argv: run.argv },
+      ...{ state, attempt, policy: policyOf(run), place: 0, next: null },
+    });
+  });
+}
+
+/** A file against the runs of an earlier one, in their states. */
+function difference(before: string, now: string, states: Record<string, RunWord> = {}): Difference {
+  const rows = rowsOf(planOf(before), states);
+  const plan = planOf(now);
+  const known = new Map(rows.map((row) => [row.id, row]));
+  const planned = plan.runs.map((run): Planned => {
+    const row = known.get(run.id);
+    if (row === undefined || row.attempt === 0) return { run, standing: completionOf(run, noFacts) };
+    const exitCode = row.state === 'done' ? 0 : row.state === 'failed' ? 1 : null;
+    const { identity, group } = run;
+    const facts = { ...noFacts, known: true, identity, group, parameters: row.parameters, attempts: 1, exitCode };
+    return { run, standing: completionOf(run, facts) };
+  });
+  return differenceOf({ plan, planned, leftOut: [] }, rows);
+}
+
+const lines = (found: Difference, leavesBroken = false) => differenceLines(found, { width: 100, leavesBroken });
+
+describe('what a launch changes of a sweep that is known', () => {
+  const states: Record<string, RunWord> = { A_s0: 'done', A_s1: 'running', A_s2: 'queued', A_s3: 'failed' };
+  const four = '0, 1, 2, 3';
+
+  it('is nothing where the file says what it said before', () => {
+    const found = difference(text({ seeds: four }), text({ seeds: four }), states);
+    expect([isKnown(found), isEdited(found), differenceSummary(found)]).toEqual([true, false, '']);
+    expect(lines(found)).toEqual(['A  1 failed to be started again', '   3 unchanged: 1 queued, 1 running, 1 done']);
+  });
+
+  it('is nothing of a sweep that is not known', () => {
+    const plan = planOf(text());
+    const planned = plan.runs.map((run) => ({ run, standing: completionOf(run, noFacts) }));
+    expect(isKnown(differenceOf({ plan, planned, leftOut: [] }, []))).toBe(false);
+  });
+
+  it('tells new runs, and a larger budget for queued, running and done ones apart', () => {
+    const found = difference(text({ seeds: four }), text({ seeds: `${four}, 4, 5`, n: 20 }), states);
+    expect(differenceSummary(found)).toBe('2 new runs, 4 with a larger budget');
+    expect(lines(found)).toEqual([
+      'A  2 new: A_s{4,5}',
+      '   n grew from 10 to 20: 1 done to continue with it; 1 running to continue with it after the present attempt; 1 queued to start with it; 1 failed to be started again with it',
+    ]);
+    expect(lines(found, true)[1]).toContain('1 failed left as they are');
+  });
+
+  it('counts as larger what is more than what a run is already to go on with', () => {
+    const rows = rowsOf(planOf(text()), { A_s0: 'running' }).map((row) => ({ ...row, next: { n: 20 } }));
+    const [same, more] = [20, 30].map((n) => {
+      const plan = planOf(text({ n }));
+      const planned = plan.runs.map((run) => ({ run, standing: completionOf(run, noFacts) }));
+      return differenceOf({ plan, planned, leftOut: [] }, rows).changes[0]!;
+    });
+    expect(same).toMatchObject({ kind: 'same', growth: null });
+    expect(more).toMatchObject({ kind: 'longer', growth: 'n grew from 20 to 30' });
+  });
+
+  it('says which settings differ, and whom they find in time', () => {
+    const more = 'retry: 3\ntimeout: 2h';
+    const found = difference(text({ seeds: four, more: 'timeout: 1h' }), text({ seeds: four, more }), states);
+    expect(differenceSummary(found)).toBe('1 with other settings');
+    expect(lines(found)).toContain(
+      'A  timeout at most 1h → at most 2h: for 1 queued; not for 1 running, until launched again',
+    );
+    expect(lines(found)).toContain(
+      '   retry not set → 3 retries: for 1 queued; not for 1 running, until launched again',
+    );
+    const longer = difference(text({ more: 'retry: 1' }), text({ more, n: 20 }), { A_s0: 'running' });
+    expect(lines(longer)).toContain(
+      '   retry 1 retry → 3 retries: for 1 queued; for 1 running from the next attempt on',
+    );
+  });
+
+  it('says that a command is another one', () => {
+    const found = difference(text(), text().replace('[train,', '[train, --fast,'));
+    expect(lines(found)[0]).toBe('A  command changed: for 2 queued');
+  });
+
+  it('claims nothing of settings that a supervisor of an older build does not tell', () => {
+    const plan = planOf(text({ more: 'retry: 3' }));
+    const rows = rowsOf(plan).map(
+      (row) => Object.fromEntries(Object.entries(row).filter(([key]) => key !== 'policy')) as RunSummary,
+    );
+    const planned = plan.runs.map((run) => ({ run, standing: completionOf(run, noFacts) }));
+    expect(isEdited(differenceOf({ plan, planned, leftOut: [] }, rows))).toBe(false);
+  });
+
+  it('names what the file no longer does, with queries that choose this and nothing else', () => {
+    const before = text({ seeds: four, groups: '  B: { name: "B_s{seed}" }' });
+    const found = difference(before, text({ seeds: '0, 1, 2' }), { ...states, B_s0: 'running', B_s1: 'done' });
+    const [head, ends, hides] = lines(found).slice(-3);
+    expect(head).toMatch(/^not in the file: 5 runs \(.*\), 2 queued, 1 running; they stay\.$/);
+    const rows = rowsOf(planOf(before), { ...states, B_s0: 'running', B_s1: 'done' });
+    const chosen = (line: string, pattern: RegExp) =>
+      rows.filter(runTest(parseRunQuery(pattern.exec(line)![1]!), 0)).map(({ name }) => name);
+    expect(chosen(hides!, /not (\(.*\))$/)).toEqual(['A_s3', 'B_s0', 'B_s1', 'B_s2', 'B_s3']);
+    expect(chosen(ends!, /kill '(.*)'/)).toEqual(expect.arrayContaining(['B_s0', 'B_s2', 'B_s3']));
+    expect(chosen(ends!, /kill '(.*)'/).every((name) => name.startsWith('B'))).toBe(true);
+  });
+
+  it('says so where an axis gives runs that are there other names', () => {
+    const unnamed = (seeds: string) => text({ seeds }).replace('  A: { name: "A_s{seed}" }', '  A: {}');
+    const found = difference(unnamed('0'), unnamed('0, 1'));
+    expect(lines(found).join('\n')).toContain('the file has a run with the same parameters, named A_s0');
+  });
+
+  it('leaves alone groups that were not asked for, and the runs of open ones', () => {
+    const rows = [...rowsOf(planOf(text())), aRun('B_1', { sweep: 's', id: RunId.parse('s/B_1'), group: 'B' })];
+    const plan = planOf(text());
+    const planned = plan.runs.map((run) => ({ run, standing: completionOf(run, noFacts) }));
+    expect(differenceOf({ plan, planned, leftOut: ['B'] }, rows).absent).toEqual([]);
+    expect(differenceOf({ plan, planned, leftOut: [] }, rows).absent).toMatchObject([{ name: 'B_1' }]);
+  });
+
+  it('is the same in the plan that is shown, which calls live runs live and shows how others are resumed', () => {
+    const found = difference(text({ seeds: four }), text({ seeds: four, n: 20 }), states);
+    const options = { width: 100, verbose: false, slots: ['cpu 0'], time: 'about 10s more (1 slot)' };
+    const shown = planLines(found, planOf(text({ seeds: four, n: 20 })), options);
+    expect(shown).toEqual(
+      expect.arrayContaining([
+        '  to do  2 to resume, 1 queued, 1 running',
+        '  time   about 10s more (1 slot)',
+        'changes: 4 with a larger budget',
+        '  running  A_s1: n grew from 10 to 20, to continue with it; attempt 1',
+        '  queued   A_s2: n grew from 10 to 20, to start with it; not started yet',
+        '           with --resume latest',
+      ]),
+    );
+    const json = planJson({ difference: found, estimate: null }, planOf(text({ seeds: four, n: 20 })), []);
+    expect(json).toMatchObject({
+      changes: { new: 0, longer: { done: 1, running: 1, queued: 1, failed: 1 }, again: 0, same: 0 },
+      estimate: null,
+      runs: [
+        { name: 'A_s0', state: 'resume', live: 'done', change: 'longer', resumeArgs: ['--resume', 'latest'] },
+        { name: 'A_s1', live: 'running', change: 'longer', resumeArgs: ['--resume', 'latest'] },
+        { name: 'A_s2', state: 'new', live: 'queued', change: 'longer', resumeArgs: [] },
+        { name: 'A_s3', live: 'failed', change: 'longer', resumeArgs: ['--resume', 'latest'] },
+      ],
+    });
+  });
+
+  it('has each run of both files once, whatever they are', () => {
+    const seeds = fc.uniqueArray(fc.nat(6), { minLength: 1 });
+    const state = fc.constantFrom<RunWord>('queued', 'running', 'done', 'failed', 'held');
+    fc.assert(
+      fc.property(
+        seeds,
+        seeds,
+        fc.array(state, { minLength: 7, maxLength: 7 }),
+        fc.constantFrom(5, 10, 20),
+        (before, now, each, n) => {
+          const all = Object.fromEntries(each.map((word, seed) => [`A_s${seed}`, word]));
+          const found = difference(text({ seeds: before.join() }), text({ seeds: now.join(), n }), all);
+          expect(found.changes.map(({ run }) => run.name)).toEqual(now.map((seed) => `A_s${seed}`));
+          expect(found.absent.map(({ name }) => name)).toEqual(
+            before.filter((seed) => !now.includes(seed)).map((seed) => `A_s${seed}`),
+          );
+          for (const { run, kind, growth } of found.changes) {
+            const wasThere = before.includes(Number(run.name.slice(3)));
+            expect(kind === 'new').toBe(!wasThere);
+            expect(growth === null).toBe(!wasThere || n <= 10);
+          }
+        },
+      ),
+    );
+  });
+});
