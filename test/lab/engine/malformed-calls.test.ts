@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/base/user-error.js';
 import type { Engine } from '../../../src/lab/engine/engine.js';
-import { makeEngine, oddShape, trainedLooking } from './models.js';
+import { engineOn, everyEngine, trainedEngineOn } from './every-engine.js';
+import { oddShape } from './models.js';
 
 const prompt = Int32Array.of(1, 2);
 const group = { prompt, continuations: [Int32Array.of(3, 4)] };
@@ -116,16 +117,16 @@ const calls: { what: string; call: (engine: Engine) => Promise<unknown>; says: R
   },
 ];
 
-describe('the engine', () => {
+describe.each(everyEngine)('the engine on %s', (backend) => {
   it.each(calls)('refuses $what, and says what to do', async ({ call, says }) => {
-    const error: unknown = await call(await makeEngine('loops', oddShape)).catch((reason: unknown) => reason);
+    const error: unknown = await call(await engineOn(backend, oddShape)).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(UserError);
     expect((error as UserError).message).toMatch(says);
     expect((error as UserError).fix).not.toBe('');
   });
 
   it('keeps its sequences when an extension is refused', async () => {
-    const engine = await trainedLooking('wasm', oddShape);
+    const engine = await trainedEngineOn(backend, oddShape);
     const decoder = await engine.decoder(prompt, 2);
     await expect(decoder.extend([[1], [99]])).rejects.toThrow(UserError);
     await decoder.extend([[1], [2]]);

@@ -32,9 +32,14 @@ export function makeEngine(backend: Backend, shape: ModelShape): Promise<Engine>
 /** An engine with weights large enough that every part of the model matters. */
 export async function trainedLooking(backend: Backend, shape: ModelShape): Promise<Engine> {
   const engine = await makeEngine(backend, shape);
-  const next = numbers(3);
-  await engine.loadWeights(Float32Array.from({ length: offsetsOf(shape).size }, () => (next() - 0.5) * 0.8));
+  await engine.loadWeights(trainedLookingWeights(shape));
   return engine;
+}
+
+/** Large enough that every part of the model matters. */
+export function trainedLookingWeights(shape: ModelShape): Float32Array {
+  const next = numbers(3);
+  return Float32Array.from({ length: offsetsOf(shape).size }, () => (next() - 0.5) * 0.8);
 }
 
 /** Uniform in [0, 1), the same for the same seed (mulberry32). */

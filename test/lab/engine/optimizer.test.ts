@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { backends, groupsOf, makeEngine, maxDifference, oddShape, slopes, trainedLooking } from './models.js';
+import { engineOn, everyEngine, trainedEngineOn } from './every-engine.js';
+import { groupsOf, maxDifference, oddShape, slopes } from './models.js';
 
 const options = { learningRate: 0.01, beta1: 0.9, beta2: 0.99, epsilon: 1e-3 };
 
-describe.each(backends)('the optimizer on %s kernels', (backend) => {
+describe.each(everyEngine)('the optimizer on %s', (backend) => {
   it('takes the steps of Kingma and Ba, and gives the norm of the gradient', async () => {
-    const engine = await trainedLooking(backend, oddShape);
+    const engine = await trainedEngineOn(backend, oddShape);
     const expected = Float64Array.from(await engine.weights());
     const m = new Float64Array(expected.length);
     const v = new Float64Array(expected.length);
@@ -31,7 +32,7 @@ describe.each(backends)('the optimizer on %s kernels', (backend) => {
   });
 
   it('clears the gradient after a step, and when told to', async () => {
-    const engine = await trainedLooking(backend, oddShape);
+    const engine = await trainedEngineOn(backend, oddShape);
     const groups = groupsOf(oddShape, [[2, 3]]);
     await engine.forward(groups);
     await engine.backward(slopes(3, 1), null);
@@ -44,14 +45,14 @@ describe.each(backends)('the optimizer on %s kernels', (backend) => {
   });
 
   it('goes on bit for bit from weights and state that were loaded', async () => {
-    const step = async (engine: Awaited<ReturnType<typeof makeEngine>>, seed: number) => {
+    const step = async (engine: Awaited<ReturnType<typeof engineOn>>, seed: number) => {
       await engine.forward(groupsOf(oddShape, [[2, 3, 4]], seed));
       await engine.backward(slopes(7, seed), null);
       await engine.adam(options);
     };
-    const first = await trainedLooking(backend, oddShape);
+    const first = await trainedEngineOn(backend, oddShape);
     await step(first, 1);
-    const resumed = await makeEngine(backend, oddShape);
+    const resumed = await engineOn(backend, oddShape);
     await resumed.loadWeights(await first.weights());
     await resumed.loadOptimizerState(await first.optimizerState());
     await step(first, 2);
@@ -60,7 +61,7 @@ describe.each(backends)('the optimizer on %s kernels', (backend) => {
   });
 
   it('learns a sequence by heart', async () => {
-    const engine = await trainedLooking(backend, oddShape);
+    const engine = await trainedEngineOn(backend, oddShape);
     const groups = groupsOf(oddShape, [[2, 6]]);
     const probability = (logprobs: Float32Array) => Math.exp(logprobs.reduce((sum, logprob) => sum + logprob, 0));
     expect(probability((await engine.forward(groups)).logprobs)).toBeLessThan(0.01);

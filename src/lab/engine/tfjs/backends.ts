@@ -1,0 +1,100 @@
+import util from 'node:util';
+import { Device, type Place, type Tf } from './device.js';
+import { startWebgpu } from './webgpu.js';
+
+/** Where TensorFlow.js can compute, in the order in which they are tried. */
+export const backendNames = ['tfjs-node-gpu', 'tfjs-node', 'tfjs-webgpu', 'tfjs-wasm', 'tfjs-cpu'] as const;
+export type BackendName = (typeof backendNames)[number];
+
+/** What came of trying one. */
+export type Attempt =
+  | { readonly name: BackendName; readonly kind: 'ready'; readonly device: Device; readonly where: Place }
+  | { readonly name: BackendName; readonly kind: 'absent'; readonly why: string };
+
+/** What a backend may need to know of the process and of what is installed. Tests give their own. */
+export type Surroundings = {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Loads a package by its name. */
+  readonly load: (name: string) => Promise<unknown>;
+};
+
+const core = '@tensorflow/tfjs-core';
+
+const openers: Readonly<Record<BackendName, (surroundings: Surroundings) => Promise<Opened>>> = {
+  'tfjs-node-gpu': (surroundings) => openNode(surroundings, 'tfjs-node-gpu'),
+  'tfjs-node': (surroundings) => openNode(surroundings, 'tfjs-node'),
+  'tfjs-webgpu': openWebgpu,
+  'tfjs-wasm': (surroundings) => openPlain(surroundings, 'wasm', 'WebAssembly, one core'),
+  'tfjs-cpu': (surroundings) => openPlain(surroundings, 'cpu', 'plain JavaScript, one core'),
+};
+
+type Opened = { readonly device: Device; readonly where: Place };
+
+/** Why a backend is not there: an answer, not a mistake. */
+class Absent extends Error {}
+
+/** Tries one backend. Never throws: whatever is in the way is told. */
+export async function openBackend(name: BackendName, surroundings: Surroundings): Promise<Attempt> {
+  try {
+    return { name, kind: 'ready', ...(await openers[name](surroundings)) };
+  } catch (error) {
+    return { name, kind: 'absent', why: reasonOf(error) };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof Absent) return message;
+  // Said in words that hold wherever the package would come from.
+  const missing = /Cannot find (?:package|module) '([^']+)'/.exec(message)?.[1];
+  if (missing !== undefined) return `${missing} is not installed`;
+  if (message.includes('native addon module')) return 'its native part (tfjs_binding.node) is not installed';
+  return message.split('\n')[0]!.trim();
+}
+
+/** Of several GPUs that the process may see, TensorFlow computes on the first; CUDA itself hides the others. */
+async function openNode({ load, environment }: Surroundings, name: 'tfjs-node-gpu' | 'tfjs-node'): Promise<Opened> {
+  // TensorFlow.js 4.22 calls it in most kernels, and Node 23 has taken it away.
+  const old = util as { isNullOrUndefined?: (value: unknown) => boolean };
+  old.isNullOrUndefined ??= (value) => value === null || value === undefined;
+  const tf = exportsOf(await load(`@tensorflow/${name}`)) as Tf;
+  const device = await readyDevice(tf, 'tensorflow', name);
+  const { isUsingGpuDevice: isGpu = false } = tf.backend() as { isUsingGpuDevice?: boolean };
+  if (!isGpu && name === 'tfjs-node-gpu') return { device, where: { isGpu, words: 'TensorFlow, which sees no GPU' } };
+  const visible = environment['CUDA_VISIBLE_DEVICES'];
+  const which = visible === undefined ? 'the first GPU' : `GPU ${visible.split(',')[0]}`;
+  return { device, where: { isGpu, words: isGpu ? `TensorFlow with CUDA, ${which}` : 'TensorFlow on the processor' } };
+}
+
+async function openWebgpu({ load, environment }: Surroundings): Promise<Opened> {
+  const given = environment['ROCR_VISIBLE_DEVICES'] ?? environment['CUDA_VISIBLE_DEVICES'];
+  // Vulkan knows nothing of these variables, and Dawn takes the first adapter there is.
+  if (given !== undefined && given.split(',')[0] !== '0') {
+    const which = given === '' || given === '-1' ? 'no GPU' : `GPU ${given}`;
+    throw new Absent(`it takes the first GPU of the machine, and this process was given ${which}`);
+  }
+  const tf = exportsOf(await load(core)) as Tf;
+  const adapter = await startWebgpu(await load('webgpu'));
+  if (adapter === null) throw new Absent('there is no adapter: no GPU with a Vulkan driver, or no Vulkan loader');
+  await load('@tensorflow/tfjs-backend-webgpu');
+  return { device: await readyDevice(tf, 'webgpu'), where: adapter };
+}
+
+async function openPlain({ load }: Surroundings, backend: 'wasm' | 'cpu', words: string): Promise<Opened> {
+  const tf = exportsOf(await load(core)) as Tf;
+  await load(`@tensorflow/tfjs-backend-${backend}`);
+  return { device: await readyDevice(tf, backend), where: { isGpu: false, words } };
+}
+
+async function readyDevice(tf: Tf, backend: string, name?: BackendName): Promise<Device> {
+  // Else every tensor is searched for NaN, and the plain backend advertises the others.
+  tf.env().set('PROD', true);
+  if (!(await tf.setBackend(backend))) throw new Absent(`TensorFlow.js could not start its backend \`${backend}\``);
+  await tf.ready();
+  return new Device(tf, backend, name);
+}
+
+/** What a CommonJS package exports, however it was loaded. */
+function exportsOf(loaded: unknown): unknown {
+  return (loaded as { default?: unknown }).default ?? loaded;
+}

@@ -1,0 +1,29 @@
+import type { Device, Tensor } from './device.js';
+
+/** RMSNorm, with what its derivative needs. */
+export type Normed = {
+  /** [rows × width] */
+  readonly result: Tensor;
+  /** The rows divided by their root mean square. */
+  readonly unit: Tensor;
+  /** What they were multiplied by for that, [rows × 1]. */
+  readonly scale: Tensor;
+};
+
+export function rmsNorm({ tf }: Device, x: Tensor, weight: Tensor, epsilon: number): Normed {
+  const scale = tf.rsqrt(tf.add(tf.mean(tf.square(x), -1, true), epsilon));
+  const unit = tf.mul(x, scale);
+  return { result: tf.mul(unit, weight), unit, scale };
+}
+
+/** Derivatives by the rows and by the weight, given that by the result. */
+export function rmsNormBackward(
+  { tf }: Device,
+  dResult: Tensor,
+  { unit, scale }: Normed,
+  weight: Tensor,
+): { dX: Tensor; dWeight: Tensor } {
+  const dUnit = tf.mul(dResult, weight);
+  const along = tf.mean(tf.mul(dUnit, unit), -1, true);
+  return { dX: tf.mul(scale, tf.sub(dUnit, tf.mul(unit, along))), dWeight: tf.sum(tf.mul(dResult, unit), 0) };
+}

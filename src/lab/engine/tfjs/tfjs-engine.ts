@@ -1,0 +1,120 @@
+import { UserError } from '../../../base/user-error.js';
+import type { AdamOptions, Decoder, Engine, ModelShape, OptimizerState, PromptGroup, TokenScores } from '../engine.js';
+import { checkShape } from '../model-shape.js';
+import { adamStep } from './adam.js';
+import { Decoding, DecodingMemory } from './decoding.js';
+import type { Device } from './device.js';
+import { read, type Model } from './model.js';
+import { Parameters } from './parameters.js';
+import { rotationTables } from './rotation.js';
+import { Training } from './training.js';
+
+/** 128 MiB of floats: what a buffer of WebGPU may hold unless more is asked for. */
+const KEPT_SCORES = 2 ** 25;
+
+/**
+ * The LLaMA model on TensorFlow.js. Weights, optimizer and caches stay on the device; what comes back is what a caller
+ * asks for. Whoever drops the engine disposes of it first: the library knows nothing of garbage collection.
+ */
+export class TfjsEngine implements Engine {
+  readonly backend: string;
+  readonly shape: ModelShape;
+  readonly parameterCount: number;
+  readonly #model: Model;
+  readonly #training: Training;
+  readonly #decoding: DecodingMemory;
+
+  /** All weights are zero until `loadWeights`. @throws UserError when the shape is one the model cannot have. */
+  constructor(device: Device, shape: ModelShape, options: { keptScores?: number } = {}) {
+    checkShape(shape);
+    this.backend = device.name;
+    this.shape = shape;
+    const parameters = new Parameters(device, shape);
+    const rotation = device.run(() => rotationTables(device, shape));
+    this.#model = { device, shape, parameters, rotation, keptScores: options.keptScores ?? KEPT_SCORES };
+    this.parameterCount = parameters.count;
+    this.#training = new Training(this.#model);
+    this.#decoding = new DecodingMemory(this.#model);
+  }
+
+  forward(groups: readonly PromptGroup[]): Promise<TokenScores> {
+    return this.#training.forward(groups);
+  }
+
+  async backward(dLogprob: Float32Array, dEntropy: Float32Array | null): Promise<void> {
+    this.#training.backward({ dLogprob, dEntropy });
+  }
+
+  async gradient(): Promise<Float32Array> {
+    const { gradient } = this.#model.parameters;
+    return gradient === null ? new Float32Array(this.parameterCount) : copyOf(await gradient.data());
+  }
+
+  async clearGradient(): Promise<void> {
+    this.#model.parameters.clearGradient();
+  }
+
+  async adam(options: AdamOptions): Promise<number> {
+    const { device, parameters } = this.#model;
+    this.#decoding.cache = null;
+    return (await read(device.run(() => adamStep(device, parameters, options))))[0]!;
+  }
+
+  decoder(prompt: Int32Array, sequences: number): Promise<Decoder> {
+    return Decoding.begin(this.#model, this.#decoding, prompt, sequences);
+  }
+
+  async weights(): Promise<Float32Array> {
+    return copyOf(await this.#model.parameters.get('weights').data());
+  }
+
+  async loadWeights(weights: Float32Array): Promise<void> {
+    this.#write('weights', weights);
+    this.#decoding.cache = null;
+  }
+
+  async optimizerState(): Promise<OptimizerState> {
+    const { parameters } = this.#model;
+    const [m, v] = await Promise.all([parameters.get('m').data(), parameters.get('v').data()]);
+    return { step: parameters.step, m: copyOf(m), v: copyOf(v) };
+  }
+
+  async loadOptimizerState({ step, m, v }: OptimizerState): Promise<void> {
+    if (!Number.isSafeInteger(step) || step < 0) {
+      throw new UserError(`An optimizer cannot have taken ${step} steps.`, 'Give a whole number from 0 up.');
+    }
+    this.#check('m', m);
+    this.#check('v', v);
+    this.#write('m', m);
+    this.#write('v', v);
+    this.#model.parameters.step = step;
+  }
+
+  /** Frees everything on the device. The engine must not be used afterwards. */
+  async dispose(): Promise<void> {
+    this.#training.dispose();
+    this.#decoding.cache = null;
+    this.#model.parameters.dispose();
+    this.#model.device.free(this.#model.rotation);
+  }
+
+  #write(name: 'weights' | 'm' | 'v', values: Float32Array): void {
+    this.#check(name, values);
+    const { device, parameters } = this.#model;
+    // A copy: the library may go on reading what it is given.
+    device.run(() => parameters.put(name, device.floats(values.slice())));
+  }
+
+  #check(name: string, { length }: Float32Array): void {
+    if (length === this.parameterCount) return;
+    throw new UserError(
+      `\`${name}\` has ${length} numbers, but the model has ${this.parameterCount} parameters.`,
+      'Use the checkpoint of a model of the same shape.',
+    );
+  }
+}
+
+/** Some backends give their own memory. */
+function copyOf(values: ArrayLike<number>): Float32Array {
+  return Float32Array.from(values);
+}

@@ -1,0 +1,189 @@
+import { UserError } from '../../../base/user-error.js';
+import type { PromptGroup, TokenScores } from '../engine.js';
+import { layOutBatch, type Batch } from '../model/batch.js';
+import { blocksOf, gradientPlaces, resultPlaces, type Block, type Reader } from './attention-plan.js';
+import { attentionTables, gradientTables, type AttentionTables } from './attention.js';
+import type { Tensor } from './device.js';
+import { lookupBackward } from './embedding.js';
+import { chunksOf, distribution, scoresBackward, type Chunk, type Distribution, type ScoreGradient } from './head.js';
+import { layerBackward, layerForward, type LayerActivations } from './layer.js';
+import { read, type Model } from './model.js';
+import { rmsNorm, rmsNormBackward, type Normed } from './norm.js';
+import { flatten, type Weights } from './parameters.js';
+import { rotationAt, type Rotation } from './rotation.js';
+
+/** What the forward pass leaves on the device for the backward pass. */
+type Kept = {
+  readonly rotation: Rotation;
+  readonly tables: AttentionTables;
+  readonly layers: readonly LayerActivations[];
+  /** Of the head rows. */
+  readonly normed: Normed;
+  /** Where one chunk is all. */
+  readonly distribution: Distribution | null;
+};
+
+type Pass = {
+  readonly batch: Batch;
+  readonly blocks: readonly Block[];
+  readonly chunks: readonly Chunk[];
+  readonly version: number;
+  readonly kept: Kept;
+};
+
+/** Forward and backward over batches of prompt groups. Keeps the activations of the last forward pass. */
+export class Training {
+  readonly #model: Model;
+  #pass: Pass | null = null;
+
+  constructor(model: Model) {
+    this.#model = model;
+  }
+
+  async forward(groups: readonly PromptGroup[]): Promise<TokenScores> {
+    const { device, shape, parameters, keptScores } = this.#model;
+    const batch = layOutBatch(shape, groups);
+    this.dispose();
+    const blocks = blocksOf(shape, readersOf(batch));
+    const chunks = chunksOf(batch, shape.vocabulary, keptScores);
+    const { scores, kept } = device.run(() => forward(this.#model, { batch, blocks, chunks }));
+    const pass = { batch, blocks, chunks, version: parameters.version, kept };
+    const values = await read(scores);
+    this.#pass = pass;
+    return tokenScores(pass, values);
+  }
+
+  backward(gradient: ScoreGradient): void {
+    const pass = this.#pass;
+    if (pass === null) throw new UserError('There was no forward pass to go back through.', 'Call `forward` first.');
+    const { device, parameters } = this.#model;
+    if (pass.version !== parameters.version) {
+      throw new UserError(
+        'The weights have changed since the last forward pass, so its derivative is lost.',
+        'Call `forward` again before `backward`.',
+      );
+    }
+    checkLength('dLogprob', gradient.dLogprob, pass);
+    if (gradient.dEntropy !== null) checkLength('dEntropy', gradient.dEntropy, pass);
+    device.run(() => parameters.addGradient(flatten(device, backward(this.#model, pass, gradient))));
+  }
+
+  /** Forgets the last forward pass. */
+  dispose(): void {
+    if (this.#pass !== null) this.#model.device.free(this.#pass.kept);
+    this.#pass = null;
+  }
+}
+
+function checkLength(name: string, values: Float32Array, { batch }: Pass): void {
+  const wanted = batch.targets.length;
+  if (values.length === wanted) return;
+  throw new UserError(
+    `\`${name}\` has ${values.length} numbers, but the last forward pass scored ${wanted} tokens.`,
+    'Give one number per continuation token of the last forward pass, in its order.',
+  );
+}
+
+/** Prompts, which see themselves, and continuations, which see their prompt as well. */
+function readersOf({ segments }: Batch): [Reader[], Reader[]] {
+  const reader = ({ row, rows, sharedRow, sharedRows }: Batch['segments'][number]): Reader => ({
+    row,
+    rows,
+    keys: [...count(sharedRow, sharedRows), ...count(row, rows)],
+  });
+  const isPrompt = ({ sharedRows }: Batch['segments'][number]) => sharedRows === 0;
+  return [segments.filter(isPrompt).map(reader), segments.filter((segment) => !isPrompt(segment)).map(reader)];
+}
+
+function count(first: number, length: number): number[] {
+  return Array.from({ length }, (_, index) => first + index);
+}
+
+function forward(model: Model, { batch, blocks, chunks }: Pick<Pass, 'batch' | 'blocks' | 'chunks'>) {
+  const { device, shape, parameters } = model;
+  const { tf } = device;
+  const weights = parameters.parts;
+  const rotation = rotationAt(device, model.rotation, device.ids(batch.positions));
+  const tables = attentionTables(device, blocks, resultPlaces(shape, batch.tokens.length, blocks));
+  const context = { device, shape, rotation, tables };
+  let x = device.rows(weights.embedding, device.ids(batch.tokens));
+  const layers = weights.layers.map((layer) => {
+    const { next, activations } = layerForward(context, layer, x, (rows) => rows);
+    x = next;
+    return activations;
+  });
+  const headX = device.rows(x, device.ids(batch.headRows));
+  const normed = rmsNorm(device, headX, weights.finalNorm, shape.normEpsilon);
+  const distributions = chunks.map((chunk) => chunkDistribution(model, normed, chunk));
+  const chosen = distributions.map(({ logprobs }, index) =>
+    device.rows(tf.reshape(logprobs, [-1]), device.ids(chunks[index]!.places)),
+  );
+  const entropies = distributions.map((chunk) => tf.reshape(chunk.entropies, [-1]));
+  const kept = { rotation, tables, layers, normed, distribution: chunks.length === 1 ? distributions[0]! : null };
+  return { scores: tf.concat([...chosen, ...entropies], 0), kept };
+}
+
+function chunkDistribution({ device, parameters, shape }: Model, { result }: Normed, chunk: Chunk): Distribution {
+  const rows = device.tf.slice(result, [chunk.first, 0], [chunk.rows, shape.width]);
+  return distribution(device, rows, parameters.parts.head);
+}
+
+/** @param values Log-probabilities of the targets, chunk by chunk, and then the entropy of each head row. */
+function tokenScores({ batch, chunks }: Pass, values: Float32Array): TokenScores {
+  const scored = batch.targets.length;
+  const logprobs = new Float32Array(scored);
+  chunks
+    .flatMap(({ targets }) => targets)
+    .forEach((target, index) => {
+      logprobs[target] = values[index]!;
+    });
+  return { logprobs, entropies: Float32Array.from(batch.targetHeads, (head) => values[scored + head]!) };
+}
+
+/** The gradient, given the derivative by the scores of the forward pass. */
+function backward(model: Model, { batch, blocks, chunks, kept }: Pass, gradient: ScoreGradient): Weights {
+  const { device, shape, parameters } = model;
+  const { tf } = device;
+  const weights = parameters.parts;
+  const rows = batch.tokens.length;
+  const head = headBackward(model, { chunks, kept }, gradient);
+  const finalNorm = rmsNormBackward(device, head.dNormed, kept.normed, weights.finalNorm);
+  const places = gradientTables(device, gradientPlaces(shape, rows, blocks));
+  const context = { device, shape, rotation: kept.rotation, tables: kept.tables, gradientTables: places };
+  let dX = lookupBackward(device, batch.headRows, finalNorm.dX, rows);
+  const layers = kept.layers
+    .map((activations, index) => ({ activations, weights: weights.layers[index]! }))
+    .reverse()
+    .map((layer) => {
+      const back = layerBackward(context, layer.weights, layer.activations, dX);
+      dX = back.dX;
+      return back.gradient;
+    })
+    .reverse();
+  const lookedUp = lookupBackward(device, batch.tokens, dX, shape.vocabulary);
+  const embedding = shape.tied ? tf.add(lookedUp, head.gradient) : lookedUp;
+  return { embedding, layers, finalNorm: finalNorm.dWeight, head: shape.tied ? embedding : head.gradient };
+}
+
+/** The derivatives by the normed head rows and by the head. */
+function headBackward(
+  model: Model,
+  { chunks, kept }: Pick<Pass, 'chunks' | 'kept'>,
+  gradient: ScoreGradient,
+): { dNormed: Tensor; gradient: Tensor } {
+  const { device, parameters } = model;
+  const { tf } = device;
+  const parts = chunks.map((chunk) => {
+    const known = kept.distribution ?? chunkDistribution(model, kept.normed, chunk);
+    const dScores = scoresBackward(device, chunk, known, gradient);
+    const rows = tf.slice(kept.normed.result, [chunk.first, 0], [chunk.rows, -1]);
+    return { dNormed: device.product(dScores, parameters.parts.head), sum: device.transposedProduct(dScores, rows) };
+  });
+  return {
+    dNormed: tf.concat(
+      parts.map(({ dNormed }) => dNormed),
+      0,
+    ),
+    gradient: tf.addN(parts.map(({ sum }) => sum)),
+  };
+}
