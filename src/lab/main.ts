@@ -55,7 +55,7 @@ const commands: Readonly<Record<string, Command>> = {
     evalKeys,
     async ({ config }) => {
       // The result is for scripts; words go to the other stream.
-      const row = await evaluate(config, (line) => process.stderr.write(`${line}\n`));
+      const row = await evaluate(config, { ...world, log: (line) => process.stderr.write(`${line}\n`) });
       process.stdout.write(`${JSON.stringify(row)}\n`);
       return 0;
     },
@@ -143,7 +143,8 @@ function processWorld(): World {
     }
     return asked;
   };
-  return { log: (line) => process.stdout.write(`${line}\n`), now: () => performance.now(), stopAsked };
+  const log = (line: string) => process.stdout.write(`${line}\n`);
+  return { log, environment: process.env, now: () => performance.now(), stopAsked };
 }
 
 /** Prints what went wrong, and how to mend it if it can be. @returns 2 when it can, 1 when it is our bug. */

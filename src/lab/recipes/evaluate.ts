@@ -2,12 +2,13 @@ import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import { Evaluator } from '../probes/evaluator.js';
 import type { Row } from '../run/metrics-file.js';
+import type { World } from '../run/world.js';
 import { buildGame } from './build-game.js';
 import type { evalKeys } from './keys.js';
 import { openModel } from './open-model.js';
 
 /** Measures saved weights: bits known, the greedy answer, sampled accuracy. */
-export async function evaluate(config: Config<typeof evalKeys>, log: (line: string) => void): Promise<Row> {
+export async function evaluate(config: Config<typeof evalKeys>, world: World): Promise<Row> {
   const path = config.load_checkpoint_path;
   if (path === null) {
     throw new UserError(
@@ -16,10 +17,7 @@ export async function evaluate(config: Config<typeof evalKeys>, log: (line: stri
     );
   }
   const game = buildGame(config);
-  const engine = await openModel(
-    { model_name: 'tiny', load_checkpoint_path: path, seed: config.seed, resumed: null },
-    log,
-  );
+  const engine = await openModel({ ...config, model_name: 'tiny', load_checkpoint_path: path, resumed: null }, world);
   const test = { groups: config.episodes, groupSize: 1, maxTokens: config.max_tokens };
   return new Evaluator(engine, { game, test, bits: true, seed: config.seed, constants: {} }).evaluate(0);
 }

@@ -2,6 +2,7 @@ import { inertKey, key } from '../config/key.js';
 import { bool, float, int, ints, oneOf, orNone, text } from '../config/value-type.js';
 import { credits } from '../credit.js';
 import { rewardTypes } from '../memory/rewards.js';
+import { engineChoices } from '../engine/choose-engine.js';
 import { lossFns } from '../objectives/loss-fn.js';
 
 const envType = key(oneOf(['single_step', 'multi_step']), 'single_step', 'one number at once, or its bits one by one');
@@ -11,6 +12,11 @@ const logPath = key(
   'run directory; an existing run there is continued. None: one in the temp folder',
 );
 const modelName = key(text, 'tiny', 'shape of a new model: tiny or micro; other names mean tiny');
+const engine = key(
+  oneOf(engineChoices),
+  'auto',
+  'what computes: our kernels (wasm), TensorFlow.js (tfjs); auto: TensorFlow.js where it has a GPU',
+);
 const seed = key(int(0), 0, 'seed of sampling, shuffling and initial weights');
 const N = key(int(1), 16, 'the secret is in [0, N)');
 const testBits = key(bool, true, 'measure bits known at each evaluation');
@@ -74,6 +80,7 @@ export const trainKeys = {
   keep_checkpoints: keep,
   log_path: logPath,
   model_name: modelName,
+  engine,
   seed,
   ...lora,
   ...foreign,
@@ -111,6 +118,7 @@ export const sftKeys = {
   keep_checkpoints: keep,
   log_path: logPath,
   model_name: modelName,
+  engine,
   seed,
   ...lora,
   ...foreign,
@@ -145,6 +153,7 @@ export const warmupKeys = {
   keep_checkpoints: keep,
   log_path: logPath,
   model_name: modelName,
+  engine,
   seed,
   data_seed: inertKey(int(), 1337, 'seed draws everything'),
   ...lora,
@@ -162,5 +171,6 @@ export const evalKeys = {
   use_standard_prefix: trainKeys.use_standard_prefix,
   max_tokens: trainKeys.max_tokens,
   episodes: key(int(0), 400, 'sampled episodes'),
+  engine,
   seed,
 };

@@ -24,7 +24,7 @@ type SftConfig = Config<typeof sftKeys>;
 
 /** Keys of `sft` that may differ from attempt to attempt. A changed number of epochs also changes the linear schedule. */
 export const sftBudget = new Set(
-  'num_epochs eval_every eval_batch_size eval_n_batches log_every save_every keep_checkpoints log_path load_checkpoint_path train_data_path wandb_project wandb_name'.split(
+  'num_epochs eval_every eval_batch_size eval_n_batches log_every save_every keep_checkpoints engine log_path load_checkpoint_path train_data_path wandb_project wandb_name'.split(
     ' ',
   ),
 );
@@ -51,7 +51,7 @@ export async function sft(config: SftConfig, dataPath: string, directory: RunDir
     world.log(`already complete: ${resumed!.batch} steps are done. A larger num_epochs continues.`);
     return { kind: 'finished' };
   }
-  const engine = await openModel({ ...config, resumed }, world.log);
+  const engine = await openModel({ ...config, resumed }, world, directory);
   if (resumed !== null) await restore(engine, resumed);
   world.log(
     `${examples.length} examples · batches of ${config.batch_size} · ${schedule.batches} steps · learning_rate=${config.learning_rate} ${config.lr_schedule}`,

@@ -23,7 +23,7 @@ type TrainConfig = Config<typeof trainKeys>;
 
 /** Keys of `train` that say how long and how often, so that a run may go on with other values of them. */
 export const trainBudget = new Set(
-  'n_batches eval_every log_every save_every keep_checkpoints test_n_batches log_path load_checkpoint_path wandb_project wandb_name'.split(
+  'n_batches eval_every log_every save_every keep_checkpoints test_n_batches engine log_path load_checkpoint_path wandb_project wandb_name'.split(
     ' ',
   ),
 );
@@ -37,7 +37,7 @@ export async function train(config: TrainConfig, directory: RunDirectory, world:
     world.log(`already complete: ${resumed!.batch} steps are done. A larger n_batches continues.`);
     return { kind: 'finished' };
   }
-  const engine = await openModel({ ...config, resumed }, world.log);
+  const engine = await openModel({ ...config, resumed }, world, directory);
   if (resumed !== null) await restore(engine, resumed);
   announce(config, game, resumed, world.log);
   const trainer = new Trainer(config, game, engine, resumed);

@@ -21,7 +21,7 @@ import { adam } from './policy-gradient.js';
 type WarmupConfig = Config<typeof warmupKeys>;
 
 export const warmupBudget = new Set(
-  'check_secrets eval_every log_every save_every keep_checkpoints log_path wandb_project wandb_name'.split(' '),
+  'check_secrets eval_every log_every save_every keep_checkpoints engine log_path wandb_project wandb_name'.split(' '),
 );
 
 /**
@@ -33,7 +33,7 @@ export const warmupBudget = new Set(
 export async function warmup(config: WarmupConfig, directory: RunDirectory, world: World): Promise<Ending> {
   const resumed = lastCheckpoint(directory);
   const schedule = scheduleOf(config);
-  const engine = await openModel({ ...config, load_checkpoint_path: null, resumed }, world.log);
+  const engine = await openModel({ ...config, load_checkpoint_path: null, resumed }, world, directory);
   if (resumed !== null) await restore(engine, resumed);
   world.log(
     `${config.env_type} · N=${config.n_values.join(', ')} · ${schedule.batches} steps · learning_rate=${settingsOf(config).learningRate}`,

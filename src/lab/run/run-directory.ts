@@ -41,6 +41,11 @@ export function keepConfig(
   writeWhole(path, `${JSON.stringify(config, null, 2)}\n`);
 }
 
+/** Writes `engine.json`: what the present attempt computes on. It may differ from attempt to attempt, and be asked for later. */
+export function recordEngine(directory: RunDirectory, used: { engine: string; on: string; why: string }): void {
+  writeWhole(join(directory.path, 'engine.json'), `${JSON.stringify(used, null, 2)}\n`);
+}
+
 /** Replaces a file in one move, so that no reader and no crash ever sees half of it. */
 export function writeWhole(path: string, content: string | Uint8Array): void {
   const replacement = `${path}.new`;

@@ -5,6 +5,8 @@ export type StopSignal = 'SIGINT' | 'SIGTERM';
 export type World = {
   /** One line for people; ends up in `output.log`. */
   readonly log: (line: string) => void;
+  /** Variables of the process: which GPUs it may use. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
   /** Lets signals arrive, at little cost when called often. @returns the signal that came, or null. */

@@ -16,6 +16,7 @@ export function testWorld(stopBefore = Infinity): World & { readonly lines: stri
   return {
     lines,
     log: (line) => lines.push(line),
+    environment: {},
     now: () => 0,
     stopAsked: async () => (asked++ >= stopBefore ? 'SIGTERM' : null),
   };

@@ -63,7 +63,7 @@ async function openNode({ load, environment }: Surroundings, name: 'tfjs-node-gp
   if (!isGpu && name === 'tfjs-node-gpu') return { device, where: { isGpu, words: 'TensorFlow, which sees no GPU' } };
   const visible = environment['CUDA_VISIBLE_DEVICES'];
   const which = visible === undefined ? 'the first GPU' : `GPU ${visible.split(',')[0]}`;
-  return { device, where: { isGpu, words: isGpu ? `TensorFlow with CUDA, ${which}` : 'TensorFlow on the processor' } };
+  return { device, where: { isGpu, words: isGpu ? `CUDA, ${which}` : 'TensorFlow on the processor' } };
 }
 
 async function openWebgpu({ load, environment }: Surroundings): Promise<Opened> {
