@@ -2,6 +2,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UserError } from '../base/user-error.js';
+import { bench, benchLines } from './bench/bench.js';
+import { benchKeys } from './bench/keys.js';
 import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
 import type { Config, Keys } from './config/key.js';
 import { evaluate } from './recipes/evaluate.js';
@@ -60,6 +62,12 @@ const commands: Readonly<Record<string, Command>> = {
       return 0;
     },
   ),
+  bench: command('Measures a training step on every engine of this machine.', benchKeys, async ({ config }) => {
+    const report = await bench(config, world);
+    if (typeof report === 'string') return exitCode({ kind: 'stopped', signal: report });
+    process.stdout.write(`${config.json ? JSON.stringify(report, null, 2) : benchLines(report).join('\n')}\n`);
+    return 0;
+  }),
 };
 
 /** Reads the command line and does what it says. @returns the exit code. */
@@ -76,7 +84,8 @@ async function main([name, ...argv]: readonly string[]): Promise<number> {
     process.stdout.write(commandHelp(name, chosen.purpose, chosen.keys));
     return 0;
   }
-  return chosen.run(argv);
+  // The one flag without a value: scripts know it from memrl-tui.
+  return chosen.run(argv.map((argument) => (argument === '--json' ? '--json=True' : argument)));
 }
 
 function command<K extends Keys>(purpose: string, keys: K, run: (read: Arguments<K>) => Promise<number>): Command {

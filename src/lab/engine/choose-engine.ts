@@ -9,8 +9,10 @@ import { TfjsEngine } from './tfjs/tfjs-engine.js';
 export const engineChoices = ['auto', 'wasm', 'tfjs'] as const;
 export type EngineChoice = (typeof engineChoices)[number];
 
-/** An engine, and in words what it computes on and why it was chosen. */
-export type ChosenEngine = { readonly engine: Engine; readonly on: string; readonly why: string };
+/** What was chosen, in words what it computes on, and why. `backend`: of TensorFlow.js; null for our kernels. */
+export type Choice = { readonly backend: Ready | null; readonly on: string; readonly why: string };
+
+type Ready = Attempt & { kind: 'ready' };
 
 /** What there is to choose among. Tests give their own. */
 export type EngineSources = {
@@ -21,42 +23,44 @@ export type EngineSources = {
 /** The backends that may have a GPU. */
 const gpuBackends: readonly BackendName[] = ['tfjs-node-gpu', 'tfjs-webgpu'];
 
-/**
- * The engine for a model of this shape: `auto` takes TensorFlow.js where it has a GPU, and else our kernels.
- *
- * @throws UserError when TensorFlow.js was asked for and cannot compute here.
- */
+/** The engine for a model of this shape. @throws UserError when TensorFlow.js was asked for and cannot compute here. */
 export async function chooseEngine(
   shape: ModelShape,
-  choice: EngineChoice,
+  wish: EngineChoice,
   sources: EngineSources,
-): Promise<ChosenEngine> {
-  const { environment, open = (name) => openBackend(name, { environment, load: loadPackage }) } = sources;
-  if (choice === 'wasm') return ownKernels(shape, 'engine=wasm');
-  if (choice === 'tfjs') return anyTfjs(shape, await firstThat(isReady, backendNames, open));
-  if (isWithoutGpu(environment)) return ownKernels(shape, 'auto: this process was given no GPU');
-  const attempts = await firstThat(isOnGpu, gpuBackends, open);
-  const last = attempts.at(-1)!;
-  if (last.kind === 'ready' && last.where.isGpu) return tfjs(shape, last, 'auto: there is a GPU');
-  return ownKernels(shape, `auto: no GPU for TensorFlow.js${passedOver(attempts)}`);
+): Promise<Choice & { readonly engine: Engine }> {
+  const choice = await chooseBackend(wish, sources);
+  const { backend } = choice;
+  return { ...choice, engine: backend === null ? await createEngine(shape) : new TfjsEngine(backend.device, shape) };
 }
 
-function anyTfjs(shape: ModelShape, attempts: readonly Attempt[]): ChosenEngine {
+/** `auto` takes TensorFlow.js where it has a GPU, and else our kernels. */
+export async function chooseBackend(wish: EngineChoice, sources: EngineSources): Promise<Choice> {
+  const { environment, open = (name) => openBackend(name, { environment, load: loadPackage }) } = sources;
+  if (wish === 'wasm') return ownKernels('engine=wasm');
+  if (wish === 'tfjs') return anyTfjs(await firstThat(isReady, backendNames, open));
+  if (isWithoutGpu(environment)) return ownKernels('auto: this process was given no GPU');
+  const attempts = await firstThat(isOnGpu, gpuBackends, open);
   const last = attempts.at(-1)!;
-  if (last.kind === 'ready')
-    return tfjs(shape, last, `engine=tfjs, the first that works${passedOver(attempts.slice(0, -1))}`);
+  if (isReady(last) && isOnGpu(last)) return tfjs(last, 'auto: there is a GPU');
+  return ownKernels(`auto: no GPU for TensorFlow.js${passedOver(attempts)}`);
+}
+
+function anyTfjs(attempts: readonly Attempt[]): Choice {
+  const last = attempts.at(-1)!;
+  if (isReady(last)) return tfjs(last, `engine=tfjs, the first that works${passedOver(attempts.slice(0, -1))}`);
   throw new UserError(
     `engine=tfjs was asked for, but TensorFlow.js cannot compute here${passedOver(attempts)}.`,
     'Install it as docs/engines.md says, or leave engine=auto.',
   );
 }
 
-function tfjs(shape: ModelShape, { name, device, where }: Attempt & { kind: 'ready' }, why: string): ChosenEngine {
-  return { engine: new TfjsEngine(device, shape), on: `${name}, ${where.words}`, why };
+function tfjs(backend: Ready, why: string): Choice {
+  return { backend, on: `${backend.name}, ${backend.where.words}`, why };
 }
 
-async function ownKernels(shape: ModelShape, why: string): Promise<ChosenEngine> {
-  return { engine: await createEngine(shape), on: 'our WebAssembly kernels', why };
+function ownKernels(why: string): Choice {
+  return { backend: null, on: 'our WebAssembly kernels', why };
 }
 
 /** Tries backends until one is what is wanted, which is then the last. */
@@ -74,7 +78,7 @@ async function firstThat(
   return attempts;
 }
 
-function isReady(attempt: Attempt): boolean {
+function isReady(attempt: Attempt): attempt is Ready {
   return attempt.kind === 'ready';
 }
 

@@ -1,0 +1,181 @@
+import { UserError } from '../../base/user-error.js';
+import type { Config } from '../config/key.js';
+import { chooseBackend } from '../engine/choose-engine.js';
+import { createEngine } from '../engine/create-engine.js';
+import type { Engine, ModelShape } from '../engine/engine.js';
+import { initialWeights } from '../engine/initial-weights.js';
+import { presets } from '../engine/model-shape.js';
+import { backendNames, openBackend, type Attempt, type BackendName } from '../engine/tfjs/backends.js';
+import { loadPackage } from '../engine/tfjs/load-package.js';
+import { TfjsEngine } from '../engine/tfjs/tfjs-engine.js';
+import { rng } from '../rng.js';
+import type { StopSignal, World } from '../run/world.js';
+import type { benchKeys } from './keys.js';
+import { trainingStep, type StepSize } from './training-step.js';
+
+type BenchConfig = Config<typeof benchKeys>;
+
+/** What was measured. Times: ms per step. */
+export type BenchReport = {
+  readonly model: string;
+  readonly parameters: number;
+  readonly step: StepSize;
+  readonly rounds: number;
+  readonly engines: readonly Measured[];
+  readonly absent: readonly { readonly engine: string; readonly why: string }[];
+  /** What `engine=auto` takes here. */
+  readonly auto: { readonly engine: string; readonly why: string };
+};
+
+/** `median`, `least` and `most` are over the rounds, and each round's number is the mean over its steps. */
+type Measured = {
+  readonly engine: string;
+  readonly on: string;
+  readonly median: number;
+  readonly least: number;
+  readonly most: number;
+  /** Of all rounds. */
+  readonly steps: number;
+};
+
+type Contestant = { readonly engine: Engine; readonly on: string; readonly turns: Turn[] };
+type Turn = { readonly steps: number; readonly ms: number };
+
+/** What a bench needs of the world. `open` tries a backend; tests give their own. */
+export type BenchWorld = World & { readonly open?: (name: BackendName) => Promise<Attempt> };
+
+/** A turn of a slow engine ends after this, so that one that takes seconds a step does not take minutes. */
+const TURN_MS = 1000;
+
+/** Measures every engine of this machine, in turns. @returns the signal that came in between, if one did. */
+export async function bench(config: BenchConfig, world: BenchWorld): Promise<BenchReport | StopSignal> {
+  const shape = presets[config.model_name];
+  checkContext(shape, config);
+  const attempts = await tryAll(world);
+  const contestants = await enter(shape, attempts, config.seed);
+  try {
+    const signal = await takeTurns(contestants, config, world);
+    if (signal !== null) return signal;
+  } finally {
+    for (const { engine } of contestants) if (engine instanceof TfjsEngine) await engine.dispose();
+  }
+  const open = async (name: BackendName) => attempts.find((attempt) => attempt.name === name)!;
+  const { backend, why } = await chooseBackend('auto', { environment: world.environment, open });
+  return {
+    model: config.model_name,
+    parameters: contestants[0]!.engine.parameterCount,
+    step: stepSize(config),
+    rounds: config.rounds,
+    engines: contestants.map(measured),
+    absent: attempts.flatMap((attempt) =>
+      attempt.kind === 'absent' ? [{ engine: attempt.name, why: attempt.why }] : [],
+    ),
+    auto: { engine: backend?.name ?? 'wasm', why },
+  };
+}
+
+function stepSize({ group_size: sequences, prompt_tokens: prompt, sampled_tokens: sampled }: BenchConfig): StepSize {
+  return { sequences, prompt, sampled };
+}
+
+/** One turn of each to warm up (compilers, caches, tables), and then the rounds. */
+async function takeTurns(
+  contestants: readonly Contestant[],
+  config: BenchConfig,
+  world: World,
+): Promise<StopSignal | null> {
+  const turnsOf = contestants.map((contestant) => turnTaker(contestant, config, world));
+  for (let round = 0; round <= config.rounds; round++) {
+    for (const [index, takeTurn] of turnsOf.entries()) {
+      const turn = await takeTurn();
+      if (typeof turn === 'string') return turn;
+      if (round > 0) contestants[index]!.turns.push(turn);
+    }
+  }
+  return null;
+}
+
+function checkContext({ context }: ModelShape, { prompt_tokens: prompt, sampled_tokens: sampled }: BenchConfig): void {
+  if (prompt + sampled <= context) return;
+  throw new UserError(
+    `A sequence of ${prompt + sampled} tokens is longer than the model's context, ${context}.`,
+    'Set prompt_tokens or sampled_tokens to less.',
+  );
+}
+
+/** Both packages for Node bring the same TensorFlow: the second is not loaded beside the first. */
+async function tryAll({ environment, open }: BenchWorld): Promise<Attempt[]> {
+  const attempts: Attempt[] = [];
+  for (const name of backendNames) {
+    const isSecond = name === 'tfjs-node' && attempts[0]!.kind === 'ready';
+    const attempt: Attempt = isSecond
+      ? { name, kind: 'absent', why: 'tfjs-node-gpu is here, and has the same' }
+      : await (open?.(name) ?? openBackend(name, { environment, load: loadPackage }));
+    attempts.push(attempt);
+  }
+  return attempts;
+}
+
+/** Our engine and one for each backend, all with the same weights. */
+async function enter(shape: ModelShape, attempts: readonly Attempt[], seed: number): Promise<Contestant[]> {
+  const contestants: Contestant[] = [{ engine: await createEngine(shape), on: 'our WebAssembly kernels', turns: [] }];
+  for (const attempt of attempts) {
+    if (attempt.kind === 'absent') continue;
+    contestants.push({ engine: new TfjsEngine(attempt.device, shape), on: attempt.where.words, turns: [] });
+  }
+  const random = rng(seed, 'initial weights');
+  const weights = initialWeights(shape, () => random.next());
+  for (const { engine } of contestants) await engine.loadWeights(weights);
+  return contestants;
+}
+
+/** Every engine is given the same prompts and draws. */
+function turnTaker({ engine }: Contestant, config: BenchConfig, world: World): () => Promise<Turn | StopSignal> {
+  const random = rng(config.seed, 'bench');
+  return async () => {
+    let [steps, ms] = [0, 0];
+    while (steps < config.steps && ms < TURN_MS) {
+      const signal = await world.stopAsked();
+      if (signal !== null) return signal;
+      const began = world.now();
+      await trainingStep(engine, stepSize(config), random);
+      ms += world.now() - began;
+      steps++;
+    }
+    return { steps, ms };
+  };
+}
+
+function measured({ engine, on, turns }: Contestant): Measured {
+  const times = turns.map(({ steps, ms }) => ms / steps).sort((a, b) => a - b);
+  const [low, high] = [times[(times.length - 1) >> 1]!, times[times.length >> 1]!];
+  const steps = turns.reduce((sum, turn) => sum + turn.steps, 0);
+  return { engine: engine.backend, on, median: (low + high) / 2, least: times[0]!, most: times.at(-1)!, steps };
+}
+
+/** The report for a person. */
+export function benchLines({ model, parameters, step, rounds, engines, absent, auto }: BenchReport): string[] {
+  const width = Math.max(...[...engines, ...absent].map(({ engine }) => engine.length));
+  const fastest = engines.reduce((best, engine) => (engine.median < best.median ? engine : best));
+  const chosen = engines.find(({ engine }) => engine === auto.engine)!;
+  const slower = chosen.median / fastest.median;
+  return [
+    `${model}, ${parameters} parameters; a step: ${step.sequences} × ${step.sampled} tokens sampled after a prompt of ${step.prompt}, one update`,
+    `${rounds} rounds, one engine after the other; ms per step, median of the rounds and their range`,
+    '',
+    ...engines.map(
+      ({ engine, median, least, most, on }) =>
+        `  ${engine.padEnd(width)}  ${ms(median).padStart(8)}  ${`${ms(least)} to ${ms(most)}`.padEnd(20)}  ${on}`,
+    ),
+    ...absent.map(({ engine, why }) => `  ${engine.padEnd(width)}  ${'–'.padStart(8)}  ${''.padEnd(20)}  ${why}`),
+    '',
+    `engine=auto is ${auto.engine} here · ${auto.why}`,
+    ...(slower < 1.05
+      ? []
+      : [`${fastest.engine} is ${slower.toFixed(1)} times as fast at this size; engine=wasm and engine=tfjs choose.`]),
+  ];
+}
+
+function ms(value: number): string {
+  return value < 10 ? value.toFixed(3) : value.toFixed(1);
+}

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { bench, benchLines, type BenchReport, type BenchWorld } from '../../../src/lab/bench/bench.js';
+import { benchKeys } from '../../../src/lab/bench/keys.js';
+import { readArguments } from '../../../src/lab/config/arguments.js';
+import { openBackend, type Attempt, type BackendName } from '../../../src/lab/engine/tfjs/backends.js';
+import { loadPackage } from '../../../src/lab/engine/tfjs/load-package.js';
+import { Device } from '../../../src/lab/engine/tfjs/device.js';
+import type { StopSignal } from '../../../src/lab/run/world.js';
+
+const cpu = await openBackend('tfjs-cpu', { environment: {}, load: loadPackage });
+if (cpu.kind === 'absent') throw new Error(cpu.why);
+const { device } = cpu;
+
+/** A machine with these backends, on which every look at the clock finds it `ms` later. */
+function machine(
+  present: Partial<Record<BackendName, boolean>>,
+  ms = 1,
+  stopAsked?: () => StopSignal | null,
+): BenchWorld {
+  let clock = 0;
+  const open = async (name: BackendName): Promise<Attempt> => {
+    const isGpu = present[name];
+    return isGpu === undefined
+      ? { name, kind: 'absent', why: `${name} is not installed` }
+      : {
+          name,
+          kind: 'ready',
+          device: new Device(device.tf, device.backend, name),
+          where: { isGpu, words: 'somewhere' },
+        };
+  };
+  return {
+    open,
+    environment: {},
+    log: () => undefined,
+    now: () => (clock += ms),
+    stopAsked: async () => stopAsked?.() ?? null,
+  };
+}
+
+function config(...argv: string[]) {
+  return readArguments(benchKeys, ['model_name=micro', ...argv]).config;
+}
+
+async function report(world: BenchWorld, ...argv: string[]): Promise<BenchReport> {
+  const result = await bench(config(...argv), world);
+  if (typeof result === 'string') throw new Error(result);
+  return result;
+}
+
+describe('memrl bench', () => {
+  it('gives the time of a step on each engine that is there, and why the others are not', async () => {
+    const measured = await report(machine({ 'tfjs-cpu': false }), 'rounds=2', 'steps=3');
+    expect(measured.engines).toEqual([
+      { engine: 'wasm', on: 'our WebAssembly kernels', median: 1, least: 1, most: 1, steps: 6 },
+      { engine: 'tfjs-cpu', on: 'somewhere', median: 1, least: 1, most: 1, steps: 6 },
+    ]);
+    expect(measured.absent.map(({ engine }) => engine)).toEqual([
+      'tfjs-node-gpu',
+      'tfjs-node',
+      'tfjs-webgpu',
+      'tfjs-wasm',
+    ]);
+    expect(measured.absent[0]!.why).toBe('tfjs-node-gpu is not installed');
+    expect(measured.auto).toMatchObject({ engine: 'wasm', why: expect.stringMatching(/^auto: no GPU/) as string });
+  });
+
+  it('ends the turn of a slow engine after a second', async () => {
+    const measured = await report(machine({ 'tfjs-cpu': false }, 400), 'rounds=2', 'steps=100');
+    expect(measured.engines.map(({ steps, median }) => [steps, median])).toEqual([
+      [6, 400],
+      [6, 400],
+    ]);
+  });
+
+  it('stops in the middle when it is asked to', async () => {
+    let asked = 0;
+    const world = machine({ 'tfjs-cpu': false }, 1, () => (asked++ === 4 ? 'SIGINT' : null));
+    const { numTensors } = device.tf.memory();
+    expect(await bench(config('steps=3'), world)).toBe('SIGINT');
+    expect(device.tf.memory().numTensors).toBe(numTensors);
+  });
+
+  it('does not load one TensorFlow beside another', async () => {
+    const measured = await report(machine({ 'tfjs-node-gpu': true, 'tfjs-node': false }), 'rounds=1', 'steps=1');
+    expect(measured.engines.map(({ engine }) => engine)).toEqual(['wasm', 'tfjs-node-gpu']);
+    expect(measured.auto).toEqual({ engine: 'tfjs-node-gpu', why: 'auto: there is a GPU' });
+  });
+
+  it('refuses a sequence that the model has no room for', async () => {
+    await expect(bench(config('prompt_tokens=60'), machine({}))).rejects.toThrow(/65 tokens .* context, 64/);
+  });
+
+  it('says it to a person in a table, and when auto takes a slower one than there is', () => {
+    const engine = (name: string, median: number) => ({
+      ...{ engine: name, on: 'somewhere', steps: 10 },
+      ...{ median, least: 0.9 * median, most: 1.1 * median },
+    });
+    const lines = benchLines({
+      ...{ model: 'tiny', parameters: 101_184, rounds: 5, step: { sequences: 4, prompt: 10, sampled: 5 } },
+      engines: [engine('wasm', 1), engine('tfjs-node-gpu', 12)],
+      absent: [{ engine: 'tfjs-cpu', why: 'it is not installed' }],
+      auto: { engine: 'tfjs-node-gpu', why: 'auto: there is a GPU' },
+    });
+    expect(lines.join('\n')).toBe(
+      [
+        'tiny, 101184 parameters; a step: 4 × 5 tokens sampled after a prompt of 10, one update',
+        '5 rounds, one engine after the other; ms per step, median of the rounds and their range',
+        '',
+        '  wasm              1.000  0.900 to 1.100        somewhere',
+        '  tfjs-node-gpu      12.0  10.8 to 13.2          somewhere',
+        '  tfjs-cpu              –                        it is not installed',
+        '',
+        'engine=auto is tfjs-node-gpu here · auto: there is a GPU',
+        'wasm is 12.0 times as fast at this size; engine=wasm and engine=tfjs choose.',
+      ].join('\n'),
+    );
+  });
+});
