@@ -6,10 +6,11 @@ import type { PlannedRun } from '../../../src/spec/planned-run.js';
 import { ReadingQueue } from '../../../src/supervisor/runs/reading-queue.js';
 import { Watcher } from '../../../src/supervisor/runs/watcher.js';
 import { plan, waitFor } from '../testbed.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'memrl-watcher-'))));
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => removeFolder(folder));
 
 const ignore = () => ({
   ...{ now: () => 1_000_000, changed: vi.fn(), recalled: vi.fn() },
