@@ -110,12 +110,18 @@ export class EndWatch {
   }
 
   #lookAtAll(): void {
-    const { attempts, table } = this.#tools;
     const now = performance.now();
-    for (const attempt of attempts.values()) {
+    for (const attempt of this.#tools.attempts.values()) {
       if (attempt.child === null && isLed(attempt) && !isAlive(attempt.identity!)) this.shimGone(attempt, null, null);
       if (isOrphaned(attempt, now)) this.#tellTrouble(attempt);
     }
+    // To ask of each whether it lives takes as long as to read all processes, where many are adopted.
+    inQuietTurn(() => this.#lookAtDue());
+  }
+
+  #lookAtDue(): void {
+    const { attempts, table } = this.#tools;
+    const now = performance.now();
     const due = [...attempts.values()].filter(isDue);
     const processes = due.length > 0 ? table.now() : [];
     for (const attempt of due) this.#lookAt(attempt, treeMembers(processes, treeOf(attempt)), now);
