@@ -3,10 +3,12 @@ import { UserError } from '../../base/user-error.js';
 import type { AdamOptions, Decoder, Engine, ModelShape, OptimizerState, PromptGroup, TokenScores } from './engine.js';
 import { Heap } from './kernels/heap.js';
 import type { Kernels } from './kernels/kernels.js';
+import { offsetsOf } from './layout.js';
 import { checkShape } from './model-shape.js';
 import { DecodingMemory } from './model/decoding-memory.js';
 import { Decoding } from './model/decoding.js';
 import { buildModel, type Model } from './model/model.js';
+import { type Stretch, stretches } from './model/padding.js';
 import { Training } from './model/training.js';
 
 /**
@@ -52,6 +54,7 @@ class LlamaEngine implements Engine {
   readonly shape: ModelShape;
   readonly parameterCount: number;
   readonly #model: Model;
+  readonly #stretches: readonly Stretch[];
   readonly #training: Training;
   readonly #decodingMemory: DecodingMemory;
   #step = 0;
@@ -60,7 +63,8 @@ class LlamaEngine implements Engine {
     this.backend = kernels.backend;
     this.shape = shape;
     this.#model = buildModel(kernels, shape);
-    this.parameterCount = this.#model.parameters.count;
+    this.#stretches = stretches(shape);
+    this.parameterCount = offsetsOf(shape).size;
     this.#training = new Training(this.#model);
     this.#decodingMemory = new DecodingMemory(this.#model);
   }
@@ -78,7 +82,8 @@ class LlamaEngine implements Engine {
   }
 
   async clearGradient(): Promise<void> {
-    this.#model.kernels.zero(this.parameterCount, this.#model.parameters.gradient);
+    const { kernels, parameters } = this.#model;
+    kernels.zero(parameters.count, parameters.gradient);
   }
 
   async adam({ learningRate, beta1, beta2, epsilon }: AdamOptions): Promise<number> {
@@ -122,7 +127,10 @@ class LlamaEngine implements Engine {
   }
 
   #read(address: number): Float32Array {
-    return this.#model.kernels.heap.f32.slice(address / 4, address / 4 + this.parameterCount);
+    const values = new Float32Array(this.parameterCount);
+    const memory = this.#model.kernels.heap.f32.subarray(address / 4);
+    for (const { from, to, count } of this.#stretches) values.set(memory.subarray(to, to + count), from);
+    return values;
   }
 
   #write(name: string, values: Float32Array, address: number): void {
@@ -132,6 +140,7 @@ class LlamaEngine implements Engine {
         'Use the checkpoint of a model of the same shape.',
       );
     }
-    this.#model.kernels.heap.f32.set(values, address / 4);
+    const memory = this.#model.kernels.heap.f32.subarray(address / 4);
+    for (const { from, to, count } of this.#stretches) memory.set(values.subarray(from, from + count), to);
   }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Engine, ModelShape, PromptGroup } from '../../../src/lab/engine/engine.js';
-import { layout } from '../../../src/lab/engine/layout.js';
+import { layout, offsetsOf } from '../../../src/lab/engine/layout.js';
 import { presets } from '../../../src/lab/engine/model-shape.js';
 import {
   backends,
@@ -27,7 +27,23 @@ const shapes: { name: string; shape: ModelShape }[] = [
   { name: 'tiny', shape: presets.tiny },
   { name: 'grouped queries, untied head, odd vocabulary', shape: oddShape },
   { name: 'widths with tails, tied head', shape: tailShape },
+  { name: 'a feed-forward layer of 11', shape: { ...oddShape, feedForward: 11 } },
 ];
+
+/** The flat vector of a model as that of a larger one: by name and place, zeros elsewhere. */
+function filledUp(shape: ModelShape, larger: ModelShape, values: Float32Array): Float32Array {
+  const filled = new Float32Array(offsetsOf(larger).size);
+  layout(larger).forEach((to, index) => {
+    const from = layout(shape)[index]!;
+    for (let i = 0; i < from.shape[0]; i++) {
+      for (let j = 0; j < (from.shape[1] ?? 1); j++) {
+        const value = values[from.offset + i * from.strides[0] + j * (from.strides[1] ?? 0)]!;
+        filled[to.offset + i * to.strides[0] + j * (to.strides[1] ?? 0)] = value;
+      }
+    }
+  });
+  return filled;
+}
 
 async function gradientOf(
   engine: Engine,
@@ -116,6 +132,24 @@ describe.each(backends)('the engine on %s kernels', (backend) => {
     const together = await gradientOf(engine, shared, dLogprob, dEntropy);
     const apart = await gradientOf(engine, separate, dLogprob, dEntropy);
     expect(maxDifference(together, apart)).toBeLessThan(1e-5 * Math.max(...apart.map(Math.abs)) + 1e-6);
+  });
+
+  it('computes a feed-forward layer of any width as one filled up with zeros, bit for bit, also when it learns', async () => {
+    const shape = { ...oddShape, feedForward: 11 };
+    const filled = { ...oddShape, feedForward: 12 };
+    const engine = await trainedLooking(backend, shape);
+    const wider = await makeEngine(backend, filled);
+    await wider.loadWeights(filledUp(shape, filled, await engine.weights()));
+    for (let step = 0; step < 3; step++) {
+      const groups = groupsOf(shape, [[3, 4, 2 + step]], step);
+      expect(await engine.forward(groups)).toEqual(await wider.forward(groups));
+      for (const each of [engine, wider]) await each.backward(slopes(6 + step, step), slopes(6 + step, 50 + step));
+      expect(filledUp(shape, filled, await engine.gradient())).toEqual(await wider.gradient());
+      for (const each of [engine, wider]) {
+        await each.adam({ learningRate: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 });
+      }
+    }
+    expect(filledUp(shape, filled, await engine.weights())).toEqual(await wider.weights());
   });
 
   it('gives the uniform distribution and its entropy when all weights are zero', async () => {

@@ -1,10 +1,12 @@
 import type { ModelShape } from '../engine.js';
 import type { Kernels } from '../kernels/kernels.js';
 import { widthsOf, type Widths } from '../model-shape.js';
+import { paddedShape } from './padding.js';
 import { Parameters } from './parameters.js';
 
 /** What every pass over the model needs. */
 export type Model = {
+  /** That of `paddedShape`. */
   readonly shape: ModelShape;
   readonly widths: Widths;
   readonly kernels: Kernels;
@@ -17,7 +19,8 @@ export type Model = {
 };
 
 /** Lays out a model on the kernels' heap. All weights are zero. */
-export function buildModel(kernels: Kernels, shape: ModelShape): Model {
+export function buildModel(kernels: Kernels, given: ModelShape): Model {
+  const shape = paddedShape(given);
   const widths = widthsOf(shape);
   const parameters = new Parameters(kernels, shape);
   const cos = kernels.heap.allocate((shape.context * widths.head) / 2);

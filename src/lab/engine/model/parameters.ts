@@ -25,6 +25,7 @@ export type LayerParameters = {
  * Whoever changes the weights calls `changed`; whoever multiplies calls `readyForward` or `readyBackward` first.
  */
 export class Parameters {
+  /** Numbers in each of the flat vectors, padding included. */
   readonly count: number;
   readonly weights: number;
   readonly gradient: number;
