@@ -212,6 +212,85 @@ describe.each(backends)('the engine on %s kernels', (backend) => {
     ).toBeLessThan(1e-5);
   });
 
+  it.each([0.5, 1, 3])('gives scores of temperature %s, and their derivative', async (temperature) => {
+    const engine = await trainedLooking(backend, oddShape);
+    const groups = groupsOf(oddShape, [
+      [3, 4, 1],
+      [1, 5],
+    ]);
+    const [{ prompt, continuations }] = groups as [PromptGroup];
+    const { logprobs, entropies } = await engine.forward(groups, { temperature });
+    const weights = (await (await engine.decoder(prompt, 1)).logprobs()).map((lp) => Math.exp(lp / temperature));
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    const entropy = weights.reduce((sum, weight) => sum - (weight / total) * Math.log(weight / total), 0);
+    expect(Math.exp(logprobs[0]!)).toBeCloseTo(weights[continuations[0]![0]!]! / total, 5);
+    expect(entropies[0]).toBeCloseTo(entropy, 5);
+    const [dLogprob, dEntropy] = [slopes(10, 11), slopes(10, 12)];
+    await engine.backward(dLogprob, dEntropy);
+    const gradient = await engine.gradient();
+    const loss = async (moved: Engine) => {
+      const scores = await moved.forward(groups, { temperature });
+      return dLogprob.reduce((sum, d, i) => sum + d * scores.logprobs[i]! + dEntropy[i]! * scores.entropies[i]!, 0);
+    };
+    const along = async (step: number) => {
+      const moved = await engine.clone();
+      await moved.addToWeights(gradient, step / Math.hypot(...gradient));
+      return loss(moved);
+    };
+    const slope = ((await along(4e-3)) - (await along(-4e-3))) / 8e-3;
+    expect(slope / Math.hypot(...gradient)).toBeCloseTo(1, 2);
+  });
+
+  it('gives the very bits of no temperature at temperature 1', async () => {
+    const engine = await trainedLooking(backend, oddShape);
+    const groups = groupsOf(oddShape, [[3, 4, 1]]);
+    const plain = [await engine.forward(groups), await gradientOf(engine, groups, slopes(5, 1), slopes(5, 2))];
+    const scores = await engine.forward(groups, { temperature: 1 });
+    await engine.clearGradient();
+    await engine.backward(slopes(5, 1), slopes(5, 2));
+    expect([scores, await engine.gradient()]).toEqual(plain);
+  });
+
+  it('adds a multiple of a direction to the weights', async () => {
+    const engine = await trainedLooking(backend, { ...oddShape, feedForward: 11 });
+    const before = await engine.weights();
+    const direction = slopes(engine.parameterCount, 4);
+    const state = await engine.optimizerState();
+    await engine.addToWeights(direction, -0.25);
+    const sum = before.map((weight, i) => weight - 0.25 * direction[i]!);
+    expect(maxDifference(await engine.weights(), sum)).toBeLessThan(1e-7);
+    expect(await engine.optimizerState()).toEqual(state);
+    const loaded = await makeEngine(backend, engine.shape);
+    await loaded.loadWeights(await engine.weights());
+    const groups = groupsOf(engine.shape, [[3, 4]]);
+    expect(await engine.forward(groups)).toEqual(await loaded.forward(groups));
+  });
+
+  it('can be cloned: the same weights, a fresh optimizer, and from then on a model of its own', async () => {
+    const engine = await trainedLooking(backend, oddShape);
+    const groups = groupsOf(oddShape, [[3, 4, 2]]);
+    const learn = async () => {
+      await engine.forward(groups);
+      await engine.backward(slopes(6, 1), null);
+      await engine.adam({ learningRate: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 });
+    };
+    await learn();
+    await engine.forward(groups);
+    await engine.backward(slopes(6, 3), null);
+    const gathered = await engine.gradient();
+    const scores = await engine.forward(groups);
+    const reference = await engine.clone();
+    expect([reference.backend, reference.shape]).toEqual([engine.backend, engine.shape]);
+    expect(await reference.weights()).toEqual(await engine.weights());
+    expect((await reference.optimizerState()).step).toBe(0);
+    expect((await reference.gradient()).every((g) => g === 0)).toBe(true);
+    expect(await engine.gradient()).toEqual(gathered);
+    await learn();
+    expect(await reference.forward(groups)).toEqual(scores);
+    await reference.dispose();
+    expect(await engine.forward(groups)).not.toEqual(scores);
+  });
+
   it('goes back through scores that were computed in pieces, and that it did not keep', async () => {
     // 2^21 floats of scores are kept: here 5 rows. Seven head rows are two pieces, five are one.
     const vocabulary = 350_000;

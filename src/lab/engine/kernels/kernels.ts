@@ -10,9 +10,15 @@ import type { Heap } from './heap.js';
 export type Kernels = {
   readonly backend: 'wasm' | 'loops';
   readonly heap: Heap;
+  /** Another set of this kind, on a heap of its own. */
+  fresh(): Promise<Kernels>;
 
   zero(count: number, at: number): void;
   copy(count: number, from: number, to: number): void;
+  /** x · factor, in place. */
+  scale(count: number, at: number, factor: number): void;
+  /** to += factor · from. */
+  addScaled(count: number, factor: number, from: number, to: number): void;
   sumSquares(count: number, at: number): number;
   /** to[i] = table[ids[i]]. */
   gatherRows(rows: number, width: number, ids: number, table: number, to: number): void;
@@ -131,16 +137,9 @@ export type Kernels = {
     scratch: number,
   ): number;
 
-  /** Bias corrections are in `step` and `epsilon`; fresh = 1 − β. Zeroes the gradient. */
-  adam(
-    count: number,
-    weights: number,
-    gradient: number,
-    m: number,
-    v: number,
-    step: number,
-    fresh1: number,
-    fresh2: number,
-    epsilon: number,
-  ): void;
+  /** Cuts a row of log-probabilities to the `most` likeliest tokens, of these to `share`, and normalises it again. */
+  keepLikeliest(stride: number, logprobs: number, most: number, share: number, scratch: number): void;
+
+  /** One step with the `AdamSettings` at `settings`. Zeroes the gradient. */
+  adam(count: number, weights: number, gradient: number, m: number, v: number, settings: number): void;
 };

@@ -1,6 +1,7 @@
 import { Heap } from './heap.js';
 import type { Kernels } from './kernels.js';
 import { loopAttention, loopAttentionBackward } from './loop-attention.js';
+import { readAdamSettings } from './records.js';
 import { loopGemm, loopPackColumns, loopPackRows } from './loop-gemm.js';
 
 /**
@@ -12,6 +13,7 @@ export function loopKernels(): Kernels {
   return {
     backend: 'loops',
     heap,
+    fresh: async () => loopKernels(),
     gemm: loopGemm(heap),
     packRows: loopPackRows(heap),
     packColumns: loopPackColumns(heap),
@@ -20,6 +22,7 @@ export function loopKernels(): Kernels {
     logSoftmax: loopLogSoftmax(heap),
     logSoftmaxBackward: loopLogSoftmaxBackward(heap),
     sample: loopSample(heap),
+    keepLikeliest: loopKeepLikeliest(heap),
     ...rowLoops(heap),
     ...normLoops(heap),
     rope: ropeLoop(heap),
@@ -28,12 +31,20 @@ export function loopKernels(): Kernels {
   };
 }
 
-type RowKernels = 'zero' | 'copy' | 'sumSquares' | 'gatherRows' | 'scatterAddRows';
+type RowKernels = 'zero' | 'copy' | 'scale' | 'addScaled' | 'sumSquares' | 'gatherRows' | 'scatterAddRows';
 
 function rowLoops(heap: Heap): Pick<Kernels, RowKernels> {
   return {
     zero: (count, at) => void heap.f32.fill(0, at >>> 2, (at >>> 2) + count),
     copy: (count, from, to) => void heap.f32.copyWithin(to >>> 2, from >>> 2, (from >>> 2) + count),
+    scale(count, at, factor) {
+      const { f32 } = heap;
+      for (let j = at >>> 2; j < (at >>> 2) + count; j++) f32[j]! *= factor;
+    },
+    addScaled(count, factor, from, to) {
+      const { f32 } = heap;
+      for (let j = 0; j < count; j++) f32[(to >>> 2) + j]! += factor * f32[(from >>> 2) + j]!;
+    },
     sumSquares(count, at) {
       const { f32 } = heap;
       let total = 0;
@@ -144,13 +155,15 @@ function swigluLoops(heap: Heap): Pick<Kernels, 'swiglu' | 'swigluBackward'> {
 }
 
 function adamLoop(heap: Heap): Kernels['adam'] {
-  return (count, weights, gradient, m, v, step, fresh1, fresh2, epsilon) => {
+  return (count, weights, gradient, m, v, settings) => {
     const { f32 } = heap;
+    const { step, fresh1, fresh2, epsilon, kept, gradientScale } = readAdamSettings(heap, settings);
     for (let j = 0; j < count; j++) {
-      const g = f32[(gradient >>> 2) + j]!;
+      const g = f32[(gradient >>> 2) + j]! * gradientScale;
       const m1 = (f32[(m >>> 2) + j]! += fresh1 * (g - f32[(m >>> 2) + j]!));
       const v1 = (f32[(v >>> 2) + j]! += fresh2 * (g * g - f32[(v >>> 2) + j]!));
-      f32[(weights >>> 2) + j]! -= (step * m1) / (Math.sqrt(v1) + epsilon);
+      const w = (weights >>> 2) + j;
+      f32[w] = f32[w]! * kept - (step * m1) / (Math.sqrt(v1) + epsilon);
       f32[(gradient >>> 2) + j] = 0;
     }
   };
@@ -212,6 +225,22 @@ function loopSample(heap: Heap): Kernels['sample'] {
       running += f32[weights + j]!;
     }
     return last;
+  };
+}
+
+function loopKeepLikeliest(heap: Heap): Kernels['keepLikeliest'] {
+  return (stride, logprobs, most, share) => {
+    const row = heap.f32.subarray(logprobs >>> 2, (logprobs >>> 2) + stride);
+    const p = row.map(Math.exp).sort().reverse();
+    const ranks = Math.min(most, stride);
+    const atLeast = p[ranks - 1]!;
+    const goal = share * p.reduce((sum, x) => (x >= atLeast ? sum + x : sum), 0);
+    let running = 0;
+    let last = 0;
+    for (; last < stride - 1 && p[last]! >= atLeast; last++) if ((running += p[last]!) >= goal) break;
+    const least = share < 1 ? Math.max(atLeast, p[last]!) : atLeast;
+    const log = Math.log(p.reduce((sum, x) => (x >= least ? sum + x : sum), 0));
+    row.forEach((logprob, j) => (row[j] = Math.fround(Math.exp(logprob)) >= least ? logprob - log : -1e30));
   };
 }
 

@@ -39,6 +39,7 @@ export class Parameters {
   version = 0;
 
   readonly #kernels: Kernels;
+  #scratch: number | null = null;
   #forwardVersion = -1;
   #backwardVersion = -1;
 
@@ -69,6 +70,11 @@ export class Parameters {
       backward: rowPanels(kernels, vocabulary, width, head.at, scores),
       gradient: head.gradient,
     };
+  }
+
+  /** Address of room for one more flat vector, zeros where padding is; what was left there may be anything else. */
+  scratch(): number {
+    return (this.#scratch ??= this.#kernels.heap.allocate(this.count));
   }
 
   changed(): void {

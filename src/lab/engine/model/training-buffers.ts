@@ -9,6 +9,7 @@ export type Pass = {
   readonly model: Model;
   readonly batch: Batch;
   readonly buffers: TrainingBuffers;
+  readonly temperature: number;
   /** Version of the weights it was made with. */
   readonly version: number;
 };

@@ -1,10 +1,11 @@
 import { UserError } from '../../../base/user-error.js';
-import type { PromptGroup, TokenScores } from '../engine.js';
+import type { ForwardOptions, PromptGroup, TokenScores } from '../engine.js';
 import { addProduct, multiply } from '../kernels/matrices.js';
 import { layOutBatch, type Segment } from './batch.js';
 import { type LayerBuffers, runLayer } from './layer.js';
 import type { Model } from './model.js';
 import type { LayerParameters } from './parameters.js';
+import { checkTemperature } from './sampling.js';
 import { type Pass, TrainingMemory } from './training-buffers.js';
 
 /** Forward and backward over batches of prompt groups. Keeps the activations of the last forward pass. */
@@ -18,12 +19,13 @@ export class Training {
     this.#memory = new TrainingMemory(model);
   }
 
-  forward(groups: readonly PromptGroup[]): TokenScores {
+  forward(groups: readonly PromptGroup[], { temperature = 1 }: ForwardOptions): TokenScores {
+    checkTemperature(temperature);
     const model = this.#model;
     const batch = layOutBatch(model.shape, groups);
     this.#pass = null;
     const buffers = this.#memory.buffersFor(batch);
-    const pass = { model, batch, buffers, version: model.parameters.version };
+    const pass = { model, batch, buffers, temperature, version: model.parameters.version };
     model.parameters.readyForward();
     embed(pass);
     runLayers(pass);
@@ -237,10 +239,11 @@ function forEachChunk({ batch, buffers }: Pass, visit: (first: number, rows: num
   for (let first = 0; first < rows; first += buffers.chunk) visit(first, Math.min(buffers.chunk, rows - first));
 }
 
-function chunkLogprobs({ model, buffers }: Pass, first: number, rows: number): void {
+function chunkLogprobs({ model, buffers, temperature }: Pass, first: number, rows: number): void {
   const { kernels, shape, widths, parameters } = model;
   const { scores, entropies } = buffers;
   multiply(kernels, parameters.head.forward, rows, buffers.headNormed + first * shape.width * 4, scores, 0);
+  if (temperature !== 1) kernels.scale(rows * widths.scores, scores, 1 / temperature);
   kernels.logSoftmax(rows, shape.vocabulary, widths.scores, scores, entropies + first * 4);
 }
 
@@ -272,7 +275,8 @@ function sumByHeadRow({ model, batch, buffers }: Pass, dLogprob: Float32Array, d
   }
 }
 
-function chunkBackward({ model, batch, buffers }: Pass, first: number, rows: number, dLogprob: Float32Array): void {
+function chunkBackward(pass: Pass, first: number, rows: number, dLogprob: Float32Array): void {
+  const { model, batch, buffers, temperature } = pass;
   const { kernels, shape, widths, parameters } = model;
   const { width, vocabulary } = shape;
   const { scores, entropies, dLogprobs, dEntropies, dScores } = buffers;
@@ -285,6 +289,7 @@ function chunkBackward({ model, batch, buffers }: Pass, first: number, rows: num
     const head = targetHeads[i]! - first;
     if (head >= 0 && head < rows) f32[dScores / 4 + head * stride + targets[i]!]! += dLogprob[i]!;
   }
+  if (temperature !== 1) kernels.scale(rows * stride, dScores, 1 / temperature);
   const normed = buffers.headNormed + skip * width;
   const { head } = parameters;
   multiply(kernels, head.backward, rows, dScores, buffers.dHeadNormed + skip * width, 0);
