@@ -1,18 +1,8 @@
 import { Lanes } from './lanes';
-
-/** See `AdamSettings` in `kernels/records.ts`. */
-@unmanaged
-class AdamSettings {
-  step: f32;
-  fresh1: f32;
-  fresh2: f32;
-  epsilon: f32;
-  kept: f32;
-  gradientScale: f32;
-}
+import { AdamSettings } from './records';
 
 /**
- * One AdamW step on `count` weights, and the gradient is zero afterwards. The bias corrections are in the settings:
+ * One Adam step on `count` weights, and the gradient is zero afterwards. The bias corrections are in the settings:
  * `step` = learning rate · √(1 − β₂ᵗ) / (1 − β₁ᵗ), `epsilon` = ε · √(1 − β₂ᵗ). `fresh1` = 1 − β₁ and `fresh2` = 1 − β₂
  * are the host's, from double precision: 1 − 0.999 in single precision is off by 1e-5.
  */
@@ -22,11 +12,9 @@ export function adam(count: i32, weights: usize, gradient: usize, m: usize, v: u
   const share2 = f32x4.splat(settings.fresh2);
   const step4 = f32x4.splat(settings.step);
   const epsilon4 = f32x4.splat(settings.epsilon);
-  const kept = f32x4.splat(settings.kept);
-  const scale = f32x4.splat(settings.gradientScale);
   const none = f32x4.splat(0);
   for (let j: usize = 0; j < bytes; j += 16) {
-    const g = f32x4.mul(v128.load(gradient + j), scale);
+    const g = v128.load(gradient + j);
     const m0 = v128.load(m + j);
     const v0 = v128.load(v + j);
     const m1 = Lanes.multiplyAdd(share1, f32x4.sub(g, m0), m0);
@@ -34,7 +22,7 @@ export function adam(count: i32, weights: usize, gradient: usize, m: usize, v: u
     const change = f32x4.div(f32x4.mul(step4, m1), f32x4.add(f32x4.sqrt(v1), epsilon4));
     v128.store(m + j, m1);
     v128.store(v + j, v1);
-    v128.store(weights + j, f32x4.sub(f32x4.mul(v128.load(weights + j), kept), change));
+    v128.store(weights + j, f32x4.sub(v128.load(weights + j), change));
     v128.store(gradient + j, none);
   }
 }

@@ -6,10 +6,10 @@
  * the value of a row never depends on the other rows of the call, so a token gets the same bits in any batch.
  */
 export { addScaled, copy, gatherRows, heapBase, scale, scatterAddRows, sumSquares, zero } from './memory';
-export { gemm, packColumns, packRows } from './gemm';
+export { addProduct, gemm, packColumns, packRows } from './gemm';
 export { rmsNorm, rmsNormBackward } from './rms-norm';
 export { rope } from './rope';
-export { attention } from './attention';
+export { appendKeys, attention } from './attention';
 export { attentionBackward } from './attention-backward';
 export { swiglu, swigluBackward } from './swiglu';
 export { keepLikeliest, logSoftmax, logSoftmaxBackward, sample } from './softmax';

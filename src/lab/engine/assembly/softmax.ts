@@ -112,7 +112,7 @@ function passing(count: i32, weights: usize, goal: f64): i32 {
     if (weight == 0) continue;
     last = j;
     running += <f64>weight;
-    if (running > goal) break;
+    if (!(running <= goal)) break;
   }
   return last;
 }
@@ -147,14 +147,16 @@ export function keepLikeliest(stride: i32, logprobs: usize, most: i32, share: f3
   const log = f32x4.splat(<f32>Math.log(<f64>sumFrom(scratch, bytes, least)));
   const least4 = f32x4.splat(least);
   for (let j: usize = 0; j < bytes; j += 16) {
-    const isKept = f32x4.ge(v128.load(scratch + j), least4);
+    const isCut = f32x4.lt(v128.load(scratch + j), least4);
     const logprob = f32x4.sub(v128.load(logprobs + j), log);
-    v128.store(logprobs + j, v128.bitselect(logprob, f32x4.splat(NEVER), isKept));
+    v128.store(logprobs + j, v128.bitselect(f32x4.splat(NEVER), logprob, isCut));
   }
 }
 
 /** The largest number not above `top` such that the probabilities from it up reach `goal`: in number, or in sum. */
 function leastToKeep(p: usize, bytes: usize, top: f32, goal: f32, inNumber: bool): f32 {
+  // The bits of a NaN are in no order.
+  if (!(top >= 0)) return 0;
   let low: u32 = 0;
   let high = reinterpret<u32>(top);
   while (low < high) {

@@ -1,8 +1,8 @@
 import { Heap } from './heap.js';
 import type { Kernels } from './kernels.js';
-import { loopAttention, loopAttentionBackward } from './loop-attention.js';
-import { readAdamSettings } from './records.js';
-import { loopGemm, loopPackColumns, loopPackRows } from './loop-gemm.js';
+import { loopAppendKeys, loopAttention, loopAttentionBackward } from './loop-attention.js';
+import { readAdamSettings, readRotation } from './records.js';
+import { loopAddProduct, loopGemm, loopPackColumns, loopPackRows } from './loop-gemm.js';
 
 /**
  * The kernels as plain loops over typed arrays: what the WebAssembly ones are tested against, and what runs where they
@@ -15,8 +15,10 @@ export function loopKernels(): Kernels {
     heap,
     fresh: async () => loopKernels(),
     gemm: loopGemm(heap),
+    addProduct: loopAddProduct(heap),
     packRows: loopPackRows(heap),
     packColumns: loopPackColumns(heap),
+    appendKeys: loopAppendKeys(heap),
     attention: loopAttention(heap),
     attentionBackward: loopAttentionBackward(heap),
     logSoftmax: loopLogSoftmax(heap),
@@ -104,13 +106,14 @@ function normLoops(heap: Heap): Pick<Kernels, 'rmsNorm' | 'rmsNormBackward'> {
 }
 
 function ropeLoop(heap: Heap): Kernels['rope'] {
-  return (rows, heads, headWidth, x, xRow, positions, cos, sin, direction) => {
+  return (rotation, rows, x, positions, direction) => {
     const { f32, i32 } = heap;
+    const { heads, headWidth, row, cos, sin } = readRotation(heap, rotation);
     const half = headWidth / 2;
     for (let i = 0; i < rows; i++) {
       const angle = i32[(positions >>> 2) + i]! * half;
       for (let h = 0; h < heads; h++) {
-        const head = (x >>> 2) + i * xRow + h * headWidth;
+        const head = (x >>> 2) + i * row + h * headWidth;
         for (let j = 0; j < half; j++) {
           const c = f32[(cos >>> 2) + angle + j]!;
           const s = f32[(sin >>> 2) + angle + j]! * direction;
@@ -157,13 +160,12 @@ function swigluLoops(heap: Heap): Pick<Kernels, 'swiglu' | 'swigluBackward'> {
 function adamLoop(heap: Heap): Kernels['adam'] {
   return (count, weights, gradient, m, v, settings) => {
     const { f32 } = heap;
-    const { step, fresh1, fresh2, epsilon, kept, gradientScale } = readAdamSettings(heap, settings);
+    const { step, fresh1, fresh2, epsilon } = readAdamSettings(heap, settings);
     for (let j = 0; j < count; j++) {
-      const g = f32[(gradient >>> 2) + j]! * gradientScale;
+      const g = f32[(gradient >>> 2) + j]!;
       const m1 = (f32[(m >>> 2) + j]! += fresh1 * (g - f32[(m >>> 2) + j]!));
       const v1 = (f32[(v >>> 2) + j]! += fresh2 * (g * g - f32[(v >>> 2) + j]!));
-      const w = (weights >>> 2) + j;
-      f32[w] = f32[w]! * kept - (step * m1) / (Math.sqrt(v1) + epsilon);
+      f32[(weights >>> 2) + j]! -= (step * m1) / (Math.sqrt(v1) + epsilon);
       f32[(gradient >>> 2) + j] = 0;
     }
   };
@@ -240,7 +242,7 @@ function loopKeepLikeliest(heap: Heap): Kernels['keepLikeliest'] {
     for (; last < stride - 1 && p[last]! >= atLeast; last++) if ((running += p[last]!) >= goal) break;
     const least = share < 1 ? Math.max(atLeast, p[last]!) : atLeast;
     const log = Math.log(p.reduce((sum, x) => (x >= least ? sum + x : sum), 0));
-    row.forEach((logprob, j) => (row[j] = Math.fround(Math.exp(logprob)) >= least ? logprob - log : -1e30));
+    row.forEach((logprob, j) => (row[j] = Math.fround(Math.exp(logprob)) < least ? -1e30 : logprob - log));
   };
 }
 

@@ -4,6 +4,7 @@ import { checkToken, checkTokens } from './batch.js';
 import type { DecodingMemory, Slot } from './decoding-memory.js';
 import type { Inference, Part } from './inference.js';
 import type { Model } from './model.js';
+import type { RetainedTokens } from './retained-tokens.js';
 
 /**
  * Sequences that grow from one prompt. The prompt's keys and values are kept once; each sequence keeps its own.
@@ -41,12 +42,8 @@ export class Decoding implements Decoder {
   async extend(tokens: readonly (readonly number[])[]): Promise<void> {
     this.#checkAlive();
     this.#checkExtension(tokens);
-    const slot = this.#ready();
-    const advanced = this.#advance(slot, this.#tokens, tokens);
-    tokens.forEach((added, sequence) => {
-      this.#tokens[sequence]!.push(...added);
-      if (added.length > 0 && !advanced.has(sequence)) this.#recall(slot, sequence);
-    });
+    this.#advance(this.#ready(), this.#tokens, tokens);
+    for (let s = 0; s < this.sequences; s++) this.#tokens[s]!.push(...tokens[s]!);
   }
 
   async sample(
@@ -87,9 +84,15 @@ export class Decoding implements Decoder {
     this.#slot = slot;
     slot.holder = this;
     if (!known) this.#readPrompt(slot);
-    const nothing = this.#tokens.map(() => []);
-    const advanced = this.#advance(slot, nothing, this.#tokens);
-    for (let s = 0; s < this.sequences; s++) if (!advanced.has(s)) this.#recall(slot, s);
+    for (let s = 0; s < this.sequences; s++) this.#recall(slot, s, 0);
+    const nothing: readonly number[] = [];
+    if (this.#tokens.some(({ length }) => length > 0)) {
+      this.#advance(
+        slot,
+        this.#tokens.map(() => nothing),
+        this.#tokens,
+      );
+    }
     return slot;
   }
 
@@ -99,33 +102,37 @@ export class Decoding implements Decoder {
     for (const sequence of sequences) sequence.keep(0, this.#scoresAt(scores, 0));
   }
 
-  /**
-   * Computes what the slot does not hold of `tokens`, put after `before`.
-   *
-   * @returns The sequences of which anything was computed; their next-token scores are in the slot.
-   */
-  #advance(slot: Slot, before: readonly number[][], tokens: readonly (readonly number[])[]): ReadonlySet<number> {
-    const computed = new Set<number>();
+  /** Leaves in the slot what follows `tokens`, put after `before`: computes what it does not hold of them. */
+  #advance(slot: Slot, before: readonly (readonly number[])[], tokens: readonly (readonly number[])[]): void {
+    const who: number[] = [];
     const parts: Part[] = [];
-    tokens.forEach((added, sequence) => {
-      const length = before[sequence]!.length;
-      const unseen = unseenOf(slot, sequence, length, added);
-      if (unseen.length === 0) return;
-      computed.add(sequence);
-      const place = { shared: 0, sharedRows: this.#prompt.length, own: slot.ownRows[sequence]! };
-      parts.push({ ...place, tokens: unseen, ownBefore: length + added.length - unseen.length });
-    });
-    if (parts.length === 0) return computed;
-    const scores = this.#run(slot.cache, parts);
-    let part = 0;
-    for (const sequence of computed) {
-      const { tokens: added, ownBefore } = parts[part]!;
-      const row = this.#scoresAt(scores, part++);
-      slot.sequences[sequence]!.replace(ownBefore, Array.from(added));
-      slot.sequences[sequence]!.keep(ownBefore + added.length, row);
-      this.#scoresAt(slot.logprobs, sequence).set(row);
+    const sharedRows = this.#prompt.length;
+    for (let s = 0; s < this.sequences; s++) {
+      const [length, added] = [before[s]!.length, tokens[s]!];
+      if (added.length === 0) continue;
+      const unseen = unseenOf(slot.sequences[s]!, length, added);
+      const ownBefore = length + added.length - unseen.length;
+      if (unseen.length === 0) {
+        this.#recall(slot, s, ownBefore);
+        continue;
+      }
+      who.push(s);
+      parts.push({ tokens: unseen, shared: 0, sharedRows, own: slot.ownRows[s]!, ownBefore });
     }
-    return computed;
+    if (parts.length > 0) this.#compute(slot, who, parts);
+  }
+
+  /** @param who The sequence of each part. */
+  #compute(slot: Slot, who: readonly number[], parts: readonly Part[]): void {
+    const scores = this.#run(slot.cache, parts);
+    for (let part = 0; part < parts.length; part++) {
+      const { tokens, ownBefore } = parts[part]!;
+      const row = this.#scoresAt(scores, part);
+      const retained = slot.sequences[who[part]!]!;
+      retained.replace(ownBefore, tokens);
+      retained.keep(ownBefore + tokens.length, row);
+      this.#scoresAt(slot.logprobs, who[part]!).set(row);
+    }
   }
 
   /** Runs the parts and gives the address of their log-probabilities. */
@@ -136,10 +143,9 @@ export class Decoding implements Decoder {
     return scores;
   }
 
-  /** Takes the scores after a sequence's tokens from what is retained; they must be there. */
-  #recall(slot: Slot, sequence: number): void {
-    const scores = slot.sequences[sequence]!.scoresAfter(this.#tokens[sequence]!.length)!;
-    this.#scoresAt(slot.logprobs, sequence).set(scores);
+  /** Takes the scores after `length` own tokens from what is retained; they must be there. */
+  #recall(slot: Slot, sequence: number, length: number): void {
+    this.#scoresAt(slot.logprobs, sequence).set(slot.sequences[sequence]!.scoresAfter(length)!);
   }
 
   #scoresAt(table: number, row: number): Float32Array {
@@ -165,9 +171,8 @@ export class Decoding implements Decoder {
   }
 }
 
-/** Of `tokens`, put after the sequence's first `length`, those that the slot does not hold, and the last for its scores. */
-function unseenOf({ sequences }: Slot, sequence: number, length: number, tokens: readonly number[]): readonly number[] {
-  const retained = sequences[sequence]!;
+/** Of `tokens`, put after the first `length`, those that are not retained, and the last if its scores are not. */
+function unseenOf(retained: RetainedTokens, length: number, tokens: readonly number[]): readonly number[] {
   const same = retained.match(length, tokens);
   const isWhole = same === tokens.length && retained.scoresAfter(length + same) !== undefined;
   return isWhole ? [] : tokens.slice(Math.min(same, tokens.length - 1));

@@ -1,4 +1,5 @@
 import { multiply } from '../kernels/matrices.js';
+import { spanSize, writeSpan } from '../kernels/records.js';
 import { Cursor, Workspace } from '../kernels/workspace.js';
 import { type LayerBuffers, runLayer } from './layer.js';
 import type { Model } from './model.js';
@@ -30,6 +31,8 @@ type Buffers = {
   readonly tokens: number;
   readonly positions: number;
   readonly lastRows: number;
+  /** Records of the parts. */
+  readonly spans: number;
   readonly layer: LayerBuffers;
   readonly headX: number;
   readonly headNormed: number;
@@ -63,13 +66,15 @@ export class Inference {
   run(cache: Cache, parts: readonly Part[]): Pick<Buffers, 'scores' | 'entropies'> {
     const { model } = this;
     const { kernels, shape, parameters } = model;
-    const rows = parts.reduce((sum, { tokens }) => sum + tokens.length, 0);
+    let rows = 0;
+    for (const { tokens } of parts) rows += tokens.length;
     const buffers = this.#buffersFor(rows, parts.length);
     parameters.readyForward();
     fillTables(model, buffers, parts);
     const { layer, positions } = buffers;
     kernels.gatherRows(rows, shape.width, buffers.tokens, parameters.embedding.at, layer.x);
-    const attend = (index: number) => attendParts(model, layer, { ...cache, index }, parts);
+    const layerBytes = cache.rows * 2 * model.widths.kv * 4;
+    const attend = (index: number) => attendParts(model, buffers, cache.at + index * layerBytes, parts);
     for (let index = 0; index < shape.layers; index++) {
       runLayer(model, index, { rows, positions, buffers: layer }, attend);
     }
@@ -99,6 +104,7 @@ function layOut({ shape, widths }: Model, size: { rows: number; parts: number },
     tokens: cursor.take(rows),
     positions: cursor.take(rows),
     lastRows: cursor.take(parts),
+    spans: cursor.take(parts * spanSize),
     layer: {
       x,
       normed,
@@ -124,52 +130,33 @@ function layOut({ shape, widths }: Model, size: { rows: number; parts: number },
 function fillTables({ kernels }: Model, buffers: Buffers, parts: readonly Part[]): void {
   const { i32 } = kernels.heap;
   let row = 0;
-  parts.forEach(({ tokens, sharedRows, ownBefore }, index) => {
-    for (let i = 0; i < tokens.length; i++, row++) {
+  for (let index = 0; index < parts.length; index++) {
+    const { tokens, shared, sharedRows, own, ownBefore } = parts[index]!;
+    const queries = tokens.length;
+    const before = sharedRows + ownBefore;
+    const pRow = Math.ceil((before + queries) / 4) * 4;
+    // One span's probabilities may overwrite those of another: nobody reads them again.
+    const span = { queries, row, shared, sharedRows, own, ownBefore, p: 0, pRow };
+    writeSpan(kernels.heap, buffers.spans + index * spanSize * 4, span);
+    for (let i = 0; i < queries; i++, row++) {
       i32[buffers.tokens / 4 + row] = tokens[i]!;
-      i32[buffers.positions / 4 + row] = sharedRows + ownBefore + i;
+      i32[buffers.positions / 4 + row] = before + i;
     }
     i32[buffers.lastRows / 4 + index] = row - 1;
-  });
+  }
 }
 
-function attendParts(
-  model: Model,
-  layer: LayerBuffers,
-  cache: Cache & { readonly index: number },
-  parts: readonly Part[],
-): void {
-  const { kernels, shape, widths, scoreScale } = model;
-  const { width } = shape;
+/** Appends the parts' keys and values to the cache, and attends over it. */
+function attendParts(model: Model, { layer, spans }: Buffers, keys: number, parts: readonly Part[]): void {
+  const { kernels, shape, widths, cachedAttention } = model;
   const kvRow = 2 * widths.kv;
-  const keys = (row: number) => cache.at + (cache.index * cache.rows + row) * kvRow * 4;
-  let row = 0;
-  for (const { tokens, shared, sharedRows, own, ownBefore, copyOf } of parts) {
-    const queries = layer.qkv + row * widths.qkv * 4;
-    if (copyOf !== undefined) kernels.copy(ownBefore * kvRow, keys(copyOf), keys(own));
-    for (let i = 0; i < tokens.length; i++) {
-      kernels.copy(kvRow, queries + (i * widths.qkv + width) * 4, keys(own + ownBefore + i));
-    }
-    kernels.attention(
-      shape.heads,
-      shape.kvHeads,
-      widths.head,
-      tokens.length,
-      queries,
-      widths.qkv,
-      keys(shared),
-      sharedRows,
-      keys(own),
-      ownBefore,
-      kvRow,
-      layer.p,
-      Math.ceil((sharedRows + ownBefore + tokens.length) / 4) * 4,
-      layer.attended + row * width * 4,
-      width,
-      scoreScale,
-    );
-    row += tokens.length;
+  const rowAt = (row: number) => keys + row * kvRow * 4;
+  kernels.appendKeys(cachedAttention, spans, parts.length, layer.qkv + shape.width * 4, keys);
+  // In order: what is copied may be a copy.
+  for (const { own, ownBefore, copyOf } of parts) {
+    if (copyOf !== undefined) kernels.copy(ownBefore * kvRow, rowAt(copyOf), rowAt(own));
   }
+  kernels.attention(cachedAttention, spans, parts.length, layer.qkv, keys, layer.p, layer.attended);
 }
 
 function scoreLastRows(model: Model, buffers: Buffers, rows: number): void {

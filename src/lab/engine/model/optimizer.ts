@@ -47,9 +47,7 @@ export class Optimizer {
         kernels.zero(stretch.count, at(parameters.gradient));
         continue;
       }
-      this.#write({ ...options, ...settings }, norm);
-      const { weights, gradient, m, v } = parameters;
-      kernels.adam(stretch.count, at(weights), at(gradient), at(m), at(v), this.#settings);
+      this.#advance({ ...options, ...settings }, stretch, norm);
     }
     parameters.changed();
     return norm;
@@ -65,17 +63,24 @@ export class Optimizer {
     return Math.sqrt(squares);
   }
 
-  #write({ learningRate, weightDecay = 0, beta1, beta2, epsilon, clipNorm }: AdamOptions, norm: number): void {
+  #advance(options: AdamOptions, { start, count }: Stretch, norm: number): void {
+    const { learningRate, weightDecay = 0, beta1, beta2, epsilon, clipNorm } = options;
+    const { kernels, parameters } = this.#model;
+    const at = (vector: number) => vector + start * 4;
+    const { weights, gradient, m, v } = parameters;
+    // At the bound or beyond it; a norm that is not a number makes weights that are none.
+    const isLong = clipNorm !== undefined && !(norm + CLIP_EPSILON < clipNorm);
+    if (isLong) kernels.scale(count, at(gradient), clipNorm / (norm + CLIP_EPSILON));
+    if (weightDecay !== 0) kernels.scale(count, at(weights), 1 - learningRate * weightDecay);
     const correction1 = 1 - beta1 ** this.step;
     const correction2 = Math.sqrt(1 - beta2 ** this.step);
-    writeAdamSettings(this.#model.kernels.heap, this.#settings, {
+    writeAdamSettings(kernels.heap, this.#settings, {
       step: (learningRate * correction2) / correction1,
       fresh1: 1 - beta1,
       fresh2: 1 - beta2,
       epsilon: epsilon * correction2,
-      kept: 1 - learningRate * weightDecay,
-      gradientScale: clipNorm === undefined ? 1 : Math.min(1, clipNorm / (norm + CLIP_EPSILON)),
     });
+    kernels.adam(count, at(weights), at(gradient), at(m), at(v), this.#settings);
   }
 
   /** One stretch of all when all are treated alike. */

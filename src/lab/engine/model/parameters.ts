@@ -1,11 +1,20 @@
 import type { ModelShape } from '../engine.js';
 import type { Kernels } from '../kernels/kernels.js';
 import { columnPanels, pack, rowPanels, type Panels } from '../kernels/matrices.js';
+import { allocateOuterProduct } from '../kernels/records.js';
 import { offsetsOf } from '../layout.js';
 import { widthsOf } from '../model-shape.js';
 
-/** A weight matrix: panels to multiply by it (forward) and by its transpose (backward), and where its gradient is. */
-type Matrix = { readonly forward: Panels; readonly backward: Panels; readonly gradient: number };
+/**
+ * A weight matrix: panels to multiply by it (forward) and by its transpose (backward), where its gradient is, and the
+ * record of the products that are added to this.
+ */
+type Matrix = {
+  readonly forward: Panels;
+  readonly backward: Panels;
+  readonly gradient: number;
+  readonly outer: number;
+};
 
 /** A vector of norm weights. */
 type Vector = { readonly at: number; readonly gradient: number };
@@ -69,6 +78,7 @@ export class Parameters {
       forward: columnPanels(kernels, width, vocabulary, head.at),
       backward: rowPanels(kernels, vocabulary, width, head.at, scores),
       gradient: head.gradient,
+      outer: allocateOuterProduct(heap, { leftWidth: vocabulary, leftRow: scores, rightWidth: width }),
     };
   }
 
@@ -115,6 +125,7 @@ export class Parameters {
       forward: rowPanels(this.#kernels, inputs, outputs, at),
       backward: columnPanels(this.#kernels, outputs, inputs, at),
       gradient,
+      outer: allocateOuterProduct(this.#kernels.heap, { leftWidth: inputs, leftRow: inputs, rightWidth: outputs }),
     };
   }
 }
