@@ -1,26 +1,58 @@
-import type { AdamOptions } from '../engine.js';
+import type { AdamOptions, ModelShape, ParameterGroup } from '../engine.js';
+import { layout, type Tensor as LayoutTensor } from '../layout.js';
+import { checkOptions, groupsByTensor } from '../model/optimizer.js';
 import type { Device, Tensor } from './device.js';
 import type { Parameters } from './parameters.js';
 
-/** One Adam step on the accumulated gradient (bias-corrected, Kingma & Ba 2015), which is then cleared. @returns Its L2 norm. */
-export function adamStep(device: Device, parameters: Parameters, options: AdamOptions): Tensor {
+/** What `clip_grad_norm_` of PyTorch adds to a norm before it divides by it. */
+const CLIP_EPSILON = 1e-6;
+
+/** Per weight: its learning rate, its decay, and 0 where it is frozen, else 1. null where all are alike. */
+type Rates = { readonly learningRate: Tensor; readonly decay: Tensor; readonly isFree: Tensor } | null;
+
+/**
+ * One step of Adam (bias-corrected, Kingma & Ba 2015) or AdamW on the accumulated gradient, which is then cleared.
+ *
+ * @returns The gradient's L2 norm before clipping, of what is not frozen.
+ */
+export function adamStep(device: Device, shape: ModelShape, parameters: Parameters, options: AdamOptions): Tensor {
+  checkOptions(options);
   const { tf } = device;
   const { learningRate, beta1, beta2, epsilon } = options;
-  const gradient = parameters.gradient ?? tf.zeros([parameters.count]);
+  const rates = ratesOf(device, shape, options);
+  const all = parameters.gradient ?? tf.zeros([parameters.count]);
+  const gradient = rates === null ? all : tf.mul(all, rates.isFree);
   const norm = tf.sqrt(sumSquares(tf, gradient));
+  const clipped = clip(tf, gradient, norm, options.clipNorm);
   parameters.step++;
   const correction1 = 1 - beta1 ** parameters.step;
   const correction2 = Math.sqrt(1 - beta2 ** parameters.step);
   // The shares of the new are taken in double precision: 1 − 0.999 in single precision is off by 1e-5.
-  const m = towards(tf, parameters.get('m'), gradient, 1 - beta1);
-  const v = towards(tf, parameters.get('v'), tf.square(gradient), 1 - beta2);
-  const direction = tf.div(m, tf.add(tf.sqrt(v), epsilon * correction2));
-  const step = tf.mul(direction, (learningRate * correction2) / correction1);
-  parameters.put('weights', tf.sub(parameters.get('weights'), step));
+  const m = towards(tf, parameters.get('m'), clipped, share(tf, rates, 1 - beta1));
+  const v = towards(tf, parameters.get('v'), tf.square(clipped), share(tf, rates, 1 - beta2));
+  const direction = tf.mul(tf.div(m, tf.add(tf.sqrt(v), epsilon * correction2)), correction2 / correction1);
+  const weights = parameters.get('weights');
+  const decayed = rates === null ? weights : tf.sub(weights, tf.mul(weights, rates.decay));
+  parameters.put('weights', tf.sub(decayed, tf.mul(direction, rates?.learningRate ?? learningRate)));
   parameters.put('m', m);
   parameters.put('v', v);
   parameters.clearGradient();
   return norm;
+}
+
+function clip(tf: Device['tf'], gradient: Tensor, norm: Tensor, most: number | undefined): Tensor {
+  if (most === undefined) return gradient;
+  const length = tf.add(norm, CLIP_EPSILON);
+  return tf.mul(gradient, tf.where(tf.less(length, most), tf.onesLike(length), tf.div(most, length)));
+}
+
+function share(tf: Device['tf'], rates: Rates, value: number): Tensor {
+  return rates === null ? tf.scalar(value) : tf.mul(rates.isFree, value);
+}
+
+/** A share of the way from one tensor to another. */
+function towards(tf: Device['tf'], from: Tensor, to: Tensor, part: Tensor): Tensor {
+  return tf.add(from, tf.mul(tf.sub(to, from), part));
 }
 
 /** In two stages: a long running sum in single precision would lose what is small beside it. */
@@ -30,7 +62,43 @@ function sumSquares(tf: Device['tf'], flat: Tensor): Tensor {
   return tf.sum(tf.sum(tf.reshape(padded, [-1, row]), 1));
 }
 
-/** A share of the way from one tensor to another. */
-function towards(tf: Device['tf'], from: Tensor, to: Tensor, share: number): Tensor {
-  return tf.add(from, tf.mul(tf.sub(to, from), share));
+function ratesOf(device: Device, shape: ModelShape, { learningRate, weightDecay = 0, groups }: AdamOptions): Rates {
+  if (groups === undefined && weightDecay === 0) return null;
+  const rates = flatRates(shape, groups ?? [], { learningRate, weightDecay });
+  return {
+    learningRate: device.floats(rates.learningRate),
+    decay: device.floats(rates.decay),
+    isFree: device.floats(rates.isFree),
+  };
+}
+
+function flatRates(
+  shape: ModelShape,
+  groups: readonly ParameterGroup[],
+  common: { learningRate: number; weightDecay: number },
+) {
+  const groupOf = groupsByTensor(shape, groups);
+  const tensors = layout(shape);
+  const count = tensors.reduce((sum, { shape: [rows, columns = 1] }) => sum + rows * columns, 0);
+  const [learningRate, decay, isFree] = [new Float32Array(count), new Float32Array(count), new Float32Array(count)];
+  for (const tensor of tensors) {
+    const standard = { learningRate: common.learningRate, weightDecay: isNorm(tensor) ? 0 : common.weightDecay };
+    const { learningRate: rate, weightDecay, frozen } = { ...standard, ...groups[groupOf.get(tensor.name) ?? -1] };
+    if (frozen === true) continue;
+    for (const at of placesOf(tensor)) [learningRate[at], decay[at], isFree[at]] = [rate, rate * weightDecay, 1];
+  }
+  return { learningRate, decay, isFree };
+}
+
+function isNorm({ shape }: LayoutTensor): boolean {
+  return shape.length === 1;
+}
+
+/** Where the elements of a tensor lie in the flat vector. */
+function* placesOf({
+  shape: [rows, columns = 1],
+  offset,
+  strides: [row, column = 0],
+}: LayoutTensor): Generator<number> {
+  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) yield offset + i * row + j * column;
 }

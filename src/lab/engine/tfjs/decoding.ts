@@ -1,12 +1,12 @@
 import { UserError } from '../../../base/user-error.js';
-import type { Decoder, ModelShape } from '../engine.js';
+import type { Decoder } from '../engine.js';
 import { checkToken, checkTokens } from '../model/batch.js';
+import { checkContext, checkCount, checkDraw, wrongCount } from '../model/decoding.js';
 import { runTokens, type Cache, type Part } from './inference.js';
 import { read, type Model } from './model.js';
 
-/** The one cache of an engine's decoders. */
+/** The one cache of an engine's decoders: keys and values of the one that was used last. */
 export class DecodingMemory {
-  /** The newest decoder. */
   holder: Decoding | null = null;
   #cache: Cache | null = null;
   readonly #model: Model;
@@ -27,58 +27,49 @@ export class DecodingMemory {
 
 /**
  * Sequences that grow from one prompt. Keys and values stay on the device; the scores of the next tokens come here, one
- * read for each `extend`: tokens are drawn by inverse CDF in double precision, as the other engine draws them.
+ * read for each `extend`: tokens are drawn by inverse CDF in double precision, as the other engine draws them. (`generate`
+ * draws on the device.) What a decoder is, is its tokens: another may take the cache, which then comes back from them.
  */
 export class Decoding implements Decoder {
   readonly sequences: number;
   readonly #model: Model;
   readonly #memory: DecodingMemory;
   readonly #version: number;
-  readonly #promptLength: number;
+  readonly #prompt: Int32Array;
+  /** Own tokens of each sequence so far. */
+  readonly #tokens: number[][];
   /** For each sequence the rows of the cache that hold its tokens, the prompt's first. */
-  readonly #rows: number[][];
+  #rows: number[][] = [];
   /** Log-probabilities of each sequence's next token. */
-  readonly #logprobs: Float32Array[];
+  #logprobs: Float32Array[] = [];
 
-  private constructor(model: Model, memory: DecodingMemory, promptLength: number, sequences: number) {
+  private constructor(model: Model, memory: DecodingMemory, prompt: Int32Array, sequences: number) {
     this.sequences = sequences;
     this.#model = model;
     this.#memory = memory;
     this.#version = model.parameters.version;
-    this.#promptLength = promptLength;
-    const prompt = Array.from({ length: promptLength }, (_, row) => row);
-    this.#rows = Array.from({ length: sequences }, () => prompt.slice());
-    this.#logprobs = [];
+    this.#prompt = prompt.slice();
+    this.#tokens = Array.from({ length: sequences }, () => []);
   }
 
   static async begin(model: Model, memory: DecodingMemory, prompt: Int32Array, sequences: number): Promise<Decoding> {
     checkTokens(model.shape, prompt, 'A prompt');
     checkCount(sequences);
-    checkContext(model.shape, prompt.length);
-    const decoding = new Decoding(model, memory, prompt.length, sequences);
-    memory.holder = decoding;
-    memory.cache = null;
-    const [scores] = await decoding.#run([{ rows: prompt.length, position: 0, seen: [] }], prompt);
-    for (let s = 0; s < sequences; s++) decoding.#logprobs.push(scores!);
+    checkContext(model, prompt.length);
+    const decoding = new Decoding(model, memory, prompt, sequences);
+    await decoding.#readPrompt();
     return decoding;
   }
 
   async extend(tokens: readonly (readonly number[])[]): Promise<void> {
     this.#checkAlive();
     this.#checkExtension(tokens);
-    const parts: Part[] = [];
-    const extended: number[] = [];
-    let row = this.#memory.cache!.rows;
-    tokens.forEach(({ length }, sequence) => {
-      if (length === 0) return;
-      const own = this.#rows[sequence]!;
-      parts.push({ rows: length, position: own.length, seen: own.slice() });
-      extended.push(sequence);
-      for (let i = 0; i < length; i++) own.push(row++);
-    });
-    if (parts.length === 0) return;
-    const scores = await this.#run(parts, tokens.flat());
-    extended.forEach((sequence, part) => (this.#logprobs[sequence] = scores[part]!));
+    if (this.#memory.holder !== this) {
+      await this.#readPrompt();
+      await this.#append(this.#tokens);
+    }
+    await this.#append(tokens);
+    tokens.forEach((added, sequence) => this.#tokens[sequence]!.push(...added));
   }
 
   async sample(
@@ -105,6 +96,31 @@ export class Decoding implements Decoder {
     return all;
   }
 
+  async #readPrompt(): Promise<void> {
+    this.#memory.holder = this;
+    this.#memory.cache = null;
+    const prompt = Array.from({ length: this.#prompt.length }, (_, row) => row);
+    this.#rows = Array.from({ length: this.sequences }, () => prompt.slice());
+    const [scores] = await this.#run([{ rows: prompt.length, position: 0, seen: [] }], this.#prompt);
+    this.#logprobs = Array.from({ length: this.sequences }, () => scores!);
+  }
+
+  async #append(tokens: readonly (readonly number[])[]): Promise<void> {
+    const parts: Part[] = [];
+    const extended: number[] = [];
+    let row = this.#memory.cache!.rows;
+    tokens.forEach(({ length }, sequence) => {
+      if (length === 0) return;
+      const own = this.#rows[sequence]!;
+      parts.push({ rows: length, position: own.length, seen: own.slice() });
+      extended.push(sequence);
+      for (let i = 0; i < length; i++) own.push(row++);
+    });
+    if (parts.length === 0) return;
+    const scores = await this.#run(parts, tokens.flat());
+    extended.forEach((sequence, part) => (this.#logprobs[sequence] = scores[part]!));
+  }
+
   /** Runs the parts, keeps their keys and values, and gives the scores after each. */
   async #run(parts: readonly Part[], tokens: ArrayLike<number>): Promise<Float32Array[]> {
     const { device, shape } = this.#model;
@@ -117,15 +133,12 @@ export class Decoding implements Decoder {
   #checkExtension(tokens: readonly (readonly number[])[]): void {
     if (tokens.length !== this.sequences) throw wrongCount('lists of tokens', tokens.length, this.sequences);
     tokens.forEach((added, sequence) => {
-      checkContext(this.#model.shape, this.#rows[sequence]!.length + added.length);
+      checkContext(this.#model, this.#prompt.length + this.#tokens[sequence]!.length + added.length);
       for (const token of added) checkToken(this.#model.shape, token, 'A continuation');
     });
   }
 
   #checkAlive(): void {
-    if (this.#memory.holder !== this) {
-      throw new UserError('This decoder has ended: a newer one was made.', 'Use one decoder of an engine at a time.');
-    }
     if (this.#version === this.#model.parameters.version) return;
     throw new UserError(
       'This decoder has ended: the weights have changed since it began.',
@@ -149,34 +162,4 @@ function draw(logprobs: Float32Array, uniform: number, temperature: number): num
     running += weights[token]!;
   }
   return last;
-}
-
-function checkCount(sequences: number): void {
-  if (Number.isSafeInteger(sequences) && sequences > 0) return;
-  throw new UserError(`A decoder cannot have ${sequences} sequences.`, 'Ask for a whole number above 0.');
-}
-
-function checkContext({ context }: ModelShape, length: number): void {
-  if (length <= context) return;
-  throw new UserError(
-    `A sequence of ${length} tokens is longer than the model's context, ${context}.`,
-    `Stop the sequence earlier, or make the model with \`context\` ${length} or more.`,
-  );
-}
-
-function checkDraw(uniforms: readonly number[], temperature: number, sequences: number): void {
-  if (uniforms.length !== sequences) throw wrongCount('uniform numbers', uniforms.length, sequences);
-  for (const uniform of uniforms) {
-    if (Number.isNaN(uniform) || (uniform >= 0 && uniform < 1)) continue;
-    throw new UserError(`${uniform} is not in [0, 1).`, 'Draw from a stream of uniform numbers, or give NaN to skip.');
-  }
-  if (temperature >= 0 && temperature < Infinity) return;
-  throw new UserError(
-    `The temperature ${temperature} is not a number from 0 up.`,
-    'Use 1, or 0 for the likeliest token.',
-  );
-}
-
-function wrongCount(what: string, given: number, wanted: number): UserError {
-  return new UserError(`${given} ${what} were given for ${wanted} sequences.`, 'Give one for each sequence.');
 }

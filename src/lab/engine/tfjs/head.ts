@@ -5,13 +5,18 @@ import type { Device, Tensor } from './device.js';
 export type Distribution = { readonly logprobs: Tensor; readonly entropies: Tensor };
 
 /** @param normed [rows × width], after the final norm; @param head [vocabulary × width]. */
-export function distribution(device: Device, normed: Tensor, head: Tensor): Distribution {
+export function distribution(device: Device, normed: Tensor, head: Tensor, temperature = 1): Distribution {
   const { tf } = device;
   const scores = device.productByTransposed(normed, head);
-  const shifted = tf.sub(scores, tf.max(scores, 1, true));
-  const logprobs = tf.sub(shifted, tf.log(tf.sum(tf.exp(shifted), 1, true)));
+  const logprobs = logSoftmax(device, temperature === 1 ? scores : tf.div(scores, temperature));
   // A token that cannot be has 0 · −big = −0, never NaN: the logarithm of a probability is finite in single precision.
   return { logprobs, entropies: tf.neg(tf.sum(tf.mul(tf.exp(logprobs), logprobs), 1, true)) };
+}
+
+/** Row by row. */
+export function logSoftmax({ tf }: Device, scores: Tensor): Tensor {
+  const shifted = tf.sub(scores, tf.max(scores, 1, true));
+  return tf.sub(shifted, tf.log(tf.sum(tf.exp(shifted), 1, true)));
 }
 
 /** Consecutive head rows whose scores fit into one tensor, and the targets that they predict. */

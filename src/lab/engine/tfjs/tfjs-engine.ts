@@ -1,9 +1,22 @@
 import { UserError } from '../../../base/user-error.js';
-import type { AdamOptions, Decoder, Engine, ModelShape, OptimizerState, PromptGroup, TokenScores } from '../engine.js';
+import type {
+  AdamOptions,
+  Decoder,
+  Engine,
+  ForwardOptions,
+  Generated,
+  ModelShape,
+  OptimizerState,
+  PromptGroup,
+  Sampling,
+  SeededPrompt,
+  TokenScores,
+} from '../engine.js';
 import { checkShape } from '../model-shape.js';
 import { adamStep } from './adam.js';
 import { Decoding, DecodingMemory } from './decoding.js';
 import type { Device } from './device.js';
+import { generate } from './generation.js';
 import { read, type Model } from './model.js';
 import { Parameters } from './parameters.js';
 import { rotationTables } from './rotation.js';
@@ -37,8 +50,8 @@ export class TfjsEngine implements Engine {
     this.#decoding = new DecodingMemory(this.#model);
   }
 
-  forward(groups: readonly PromptGroup[]): Promise<TokenScores> {
-    return this.#training.forward(groups);
+  forward(groups: readonly PromptGroup[], options: ForwardOptions = {}): Promise<TokenScores> {
+    return this.#training.forward(groups, options);
   }
 
   async backward(dLogprob: Float32Array, dEntropy: Float32Array | null): Promise<void> {
@@ -55,13 +68,35 @@ export class TfjsEngine implements Engine {
   }
 
   async adam(options: AdamOptions): Promise<number> {
-    const { device, parameters } = this.#model;
+    const { device, shape, parameters } = this.#model;
+    const norm = device.run(() => adamStep(device, shape, parameters, options));
     this.#decoding.cache = null;
-    return (await read(device.run(() => adamStep(device, parameters, options))))[0]!;
+    return (await read(norm))[0]!;
   }
 
   decoder(prompt: Int32Array, sequences: number): Promise<Decoder> {
     return Decoding.begin(this.#model, this.#decoding, prompt, sequences);
+  }
+
+  generate(prompts: readonly SeededPrompt[], sampling: Sampling): Promise<Generated[]> {
+    return generate(this.#model, prompts, sampling);
+  }
+
+  async addToWeights(direction: Float32Array, scale: number): Promise<void> {
+    this.#check('direction', direction);
+    const { device, parameters } = this.#model;
+    const { tf } = device;
+    device.run(() =>
+      parameters.put('weights', tf.add(parameters.get('weights'), tf.mul(device.floats(direction.slice()), scale))),
+    );
+    this.#decoding.cache = null;
+  }
+
+  async clone(): Promise<Engine> {
+    const { device, shape, keptScores } = this.#model;
+    const copy = new TfjsEngine(device, shape, { keptScores });
+    await copy.loadWeights(await this.weights());
+    return copy;
   }
 
   async weights(): Promise<Float32Array> {

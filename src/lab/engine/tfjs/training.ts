@@ -1,6 +1,7 @@
 import { UserError } from '../../../base/user-error.js';
-import type { PromptGroup, TokenScores } from '../engine.js';
+import type { ForwardOptions, PromptGroup, TokenScores } from '../engine.js';
 import { layOutBatch, type Batch } from '../model/batch.js';
+import { checkTemperature } from '../model/sampling.js';
 import { blocksOf, gradientPlaces, resultPlaces, type Block, type Reader } from './attention-plan.js';
 import { attentionTables, gradientTables, type AttentionTables } from './attention.js';
 import type { Tensor } from './device.js';
@@ -27,6 +28,7 @@ type Pass = {
   readonly batch: Batch;
   readonly blocks: readonly Block[];
   readonly chunks: readonly Chunk[];
+  readonly temperature: number;
   readonly version: number;
   readonly kept: Kept;
 };
@@ -40,14 +42,15 @@ export class Training {
     this.#model = model;
   }
 
-  async forward(groups: readonly PromptGroup[]): Promise<TokenScores> {
+  async forward(groups: readonly PromptGroup[], { temperature = 1 }: ForwardOptions = {}): Promise<TokenScores> {
+    checkTemperature(temperature);
     const { device, shape, parameters, keptScores } = this.#model;
     const batch = layOutBatch(shape, groups);
     this.dispose();
     const blocks = blocksOf(shape, readersOf(batch));
     const chunks = chunksOf(batch, shape.vocabulary, keptScores);
-    const { scores, kept } = device.run(() => forward(this.#model, { batch, blocks, chunks }));
-    const pass = { batch, blocks, chunks, version: parameters.version, kept };
+    const { scores, kept } = device.run(() => forward(this.#model, { batch, blocks, chunks, temperature }));
+    const pass = { batch, blocks, chunks, temperature, version: parameters.version, kept };
     const values = await read(scores);
     this.#pass = pass;
     return tokenScores(pass, values);
@@ -86,10 +89,10 @@ function checkLength(name: string, values: Float32Array, { batch }: Pass): void 
 
 /** Prompts, which see themselves, and continuations, which see their prompt as well. */
 function readersOf({ segments }: Batch): [Reader[], Reader[]] {
-  const reader = ({ row, rows, sharedRow, sharedRows }: Batch['segments'][number]): Reader => ({
+  const reader = ({ row, queries: rows, shared, sharedRows }: Batch['segments'][number]): Reader => ({
     row,
     rows,
-    keys: [...count(sharedRow, sharedRows), ...count(row, rows)],
+    keys: [...count(shared, sharedRows), ...count(row, rows)],
   });
   const isPrompt = ({ sharedRows }: Batch['segments'][number]) => sharedRows === 0;
   return [segments.filter(isPrompt).map(reader), segments.filter((segment) => !isPrompt(segment)).map(reader)];
@@ -99,7 +102,7 @@ function count(first: number, length: number): number[] {
   return Array.from({ length }, (_, index) => first + index);
 }
 
-function forward(model: Model, { batch, blocks, chunks }: Pick<Pass, 'batch' | 'blocks' | 'chunks'>) {
+function forward(model: Model, { batch, blocks, chunks, temperature }: Omit<Pass, 'version' | 'kept'>) {
   const { device, shape, parameters } = model;
   const { tf } = device;
   const weights = parameters.parts;
@@ -114,7 +117,7 @@ function forward(model: Model, { batch, blocks, chunks }: Pick<Pass, 'batch' | '
   });
   const headX = device.rows(x, device.ids(batch.headRows));
   const normed = rmsNorm(device, headX, weights.finalNorm, shape.normEpsilon);
-  const distributions = chunks.map((chunk) => chunkDistribution(model, normed, chunk));
+  const distributions = chunks.map((chunk) => chunkDistribution(model, normed, { ...chunk, temperature }));
   const chosen = distributions.map(({ logprobs }, index) =>
     device.rows(tf.reshape(logprobs, [-1]), device.ids(chunks[index]!.places)),
   );
@@ -123,9 +126,13 @@ function forward(model: Model, { batch, blocks, chunks }: Pick<Pass, 'batch' | '
   return { scores: tf.concat([...chosen, ...entropies], 0), kept };
 }
 
-function chunkDistribution({ device, parameters, shape }: Model, { result }: Normed, chunk: Chunk): Distribution {
+function chunkDistribution(
+  { device, parameters, shape }: Model,
+  { result }: Normed,
+  chunk: Pick<Chunk, 'first' | 'rows'> & { readonly temperature: number },
+): Distribution {
   const rows = device.tf.slice(result, [chunk.first, 0], [chunk.rows, shape.width]);
-  return distribution(device, rows, parameters.parts.head);
+  return distribution(device, rows, parameters.parts.head, chunk.temperature);
 }
 
 /** @param values Log-probabilities of the targets, chunk by chunk, and then the entropy of each head row. */
@@ -141,12 +148,13 @@ function tokenScores({ batch, chunks }: Pass, values: Float32Array): TokenScores
 }
 
 /** The gradient, given the derivative by the scores of the forward pass. */
-function backward(model: Model, { batch, blocks, chunks, kept }: Pass, gradient: ScoreGradient): Weights {
+function backward(model: Model, pass: Pass, gradient: ScoreGradient): Weights {
+  const { batch, blocks, kept } = pass;
   const { device, shape, parameters } = model;
   const { tf } = device;
   const weights = parameters.parts;
   const rows = batch.tokens.length;
-  const head = headBackward(model, { chunks, kept }, gradient);
+  const head = headBackward(model, pass, gradient);
   const finalNorm = rmsNormBackward(device, head.dNormed, kept.normed, weights.finalNorm);
   const places = gradientTables(device, gradientPlaces(shape, rows, blocks));
   const context = { device, shape, rotation: kept.rotation, tables: kept.tables, gradientTables: places };
@@ -168,14 +176,15 @@ function backward(model: Model, { batch, blocks, chunks, kept }: Pass, gradient:
 /** The derivatives by the normed head rows and by the head. */
 function headBackward(
   model: Model,
-  { chunks, kept }: Pick<Pass, 'chunks' | 'kept'>,
+  { chunks, kept, temperature }: Pass,
   gradient: ScoreGradient,
 ): { dNormed: Tensor; gradient: Tensor } {
   const { device, parameters } = model;
   const { tf } = device;
   const parts = chunks.map((chunk) => {
-    const known = kept.distribution ?? chunkDistribution(model, kept.normed, chunk);
-    const dScores = scoresBackward(device, chunk, known, gradient);
+    const known = kept.distribution ?? chunkDistribution(model, kept.normed, { ...chunk, temperature });
+    const dTempered = scoresBackward(device, chunk, known, gradient);
+    const dScores = temperature === 1 ? dTempered : tf.div(dTempered, temperature);
     const rows = tf.slice(kept.normed.result, [chunk.first, 0], [chunk.rows, -1]);
     return { dNormed: device.product(dScores, parameters.parts.head), sum: device.transposedProduct(dScores, rows) };
   });

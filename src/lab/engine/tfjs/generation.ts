@@ -1,0 +1,219 @@
+import { rng } from '../../rng.js';
+import type { Generated, Sampling, SeededPrompt } from '../engine.js';
+import { checkTokens } from '../model/batch.js';
+import { checkPrompt } from '../model/generation.js';
+import { checkSampling } from '../model/sampling.js';
+import type { Tensor } from './device.js';
+import { runTokens, type Cache, type Part } from './inference.js';
+import { read as numbers, type Model } from './model.js';
+import { drawTokens, type Drawn } from './sampling.js';
+
+/** A sequence that grows. `rows`: of the cache, those of its tokens. */
+type Sequence = {
+  readonly prompt: Int32Array;
+  readonly seed: number;
+  readonly room: number;
+  readonly rows: number[];
+  readonly tokens: number[];
+  readonly logprobs: number[];
+  readonly samplingLogprobs: number[];
+  ended: Generated['ended'] | null;
+};
+
+/** What stays on the device from token to token, one row for each sequence that goes on. */
+type State = { readonly cache: Cache; readonly uniforms: Tensor; readonly tokens: Tensor };
+
+type Step = { readonly state: State; readonly drawn: Drawn };
+
+/** Tokens drawn for some sequences and not yet read. */
+type Unread = { readonly sequences: readonly Sequence[]; readonly drawn: Drawn };
+
+/** Tokens of each sequence between two reads on a GPU: so many may be drawn in vain after a stop token. */
+const TOKENS_A_READ = 16;
+/** Prompt tokens computed in one pass. */
+const ROWS_AT_ONCE = 4096;
+/** Floats of keys or values that one block of attention may gather: what a WebGPU buffer holds. */
+const FLOATS_AT_ONCE = 2 ** 25;
+
+/** Continues prompts until each has ended. Tokens are drawn on the device, and read many at a time. */
+export async function generate(
+  model: Model,
+  prompts: readonly SeededPrompt[],
+  sampling: Sampling,
+): Promise<Generated[]> {
+  const { shape } = model;
+  checkSampling(model, sampling);
+  for (const { tokens, seed } of prompts) {
+    checkTokens(shape, tokens, 'A prompt');
+    checkPrompt(shape.context, tokens.length, seed);
+  }
+  const sequences = prompts.map(({ tokens, seed }) =>
+    begin(tokens, seed, Math.min(sampling.maxTokens, shape.context - tokens.length)),
+  );
+  for (const wave of wavesOf(model, sequences)) await runWave(model, wave, sampling);
+  return sequences.map((sequence) => ({
+    tokens: Int32Array.from(sequence.tokens),
+    logprobs: Float32Array.from(sequence.logprobs),
+    samplingLogprobs: Float32Array.from(sequence.samplingLogprobs),
+    ended: sequence.ended!,
+  }));
+}
+
+function begin(prompt: Int32Array, seed: number, room: number): Sequence {
+  const nothing = { rows: [], tokens: [], logprobs: [], samplingLogprobs: [] };
+  return { prompt, seed, room, ...nothing, ended: room === 0 ? 'length' : null };
+}
+
+function wavesOf({ shape }: Model, sequences: readonly Sequence[]): Sequence[][] {
+  const open = sequences.filter(({ ended }) => ended === null);
+  const longest = open.reduce((most, { prompt, room }) => Math.max(most, prompt.length + room), 1);
+  const perSequence = longest * (shape.width / shape.heads) * shape.kvHeads;
+  const atOnce = Math.max(1, Math.floor(FLOATS_AT_ONCE / perSequence));
+  return Array.from({ length: Math.ceil(open.length / atOnce) }, (_, index) =>
+    open.slice(index * atOnce, (index + 1) * atOnce),
+  );
+}
+
+async function runWave(model: Model, wave: readonly Sequence[], sampling: Sampling): Promise<void> {
+  const { device } = model;
+  // Where memory is shared with the processor, a read costs nothing.
+  const mostUnread = ['wasm', 'cpu'].includes(device.backend) ? 1 : TOKENS_A_READ;
+  const unread: Unread[] = [];
+  let live = wave;
+  let step: Step = device.run(() => start(model, wave, sampling));
+  for (let drawn = 1; ; drawn++) {
+    unread.push({ sequences: live, drawn: step.drawn });
+    if (unread.length >= mostUnread) await collect(model, unread, sampling);
+    const going = live.flatMap(({ ended, room }, index) => (ended === null && drawn < room ? [index] : []));
+    if (going.length === 0) break;
+    const before = { ...step.state, live, drawn };
+    step = device.run(() => advance(model, before, going, sampling));
+    device.free({ cache: before.cache, uniforms: before.uniforms, tokens: before.tokens });
+    live = going.map((index) => live[index]!);
+  }
+  device.free(step.state);
+  await collect(model, unread, sampling);
+}
+
+/** Reads the prompts, the same ones once, and draws the first tokens. */
+function start(model: Model, wave: readonly Sequence[], sampling: Sampling): Step {
+  const { device } = model;
+  const { tf } = device;
+  const different = new Map<string, Sequence[]>();
+  for (const sequence of wave) {
+    const key = sequence.prompt.join();
+    different.set(key, [...(different.get(key) ?? []), sequence]);
+  }
+  const groups = [...different.values()];
+  let cache: Cache | null = null;
+  const scores: Tensor[] = [];
+  for (const pass of passesOf(groups)) {
+    const parts = pass.map(([{ prompt }]) => ({ rows: prompt.length, position: 0, seen: [] }));
+    let row: number = cache?.rows ?? 0;
+    for (const sequences of pass) {
+      for (const { rows, prompt } of sequences) rows.push(...Array.from(prompt, (_, i) => row + i));
+      row += sequences[0].prompt.length;
+    }
+    const run: ReturnType<typeof runTokens> = runTokens(
+      model,
+      cache,
+      parts,
+      device.ids(pass.flatMap(([{ prompt }]) => [...prompt])),
+    );
+    cache = run.cache;
+    scores.push(run.logprobs);
+  }
+  const groupOf = new Map(
+    groups.flatMap((sequences, index) => sequences.map((sequence) => [sequence, index] as const)),
+  );
+  const logprobs = device.rows(tf.concat(scores, 0), device.ids(wave.map((sequence) => groupOf.get(sequence)!)));
+  const most = Math.max(...wave.map(({ room }) => room));
+  const uniforms = tf.reshape(device.floats(drawsOf(wave, most)), [wave.length, most]);
+  return draw(model, { cache: cache!, uniforms, logprobs, drawn: 0 }, sampling);
+}
+
+/** Groups of the same prompt, in passes of about as many rows as are computed at once. */
+function passesOf(groups: readonly Sequence[][]): [Sequence, ...Sequence[]][][] {
+  const passes: [Sequence, ...Sequence[]][][] = [];
+  let rows = Infinity;
+  for (const group of groups as [Sequence, ...Sequence[]][]) {
+    rows += group[0].prompt.length;
+    if (rows > ROWS_AT_ONCE) {
+      passes.push([]);
+      rows = group[0].prompt.length;
+    }
+    passes.at(-1)!.push(group);
+  }
+  return passes;
+}
+
+/** The numbers of each sequence's own stream, row by row. */
+function drawsOf(wave: readonly Sequence[], most: number): Float32Array {
+  const uniforms = new Float32Array(wave.length * most);
+  wave.forEach(({ seed, room }, index) => {
+    const random = rng(seed, 'generate');
+    // The next number below 1 in single precision, where rounding would make it 1.
+    for (let i = 0; i < room; i++) uniforms[index * most + i] = Math.min(random.next(), 1 - 2 ** -24);
+  });
+  return uniforms;
+}
+
+/** Computes the last tokens of the sequences that go on, and draws what follows them. @param going Their indices. */
+function advance(
+  model: Model,
+  { cache, uniforms, tokens, live, drawn }: State & { live: readonly Sequence[]; drawn: number },
+  going: readonly number[],
+  sampling: Sampling,
+): Step {
+  const { device } = model;
+  const isAll = going.length === live.length;
+  const ids = isAll ? null : device.ids(going);
+  const parts: Part[] = going.map((index, row) => {
+    const { rows } = live[index]!;
+    const seen = rows.slice();
+    rows.push(cache.rows + row);
+    return { rows: 1, position: seen.length, seen };
+  });
+  const run = runTokens(model, cache, parts, ids === null ? tokens : device.rows(tokens, ids));
+  const left = ids === null ? device.tf.clone(uniforms) : device.rows(uniforms, ids);
+  return draw(model, { cache: run.cache, uniforms: left, logprobs: run.logprobs, drawn }, sampling);
+}
+
+function draw(
+  model: Model,
+  { cache, uniforms, logprobs, drawn }: Omit<State, 'tokens'> & { logprobs: Tensor; drawn: number },
+  sampling: Sampling,
+): Step {
+  const { tf } = model.device;
+  const column = tf.reshape(tf.slice(uniforms, [0, drawn], [-1, 1]), [-1]);
+  const next = drawTokens(model.device, logprobs, column, sampling);
+  return { state: { cache, uniforms, tokens: tf.clone(next.tokens) }, drawn: next };
+}
+
+/** Reads what has been drawn, all in one go. What a sequence drew after its end is dropped. */
+async function collect({ device }: Model, unread: Unread[], { stop = [] }: Sampling): Promise<void> {
+  const read = unread.splice(0);
+  if (read.length === 0) return;
+  const flat = device.run(() =>
+    device.tf.concat(
+      read.flatMap(({ drawn }) => [device.tf.cast(drawn.tokens, 'float32'), drawn.logprobs, drawn.samplingLogprobs]),
+      0,
+    ),
+  );
+  for (const { drawn } of read) device.free(drawn);
+  const values = await numbers(flat);
+  let at = 0;
+  for (const { sequences } of read) {
+    const { length } = sequences;
+    sequences.forEach((sequence, i) => {
+      if (sequence.ended !== null) return;
+      const token = values[at + i]!;
+      sequence.tokens.push(token);
+      sequence.logprobs.push(values[at + length + i]!);
+      sequence.samplingLogprobs.push(values[at + 2 * length + i]!);
+      if (stop.includes(token)) sequence.ended = 'stop';
+      else if (sequence.tokens.length === sequence.room) sequence.ended = 'length';
+    });
+    at += 3 * length;
+  }
+}
