@@ -31,5 +31,5 @@ const tokens = [
   '.\n\nAssistant: ',
 ];
 
-export const memoryTokenizer: Tokenizer = createTokenizer(tokens);
+export const memoryTokenizer: Tokenizer = createTokenizer({ tokens, beginning, ending });
 export const endingId = memoryTokenizer.id(ending);
