@@ -1,8 +1,12 @@
+import { statSync } from 'node:fs';
 import { UserError } from '../../base/user-error.js';
 import { createEngine } from '../engine/create-engine.js';
 import type { Engine, ModelShape } from '../engine/engine.js';
 import { initialWeights } from '../engine/initial-weights.js';
 import { presets } from '../engine/model-shape.js';
+import { isHuggingFace } from '../hugging-face/directory.js';
+import { loadTokenizer } from '../hugging-face/tokenizer.js';
+import { isMemoryVocabulary } from '../hugging-face/vocabulary-files.js';
 import { rng } from '../rng.js';
 import type { Resumed } from '../run/checkpoint.js';
 import { findModel, readModel } from '../run/model-files.js';
@@ -21,19 +25,37 @@ type ModelSource = {
 
 /** An engine with the weights of a checkpoint (not its optimizer), or with random ones. */
 export async function openModel(source: ModelSource, log: (line: string) => void): Promise<Engine> {
-  const from = source.resumed?.path ?? source.load_checkpoint_path;
+  const from = source.resumed?.path ?? source.load_checkpoint_path ?? directoryIn(source.model_name);
   if (from === null) return freshModel(source, log);
-  const { shape, weights } = readModel(findModel(from));
-  if (shape.vocabulary < memoryTokenizer.size) {
-    throw new UserError(
-      `The model in ${from} knows ${shape.vocabulary} tokens, and the memory games need ${memoryTokenizer.size}.`,
-      'Load a model that memrl made, for example by memrl warmup.',
-    );
-  }
+  const directory = findModel(from);
+  const { shape, weights } = readModel(directory);
+  checkVocabulary(from, directory, shape);
   const engine = await createEngine(shape);
   await engine.loadWeights(weights);
   if (source.resumed === null) log(`weights from ${from} (${engine.parameterCount} parameters, ${engine.backend})`);
   return engine;
+}
+
+/** A model's name may be the directory it lies in. */
+function directoryIn(name: string): string | null {
+  const isDirectory =
+    !Object.hasOwn(presets, name) && statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isDirectory ? name : null;
+}
+
+/** @throws UserError when the model does not have the tokens of the memory games. */
+function checkVocabulary(from: string, directory: string, { vocabulary }: ModelShape): void {
+  const fix = 'Load a model that memrl made, for example by memrl warmup; `memrl model PATH` says what a model is.';
+  if (vocabulary < memoryTokenizer.size) {
+    const need = `and the memory games need ${memoryTokenizer.size}`;
+    throw new UserError(`The model in ${from} knows ${vocabulary} tokens, ${need}.`, fix);
+  }
+  if (!isHuggingFace(directory)) return;
+  const tokenizer = loadTokenizer(directory);
+  if (tokenizer !== null && isMemoryVocabulary(tokenizer)) return;
+  const has =
+    tokenizer === null ? 'has no tokenizer.json' : `has another (${tokenizer.kind}, ${tokenizer.size} tokens)`;
+  throw new UserError(`The memory games need their own vocabulary, and the model in ${from} ${has}.`, fix);
 }
 
 async function freshModel({ model_name: name, seed }: ModelSource, log: (line: string) => void): Promise<Engine> {
