@@ -63,6 +63,7 @@ function wrapped(file: TokenizerFile, path: string, ending: string | null): Toke
     decode: (sequence) => decode(sequence, () => true),
     decodePlain: (sequence) => decode(sequence, (each) => !special.has(each)),
     id,
+    token: (each) => library.id_to_token(each),
   };
 }
 

@@ -1,7 +1,5 @@
-/** The memory vocabulary as Hugging Face's libraries read it, and how to know it again in a directory. */
-import { UserError } from '../../base/user-error.js';
+/** The memory vocabulary as Hugging Face's libraries read it. */
 import { beginning, ending, memoryTokens, memoryTokenizer } from '../text/memory-vocabulary.js';
-import type { Tokenizer } from '../text/tokenizer.js';
 import { tokenizerFiles } from './tokenizer.js';
 
 /** Texts of `tokenizer.json` and `tokenizer_config.json`, by name. */
@@ -46,16 +44,4 @@ export function memoryVocabularyFiles(): Map<string, string> {
     [tokenizerFiles.tokenizer, `${JSON.stringify(tokenizer, null, 2)}\n`],
     [tokenizerFiles.config, `${JSON.stringify(config, null, 2)}\n`],
   ]);
-}
-
-/** Whether a tokenizer has the tokens of the memory games, under their ids. */
-export function isMemoryVocabulary(tokenizer: Tokenizer): boolean {
-  return memoryTokens.every((token, id) => {
-    try {
-      return tokenizer.id(token) === id;
-    } catch (error) {
-      if (error instanceof UserError) return false;
-      throw error;
-    }
-  });
 }

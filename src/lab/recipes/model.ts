@@ -7,11 +7,11 @@ import { parameterCount } from '../engine/layout.js';
 import { describe, isHuggingFace, loadModel, saveModel } from '../hugging-face/directory.js';
 import { storedEntries, type StoredEntries } from '../hugging-face/stored-weights.js';
 import { loadTokenizer, tokenizerFiles } from '../hugging-face/tokenizer.js';
-import { isMemoryVocabulary, memoryVocabularyFiles } from '../hugging-face/vocabulary-files.js';
+import { memoryVocabularyFiles } from '../hugging-face/vocabulary-files.js';
 import { findModel, readModel } from '../run/model-files.js';
 import { writeWhole } from '../run/run-directory.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
-import type { Tokenizer } from '../text/tokenizer.js';
+import { hasTokensOf, type Tokenizer } from '../text/tokenizer.js';
 
 /** What is known of a model without reading its numbers. `problems`: what keeps it from being opened, one sentence each. */
 type Facts = {
@@ -138,7 +138,7 @@ function tokenizerText(tokenizer: Tokenizer, { vocabulary }: ModelShape): string
 }
 
 function memoryText(tokenizer: Tokenizer | null): string {
-  if (tokenizer !== null && isMemoryVocabulary(tokenizer)) return 'train, sft, warmup and eval can use it';
+  if (tokenizer !== null && hasTokensOf(tokenizer, memoryTokenizer)) return 'train, sft, warmup and eval can use it';
   const why = tokenizer === null ? 'it has no tokenizer' : 'its vocabulary is another';
   return `not for them: ${why} (memrl warmup makes a model that can play)`;
 }

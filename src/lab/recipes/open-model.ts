@@ -6,11 +6,10 @@ import { initialWeights } from '../engine/initial-weights.js';
 import { presets } from '../engine/model-shape.js';
 import { isHuggingFace } from '../hugging-face/directory.js';
 import { loadTokenizer } from '../hugging-face/tokenizer.js';
-import { isMemoryVocabulary } from '../hugging-face/vocabulary-files.js';
 import { rng } from '../rng.js';
 import type { Resumed } from '../run/checkpoint.js';
 import { findModel, readModel } from '../run/model-files.js';
-import { memoryTokenizer } from '../text/memory-vocabulary.js';
+import { hasTokensOf, type Tokenizer } from '../text/tokenizer.js';
 
 /** The dense game with 12 bits takes 104 tokens; positions cost nothing until they are used. */
 const context = 512;
@@ -21,7 +20,12 @@ type ModelSource = {
   readonly load_checkpoint_path: string | null;
   readonly seed: number;
   readonly resumed: Resumed | null;
+  /** The vocabulary that the model must know. */
+  readonly tokenizer: Tokenizer;
 };
+
+/** A model that was found: under the path that was given, and where that leads. */
+type Opened = { readonly from: string; readonly directory: string; readonly shape: ModelShape };
 
 /** An engine with the weights of a checkpoint (not its optimizer), or with random ones. */
 export async function openModel(source: ModelSource, log: (line: string) => void): Promise<Engine> {
@@ -29,7 +33,7 @@ export async function openModel(source: ModelSource, log: (line: string) => void
   if (from === null) return freshModel(source, log);
   const directory = findModel(from);
   const { shape, weights } = readModel(directory);
-  checkVocabulary(from, directory, shape);
+  checkVocabulary({ from, directory, shape }, source.tokenizer);
   const engine = await createEngine(shape);
   await engine.loadWeights(weights);
   if (source.resumed === null) log(`weights from ${from} (${engine.parameterCount} parameters, ${engine.backend})`);
@@ -43,19 +47,21 @@ function directoryIn(name: string): string | null {
   return isDirectory ? name : null;
 }
 
-/** @throws UserError when the model does not have the tokens of the memory games. */
-function checkVocabulary(from: string, directory: string, { vocabulary }: ModelShape): void {
+/** @throws UserError when the model does not have the tokens that are needed. */
+function checkVocabulary({ from, directory, shape }: Opened, needed: Tokenizer): void {
   const fix = 'Load a model that memrl made, for example by memrl warmup; `memrl model PATH` says what a model is.';
-  if (vocabulary < memoryTokenizer.size) {
-    const need = `and the memory games need ${memoryTokenizer.size}`;
-    throw new UserError(`The model in ${from} knows ${vocabulary} tokens, ${need}.`, fix);
+  const name = `the ${needed.kind} vocabulary`;
+  if (shape.vocabulary < needed.size) {
+    const problem = `The model in ${from} knows ${shape.vocabulary} tokens, and ${name} has ${needed.size}.`;
+    throw new UserError(problem, fix);
   }
+  // Our own checkpoints are of models made for the vocabulary they are used with.
   if (!isHuggingFace(directory)) return;
   const tokenizer = loadTokenizer(directory);
-  if (tokenizer !== null && isMemoryVocabulary(tokenizer)) return;
+  if (tokenizer !== null && hasTokensOf(tokenizer, needed)) return;
   const has =
     tokenizer === null ? 'has no tokenizer.json' : `has another (${tokenizer.kind}, ${tokenizer.size} tokens)`;
-  throw new UserError(`The memory games need their own vocabulary, and the model in ${from} ${has}.`, fix);
+  throw new UserError(`This needs ${name}, and the model in ${from} ${has}.`, fix);
 }
 
 async function freshModel({ model_name: name, seed }: ModelSource, log: (line: string) => void): Promise<Engine> {

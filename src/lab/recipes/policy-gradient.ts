@@ -1,6 +1,6 @@
 import { advantages, type Credit } from '../credit.js';
 import type { Engine } from '../engine/engine.js';
-import type { Game } from '../memory/game.js';
+import type { Environment } from '../environment.js';
 import type { Objective } from '../objectives/objective.js';
 import { inGroups } from '../probes/test-rollouts.js';
 import { play, type Episode } from '../rollout.js';
@@ -31,10 +31,15 @@ type Group = { readonly episodes: readonly Episode[]; readonly advantages: reado
 /** Adam as the source system sets it. */
 export const adam = { beta1: 0.9, beta2: 0.95, epsilon: 1e-8 };
 
-/** Plays one batch: groups of episodes of the same game. */
-export async function playBatch(engine: Engine, game: Game, batch: Batch, random: Rng): Promise<Episode[][]> {
+/** Plays one batch: groups of episodes of the same environment. */
+export async function playBatch(
+  engine: Engine,
+  environment: Environment,
+  batch: Batch,
+  random: Rng,
+): Promise<Episode[][]> {
   const manner = { episodes: batch.groups * batch.groupSize, maxTokens: batch.maxTokens, temperature: 1 };
-  return inGroups(await play(engine, game, manner, random), batch.groupSize);
+  return inGroups(await play(engine, environment, manner, random), batch.groupSize);
 }
 
 /**
@@ -48,7 +53,7 @@ export async function playBatch(engine: Engine, game: Game, batch: Batch, random
  */
 export async function update(
   engine: Engine,
-  game: Game,
+  environment: Environment,
   played: readonly (readonly Episode[])[],
   how: Update,
 ): Promise<Updated | null> {
@@ -62,7 +67,7 @@ export async function update(
   const trained = how.skipConstantGroups ? groups.filter(differs) : groups;
   if (trained.length === 0) return null;
   const silent = how.entropyCoefficient === 0 && !trained.some(differs);
-  const tokens = silent ? { tokens: 0, kl1: 0, kl2: 0 } : await differentiate(engine, game, trained, how);
+  const tokens = silent ? { tokens: 0, kl1: 0, kl2: 0 } : await differentiate(engine, environment, trained, how);
   const gradientNorm = await engine.adam({ ...adam, learningRate: how.learningRate });
   return { gradientNorm, ...tokens };
 }
@@ -74,14 +79,14 @@ function differs(group: Group): boolean {
 /** Forward and backward over all continuations; the prompt is computed once. */
 async function differentiate(
   engine: Engine,
-  game: Game,
+  environment: Environment,
   groups: readonly Group[],
   how: Update,
 ): Promise<Omit<Updated, 'gradientNorm'>> {
   const episodes = groups.flatMap((group) => group.episodes);
   const turnAdvantages = groups.flatMap((group) => group.advantages);
   const continuations = episodes.map(({ tokens }) => Int32Array.from(tokens));
-  const { logprobs } = await engine.forward([{ prompt: game.prompt, continuations }]);
+  const { logprobs } = await engine.forward([{ prompt: environment.prompt, continuations }]);
   const dLogprob = new Float32Array(logprobs.length);
   const dEntropy = how.entropyCoefficient === 0 ? null : new Float32Array(logprobs.length);
   const sums = { tokens: 0, kl1: 0, kl2: 0 };

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
-import type { Game } from '../memory/game.js';
+import type { SolvedEnvironment } from '../environment.js';
 import { bitLength } from '../../analysis/memory-rules.js';
 import { multiStepTheory, singleStepTheory } from '../memory/rewards.js';
 import { objectiveOf } from '../objectives/loss-fn.js';
@@ -14,7 +14,7 @@ import type { RunDirectory } from '../run/run-directory.js';
 import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '../run/run-recipe.js';
 import type { World } from '../run/world.js';
 import { emptyTally, tallyRow, tallyStep, type Tally } from '../tally.js';
-import { buildGame, rewardRule } from './build-game.js';
+import { buildGame, rewardRule, secretOf } from './build-game.js';
 import type { trainKeys } from './keys.js';
 import { openModel } from './open-model.js';
 import { playBatch, update, type Batch, type Update } from './policy-gradient.js';
@@ -30,17 +30,17 @@ export const trainBudget = new Set(
 
 /** Policy gradient on a memory game, from the first step or from the last checkpoint in the directory. */
 export async function train(config: TrainConfig, directory: RunDirectory, world: World): Promise<Ending> {
-  const game = checkedGame(config);
+  const environment = checkedGame(config);
   const resumed = lastCheckpoint(directory);
   const schedule = scheduleOf(config);
   if (isComplete(resumed, schedule)) {
     world.log(`already complete: ${resumed!.batch} steps are done. A larger n_batches continues.`);
     return { kind: 'finished' };
   }
-  const engine = await openModel({ ...config, resumed }, world.log);
+  const engine = await openModel({ ...config, resumed, tokenizer: environment.tokenizer }, world.log);
   if (resumed !== null) await restore(engine, resumed);
-  announce(config, game, resumed, world.log);
-  const trainer = new Trainer(config, game, engine, resumed);
+  announce(config, resumed, world.log);
+  const trainer = new Trainer(config, environment, engine, resumed);
   return runRecipe({ world, directory, schedule, recipe: trainer, start: resumed?.batch ?? 0 });
 }
 
@@ -56,7 +56,7 @@ const noOptim = { tokens: 0, kl1: 0, kl2: 0, gradientNorm: 0, steps: 0 };
 /** The state of a policy-gradient run, between checkpoints and rows. */
 class Trainer implements Recipe {
   readonly engine: Engine;
-  readonly #game: Game;
+  readonly #environment: SolvedEnvironment;
   readonly #batch: Batch;
   readonly #update: Update;
   readonly #evaluator: Evaluator;
@@ -65,12 +65,12 @@ class Trainer implements Recipe {
   #tally = emptyTally();
   #optim = { ...noOptim };
 
-  constructor(config: TrainConfig, game: Game, engine: Engine, resumed: Resumed | null) {
+  constructor(config: TrainConfig, environment: SolvedEnvironment, engine: Engine, resumed: Resumed | null) {
     this.engine = engine;
-    this.#game = game;
+    this.#environment = environment;
     this.#batch = { groups: config.batch_size, groupSize: config.group_size, maxTokens: config.max_tokens };
     this.#update = updateOf(config);
-    this.#evaluator = new Evaluator(engine, { game, ...examination(config) });
+    this.#evaluator = new Evaluator(engine, { environment, ...examination(config) });
     this.#random = rng(config.seed, 'sampling');
     if (resumed !== null) this.#restore(resumed);
   }
@@ -90,9 +90,9 @@ class Trainer implements Recipe {
   }
 
   async step(): Promise<void> {
-    const groups = await playBatch(this.engine, this.#game, this.#batch, this.#random);
+    const groups = await playBatch(this.engine, this.#environment, this.#batch, this.#random);
     tallyStep(this.#tally, groups);
-    const updated = await update(this.engine, this.#game, groups, this.#update);
+    const updated = await update(this.engine, this.#environment, groups, this.#update);
     if (updated === null) return;
     this.#updates++;
     this.#optim.steps++;
@@ -134,7 +134,7 @@ class Trainer implements Recipe {
   }
 }
 
-function checkedGame(config: TrainConfig): Game {
+function checkedGame(config: TrainConfig): SolvedEnvironment {
   if (config.group_size < 2) {
     throw new UserError(
       'group_size=1 cannot learn: an advantage is the reward less its mean over the group, which is 0 in a group of one.',
@@ -178,9 +178,9 @@ function scheduleOf(config: TrainConfig): Schedule {
   };
 }
 
-function announce(config: TrainConfig, game: Game, resumed: Resumed | null, log: (line: string) => void): void {
+function announce(config: TrainConfig, resumed: Resumed | null, log: (line: string) => void): void {
   const { N, n_batches: n, batch_size: batch, group_size: group } = config;
-  log(`${config.env_type} · N=${N} (${Math.log2(N).toFixed(2)} bits) · secret ${game.secret}`);
+  log(`${config.env_type} · N=${N} (${Math.log2(N).toFixed(2)} bits) · secret ${secretOf(config)}`);
   log(`channel: ${channel(config)} · ${n} steps × ${batch} groups × ${group} episodes`);
   if (resumed !== null) log(`continues at step ${resumed.batch} from ${resumed.path}`);
 }

@@ -18,7 +18,15 @@ export type Tokenizer = {
   decodePlain(ids: Iterable<number>): string;
   /** The id of one token. @throws UserError when there is no such token. */
   id(token: string): number;
+  /** The token of an id; undefined when it has none. */
+  token(id: number): string | undefined;
 };
+
+/** Whether a tokenizer has all tokens of another, under their ids. */
+export function hasTokensOf(tokenizer: Tokenizer, other: Tokenizer): boolean {
+  const ids = Array.from({ length: other.size }, (_, id) => id);
+  return ids.every((id) => other.token(id) === undefined || tokenizer.token(id) === other.token(id));
+}
 
 /** A vocabulary of whole texts. `tokens`: the text of each, by id; no empty ones, no two alike. */
 type Vocabulary = {
@@ -62,6 +70,7 @@ export function createTokenizer({ tokens, beginning, ending }: Vocabulary): Toke
     decode,
     decodePlain: (sequence) => decode([...sequence].filter((each) => each !== begin)),
     id,
+    token: (each) => tokens[each],
   };
 }
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadTokenizer } from '../../../src/lab/hugging-face/tokenizer.js';
-import { isMemoryVocabulary, memoryVocabularyFiles } from '../../../src/lab/hugging-face/vocabulary-files.js';
+import { memoryVocabularyFiles } from '../../../src/lab/hugging-face/vocabulary-files.js';
 import { memoryTokenizer } from '../../../src/lab/text/memory-vocabulary.js';
-import { createTokenizer, type Tokenizer } from '../../../src/lab/text/tokenizer.js';
+import { createTokenizer, hasTokensOf, type Tokenizer } from '../../../src/lab/text/tokenizer.js';
 import { tempDirectory } from '../temp-directory.js';
 import { fixtures } from './fixtures.js';
 
@@ -36,10 +36,11 @@ describe('the memory vocabulary as files of Hugging Face', () => {
   });
 
   it('is known again, and no other is taken for it', () => {
-    expect(isMemoryVocabulary(written())).toBe(true);
-    expect(isMemoryVocabulary(loadTokenizer(join(fixtures, 'tokenizers/word-piece'))!)).toBe(false);
+    expect(hasTokensOf(written(), memoryTokenizer)).toBe(true);
+    expect(hasTokensOf(loadTokenizer(join(fixtures, 'tokenizers/word-piece'))!, memoryTokenizer)).toBe(false);
     // The same tokens under other ids.
     const tokens = Array.from({ length: memoryTokenizer.size }, (_, id) => memoryTokenizer.decode([id])).reverse();
-    expect(isMemoryVocabulary(createTokenizer({ tokens, beginning: tokens[0]!, ending: tokens[1]! }))).toBe(false);
+    const turned = createTokenizer({ tokens, beginning: tokens[0]!, ending: tokens[1]! });
+    expect(hasTokensOf(turned, memoryTokenizer)).toBe(false);
   });
 });

@@ -126,7 +126,7 @@ describe('a recipe of the memory games', () => {
     {
       what: 'has another vocabulary',
       tokenizer: 'word-level',
-      says: /need their own vocabulary, .* \(WordLevel, 60 tokens\)/,
+      says: /needs the memory vocabulary, .* \(WordLevel, 60 tokens\)/,
     },
   ])('refuses a model that $what', async ({ tokenizer, says }) => {
     const directory = copyOf('grouped-tied');
