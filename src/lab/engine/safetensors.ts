@@ -48,6 +48,11 @@ const decoders: Record<string, { bytes: number; read: (view: DataView, at: numbe
   BF16: { bytes: 2, read: (view, at) => bfloat(view, at) },
 };
 
+/** Whether tensors of this type can be read. */
+export function isReadable(dtype: string): boolean {
+  return Object.hasOwn(decoders, dtype);
+}
+
 /** The file's bytes, tensors as F32 in the order given, each beginning at a multiple of 8 bytes. */
 export function writeSafetensors({ tensors, metadata }: Safetensors): Uint8Array {
   const header: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
@@ -135,7 +140,7 @@ export function readHeader(json: Uint8Array, file: { name: string; bytes: number
 
 /** The numbers of one tensor, as single floats. @param bytes Those the entry names. */
 export function decode(name: string, { dtype, shape }: TensorEntry, bytes: Uint8Array): StoredTensor {
-  const decoder = Object.hasOwn(decoders, dtype) ? decoders[dtype]! : null;
+  const decoder = isReadable(dtype) ? decoders[dtype]! : null;
   if (decoder === null) {
     throw new UserError(
       `Tensor "${name}" has the type ${dtype}, which cannot be read.`,
@@ -172,7 +177,7 @@ function checkedEntry(
   const [from, to] = data_offsets;
   const count = shape.reduce((product, size) => product * size, 1);
   // Types that are not read have a size we do not know; their bytes must be there all the same.
-  const size = Object.hasOwn(decoders, dtype) ? count * decoders[dtype]!.bytes : to - from;
+  const size = isReadable(dtype) ? count * decoders[dtype]!.bytes : to - from;
   if (to < from || file.start + to > file.bytes || to - from !== size) {
     throw malformed(
       file.name,

@@ -14,6 +14,7 @@ import { layout, offsetsOf, parameterCount, type Tensor } from '../engine/layout
 import {
   decode,
   headerLength,
+  isReadable,
   lengthBytes,
   readHeader,
   type StoredTensor,
@@ -68,6 +69,7 @@ export function misfits(shape: ModelShape, entries: StoredEntries): string[] {
     ...listed('is missing', 'are missing', missing),
     ...listed('belongs to no part of the model', 'belong to no part of the model', extra),
     ...wanted.flatMap((tensor) => otherShape(tensor, entries)),
+    ...unreadable(entries),
   ];
 }
 
@@ -110,6 +112,11 @@ function otherShape({ name, shape }: Tensor, entries: StoredEntries): string[] {
   const stored = entries.get(name);
   if (stored === undefined || stored.shape.join() === shape.join()) return [];
   return [`"${name}" has shape [${stored.shape.join(', ')}], and the config makes it [${shape.join(', ')}]`];
+}
+
+function unreadable(entries: StoredEntries): string[] {
+  const types = [...new Set([...entries.values()].map(({ dtype }) => dtype))].filter((dtype) => !isReadable(dtype));
+  return types.map((dtype) => `tensors are of type ${dtype}, which cannot be read`);
 }
 
 function listed(one: string, several: string, names: readonly string[]): string[] {

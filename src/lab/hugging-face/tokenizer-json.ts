@@ -33,7 +33,10 @@ export type TokenizerFile = z.infer<typeof TokenizerFile>;
  */
 export function adapted(json: unknown, path: string): TokenizerFile {
   const file = TokenizerFile.safeParse(json);
-  if (!file.success) throw unsupported(path, `it is not a fast tokenizer (${file.error.issues[0]?.message})`);
+  if (!file.success) {
+    const { path: at, message } = file.error.issues[0]!;
+    throw unsupported(path, `it is not a fast tokenizer (\`${at.join('.')}\`: ${message})`);
+  }
   try {
     const single = file.data.added_tokens.find((token) => token.single_word === true);
     if (single !== undefined) throw new Unlike(`the added token ${JSON.stringify(single.content)} with single_word`);

@@ -181,6 +181,15 @@ describe('a model that cannot be computed', () => {
       says: /"model.norm.weight" has shape \[4, 4\], and the config makes it \[16\]/,
     },
     {
+      what: 'in a type of eight bits',
+      spoil: (directory) => {
+        const path = join(directory, 'model.safetensors');
+        const text = readFileSync(path, 'latin1').replace('"dtype":"F32","shape":[16]', '"dtype":"F8_","shape":[16]');
+        writeFileSync(path, text, 'latin1');
+      },
+      says: /tensors are of type F8_, which cannot be read/,
+    },
+    {
       what: 'with a tied head that is not the embedding',
       spoil: tensors((t) => t.set('lm_head.weight', zeros(48, 16))),
       says: /lm_head.weight is not the embedding/,
