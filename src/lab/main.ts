@@ -8,7 +8,7 @@ import { evaluate } from './recipes/evaluate.js';
 import { evalKeys, modelKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
 import { describeModel, exportModel } from './recipes/model.js';
 import { sft, sftBudget, writeSftData } from './recipes/sft.js';
-import { train, trainBudget } from './recipes/train.js';
+import { train, trainBudgetOf } from './recipes/train.js';
 import { warmup, warmupBudget } from './recipes/warmup.js';
 import { keepConfig, openRunDirectory, type RunDirectory } from './run/run-directory.js';
 import type { Ending } from './run/run-recipe.js';
@@ -26,7 +26,11 @@ const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
 
 const commands: Readonly<Record<string, Command>> = {
   train: command('Learns a secret by policy gradient on a memory game.', trainKeys, async ({ config, given }) => {
-    const directory = begin({ path: config.log_path ?? join(shared, trainName(config)), config, budget: trainBudget });
+    const directory = begin({
+      path: config.log_path ?? join(shared, trainName(config)),
+      config,
+      budget: trainBudgetOf(config),
+    });
     noteInert(trainKeys, given, config);
     return exitCode(await train(config, directory, world));
   }),

@@ -1,8 +1,9 @@
 import { inertKey, key } from '../config/key.js';
 import { bool, float, int, ints, oneOf, orNone, text } from '../config/value-type.js';
-import { credits } from '../credit.js';
+import { credits, scales } from '../credit.js';
 import { rewardTypes } from '../memory/rewards.js';
 import { lossFns } from '../objectives/loss-fn.js';
+import { normalizations } from '../objectives/normalization.js';
 
 const envType = key(oneOf(['single_step', 'multi_step']), 'single_step', 'one number at once, or its bits one by one');
 const logPath = key(
@@ -64,6 +65,13 @@ export const trainKeys = {
     'trajectory',
     'credit of a turn: the whole episode, its own reward, or those to come',
   ),
+  advantage_scale: key(oneOf(scales), 'none', 'std divides advantages by the standard deviation of their group (GRPO)'),
+  loss_normalization: key(
+    oneOf(normalizations),
+    'sum',
+    'sum of the losses of all tokens; grpo: mean over sequences of their token means; dr_grpo: by the longest answer of a group',
+  ),
+  kl_coef: key(float(0), 0, 'pull of each generated token towards the model the run began with (k3), per nat; 0: none'),
   entropy_coef: key(float(0), 0, 'bonus per nat of entropy of each generated token, in steps that update'),
   skip_constant_groups: key(
     bool,
