@@ -70,7 +70,10 @@ const commands: Readonly<Record<string, Command>> = {
     modelKeys,
     async ({ config }) => {
       if (config.path === null) {
-        throw new UserError('There is no model to look at.', 'Give its directory: memrl model runs/abcd/warmup.');
+        throw new UserError(
+          'There is no model to look at.',
+          'Give its directory: memrl model runs/abcd/warmup_single.',
+        );
       }
       const { text, opens } = describeModel(config.path);
       process.stdout.write(text);
