@@ -50,6 +50,8 @@ export function adapted(json: unknown, path: string): TokenizerFile {
     };
   } catch (error) {
     if (error instanceof Unlike) throw unsupported(path, `${error.message} would not give the ids that Python gives`);
+    // The stack is full.
+    if (error instanceof RangeError) throw unsupported(path, 'its parts are nested too deeply', error);
     throw error;
   }
 }

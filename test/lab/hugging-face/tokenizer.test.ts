@@ -188,6 +188,16 @@ describe('the tokenizer of a directory', () => {
     expect(() => changed('word-piece', change)).toThrow(says);
   });
 
+  it('is refused when its parts are nested beyond reason', () => {
+    const [open, close] = ['{"type":"Sequence","normalizers":[', ']}'].map((text) => text.repeat(50_000));
+    const directory = tempDirectory();
+    const file = readFileSync(join(folder('bert'), 'tokenizer.json'), 'utf8');
+    const nested = file.replace(/"normalizer":\{[^}]*\}/, () => `"normalizer":${open}{"type":"NFC"}${close}`);
+    expect(nested.length).toBeGreaterThan(1_000_000);
+    writeFileSync(join(directory, 'tokenizer.json'), nested);
+    expect(() => loadTokenizer(directory)).toThrow(/nested too deeply/);
+  });
+
   it('is refused when its end is none of its tokens', () => {
     expect(() => changed('word-piece', () => {}, { eos_token: '</s>' })).toThrow(/no token "<\/s>"/);
     expect(() => changed('word-piece', () => {}, { eos_token: 3 })).toThrow(UserError);
