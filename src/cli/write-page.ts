@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { RunValue } from '../analysis/run-value.js';
 import { UserError } from '../base/user-error.js';
@@ -51,10 +51,12 @@ export async function writePage(sweep: string, options: PageOptions): Promise<vo
 }
 
 function write(path: string, text: string): void {
+  const draft = `${path}.${process.pid}`;
   try {
     mkdirSync(resolve(path, '..'), { recursive: true });
-    writeWhole(path, text);
+    writeWhole(path, text, { draft });
   } catch (error) {
+    rmSync(draft, { force: true });
     const obstacle = obstacleOf(error);
     const why = obstacle.kind === 'absent' ? 'its folder is not there' : obstacle.reason;
     throw new UserError(`Cannot write ${path}: ${why}.`, 'Name a file in a folder that you may write to.');

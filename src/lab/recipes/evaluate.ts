@@ -16,8 +16,10 @@ export async function evaluate(config: Config<typeof evalKeys>, world: World): P
       'Set load_checkpoint_path to a run directory or a checkpoint.',
     );
   }
-  const game = buildGame(config);
-  const engine = await openModel({ ...config, model_name: 'tiny', load_checkpoint_path: path, resumed: null }, world);
+  const environment = buildGame(config);
+  const { tokenizer } = environment;
+  const source = { ...config, model_name: 'tiny', load_checkpoint_path: path, resumed: null, tokenizer };
+  const engine = await openModel(source, world);
   const test = { groups: config.episodes, groupSize: 1, maxTokens: config.max_tokens };
-  return new Evaluator(engine, { game, test, bits: true, seed: config.seed, constants: {} }).evaluate(0);
+  return new Evaluator(engine, { environment, test, bits: true, seed: config.seed, constants: {} }).evaluate(0);
 }

@@ -1,14 +1,17 @@
+import { statSync } from 'node:fs';
 import { UserError } from '../../base/user-error.js';
 import { chooseEngine, type EngineChoice } from '../engine/choose-engine.js';
 import type { Engine, ModelShape } from '../engine/engine.js';
 import { initialWeights } from '../engine/initial-weights.js';
 import { presets } from '../engine/model-shape.js';
+import { isHuggingFace } from '../hugging-face/directory.js';
+import { loadTokenizer } from '../hugging-face/tokenizer.js';
 import { rng } from '../rng.js';
 import type { Resumed } from '../run/checkpoint.js';
 import { findModel, readModel } from '../run/model-files.js';
 import { recordEngine, type RunDirectory } from '../run/run-directory.js';
 import type { World } from '../run/world.js';
-import { memoryTokenizer } from '../text/memory-vocabulary.js';
+import { hasTokensOf, type Tokenizer } from '../text/tokenizer.js';
 
 /** The dense game with 12 bits takes 104 tokens; positions cost nothing until they are used. */
 const context = 512;
@@ -20,25 +23,29 @@ type ModelSource = {
   readonly seed: number;
   readonly engine: EngineChoice;
   readonly resumed: Resumed | null;
+  /** The vocabulary that the model must know. */
+  readonly tokenizer: Tokenizer;
 };
+
+/** What of the process opening a model needs. */
+type OpeningWorld = Pick<World, 'log' | 'environment'>;
+
+/** A model that was found: under the path that was given, and where that leads. */
+type Opened = { readonly from: string; readonly directory: string; readonly shape: ModelShape };
 
 /**
  * An engine with the weights of a checkpoint (not its optimizer), or with random ones.
  *
- * @param directory Where to record what computes; left out by whoever keeps no run.
+ * @param run Where to record what computes; left out by whoever keeps no run.
  */
-export async function openModel(source: ModelSource, world: World, directory?: RunDirectory): Promise<Engine> {
+export async function openModel(source: ModelSource, world: OpeningWorld, run?: RunDirectory): Promise<Engine> {
   const { log } = world;
-  const engineFor = (shape: ModelShape) => openEngine(shape, source.engine, world, directory);
-  const from = source.resumed?.path ?? source.load_checkpoint_path;
+  const engineFor = (shape: ModelShape) => openEngine(shape, source.engine, world, run);
+  const from = source.resumed?.path ?? source.load_checkpoint_path ?? directoryIn(source.model_name);
   if (from === null) return freshModel(source, log, engineFor);
-  const { shape, weights } = readModel(findModel(from));
-  if (shape.vocabulary < memoryTokenizer.size) {
-    throw new UserError(
-      `The model in ${from} knows ${shape.vocabulary} tokens, and the memory games need ${memoryTokenizer.size}.`,
-      'Load a model that memrl made, for example by memrl warmup.',
-    );
-  }
+  const directory = findModel(from);
+  const { shape, weights } = readModel(directory);
+  checkVocabulary({ from, directory, shape }, source.tokenizer);
   const engine = await engineFor(shape);
   await engine.loadWeights(weights);
   if (source.resumed === null) log(`weights from ${from} (${engine.parameterCount} parameters, ${engine.backend})`);
@@ -48,13 +55,37 @@ export async function openModel(source: ModelSource, world: World, directory?: R
 async function openEngine(
   shape: ModelShape,
   choice: EngineChoice,
-  world: World,
-  directory: RunDirectory | undefined,
+  world: OpeningWorld,
+  run: RunDirectory | undefined,
 ): Promise<Engine> {
   const { engine, on, why } = await chooseEngine(shape, choice, world);
   world.log(`engine: ${on} · ${why}`);
-  if (directory !== undefined) recordEngine(directory, { engine: engine.backend, on, why });
+  if (run !== undefined) recordEngine(run, { engine: engine.backend, on, why });
   return engine;
+}
+
+/** A model's name may be the directory it lies in. */
+function directoryIn(name: string): string | null {
+  const isDirectory =
+    !Object.hasOwn(presets, name) && statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isDirectory ? name : null;
+}
+
+/** @throws UserError when the model does not have the tokens that are needed. */
+function checkVocabulary({ from, directory, shape }: Opened, needed: Tokenizer): void {
+  const fix = 'Load a model that memrl made, for example by memrl warmup; `memrl model PATH` says what a model is.';
+  const name = `the ${needed.kind} vocabulary`;
+  if (shape.vocabulary < needed.size) {
+    const problem = `The model in ${from} knows ${shape.vocabulary} tokens, and ${name} has ${needed.size}.`;
+    throw new UserError(problem, fix);
+  }
+  // Our own checkpoints are of models made for the vocabulary they are used with.
+  if (!isHuggingFace(directory)) return;
+  const tokenizer = loadTokenizer(directory);
+  if (tokenizer !== null && hasTokensOf(tokenizer, needed)) return;
+  const has =
+    tokenizer === null ? 'has no tokenizer.json' : `has another (${tokenizer.kind}, ${tokenizer.size} tokens)`;
+  throw new UserError(`This needs ${name}, and the model in ${from} ${has}.`, fix);
 }
 
 async function freshModel(

@@ -1,8 +1,9 @@
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
+import { escaped } from './markup.js';
 
 /** What Observable Plot draws in, for there is no browser here. */
-const { document } = parseHTML('<!doctype html><html><body></body></html>');
+const { document } = parseHTML('<!doctype html><html><body></body></html>') as { document: object };
 
 /** Colours that can be told apart on light and on dark paper, the first ones also by who sees few colours. */
 export const palette = [
@@ -25,10 +26,8 @@ export function figureSvg(label: string, options: Plot.PlotOptions): string {
     ...{ document, style: { background: 'transparent', fontSize: '12px' } },
     ...{ marginLeft: 64, marginRight: 16, marginBottom: 44, ...wholeWidth },
     ...options,
-  }) as unknown as { setAttribute: (name: string, value: string) => void; outerHTML: string };
-  figure.setAttribute('role', 'img');
-  figure.setAttribute('aria-label', label);
-  return nameRuns(figure.outerHTML);
+  }) as unknown as { outerHTML: string };
+  return nameRuns(figure.outerHTML).replace('<svg ', () => `<svg role="img" aria-label="${escaped(label)}" `);
 }
 
 const large = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });

@@ -17,9 +17,10 @@ export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Ma
 function textOf(part: Part): string {
   if (part === null) return '';
   if (part instanceof Markup) return part.text;
-  return Array.isArray(part) ? part.map(textOf).join('') : escaped(String(part as string | number));
+  return typeof part === 'object' ? part.map(textOf).join('') : escaped(String(part));
 }
 
-function escaped(text: string): string {
+/** Text as it stands in HTML and XML, in attributes too. */
+export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }

@@ -28,56 +28,35 @@ function sizeFigure(rows: readonly Answered[], scalings: readonly Scaling[], { c
   const reached = rows.filter(({ episodes }) => episodes !== null);
   const missed = rows.filter(({ medianOfAll, budget }) => medianOfAll === Infinity && budget !== null);
   const lines = scalings.flatMap((scaling) => fitted(scaling, rows));
+  const colour = ({ family }: { family: string }) => colourOf(family);
+  const median = ({ episodes }: Answered) => episodes!.median;
+  const [least, most] = [({ episodes }: Answered) => episodes!.least, ({ episodes }: Answered) => episodes!.most];
+  const dashed = { strokeDasharray: '4 4', strokeOpacity: 0.7 };
+  const sizes = [...new Set(rows.map(({ N }) => N))];
   const svg = figureSvg('episodes until the secret is known against its number of values', {
-    x: {
-      type: 'log',
-      base: 2,
-      label: 'N (values that the secret may have)',
-      ticks: [...new Set(rows.map(({ N }) => N))],
-      tickFormat: String,
-    },
+    x: { type: 'log', base: 2, label: 'N (values that the secret may have)', ticks: sizes, tickFormat: String },
     y: { type: 'log', label: 'episodes until memorised', grid: true, tickFormat: tickText },
     marks: [
-      Plot.line(lines, {
-        x: 'N',
-        y: 'episodes',
-        z: 'family',
-        stroke: ({ family }: Law) => colourOf(family),
-        strokeDasharray: '4 4',
-        strokeOpacity: 0.7,
-      }),
-      Plot.ruleX(reached, {
-        x: 'N',
-        y1: (row: Answered) => row.episodes!.least,
-        y2: (row: Answered) => row.episodes!.most,
-        stroke: ({ family }: Answered) => colourOf(family),
-        strokeWidth: 1.5,
-      }),
-      Plot.dot(reached, {
-        x: 'N',
-        y: (row: Answered) => row.episodes!.median,
-        r: 5,
-        fill: ({ family }: Answered) => colourOf(family),
-        title: titleOf,
-      }),
-      Plot.dot(missed, {
-        x: 'N',
-        y: 'budget',
-        r: 5,
-        symbol: 'triangle',
-        stroke: ({ family }: Answered) => colourOf(family),
-        title: titleOf,
-      }),
+      Plot.line(lines, { x: 'N', y: 'episodes', z: 'family', stroke: colour, ...dashed }),
+      Plot.ruleX(reached, { x: 'N', y1: least, y2: most, stroke: colour, strokeWidth: 1.5 }),
+      Plot.dot(reached, { x: 'N', y: median, r: 5, fill: colour, title: titleOf }),
+      Plot.dot(missed, { x: 'N', y: 'budget', r: 5, symbol: 'triangle', stroke: colour, title: titleOf }),
     ],
   });
+  return { title: 'Episodes until memorised', svg, legend, note: sizeNote(missed.length > 0, scalings) };
+}
+
+function sizeNote(isMissed: boolean, scalings: readonly Scaling[]): string {
   const laws = scalings.map(
     ({ law, ...scaling }) => `${familyOf(scaling)}: N^${law.slope.toFixed(2)} over ${law.points} sizes`,
   );
-  const note =
-    'Dots: median over the seeds that memorised; lines up and down: the range of these seeds. ' +
-    (missed.length > 0 ? 'Triangles: most seeds had not memorised when their budget ended there. ' : '') +
-    (laws.length > 0 ? `Dashed: least squares through the medians of all seeds in log-log. ${laws.join('; ')}.` : '');
-  return { title: 'Episodes until memorised', svg, legend, note };
+  return [
+    'Dots: median over the seeds that memorised; lines up and down: the range of these seeds.',
+    ...(isMissed ? ['Triangles: most seeds had not memorised when their budget ended there.'] : []),
+    ...(laws.length > 0
+      ? [`Dashed: least squares through the medians of all seeds in log-log. ${laws.join('; ')}.`]
+      : []),
+  ].join(' ');
 }
 
 type Law = { family: string; N: number; episodes: number };

@@ -4,6 +4,7 @@ import { isLossName, shownMetrics } from '../../analysis/metric-order.js';
 import { type Importance, importanceSteps } from '../../analysis/parameters/parameter-importance.js';
 import { seededRandom } from '../../analysis/parameters/seeded-random.js';
 import { bestPlace, runValue, type RunValue } from '../../analysis/run-value.js';
+import { addTo } from '../../base/group-by.js';
 import type { Parameters } from '../../base/scalar.js';
 import type { MachineRecord, RunRecord } from '../../contract/run-record.js';
 import { readRunRecord } from '../../files/run-record-file.js';
@@ -18,7 +19,7 @@ import { keptFor } from '../run-values.js';
 import type { Report, Section } from '../report.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../sweep-outline.js';
 
-/** A run as the page tells of it. `setting`: what tells it from the others of its group, its seed left out; `value`: see `ranking`. */
+/** A run as the page tells of it. `setting`: what tells it from the others of its group, its seed left out; `value`: of `metric`, by which its group is ranked. */
 export type PageRun = {
   readonly name: string;
   readonly group: string;
@@ -32,6 +33,7 @@ export type PageRun = {
   readonly attempts: number;
   /** Why it did not end well, in words; null: it did, or has not ended. */
   readonly failure: string | null;
+  readonly metric: string | null;
   readonly value: number | null;
 };
 
@@ -121,7 +123,7 @@ type Reading = {
 };
 
 /** What is known of a run only when its group has been read. */
-type Place = { setting: string; value: number | null };
+type Place = Pick<PageRun, 'setting' | 'metric' | 'value'>;
 type ReadGroup = { group: PageGroup; ranking: Ranking | null; places: Map<number, Place> };
 
 function readGroup(runs: readonly ReportedRun[], section: Section, reading: Reading): ReadGroup {
@@ -141,14 +143,12 @@ function readGroup(runs: readonly ReportedRun[], section: Section, reading: Read
     const keys = section.kind === 'metrics' ? section.keys : shownMetrics(written, choice);
     ranking ??= rankingOf(written, keys, objective);
     const place = { run: all.indexOf(run), setting: settings.get(run)! };
-    const isOver = run.state !== 'running' && run.state !== 'queued';
+    const curve = { ...place, isOver: run.state !== 'running' && run.state !== 'queued' };
     for (const metric of keys) {
       const line = thinned(finiteOf(metrics, metric, choice.x), points, section.kind === 'memory');
-      const curves = figures.get(metric) ?? [];
-      figures.set(metric, line.x.length === 0 ? curves : [...curves, { ...place, ...line, isOver }]);
+      if (line.x.length > 0) addTo(figures, metric, { ...curve, ...line });
     }
-    const own = ranking === null ? null : valueOf(metrics, { key: ranking.metric, x: choice.x, value });
-    places.set(place.run, { setting: place.setting, value: own });
+    places.set(place.run, { setting: place.setting, ...resultOf(metrics, ranking, { x: choice.x, value }) });
   }
   const group = {
     ...{ name: section.group, kind: section.kind, xKey: choice.x, settings: [...new Set(settings.values())] },
@@ -181,27 +181,30 @@ function rankingOf(written: ReadonlySet<string>, keys: readonly string[], object
   return first === undefined ? null : { metric: first, goal: isLossName(first) ? 'minimize' : null };
 }
 
-function valueOf(metrics: RunMetrics, { key, x, value }: { key: string; x: string; value: RunValue }): number | null {
-  const line = metrics.series(key, x);
+function resultOf(
+  metrics: RunMetrics,
+  ranking: Ranking | null,
+  { x, value }: { x: string; value: RunValue },
+): Pick<PageRun, 'metric' | 'value'> {
+  if (ranking === null) return { metric: null, value: null };
+  const { metric } = ranking;
   const best = value.kind === 'best' ? bestPlace(metrics.series(value.objective, x), value.goal) : null;
-  return runValue(line, value, best);
+  return { metric, value: runValue(metrics.series(metric, x), value, best) };
 }
 
 function pageRun(run: ReportedRun, record: RunRecord | null, place: Place | undefined): PageRun {
-  const attempts = record?.attempts ?? [];
-  const ended = attempts.filter(({ endedAt }) => endedAt !== null);
+  const { attempts, argv } = record ?? { attempts: [], argv: null };
   return {
     ...{ name: run.name, group: run.group, state: run.state, parameters: run.parameters },
-    setting: place?.setting ?? '',
-    value: place?.value ?? null,
-    command: record === null ? null : shellQuote(record.argv),
-    seconds: ended.length === 0 ? null : secondsOf(record!),
+    ...(place ?? { setting: '', metric: null, value: null }),
+    command: argv === null ? null : shellQuote(argv),
+    seconds: attempts.some(({ endedAt }) => endedAt !== null) ? secondsOf(attempts) : null,
     attempts: attempts.length,
     failure: failureOf(attempts.at(-1)?.outcome ?? null),
   };
 }
 
-function secondsOf({ attempts }: RunRecord): number {
+function secondsOf(attempts: RunRecord['attempts']): number {
   return attempts.reduce((sum, { startedAt, endedAt }) => sum + ((endedAt ?? startedAt) - startedAt) / 1000, 0);
 }
 
@@ -244,6 +247,6 @@ function originOf(records: readonly RunRecord[]): Origin {
     isDirty: records.some(({ git }) => git?.dirty === true),
     firstStart: starts.length === 0 ? null : Math.min(...starts),
     lastEnd: ends.length === 0 ? null : Math.max(...ends),
-    busySeconds: records.reduce((sum, record) => sum + secondsOf(record), 0),
+    busySeconds: records.reduce((sum, record) => sum + secondsOf(record.attempts), 0),
   };
 }

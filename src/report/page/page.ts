@@ -19,9 +19,9 @@ const BEST = 10;
 export type Making = { readonly command: string; readonly spread: Spread; readonly now: number };
 
 /** A report as one HTML file that needs no network: tables, figures, every run. */
-export function pageHtml(data: PageData, { command, spread, now }: Making): string {
-  const { report, runs, groups, ranking } = data;
-  const parameters = parameterFigures(data);
+export function pageHtml(data: PageData, making: Making): string {
+  const { report, runs } = data;
+  const cards = JSON.stringify(runs.map(cardOf));
   const page = html`<!doctype html>
     <html lang="en">
       <head>
@@ -37,28 +37,10 @@ export function pageHtml(data: PageData, { command, spread, now }: Making): stri
         </style>
       </head>
       <body>
-        <main>
-          <p class="soft">memrl-tui report</p>
-          <h1>${report.sweep}</h1>
-          <p>${countsText(report)}</p>
-          ${originMarkup(data.origin)}
-          ${report.sections.map((section, index) => groupMarkup(section, groups[index]!, spread))}
-          ${notesMarkup(reportNotes(report, spread))}
-          ${
-            parameters.length === 0
-              ? null
-              : html`<section>
-                  <h2>Parameters</h2>
-                  ${parametersMarkup(parameters)}
-                </section>`
-          }
-          ${ranking === null ? null : bestMarkup(runs, data.rankedGroup!, ranking)} ${failuresMarkup(runs)}
-          ${runsMarkup(data)}
-          <p class="soft">Made ${timeText(now)} by <code>${command}</code></p>
-        </main>
+        <main>${mainMarkup(data, making)}</main>
         <aside id="card" aria-live="polite" hidden></aside>
         <script type="application/json" id="runs-data">
-          ${new Markup(scriptSafe(JSON.stringify(runs.map((run) => cardOf(run, ranking)))))}
+          ${new Markup(scriptSafe(cards))}
         </script>
         <script>
           ${new Markup(pageScript)};
@@ -66,6 +48,17 @@ export function pageHtml(data: PageData, { command, spread, now }: Making): stri
       </body>
     </html> `;
   return page.text;
+}
+
+function mainMarkup(data: PageData, { command, spread, now }: Making): Markup {
+  const { report, runs, groups, ranking, rankedGroup, origin } = data;
+  return html`<p class="soft">memrl-tui report</p>
+    <h1>${report.sweep}</h1>
+    <p>${countsText(report)}</p>
+    ${originMarkup(origin)} ${report.sections.map((section, index) => groupMarkup(section, groups[index]!, spread))}
+    ${notesMarkup(reportNotes(report, spread))} ${parametersMarkup(parameterFigures(data))}
+    ${ranking === null ? null : bestMarkup(runs, rankedGroup!, ranking)} ${failuresMarkup(runs)} ${runsMarkup(data)}
+    <p class="soft">Made ${timeText(now)} by <code>${command}</code></p>`;
 }
 
 /** The figures of a page under names for files: `main-loss`. */
@@ -116,14 +109,16 @@ function figureMarkup({ title, svg, legend, note }: Figure): Markup {
 }
 
 /** The first and the last are wide; those between stand beside each other. */
-function parametersMarkup(figures: readonly Figure[]): Markup[] {
+function parametersMarkup(figures: readonly Figure[]): Markup | null {
   const small = figures.filter(({ svg }) => svg.includes('width="420"'));
   const [first, last] = figures.filter((figure) => !small.includes(figure));
-  return [
-    ...(first === undefined ? [] : [figureMarkup(first)]),
-    html`<div class="small">${small.map(figureMarkup)}</div>`,
-    ...(last === undefined ? [] : [figureMarkup(last)]),
-  ];
+  if (first === undefined) return null;
+  return html`<section>
+    <h2>Parameters</h2>
+    ${figureMarkup(first)}
+    <div class="small">${small.map(figureMarkup)}</div>
+    ${last === undefined ? null : figureMarkup(last)}
+  </section>`;
 }
 
 function tableMarkup(columns: readonly Column[]): Markup {
@@ -204,7 +199,7 @@ function failuresMarkup(runs: readonly PageRun[]): Markup | null {
         <td>${name}</td>
         <td class="bad">${state}</td>
         <td class="right">${attempts}</td>
-        <td class="wrap"><code>${failure!}</code></td>
+        <td class="wrap"><code>${failure}</code></td>
       </tr>`,
   );
   return html`<section>
@@ -227,15 +222,15 @@ function failuresMarkup(runs: readonly PageRun[]): Markup | null {
   </section>`;
 }
 
-function runsMarkup({ runs, ranking }: PageData): Markup {
-  const head = ['run', 'group', 'state', ranking?.metric ?? 'value', 'time', 'parameters'];
+function runsMarkup({ runs }: PageData): Markup {
+  const head = ['run', 'group', 'state', 'result', 'time', 'parameters'];
   const rows = runs.map(
     (run, index) =>
       html`<tr data-run="${index}" tabindex="0">
         <td>${run.name}</td>
         <td>${run.group}</td>
         <td>${run.state}</td>
-        <td class="right" data-value="${run.value ?? ''}">${run.value === null ? '' : shortNumber(run.value, 4)}</td>
+        <td class="right" data-value="${run.value ?? ''}">${resultText(run)}</td>
         <td class="right" data-value="${run.seconds ?? ''}">
           ${run.seconds === null ? '' : durationText(Math.round(run.seconds))}
         </td>
@@ -260,12 +255,17 @@ function runsMarkup({ runs, ranking }: PageData): Markup {
   </section>`;
 }
 
+/** `loss 0.2264`. */
+function resultText({ metric, value }: PageRun): string {
+  return value === null ? '' : `${metric} ${shortNumber(value, 4)}`;
+}
+
 /** What the card beside the pointer tells of a run. */
-function cardOf(run: PageRun, ranking: Ranking | null): object {
+function cardOf(run: PageRun): object {
   const facts = [
     run.group,
     run.state,
-    ...(run.value === null || ranking === null ? [] : [`${ranking.metric} ${shortNumber(run.value, 4)}`]),
+    ...(run.value === null ? [] : [resultText(run)]),
     ...(run.seconds === null ? [] : [durationText(Math.round(run.seconds))]),
     ...(run.failure === null ? [] : [run.failure]),
   ];

@@ -137,7 +137,7 @@ function axisOf(values: readonly (ParameterValue | undefined)[]): {
   texts: string[];
 } {
   const isNumber = values.every((value) => typeof value === 'number');
-  const numbers = isNumber ? (values as readonly number[]) : [];
+  const numbers = isNumber ? values : [];
   const isLog =
     numbers.length > 0 && Math.min(...numbers) > 0 && Math.max(...numbers) / Math.min(...numbers) >= LOG_RATIO;
   return { isNumber, isLog, texts: [...new Set(values.map(textOf))].sort(naturalOrder) };
