@@ -89,6 +89,7 @@ describe('the plan of what is generated side by side', () => {
           expect(costs[index]! + added).toBeGreaterThan(most);
         });
       }),
+      { numRuns: 1000 },
     );
   });
 
