@@ -46,11 +46,77 @@ export type AdamOptions = {
   readonly learningRate: number;
   readonly beta1: number;
   readonly beta2: number;
+  /** Above 0. */
   readonly epsilon: number;
+  /**
+   * Decoupled, as in AdamW (Loshchilov & Hutter 2019): before the step a weight loses learningRate · weightDecay of
+   * itself. Norms do not decay unless a group says so. Default 0.
+   */
+  readonly weightDecay?: number;
+  /**
+   * Greatest L2 norm of the gradient, frozen tensors left out: a longer one is scaled by clipNorm / (norm + 1e-6), as
+   * `torch.nn.utils.clip_grad_norm_` does. Default: none.
+   */
+  readonly clipNorm?: number;
+  /** Tensors that are treated otherwise; each may be in one group. Those in none are treated as said above. */
+  readonly groups?: readonly ParameterGroup[];
+};
+
+/** Tensors that share settings; what is not given is that of the step. */
+export type ParameterGroup = {
+  /** Names, as `layout` gives them. */
+  readonly tensors: readonly string[];
+  readonly learningRate?: number;
+  /** Of all tensors of the group, norms too. */
+  readonly weightDecay?: number;
+  /**
+   * Weights and moments stay as they are, byte for byte, and the gradient is cleared as usual. The steps of all tensors
+   * are counted together: the bias correction of one that is thawed is as if it had taken part.
+   */
+  readonly frozen?: boolean;
 };
 
 /** First and second moments and the number of steps taken; flat, in the order of the weights. */
 export type OptimizerState = { readonly step: number; readonly m: Float32Array; readonly v: Float32Array };
+
+/**
+ * How tokens are drawn: from softmax(scores / temperature), of which first `topK` and then `topP` may leave only the
+ * likeliest tokens, and those exactly as likely as the last of them. What is left is normalised.
+ */
+export type Sampling = {
+  /** Of each sequence, at most, and no more than the model's context has room for. */
+  readonly maxTokens: number;
+  /** 0 takes the likeliest token, the first of equals. */
+  readonly temperature: number;
+  /** A whole number from 1 up. Default: every token. */
+  readonly topK?: number;
+  /** The fewest of the likeliest tokens whose probabilities sum to this, in (0, 1]. Default 1: every token. */
+  readonly topP?: number;
+  /** Tokens that end a sequence. Default: none. */
+  readonly stop?: readonly number[];
+};
+
+/** Where a sequence begins, and the seed of the stream that draws it: `rng(seed, 'generate')`, one number a token. */
+export type SeededPrompt = {
+  /** At least one token. */
+  readonly tokens: Int32Array;
+  readonly seed: number;
+};
+
+/** What followed a prompt; one number per token in each array. */
+export type Generated = {
+  /** The stop token, if one was drawn, is the last. */
+  readonly tokens: Int32Array;
+  /** Log-probability that the model itself gave the token: temperature 1, nothing cut off, as `forward` gives it. */
+  readonly logprobs: Float32Array;
+  /**
+   * Log-probability in the distribution the token was drawn from. Where nothing was cut off, that is what `forward` gives
+   * at the same temperature; at temperature 0 it is 0.
+   */
+  readonly samplingLogprobs: Float32Array;
+  /** `length`: at `maxTokens`, or at the end of the model's context. */
+  readonly ended: 'stop' | 'length';
+};
 
 /** Sequences that grow together from one prompt, with their keys and values cached. */
 export type Decoder = {
@@ -70,13 +136,22 @@ export type Decoder = {
   logprobs(): Promise<Float32Array>;
 };
 
+export type ForwardOptions = {
+  /** The scores are those of softmax(scores / temperature), and `backward` goes back through it. Above 0; default 1. */
+  readonly temperature?: number;
+};
+
 /** A model with its gradient and optimizer. One flat parameter vector; `layout` names its parts. */
 export type Engine = {
   readonly backend: string;
   readonly shape: ModelShape;
   readonly parameterCount: number;
-  /** Scores of every continuation token. Keeps what `backward` needs until the next `forward`. */
-  forward(groups: readonly PromptGroup[]): Promise<TokenScores>;
+  /**
+   * Scores of every continuation token. Keeps what `backward` needs until the next `forward`.
+   *
+   * Weights of tokens are no matter of `forward`: what a token weighs in the loss belongs in its `dLogprob`.
+   */
+  forward(groups: readonly PromptGroup[], options?: ForwardOptions): Promise<TokenScores>;
   /**
    * Adds to the gradient: the derivative of the loss by the scores of the last `forward`, token by token.
    * `dEntropy` may be null when the loss does not depend on entropy. May be called again after one `forward`.
@@ -85,15 +160,34 @@ export type Engine = {
   /** A copy of the gradient accumulated since the last `adam` or `clearGradient`. */
   gradient(): Promise<Float32Array>;
   clearGradient(): Promise<void>;
-  /** One Adam step on the accumulated gradient (bias-corrected, Kingma & Ba 2015), then clears it. Gives its L2 norm. */
-  adam(options: AdamOptions): Promise<number>;
   /**
-   * A new set of sequences that all begin with `prompt`, computed once. Ends the previous decoder of this engine, and
-   * ends itself when the weights change. A token gets the same bits here and in `forward`, in any company.
+   * One step of Adam (bias-corrected, Kingma & Ba 2015) or AdamW on the accumulated gradient, then clears it.
+   *
+   * @returns The L2 norm of the gradient before clipping, frozen tensors left out.
+   */
+  adam(options: AdamOptions): Promise<number>;
+  /** weights ← weights + scale · direction, in single precision; the optimizer's state stays as it is. */
+  addToWeights(direction: Float32Array, scale: number): Promise<void>;
+  /**
+   * Continues many prompts at once, each until a stop token or its length. What prompts have in common at their beginning
+   * is computed once. The result of one depends on weights, prompt, seed and sampling alone, not on its company.
+   * Between `forward` and `backward` it does no harm.
+   */
+  generate(prompts: readonly SeededPrompt[], sampling: Sampling): Promise<Generated[]>;
+  /**
+   * A new set of sequences that all begin with `prompt`, computed once. Ends when the weights change; other decoders may
+   * be used in between. A token gets the same bits here and in `forward`, in any company.
    */
   decoder(prompt: Int32Array, sequences: number): Promise<Decoder>;
   weights(): Promise<Float32Array>;
   loadWeights(weights: Float32Array): Promise<void>;
   optimizerState(): Promise<OptimizerState>;
   loadOptimizerState(state: OptimizerState): Promise<void>;
+  /**
+   * Another engine of this kind and shape with a copy of the weights, a fresh optimizer and no gradient. This is how to
+   * keep a reference model, whose scores are its own `forward`, and to look at θ + ηv (`addToWeights`) without touching θ.
+   */
+  clone(): Promise<Engine>;
+  /** Gives back the memory that garbage collection would not. The engine must not be used afterwards. */
+  dispose(): Promise<void>;
 };

@@ -62,9 +62,6 @@ export function checkShape(shape: ModelShape): void {
       String(Math.ceil(shape.width / 4 / shape.heads) * 4 * shape.heads),
     );
   }
-  if (shape.feedForward % 4 !== 0) {
-    refuse(shape, 'feedForward', 'is not a multiple of 4', String(Math.ceil(shape.feedForward / 4) * 4));
-  }
   if (!(shape.ropeTheta > 0)) refuse(shape, 'ropeTheta', 'is not above 0', '10000');
   if (!(shape.normEpsilon >= 0)) refuse(shape, 'normEpsilon', 'is below 0', '0.00001');
 }

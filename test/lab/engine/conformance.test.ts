@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Engine, ModelShape, PromptGroup } from '../../../src/lab/engine/engine.js';
-import { layout } from '../../../src/lab/engine/layout.js';
+import { layout, offsetsOf } from '../../../src/lab/engine/layout.js';
 import { presets } from '../../../src/lab/engine/model-shape.js';
 import {
   backends,
@@ -27,7 +27,23 @@ const shapes: { name: string; shape: ModelShape }[] = [
   { name: 'tiny', shape: presets.tiny },
   { name: 'grouped queries, untied head, odd vocabulary', shape: oddShape },
   { name: 'widths with tails, tied head', shape: tailShape },
+  { name: 'a feed-forward layer of 11', shape: { ...oddShape, feedForward: 11 } },
 ];
+
+/** The flat vector of a model as that of a larger one: by name and place, zeros elsewhere. */
+function filledUp(shape: ModelShape, larger: ModelShape, values: Float32Array): Float32Array {
+  const filled = new Float32Array(offsetsOf(larger).size);
+  layout(larger).forEach((to, index) => {
+    const from = layout(shape)[index]!;
+    for (let i = 0; i < from.shape[0]; i++) {
+      for (let j = 0; j < (from.shape[1] ?? 1); j++) {
+        const value = values[from.offset + i * from.strides[0] + j * (from.strides[1] ?? 0)]!;
+        filled[to.offset + i * to.strides[0] + j * (to.strides[1] ?? 0)] = value;
+      }
+    }
+  });
+  return filled;
+}
 
 async function gradientOf(
   engine: Engine,
@@ -118,6 +134,24 @@ describe.each(backends)('the engine on %s kernels', (backend) => {
     expect(maxDifference(together, apart)).toBeLessThan(1e-5 * Math.max(...apart.map(Math.abs)) + 1e-6);
   });
 
+  it('computes a feed-forward layer of any width as one filled up with zeros, bit for bit, also when it learns', async () => {
+    const shape = { ...oddShape, feedForward: 11 };
+    const filled = { ...oddShape, feedForward: 12 };
+    const engine = await trainedLooking(backend, shape);
+    const wider = await makeEngine(backend, filled);
+    await wider.loadWeights(filledUp(shape, filled, await engine.weights()));
+    for (let step = 0; step < 3; step++) {
+      const groups = groupsOf(shape, [[3, 4, 2 + step]], step);
+      expect(await engine.forward(groups)).toEqual(await wider.forward(groups));
+      for (const each of [engine, wider]) await each.backward(slopes(6 + step, step), slopes(6 + step, 50 + step));
+      expect(filledUp(shape, filled, await engine.gradient())).toEqual(await wider.gradient());
+      for (const each of [engine, wider]) {
+        await each.adam({ learningRate: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 });
+      }
+    }
+    expect(filledUp(shape, filled, await engine.weights())).toEqual(await wider.weights());
+  });
+
   it('gives the uniform distribution and its entropy when all weights are zero', async () => {
     const engine = await makeEngine(backend, oddShape);
     const { logprobs, entropies } = await engine.forward(groupsOf(oddShape, [[2, 3]]));
@@ -176,6 +210,85 @@ describe.each(backends)('the engine on %s kernels', (backend) => {
         once.map((g) => 2 * g),
       ),
     ).toBeLessThan(1e-5);
+  });
+
+  it.each([0.5, 1, 3])('gives scores of temperature %s, and their derivative', async (temperature) => {
+    const engine = await trainedLooking(backend, oddShape);
+    const groups = groupsOf(oddShape, [
+      [3, 4, 1],
+      [1, 5],
+    ]);
+    const [{ prompt, continuations }] = groups as [PromptGroup];
+    const { logprobs, entropies } = await engine.forward(groups, { temperature });
+    const weights = (await (await engine.decoder(prompt, 1)).logprobs()).map((lp) => Math.exp(lp / temperature));
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    const entropy = weights.reduce((sum, weight) => sum - (weight / total) * Math.log(weight / total), 0);
+    expect(Math.exp(logprobs[0]!)).toBeCloseTo(weights[continuations[0]![0]!]! / total, 5);
+    expect(entropies[0]).toBeCloseTo(entropy, 5);
+    const [dLogprob, dEntropy] = [slopes(10, 11), slopes(10, 12)];
+    await engine.backward(dLogprob, dEntropy);
+    const gradient = await engine.gradient();
+    const loss = async (moved: Engine) => {
+      const scores = await moved.forward(groups, { temperature });
+      return dLogprob.reduce((sum, d, i) => sum + d * scores.logprobs[i]! + dEntropy[i]! * scores.entropies[i]!, 0);
+    };
+    const along = async (step: number) => {
+      const moved = await engine.clone();
+      await moved.addToWeights(gradient, step / Math.hypot(...gradient));
+      return loss(moved);
+    };
+    const slope = ((await along(4e-3)) - (await along(-4e-3))) / 8e-3;
+    expect(slope / Math.hypot(...gradient)).toBeCloseTo(1, 2);
+  });
+
+  it('gives the very bits of no temperature at temperature 1', async () => {
+    const engine = await trainedLooking(backend, oddShape);
+    const groups = groupsOf(oddShape, [[3, 4, 1]]);
+    const plain = [await engine.forward(groups), await gradientOf(engine, groups, slopes(5, 1), slopes(5, 2))];
+    const scores = await engine.forward(groups, { temperature: 1 });
+    await engine.clearGradient();
+    await engine.backward(slopes(5, 1), slopes(5, 2));
+    expect([scores, await engine.gradient()]).toEqual(plain);
+  });
+
+  it('adds a multiple of a direction to the weights', async () => {
+    const engine = await trainedLooking(backend, { ...oddShape, feedForward: 11 });
+    const before = await engine.weights();
+    const direction = slopes(engine.parameterCount, 4);
+    const state = await engine.optimizerState();
+    await engine.addToWeights(direction, -0.25);
+    const sum = before.map((weight, i) => weight - 0.25 * direction[i]!);
+    expect(maxDifference(await engine.weights(), sum)).toBeLessThan(1e-7);
+    expect(await engine.optimizerState()).toEqual(state);
+    const loaded = await makeEngine(backend, engine.shape);
+    await loaded.loadWeights(await engine.weights());
+    const groups = groupsOf(engine.shape, [[3, 4]]);
+    expect(await engine.forward(groups)).toEqual(await loaded.forward(groups));
+  });
+
+  it('can be cloned: the same weights, a fresh optimizer, and from then on a model of its own', async () => {
+    const engine = await trainedLooking(backend, oddShape);
+    const groups = groupsOf(oddShape, [[3, 4, 2]]);
+    const learn = async () => {
+      await engine.forward(groups);
+      await engine.backward(slopes(6, 1), null);
+      await engine.adam({ learningRate: 0.01, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 });
+    };
+    await learn();
+    await engine.forward(groups);
+    await engine.backward(slopes(6, 3), null);
+    const gathered = await engine.gradient();
+    const scores = await engine.forward(groups);
+    const reference = await engine.clone();
+    expect([reference.backend, reference.shape]).toEqual([engine.backend, engine.shape]);
+    expect(await reference.weights()).toEqual(await engine.weights());
+    expect((await reference.optimizerState()).step).toBe(0);
+    expect((await reference.gradient()).every((g) => g === 0)).toBe(true);
+    expect(await engine.gradient()).toEqual(gathered);
+    await learn();
+    expect(await reference.forward(groups)).toEqual(scores);
+    await reference.dispose();
+    expect(await engine.forward(groups)).not.toEqual(scores);
   });
 
   it('goes back through scores that were computed in pieces, and that it did not keep', async () => {

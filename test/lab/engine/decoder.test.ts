@@ -61,6 +61,28 @@ describe.each(backends)('a decoder on %s kernels', (backend) => {
     expect(await row(longer, 1)).toEqual(expected);
   });
 
+  it('goes on as if alone while others are made and used, however many, of its prompt or another', async () => {
+    const engine = await trainedLooking(backend, oddShape);
+    const openings = [[1], [1, 7], [2], [1, 7], [3, 3, 3], [4], [5, 6], [1]].map((list) => Int32Array.from(list));
+    const decoders = await Promise.all(openings.map((opening) => engine.decoder(opening, 2)));
+    const said: number[][][] = openings.map(() => [[], []]);
+    const next = numbers(4);
+    for (let turn = 0; turn < 40; turn++) {
+      const who = Math.floor(next() * openings.length);
+      if (said[who]!.some(({ length }) => length > 15)) continue;
+      const tokens = [0, 1].map(() => Array.from({ length: Math.floor(next() * 3) }, () => Math.floor(next() * 2)));
+      tokens.forEach((added, s) => said[who]![s]!.push(...added));
+      await decoders[who]!.extend(tokens);
+    }
+    for (const [index, decoder] of decoders.entries()) {
+      const alone = await (await trainedLooking(backend, oddShape)).decoder(openings[index]!, 2);
+      await alone.extend(said[index]!);
+      expect(await decoder.logprobs()).toEqual(await alone.logprobs());
+      const drawn = await alone.sample([0.3, 0.6], 1);
+      expect(await decoder.sample([0.3, 0.6], 1)).toEqual(drawn);
+    }
+  });
+
   it('leaves a sequence as it is when it is given no tokens', async () => {
     const engine = await trainedLooking(backend, oddShape);
     const decoder = await engine.decoder(prompt, 2);

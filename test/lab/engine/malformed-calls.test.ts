@@ -8,6 +8,9 @@ const group = { prompt, continuations: [Int32Array.of(3, 4)] };
 const nothing = new Int32Array(0);
 const adam = { learningRate: 1, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 };
 
+const seeded = { tokens: prompt, seed: 1 };
+const draw = { maxTokens: 1, temperature: 1 };
+
 const calls: { what: string; call: (engine: Engine) => Promise<unknown>; says: RegExp }[] = [
   { what: 'an empty batch', call: (e) => e.forward([]), says: /no prompt groups/ },
   { what: 'an empty prompt', call: (e) => e.forward([{ ...group, prompt: nothing }]), says: /prompt has no tokens/ },
@@ -97,15 +100,6 @@ const calls: { what: string; call: (engine: Engine) => Promise<unknown>; says: R
     says: /temperature -1/,
   },
   {
-    what: 'a decoder that a newer one replaced',
-    call: async (e) => {
-      const old = await e.decoder(prompt, 1);
-      await e.decoder(prompt, 1);
-      return old.logprobs();
-    },
-    says: /newer one/,
-  },
-  {
     what: 'a decoder of weights that are gone',
     call: async (e) => {
       const old = await e.decoder(prompt, 1);
@@ -113,6 +107,45 @@ const calls: { what: string; call: (engine: Engine) => Promise<unknown>; says: R
       return old.extend([[1]]);
     },
     says: /weights have changed/,
+  },
+  { what: 'a forward at temperature 0', call: (e) => e.forward([group], { temperature: 0 }), says: /temperature 0 / },
+  {
+    what: 'an empty prompt to go on from',
+    call: (e) => e.generate([{ ...seeded, tokens: nothing }], draw),
+    says: /no tokens/,
+  },
+  {
+    what: 'a prompt to go on from that is longer than the context',
+    call: (e) => e.generate([{ ...seeded, tokens: new Int32Array(25) }], draw),
+    says: /25 tokens/,
+  },
+  { what: 'a broken seed', call: (e) => e.generate([{ ...seeded, seed: 0.5 }], draw), says: /seed 0\.5/ },
+  { what: 'no new tokens', call: (e) => e.generate([seeded], { ...draw, maxTokens: 0 }), says: /`maxTokens` is 0/ },
+  { what: 'a temperature near 0', call: (e) => e.generate([seeded], { ...draw, temperature: 1e-9 }), says: /1e-9/ },
+  { what: 'topK of 0', call: (e) => e.generate([seeded], { ...draw, topK: 0 }), says: /`topK` is 0/ },
+  { what: 'topP of 0', call: (e) => e.generate([seeded], { ...draw, topP: 0 }), says: /`topP` is 0/ },
+  { what: 'topP above 1', call: (e) => e.generate([seeded], { ...draw, topP: 1.5 }), says: /`topP` is 1\.5/ },
+  {
+    what: 'a strange stop token',
+    call: (e) => e.generate([seeded], { ...draw, stop: [13] }),
+    says: /`stop` contains 13/,
+  },
+  { what: 'an epsilon of 0', call: (e) => e.adam({ ...adam, epsilon: 0 }), says: /`epsilon` is 0/ },
+  { what: 'clipping to nothing', call: (e) => e.adam({ ...adam, clipNorm: 0 }), says: /`clipNorm` is 0/ },
+  {
+    what: 'a group of a tensor that does not exist',
+    call: (e) => e.adam({ ...adam, groups: [{ tensors: ['lm_heads'] }] }),
+    says: /no tensor "lm_heads"/,
+  },
+  {
+    what: 'a tensor in two groups',
+    call: (e) => e.adam({ ...adam, groups: [{ tensors: ['lm_head.weight', 'lm_head.weight'] }] }),
+    says: /in two parameter groups/,
+  },
+  {
+    what: 'a direction of another size',
+    call: (e) => e.addToWeights(new Float32Array(3), 1),
+    says: /`direction` has 3 numbers/,
   },
 ];
 

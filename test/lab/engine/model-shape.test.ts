@@ -15,7 +15,7 @@ describe('a model shape', () => {
     { change: { context: NaN }, says: '`context`, NaN' },
     { change: { kvHeads: 4 }, says: '`kvHeads`, 4, does not divide `heads`' },
     { change: { width: 30 }, says: '`width`, 30, is not a multiple of 4 × `heads`' },
-    { change: { feedForward: 22 }, says: '`feedForward`, 22, is not a multiple of 4' },
+    { change: { feedForward: 2.5 }, says: '`feedForward`, 2.5, is not a whole number above 0' },
     { change: { ropeTheta: 0 }, says: '`ropeTheta`, 0' },
     { change: { normEpsilon: -1 }, says: '`normEpsilon`, -1' },
   ])('is refused by name: $says', async ({ change, says }) => {

@@ -1,5 +1,45 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { backends, groupsOf, makeEngine, maxDifference, oddShape, slopes, trainedLooking } from './models.js';
+import { wasmKernels } from '../../../src/lab/engine/create-engine.js';
+import type { AdamOptions } from '../../../src/lab/engine/engine.js';
+import { loopKernels } from '../../../src/lab/engine/kernels/loop-kernels.js';
+import { layout } from '../../../src/lab/engine/layout.js';
+import { presets } from '../../../src/lab/engine/model-shape.js';
+import { buildModel } from '../../../src/lab/engine/model/model.js';
+import { Optimizer } from '../../../src/lab/engine/model/optimizer.js';
+import {
+  type Backend,
+  backends,
+  groupsOf,
+  makeEngine,
+  maxDifference,
+  oddShape,
+  slopes,
+  trainedLooking,
+} from './models.js';
+
+/** Made with PyTorch by the program beside it. */
+const torch = JSON.parse(readFileSync('test/fixtures/engine/adamw.json', 'utf8')) as Record<
+  'decay' | 'groups',
+  { norms: number[]; weights: number[] }
+>;
+const small = { ...presets.micro, vocabulary: 6, width: 8, heads: 2, kvHeads: 1, feedForward: 8, context: 8 };
+const names = layout(small).map(({ name }) => name);
+const such = (part: string) => names.filter((name) => name.includes(part));
+
+const adamW: AdamOptions = {
+  learningRate: 0.01,
+  beta1: 0.8,
+  beta2: 0.95,
+  epsilon: 1e-4,
+  weightDecay: 0.1,
+  clipNorm: 0.5,
+};
+
+async function kernelsOf(backend: Backend) {
+  if (backend === 'loops') return loopKernels();
+  return wasmKernels(await WebAssembly.compile(readFileSync('src/lab/engine/kernels.wasm')));
+}
 
 const options = { learningRate: 0.01, beta1: 0.9, beta2: 0.99, epsilon: 1e-3 };
 
@@ -28,6 +68,83 @@ describe.each(backends)('the optimizer on %s kernels', (backend) => {
     expect(state.step).toBe(3);
     expect(maxDifference(state.m, m)).toBeLessThan(1e-6);
     expect(maxDifference(state.v, v)).toBeLessThan(1e-6);
+  });
+
+  it.each<{ name: 'decay' | 'groups'; how: Partial<AdamOptions> }>([
+    { name: 'decay', how: {} },
+    {
+      name: 'groups',
+      how: {
+        groups: [
+          { tensors: such('q_proj'), learningRate: 0.03 },
+          { tensors: such('norm'), weightDecay: 0.3 },
+          { tensors: such('k_proj'), frozen: true },
+        ],
+      },
+    },
+  ])("takes the steps of PyTorch's AdamW, with its clipping: $name", async ({ name, how }) => {
+    const kernels = await kernelsOf(backend);
+    const model = buildModel(kernels, small);
+    const { weights, gradient, count } = model.parameters;
+    const optimizer = new Optimizer(model);
+    kernels.heap.f32.set(slopes(count, 1), weights / 4);
+    for (let step = 0; step < 4; step++) {
+      // The third is too short to be clipped.
+      const size = step === 2 ? 0.01 : 1;
+      kernels.heap.f32.set(
+        slopes(count, 10 + step).map((g) => g * size),
+        gradient / 4,
+      );
+      expect(optimizer.take({ ...adamW, ...how }) / torch[name].norms[step]!).toBeCloseTo(1, 6);
+    }
+    const after = kernels.heap.f32.slice(weights / 4, weights / 4 + count);
+    expect(maxDifference(after, torch[name].weights)).toBeLessThan(1e-6);
+  });
+
+  it.each([
+    { what: 'a part of a matrix', part: 'self_attn.v_proj' },
+    { what: 'a padded part of one', part: 'mlp.gate_proj' },
+    { what: 'norms', part: 'norm' },
+    { what: 'a layer', part: 'layers.1' },
+    { what: 'the embedding', part: 'embed_tokens' },
+  ])('leaves weights and moments of what is frozen as they are, byte for byte: $what', async ({ part }) => {
+    const shape = { ...oddShape, feedForward: 11 };
+    const frozen = layout(shape).filter(({ name }) => name.includes(part));
+    const groups = [{ tensors: frozen.map(({ name }) => name), frozen: true }];
+    const engine = await trainedLooking(backend, shape);
+    const step = async (how: AdamOptions) => {
+      await engine.forward(groupsOf(shape, [[2, 3, 4]]));
+      await engine.backward(slopes(7, 1), null);
+      await engine.adam(how);
+      const { m, v } = await engine.optimizerState();
+      return { weights: await engine.weights(), m, v };
+    };
+    const before = await step(adamW);
+    const after = await step({ ...adamW, groups });
+    const isFrozen = new Uint8Array(engine.parameterCount);
+    for (const { shape: sizes, offset, strides } of frozen) {
+      for (let i = 0; i < sizes[0]; i++) {
+        for (let j = 0; j < (sizes[1] ?? 1); j++) isFrozen[offset + i * strides[0] + j * (strides[1] ?? 0)] = 1;
+      }
+    }
+    for (const vector of ['weights', 'm', 'v'] as const) {
+      const moved = before[vector].map((value, i) => Number(!Object.is(value, after[vector][i])));
+      expect(moved.some((is, i) => is === 1 && isFrozen[i] === 1)).toBe(false);
+      // The rows of tokens that were not seen have no gradient; every other weight moves.
+      expect(moved.reduce((sum, is) => sum + is, 0)).toBeGreaterThan(0.6 * isFrozen.filter((is) => is === 0).length);
+    }
+    expect((await engine.gradient()).every((g) => g === 0)).toBe(true);
+  });
+
+  it('measures the norm of what is not frozen, before clipping', async () => {
+    const engine = await trainedLooking(backend, oddShape);
+    await engine.forward(groupsOf(oddShape, [[2, 3, 4]]));
+    await engine.backward(slopes(7, 1), null);
+    const gradient = await engine.gradient();
+    const head = layout(oddShape).find(({ name }) => name === 'lm_head.weight')!;
+    gradient.fill(0, head.offset, head.offset + head.shape[0] * head.shape[1]!);
+    const groups = [{ tensors: [head.name], frozen: true }];
+    expect((await engine.adam({ ...adamW, clipNorm: 1e-3, groups })) / Math.hypot(...gradient)).toBeCloseTo(1, 5);
   });
 
   it('clears the gradient after a step, and when told to', async () => {

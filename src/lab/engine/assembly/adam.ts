@@ -1,26 +1,17 @@
 import { Lanes } from './lanes';
+import { AdamSettings } from './records';
 
 /**
- * One Adam step on `count` weights, and the gradient is zero afterwards. The bias corrections are in the arguments:
+ * One Adam step on `count` weights, and the gradient is zero afterwards. The bias corrections are in the settings:
  * `step` = learning rate · √(1 − β₂ᵗ) / (1 − β₁ᵗ), `epsilon` = ε · √(1 − β₂ᵗ). `fresh1` = 1 − β₁ and `fresh2` = 1 − β₂
- * are the host's, in double precision: 1 − 0.999 in single precision is off by 1e-5.
+ * are the host's, from double precision: 1 − 0.999 in single precision is off by 1e-5.
  */
-export function adam(
-  count: i32,
-  weights: usize,
-  gradient: usize,
-  m: usize,
-  v: usize,
-  step: f32,
-  fresh1: f32,
-  fresh2: f32,
-  epsilon: f32,
-): void {
+export function adam(count: i32, weights: usize, gradient: usize, m: usize, v: usize, settings: AdamSettings): void {
   const bytes = (<usize>count) << 2;
-  const share1 = f32x4.splat(fresh1);
-  const share2 = f32x4.splat(fresh2);
-  const step4 = f32x4.splat(step);
-  const epsilon4 = f32x4.splat(epsilon);
+  const share1 = f32x4.splat(settings.fresh1);
+  const share2 = f32x4.splat(settings.fresh2);
+  const step4 = f32x4.splat(settings.step);
+  const epsilon4 = f32x4.splat(settings.epsilon);
   const none = f32x4.splat(0);
   for (let j: usize = 0; j < bytes; j += 16) {
     const g = v128.load(gradient + j);

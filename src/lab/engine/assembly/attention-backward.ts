@@ -1,56 +1,74 @@
 import { Lanes } from './lanes';
+import { AttentionShape, Span } from './records';
 
 /**
- * Adds to dq, dk and dv the derivatives through `attention`, given those of its results. The derivative of the shared
- * rows gathers what every sequence that reads them sends back.
+ * Adds to dq and dKeys, which lie as q and `keys` do, the derivatives through `attention`, given those of its results. The
+ * derivative of shared rows gathers what every span that reads them sends back. No span has own rows before its first query.
  *
- * Arguments as for `attention` with no own rows before the first query; `dShared` and `dOwn` point at the first row's
- * key derivatives, rows as long as `kvRow`, `dq` at rows of `qRow` floats.
- *
- * @param scratch As many floats as a row of p.
+ * @param scratch As many floats as the longest row of p.
  */
 export function attentionBackward(
-  heads: i32,
-  kvHeads: i32,
-  headWidth: i32,
-  queries: i32,
+  shape: AttentionShape,
+  spans: usize,
+  count: i32,
   q: usize,
-  qRow: usize,
-  shared: usize,
-  sharedRows: i32,
-  own: usize,
-  kvRow: usize,
+  keys: usize,
   p: usize,
-  pRow: usize,
   dOut: usize,
-  outRow: usize,
   dq: usize,
-  dShared: usize,
-  dOwn: usize,
-  scale: f32,
+  dKeys: usize,
   scratch: usize,
 ): void {
-  const headBytes = (<usize>headWidth) << 2;
-  const values = headBytes * <usize>kvHeads;
-  const group = heads / kvHeads;
+  for (; count > 0; count--) {
+    attendBackward(shape, changetype<Span>(spans), q, keys, p, dOut, dq, dKeys, scratch);
+    spans += offsetof<Span>();
+  }
+}
+
+function attendBackward(
+  shape: AttentionShape,
+  span: Span,
+  q: usize,
+  keys: usize,
+  p: usize,
+  dOut: usize,
+  dq: usize,
+  dKeys: usize,
+  scratch: usize,
+): void {
+  const heads = shape.heads;
+  const headBytes = (<usize>shape.headWidth) << 2;
+  const values = headBytes * <usize>shape.kvHeads;
+  const group = heads / shape.kvHeads;
+  const qRow = (<usize>shape.qRow) << 2;
+  const kvRow = (<usize>shape.kvRow) << 2;
+  const outRow = (<usize>shape.outRow) << 2;
+  const scale = shape.scale;
+  const queries = span.queries;
+  const sharedRows = span.sharedRows;
   const split = (<usize>sharedRows) << 2;
-  qRow <<= 2;
-  kvRow <<= 2;
-  pRow <<= 2;
-  outRow <<= 2;
+  const shared = kvRow * <usize>span.shared;
+  const own = kvRow * <usize>span.own;
+  const pRow = (<usize>span.pRow) << 2;
+  const first = qRow * <usize>span.row;
+  dOut += outRow * <usize>span.row;
+  p += (<usize>span.p) << 2;
   for (let h = 0; h < heads; h++) {
     const head = headBytes * <usize>h;
     const kvHead = headBytes * <usize>(h / group);
+    const sharedKeys = shared + kvHead;
+    const ownKeys = own + kvHead;
+    const sharedValues = sharedKeys + values;
+    const ownValues = ownKeys + values;
     for (let i = 0; i < queries; i++) {
-      const rows = qRow * <usize>i + head;
+      const row = first + qRow * <usize>i + head;
       const dResult = dOut + outRow * <usize>i + head;
-      const v1 = values + kvHead;
       const dot =
-        valueSide(dResult, headBytes, shared + v1, dShared + v1, kvRow, sharedRows, p, scratch) +
-        valueSide(dResult, headBytes, own + v1, dOwn + v1, kvRow, i + 1, p + split, scratch + split);
+        valueSide(dResult, headBytes, keys + sharedValues, dKeys + sharedValues, kvRow, sharedRows, p, scratch) +
+        valueSide(dResult, headBytes, keys + ownValues, dKeys + ownValues, kvRow, i + 1, p + split, scratch + split);
       scoreSlopes(sharedRows + i + 1, p, scratch, dot, scale);
-      keySide(q + rows, dq + rows, headBytes, shared + kvHead, dShared + kvHead, kvRow, sharedRows, scratch);
-      keySide(q + rows, dq + rows, headBytes, own + kvHead, dOwn + kvHead, kvRow, i + 1, scratch + split);
+      keySide(q + row, dq + row, headBytes, keys + sharedKeys, dKeys + sharedKeys, kvRow, sharedRows, scratch);
+      keySide(q + row, dq + row, headBytes, keys + ownKeys, dKeys + ownKeys, kvRow, i + 1, scratch + split);
       p += pRow;
     }
   }

@@ -1,47 +1,51 @@
 import { Lanes } from './lanes';
+import { AttentionShape, Span } from './records';
 
 /**
- * Causal attention of consecutive queries of one sequence, whose keys lie in two places: first `sharedRows` rows of a
- * prompt that several sequences share (0 when there is none), then the sequence's own rows. Query i sees all shared rows
- * and own rows 0 … ownBefore + i. Keys and values are rows of `kvRow` floats: [… | keys of all kv heads | values …];
- * `shared` and `own` point at the first row's keys.
+ * Causal attention of spans of queries. Rows of keys are [… | keys of all kv heads | values …]; `keys` points at the keys
+ * of row 0. Those of a span lie in two places, shared and own, so that a prompt is kept once however many follow it.
  *
- * @param kvHeads Divides `heads`; query head h reads kv head h · kvHeads / heads.
- * @param p Probabilities, kept for the backward pass: [head × query] rows of `pRow` ≥ all keys, rounded up to 4.
- * @param out Row i of `outRow` floats gets the heads' results side by side.
- * @param scale Factor of the scores, 1/√headWidth.
+ * @param p Gets the probabilities, for the backward pass: per span [head × query] rows of all its keys, rounded up to 4.
+ * @param out Gets, row by row, the heads' results side by side.
  */
 export function attention(
-  heads: i32,
-  kvHeads: i32,
-  headWidth: i32,
-  queries: i32,
+  shape: AttentionShape,
+  spans: usize,
+  count: i32,
   q: usize,
-  qRow: usize,
-  shared: usize,
-  sharedRows: i32,
-  own: usize,
-  ownBefore: i32,
-  kvRow: usize,
+  keys: usize,
   p: usize,
-  pRow: usize,
   out: usize,
-  outRow: usize,
-  scale: f32,
 ): void {
-  const headBytes = (<usize>headWidth) << 2;
-  const values = headBytes * <usize>kvHeads;
-  const group = heads / kvHeads;
-  qRow <<= 2;
-  kvRow <<= 2;
-  pRow <<= 2;
-  outRow <<= 2;
+  for (; count > 0; count--) {
+    attend(shape, changetype<Span>(spans), q, keys, p, out);
+    spans += offsetof<Span>();
+  }
+}
+
+function attend(shape: AttentionShape, span: Span, q: usize, keys: usize, p: usize, out: usize): void {
+  const heads = shape.heads;
+  const headBytes = (<usize>shape.headWidth) << 2;
+  const values = headBytes * <usize>shape.kvHeads;
+  const group = heads / shape.kvHeads;
+  const qRow = (<usize>shape.qRow) << 2;
+  const kvRow = (<usize>shape.kvRow) << 2;
+  const outRow = (<usize>shape.outRow) << 2;
+  const scale = shape.scale;
+  const queries = span.queries;
+  const sharedRows = span.sharedRows;
+  const shared = keys + kvRow * <usize>span.shared;
+  const own = keys + kvRow * <usize>span.own;
+  const pRow = (<usize>span.pRow) << 2;
+  q += qRow * <usize>span.row;
+  out += outRow * <usize>span.row;
+  p += (<usize>span.p) << 2;
   for (let h = 0; h < heads; h++) {
     const head = headBytes * <usize>h;
     const kvHead = headBytes * <usize>(h / group);
     for (let i = 0; i < queries; i++) {
       const query = q + qRow * <usize>i + head;
-      const ownRows = ownBefore + i + 1;
+      const ownRows = span.ownBefore + i + 1;
       const split = p + ((<usize>sharedRows) << 2);
       dots(query, headBytes, shared + kvHead, kvRow, sharedRows, p, scale);
       dots(query, headBytes, own + kvHead, kvRow, ownRows, split, scale);
@@ -54,6 +58,23 @@ export function attention(
       }
       p += pRow;
     }
+  }
+}
+
+/** Copies keys and values of every span's queries from `from`, rows of `qRow` floats, to its own rows of `keys`. */
+export function appendKeys(shape: AttentionShape, spans: usize, count: i32, from: usize, keys: usize): void {
+  const qRow = (<usize>shape.qRow) << 2;
+  const kvRow = (<usize>shape.kvRow) << 2;
+  for (; count > 0; count--) {
+    const span = changetype<Span>(spans);
+    let row = from + qRow * <usize>span.row;
+    let to = keys + kvRow * <usize>(span.own + span.ownBefore);
+    for (let i = span.queries; i > 0; i--) {
+      for (let j: usize = 0; j < kvRow; j += 16) v128.store(to + j, v128.load(row + j));
+      row += qRow;
+      to += kvRow;
+    }
+    spans += offsetof<Span>();
   }
 }
 

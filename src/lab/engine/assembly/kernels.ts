@@ -5,12 +5,12 @@
  * numbers of floats. Widths are multiples of 4 unless a kernel says otherwise. No kernel allocates or keeps state, and
  * the value of a row never depends on the other rows of the call, so a token gets the same bits in any batch.
  */
-export { copy, gatherRows, heapBase, scatterAddRows, sumSquares, zero } from './memory';
-export { gemm, packColumns, packRows } from './gemm';
+export { addScaled, copy, gatherRows, heapBase, scale, scatterAddRows, sumSquares, zero } from './memory';
+export { addProduct, gemm, packColumns, packRows } from './gemm';
 export { rmsNorm, rmsNormBackward } from './rms-norm';
 export { rope } from './rope';
-export { attention } from './attention';
+export { appendKeys, attention } from './attention';
 export { attentionBackward } from './attention-backward';
 export { swiglu, swigluBackward } from './swiglu';
-export { logSoftmax, logSoftmaxBackward, sample } from './softmax';
+export { keepLikeliest, logSoftmax, logSoftmaxBackward, sample } from './softmax';
 export { adam } from './adam';

@@ -29,7 +29,7 @@ export class Lanes {
     );
   }
 
-  /** e^x by Cephes' degree-5 polynomial, within 2 units in the last place; 0 where x < −87.3. */
+  /** e^x by Cephes' degree-5 polynomial, within 2 units in the last place; 0 where x < −87.3, NaN where x is. */
   @inline
   static exp(x: v128): v128 {
     const bounded = f32x4.min(f32x4.max(x, f32x4.splat(-87.3)), f32x4.splat(88.0));
@@ -45,7 +45,7 @@ export class Lanes {
     p = Lanes.multiplyAdd(p, r, f32x4.splat(5.0000001201e-1));
     p = f32x4.add(Lanes.multiplyAdd(p, f32x4.mul(r, r), r), f32x4.splat(1));
     const power = i32x4.shl(i32x4.add(i32x4.trunc_sat_f32x4_s(n), i32x4.splat(127)), 23);
-    return v128.and(f32x4.mul(p, power), f32x4.ge(x, f32x4.splat(-87.3)));
+    return v128.andnot(f32x4.mul(p, power), f32x4.lt(x, f32x4.splat(-87.3)));
   }
 
   @inline

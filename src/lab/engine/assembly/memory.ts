@@ -13,6 +13,20 @@ export function copy(count: i32, from: usize, to: usize): void {
   memory.copy(to, from, (<usize>count) << 2);
 }
 
+/** x · factor, in place. `count` is a multiple of 4; so it is below. */
+export function scale(count: i32, at: usize, factor: f32): void {
+  const end = at + ((<usize>count) << 2);
+  const factor4 = f32x4.splat(factor);
+  for (; at < end; at += 16) v128.store(at, f32x4.mul(v128.load(at), factor4));
+}
+
+/** to += factor · from. */
+export function addScaled(count: i32, factor: f32, from: usize, to: usize): void {
+  const end = to + ((<usize>count) << 2);
+  const factor4 = f32x4.splat(factor);
+  for (; to < end; to += 16, from += 16) v128.store(to, Lanes.multiplyAdd(factor4, v128.load(from), v128.load(to)));
+}
+
 /** Σ x², in double precision between blocks of 64 so that a million small terms are not lost. */
 export function sumSquares(count: i32, at: usize): f64 {
   const end = at + ((<usize>count) << 2);

@@ -1,24 +1,18 @@
+import { Rotation } from './records';
+
 /**
- * Rotates, in place, the first `heads` heads of each row by the row's position: element j of a head's first half pairs
- * with element j of its second half (the Hugging Face convention).
+ * Rotates, in place, the first heads of each row by the row's position: element j of a head's first half pairs with
+ * element j of its second half (the Hugging Face convention). A head's width is a multiple of 4.
  *
- * @param headWidth Multiple of 4.
  * @param positions One i32 a row.
- * @param cos Table [position × headWidth/2]; `sin` likewise.
  * @param direction 1 forward, −1 for the derivative (the inverse rotation).
  */
-export function rope(
-  rows: i32,
-  heads: i32,
-  headWidth: i32,
-  x: usize,
-  xRow: usize,
-  positions: usize,
-  cos: usize,
-  sin: usize,
-  direction: f32,
-): void {
-  const half = (<usize>(headWidth >> 1)) << 2;
+export function rope(rotation: Rotation, rows: i32, x: usize, positions: usize, direction: f32): void {
+  const heads = rotation.heads;
+  const half = (<usize>(rotation.headWidth >> 1)) << 2;
+  const xRow = (<usize>rotation.row) << 2;
+  const cos = rotation.cos;
+  const sin = rotation.sin;
   const whole = half & ~15;
   const sign = f32x4.splat(direction);
   for (; rows > 0; rows--) {
@@ -48,6 +42,6 @@ export function rope(
       head = other + half;
     }
     positions += 4;
-    x += xRow << 2;
+    x += xRow;
   }
 }

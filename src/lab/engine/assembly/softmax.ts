@@ -112,7 +112,81 @@ function passing(count: i32, weights: usize, goal: f64): i32 {
     if (weight == 0) continue;
     last = j;
     running += <f64>weight;
-    if (running > goal) break;
+    if (!(running <= goal)) break;
   }
   return last;
+}
+
+/**
+ * Leaves the likeliest tokens of one row of log-probabilities: the `most` likeliest, of these the fewest that have
+ * `share` of what is left, and any that are as likely as the last of them. The others get −1e30 or less; the row is
+ * normalised again.
+ *
+ * @param stride Its padding has probability 0.
+ * @param most 1 or more; what is not below the vocabulary cuts nothing.
+ * @param share In (0, 1]; 1 cuts nothing.
+ * @param scratch `stride` floats, overwritten.
+ */
+export function keepLikeliest(stride: i32, logprobs: usize, most: i32, share: f32, scratch: usize): void {
+  const bytes = (<usize>stride) << 2;
+  let top = f32x4.splat(0);
+  for (let j: usize = 0; j < bytes; j += 16) {
+    const p = Lanes.exp(v128.load(logprobs + j));
+    v128.store(scratch + j, p);
+    top = f32x4.max(top, p);
+  }
+  const highest = Lanes.max(top);
+  // Of numbers that are not negative, the larger has the larger bits: the least to keep is found by halving.
+  let least: f32 = 0;
+  if (most < stride) least = leastToKeep(scratch, bytes, highest, <f32>most, true);
+  if (share < 1) {
+    const kept = sumFrom(scratch, bytes, least);
+    const fewest = leastToKeep(scratch, bytes, highest, share * kept, false);
+    least = max(least, fewest);
+  }
+  const log = f32x4.splat(<f32>Math.log(<f64>sumFrom(scratch, bytes, least)));
+  const least4 = f32x4.splat(least);
+  for (let j: usize = 0; j < bytes; j += 16) {
+    const isCut = f32x4.lt(v128.load(scratch + j), least4);
+    const logprob = f32x4.sub(v128.load(logprobs + j), log);
+    v128.store(logprobs + j, v128.bitselect(f32x4.splat(NEVER), logprob, isCut));
+  }
+}
+
+/** The largest number not above `top` such that the probabilities from it up reach `goal`: in number, or in sum. */
+function leastToKeep(p: usize, bytes: usize, top: f32, goal: f32, inNumber: bool): f32 {
+  // The bits of a NaN are in no order.
+  if (!(top >= 0)) return 0;
+  let low: u32 = 0;
+  let high = reinterpret<u32>(top);
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    const least = reinterpret<f32>(middle);
+    const reached = inNumber ? <f32>countFrom(p, bytes, least) : sumFrom(p, bytes, least);
+    if (reached >= goal) low = middle;
+    else high = middle - 1;
+  }
+  return reinterpret<f32>(low);
+}
+
+function countFrom(p: usize, bytes: usize, least: f32): i32 {
+  const least4 = f32x4.splat(least);
+  let count = i32x4.splat(0);
+  for (let j: usize = 0; j < bytes; j += 16) count = i32x4.sub(count, f32x4.ge(v128.load(p + j), least4));
+  return (
+    i32x4.extract_lane(count, 0) +
+    i32x4.extract_lane(count, 1) +
+    i32x4.extract_lane(count, 2) +
+    i32x4.extract_lane(count, 3)
+  );
+}
+
+function sumFrom(p: usize, bytes: usize, least: f32): f32 {
+  const least4 = f32x4.splat(least);
+  let sum = f32x4.splat(0);
+  for (let j: usize = 0; j < bytes; j += 16) {
+    const x = v128.load(p + j);
+    sum = f32x4.add(sum, v128.and(x, f32x4.ge(x, least4)));
+  }
+  return Lanes.sum(sum);
 }

@@ -28,18 +28,22 @@ export class Heap {
   /** Address of room for `count` floats (or 32-bit integers), 64-byte aligned, zeroed. */
   allocate(count: number): number {
     const address = this.#top;
-    this.#top += alignedBytes(count);
-    // Kernels may read, and ignore, up to 16 bytes past a matrix.
-    this.#reach(this.#top + 64);
+    this.#raise(address + alignedBytes(count));
     return address;
   }
 
   /** Makes the newest allocation longer, in place. False when `address` is not the newest. */
   extend(address: number, oldCount: number, newCount: number): boolean {
     if (address + alignedBytes(oldCount) !== this.#top) return false;
-    this.#top = address;
-    this.allocate(newCount);
+    this.#raise(address + alignedBytes(newCount));
     return true;
+  }
+
+  /** Nothing is taken when there is not enough. */
+  #raise(top: number): void {
+    // Kernels may read, and ignore, up to 16 bytes past a matrix.
+    this.#reach(top + 64);
+    this.#top = top;
   }
 
   #reach(bytes: number): void {

@@ -1,95 +1,86 @@
 import type { Heap } from './heap.js';
 import type { Kernels } from './kernels.js';
+import { type AttentionShape, readAttentionShape, readSpans, type Span } from './records.js';
 
-/** Index of key j's row: the shared rows come first, then the sequence's own. */
-type RowOf = (j: number) => number;
+/** What both directions of one span need, in floats. */
+function placesOf({ kvHeads, headWidth, heads, qRow, kvRow, outRow }: AttentionShape, span: Span) {
+  const { queries, row, shared, sharedRows, own, p, pRow } = span;
+  return {
+    /** Start of the row of key j: the shared rows come first, then the sequence's own. */
+    keyRow: (j: number) => (j < sharedRows ? shared + j : own + j - sharedRows) * kvRow,
+    /** Within a row of keys: those that head h reads. */
+    keyOf: (h: number) => Math.floor((h * kvHeads) / heads) * headWidth,
+    values: kvHeads * headWidth,
+    query: (h: number, i: number) => (row + i) * qRow + h * headWidth,
+    result: (h: number, i: number) => (row + i) * outRow + h * headWidth,
+    probabilities: (h: number, i: number) => p + (h * queries + i) * pRow,
+  };
+}
 
-function rowsAt(shared: number, sharedRows: number, own: number, kvRow: number): RowOf {
-  return (j) => (j < sharedRows ? (shared >>> 2) + j * kvRow : (own >>> 2) + (j - sharedRows) * kvRow);
+export function loopAppendKeys(heap: Heap): Kernels['appendKeys'] {
+  return (shape, spans, count, from, keys) => {
+    const { f32 } = heap;
+    const { qRow, kvRow } = readAttentionShape(heap, shape);
+    for (const { queries, row, own, ownBefore } of readSpans(heap, spans, count)) {
+      for (let i = 0; i < queries; i++) {
+        const source = (from >>> 2) + (row + i) * qRow;
+        f32.copyWithin((keys >>> 2) + (own + ownBefore + i) * kvRow, source, source + kvRow);
+      }
+    }
+  };
 }
 
 export function loopAttention(heap: Heap): Kernels['attention'] {
-  return (
-    heads,
-    kvHeads,
-    headWidth,
-    queries,
-    q,
-    qRow,
-    shared,
-    sharedRows,
-    own,
-    ownBefore,
-    kvRow,
-    p,
-    pRow,
-    out,
-    outRow,
-    scale,
-  ) => {
+  return (shapeAt, spans, count, q, keys, p, out) => {
     const { f32 } = heap;
-    const rowOf = rowsAt(shared, sharedRows, own, kvRow);
-    for (let h = 0; h < heads; h++) {
-      const key = Math.floor((h * kvHeads) / heads) * headWidth;
-      const value = key + kvHeads * headWidth;
-      for (let i = 0; i < queries; i++) {
-        const count = sharedRows + ownBefore + i + 1;
-        const at = (p >>> 2) + (h * queries + i) * pRow;
-        const query = (q >>> 2) + i * qRow + h * headWidth;
-        for (let j = 0; j < count; j++) f32[at + j] = scale * dot(f32, query, rowOf(j) + key, headWidth);
-        softmax(f32, at, count);
-        const result = (out >>> 2) + i * outRow + h * headWidth;
-        f32.fill(0, result, result + headWidth);
-        for (let j = 0; j < count; j++) addScaled(f32, f32[at + j]!, rowOf(j) + value, result, headWidth);
+    const shape = readAttentionShape(heap, shapeAt);
+    const { heads, headWidth, scale } = shape;
+    for (const span of readSpans(heap, spans, count)) {
+      const { keyRow, keyOf, values, query, result, probabilities } = placesOf(shape, span);
+      const rowOf = (j: number) => (keys >>> 2) + keyRow(j);
+      for (let h = 0; h < heads; h++) {
+        for (let i = 0; i < span.queries; i++) {
+          const seen = span.sharedRows + span.ownBefore + i + 1;
+          const at = (p >>> 2) + probabilities(h, i);
+          const asked = (q >>> 2) + query(h, i);
+          for (let j = 0; j < seen; j++) f32[at + j] = scale * dot(f32, asked, rowOf(j) + keyOf(h), headWidth);
+          softmax(f32, at, seen);
+          const to = (out >>> 2) + result(h, i);
+          f32.fill(0, to, to + headWidth);
+          for (let j = 0; j < seen; j++) addScaled(f32, f32[at + j]!, rowOf(j) + values + keyOf(h), to, headWidth);
+        }
       }
     }
   };
 }
 
 export function loopAttentionBackward(heap: Heap): Kernels['attentionBackward'] {
-  return (
-    heads,
-    kvHeads,
-    headWidth,
-    queries,
-    q,
-    qRow,
-    shared,
-    sharedRows,
-    own,
-    kvRow,
-    p,
-    pRow,
-    dOut,
-    outRow,
-    dq,
-    dShared,
-    dOwn,
-    scale,
-    scratch,
-  ) => {
+  return (shapeAt, spans, count, q, keys, p, dOut, dq, dKeys, scratch) => {
     const { f32 } = heap;
-    const rowOf = rowsAt(shared, sharedRows, own, kvRow);
-    const dRowOf = rowsAt(dShared, sharedRows, dOwn, kvRow);
+    const shape = readAttentionShape(heap, shapeAt);
+    const { heads, headWidth, scale } = shape;
     const dp = scratch >>> 2;
-    for (let h = 0; h < heads; h++) {
-      const key = Math.floor((h * kvHeads) / heads) * headWidth;
-      const value = key + kvHeads * headWidth;
-      for (let i = 0; i < queries; i++) {
-        const count = sharedRows + i + 1;
-        const at = (p >>> 2) + (h * queries + i) * pRow;
-        const dResult = (dOut >>> 2) + i * outRow + h * headWidth;
-        let mean = 0;
-        for (let j = 0; j < count; j++) {
-          addScaled(f32, f32[at + j]!, dResult, dRowOf(j) + value, headWidth);
-          f32[dp + j] = dot(f32, dResult, rowOf(j) + value, headWidth);
-          mean += f32[at + j]! * f32[dp + j]!;
-        }
-        const head = i * qRow + h * headWidth;
-        for (let j = 0; j < count; j++) {
-          const slope = f32[at + j]! * (f32[dp + j]! - mean) * scale;
-          addScaled(f32, slope, rowOf(j) + key, (dq >>> 2) + head, headWidth);
-          addScaled(f32, slope, (q >>> 2) + head, dRowOf(j) + key, headWidth);
+    for (const span of readSpans(heap, spans, count)) {
+      const { keyRow, keyOf, values, query, result, probabilities } = placesOf(shape, span);
+      const rowOf = (j: number) => (keys >>> 2) + keyRow(j);
+      const dRowOf = (j: number) => (dKeys >>> 2) + keyRow(j);
+      for (let h = 0; h < heads; h++) {
+        const value = values + keyOf(h);
+        for (let i = 0; i < span.queries; i++) {
+          const seen = span.sharedRows + i + 1;
+          const at = (p >>> 2) + probabilities(h, i);
+          const dResult = (dOut >>> 2) + result(h, i);
+          let mean = 0;
+          for (let j = 0; j < seen; j++) {
+            addScaled(f32, f32[at + j]!, dResult, dRowOf(j) + value, headWidth);
+            f32[dp + j] = dot(f32, dResult, rowOf(j) + value, headWidth);
+            mean += f32[at + j]! * f32[dp + j]!;
+          }
+          for (let j = 0; j < seen; j++) {
+            const slope = f32[at + j]! * (f32[dp + j]! - mean) * scale;
+            addScaled(f32, slope, rowOf(j) + keyOf(h), (dq >>> 2) + query(h, i), headWidth);
+            addScaled(f32, slope, (q >>> 2) + query(h, i), dRowOf(j) + keyOf(h), headWidth);
+          }
         }
       }
     }

@@ -1,10 +1,12 @@
 import type { Heap } from './heap.js';
 import type { Kernels } from './kernels.js';
+import { readOuterProduct, readProduct } from './records.js';
 
 /** A panel at a time, sums in double precision. */
 export function loopGemm(heap: Heap): Kernels['gemm'] {
-  return (rows, columns, depth, a, aRow, aDepth, b, bRow, bPanel, c, cRow, accumulate) => {
+  return (product, rows, a, c, accumulate) => {
     const { f32 } = heap;
+    const { columns, depth, aRow, aDepth, b, bRow, bPanel, cRow } = readProduct(heap, product);
     const sums = new Float64Array(8);
     for (let n = 0; n < columns; n += 8) {
       const panel = (b >>> 2) + (n / 8) * bPanel;
@@ -13,6 +15,23 @@ export function loopGemm(heap: Heap): Kernels['gemm'] {
         rowTimesPanel(f32, depth, (a >>> 2) + i * aRow, aDepth, panel, bRow, sums);
         const row = (c >>> 2) + i * cRow + n;
         for (let j = 0; j < width; j++) f32[row + j] = accumulate ? f32[row + j]! + sums[j]! : sums[j]!;
+      }
+    }
+  };
+}
+
+/** As a product whose left factor is transposed. */
+export function loopAddProduct(heap: Heap): Kernels['addProduct'] {
+  return (outer, rows, left, right, target) => {
+    const { f32 } = heap;
+    const { leftWidth, leftRow, rightWidth } = readOuterProduct(heap, outer);
+    const sums = new Float64Array(8);
+    for (let n = 0; n < rightWidth; n += 8) {
+      const width = Math.min(8, rightWidth - n);
+      for (let i = 0; i < leftWidth; i++) {
+        rowTimesPanel(f32, rows, (left >>> 2) + i, leftRow, (right >>> 2) + n, rightWidth, sums);
+        const row = (target >>> 2) + i * rightWidth + n;
+        for (let j = 0; j < width; j++) f32[row + j]! += sums[j]!;
       }
     }
   };

@@ -1,7 +1,8 @@
 import { Heap } from './heap.js';
 import type { Kernels } from './kernels.js';
-import { loopAttention, loopAttentionBackward } from './loop-attention.js';
-import { loopGemm, loopPackColumns, loopPackRows } from './loop-gemm.js';
+import { loopAppendKeys, loopAttention, loopAttentionBackward } from './loop-attention.js';
+import { readAdamSettings, readRotation } from './records.js';
+import { loopAddProduct, loopGemm, loopPackColumns, loopPackRows } from './loop-gemm.js';
 
 /**
  * The kernels as plain loops over typed arrays: what the WebAssembly ones are tested against, and what runs where they
@@ -12,14 +13,18 @@ export function loopKernels(): Kernels {
   return {
     backend: 'loops',
     heap,
+    fresh: async () => loopKernels(),
     gemm: loopGemm(heap),
+    addProduct: loopAddProduct(heap),
     packRows: loopPackRows(heap),
     packColumns: loopPackColumns(heap),
+    appendKeys: loopAppendKeys(heap),
     attention: loopAttention(heap),
     attentionBackward: loopAttentionBackward(heap),
     logSoftmax: loopLogSoftmax(heap),
     logSoftmaxBackward: loopLogSoftmaxBackward(heap),
     sample: loopSample(heap),
+    keepLikeliest: loopKeepLikeliest(heap),
     ...rowLoops(heap),
     ...normLoops(heap),
     rope: ropeLoop(heap),
@@ -28,12 +33,20 @@ export function loopKernels(): Kernels {
   };
 }
 
-type RowKernels = 'zero' | 'copy' | 'sumSquares' | 'gatherRows' | 'scatterAddRows';
+type RowKernels = 'zero' | 'copy' | 'scale' | 'addScaled' | 'sumSquares' | 'gatherRows' | 'scatterAddRows';
 
 function rowLoops(heap: Heap): Pick<Kernels, RowKernels> {
   return {
     zero: (count, at) => void heap.f32.fill(0, at >>> 2, (at >>> 2) + count),
     copy: (count, from, to) => void heap.f32.copyWithin(to >>> 2, from >>> 2, (from >>> 2) + count),
+    scale(count, at, factor) {
+      const { f32 } = heap;
+      for (let j = at >>> 2; j < (at >>> 2) + count; j++) f32[j]! *= factor;
+    },
+    addScaled(count, factor, from, to) {
+      const { f32 } = heap;
+      for (let j = 0; j < count; j++) f32[(to >>> 2) + j]! += factor * f32[(from >>> 2) + j]!;
+    },
     sumSquares(count, at) {
       const { f32 } = heap;
       let total = 0;
@@ -93,13 +106,14 @@ function normLoops(heap: Heap): Pick<Kernels, 'rmsNorm' | 'rmsNormBackward'> {
 }
 
 function ropeLoop(heap: Heap): Kernels['rope'] {
-  return (rows, heads, headWidth, x, xRow, positions, cos, sin, direction) => {
+  return (rotation, rows, x, positions, direction) => {
     const { f32, i32 } = heap;
+    const { heads, headWidth, row, cos, sin } = readRotation(heap, rotation);
     const half = headWidth / 2;
     for (let i = 0; i < rows; i++) {
       const angle = i32[(positions >>> 2) + i]! * half;
       for (let h = 0; h < heads; h++) {
-        const head = (x >>> 2) + i * xRow + h * headWidth;
+        const head = (x >>> 2) + i * row + h * headWidth;
         for (let j = 0; j < half; j++) {
           const c = f32[(cos >>> 2) + angle + j]!;
           const s = f32[(sin >>> 2) + angle + j]! * direction;
@@ -144,8 +158,9 @@ function swigluLoops(heap: Heap): Pick<Kernels, 'swiglu' | 'swigluBackward'> {
 }
 
 function adamLoop(heap: Heap): Kernels['adam'] {
-  return (count, weights, gradient, m, v, step, fresh1, fresh2, epsilon) => {
+  return (count, weights, gradient, m, v, settings) => {
     const { f32 } = heap;
+    const { step, fresh1, fresh2, epsilon } = readAdamSettings(heap, settings);
     for (let j = 0; j < count; j++) {
       const g = f32[(gradient >>> 2) + j]!;
       const m1 = (f32[(m >>> 2) + j]! += fresh1 * (g - f32[(m >>> 2) + j]!));
@@ -212,6 +227,22 @@ function loopSample(heap: Heap): Kernels['sample'] {
       running += f32[weights + j]!;
     }
     return last;
+  };
+}
+
+function loopKeepLikeliest(heap: Heap): Kernels['keepLikeliest'] {
+  return (stride, logprobs, most, share) => {
+    const row = heap.f32.subarray(logprobs >>> 2, (logprobs >>> 2) + stride);
+    const p = row.map(Math.exp).sort().reverse();
+    const ranks = Math.min(most, stride);
+    const atLeast = p[ranks - 1]!;
+    const goal = share * p.reduce((sum, x) => (x >= atLeast ? sum + x : sum), 0);
+    let running = 0;
+    let last = 0;
+    for (; last < stride - 1 && p[last]! >= atLeast; last++) if ((running += p[last]!) >= goal) break;
+    const least = share < 1 ? Math.max(atLeast, p[last]!) : atLeast;
+    const log = Math.log(p.reduce((sum, x) => (x >= least ? sum + x : sum), 0));
+    row.forEach((logprob, j) => (row[j] = Math.fround(Math.exp(logprob)) < least ? -1e30 : logprob - log));
   };
 }
 

@@ -1,17 +1,6 @@
 import { UserError } from '../../../base/user-error.js';
 import type { ModelShape, PromptGroup } from '../engine.js';
-
-/** Consecutive rows of one sequence and the rows of a prompt they can also see. */
-export type Segment = {
-  readonly row: number;
-  readonly rows: number;
-  readonly sharedRow: number;
-  readonly sharedRows: number;
-  /** Floats from one row of attention probabilities to the next. */
-  readonly pRow: number;
-  /** Where the segment's probabilities begin, in floats. */
-  readonly p: number;
-};
+import type { Span } from '../kernels/records.js';
 
 /**
  * Prompt groups as rows of a matrix. Each prompt has its rows once; each continuation has a row for every token but its
@@ -21,7 +10,8 @@ export type Segment = {
 export type Batch = {
   readonly tokens: readonly number[];
   readonly positions: readonly number[];
-  readonly segments: readonly Segment[];
+  /** A prompt, or a continuation that sees its prompt: each sees rows of this batch. */
+  readonly segments: readonly Span[];
   readonly headRows: readonly number[];
   /** The tokens whose scores are asked for, and for each the head row (its index in `headRows`) that predicts it. */
   readonly targets: readonly number[];
@@ -62,7 +52,7 @@ function checkGroup(shape: ModelShape, { prompt, continuations }: PromptGroup): 
 class BatchBuilder implements Batch {
   readonly tokens: number[] = [];
   readonly positions: number[] = [];
-  readonly segments: Segment[] = [];
+  readonly segments: Span[] = [];
   readonly headRows: number[] = [];
   readonly targets: number[] = [];
   readonly targetHeads: number[] = [];
@@ -104,7 +94,8 @@ class BatchBuilder implements Batch {
 
   #addSegment(row: number, rows: number, sharedRow: number, sharedRows: number): void {
     const pRow = Math.ceil((sharedRows + rows) / 4) * 4;
-    this.segments.push({ row, rows, sharedRow, sharedRows, pRow, p: this.probabilities });
+    const keys = { shared: sharedRow, sharedRows, own: row, ownBefore: 0 };
+    this.segments.push({ queries: rows, row, ...keys, p: this.probabilities, pRow });
     this.probabilities += this.#heads * rows * pRow;
     this.longestRow = Math.max(this.longestRow, pRow);
   }

@@ -35,14 +35,13 @@ export function runLayer(
   { rows, positions, buffers }: { rows: number; positions: number; buffers: LayerBuffers },
   attend: (index: number) => void,
 ): void {
-  const { kernels, shape, widths, parameters } = model;
+  const { kernels, shape, parameters } = model;
   const { width, normEpsilon } = shape;
   const layer = parameters.layers[index]!;
   const b = buffers;
   kernels.rmsNorm(rows, width, b.x, layer.attentionNorm.at, b.normed, b.normScale, normEpsilon);
   multiply(kernels, layer.qkv.forward, rows, b.normed, b.qkv, 0);
-  const rotated = shape.heads + shape.kvHeads;
-  kernels.rope(rows, rotated, widths.head, b.qkv, widths.qkv, positions, model.cos, model.sin, 1);
+  kernels.rope(model.rotation, rows, b.qkv, positions, 1);
   attend(index);
   if (b.middle !== b.x) kernels.copy(rows * width, b.x, b.middle);
   multiply(kernels, layer.output.forward, rows, b.attended, b.middle, 1);

@@ -1,39 +1,56 @@
 import type { ModelShape } from '../engine.js';
+import type { Heap } from '../kernels/heap.js';
 import type { Kernels } from '../kernels/kernels.js';
+import { allocateAttentionShape, allocateRotation } from '../kernels/records.js';
 import { widthsOf, type Widths } from '../model-shape.js';
+import { paddedShape } from './padding.js';
 import { Parameters } from './parameters.js';
 
 /** What every pass over the model needs. */
 export type Model = {
+  /** That of `paddedShape`. */
   readonly shape: ModelShape;
   readonly widths: Widths;
   readonly kernels: Kernels;
   readonly parameters: Parameters;
-  /** Tables of cos and sin, [context × head width / 2]. */
-  readonly cos: number;
-  readonly sin: number;
-  /** Factor of the attention scores. */
-  readonly scoreScale: number;
+  /** Records of the kernels: rotation of queries and keys, and attention over rows of `qkv` or over cached keys. */
+  readonly rotation: number;
+  readonly attention: number;
+  readonly cachedAttention: number;
 };
 
 /** Lays out a model on the kernels' heap. All weights are zero. */
-export function buildModel(kernels: Kernels, shape: ModelShape): Model {
+export function buildModel(kernels: Kernels, given: ModelShape): Model {
+  const shape = paddedShape(given);
+  const { heap } = kernels;
   const widths = widthsOf(shape);
   const parameters = new Parameters(kernels, shape);
-  const cos = kernels.heap.allocate((shape.context * widths.head) / 2);
-  const sin = kernels.heap.allocate((shape.context * widths.head) / 2);
-  fillRopeTables({ shape, widths, kernels, cos, sin });
-  return { shape, widths, kernels, parameters, cos, sin, scoreScale: 1 / Math.sqrt(widths.head) };
+  const { heads, kvHeads, width } = shape;
+  const common = { heads, kvHeads, headWidth: widths.head, qRow: widths.qkv, outRow: width };
+  const scale = 1 / Math.sqrt(widths.head);
+  return {
+    shape,
+    widths,
+    kernels,
+    parameters,
+    rotation: rotationOf(shape, heap),
+    attention: allocateAttentionShape(heap, { ...common, kvRow: widths.qkv, scale }),
+    cachedAttention: allocateAttentionShape(heap, { ...common, kvRow: 2 * widths.kv, scale }),
+  };
 }
 
-function fillRopeTables({ shape, widths, kernels, cos, sin }: Omit<Model, 'parameters' | 'scoreScale'>): void {
-  const { f32 } = kernels.heap;
-  const half = widths.head / 2;
+/** Queries and keys are rotated, values are not. */
+function rotationOf(shape: ModelShape, heap: Heap): number {
+  const { head: headWidth, qkv: row } = widthsOf(shape);
+  const half = headWidth / 2;
+  const cos = heap.allocate(shape.context * half);
+  const sin = heap.allocate(shape.context * half);
   for (let position = 0; position < shape.context; position++) {
     for (let j = 0; j < half; j++) {
       const angle = position * Math.pow(shape.ropeTheta, -j / half);
-      f32[cos / 4 + position * half + j] = Math.cos(angle);
-      f32[sin / 4 + position * half + j] = Math.sin(angle);
+      heap.f32[cos / 4 + position * half + j] = Math.cos(angle);
+      heap.f32[sin / 4 + position * half + j] = Math.sin(angle);
     }
   }
+  return allocateRotation(heap, { heads: shape.heads + shape.kvHeads, headWidth, row, cos, sin });
 }

@@ -1,11 +1,20 @@
 import type { ModelShape } from '../engine.js';
 import type { Kernels } from '../kernels/kernels.js';
 import { columnPanels, pack, rowPanels, type Panels } from '../kernels/matrices.js';
+import { allocateOuterProduct } from '../kernels/records.js';
 import { offsetsOf } from '../layout.js';
 import { widthsOf } from '../model-shape.js';
 
-/** A weight matrix: panels to multiply by it (forward) and by its transpose (backward), and where its gradient is. */
-type Matrix = { readonly forward: Panels; readonly backward: Panels; readonly gradient: number };
+/**
+ * A weight matrix: panels to multiply by it (forward) and by its transpose (backward), where its gradient is, and the
+ * record of the products that are added to this.
+ */
+type Matrix = {
+  readonly forward: Panels;
+  readonly backward: Panels;
+  readonly gradient: number;
+  readonly outer: number;
+};
 
 /** A vector of norm weights. */
 type Vector = { readonly at: number; readonly gradient: number };
@@ -25,6 +34,7 @@ export type LayerParameters = {
  * Whoever changes the weights calls `changed`; whoever multiplies calls `readyForward` or `readyBackward` first.
  */
 export class Parameters {
+  /** Numbers in each of the flat vectors, padding included. */
   readonly count: number;
   readonly weights: number;
   readonly gradient: number;
@@ -38,6 +48,7 @@ export class Parameters {
   version = 0;
 
   readonly #kernels: Kernels;
+  #scratch: number | null = null;
   #forwardVersion = -1;
   #backwardVersion = -1;
 
@@ -67,7 +78,13 @@ export class Parameters {
       forward: columnPanels(kernels, width, vocabulary, head.at),
       backward: rowPanels(kernels, vocabulary, width, head.at, scores),
       gradient: head.gradient,
+      outer: allocateOuterProduct(heap, { leftWidth: vocabulary, leftRow: scores, rightWidth: width }),
     };
+  }
+
+  /** Address of room for one more flat vector, zeros where padding is; what was left there may be anything else. */
+  scratch(): number {
+    return (this.#scratch ??= this.#kernels.heap.allocate(this.count));
   }
 
   changed(): void {
@@ -108,6 +125,7 @@ export class Parameters {
       forward: rowPanels(this.#kernels, inputs, outputs, at),
       backward: columnPanels(this.#kernels, outputs, inputs, at),
       gradient,
+      outer: allocateOuterProduct(this.#kernels.heap, { leftWidth: inputs, leftRow: inputs, rightWidth: outputs }),
     };
   }
 }

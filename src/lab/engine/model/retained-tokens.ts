@@ -32,9 +32,9 @@ export class RetainedTokens {
   }
 
   /** The cache now holds `tokens` from position `length` on; whatever was there is gone. */
-  replace(length: number, tokens: readonly number[]): void {
+  replace(length: number, tokens: ArrayLike<number>): void {
     this.#tokens.length = length;
-    this.#tokens.push(...tokens);
+    for (let i = 0; i < tokens.length; i++) this.#tokens.push(tokens[i]!);
     for (const kept of this.#scores.keys()) if (kept > length) this.#scores.delete(kept);
   }
 }

@@ -1,4 +1,5 @@
 import { productScratch } from '../kernels/matrices.js';
+import { spanSize } from '../kernels/records.js';
 import { Cursor, Workspace } from '../kernels/workspace.js';
 import type { Batch } from './batch.js';
 import type { LayerBuffers } from './layer.js';
@@ -9,6 +10,7 @@ export type Pass = {
   readonly model: Model;
   readonly batch: Batch;
   readonly buffers: TrainingBuffers;
+  readonly temperature: number;
   /** Version of the weights it was made with. */
   readonly version: number;
 };
@@ -20,6 +22,7 @@ const keptScores = 2 ** 21;
 type Capacity = {
   readonly rows: number;
   readonly headRows: number;
+  readonly segments: number;
   readonly probabilities: number;
   readonly longestRow: number;
 };
@@ -31,6 +34,8 @@ type TrainingBuffers = Capacity & {
   readonly tokens: number;
   readonly positions: number;
   readonly headRowIds: number;
+  /** Records of the batch's segments. */
+  readonly spans: number;
   readonly layers: readonly LayerBuffers[];
   readonly headX: number;
   readonly headNormed: number;
@@ -70,6 +75,7 @@ export class TrainingMemory {
     const needed = {
       rows: batch.tokens.length,
       headRows: batch.headRows.length,
+      segments: batch.segments.length,
       probabilities: batch.probabilities,
       longestRow: batch.longestRow,
     };
@@ -86,6 +92,7 @@ function fits(needed: Capacity, had: Capacity): boolean {
   return (
     needed.rows <= had.rows &&
     needed.headRows <= had.headRows &&
+    needed.segments <= had.segments &&
     needed.probabilities <= had.probabilities &&
     needed.longestRow <= had.longestRow
   );
@@ -95,6 +102,7 @@ function larger(a: Capacity, b: Capacity): Capacity {
   return {
     rows: Math.max(a.rows, b.rows),
     headRows: Math.max(a.headRows, b.headRows),
+    segments: Math.max(a.segments, b.segments),
     probabilities: Math.max(a.probabilities, b.probabilities),
     longestRow: Math.max(a.longestRow, b.longestRow),
   };
@@ -109,6 +117,7 @@ function layOut(model: Model, capacity: Capacity, cursor: Cursor): { buffers: Tr
     tokens: cursor.take(rows),
     positions: cursor.take(rows),
     headRowIds: cursor.take(headRows),
+    spans: cursor.take(capacity.segments * spanSize),
     entropies: cursor.take(headRows),
     dLogprobs: cursor.take(headRows),
     dEntropies: cursor.take(headRows),

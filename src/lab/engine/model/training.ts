@@ -1,10 +1,12 @@
 import { UserError } from '../../../base/user-error.js';
-import type { PromptGroup, TokenScores } from '../engine.js';
-import { addProduct, multiply } from '../kernels/matrices.js';
-import { layOutBatch, type Segment } from './batch.js';
+import type { ForwardOptions, PromptGroup, TokenScores } from '../engine.js';
+import { multiply } from '../kernels/matrices.js';
+import { spanSize, writeSpan } from '../kernels/records.js';
+import { layOutBatch } from './batch.js';
 import { type LayerBuffers, runLayer } from './layer.js';
 import type { Model } from './model.js';
 import type { LayerParameters } from './parameters.js';
+import { checkTemperature } from './sampling.js';
 import { type Pass, TrainingMemory } from './training-buffers.js';
 
 /** Forward and backward over batches of prompt groups. Keeps the activations of the last forward pass. */
@@ -18,12 +20,13 @@ export class Training {
     this.#memory = new TrainingMemory(model);
   }
 
-  forward(groups: readonly PromptGroup[]): TokenScores {
+  forward(groups: readonly PromptGroup[], { temperature = 1 }: ForwardOptions): TokenScores {
+    checkTemperature(temperature);
     const model = this.#model;
     const batch = layOutBatch(model.shape, groups);
     this.#pass = null;
     const buffers = this.#memory.buffersFor(batch);
-    const pass = { model, batch, buffers, version: model.parameters.version };
+    const pass = { model, batch, buffers, temperature, version: model.parameters.version };
     model.parameters.readyForward();
     embed(pass);
     runLayers(pass);
@@ -63,6 +66,7 @@ function embed({ model, batch, buffers }: Pass): void {
   i32.set(batch.tokens, buffers.tokens / 4);
   i32.set(batch.positions, buffers.positions / 4);
   i32.set(batch.headRows, buffers.headRowIds / 4);
+  batch.segments.forEach((span, index) => writeSpan(kernels.heap, buffers.spans + index * spanSize * 4, span));
   const x = buffers.layers[0]!.x;
   kernels.gatherRows(batch.tokens.length, shape.width, buffers.tokens, parameters.embedding.at, x);
 }
@@ -77,31 +81,9 @@ function runLayers(pass: Pass): void {
 }
 
 function attendSegments({ model, batch, buffers }: Pass, index: number): void {
-  const { kernels, shape, widths, scoreScale } = model;
-  const { heads, kvHeads, width } = shape;
   const { qkv, p, attended } = buffers.layers[index]!;
-  const row = widths.qkv;
-  for (const segment of batch.segments) {
-    const own = qkv + segment.row * row * 4;
-    kernels.attention(
-      heads,
-      kvHeads,
-      widths.head,
-      segment.rows,
-      own,
-      row,
-      qkv + (segment.sharedRow * row + width) * 4,
-      segment.sharedRows,
-      own + width * 4,
-      0,
-      row,
-      p + segment.p * 4,
-      segment.pRow,
-      attended + segment.row * width * 4,
-      width,
-      scoreScale,
-    );
-  }
+  const keys = qkv + model.shape.width * 4;
+  model.kernels.attention(model.attention, buffers.spans, batch.segments.length, qkv, keys, p, attended);
 }
 
 /**
@@ -132,62 +114,40 @@ function feedForwardBackward({ model, batch, buffers }: Pass, layer: LayerParame
   const rows = batch.tokens.length;
   const { dx, dNormed, dActivated, dGateUp, product } = buffers;
   multiply(kernels, layer.down.backward, rows, dx, dActivated, 0);
-  addProduct(kernels, rows, a.activated, feedForward, feedForward, dx, width, layer.down.gradient, product);
+  kernels.addProduct(layer.down.outer, rows, a.activated, dx, layer.down.gradient, product);
   kernels.swigluBackward(rows, feedForward, dActivated, a.gateUp, dGateUp);
   multiply(kernels, layer.gateUp.backward, rows, dGateUp, dNormed, 0);
-  const { gradient } = layer.gateUp;
-  addProduct(kernels, rows, a.middleNormed, width, width, dGateUp, 2 * feedForward, gradient, product);
+  kernels.addProduct(layer.gateUp.outer, rows, a.middleNormed, dGateUp, layer.gateUp.gradient, product);
   const { at, gradient: normGradient } = layer.mlpNorm;
   kernels.rmsNormBackward(rows, width, dNormed, a.middle, at, a.middleScale, dx, normGradient);
 }
 
-function attentionBackward(pass: Pass, layer: LayerParameters, a: LayerBuffers): void {
-  const { model, batch, buffers } = pass;
-  const { kernels, shape, widths, cos, sin } = model;
+function attentionBackward({ model, batch, buffers }: Pass, layer: LayerParameters, a: LayerBuffers): void {
+  const { kernels, shape, widths } = model;
   const { width } = shape;
   const rows = batch.tokens.length;
   const { dx, dNormed, dQkv, product } = buffers;
   multiply(kernels, layer.output.backward, rows, dx, dNormed, 0);
-  addProduct(kernels, rows, a.attended, width, width, dx, width, layer.output.gradient, product);
+  kernels.addProduct(layer.output.outer, rows, a.attended, dx, layer.output.gradient, product);
   kernels.zero(rows * widths.qkv, dQkv);
-  for (const segment of batch.segments) segmentBackward(pass, segment, a);
-  const rotated = shape.heads + shape.kvHeads;
-  kernels.rope(rows, rotated, widths.head, dQkv, widths.qkv, buffers.positions, cos, sin, -1);
-  multiply(kernels, layer.qkv.backward, rows, dQkv, dNormed, 0);
-  addProduct(kernels, rows, a.normed, width, width, dQkv, widths.qkv, layer.qkv.gradient, product);
-  const { at, gradient } = layer.attentionNorm;
-  kernels.rmsNormBackward(rows, width, dNormed, a.x, at, a.normScale, dx, gradient);
-}
-
-/** `dNormed` holds the derivative by the attention's results here. */
-function segmentBackward({ model, buffers }: Pass, segment: Segment, { qkv, p }: LayerBuffers): void {
-  const { kernels, shape, widths, scoreScale } = model;
-  const { heads, kvHeads, width } = shape;
-  const row = widths.qkv;
-  const own = segment.row * row * 4;
-  const ownKeys = own + width * 4;
-  const sharedKeys = (segment.sharedRow * row + width) * 4;
+  const keys = width * 4;
   kernels.attentionBackward(
-    heads,
-    kvHeads,
-    widths.head,
-    segment.rows,
-    qkv + own,
-    row,
-    qkv + sharedKeys,
-    segment.sharedRows,
-    qkv + ownKeys,
-    row,
-    p + segment.p * 4,
-    segment.pRow,
-    buffers.dNormed + segment.row * width * 4,
-    width,
-    buffers.dQkv + own,
-    buffers.dQkv + sharedKeys,
-    buffers.dQkv + ownKeys,
-    scoreScale,
+    model.attention,
+    buffers.spans,
+    batch.segments.length,
+    a.qkv,
+    a.qkv + keys,
+    a.p,
+    dNormed,
+    dQkv,
+    dQkv + keys,
     buffers.dP,
   );
+  kernels.rope(model.rotation, rows, dQkv, buffers.positions, -1);
+  multiply(kernels, layer.qkv.backward, rows, dQkv, dNormed, 0);
+  kernels.addProduct(layer.qkv.outer, rows, a.normed, dQkv, layer.qkv.gradient, product);
+  const { at, gradient } = layer.attentionNorm;
+  kernels.rmsNormBackward(rows, width, dNormed, a.x, at, a.normScale, dx, gradient);
 }
 
 /** Norm, head and log-softmax on the head rows alone, and from them the scores of every target. */
@@ -237,10 +197,11 @@ function forEachChunk({ batch, buffers }: Pass, visit: (first: number, rows: num
   for (let first = 0; first < rows; first += buffers.chunk) visit(first, Math.min(buffers.chunk, rows - first));
 }
 
-function chunkLogprobs({ model, buffers }: Pass, first: number, rows: number): void {
+function chunkLogprobs({ model, buffers, temperature }: Pass, first: number, rows: number): void {
   const { kernels, shape, widths, parameters } = model;
   const { scores, entropies } = buffers;
   multiply(kernels, parameters.head.forward, rows, buffers.headNormed + first * shape.width * 4, scores, 0);
+  if (temperature !== 1) kernels.scale(rows * widths.scores, scores, 1 / temperature);
   kernels.logSoftmax(rows, shape.vocabulary, widths.scores, scores, entropies + first * 4);
 }
 
@@ -272,9 +233,10 @@ function sumByHeadRow({ model, batch, buffers }: Pass, dLogprob: Float32Array, d
   }
 }
 
-function chunkBackward({ model, batch, buffers }: Pass, first: number, rows: number, dLogprob: Float32Array): void {
+function chunkBackward(pass: Pass, first: number, rows: number, dLogprob: Float32Array): void {
+  const { model, batch, buffers, temperature } = pass;
   const { kernels, shape, widths, parameters } = model;
-  const { width, vocabulary } = shape;
+  const { width } = shape;
   const { scores, entropies, dLogprobs, dEntropies, dScores } = buffers;
   const skip = first * 4;
   const stride = widths.scores;
@@ -285,8 +247,9 @@ function chunkBackward({ model, batch, buffers }: Pass, first: number, rows: num
     const head = targetHeads[i]! - first;
     if (head >= 0 && head < rows) f32[dScores / 4 + head * stride + targets[i]!]! += dLogprob[i]!;
   }
+  if (temperature !== 1) kernels.scale(rows * stride, dScores, 1 / temperature);
   const normed = buffers.headNormed + skip * width;
   const { head } = parameters;
   multiply(kernels, head.backward, rows, dScores, buffers.dHeadNormed + skip * width, 0);
-  addProduct(kernels, rows, dScores, vocabulary, stride, normed, width, head.gradient, buffers.product);
+  kernels.addProduct(head.outer, rows, dScores, normed, head.gradient, buffers.product);
 }

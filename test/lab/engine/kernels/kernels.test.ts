@@ -9,19 +9,42 @@ import { slopes } from '../models.js';
 const wasm = await wasmKernels(await WebAssembly.compile(readFileSync('src/lab/engine/kernels.wasm')));
 const sets = [wasm, loopKernels()];
 
-/** Arguments of a kernel: a buffer in place of its address, other numbers as they are. */
-type Argument = number | Float32Array | Int32Array;
+/** A record in memory: whole numbers, floats, and buffers in place of their addresses. */
+class MemoryRecord {
+  readonly values: readonly RecordValue[];
+  constructor(values: readonly RecordValue[]) {
+    this.values = values;
+  }
+}
+type RecordValue = number | { readonly float: number } | Float32Array;
+const record = (...values: RecordValue[]) => new MemoryRecord(values);
+
+/** Arguments of a kernel: a buffer or record in place of its address, other numbers as they are. */
+type Argument = number | Float32Array | Int32Array | MemoryRecord;
+
+function write(heap: Kernels['heap'], arg: Argument): number {
+  if (typeof arg === 'number') return arg;
+  if (arg instanceof MemoryRecord) return writeRecord(heap, arg);
+  const address = heap.allocate(arg.length);
+  (arg instanceof Int32Array ? heap.i32 : heap.f32).set(arg, address / 4);
+  return address;
+}
+
+function writeRecord(heap: Kernels['heap'], { values }: MemoryRecord): number {
+  const words = values.map((value) => (value instanceof Float32Array ? write(heap, value) : value));
+  const address = heap.allocate(words.length);
+  words.forEach((word, index) => {
+    if (typeof word === 'number') heap.i32[address / 4 + index] = word;
+    else heap.f32[address / 4 + index] = word.float;
+  });
+  return address;
+}
 
 /** Calls a kernel of both sets on copies of the buffers; gives what each left in them, and what it returned. */
 function onBoth(name: Exclude<keyof Kernels, 'backend' | 'heap'>, ...args: Argument[]): number[][] {
   return sets.map((kernels) => {
     const { heap } = kernels;
-    const addresses = args.map((arg) => {
-      if (typeof arg === 'number') return arg;
-      const address = heap.allocate(arg.length);
-      (arg instanceof Int32Array ? heap.i32 : heap.f32).set(arg, address / 4);
-      return address;
-    });
+    const addresses = args.map((arg) => write(heap, arg));
     const returned = (kernels[name] as (...numbers: number[]) => unknown)(...addresses);
     const after = args.flatMap((arg, i) => {
       if (!(arg instanceof Float32Array)) return [];
@@ -38,6 +61,30 @@ function expectAgreement(results: number[][], tolerance = 1e-5): void {
     const scale = Math.max(1, Math.abs(loops![i]!));
     if (!(Math.abs(value - loops![i]!) <= tolerance * scale)) expect([i, value]).toEqual([i, loops![i]!]);
   });
+}
+
+type SpanSizes = { readonly queries: number; readonly sharedRows: number; readonly ownBefore: number };
+
+/** Spans one after the other, in rows, keys and probabilities; no own rows before the first query for the way back. */
+function laidOut(sizes: readonly SpanSizes[], heads: number, isForward: boolean) {
+  const table: number[] = [];
+  const firsts: { at: number; pRow: number; queries: number; before: number }[] = [];
+  let [rows, keyRows, p] = [0, 0, 0];
+  for (const { queries, sharedRows, ownBefore: wanted } of sizes) {
+    const ownBefore = isForward ? wanted : 0;
+    const pRow = Math.ceil((sharedRows + ownBefore + queries) / 4) * 4;
+    table.push(queries, rows, keyRows, sharedRows, keyRows + sharedRows, ownBefore, p, pRow);
+    firsts.push({ at: p, pRow, queries, before: sharedRows + ownBefore });
+    rows += queries;
+    keyRows += sharedRows + ownBefore + queries;
+    p += heads * queries * pRow;
+  }
+  /** Whether probability k is that of a key the query sees. */
+  const seen = (k: number) => {
+    const { at, pRow, queries, before } = firsts.findLast((span) => span.at <= k)!;
+    return (k - at) % pRow <= before + (Math.floor((k - at) / pRow) % queries);
+  };
+  return { table: Int32Array.from(table), rows, keyRows, probabilities: p, seen };
 }
 
 const count = (max: number) => fc.integer({ min: 1, max });
@@ -60,9 +107,31 @@ describe('the SIMD kernels agree with plain loops', () => {
           const [bRow, bPanel] = packedB ? [8, 8 * depth] : [columns, 8];
           const cRow = columns + 4 * spare;
           const c = slopes(rows * cRow, seed + 2);
-          expectAgreement(onBoth('gemm', rows, columns, depth, a, aRow, aDepth, b, bRow, bPanel, c, cRow, accumulate));
+          const product = record(columns, depth, aRow, aDepth, b, bRow, bPanel, cRow);
+          expectAgreement(onBoth('gemm', product, rows, a, c, accumulate));
         },
       ),
+    );
+  });
+
+  it('on sums of products of rows, whatever the sizes, also in several blocks', () => {
+    const sizes = fc.record({ leftWidth: count(11), spare: fc.nat(3), rightWidth: quads(5), seed });
+    fc.assert(
+      fc.property(sizes, fc.constantFrom(1, 7, 64, 65, 256, 300), ({ leftWidth, spare, rightWidth, seed }, rows) => {
+        const leftRow = leftWidth + spare;
+        const left = slopes(rows * leftRow + 4, seed);
+        const right = slopes(rows * rightWidth + 4, seed + 1);
+        const target = slopes(leftWidth * rightWidth, seed + 2);
+        const scratch = new Float32Array(256 * Math.ceil(rightWidth / 8) * 8);
+        const outer = record(leftWidth, leftRow, rightWidth);
+        const results = onBoth('addProduct', outer, rows, left, right, target, scratch);
+        const from = left.length + right.length;
+        expectAgreement(
+          results.map((all) => all.slice(from, from + target.length)),
+          1e-4,
+        );
+      }),
+      { numRuns: 60 },
     );
   });
 
@@ -108,10 +177,11 @@ describe('the SIMD kernels agree with plain loops', () => {
         const positions = Int32Array.from({ length: rows }, (_, i) => (i * 7 + seed) % 5);
         const angles = slopes((5 * width) / 2, seed + 1);
         const [cos, sin] = [angles.map(Math.cos), angles.map(Math.sin)];
-        const results = onBoth('rope', rows, heads, width, x, xRow, positions, cos, sin, direction);
+        const rotation = record(heads, width, xRow, cos, sin);
+        const results = onBoth('rope', rotation, rows, x, positions, direction);
         expectAgreement(results);
         const turned = Float32Array.from(results[0]!.slice(0, x.length));
-        const [back] = onBoth('rope', rows, heads, width, turned, xRow, positions, cos, sin, -direction);
+        const [back] = onBoth('rope', rotation, rows, turned, positions, -direction);
         back!.slice(0, x.length).forEach((value, i) => expect(value).toBeCloseTo(x[i]!, 5));
       }),
     );
@@ -122,38 +192,39 @@ describe('the SIMD kernels agree with plain loops', () => {
       kvHeads: count(3),
       group: count(3),
       headWidth: quads(5),
-      queries: count(6),
-      sharedRows: fc.nat(9),
-      ownBefore: fc.nat(5),
+      spans: fc.array(fc.record({ queries: count(6), sharedRows: fc.nat(9), ownBefore: fc.nat(5) }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
       seed,
     });
     fc.assert(
-      fc.property(sizes, ({ kvHeads, group, headWidth, queries, sharedRows, ownBefore, seed }) => {
+      fc.property(sizes, ({ kvHeads, group, headWidth, spans, seed }) => {
         const heads = kvHeads * group;
         const kvRow = 2 * kvHeads * headWidth + 4;
         const width = heads * headWidth;
-        const pRow = Math.ceil((sharedRows + ownBefore + queries) / 4) * 4;
         const make = (rows: number, row: number, extra: number) => slopes(rows * row, seed + extra).map((x) => 3 * x);
-        const [q, out] = [make(queries, width, 1), make(queries, width, 2)];
-        const [shared, own] = [make(sharedRows, kvRow, 3), make(ownBefore + queries, kvRow, 4)];
-        const p = new Float32Array(heads * queries * pRow);
-        const counts = [heads, kvHeads, headWidth, queries];
-        expectAgreement(
-          onBoth('attention', ...counts, q, width, shared, sharedRows, own, ownBefore, kvRow, p, pRow, out, width, 0.3),
-        );
-        const derivatives = [make(queries, width, 6), make(sharedRows, kvRow, 7), make(queries, kvRow, 8)];
-        // Any numbers will do for probabilities, but those of keys not yet there are 0.
-        const weights = p.map((_, k) => (k % pRow <= sharedRows + (Math.floor(k / pRow) % queries) ? (k % 7) / 7 : 0));
-        const before = [q, width, shared, sharedRows, own, kvRow, weights, pRow, make(queries, width, 9), width];
-        const [simd, loops] = onBoth(
-          'attentionBackward',
-          ...counts,
-          ...before,
-          ...derivatives,
-          0.3,
-          new Float32Array(0),
-        );
-        expectAgreement([simd!, loops!], 1e-4);
+        for (const isForward of [true, false]) {
+          const { table, rows, keyRows, probabilities, seen } = laidOut(spans, heads, isForward);
+          const shape = record(heads, kvHeads, headWidth, width, kvRow, width, { float: 0.3 });
+          const [q, out] = [make(rows, width, 1), make(rows, width, 2)];
+          const keys = make(keyRows, kvRow, 3);
+          const call = [shape, table, spans.length, q, keys] as const;
+          if (isForward) {
+            const from = make(rows, kvRow, 4);
+            const append = record(heads, kvHeads, headWidth, kvRow, kvRow, width, { float: 0.3 });
+            const [simd, loops] = onBoth('appendKeys', append, table, spans.length, from, keys);
+            expect(simd).toEqual(loops);
+            expect(simd).not.toEqual([...from, ...keys]);
+            expectAgreement(onBoth('attention', ...call, new Float32Array(probabilities), out));
+          } else {
+            // Any numbers will do for probabilities, but those of keys not yet there are 0.
+            const p = Float32Array.from({ length: probabilities }, (_, k) => (seen(k) ? (k % 7) / 7 : 0));
+            const derivatives = [make(rows, width, 5), make(rows, width, 6), make(keyRows, kvRow, 7)];
+            const results = onBoth('attentionBackward', ...call, p, ...derivatives, new Float32Array(0));
+            expectAgreement(results, 1e-4);
+          }
+        }
       }),
     );
   });
@@ -219,7 +290,10 @@ describe('the SIMD kernels agree with plain loops', () => {
       fc.property(quads(40), seed, (length, seed) => {
         const [w, g, m] = [1, 2, 3].map((n) => slopes(length, seed + n)) as [Float32Array, Float32Array, Float32Array];
         const v = slopes(length, seed + 4).map(Math.abs);
-        expectAgreement(onBoth('adam', length, w, g, m, v, 0.01, 0.1, 0.001, 1e-6));
+        const settings = Float32Array.of(0.01, 0.1, 0.001, 1e-6);
+        expectAgreement(onBoth('adam', length, w, g, m, v, settings));
+        expectAgreement(onBoth('scale', length, w, 0.3));
+        expectAgreement(onBoth('addScaled', length, -0.7, g, w));
         expectAgreement(onBoth('sumSquares', length, w));
         expectAgreement(onBoth('copy', length, w, g));
         expectAgreement(onBoth('zero', length, w));
@@ -232,6 +306,87 @@ describe('the SIMD kernels agree with plain loops', () => {
         expectAgreement(onBoth('gatherRows', ids.length, width, Int32Array.from(ids), table, rows));
         expectAgreement(onBoth('scatterAddRows', ids.length, width, Int32Array.from(ids), rows, table));
       }),
+    );
+  });
+});
+
+describe.each(sets)('the kernels on $backend', (kernels) => {
+  /** Calls one kernel on copies of the buffers; gives what it left in them. */
+  const on = (name: Exclude<keyof Kernels, 'backend' | 'heap'>, ...args: Argument[]) =>
+    onBoth(name, ...args)[sets.indexOf(kernels)]!;
+
+  it('keep a NaN in what is computed from it, and nowhere else', () => {
+    const two = slopes(16, 1);
+    two[3] = NaN;
+    const scored = on('logSoftmax', 2, 8, 8, two, new Float32Array(2));
+    expect(scored.map(Number.isNaN)).toEqual([...Array.from({ length: 16 }, (_, i) => i < 8), true, false]);
+    const entropies = slopes(2, 2);
+    const slope = on('logSoftmaxBackward', 2, 8, two, entropies, slopes(2, 3), slopes(2, 4), new Float32Array(16));
+    expect(slope.slice(-16).map(Number.isNaN)).toEqual(Array.from({ length: 16 }, (_, i) => i === 3));
+    const gates = slopes(16, 5);
+    gates[1] = NaN;
+    expect(on('swiglu', 1, 8, gates, new Float32Array(8)).slice(-8).map(Number.isNaN).indexOf(true)).toBe(1);
+    expect(on('swigluBackward', 1, 8, slopes(8, 6), gates, new Float32Array(16)).slice(-16)[1]).toBeNaN();
+  });
+
+  it('draw with weights that are NaN, not 0, when a log-probability is', () => {
+    const row = slopes(8, 1);
+    row[5] = NaN;
+    const weights = on('sample', 8, 8, row, 0.5, 1, new Float32Array(8)).slice(8, 16);
+    expect(weights.every(Number.isNaN)).toBe(true);
+    const cut = on(
+      'keepLikeliest',
+      8,
+      row.map(() => NaN),
+      3,
+      0.5,
+      new Float32Array(8),
+    ).slice(0, 8);
+    expect(cut.every(Number.isNaN)).toBe(true);
+  });
+
+  it('give a query NaN when it, or a key it sees, is NaN, and the queries before that are as they were', () => {
+    const span = Int32Array.of(3, 0, 0, 0, 0, 0, 0, 4);
+    const shape = record(1, 1, 4, 4, 8, 4, { float: 0.5 });
+    const keys = slopes(24, 2);
+    keys[8 + 2] = NaN;
+    const args = [shape, span, 1, slopes(12, 1), keys, new Float32Array(12), new Float32Array(12)];
+    expect(
+      on('attention', ...args)
+        .slice(-12)
+        .map(Number.isNaN),
+    ).toEqual(Array.from({ length: 12 }, (_, i) => i >= 4));
+  });
+
+  it('cut a distribution to what is left by sorting it', () => {
+    // Steps of a quarter: equal, or clearly not.
+    const score = fc.integer({ min: -36, max: 12 }).map((quarters) => quarters / 4);
+    const values = fc.array(score, { minLength: 1, maxLength: 21 });
+    fc.assert(
+      fc.property(
+        values,
+        fc.integer({ min: 1, max: 25 }),
+        fc.constantFrom(1, 0.9, 0.5, 1e-6),
+        (scores, most, share) => {
+          const stride = Math.ceil(scores.length / 4) * 4;
+          const total = Math.log(scores.reduce((sum, score) => sum + Math.exp(score), 0));
+          const row = Float32Array.from({ length: stride }, (_, i) => (i < scores.length ? scores[i]! - total : -1e30));
+          const cut = on('keepLikeliest', stride, row, most, share, new Float32Array(stride)).slice(0, stride);
+          const kept = cut.map((logprob) => logprob > -1e29);
+          const p = [...row].map(Math.exp);
+          const left = p.reduce((sum, x, i) => (kept[i]! ? sum + x : sum), 0);
+          cut.forEach((logprob, i) => kept[i]! && expect(Math.exp(logprob)).toBeCloseTo(p[i]! / left, 5));
+          const least = Math.min(...p.filter((_, i) => kept[i]!));
+          // Nothing that is left out is likelier than anything that is kept.
+          expect(Math.max(0, ...p.filter((_, i) => !kept[i]!))).toBeLessThanOrEqual(least);
+          const last = p.toSorted((a, b) => b - a)[Math.min(most, stride) - 1]!;
+          const goal = share * p.reduce((sum, x) => (x >= last ? sum + x : sum), 0);
+          expect(left).toBeGreaterThanOrEqual(goal - 1e-5);
+          // Without the least of what is kept it would be too little, or fewer than asked for.
+          const more = p.reduce((sum, x, i) => (kept[i]! && x > least ? sum + x : sum), 0);
+          expect(more < goal + 1e-5).toBe(true);
+        },
+      ),
     );
   });
 });

@@ -1,0 +1,138 @@
+import { UserError } from '../../base/user-error.js';
+import type {
+  AdamOptions,
+  Decoder,
+  Engine,
+  ForwardOptions,
+  Generated,
+  ModelShape,
+  OptimizerState,
+  PromptGroup,
+  Sampling,
+  SeededPrompt,
+  TokenScores,
+} from './engine.js';
+import type { Kernels } from './kernels/kernels.js';
+import { offsetsOf } from './layout.js';
+import { DecodingMemory } from './model/decoding-memory.js';
+import { Decoding } from './model/decoding.js';
+import { Generation } from './model/generation.js';
+import { Inference } from './model/inference.js';
+import { buildModel, type Model } from './model/model.js';
+import { Optimizer } from './model/optimizer.js';
+import { type Stretch, stretches } from './model/padding.js';
+import { Training } from './model/training.js';
+
+/** The LLaMA model on a set of kernels: everything on one thread, so each method is done when it returns. */
+export class LlamaEngine implements Engine {
+  readonly backend: string;
+  readonly shape: ModelShape;
+  readonly parameterCount: number;
+  readonly #model: Model;
+  readonly #stretches: readonly Stretch[];
+  readonly #training: Training;
+  readonly #inference: Inference;
+  readonly #decodingMemory: DecodingMemory;
+  readonly #generation: Generation;
+  readonly #optimizer: Optimizer;
+
+  /** @param kernels A fresh set, used by no other engine. @param shape One that `checkShape` has passed. */
+  constructor(kernels: Kernels, shape: ModelShape) {
+    this.backend = kernels.backend;
+    this.shape = shape;
+    this.#model = buildModel(kernels, shape);
+    this.#stretches = stretches(shape);
+    this.parameterCount = offsetsOf(shape).size;
+    this.#training = new Training(this.#model);
+    this.#inference = new Inference(this.#model);
+    this.#decodingMemory = new DecodingMemory(this.#model);
+    this.#generation = new Generation(this.#inference);
+    this.#optimizer = new Optimizer(this.#model);
+  }
+
+  async forward(groups: readonly PromptGroup[], options: ForwardOptions = {}): Promise<TokenScores> {
+    return this.#training.forward(groups, options);
+  }
+
+  async backward(dLogprob: Float32Array, dEntropy: Float32Array | null): Promise<void> {
+    this.#training.backward(dLogprob, dEntropy);
+  }
+
+  async gradient(): Promise<Float32Array> {
+    return this.#read(this.#model.parameters.gradient);
+  }
+
+  async clearGradient(): Promise<void> {
+    const { kernels, parameters } = this.#model;
+    kernels.zero(parameters.count, parameters.gradient);
+  }
+
+  async adam(options: AdamOptions): Promise<number> {
+    return this.#optimizer.take(options);
+  }
+
+  async addToWeights(direction: Float32Array, scale: number): Promise<void> {
+    const { kernels, parameters } = this.#model;
+    this.#write('direction', direction, parameters.scratch());
+    kernels.addScaled(parameters.count, scale, parameters.scratch(), parameters.weights);
+    parameters.changed();
+  }
+
+  async generate(prompts: readonly SeededPrompt[], sampling: Sampling): Promise<Generated[]> {
+    return this.#generation.generate(prompts, sampling);
+  }
+
+  async decoder(prompt: Int32Array, sequences: number): Promise<Decoder> {
+    return new Decoding(this.#inference, this.#decodingMemory, prompt, sequences);
+  }
+
+  async weights(): Promise<Float32Array> {
+    return this.#read(this.#model.parameters.weights);
+  }
+
+  async loadWeights(weights: Float32Array): Promise<void> {
+    this.#write('weights', weights, this.#model.parameters.weights);
+    this.#model.parameters.changed();
+  }
+
+  async optimizerState(): Promise<OptimizerState> {
+    const { m, v } = this.#model.parameters;
+    return { step: this.#optimizer.step, m: this.#read(m), v: this.#read(v) };
+  }
+
+  async loadOptimizerState({ step, m, v }: OptimizerState): Promise<void> {
+    if (!Number.isSafeInteger(step) || step < 0) {
+      throw new UserError(`An optimizer cannot have taken ${step} steps.`, 'Give a whole number from 0 up.');
+    }
+    this.#write('m', m, this.#model.parameters.m);
+    this.#write('v', v, this.#model.parameters.v);
+    this.#optimizer.step = step;
+  }
+
+  async clone(): Promise<Engine> {
+    const engine = new LlamaEngine(await this.#model.kernels.fresh(), this.shape);
+    await engine.loadWeights(await this.weights());
+    return engine;
+  }
+
+  /** The heap goes with the last reference to the engine: nothing is left to do. */
+  async dispose(): Promise<void> {}
+
+  #read(address: number): Float32Array {
+    const values = new Float32Array(this.parameterCount);
+    const memory = this.#model.kernels.heap.f32.subarray(address / 4);
+    for (const { from, to, count } of this.#stretches) values.set(memory.subarray(to, to + count), from);
+    return values;
+  }
+
+  #write(name: string, values: Float32Array, address: number): void {
+    if (values.length !== this.parameterCount) {
+      throw new UserError(
+        `\`${name}\` has ${values.length} numbers, but the model has ${this.parameterCount} parameters.`,
+        'Use the checkpoint of a model of the same shape.',
+      );
+    }
+    const memory = this.#model.kernels.heap.f32.subarray(address / 4);
+    for (const { from, to, count } of this.#stretches) memory.set(values.subarray(from, from + count), to);
+  }
+}

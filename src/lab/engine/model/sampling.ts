@@ -1,0 +1,101 @@
+import { UserError } from '../../../base/user-error.js';
+import type { Sampling } from '../engine.js';
+import { checkToken } from './batch.js';
+import type { Model } from './model.js';
+
+/** Below it, scores divided by the temperature would leave single precision. */
+const LOWEST_TEMPERATURE = 1e-6;
+
+/** Rows of unnormalised scores, and room of the same size for the distributions that are drawn from. */
+export type Rows = {
+  readonly count: number;
+  readonly scores: number;
+  readonly tempered: number;
+  /** A number per row. */
+  readonly entropies: number;
+  /** One row. */
+  readonly scratch: number;
+};
+
+/** Log-probabilities, row by row: the model's own, and those to draw from. They may be the same. */
+export type Distributions = { readonly own: number; readonly drawn: number };
+
+type Draw = { readonly token: number; readonly logprob: number; readonly samplingLogprob: number };
+
+/** Makes log-probabilities of the scores, in place, and those that `sampling` draws from. */
+export function distributions(model: Model, sampling: Sampling, rows: Rows): Distributions {
+  const { scores, tempered } = rows;
+  const isCut = cuts(model, sampling);
+  const isTempered = sampling.temperature !== 0 && sampling.temperature !== 1;
+  if (isTempered) {
+    copyScores(model, rows);
+    model.kernels.scale(rows.count * model.widths.scores, tempered, 1 / sampling.temperature);
+    normalise(model, rows, tempered);
+  }
+  normalise(model, rows, scores);
+  if (isCut) {
+    if (!isTempered) copyScores(model, rows);
+    keepLikeliest(model, sampling, rows);
+  }
+  return { own: scores, drawn: isTempered || isCut ? tempered : scores };
+}
+
+/** The likeliest token stays whatever is cut off. */
+function cuts({ shape }: Model, { temperature, topK = shape.vocabulary, topP = 1 }: Sampling): boolean {
+  return temperature > 0 && (topK < shape.vocabulary || topP < 1);
+}
+
+function copyScores({ kernels, widths }: Model, { count, scores, tempered }: Rows): void {
+  kernels.copy(count * widths.scores, scores, tempered);
+}
+
+function normalise({ kernels, shape, widths }: Model, { count, entropies }: Rows, at: number): void {
+  kernels.logSoftmax(count, shape.vocabulary, widths.scores, at, entropies);
+}
+
+function keepLikeliest(model: Model, { topK = model.shape.vocabulary, topP = 1 }: Sampling, rows: Rows): void {
+  const { kernels, widths } = model;
+  for (let row = 0; row < rows.count; row++) {
+    kernels.keepLikeliest(widths.scores, rows.tempered + row * widths.scores * 4, topK, topP, rows.scratch);
+  }
+}
+
+/** One token of a row, by inverse CDF. @param uniform In [0, 1). */
+export function draw(
+  { kernels, shape, widths }: Model,
+  { own, drawn }: Distributions,
+  row: number,
+  { temperature, uniform, scratch }: { temperature: number; uniform: number; scratch: number },
+): Draw {
+  const at = drawn + row * widths.scores * 4;
+  const inverse = temperature === 0 ? Infinity : 1;
+  const token = kernels.sample(shape.vocabulary, widths.scores, at, uniform, inverse, scratch);
+  const { f32 } = kernels.heap;
+  const samplingLogprob = temperature === 0 ? 0 : f32[at / 4 + token]!;
+  return { token, logprob: f32[own / 4 + row * widths.scores + token]!, samplingLogprob };
+}
+
+/** Throws a UserError that names what no tokens can be drawn with. */
+export function checkSampling(model: Model, { maxTokens, temperature, topK, topP = 1, stop = [] }: Sampling): void {
+  checkWhole('maxTokens', maxTokens);
+  if (temperature !== 0) checkTemperature(temperature, ', or 0 for the likeliest token');
+  if (topK !== undefined) checkWhole('topK', topK);
+  if (!(topP > 0 && topP <= 1)) {
+    throw new UserError(`\`topP\` is ${topP}.`, 'Use a number above 0, at most 1; 1 keeps every token.');
+  }
+  for (const token of stop) checkToken(model.shape, token, '`stop`');
+}
+
+function checkWhole(name: string, value: number): void {
+  if (Number.isSafeInteger(value) && value >= 1) return;
+  throw new UserError(`\`${name}\` is ${value}.`, `Give \`${name}\` as a whole number from 1 up.`);
+}
+
+/** @param instead What else may be used: ", or 0 …". */
+export function checkTemperature(temperature: number, instead = ''): void {
+  if (temperature >= LOWEST_TEMPERATURE && temperature < Infinity) return;
+  throw new UserError(
+    `The temperature ${temperature} is not a number from ${LOWEST_TEMPERATURE} up.`,
+    `Use 1 for the model's own probabilities${instead}.`,
+  );
+}
