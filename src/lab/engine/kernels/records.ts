@@ -122,7 +122,11 @@ export function writeSpan({ i32 }: Heap, at: number, span: Span): void {
 }
 
 export function writeAdamSettings({ f32 }: Heap, at: number, settings: AdamSettings): void {
-  f32.set([settings.step, settings.fresh1, settings.fresh2, settings.epsilon], at / 4);
+  const to = at / 4;
+  f32[to] = settings.step;
+  f32[to + 1] = settings.fresh1;
+  f32[to + 2] = settings.fresh2;
+  f32[to + 3] = settings.epsilon;
 }
 
 // Plain loops read what the kernels read.

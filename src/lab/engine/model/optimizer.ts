@@ -13,8 +13,7 @@ type Stretch = {
   readonly isNorm: boolean;
 };
 
-/** Settings of one stretch; null when it is frozen. */
-type Settings = { readonly learningRate: number; readonly weightDecay: number } | null;
+type Settings = { readonly learningRate: number; readonly weightDecay: number };
 
 /** What `clip_grad_norm_` of PyTorch adds to a norm before it divides by it. */
 const CLIP_EPSILON = 1e-6;
@@ -36,18 +35,19 @@ export class Optimizer {
   /** @returns The norm of the gradient of all that is not frozen, before clipping. */
   take(options: AdamOptions): number {
     checkOptions(options);
+    const { clipNorm } = options;
     const { parameters, kernels } = this.#model;
     const stretches = this.#stretches(options);
     const norm = this.#norm(stretches, options);
     this.step++;
     for (const stretch of stretches) {
       const settings = settingsOf(stretch, options);
-      const at = (vector: number) => vector + stretch.start * 4;
       if (settings === null) {
-        kernels.zero(stretch.count, at(parameters.gradient));
+        kernels.zero(stretch.count, parameters.gradient + stretch.start * 4);
         continue;
       }
-      this.#advance({ ...options, ...settings }, stretch, norm);
+      if (clipNorm !== undefined) this.#clip(stretch, norm, clipNorm);
+      this.#advance(stretch, settings, options);
     }
     parameters.changed();
     return norm;
@@ -63,15 +63,19 @@ export class Optimizer {
     return Math.sqrt(squares);
   }
 
-  #advance(options: AdamOptions, { start, count }: Stretch, norm: number): void {
-    const { learningRate, weightDecay = 0, beta1, beta2, epsilon, clipNorm } = options;
+  #clip({ start, count }: Stretch, norm: number, clipNorm: number): void {
     const { kernels, parameters } = this.#model;
-    const at = (vector: number) => vector + start * 4;
-    const { weights, gradient, m, v } = parameters;
-    // At the bound or beyond it; a norm that is not a number makes weights that are none.
-    const isLong = clipNorm !== undefined && !(norm + CLIP_EPSILON < clipNorm);
-    if (isLong) kernels.scale(count, at(gradient), clipNorm / (norm + CLIP_EPSILON));
-    if (weightDecay !== 0) kernels.scale(count, at(weights), 1 - learningRate * weightDecay);
+    const factor = clipNorm / (norm + CLIP_EPSILON);
+    // A norm that is not a number makes weights that are none.
+    if (!(factor >= 1)) kernels.scale(count, parameters.gradient + start * 4, factor);
+  }
+
+  #advance({ start, count }: Stretch, { learningRate, weightDecay }: Settings, options: AdamOptions): void {
+    const { beta1, beta2, epsilon } = options;
+    const { kernels, parameters } = this.#model;
+    const skip = start * 4;
+    const weights = parameters.weights + skip;
+    if (weightDecay !== 0) kernels.scale(count, weights, 1 - learningRate * weightDecay);
     const correction1 = 1 - beta1 ** this.step;
     const correction2 = Math.sqrt(1 - beta2 ** this.step);
     writeAdamSettings(kernels.heap, this.#settings, {
@@ -80,7 +84,8 @@ export class Optimizer {
       fresh2: 1 - beta2,
       epsilon: epsilon * correction2,
     });
-    kernels.adam(count, at(weights), at(gradient), at(m), at(v), this.#settings);
+    const { gradient, m, v } = parameters;
+    kernels.adam(count, weights, gradient + skip, m + skip, v + skip, this.#settings);
   }
 
   /** One stretch of all when all are treated alike. */
@@ -98,7 +103,9 @@ export class Optimizer {
 
 const noGroups: readonly ParameterGroup[] = [];
 
-function settingsOf({ group, isNorm }: Stretch, { groups, learningRate, weightDecay = 0 }: AdamOptions): Settings {
+/** @returns null when the stretch is frozen. */
+function settingsOf({ group, isNorm }: Stretch, options: AdamOptions): Settings | null {
+  const { groups, learningRate, weightDecay = 0 } = options;
   const own = groups?.[group];
   if (own?.frozen === true) return null;
   return {

@@ -74,8 +74,8 @@ function families<S extends Growing>(wave: readonly S[]): Family<S>[] {
   return byPrompt(wave).map((sequences, index, all) => {
     const { prompt } = sequences[0]!;
     const before = all[index - 1]?.[0]!.prompt ?? new Int32Array(0);
-    // The last token is computed in any case: its scores are wanted.
-    return { prompt, sequences, common: Math.min(sameTokens(before, prompt), prompt.length - 1) };
+    // Never all of it: of two that begin alike the shorter comes first.
+    return { prompt, sequences, common: sameTokens(before, prompt) };
   });
 }
 
