@@ -238,6 +238,10 @@ export const verbs: readonly Verb[] = [
         about: 'whole directories of runs that failed, were killed or lost; resume starts them anew',
       },
       {
+        flags: '--snapshots',
+        about: 'copies of the code (`code: snapshot`) of their sweeps that no run needs any more',
+      },
+      {
         flags: '--older-than <time>',
         about: 'only of runs that ended so long ago: 12h, 7d',
         read: duration('--older-than'),
