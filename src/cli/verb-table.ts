@@ -5,7 +5,7 @@ import { headings, type Verb, type VerbOption } from './verb.js';
 import { argumentStyles } from '../spec/grid-line/argument-style.js';
 import { actOptions, ascii, dryRun, gpus, json, launchOptions, perGpu, plain, runs, runValue } from './verb-options.js';
 
-const formats = ['csv', 'json', 'jsonl'] as const;
+const formats = ['csv', 'json', 'jsonl', 'parquet'] as const;
 const metrics = ['last', 'all'] as const;
 const styles = Object.keys(argumentStyles) as (keyof typeof argumentStyles)[];
 
@@ -167,7 +167,7 @@ export const verbs: readonly Verb[] = [
       runs,
       {
         flags: '--format <format>',
-        about: 'csv (default), json or jsonl',
+        about: 'csv (default), json, jsonl or parquet; without it, as the name of the file ends',
         read: oneOf('--format', formats),
         words: formats,
       },
