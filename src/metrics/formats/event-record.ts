@@ -35,6 +35,12 @@ export class EventReader {
   readonly #summary = new Fields();
   readonly #value = new Fields();
   readonly #inner = new Fields();
+  readonly #nameOf: (tag: string) => string;
+
+  /** @param nameOf What a tag is called here. */
+  constructor(nameOf: (tag: string) => string) {
+    this.#nameOf = nameOf;
+  }
 
   /** @param take Called for each number of the event in `bytes[from, to)`. */
   read(bytes: Buffer, [from, to]: readonly [number, number], take: ScalarTaker): void {
@@ -63,7 +69,7 @@ export class EventReader {
       else if (fields.is(value.metadata, wire.bytes)) plugin = this.#pluginOf(bytes, fields.start, fields.end);
     }
     const isScalar = number !== null && (plugin === null || plugin === SCALARS);
-    if (isScalar && tag !== '') take(tag, number!, step, time);
+    if (isScalar && tag !== '') take(this.#nameOf(tag), number!, step, time);
   }
 
   /** Of a tensor; null: it is no single number. */
