@@ -98,6 +98,8 @@ describe('looking', () => {
     expect((await run('tag', 'n<=2', '+good', '+odd', '-new')).out).toMatch(/^tag 2 runs: .*\n2 runs changed\n$/);
     expect((await run('star', 'a_n2', 'b', '--json')).code).toBe(0);
     expect((await run('note', 'a_n2', 'the best')).code).toBe(0);
+    const unquoted = await run('note', 'a_n2', 'by', 'far', 'the', 'best');
+    expect(unquoted.err).toContain("`memrl-tui note a_n2 'by far the best'`");
     expect((await run('tag', 'a_n1', '-odd')).code).toBe(0);
     const noted = { a_n1: { tags: ['good'] }, a_n2: { starred: true, tags: ['good', 'odd'], note: 'the best' } };
     expect(await runsNow('tag:good')).toMatchObject(noted);
