@@ -1,10 +1,21 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { SecondTries } from './test/second-tries.js';
 
 /** Tests of what computes and draws: they start no process and leave nothing behind, so files can share what they import. */
 const together = [
   ...['analysis', 'base', 'contract', 'protocol', 'query', 'scheduler', 'spec', 'text'],
   ...['dialogs', 'keys', 'model', 'screens', 'state', 'surface', 'widgets'].map((room) => `tui/${room}`),
 ].map((part) => `test/${part}/**/*.test.{ts,tsx}`);
+
+/** Those that take long begin first: a last one that takes a minute would have the machine to itself. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) => /\/test\/(faults|e2e)\//.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -13,8 +24,14 @@ export default defineConfig({
     // Real processes and pseudo-terminals on two cores: patience is cheaper than a flaky red.
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    sequence: { sequencer: LongestFirst },
+    reporters: ['default', new SecondTries()],
     projects: [
-      { extends: true, test: { name: 'apart', include: ['test/**/*.test.{ts,tsx}'], exclude: together } },
+      // On a machine that others load, too, one of some thousand waits is in vain. What fails twice is broken.
+      {
+        extends: true,
+        test: { name: 'apart', include: ['test/**/*.test.{ts,tsx}'], exclude: together, retry: 1 },
+      },
       // To import the window anew for each file took longer than its tests.
       { extends: true, test: { name: 'together', include: together, isolate: false } },
     ],

@@ -28,12 +28,14 @@ export function runValueOf(
  * @throws {UserError} When the file says nothing of it.
  */
 export function sweepObjective(sweep: string, { runs }: CommonOptions): Objective {
-  const objective = objectiveIn(join(runsDirectory(runs), sweep, sweepFiles.text), runs);
+  const objective = knownObjective(sweep, { runs });
   if (objective !== null) return objective;
   throw new UserError(`The sweep file of ${sweep} has no \`metric\`.`, "Name one: --metric 'minimize test/loss'.");
 }
 
-function objectiveIn(path: string, runs: string | undefined): Objective | null {
+/** The same; null where the file says nothing of it. */
+export function knownObjective(sweep: string, { runs }: { runs?: string | undefined }): Objective | null {
+  const path = join(runsDirectory(runs), sweep, sweepFiles.text);
   try {
     const { plan } = readPlan(path, runs === undefined ? {} : { runs });
     return plan.runs.find(({ objective }) => objective !== null)?.objective ?? null;

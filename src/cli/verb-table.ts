@@ -153,6 +153,8 @@ export const verbs: readonly Verb[] = [
         flags: '--metric <objective>',
         about: "for --would-stop and --value best: 'minimize test/loss' (default: what the sweep file says)",
       },
+      { flags: '--html <file>', about: 'write it as one HTML file: tables, figures, every run; needs no network' },
+      { flags: '--figures <folder>', about: 'write its figures as SVG files' },
       json,
       ascii,
     ],

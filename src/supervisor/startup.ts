@@ -13,7 +13,7 @@ import type { EventLoop } from './core/event-loop.js';
 import { makeHaste } from './core/haste.js';
 import { forgetting, type PastAttempt, reconcile, type ReconcileTools, Recovery, replay } from './core/recovery.js';
 import type { ClockWatch, SteadyClock } from './core/steady-clock.js';
-import { Turns } from './core/turns.js';
+import { passTurn } from '../processes/turn.js';
 import type { GpuWatch } from './gpus/gpu-watch.js';
 import type { NotificationCentre } from './notify/notifications.js';
 import { type Losses, sweepsOnDisk } from './runs/losses.js';
@@ -129,10 +129,9 @@ function confirmRecords({ plannedRuns, records, clock }: ResumeTools, recent: re
 /** Some at a time; and even where there are none, the parts are told that all have been followed. */
 async function followAll({ state, loop }: ResumeTools): Promise<void> {
   const ids = [...state.runs.keys()];
-  const turns = new Turns();
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     loop.follow(new Set(ids.slice(from, from + AT_ONCE)));
-    await turns.pass();
+    await passTurn();
   }
   if (ids.length === 0) loop.follow(new Set());
 }

@@ -13,7 +13,7 @@ import { usableCores } from '../processes/usable-cores.js';
 import { EventLoop } from './core/event-loop.js';
 import { TurnQueue } from './core/turn-queue.js';
 import { ClockWatch, DeadlineClock, SteadyClock } from './core/steady-clock.js';
-import { Turns } from './core/turns.js';
+import { passTurn } from '../processes/turn.js';
 import { GpuWatch, type HostConfig } from './gpus/gpu-watch.js';
 import { DiskWatch } from './health/disk-watch.js';
 import { type HealthTimes, HealthWatch } from './health/health-watch.js';
@@ -59,8 +59,6 @@ export type SupervisorOptions = {
   healthTimes?: HealthTimes;
 };
 
-/** Runs are started for so long in one turn, and the last of them may take 35 ms: with a hundred free slots, to start them all takes half a second, ms. */
-const LAUNCH_MS = 8;
 /** Records are written for so long in one turn before the journal is shortened, ms. */
 const WRITE_MS = 10;
 /** With nothing to do and nobody there, the supervisor stays for this long, ms. */
@@ -243,7 +241,7 @@ function withExecutor(known: ReturnType<typeof withDoneCommands>) {
     },
     ended: (id, attempt, ending) => endings.ended(id, attempt, ending, []),
   });
-  const launches = new TurnQueue<Launch>(LAUNCH_MS, (launch) => launcher.launch(launch));
+  const launches = new TurnQueue<Launch>((launch) => launcher.launch(launch));
   const observer = new RunObserver({ state, plannedRuns, clock, records, watcher, warnings, gpus, executor });
   return { ...known, executor, launcher, launches, observer };
 }
@@ -380,7 +378,6 @@ function perform(action: SchedulerAction, { launches, executor }: ReturnType<typ
 /** What must be on disk besides is put there first: the events that tell of it will be gone. */
 async function snapshot({ submissions, records, state }: ReturnType<typeof withReporting>): Promise<Snapshot> {
   await submissions.secure();
-  const turns = new Turns();
-  while (!records.flush(performance.now() + WRITE_MS)) await turns.pass();
+  while (!records.flush(performance.now() + WRITE_MS)) await passTurn();
   return snapshotOf(state);
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -10,10 +10,11 @@ import { buildReport } from '../../src/report/build-report.js';
 import { ListModelBuilder } from '../../src/tui/model/list-model.js';
 import { initialUi } from '../../src/tui/state/ui-state.js';
 import { aRun, aSweep, SimulatedFleet } from '../tui/simulated-fleet.js';
+import { removeFolder } from '../remove-folder.js';
 
 let directory: string;
 beforeEach(() => void (directory = mkdtempSync(join(tmpdir(), 'memrl-default-metric-'))));
-afterEach(() => rmSync(directory, { recursive: true }));
+afterEach(() => removeFolder(directory));
 
 type Case = { show: string[]; x: string; row: Record<string, number>; judgedBy?: string };
 

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { duration, gpuList, oneOf, runsDirectory, requestedSlots, wholeNumber } from '../../src/cli/options.js';
+import { removeFolder } from '../remove-folder.js';
 
 describe('GPUs on the command line', () => {
   it.each<[string, number[] | 'none']>([
@@ -55,7 +56,7 @@ describe('a runs directory', () => {
     writeFileSync(join(folder, 'file'), '');
     symlinkSync('loop', join(folder, 'loop'));
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  afterEach(() => removeFolder(folder));
 
   it('need not be there', () => {
     expect(runsDirectory(folder)).toBe(folder);

@@ -1,14 +1,15 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readPlan } from '../../src/cli/read-plan.js';
+import { removeFolder } from '../remove-folder.js';
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'memrl-read-plan-'));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => removeFolder(folder));
 
 const row = `${JSON.stringify({ name: 'step', batch: 7, padding: 'x'.repeat(1000) })}\n`;
 const ROWS = 8000;

@@ -1,16 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, ftruncateSync, mkdtempSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UserError } from '../../src/base/user-error.js';
 import { readSweepText } from '../../src/cli/read-plan.js';
+import { removeFolder } from '../remove-folder.js';
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'memrl-sweep-text-'));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => removeFolder(folder));
 
 function refusalOf(path: string): string {
   try {

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { connect, ensureSupervisor } from '../../src/client/ensure-supervisor.js
 import { encode } from '../../src/protocol/codec.js';
 import type { ServerMessage } from '../../src/protocol/message.js';
 import { waitFor } from '../supervisor/testbed.js';
+import { removeFolder } from '../remove-folder.js';
 
 let runs: string;
 let server: Server | null;
@@ -16,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   server?.close();
-  rmSync(runs, { recursive: true, force: true });
+  removeFolder(runs);
 });
 
 const hello: ServerMessage = { type: 'hello', version: 1, pid: 1 };

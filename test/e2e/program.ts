@@ -16,11 +16,8 @@ export function workplace(): { folder: () => string } & ReturnType<typeof tools>
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'memrl-e2e-'));
   });
-  afterEach(() => {
-    endSupervisor(folder);
-    endRuns(folder);
-    rmSync(folder, { recursive: true, force: true });
-  });
+  // A client that was killed may have asked for a supervisor that has no lock yet, and that starts runs when it has.
+  afterEach(() => eventually(() => isCleared(folder), `${folder} to be removed`));
   return { folder: () => folder, ...tools(() => folder) };
 }
 
@@ -92,6 +89,19 @@ function supervisorPid(folder: string): number | null {
     return lock.pid;
   } catch {
     return null;
+  }
+}
+
+/** Ends all that runs in a folder, and removes it; false when somebody has put something there meanwhile. */
+function isCleared(folder: string): boolean {
+  endSupervisor(folder);
+  endRuns(folder);
+  try {
+    rmSync(folder, { recursive: true, force: true });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOTEMPTY') return false;
+    throw error;
   }
 }
 

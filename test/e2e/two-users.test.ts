@@ -10,13 +10,13 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAlive, eventually, type Ended } from './program.js';
+import { removeFolder } from '../remove-folder.js';
 
 const ALICE = 64_201;
 const BOB = 64_202;
@@ -72,7 +72,7 @@ describe.skipIf(!mayBecome)('two users on one machine', () => {
       memrl(ALICE, 'stop', 's', '-y', '--wait');
       await eventually(() => !isAlive(pid), 'the supervisor to leave');
     }
-    rmSync(root, { recursive: true, force: true });
+    removeFolder(root);
   });
 
   it('the one cannot read, reach or change what the supervisor of the other keeps', () => {

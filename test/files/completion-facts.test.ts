@@ -1,13 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../src/contract/run-record.js';
 import { readRunFacts } from '../../src/files/completion-facts.js';
 import { readRunRecord, writeRunRecord } from '../../src/files/run-record-file.js';
+import { removeFolder } from '../remove-folder.js';
 
 const root = mkdtempSync(join(tmpdir(), 'run-facts-'));
-afterAll(() => rmSync(root, { recursive: true }));
+afterAll(() => removeFolder(root));
 let runs = 0;
 const freshDirectory = () => join(root, `run-${runs++}`);
 

@@ -1,12 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DoneSearch } from '../../src/files/completion-facts.js';
+import { removeFolder } from '../remove-folder.js';
 
 let path: string;
 beforeEach(() => void (path = join(mkdtempSync(join(tmpdir(), 'done-')), 'checkpoints.jsonl')));
-afterEach(() => rmSync(join(path, '..'), { recursive: true }));
+afterEach(() => removeFolder(join(path, '..')));
 
 const isFinal = ({ name }: Record<string, unknown>) => name === 'final';
 const final = '{"name": "final"}\n';

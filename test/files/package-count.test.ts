@@ -1,12 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { packageCount } from '../../src/files/run-record-file.js';
+import { removeFolder } from '../remove-folder.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'memrl-packages-'));
 const path = join(folder, 'packages.json');
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 describe('the packages a run had', () => {
   it.each<[string, string, number | null]>([

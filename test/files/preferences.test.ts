@@ -7,7 +7,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -16,6 +15,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PreferencesFile, preferencesPath } from '../../src/files/preferences.js';
 import { bundleProgram } from '../tui/bundle-program.js';
+import { removeFolder } from '../remove-folder.js';
 
 let folder: string;
 let path: string;
@@ -23,7 +23,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'memrl-preferences-'));
   path = join(folder, 'memrl-tui/preferences.json');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const kept = (): unknown => JSON.parse(readFileSync(path, 'utf8'));
 function write(text: string): void {

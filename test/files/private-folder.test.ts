@@ -1,16 +1,17 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkRunsDirectory, socketProblem } from '../../src/files/private-folder.js';
+import { removeFolder } from '../remove-folder.js';
 
 const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
 
 let runs: string;
 beforeEach(() => void (runs = mkdtempSync(join(tmpdir(), 'private-'))));
-afterEach(() => rmSync(runs, { recursive: true, force: true }));
+afterEach(() => removeFolder(runs));
 
 describe('a runs directory that is trusted', () => {
   it('belongs to the person alone, whether a supervisor was there or not', () => {

@@ -1,16 +1,17 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sweepFiles } from '../../src/contract/files.js';
 import { isReservedName } from '../../src/spec/expand/run-name.js';
 import { otherOrigin, writeSweepOrigin, writeSweepText } from '../../src/files/sweep-text.js';
+import { removeFolder } from '../remove-folder.js';
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'memrl-sweep-'));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => removeFolder(folder));
 
 const read = (name: string) => readFileSync(join(folder, name), 'utf8');
 

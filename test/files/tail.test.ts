@@ -1,12 +1,13 @@
-import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, renameSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Tail } from '../../src/files/followed-file.js';
+import { removeFolder } from '../remove-folder.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'tail-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(() => removeFolder(directory));
 let files = 0;
 const freshPath = () => join(directory, `file-${files++}`);
 

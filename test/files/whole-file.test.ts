@@ -1,14 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openForAppending } from '../../src/files/regular-file.js';
 import { linkNew, writeFresh, writeWhole } from '../../src/files/whole-file.js';
+import { removeFolder } from '../remove-folder.js';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'whole-'))));
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const obstacles: { what: string; make: (path: string) => void }[] = [
   { what: 'a named pipe', make: (path) => void spawnSync('mkfifo', [path]) },

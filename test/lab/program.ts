@@ -1,8 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { removeFolder } from '../remove-folder.js';
 
 /** How a process ended, and what it said. */
 export type Ended = {
@@ -43,5 +44,5 @@ export async function bundledProgram(): Promise<Program> {
     );
     return { child, ended };
   };
-  return { start, run: (argv) => start(argv).ended, remove: () => rmSync(directory, { recursive: true, force: true }) };
+  return { start, run: (argv) => start(argv).ended, remove: () => removeFolder(directory) };
 }

@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { removeFolder } from '../remove-folder.js';
 
 /** A new empty directory that is gone when the test is over. */
 export function tempDirectory(): string {
   const path = mkdtempSync(join(tmpdir(), 'memrl-lab-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(path));
   return path;
 }

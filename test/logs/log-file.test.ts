@@ -1,13 +1,4 @@
-import {
-  appendFileSync,
-  closeSync,
-  mkdtempSync,
-  openSync,
-  renameSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, closeSync, mkdtempSync, openSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -15,9 +6,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { LEAST_READ, LogFile, type LogLine, PIECE } from '../../src/logs/log-file.js';
 import { fileSource, type LogSource } from '../../src/logs/log-source.js';
 import { LogInMemory } from './log-bytes.js';
+import { removeFolder } from '../remove-folder.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'log-file-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(() => removeFolder(directory));
 
 function opened(source: LogSource): LogFile {
   const file = new LogFile(source);

@@ -1,13 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { lastLines } from '../../src/logs/log-source.js';
 import { displayText } from '../../src/text/display-text.js';
+import { removeFolder } from '../remove-folder.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'log-tail-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(() => removeFolder(directory));
 let files = 0;
 function logWith(text: string | Buffer): string {
   const path = join(directory, `log-${files++}`);

@@ -1,21 +1,13 @@
-import {
-  appendFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openMetrics, type RunMetrics } from '../../src/metrics/run-metrics.js';
+import { removeFolder } from '../remove-folder.js';
 
 const fixtures = join(import.meta.dirname, '../fixtures/metrics');
 const directory = mkdtempSync(join(tmpdir(), 'metric-fixtures-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(() => removeFolder(directory));
 let runs = 0;
 const freshRun = () => join(directory, `run-${runs++}`);
 

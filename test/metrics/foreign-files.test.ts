@@ -7,12 +7,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeSources, hasMetrics, pythonLine } from '../../src/metrics/describe-sources.js';
 import { hasProgram } from '../has-program.js';
 import { openMetrics, relativeTime, type RunMetrics, wallTime } from '../../src/metrics/run-metrics.js';
+import { removeFolder } from '../remove-folder.js';
 
 const fixtures = join(import.meta.dirname, '../fixtures/metrics');
 const places = { folders: [], patterns: {} };
 let run: string;
 beforeEach(() => void (run = mkdtempSync(join(tmpdir(), 'foreign-files-'))));
-afterEach(() => rmSync(run, { recursive: true }));
+afterEach(() => removeFolder(run));
 
 const write = (name: string, content: string | Buffer) => {
   mkdirSync(dirname(join(run, name)), { recursive: true });

@@ -1,13 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ownJsonLines } from '../../src/metrics/formats/json-lines.js';
 import { MetricOutline } from '../../src/metrics/metric-outline.js';
+import { removeFolder } from '../remove-folder.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'metric-outline-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(() => removeFolder(directory));
 let files = 0;
 
 function fileOf(text: string): string {

@@ -1,13 +1,14 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { relativeTime } from '../../src/metrics/filing.js';
 import { openOutlinedMetrics } from '../../src/metrics/outlined-metrics.js';
 import { openMetrics } from '../../src/metrics/run-metrics.js';
+import { removeFolder } from '../remove-folder.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'outlined-metrics-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(() => removeFolder(directory));
 let files = 0;
 
 /** The directory of a run of so many rows. */

@@ -1,12 +1,13 @@
-import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type MetricRow, openMetrics, type RunMetrics } from '../../src/metrics/run-metrics.js';
+import { removeFolder } from '../remove-folder.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'run-metrics-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(() => removeFolder(directory));
 let files = 0;
 /** Where a run of its own writes. */
 function freshPath(): string {

@@ -5,10 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ownJsonLines } from '../../src/metrics/formats/json-lines.js';
 import { lineFormat } from '../../src/metrics/formats/line-format.js';
 import { type MetricRow, openMetrics } from '../../src/metrics/run-metrics.js';
+import { removeFolder } from '../remove-folder.js';
 
 let run: string;
 beforeEach(() => void (run = mkdtempSync(join(tmpdir(), 'metric-formats-'))));
-afterEach(() => rmSync(run, { recursive: true }));
+afterEach(() => removeFolder(run));
 
 const write = (name: string, text: string) => appendFileSync(join(run, name), text);
 

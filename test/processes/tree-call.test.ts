@@ -1,13 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { identityOf } from '../../src/processes/process-identity.js';
 import { treeCall } from '../../src/processes/tree-call.js';
 import { waitFor } from '../supervisor/testbed.js';
+import { removeFolder } from '../remove-folder.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'call-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => removeFolder(folder));
 
 const call = (command: string[], patienceMs = 20_000) =>
   treeCall({

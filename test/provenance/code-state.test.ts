@@ -21,6 +21,7 @@ import { readRunRecord } from '../../src/files/run-record-file.js';
 import { Records } from '../../src/supervisor/runs/records.js';
 import { hasProgram } from '../has-program.js';
 import { plan } from '../supervisor/testbed.js';
+import { removeFolder } from '../remove-folder.js';
 
 const hasPython = hasProgram('python3', 'the versions of Python packages');
 
@@ -37,7 +38,7 @@ beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'code-')));
 });
 
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 function path(...parts: string[]): string {
   return join(folder, ...parts);

@@ -11,9 +11,10 @@ import { buildReport } from '../../src/report/build-report.js';
 import type { Spread } from '../../src/report/spread.js';
 import { reportLines } from '../../src/report/report-lines.js';
 import { reportReplacer } from '../../src/report/report.js';
+import { removeFolder } from '../remove-folder.js';
 
 const root = mkdtempSync(join(tmpdir(), 'report-'));
-afterAll(() => rmSync(root, { recursive: true }));
+afterAll(() => removeFolder(root));
 let sweeps = 0;
 
 type Facts = {

@@ -1,16 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UserError } from '../../src/base/user-error.js';
 import { parseObjective, parseRule, wouldStop, wouldStopLines } from '../../src/report/early-stop-replay.js';
+import { removeFolder } from '../remove-folder.js';
 
 let sweep = '';
 beforeEach(() => {
   sweep = join(mkdtempSync(join(tmpdir(), 'would-stop-')), 'lr');
   mkdirSync(sweep);
 });
-afterEach(() => rmSync(join(sweep, '..'), { recursive: true, force: true }));
+afterEach(() => removeFolder(join(sweep, '..')));
 
 type Written = { group?: string; from?: number; to?: number | null; rows: readonly object[] | string };
 

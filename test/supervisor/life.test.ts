@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import type { Fleet } from '../../src/client/fleet.js';
 import { readRunRecord } from '../../src/files/run-record-file.js';
 import { Resources } from '../../src/spec/planned-run.js';
 import { run, Testbed, untilSettled, untilState, waitFor } from './testbed.js';
+import { removeFolder } from '../remove-folder.js';
 
 const environment = { PATH: process.env['PATH']! };
 const forever = ['sleep', '600'];
@@ -26,7 +27,7 @@ afterEach(async () => {
   expect(await fleet.request({ verb: 'forget-sweep', sweep: 's' })).toMatchObject(
     fleet.sweeps.has('s') ? { ok: true } : {},
   );
-  for (const name of readdirSync(bed.runs)) if (!name.startsWith('.')) rmSync(bed.path(name), { recursive: true });
+  for (const name of readdirSync(bed.runs)) if (!name.startsWith('.')) removeFolder(bed.path(name));
 });
 
 describe('a sweep under the supervisor', () => {

@@ -1,10 +1,11 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
 import type { Fleet } from '../../src/client/fleet.js';
 import { EarlyTerminate, Notify, type PlannedRun, RetryRule } from '../../src/spec/planned-run.js';
 import { readRunRecord } from '../../src/files/run-record-file.js';
 import { run, Testbed, untilSettled, untilState, waitFor } from './testbed.js';
+import { removeFolder } from '../remove-folder.js';
 
 const environment = { PATH: process.env['PATH']! };
 const forever = ['sleep', '600'];
@@ -27,7 +28,7 @@ afterEach(async () => {
     'the sweep to be forgotten',
     async () => (await fleet.request({ verb: 'forget-sweep', sweep: 's' })).ok || !fleet.sweeps.has('s'),
   );
-  for (const name of readdirSync(bed.runs)) if (!name.startsWith('.')) rmSync(bed.path(name), { recursive: true });
+  for (const name of readdirSync(bed.runs)) if (!name.startsWith('.')) removeFolder(bed.path(name));
 });
 
 const submit = (runs: Partial<PlannedRun>[], slots: number) =>

@@ -15,6 +15,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ensureSupervisor } from '../../src/client/ensure-supervisor.js';
 import { readLock } from '../../src/supervisor/core/lock.js';
 import { Testbed, untilState, waitFor } from './testbed.js';
+import { removeFolder } from '../remove-folder.js';
 
 const environment = { PATH: process.env['PATH']! };
 
@@ -31,7 +32,7 @@ const begin = async () => {
 };
 afterEach(async () => {
   await bed.close();
-  rmSync(runtime, { recursive: true, force: true });
+  removeFolder(runtime);
 });
 
 const socket = () => readLock(bed.path('.supervisor', 'lock.json'))?.socket ?? '';

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, realpathSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Programs } from '../../src/client/ensure-supervisor.js';
 import { identityOf, isAlive } from '../../src/processes/process-identity.js';
 import { readLock } from '../../src/supervisor/core/lock.js';
 import { bundledSupervisor, waitFor } from './testbed.js';
+import { removeFolder } from '../remove-folder.js';
 
 /** Whether a file system may be mounted here without being root. Says loudly what is left out when it may not. */
 export function canMount(needed: string): boolean {
@@ -87,6 +88,6 @@ export class SmallDisk {
   async close(): Promise<void> {
     if (this.supervisorPid !== null) await this.killSupervisor();
     this.#keeper.kill('SIGKILL');
-    rmSync(this.#place, { recursive: true, force: true });
+    removeFolder(this.#place);
   }
 }

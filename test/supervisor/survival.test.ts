@@ -17,6 +17,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RunId } from '../../src/base/ids.js';
 import { identityOf, isAlive } from '../../src/processes/process-identity.js';
 import { bundledSupervisor, run, shimPid, Testbed, untilSettled, untilState, waitFor } from './testbed.js';
+import { removeFolder } from '../remove-folder.js';
 
 const environment = { PATH: process.env['PATH']! };
 
@@ -216,7 +217,7 @@ describe('a place that will not do', () => {
     expect(run(fleet, 's/run0').reason).toMatch(/train/);
     expect(run(fleet, 's/run1')).toMatchObject({ state: 'done' });
     supervisor.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   });
 });
 

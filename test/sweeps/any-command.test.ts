@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,10 +8,11 @@ import { parseJsonLine } from '../../src/contract/json-line.js';
 import { expandSweep } from '../../src/spec/expand/expand-sweep.js';
 import { parseSweepFile } from '../../src/spec/file/parse-sweep-file.js';
 import { hasProgram } from '../has-program.js';
+import { removeFolder } from '../remove-folder.js';
 
 const hasPython = hasProgram('python3', 'the Python part of sweeps/any-command.yaml');
 const runsDirectory = mkdtempSync(join(tmpdir(), 'any-command-'));
-afterAll(() => rmSync(runsDirectory, { recursive: true, force: true }));
+afterAll(() => removeFolder(runsDirectory));
 
 describe('sweeps/any-command.yaml', () => {
   const path = 'sweeps/any-command.yaml';

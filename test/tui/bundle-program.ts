@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { programOptions } from '../../scripts/program-options.js';
+import { removeFolder } from '../remove-folder.js';
 
 /** Bundles a program as it would be shipped, into a temporary folder. */
 export async function bundleProgram(entry: string): Promise<{ file: string; remove: () => void }> {
@@ -14,5 +15,5 @@ export async function bundleProgram(entry: string): Promise<{ file: string; remo
     ...programOptions,
     logLevel: 'error',
   });
-  return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return { file, remove: () => removeFolder(folder) };
 }

@@ -5,7 +5,7 @@ import { reportReplacer } from '../../report/report.js';
 import type { Spread } from '../../report/spread.js';
 import { type CommonOptions, runsDirectory } from '../options.js';
 import { printReport, unstartedRuns } from '../print-report.js';
-import { runValueOf, sweepObjective } from '../run-value.js';
+import { knownObjective, runValueOf, sweepObjective } from '../run-value.js';
 import { sweepDirectory } from '../sweep-directory.js';
 import { outputWidth, print, printJson } from '../terminal.js';
 
@@ -15,6 +15,8 @@ type ReportOptions = CommonOptions & {
   metric?: string;
   value?: string;
   spread?: Spread;
+  html?: string;
+  figures?: string;
 };
 
 /** `memrl-tui report SWEEP`: the results of a sweep, finished or not. `--would-stop`: what a rule would have ended in it. */
@@ -30,7 +32,10 @@ export async function report([name]: readonly string[], options: ReportOptions):
   }
   const objective = options.metric === undefined ? undefined : parseObjective(options.metric);
   const value = runValueOf(options.value, sweep, { ...options, objective });
-  if (options.json === true) {
+  if (options.html !== undefined || options.figures !== undefined) {
+    const { writePage } = await import('../write-page.js');
+    await writePage(sweep, { ...options, directory, value, objective: objective ?? knownObjective(sweep, options) });
+  } else if (options.json === true) {
     const waiting = await unstartedRuns(runsDirectory(options.runs), sweep);
     printJson(await buildReport(directory, undefined, waiting, value), reportReplacer);
   } else await printReport(sweep, { ...options, value });

@@ -12,6 +12,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { RunId } from '../../base/ids.js';
+import { inQuietTurn } from '../../processes/turn.js';
 import { cgroupFolder, removeCgroup } from '../../processes/cgroup.js';
 
 const LONGEST_NAME = 255;
@@ -25,7 +26,7 @@ export class CgroupHome {
   readonly #busy = new Set<string>();
   /** Cgroups of ended attempts that are still to be removed. */
   readonly #ended = new Set<string>();
-  #next: NodeJS.Immediate | null = null;
+  #isRemoving = false;
 
   constructor(path: string) {
     this.path = path;
@@ -47,12 +48,12 @@ export class CgroupHome {
   }
 
   /**
-   * Removes the cgroup of an ended attempt, here or of an earlier supervisor, in a turn of its own: the kernel takes up to 20 ms
+   * Removes the cgroup of an ended attempt, here or of an earlier supervisor, in a quiet turn: the kernel takes up to 20 ms
    * for one, and a hundred attempts may end in the same turn. One in which processes live is kept until `tidy` finds it empty.
    */
   remove(path: string): void {
     this.#ended.add(path);
-    this.#next ??= setImmediate(() => this.#removeNext());
+    this.#goOn();
   }
 
   /** Tries again what could not be removed. */
@@ -62,16 +63,19 @@ export class CgroupHome {
 
   /** Leaves nothing behind but the cgroups of living runs. */
   close(): void {
-    if (this.#next !== null) clearImmediate(this.#next);
     for (const path of [...this.#ended, ...this.#busy]) this.#removeNow(path);
     removeEmpty(this.path);
   }
 
-  #removeNext(): void {
-    this.#next = null;
-    const [path] = this.#ended;
-    if (path !== undefined) this.#removeNow(path);
-    if (this.#ended.size > 0) this.#next = setImmediate(() => this.#removeNext());
+  #goOn(): void {
+    if (this.#isRemoving || this.#ended.size === 0) return;
+    this.#isRemoving = true;
+    inQuietTurn(() => {
+      this.#isRemoving = false;
+      const [path] = this.#ended;
+      if (path !== undefined) this.#removeNow(path);
+      this.#goOn();
+    });
   }
 
   #removeNow(path: string): void {

@@ -1,4 +1,5 @@
 import type { RunId } from '../../base/ids.js';
+import { inQuietTurn } from '../../processes/turn.js';
 import { oomKillsOf } from '../../processes/cgroup.js';
 import { isAlive } from '../../processes/process-identity.js';
 import type { ProcessEntry, ProcessTable } from '../../processes/process-table.js';
@@ -69,15 +70,15 @@ export class EndWatch {
       this.#looking = null;
       // A supervisor that comes up adopts a thousand after it has asked for a look at the first.
       if (this.#tools.attempts.size > dueAt - since) this.#lookSince(since);
-      else this.#lookAtAll();
+      else this.#lookNow();
     }, dueAt - performance.now()).unref();
   }
 
-  /** Ends of one moment share one look. */
+  /** Ends of one moment share one look. All processes are read for it, so it comes when not much else is done. */
   #lookNow(): void {
     if (this.#isLookingNow) return;
     this.#isLookingNow = true;
-    setImmediate(() => {
+    inQuietTurn(() => {
       this.#isLookingNow = false;
       this.#lookAtAll();
     });
@@ -109,12 +110,18 @@ export class EndWatch {
   }
 
   #lookAtAll(): void {
-    const { attempts, table } = this.#tools;
     const now = performance.now();
-    for (const attempt of attempts.values()) {
+    for (const attempt of this.#tools.attempts.values()) {
       if (attempt.child === null && isLed(attempt) && !isAlive(attempt.identity!)) this.shimGone(attempt, null, null);
       if (isOrphaned(attempt, now)) this.#tellTrouble(attempt);
     }
+    // To ask of each whether it lives takes as long as to read all processes, where many are adopted.
+    inQuietTurn(() => this.#lookAtDue());
+  }
+
+  #lookAtDue(): void {
+    const { attempts, table } = this.#tools;
+    const now = performance.now();
     const due = [...attempts.values()].filter(isDue);
     const processes = due.length > 0 ? table.now() : [];
     for (const attempt of due) this.#lookAt(attempt, treeMembers(processes, treeOf(attempt)), now);

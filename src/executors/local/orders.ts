@@ -1,3 +1,4 @@
+import { inQuietTurn } from '../../processes/turn.js';
 import { continueTrees, killTrees, pauseTrees, terminateTrees, type Tree } from '../../processes/process-tree.js';
 import { type Attempt, treeOf } from './attempt.js';
 
@@ -24,7 +25,7 @@ export class Orders {
   give(order: Order, attempt: Attempt): void {
     // The same pids are others here.
     if (attempt.elsewhere !== null) return;
-    if (this.#given.length === 0) setImmediate(() => this.#carryOut());
+    if (this.#given.length === 0) inQuietTurn(() => this.#carryOut());
     this.#given.push({ order, attempt });
   }
 
@@ -35,7 +36,7 @@ export class Orders {
     const end = given.findIndex(({ order }) => order !== first);
     const same = given.splice(0, end < 0 ? given.length : end);
     this.#given = given;
-    if (given.length > 0) setImmediate(() => this.#carryOut());
+    if (given.length > 0) inQuietTurn(() => this.#carryOut());
     if (first !== undefined) carryOut[first](same.map(({ attempt }) => treeOf(attempt)));
   }
 }

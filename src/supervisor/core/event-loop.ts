@@ -4,7 +4,7 @@ import type { SchedulerAction } from '../../scheduler/action.js';
 import type { SchedulerEvent } from '../../scheduler/event.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import { step } from '../../scheduler/step.js';
-import { Turns } from './turns.js';
+import { isTurnOver, nextTurn } from '../../processes/turn.js';
 
 /** What the loop needs of the disk. Tests hand in arrays; the program hands in the journal. */
 type Recorder = {
@@ -122,10 +122,9 @@ export class EventLoop {
       const batch = this.#posts;
       this.#posts = [];
       const isRecorded = await this.#isRecorded(batch);
-      const turns = new Turns();
       // A hundred runs that end at once are not taken in one turn.
       for (const post of isRecorded ? batch : []) {
-        if (turns.isOver) await turns.pass();
+        if (isTurnOver()) await nextTurn();
         this.#take(post);
       }
       if (!isRecorded) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));

@@ -8,7 +8,7 @@ import * as z from 'zod';
 import { RunId } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
 import { type EventOf, SchedulerEvent, SubmittedRun } from '../../scheduler/event.js';
-import { Turns } from './turns.js';
+import { passTurn } from '../../processes/turn.js';
 
 /**
  * What was found in a journal. `snapshot`: the state before the first event, as it was written; null: nothing was.
@@ -93,11 +93,11 @@ export function parseJournal(bytes: Buffer, path: string, sink?: JournalSink): J
 
 /** As `parseJournal`, in turns. */
 export async function parseInTurns(bytes: Buffer, path: string, sink?: JournalSink): Promise<JournalText> {
-  const [parsing, turns] = [parsed(bytes, path, sink), new Turns()];
+  const parsing = parsed(bytes, path, sink);
   for (;;) {
     const { done, value } = parsing.next();
     if (done === true) return value;
-    await turns.pass();
+    await passTurn();
   }
 }
 

@@ -12,7 +12,7 @@ import type { Run, RunState } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import type { EventLoop } from '../core/event-loop.js';
-import { Turns } from '../core/turns.js';
+import { passTurn } from '../../processes/turn.js';
 import type { MonitoredMetrics } from '../publish/run-view.js';
 import type { MetricsMonitor } from '../runs/metrics-monitor.js';
 import type { DiskWatch } from './disk-watch.js';
@@ -119,14 +119,13 @@ export class HealthWatch {
   /** Looks now, in short turns. It does so by itself while runs are up. */
   async look(): Promise<void> {
     this.#isLooking = true;
-    const turns = new Turns();
-    await this.#observe(turns);
-    await this.#judge(turns);
+    await this.#observe();
+    await this.#judge();
     this.#isLooking = false;
     if (this.#tools.state.active.size > 0) this.#lookLater();
   }
 
-  async #observe(turns: Turns): Promise<void> {
+  async #observe(): Promise<void> {
     const { state, gauges, now, monitored, monitorOf } = this.#tools;
     this.#gpus.note(now(), gauges());
     for (const id of [...state.active]) {
@@ -136,7 +135,7 @@ export class HealthWatch {
       if (run === undefined || running === null || observed === undefined) continue;
       const sight = { monitor: monitorOf(id, run.attempt), step: monitored(id).step, now: now() };
       observed.look(running, sight, running.since < this.#bornAt);
-      await turns.pass();
+      await passTurn();
     }
     const directories = [...this.#observed.values()].map((observed) => observed.planned.directory);
     this.#tools.disks.lookAt(directories, now());
@@ -152,7 +151,7 @@ export class HealthWatch {
     return observed;
   }
 
-  async #judge(turns: Turns): Promise<void> {
+  async #judge(): Promise<void> {
     const { state, loop } = this.#tools;
     const groups = groupBy(this.#observed, ([id]) => state.runs.get(id)?.group ?? null);
     for (const [group, members] of groups) {
@@ -167,7 +166,7 @@ export class HealthWatch {
           loop.changed([id]);
         }
         this.#settle(id, observed);
-        await turns.pass();
+        await passTurn();
       }
     }
   }

@@ -1,16 +1,15 @@
 import type { RunId } from '../../base/ids.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import { counted } from '../../text/numbers.js';
-import { Turns } from '../core/turns.js';
+import { isTurnOver, nextTurn } from '../../processes/turn.js';
 import type { CommandHandler } from './request.js';
 
 /** Writes down what a person notes of runs, a few at a time; the answer says of which it could not be. */
 export const annotate: CommandHandler<'annotate'> = async ({ ids, change }, { planned, annotations, changed }) => {
   const refused: { id: RunId; why: string }[] = [];
   const done: RunId[] = [];
-  const turns = new Turns();
   for (const id of new Set(ids)) {
-    if (turns.isOver) await turns.pass();
+    if (isTurnOver()) await nextTurn();
     const run = planned(id);
     try {
       if (run === null) refused.push({ id, why: 'is not known here' });

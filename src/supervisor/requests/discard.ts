@@ -4,7 +4,7 @@ import { obstacleOf } from '../../files/regular-file.js';
 import type { Ack } from '../../protocol/message.js';
 import type { PlannedRun } from '../../spec/planned-run.js';
 import { counted } from '../../text/numbers.js';
-import { Turns } from '../core/turns.js';
+import { isTurnOver, nextTurn } from '../../processes/turn.js';
 import { doneFileOf } from '../publish/run-view.js';
 import type { CommandHandler, RequestTools } from './request.js';
 
@@ -41,10 +41,9 @@ async function discardParts(
   { state }: RequestTools,
 ): Promise<Ack> {
   const kept = keptPaths(run.directory, doneFileOf(run));
-  const turns = new Turns();
   let count = 0;
   for (const [place, item] of items.entries()) {
-    if (turns.isOver) await turns.pass();
+    if (isTurnOver()) await nextTurn();
     // It may have been started since.
     if (state.runs.get(run.id)?.state.phase !== 'ended') return count === 0 ? refusal(notEnded(run.id)) : told(count);
     if (kept.some((path) => overlaps(path, item.path))) continue;

@@ -13,7 +13,7 @@ import { isActive, type RunState } from '../../scheduler/run-state.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { Plan, PlannedGroup, PlannedRun } from '../../spec/planned-run.js';
 import { growth } from '../../spec/policy/completion.js';
-import { Turns } from '../core/turns.js';
+import { isTurnOver, nextTurn } from '../../processes/turn.js';
 import type { AskDone } from '../runs/done-commands.js';
 import { type CompletionOf, factsOf } from '../runs/exit-classification.js';
 import type { Environment } from '../runs/submission-store.js';
@@ -51,10 +51,9 @@ export async function reconcile(
   const runs: SubmittedRun[] = [];
   const ids = new Set<RunId>();
   const terms = new TermsBook(room);
-  const turns = new Turns();
   const begun = await askedAhead(plan, (run) => wishFor(run, seen, completionOf));
   for (const run of plan.runs) {
-    if (turns.isOver) await turns.pass();
+    if (isTurnOver()) await nextTurn();
     if (ids.size === ids.add(run.id).size) throw twice(run);
     const wish = begun.get(run.id) ?? wishFor(run, seen, completionOf);
     const { group, need, graceMs, timeoutMs, retry } = terms.of(run);
@@ -79,10 +78,9 @@ async function askedAhead(
   wishOf: (run: PlannedRun) => Eventually<Wish>,
 ): Promise<ReadonlyMap<RunId, Eventually<Wish>>> {
   const begun = new Map<RunId, Eventually<Wish>>();
-  const turns = new Turns();
   for (const run of runs) {
     if (!('command' in run.done) || begun.has(run.id)) continue;
-    if (turns.isOver) await turns.pass();
+    if (isTurnOver()) await nextTurn();
     const wish = wishOf(run);
     begun.set(run.id, wish);
     // Heard when its turn comes.

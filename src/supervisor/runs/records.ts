@@ -12,7 +12,7 @@ import { machineRecord, type Provenance, readProvenance, writeProvenance } from 
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { policyWords } from '../../spec/policy/policy-words.js';
 import { type Redact, redactedParameters, redactShapes, redactWords } from '../../text/redaction.js';
-import { Turns } from '../core/turns.js';
+import { isTurnOver, nextTurn } from '../../processes/turn.js';
 
 type AttemptStart = { number: number; slot: string; startedAt: number };
 type AttemptEnd = { number: number; startedAt?: number; endedAt: number; outcome: Outcome };
@@ -183,9 +183,8 @@ export class Records {
 
   /** Runs that began before their code was known are told of it now, whether they still run or not. */
   async #complete(runs: ReadonlySet<PlannedRun>, { code }: Provenance): Promise<void> {
-    const turns = new Turns();
     for (const run of runs) {
-      if (turns.isOver) await turns.pass();
+      if (isTurnOver()) await nextTurn();
       const record = this.#recordOf(run);
       const state = code.get(codeKey(run));
       const last = record?.attempts.at(-1);

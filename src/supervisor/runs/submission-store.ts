@@ -9,7 +9,7 @@ import { supervisorFiles } from '../../contract/files.js';
 import { isInBlocks, parsePlan, planBlocks, PlanReader, withSharedParts } from '../../spec/plan-text.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { writeAll } from '../core/journal.js';
-import { Turns } from '../core/turns.js';
+import { passTurn } from '../../processes/turn.js';
 
 export type Environment = Readonly<Record<string, string>>;
 /** One submit. */
@@ -120,14 +120,13 @@ type Writer = (file: FileHandle) => Promise<string>;
 function planWriter(plan: Plan): Writer {
   return async (file) => {
     const hash = createHash('sha256');
-    const turns = new Turns();
     let at = 0;
     for (const block of planBlocks(plan)) {
       const bytes = Buffer.from(block);
       hash.update(bytes);
       await writeAll(file, bytes, at);
       at += bytes.length;
-      await turns.pass();
+      await passTurn();
     }
     return nameOf(hash);
   };
@@ -200,14 +199,14 @@ function planIn(bytes: Buffer, name: string): Plan {
 async function readInTurns(folder: string, name: string): Promise<Plan> {
   const bytes = await readFile(join(folder, `${name}.json`));
   if (!isInBlocks(beginningOf(bytes))) return withSharedParts(parsePlan(bytes.toString()));
-  const [reader, hash, turns] = [new PlanReader(), createHash('sha256'), new Turns()];
+  const [reader, hash] = [new PlanReader(), createHash('sha256')];
   for (let from = 0; from < bytes.length;) {
     const lineEnd = bytes.indexOf(10, Math.min(from + BLOCK, bytes.length - 1));
     const block = bytes.subarray(from, lineEnd < 0 ? bytes.length : lineEnd + 1);
     hash.update(block);
     reader.push(block.toString());
     from += block.length;
-    await turns.pass();
+    await passTurn();
   }
   if (hash.digest('hex').slice(0, 16) !== name) throw damaged();
   return reader.plan();

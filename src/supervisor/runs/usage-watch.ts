@@ -11,7 +11,7 @@ import {
 } from '../../processes/process-usage.js';
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { EventLoop } from '../core/event-loop.js';
-import { Turns } from '../core/turns.js';
+import { passTurn } from '../../processes/turn.js';
 
 /** What the processes of a run use together; null: not known. */
 type RunUsage = {
@@ -111,12 +111,11 @@ export class UsageWatch {
 }
 
 async function readInTurns(): Promise<ProcessUsage[]> {
-  const turns = new Turns();
   const found: ProcessUsage[] = [];
   for (const pid of pidsNow()) {
     const usage = readUsage(pid);
     if (usage !== null) found.push(usage);
-    await turns.pass();
+    await passTurn();
   }
   return found;
 }

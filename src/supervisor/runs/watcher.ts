@@ -44,6 +44,12 @@ type Watch = Reading & {
 const LOOK_MS = 100;
 /** Runs younger than this are polled only, ms. */
 const YOUTH_MS = 300;
+/** So many live runs are followed by what the system reports, and looked at ten times a second. Each report costs half a ms, all threads counted. */
+const REPORTED_RUNS = 16;
+/** Of its time, a core may be busy with what live runs write for so long: where they are many, they are polled more seldom. */
+const POLLING_SHARE = 0.03;
+/** But not more seldom than this, ms. */
+const LONGEST_PAUSE_MS = 5000;
 /** Finished runs whose metrics are being read side by side. */
 const PAST_AT_ONCE = 8;
 /**
@@ -75,6 +81,9 @@ export class Watcher {
   readonly #targets = new Targets();
   readonly #objectives = new ObjectiveBook();
   readonly #bornAt: number;
+  /** For how long live runs were read since the last poll, ms. */
+  #spentMs = 0;
+  #reported = 0;
   #look: NodeJS.Timeout | null = null;
   #poll: NodeJS.Timeout | null = null;
   #files: Promise<FSWatcher> | null = null;
@@ -139,6 +148,7 @@ export class Watcher {
     this.#live.delete(run.id);
     for (const path of watch.monitor.paths) this.#byPath.delete(path);
     this.#due.delete(watch);
+    if (watch.reports === 'on') this.#reported -= 1;
     this.#finishing.set(run.id, watch);
     this.#read(watch);
     void this.#files?.then((files) => files.unwatch(watch.monitor.paths));
@@ -179,7 +189,12 @@ export class Watcher {
     const watch: Watch = {
       ...{ run, attempt, monitor, caughtUp: null, hindrance: null, reports: 'not yet', isFresh: false },
       ...{ hasNews: false, toldAt: this.#listener.now() },
-      readPart: (maxBytes) => this.#readPart(watch, maxBytes),
+      readPart: (maxBytes) => {
+        const begun = this.#listener.now();
+        const part = this.#readPart(watch, maxBytes);
+        if (this.#live.get(run.id) === watch) this.#spentMs += this.#listener.now() - begun;
+        return part;
+      },
     };
     return watch;
   }
@@ -237,9 +252,11 @@ export class Watcher {
   async #watchFiles(watch: Watch): Promise<void> {
     if (watch.reports === 'on' || this.#live.get(watch.run.id) !== watch) return;
     watch.reports = 'wanted';
+    if (this.#reported >= REPORTED_RUNS) return;
     const paths = watch.monitor.paths.filter((path) => this.#byPath.has(path) && statRegular(path).kind === 'file');
     if (paths.length === 0) return;
     watch.reports = 'on';
+    this.#reported += 1;
     const files = await this.#fileWatcher();
     if (this.#live.get(watch.run.id) === watch) files.add(paths);
   }
@@ -272,13 +289,19 @@ export class Watcher {
     }, LOOK_MS).unref();
   }
 
-  /** For file systems that report nothing (NFS): at the next whole second, with all others who look as seldom. */
+  /** For file systems that report nothing (NFS), and for many runs: at a whole second, with all others who look as seldom. */
   #pollSoon(): void {
-    this.#poll ??= setTimeout(() => {
-      this.#poll = null;
-      this.#pollAll();
-      if (this.#live.size > 0) this.#pollSoon();
-    }, untilWholeSecond(performance.now())).unref();
+    const earned = Math.min(LONGEST_PAUSE_MS, this.#spentMs / POLLING_SHARE);
+    const pause = earned > 1000 ? earned : 0;
+    this.#poll ??= setTimeout(
+      () => {
+        this.#poll = null;
+        this.#spentMs = 0;
+        this.#pollAll();
+        if (this.#live.size > 0) this.#pollSoon();
+      },
+      pause + untilWholeSecond(performance.now() + pause),
+    ).unref();
   }
 
   #pollAll(): void {

@@ -28,7 +28,7 @@ export const compareViews = ['table', 'overlay', 'heatmap'] as const;
 export type CompareView = (typeof compareViews)[number];
 
 /** The one number that stands for a curve. */
-export const valueSummaries = ['last', 'best', 'mean of last 10', 'at cursor'] as const;
+export const valueSummaries = ['last', 'best', 'mean of last 10', 'auc', 'at cursor'] as const;
 export type ValueSummary = (typeof valueSummaries)[number];
 
 export const initialCompareChoice: CompareChoice = {

@@ -5,13 +5,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deletedWords } from '../../../src/cli/clean/clean-lines.js';
 import { type CleanWish, isNothing, planOf } from '../../../src/cli/clean/clean-plan.js';
 import { aRun } from '../../tui/simulated-fleet.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let directory = '';
 beforeEach(() => {
   directory = join(mkdtempSync(join(tmpdir(), 'memrl-clean-')), 'run');
   write('run.json', '{}');
 });
-afterEach(() => rmSync(dirname(directory), { recursive: true, force: true }));
+afterEach(() => removeFolder(dirname(directory)));
 
 const nothing: CleanWish = { checkpoints: null, attempts: false, logs: false, failed: false };
 const pruning = (keep = 1, pattern: string | null = null): CleanWish => ({

@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attemptSeparator, linesOfLastAttempt } from '../../../src/contract/attempt-separator.js';
 import { copyFrom, lastAttemptAt } from '../../../src/cli/clean/log-cut.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let place = '';
 beforeAll(() => {
   place = mkdtempSync(join(tmpdir(), 'memrl-cut-'));
 });
-afterAll(() => rmSync(place, { recursive: true, force: true }));
+afterAll(() => removeFolder(place));
 
 function tailOf(text: string): string | null {
   const [log, copy] = [join(place, 'output.log'), join(place, 'copy')];

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { checks, examine } from '../../../src/cli/doctor/checks.js';
 import { doctorLines } from '../../../src/cli/verbs/doctor.js';
 import { bootId, identityOf } from '../../../src/processes/process-identity.js';
 import { plan } from '../../supervisor/testbed.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let folder: string;
 let program: string;
@@ -31,7 +32,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 let place: Place;
 beforeEach(() => {

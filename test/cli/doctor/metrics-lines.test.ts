@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -6,10 +6,11 @@ import { metricsLines } from '../../../src/cli/doctor/metrics-lines.js';
 import { runDirectory } from '../../../src/cli/sweep-directory.js';
 import { describeSources, pythonLine } from '../../../src/metrics/describe-sources.js';
 import { openMetrics } from '../../../src/metrics/run-metrics.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let runs: string;
 beforeEach(() => void (runs = mkdtempSync(join(tmpdir(), 'doctor-metrics-'))));
-afterEach(() => rmSync(runs, { recursive: true }));
+afterEach(() => removeFolder(runs));
 
 const lines = (files: Readonly<Record<string, string>>) => {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(runs, name), text);

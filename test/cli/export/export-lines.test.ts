@@ -7,12 +7,13 @@ import { parseRunValue, type RunValue } from '../../../src/analysis/run-value.js
 import { csvLine, exportLines, type TextFormat } from '../../../src/cli/export/export-lines.js';
 import type { RunRecord } from '../../../src/contract/run-record.js';
 import { writeRunRecord } from '../../../src/files/run-record-file.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let directory = '';
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'memrl-export-'));
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+afterEach(() => removeFolder(directory));
 
 function addRun(name: string, parameters: RunRecord['parameters'], metrics: string[] = []): void {
   const outcome = { kind: 'done' as const };

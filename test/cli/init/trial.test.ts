@@ -1,8 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { tried } from '../../../src/cli/init/trial.js';
+import { removeFolder } from '../../remove-folder.js';
 
 const before = process.env['TMPDIR'];
 let place: string;
@@ -13,7 +14,7 @@ beforeEach(() => {
 afterEach(() => {
   if (before === undefined) delete process.env['TMPDIR'];
   else process.env['TMPDIR'] = before;
-  rmSync(place, { recursive: true });
+  removeFolder(place);
 });
 
 const limits = { patienceMs: 20_000, most: 1 << 20 };

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LogFile, PIECE, startOfLastLines } from '../../../src/cli/logs/log-follower.js';
 import { LogPrinter, type LogOptions } from '../../../src/cli/logs/log-printer.js';
 import type { Painted } from '../../../src/cli/terminal.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let folder = '';
 let path = '';
@@ -14,7 +15,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'memrl-logs-'));
   path = join(folder, 'output.log');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 function printer(
   options: Partial<LogOptions> = {},

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
@@ -11,6 +11,7 @@ import { readProcesses } from '../../../src/processes/process-table.js';
 import { killTrees } from '../../../src/processes/process-tree.js';
 import { runEnvironment } from '../../../src/supervisor/runs/launch-spec.js';
 import { waitFor } from '../../supervisor/testbed.js';
+import { removeFolder } from '../../remove-folder.js';
 
 const folders: string[] = [];
 const executors: LocalExecutor[] = [];
@@ -21,7 +22,7 @@ afterEach(async () => {
   killTrees(folders.map((directory) => ({ pid: 0, startTime: null, directory })));
   for (const executor of executors.splice(0)) executor.close();
   for (const home of homes.splice(0)) await waitFor('the end of all cgroups', () => isGone(home));
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders.splice(0)) removeFolder(folder);
 });
 
 /** Whatever a failed test left running, found by its cgroup. */

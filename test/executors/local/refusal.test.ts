@@ -8,6 +8,7 @@ import { attemptDirectory } from '../../../src/executors/local/attempt-files.js'
 import { commandProblem } from '../../../src/executors/local/start-attempt.js';
 import { hasProgram } from '../../has-program.js';
 import { id, log, newExecutor, orderFor, runFolder, untilLogged } from './folder.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let folder: string;
 let program: string;
@@ -20,7 +21,7 @@ beforeAll(async () => {
     ...{ platform: 'node', format: 'esm', target: 'node20' },
   });
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => removeFolder(folder));
 
 /** What `start-program` printed, started by these words, a shell script that ends in `"$@"`. */
 function startedBy(script: string, order: ReturnType<typeof orderFor>, shortage = ''): unknown[] {
@@ -202,7 +203,7 @@ describe('what stands in the way of a command', () => {
     mkdirSync(join(made, 'folder'));
     return made;
   }
-  afterAll(() => rmSync(at, { recursive: true }));
+  afterAll(() => removeFolder(at));
 
   it.each<{ command: string; problem: string | null; path?: string; cwd?: string }>([
     { command: './fine.sh', problem: null },

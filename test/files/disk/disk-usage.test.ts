@@ -1,4 +1,4 @@
-import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, mkdtempSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,12 +6,13 @@ import { getuid } from 'node:process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readUsage, totalUsage, UsageReading } from '../../../src/files/disk/disk-usage.js';
 import { entryBelow, readCheckpointRows } from '../../../src/files/disk/checkpoint-paths.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let place = '';
 beforeEach(() => {
   place = mkdtempSync(join(tmpdir(), 'memrl-disk-'));
 });
-afterEach(() => rmSync(place, { recursive: true, force: true }));
+afterEach(() => removeFolder(place));
 
 function write(path: string, size = 5000): string {
   mkdirSync(dirname(join(place, path)), { recursive: true });

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,6 +9,7 @@ import { readModel } from '../../../src/lab/run/model-files.js';
 import { openRunDirectory } from '../../../src/lab/run/run-directory.js';
 import { tempDirectory } from '../temp-directory.js';
 import { resultsIn, rowsIn, testWorld, trainIn, warmupIn } from './run-in-test.js';
+import { removeFolder } from '../../remove-folder.js';
 
 /** A warmed-up micro model, so that rewards differ. */
 let format: string;
@@ -22,7 +23,7 @@ beforeAll(async () => {
     'eval_every=0',
   ]).catch(() => null);
 });
-afterAll(() => rmSync(format, { recursive: true, force: true }));
+afterAll(() => removeFolder(format));
 
 const short = ['n_batches=3', 'test_n_batches=1', 'eval_every=2', 'learning_rate=1e-3'];
 const shaped = ['N=64', 'reward_type=log_distance', 'max_tokens=3'];

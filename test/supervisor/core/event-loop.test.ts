@@ -5,7 +5,7 @@ import { emptyState } from '../../../src/scheduler/state.js';
 import { EventLoop, type Observer } from '../../../src/supervisor/core/event-loop.js';
 import { ended, id, short, slots, started, stopAsked, submitted } from '../../scheduler/play.js';
 
-beforeEach(() => void vi.useFakeTimers());
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
 /** A loop that writes down what it is given and what it tells; the disk refuses while `full` is set. */

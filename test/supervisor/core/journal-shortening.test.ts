@@ -7,6 +7,7 @@ import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Journal } from '../../../src/supervisor/core/journal.js';
 import { parseJournal } from '../../../src/supervisor/core/journal-text.js';
+import { removeFolder } from '../../remove-folder.js';
 import { slots, started } from '../../scheduler/play.js';
 
 let folder: string;
@@ -15,7 +16,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'journal-'));
   path = join(folder, 'journal.jsonl');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const read = () => parseJournal(readFileSync(path), path);
 /** Some 5 MB of events: more than a journal may grow to. */
@@ -130,7 +131,7 @@ beforeAll(async () => {
   const options = { bundle: true, platform: 'node', format: 'esm', outfile: writer, logLevel: 'warning' } as const;
   await build({ stdin: { contents: program, resolveDir: process.cwd() }, ...options });
 });
-afterAll(() => rmSync(join(writer, '..'), { recursive: true, force: true }));
+afterAll(() => removeFolder(join(writer, '..')));
 
 describe('a crash while the journal is shortened', () => {
   // The first two writes are the header and the events that make it long; the third is the snapshot.

@@ -9,6 +9,7 @@ import { emptyState } from '../../../src/scheduler/state.js';
 import { snapshotOf } from '../../../src/scheduler/snapshot.js';
 import { recover } from '../../../src/supervisor/core/recovery.js';
 import { ended, id, resumeAsked, slots, started, submitted } from '../../scheduler/play.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let folder: string;
 let path: string;
@@ -16,7 +17,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'journal-'));
   path = join(folder, 'journal.jsonl');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const events = [slots(2), submitted(['a', 'b']), started('a'), ended('a', 'failed')];
 

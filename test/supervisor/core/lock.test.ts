@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir, uptime } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { hostIdentity } from '../../../src/processes/host-identity.js';
 import { identityOf } from '../../../src/processes/process-identity.js';
 import { Lease } from '../../../src/supervisor/core/lease.js';
 import { readLock, takeLock } from '../../../src/supervisor/core/lock.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let runs: string;
 let path: string;
@@ -14,7 +15,7 @@ beforeEach(() => {
   runs = mkdtempSync(join(tmpdir(), 'lock-'));
   path = join(runs, '.supervisor', 'lock.json');
 });
-afterEach(() => rmSync(runs, { recursive: true, force: true }));
+afterEach(() => removeFolder(runs));
 
 const files = ['lease', 'lock.json'];
 const own = { ...identityOf(process.pid)!, ...hostIdentity(), socket: '/s', version: 1 as const };

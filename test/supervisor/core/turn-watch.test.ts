@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -7,12 +7,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { longTurnWords, type Turn, turnOf, TurnWatch, watchTurns } from '../../../src/supervisor/core/turn-watch.js';
 import { hasProgram } from '../../has-program.js';
 import { waitFor } from '../testbed.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'turns-'));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => removeFolder(folder));
 
 const hasShare = existsSync('/proc/self/schedstat');
 

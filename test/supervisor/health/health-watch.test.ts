@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -12,10 +12,11 @@ import { type MonitoredMetrics, nothingMonitored } from '../../../src/supervisor
 import { MetricsMonitor } from '../../../src/supervisor/runs/metrics-monitor.js';
 import { asked, endedAs, gpuSlots, id, started, submitted } from '../../scheduler/play.js';
 import { plan } from '../testbed.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'health-'))));
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const MINUTE = 60_000;
 

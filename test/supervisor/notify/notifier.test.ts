@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import type { Message, Notification } from '../../../src/supervisor/notify/notif
 import { messageOf } from '../../../src/supervisor/notify/notification.js';
 import { Notifier, type NotifierOptions } from '../../../src/supervisor/notify/notifier.js';
 import { waitFor } from '../testbed.js';
+import { removeFolder } from '../../remove-folder.js';
 
 const environment = { PATH: process.env['PATH']!, MY_TOKEN: 'abcdefgh-12345678' };
 let folder: string;
@@ -24,7 +25,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   await Promise.all(notifiers.splice(0).map((each) => each.close(0)));
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 type Wish = Parameters<typeof Notify.parse>[0];

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -11,9 +11,10 @@ import { nothingMonitored, runSummary, sweepSummaries } from '../../../src/super
 import { SubmissionStore } from '../../../src/supervisor/runs/submission-store.js';
 import { id, submitted } from '../../scheduler/play.js';
 import { plan } from '../testbed.js';
+import { removeFolder } from '../../remove-folder.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'memrl-views-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 /** The sweep `s` as clients see it, submitted in these parts. */
 async function sweepOf(...parts: Partial<PlannedRun>[][]) {

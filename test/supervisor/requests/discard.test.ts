@@ -15,13 +15,14 @@ import { RunId } from '../../../src/base/ids.js';
 import { type Discard, discardOf, pathAside, replacementName } from '../../../src/files/disk/discard.js';
 import { discard } from '../../../src/supervisor/requests/discard.js';
 import type { RequestTools } from '../../../src/supervisor/requests/request.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let place = '';
 beforeEach(() => {
   place = mkdtempSync(join(tmpdir(), 'memrl-discard-'));
   for (const path of ['run.json', 'output.log', 'old', 'attempts/1/exit', 'attempts/2/exit']) write(path);
 });
-afterEach(() => rmSync(place, { recursive: true, force: true }));
+afterEach(() => removeFolder(place));
 
 const id = RunId.parse('s/run');
 const mark = '0123456789abcdef';

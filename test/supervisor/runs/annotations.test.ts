@@ -8,12 +8,13 @@ import type { Run } from '../../../src/scheduler/run-state.js';
 import { annotate } from '../../../src/supervisor/requests/annotate.js';
 import type { RequestTools } from '../../../src/supervisor/requests/request.js';
 import { Annotations } from '../../../src/supervisor/runs/annotations.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let place = '';
 beforeEach(() => {
   place = mkdtempSync(join(tmpdir(), 'memrl-annotations-'));
 });
-afterEach(() => rmSync(place, { recursive: true, force: true }));
+afterEach(() => removeFolder(place));
 
 const id = (name: string) => RunId.parse(`s/${name}`);
 const run = (name: string) => ({ id: id(name), directory: join(place, name) });

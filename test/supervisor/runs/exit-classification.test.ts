@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -9,9 +9,10 @@ import { completionOf } from '../../../src/spec/policy/completion.js';
 import { type AttemptEnding, type CompletionOf, outcomeOf } from '../../../src/supervisor/runs/exit-classification.js';
 import type { DoneAnswer } from '../../../src/supervisor/runs/done-commands.js';
 import { plan } from '../testbed.js';
+import { removeFolder } from '../../remove-folder.js';
 
 const runs = mkdtempSync(join(tmpdir(), 'judged-'));
-afterAll(() => rmSync(runs, { recursive: true }));
+afterAll(() => removeFolder(runs));
 
 let run: PlannedRun;
 let count = 0;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -12,6 +12,7 @@ import { Shortage } from '../../../src/supervisor/runs/shortage.js';
 import { SubmissionStore } from '../../../src/supervisor/runs/submission-store.js';
 import { id, slots, stopAsked, submitted } from '../../scheduler/play.js';
 import { plan } from '../testbed.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let folder: string;
 beforeEach(() => {
@@ -20,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.useRealTimers();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const started: Start = { kind: 'started', pid: 4711 };

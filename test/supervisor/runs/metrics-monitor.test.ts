@@ -1,14 +1,15 @@
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PlannedRun } from '../../../src/spec/planned-run.js';
 import { MetricsMonitor } from '../../../src/supervisor/runs/metrics-monitor.js';
 import { plan } from '../testbed.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let directory: string;
 beforeEach(() => (directory = mkdtempSync(join(tmpdir(), 'vitals-'))));
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+afterEach(() => removeFolder(directory));
 
 const add = (...rows: string[]) =>
   appendFileSync(join(directory, 'metrics.jsonl'), rows.map((row) => `${row}\n`).join(''));

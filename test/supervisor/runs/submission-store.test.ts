@@ -6,12 +6,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Plan } from '../../../src/spec/planned-run.js';
 import { SubmissionStore } from '../../../src/supervisor/runs/submission-store.js';
 import { plan } from '../testbed.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let runs: string;
 beforeEach(() => {
   runs = mkdtempSync(join(tmpdir(), 'submissions-'));
 });
-afterEach(() => rmSync(runs, { recursive: true, force: true }));
+afterEach(() => removeFolder(runs));
 
 const folder = () => join(runs, '.supervisor', 'plans');
 const aPlan = (): Plan =>

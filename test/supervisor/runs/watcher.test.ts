@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -6,10 +6,11 @@ import type { PlannedRun } from '../../../src/spec/planned-run.js';
 import { ReadingQueue } from '../../../src/supervisor/runs/reading-queue.js';
 import { Watcher } from '../../../src/supervisor/runs/watcher.js';
 import { plan, waitFor } from '../testbed.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'memrl-watcher-'))));
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => removeFolder(folder));
 
 const ignore = () => ({
   ...{ now: () => 1_000_000, changed: vi.fn(), recalled: vi.fn() },
@@ -129,4 +130,65 @@ it('says once what of a file cannot be read, and when it can be again', async ()
   writeFileSync(join(folder, 'metrics.jsonl'), '{"step": 1}\n');
   await waitFor('it to be read', () => watcher.vitals(run.id).metrics['step'] === 1);
   await watcher.close();
+});
+
+/** Runs that have written one row each. */
+function growing(count: number): PlannedRun[] {
+  const runs = Array.from({ length: count }, (_, n) => ({ name: `r${n}`, directory: join(folder, String(n)) }));
+  const planned = plan(folder, 's', runs).runs;
+  for (const { directory } of planned) mkdirSync(directory);
+  for (const run of planned) write(run, 1);
+  return planned;
+}
+
+function write({ directory }: PlannedRun, step: number): void {
+  appendFileSync(join(directory, 'metrics.jsonl'), `{"step": ${step}}\n`);
+}
+
+it('follows more runs than the system is asked to report of', async () => {
+  const runs = growing(24);
+  const watcher = new Watcher(ignore());
+  for (const run of runs) watcher.watch(run, 1, 1_000_000);
+  const areAt = (step: number) => runs.every(({ id }) => watcher.vitals(id).metrics['step'] === step);
+  await waitFor('the first rows', () => areAt(1));
+  for (const run of runs.slice(0, 12)) watcher.finish(run);
+  for (const run of runs) write(run, 2);
+  const others = runs.slice(12);
+  await waitFor('the second rows', () => others.every(({ id }) => watcher.vitals(id).metrics['step'] === 2));
+  await watcher.close();
+});
+
+it('polls more seldom where that takes long, but often enough', async () => {
+  const [run] = growing(1) as [PlannedRun];
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    // To read a part takes as long as this.
+    const cost = { ms: 0 };
+    let now = 0;
+    const watcher = new Watcher({ ...ignore(), now: () => (now += cost.ms) });
+    const step = () => watcher.vitals(run.id).metrics['step'];
+    // Younger than those whose reports the system is asked for.
+    watcher.watch(run, 1, 0);
+    vi.advanceTimersByTime(200);
+    expect(step()).toBe(1);
+    /** Seconds until what was written now is known. */
+    const untilKnown = (written: number): number => {
+      write(run, written);
+      for (let second = 1; second <= 60; second++) {
+        vi.advanceTimersByTime(1000);
+        if (step() === written) return second;
+      }
+      return Infinity;
+    };
+    expect(untilKnown(2)).toBe(1);
+    cost.ms = 20;
+    untilKnown(3);
+    expect(untilKnown(4)).toBeGreaterThan(1);
+    cost.ms = 10_000;
+    untilKnown(5);
+    expect(untilKnown(6)).toBeLessThanOrEqual(6);
+    await watcher.close();
+  } finally {
+    vi.useRealTimers();
+  }
 });

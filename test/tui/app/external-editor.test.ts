@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -9,6 +9,7 @@ import type { EditorPort, Draft } from '../../../src/tui/state/editor-port.js';
 import type { EditorEffect } from '../../../src/tui/state/effect.js';
 import { preferencesIn } from '../../../src/tui/app/preferences.js';
 import { aRun } from '../simulated-fleet.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let folder: string;
 let path: string;
@@ -19,7 +20,7 @@ beforeEach(() => {
   path = join(folder, 'preferences.json');
   did = [];
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const draft: Draft = {
   title: 'extend abcd',

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +7,7 @@ import { initialGrouping } from '../../../src/tui/state/grouping.js';
 import { passingPreferences, preferencesIn } from '../../../src/tui/app/preferences.js';
 import type { PreferencesPort, SavedView } from '../../../src/tui/state/preferences-port.js';
 import { initialSort } from '../../../src/tui/state/sort.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let folder: string;
 let path: string;
@@ -14,7 +15,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'memrl-preferences-'));
   path = join(folder, 'preferences.json');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const open = (): PreferencesPort => preferencesIn(new PreferencesFile(path));
 const view: SavedView = {

@@ -58,9 +58,10 @@ describe('the compare screen', () => {
     expect(shown(120, 40, 'tab')).toContain('compare · heatmap');
     expect(lineOf(shown(120, 40, 'tab', 'c'), 'compare · table')).toContain('best');
     expect(lineOf(shown(120, 40, 'c'), 'compare · table')).toContain('mean of last 10');
+    expect(lineOf(shown(120, 40, 'c'), 'compare · table')).toContain('auc');
     // The curves have no cursor, so there is no value at it.
     expect(lineOf(shown(120, 40, 'c'), 'compare · table')).toContain('last ·');
-    expect(shown(120, 40, 'tab', 'left', 'tab', 'tab', 'c', 'c', 'c')).toContain('at episodes 80000');
+    expect(shown(120, 40, 'tab', 'left', 'tab', 'tab', 'c', 'c', 'c', 'c')).toContain('at episodes 80000');
   });
 
   it('shows both ends where the sweep does not say which is best, and colours no difference', () => {

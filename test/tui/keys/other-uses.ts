@@ -36,7 +36,7 @@ export const compareUses: Record<CompareCommand, readonly Use[]> = {
       where: 'on the compare screen',
       from: ['c'],
       at: /· last · \S pins a baseline/,
-      sees: [/· best · \S pins/, /· mean of last 10 · \S pins/, /· last · \S pins/],
+      sees: [/· best · \S pins/, /· mean of last 10 · \S pins/, /· auc · \S pins/, /· last · \S pins/],
       back: ['escape'],
     },
   ],

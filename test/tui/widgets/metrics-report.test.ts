@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,10 +8,11 @@ import { reportLines } from '../../../src/metrics/report-lines.js';
 import { lineWidth, plainText } from '../../../src/tui/surface/span.js';
 import { chartSection } from '../../../src/tui/widgets/chart/chart-section.js';
 import { metricsReport } from '../../../src/tui/widgets/metrics-report.js';
+import { removeFolder } from '../../remove-folder.js';
 
 let run: string;
 beforeEach(() => void (run = mkdtempSync(join(tmpdir(), 'metrics-report-'))));
-afterEach(() => rmSync(run, { recursive: true }));
+afterEach(() => removeFolder(run));
 
 const reportOf = (files: Readonly<Record<string, string>>) => {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(run, name), text);

@@ -1,3 +1,4 @@
+import { bestPlace, runValue } from '../../../analysis/run-value.js';
 import { type Results, resultsOf } from '../../../analysis/seed-statistics.js';
 import { deviation, mean } from '../../../analysis/statistics.js';
 import type { ValueSummary } from '../../state/compare-choice.js';
@@ -25,20 +26,19 @@ export type Sample = (
 /** What is asked of a curve. `x`: where `at cursor` reads it. */
 export type Question = { readonly summary: ValueSummary; readonly direction: Direction; readonly x: number | null };
 
-/** Values that `mean of last 10` is the mean of. */
-const lastFew = 10;
-
-/** The number that stands for a curve; null where there is none. A mean is that of a curve that ends in numbers. */
-export function curveValue({ x, y }: Series, question: Question): CurveValue | null {
-  switch (question.summary) {
+/** The number that stands for a curve, as `report --value` has it; null where there is none. */
+export function curveValue(curve: Series, { summary, direction, x }: Question): CurveValue | null {
+  switch (summary) {
     case 'last':
-      return single(y.at(-1) ?? null);
+      return single(runValue(curve, { kind: 'last' }));
     case 'mean of last 10':
-      return single(Number.isFinite(y.at(-1)) ? meanOfLast(y, lastFew) : (y.at(-1) ?? null));
+      return single(runValue(curve, { kind: 'mean', of: 10 }));
+    case 'auc':
+      return single(runValue(curve, { kind: 'auc' }));
     case 'best':
-      return best(y, question.direction);
+      return best(curve, direction);
     case 'at cursor':
-      return question.x === null ? null : single(valueAt(x, y, question.x));
+      return x === null ? null : single(valueAt(curve.x, curve.y, x));
   }
 }
 
@@ -46,25 +46,10 @@ function single(value: number | null): CurveValue | null {
   return value === null ? null : { low: value, high: value };
 }
 
-/** Over the last `count` finite values, or as many as there are. */
-function meanOfLast(y: Float64Array, count: number): number | null {
-  let [sum, found] = [0, 0];
-  for (let index = y.length - 1; index >= 0 && found < count; index--) {
-    if (!Number.isFinite(y[index])) continue;
-    sum += y[index]!;
-    found++;
-  }
-  return found === 0 ? null : sum / found;
-}
-
-function best(y: Float64Array, direction: Direction): CurveValue | null {
-  let [low, high] = [Infinity, -Infinity];
-  for (const value of y) {
-    if (!Number.isFinite(value)) continue;
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  if (low > high) return null;
+/** Both ends where nobody says which is best; null where nothing is finite. */
+function best(curve: Series, direction: Direction): CurveValue | null {
+  if (bestPlace(curve, 'minimize') === null) return null;
+  const [low, high] = (['min', 'max'] as const).map((kind) => runValue(curve, { kind })!) as [number, number];
   return direction === null ? { low, high } : single(direction === 'minimize' ? low : high);
 }
 

@@ -60,7 +60,7 @@ export const compareKeys: KeyTable = {
     },
     {
       ...{ command: 'compare', keys: ['c'], group: 'charts', worth: 6, act: nextSummary },
-      help: 'the value of a run: last, best, mean of last 10, at cursor; the next one',
+      help: 'the value of a run: last, best, mean of last 10, auc (area under the curve), at cursor; the next one',
       short: ({ ui }) => ui.compare.summary,
     },
     {

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UsageReading } from '../../../../src/files/disk/disk-usage.js';
 import { DiskUsageReader } from '../../../../src/tui/screens/run/disk-usage-reader.js';
+import { removeFolder } from '../../../remove-folder.js';
 
 let run: string;
 beforeEach(() => {
@@ -13,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.useRealTimers();
-  rmSync(run, { recursive: true, force: true });
+  removeFolder(run);
 });
 
 describe('what the open run takes on its disk', () => {

@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runFiles } from '../../../../src/tui/app/open-window.js';
 import { RunDetailsReader } from '../../../../src/tui/screens/run/run-details-reader.js';
+import { removeFolder } from '../../../remove-folder.js';
 
 let sweep: string;
 let run: string;
@@ -20,7 +21,7 @@ beforeEach(() => {
 afterEach(() => {
   reader.close();
   vi.useRealTimers();
-  rmSync(sweep, { recursive: true, force: true });
+  removeFolder(sweep);
 });
 
 function write(over: object = {}): void {

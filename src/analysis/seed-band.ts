@@ -1,0 +1,49 @@
+import { type Centre, centreOf, type SeedSummary } from './seed-statistics.js';
+
+/** The curve of one run: `x` does not fall, NaN in `y` is a gap. `isOver`: it has ended, and will not go further. */
+export type SeedCurve = { readonly x: ArrayLike<number>; readonly y: ArrayLike<number>; readonly isOver: boolean };
+
+/** What stands for the seeds at one place; `count` of them have a value there. */
+export type BandPoint = Centre & { readonly x: number; readonly count: number };
+
+/**
+ * What stands for several curves at each place. A curve counts from its first value on; one that has ended is carried on with its
+ * last value, so that a mean does not jump where the first seed stops, and one that goes on counts as far as it has come.
+ * Places that no curve reaches are left out.
+ */
+export function seedBand(
+  curves: readonly SeedCurve[],
+  places: readonly number[],
+  summary: SeedSummary = 'band',
+): BandPoint[] {
+  const next = curves.map(() => 0);
+  return places.flatMap((x) => {
+    const values = curves.flatMap((curve, index) => {
+      while (next[index]! < curve.x.length && curve.x[next[index]!]! <= x) next[index]! += 1;
+      return valueAt(curve, next[index]! - 1, x) ?? [];
+    });
+    return values.length === 0 ? [] : [{ x, ...centreOf(values, summary), count: values.length }];
+  });
+}
+
+/** Null: none there, or it is no number. @param index Of the last point up to there. */
+function valueAt({ x, y, isOver }: SeedCurve, index: number, place: number): number | null {
+  const isBeyond = index === x.length - 1 && place > x[index]!;
+  if (index < 0 || (isBeyond && !isOver) || !Number.isFinite(y[index])) return null;
+  return y[index]!;
+}
+
+/** So many places from the first to the last x of some curves, evenly spaced, or evenly in log x. Empty: there is no value. */
+export function placesOf(curves: readonly Pick<SeedCurve, 'x'>[], count: number, isLog: boolean): number[] {
+  const usable = curves.flatMap(({ x }) => {
+    const all = Array.from(x).filter((place) => !isLog || place > 0);
+    return all.length === 0 ? [] : [all[0]!, all.at(-1)!];
+  });
+  if (usable.length === 0) return [];
+  const [low, high] = [Math.min(...usable), Math.max(...usable)];
+  if (low === high) return [low];
+  return Array.from({ length: count }, (_, index) => {
+    const share = index / (count - 1);
+    return index === count - 1 ? high : isLog ? low * (high / low) ** share : low + (high - low) * share;
+  });
+}

@@ -1,0 +1,64 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { RunValue } from '../analysis/run-value.js';
+import { UserError } from '../base/user-error.js';
+import { obstacleOf } from '../files/regular-file.js';
+import { writeWhole } from '../files/whole-file.js';
+import { buildReport } from '../report/build-report.js';
+import { pageFigures, pageHtml } from '../report/page/page.js';
+import { readPageData } from '../report/page/page-data.js';
+import type { Spread } from '../report/spread.js';
+import type { Objective } from '../spec/planned-run.js';
+import { counted, sizeText } from '../text/numbers.js';
+import { shellQuote } from '../text/shell-words.js';
+import { runsDirectory } from './options.js';
+import { unstartedRuns } from './print-report.js';
+import { print } from './terminal.js';
+
+type PageOptions = {
+  readonly runs?: string;
+  readonly html?: string;
+  readonly figures?: string;
+  readonly spread?: Spread;
+  /** Of the sweep. */
+  readonly directory: string;
+  readonly value: RunValue;
+  readonly objective: Objective | null;
+};
+
+/**
+ * Writes the report of a sweep as a page, its figures as files, or both, and says where.
+ *
+ * @throws {UserError} When a file cannot be written there.
+ */
+export async function writePage(sweep: string, options: PageOptions): Promise<void> {
+  const { directory, value, objective, spread = 'std' } = options;
+  const waiting = await unstartedRuns(runsDirectory(options.runs), sweep);
+  const data = readPageData(directory, await buildReport(directory, undefined, waiting, value), objective);
+  if (options.html !== undefined) {
+    const command = `memrl-tui ${shellQuote(process.argv.slice(2))}`;
+    const page = pageHtml(data, { command, spread, now: Date.now() });
+    write(options.html, page);
+    print([
+      `${options.html}: ${counted(data.runs.length, 'run')}, ${sizeText(Buffer.byteLength(page))}. Open it in a browser.`,
+    ]);
+  }
+  if (options.figures !== undefined) {
+    const figures = pageFigures(data);
+    for (const { name, svg } of figures) write(join(options.figures, `${name}.svg`), svg);
+    print([`${options.figures}: ${counted(figures.length, 'figure')}.`]);
+  }
+}
+
+function write(path: string, text: string): void {
+  const draft = `${path}.${process.pid}`;
+  try {
+    mkdirSync(resolve(path, '..'), { recursive: true });
+    writeWhole(path, text, { draft });
+  } catch (error) {
+    rmSync(draft, { force: true });
+    const obstacle = obstacleOf(error);
+    const why = obstacle.kind === 'absent' ? 'its folder is not there' : obstacle.reason;
+    throw new UserError(`Cannot write ${path}: ${why}.`, 'Name a file in a folder that you may write to.');
+  }
+}

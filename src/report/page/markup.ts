@@ -1,0 +1,26 @@
+/** HTML that is safe to be put into a page. */
+export class Markup {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Part = string | number | Markup | null | readonly Part[];
+
+/** Markup from a template. What is put in is text, whatever it contains, unless it is markup itself; null is nothing. */
+export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+  return new Markup(texts.reduce((whole, text, index) => whole + textOf(parts[index - 1] ?? null) + text));
+}
+
+function textOf(part: Part): string {
+  if (part === null) return '';
+  if (part instanceof Markup) return part.text;
+  return typeof part === 'object' ? part.map(textOf).join('') : escaped(String(part));
+}
+
+/** Text as it stands in HTML and XML, in attributes too. */
+export function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
+}

@@ -1,0 +1,119 @@
+import * as Plot from '@observablehq/plot';
+import type { MemoryRow } from '../../analysis/memory-summary.js';
+import type { Scaling } from '../../analysis/scaling.js';
+import { parameterText } from '../report-tables.js';
+import type { Section } from '../report.js';
+import type { Figure } from './curve-figures.js';
+import { figureSvg, palette, tickText } from './figure.js';
+
+type Answered = MemoryRow & { readonly family: string };
+
+/** How many episodes it takes to memorise a secret, and how many bits an episode taught: what the memory task is run for. */
+export function memoryFigures(section: Section): Figure[] {
+  if (section.kind !== 'memory') return [];
+  const rows = section.rows.map((row) => ({ ...row, family: familyOf(row) }));
+  const families = [...new Set(rows.map(({ family }) => family))];
+  const colourOf = (family: string) => palette[families.indexOf(family) % palette.length]!;
+  const legend = families.map((text) => ({ colour: colourOf(text), text }));
+  const figures: Figure[] = [];
+  if (hasSeveral(rows, ({ N }) => N)) figures.push(sizeFigure(rows, section.scalings, { colourOf, legend }));
+  figures.push(...bitsFigure(rows, { colourOf, legend }));
+  return figures;
+}
+
+type Colours = { colourOf: (family: string) => string; legend: Figure['legend'] };
+
+/** Medians over the seeds with their range; those that most seeds did not reach as open points at the budget. */
+function sizeFigure(rows: readonly Answered[], scalings: readonly Scaling[], { colourOf, legend }: Colours): Figure {
+  const reached = rows.filter(({ episodes }) => episodes !== null);
+  const missed = rows.filter(({ medianOfAll, budget }) => medianOfAll === Infinity && budget !== null);
+  const lines = scalings.flatMap((scaling) => fitted(scaling, rows));
+  const colour = ({ family }: { family: string }) => colourOf(family);
+  const median = ({ episodes }: Answered) => episodes!.median;
+  const [least, most] = [({ episodes }: Answered) => episodes!.least, ({ episodes }: Answered) => episodes!.most];
+  const dashed = { strokeDasharray: '4 4', strokeOpacity: 0.7 };
+  const sizes = [...new Set(rows.map(({ N }) => N))];
+  const svg = figureSvg('episodes until the secret is known against its number of values', {
+    x: { type: 'log', base: 2, label: 'N (values that the secret may have)', ticks: sizes, tickFormat: String },
+    y: { type: 'log', label: 'episodes until memorised', grid: true, tickFormat: tickText },
+    marks: [
+      Plot.line(lines, { x: 'N', y: 'episodes', z: 'family', stroke: colour, ...dashed }),
+      Plot.ruleX(reached, { x: 'N', y1: least, y2: most, stroke: colour, strokeWidth: 1.5 }),
+      Plot.dot(reached, { x: 'N', y: median, r: 5, fill: colour, title: titleOf }),
+      Plot.dot(missed, { x: 'N', y: 'budget', r: 5, symbol: 'triangle', stroke: colour, title: titleOf }),
+    ],
+  });
+  return { title: 'Episodes until memorised', svg, legend, note: sizeNote(missed.length > 0, scalings) };
+}
+
+function sizeNote(isMissed: boolean, scalings: readonly Scaling[]): string {
+  const laws = scalings.map(
+    ({ law, ...scaling }) => `${familyOf(scaling)}: N^${law.slope.toFixed(2)} over ${law.points} sizes`,
+  );
+  return [
+    'Dots: median over the seeds that memorised; lines up and down: the range of these seeds.',
+    ...(isMissed ? ['Triangles: most seeds had not memorised when their budget ended there.'] : []),
+    ...(laws.length > 0
+      ? [`Dashed: least squares through the medians of all seeds in log-log. ${laws.join('; ')}.`]
+      : []),
+  ].join(' ');
+}
+
+type Law = { family: string; N: number; episodes: number };
+
+function fitted(scaling: Scaling, rows: readonly Answered[]): Law[] {
+  const family = familyOf(scaling);
+  const sizes = rows.filter((row) => row.family === family).map(({ N }) => N);
+  const ends = [Math.min(...sizes), Math.max(...sizes)];
+  return ends.map((N) => ({ family, N, episodes: scaling.law.factor * N ** scaling.law.slope }));
+}
+
+/** Beside what the reward could have carried. */
+function bitsFigure(rows: readonly Answered[], { colourOf, legend }: Colours): Figure[] {
+  const measured = rows.filter(({ bitsPerEpisode }) => bitsPerEpisode?.kind === 'measured');
+  if (measured.length === 0) return [];
+  const points = measured.map((row) => ({ ...row, bits: row.bitsPerEpisode!.bits, most: row.ceiling.bits }));
+  type Point = (typeof points)[number];
+  const ends = [...points.map(({ bits }) => bits), ...points.map(({ most }) => most)].filter((bits) => bits > 0);
+  const range = [Math.min(...ends), Math.max(...ends)];
+  const svg = figureSvg('bits learnt per episode against the bits that its reward can carry', {
+    x: { type: 'log', label: 'bits that one episode can carry (ceiling)', tickFormat: tickText },
+    y: {
+      type: 'log',
+      label: 'bits learnt per episode',
+      grid: true,
+      tickFormat: tickText,
+      domain: [range[0]! / 1.5, range[1]! * 1.5],
+    },
+    marks: [
+      Plot.line(
+        range.map((bits) => ({ bits })),
+        { x: 'bits', y: 'bits', strokeDasharray: '4 4', strokeOpacity: 0.6 },
+      ),
+      Plot.dot(points, {
+        x: 'most',
+        y: 'bits',
+        r: 5,
+        fill: ({ family }: Point) => colourOf(family),
+        fillOpacity: 0.75,
+        title: titleOf,
+      }),
+    ],
+  });
+  const note =
+    'A dot for each setting: log2 N over the median episodes of all its seeds. Dashed: all that the reward can carry.';
+  return [{ title: 'Bits per episode', svg, legend, note }];
+}
+
+/** What stays the same while N grows. */
+function familyOf({ condition, bins, extra }: Pick<MemoryRow, 'condition' | 'bins' | 'extra'>): string {
+  return [condition, bins === null ? '' : `B=${bins}`, parameterText(extra)].filter((part) => part !== '').join(' ');
+}
+
+function titleOf({ family, N, counts, seeds }: Answered): string {
+  return `${family}, N=${N}: ${counts.memorised} of ${seeds} seeds memorised`;
+}
+
+function hasSeveral<Row>(rows: readonly Row[], valueOf: (row: Row) => unknown): boolean {
+  return new Set(rows.map(valueOf)).size > 1;
+}

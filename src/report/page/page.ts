@@ -1,0 +1,317 @@
+import { durationText } from '../../text/duration.js';
+import { shortNumber } from '../../text/numbers.js';
+import type { Column } from '../../text/table.js';
+import { countsText, parameterText, reportNotes, scalingLines, sectionTables, titleOf } from '../report-tables.js';
+import type { Section } from '../report.js';
+import type { Spread } from '../spread.js';
+import { curveFigure, type Figure } from './curve-figures.js';
+import { html, Markup } from './markup.js';
+import { memoryFigures } from './memory-figures.js';
+import type { Origin, PageData, PageGroup, PageRun, Ranking } from './page-data.js';
+import { pageScript } from './page-script.js';
+import { pageStyle } from './page-style.js';
+import { parameterFigures } from './parameter-figures.js';
+
+/** Rows of the best runs. */
+const BEST = 10;
+
+/** How a page is made. `command`: what made it; `now`: Unix ms. */
+export type Making = { readonly command: string; readonly spread: Spread; readonly now: number };
+
+/** A report as one HTML file that needs no network: tables, figures, every run. */
+export function pageHtml(data: PageData, making: Making): string {
+  const { report, runs } = data;
+  const cards = JSON.stringify(runs.map(cardOf));
+  const page = html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta
+          http-equiv="Content-Security-Policy"
+          content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+        />
+        <title>${report.sweep}</title>
+        <style>
+          ${new Markup(pageStyle)}
+        </style>
+      </head>
+      <body>
+        <main>${mainMarkup(data, making)}</main>
+        <aside id="card" aria-live="polite" hidden></aside>
+        <script type="application/json" id="runs-data">
+          ${new Markup(scriptSafe(cards))}
+        </script>
+        <script>
+          ${new Markup(pageScript)};
+        </script>
+      </body>
+    </html> `;
+  return page.text;
+}
+
+function mainMarkup(data: PageData, { command, spread, now }: Making): Markup {
+  const { report, runs, groups, ranking, rankedGroup, origin } = data;
+  return html`<p class="soft">memrl-tui report</p>
+    <h1>${report.sweep}</h1>
+    <p>${countsText(report)}</p>
+    ${originMarkup(origin)} ${report.sections.map((section, index) => groupMarkup(section, groups[index]!, spread))}
+    ${notesMarkup(reportNotes(report, spread))} ${parametersMarkup(parameterFigures(data))}
+    ${ranking === null ? null : bestMarkup(runs, rankedGroup!, ranking)} ${failuresMarkup(runs)} ${runsMarkup(data)}
+    <p class="soft">Made ${timeText(now)} by <code>${command}</code></p>`;
+}
+
+/** The figures of a page under names for files: `main-loss`. */
+export function pageFigures(data: PageData): { name: string; svg: string }[] {
+  const { report, groups } = data;
+  const named = (group: string, figure: Figure) => ({
+    name: fileName(`${group}-${figure.title}`),
+    svg: standalone(figure.svg),
+  });
+  return [
+    ...report.sections.flatMap((section, index) =>
+      figuresOf(section, groups[index]!).map((figure) => named(section.group, figure)),
+    ),
+    ...parameterFigures(data).map((figure) => named('parameters', figure)),
+  ];
+}
+
+function figuresOf(section: Section, group: PageGroup): Figure[] {
+  const curves = group.figures
+    .filter(({ curves: ofMetric }) => ofMetric.length > 0)
+    .map(({ metric, curves: ofMetric }) => curveFigure(group, metric, ofMetric));
+  return [...memoryFigures(section), ...curves];
+}
+
+function groupMarkup(section: Section, group: PageGroup, spread: Spread): Markup {
+  const laws = section.kind === 'memory' ? scalingLines(section.scalings) : [];
+  return html`<section>
+    <h2>${titleOf(section)}</h2>
+    ${sectionTables(section, spread).map(tableMarkup)} ${laws.map((law) => html`<p class="note">${law}</p>`)}
+    ${figuresOf(section, group).map(figureMarkup)}
+  </section>`;
+}
+
+function figureMarkup({ title, svg, legend, note }: Figure): Markup {
+  const entries = legend.map(({ colour, text }) => html`<li><i style="background:${colour}"></i>${text}</li>`);
+  return html`<figure>
+    <h3>${title}</h3>
+    ${
+      entries.length === 0
+        ? null
+        : html`<ul class="legend">
+            ${entries}
+          </ul>`
+    }
+    <div class="scroll">${new Markup(svg)}</div>
+    ${note === '' ? null : html`<figcaption>${note}</figcaption>`}
+  </figure>`;
+}
+
+/** The first and the last are wide; those between stand beside each other. */
+function parametersMarkup(figures: readonly Figure[]): Markup | null {
+  const small = figures.filter(({ svg }) => svg.includes('width="420"'));
+  const [first, last] = figures.filter((figure) => !small.includes(figure));
+  if (first === undefined) return null;
+  return html`<section>
+    <h2>Parameters</h2>
+    ${figureMarkup(first)}
+    <div class="small">${small.map(figureMarkup)}</div>
+    ${last === undefined ? null : figureMarkup(last)}
+  </section>`;
+}
+
+function tableMarkup(columns: readonly Column[]): Markup {
+  const shown = columns.filter(({ title, cells }) => title !== '' || cells.some((cell) => cell !== ''));
+  const count = Math.max(0, ...shown.map(({ cells }) => cells.length));
+  const rows = Array.from({ length: count }, (_, row) =>
+    shown.map(({ align, cells }) => html`<td class="${align}">${cells[row] ?? ''}</td>`),
+  );
+  return html`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          ${shown.map(({ title, align }) => html`<th class="${align}" scope="col">${title}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (cells) =>
+            html`<tr>
+              ${cells}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function notesMarkup(notes: readonly string[]): Markup | null {
+  return notes.length === 0 ? null : html`<div class="note">${notes.map((note) => html`<p>${note}</p>`)}</div>`;
+}
+
+function bestMarkup(runs: readonly PageRun[], group: string, { metric, goal }: Ranking): Markup | null {
+  if (goal === null) return null;
+  const way = goal === 'minimize' ? 1 : -1;
+  const best = runs
+    .map((run, index) => ({ ...run, index }))
+    .filter(({ group: own, value }) => own === group && value !== null && Number.isFinite(value))
+    .sort((a, b) => way * (a.value! - b.value!))
+    .slice(0, BEST);
+  if (best.length === 0) return null;
+  const rows = best.map(
+    ({ index, name, value, parameters }) =>
+      html`<tr data-run="${index}">
+        <td class="right">${shortNumber(value, 4)}</td>
+        <td>${name}</td>
+        <td class="wrap">${parameterText(parameters)}</td>
+      </tr>`,
+  );
+  return html`<section>
+    <h2>Best runs</h2>
+    <p class="soft">
+      By ${metric}, ${goal === 'minimize' ? 'the lowest' : 'the highest'} first. The best of many runs is partly luck:
+      the seeds of its setting tell more.
+    </p>
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th class="right" scope="col">${metric}</th>
+            <th scope="col">run</th>
+            <th scope="col">parameters</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${rows}
+        </tbody>
+      </table>
+    </div>
+  </section>`;
+}
+
+function failuresMarkup(runs: readonly PageRun[]): Markup | null {
+  const failed = runs.map((run, index) => ({ ...run, index })).filter(({ failure }) => failure !== null);
+  if (failed.length === 0) return null;
+  const rows = failed.map(
+    ({ index, name, state, failure, attempts }) =>
+      html`<tr data-run="${index}">
+        <td>${name}</td>
+        <td class="bad">${state}</td>
+        <td class="right">${attempts}</td>
+        <td class="wrap"><code>${failure}</code></td>
+      </tr>`,
+  );
+  return html`<section>
+    <h2>Failures</h2>
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">run</th>
+            <th scope="col">state</th>
+            <th class="right" scope="col">attempts</th>
+            <th scope="col">why</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${rows}
+        </tbody>
+      </table>
+    </div>
+  </section>`;
+}
+
+function runsMarkup({ runs }: PageData): Markup {
+  const head = ['run', 'group', 'state', 'result', 'time', 'parameters'];
+  const rows = runs.map(
+    (run, index) =>
+      html`<tr data-run="${index}" tabindex="0">
+        <td>${run.name}</td>
+        <td>${run.group}</td>
+        <td>${run.state}</td>
+        <td class="right" data-value="${run.value ?? ''}">${resultText(run)}</td>
+        <td class="right" data-value="${run.seconds ?? ''}">
+          ${run.seconds === null ? '' : durationText(Math.round(run.seconds))}
+        </td>
+        <td class="wrap">${parameterText(run.parameters)}</td>
+      </tr>`,
+  );
+  return html`<section>
+    <h2>All runs</h2>
+    <p><input id="search" type="search" placeholder="Filter: words of a row" aria-label="Filter the runs" /></p>
+    <div class="scroll">
+      <table id="runs-table">
+        <thead>
+          <tr>
+            ${head.map((text) => html`<th scope="col"><button type="button">${text}</button></th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows}
+        </tbody>
+      </table>
+    </div>
+  </section>`;
+}
+
+/** `loss 0.2264`. */
+function resultText({ metric, value }: PageRun): string {
+  return value === null ? '' : `${metric} ${shortNumber(value, 4)}`;
+}
+
+/** What the card beside the pointer tells of a run. */
+function cardOf(run: PageRun): object {
+  const facts = [
+    run.group,
+    run.state,
+    ...(run.value === null ? [] : [resultText(run)]),
+    ...(run.seconds === null ? [] : [durationText(Math.round(run.seconds))]),
+    ...(run.failure === null ? [] : [run.failure]),
+  ];
+  const parameters = Object.entries(run.parameters).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  return { name: run.name, facts: facts.join(' · '), parameters, command: run.command };
+}
+
+function originMarkup({ hosts, machine, commits, isDirty, firstStart, lastEnd, busySeconds }: Origin): Markup | null {
+  if (firstStart === null) return null;
+  const facts = [
+    `${timeText(firstStart)}${lastEnd === null ? '' : ` to ${timeText(lastEnd)}`}`,
+    `${durationText(Math.round(busySeconds))} of runs together`,
+    hosts.join(', '),
+    ...(machine === null ? [] : [machineText(machine)]),
+    ...(commits.length === 0
+      ? []
+      : [`commit ${commits.map((commit) => commit.slice(0, 12)).join(', ')}${isDirty ? ' with changes' : ''}`]),
+  ];
+  return html`<p class="soft">${facts.join(' · ')}</p>`;
+}
+
+function machineText({ cpu, cores, gpus, memrlTui }: NonNullable<Origin['machine']>): string {
+  return [`${cores} × ${cpu}`, ...gpus, `memrl-tui ${memrlTui}`].join(' · ');
+}
+
+/** `2026-11-22 14:03 UTC`. */
+function timeText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** JSON that ends no script element. */
+function scriptSafe(json: string): string {
+  return json.replace(/</g, '\\u003c');
+}
+
+function fileName(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+}
+
+/** A file of its own, on white paper. */
+function standalone(svg: string): string {
+  return svg.replace('<svg ', '<svg xmlns="http://www.w3.org/2000/svg" color="#1b1f24" style="background:#fff" ');
+}

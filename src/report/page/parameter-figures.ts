@@ -1,0 +1,148 @@
+import * as Plot from '@observablehq/plot';
+import type { Importance } from '../../analysis/parameters/parameter-importance.js';
+import { parameterOf, type ParameterValue } from '../../base/scalar.js';
+import { naturalOrder } from '../../text/natural-order.js';
+import type { Figure } from './curve-figures.js';
+import { figureSvg, palette, runTitle, tickText } from './figure.js';
+import type { PageData, PageRun, Ranking } from './page-data.js';
+
+/** Parameters that have a figure each, and axes of the parallel coordinates beside the value. */
+const MOST_SCATTERS = 4;
+const MOST_AXES = 6;
+/** From this ratio of the largest value to the smallest on, positive values are spread evenly by their logarithms. */
+const LOG_RATIO = 50;
+
+type Measured = PageRun & { readonly index: number; readonly value: number };
+
+/** What the parameters of the ranked group do to its results. Empty where too little is known. */
+export function parameterFigures({ runs, ranking, rankedGroup, importance }: PageData): Figure[] {
+  if (ranking === null || importance?.kind !== 'measured') return [];
+  const measured = runs.flatMap((run, index): Measured[] => {
+    const { value } = run;
+    return run.group === rankedGroup && value !== null && Number.isFinite(value) ? [{ ...run, index, value }] : [];
+  });
+  const names = importance.parameters.map(({ name }) => name);
+  return [
+    importanceFigure(importance, ranking),
+    ...names.slice(0, MOST_SCATTERS).map((name) => scatterFigure(name, measured, ranking)),
+    ...(names.length > 1 ? [parallelFigure(names.slice(0, MOST_AXES), measured, ranking)] : []),
+  ];
+}
+
+function importanceFigure(
+  { parameters, explained, isNoise }: Extract<Importance, { kind: 'measured' }>,
+  { metric }: Ranking,
+): Figure {
+  const svg = figureSvg(`share of the variance of ${metric} that each parameter makes up`, {
+    height: 60 + 26 * parameters.length,
+    marginLeft: 170,
+    x: { label: 'share of the variance', percent: true, grid: true, domain: [0, 100] },
+    y: { label: null, domain: parameters.map(({ name }) => name) },
+    marks: [
+      Plot.barX(parameters, { x: 'share', y: 'name', fill: palette[0]! }),
+      Plot.ruleY(parameters, {
+        y: 'name',
+        x1: ({ share, spread }: Share) => Math.max(0, share - spread),
+        x2: ({ share, spread }: Share) => Math.min(1, share + spread),
+      }),
+      Plot.ruleX([0]),
+    ],
+  });
+  const words = isNoise
+    ? 'A random forest foretells unseen runs no better than chance does: these shares mean nothing.'
+    : `A random forest explains ${Math.round(explained * 100)} % of the variance of runs it has not seen; the rest is seeds, chance, or too fine for so few runs. Bars: main effects (functional analysis of variance); lines: one standard deviation from tree to tree.`;
+  return { title: `Which parameters matter for ${metric}`, svg, legend: [], note: words };
+}
+
+type Share = { share: number; spread: number };
+
+function scatterFigure(name: string, runs: readonly Measured[], { metric }: Ranking): Figure {
+  const points = runs.map(({ index, parameters, value }) => ({ index, at: parameterOf(parameters, name), value }));
+  const axis = axisOf(points.map(({ at }) => at));
+  const svg = figureSvg(`${metric} against ${name}`, {
+    ...{ width: 420, height: 280 },
+    x: axis.isNumber
+      ? { type: axis.isLog ? 'log' : 'linear', label: name, nice: true, tickFormat: tickText }
+      : { type: 'point', label: name, domain: axis.texts, padding: 0.5 },
+    y: { label: metric, grid: true, nice: true, tickFormat: tickText },
+    marks: [
+      Plot.dot(points, {
+        x: ({ at }: { at: ParameterValue | undefined }) => (axis.isNumber ? at : textOf(at)),
+        ...{ y: 'value', r: 3.5, fill: palette[0]!, fillOpacity: 0.6 },
+        title: ({ index }: { index: number }) => runTitle(index),
+      }),
+    ],
+  });
+  return { title: name, svg, legend: [], note: '' };
+}
+
+/** A line for each run through its values of all parameters and its result, the better the stronger. */
+function parallelFigure(names: readonly string[], runs: readonly Measured[], { metric, goal }: Ranking): Figure {
+  const axes = [...names, metric];
+  const columns = axes.map((name) =>
+    placesOf(runs.map((run) => (name === metric ? run.value : parameterOf(run.parameters, name)))),
+  );
+  const order = columns.at(-1)!.places;
+  const goodness = (run: number) => (goal === 'minimize' ? 1 - order[run]! : order[run]!);
+  const points = runs.flatMap(({ index }, run) =>
+    axes.map((name, axis) => ({ index, name, place: columns[axis]!.places[run]!, good: goodness(run) })),
+  );
+  const ticks = columns.flatMap(({ labels }, axis) => labels.map((label) => ({ name: axes[axis]!, ...label })));
+  const svg = figureSvg(`parameters and ${metric} of ${runs.length} runs as parallel coordinates`, {
+    ...{ height: 360, marginLeft: 40, marginRight: 90, marginTop: 30, marginBottom: 16 },
+    x: { type: 'point', domain: axes, label: null, axis: 'top' },
+    y: { axis: null, domain: [0, 1] },
+    marks: [
+      Plot.ruleX(axes, { strokeOpacity: 0.4 }),
+      Plot.line(points, {
+        ...{ x: 'name', y: 'place', z: 'index', stroke: palette[0]! },
+        ...{ strokeWidth: 1.2, strokeOpacity: ({ good }: { good: number }) => 0.1 + 0.8 * good ** 2 },
+        title: ({ index }: { index: number }) => runTitle(index),
+      }),
+      Plot.text(ticks, { x: 'name', y: 'place', text: 'text', dx: 6, textAnchor: 'start', fontSize: 11 }),
+    ],
+  });
+  const words =
+    goal === null ? 'The higher the result, the stronger the line.' : 'The better the result, the stronger the line.';
+  return { title: 'Parameters and results together', svg, legend: [], note: words };
+}
+
+type Labelled = { readonly places: readonly number[]; readonly labels: readonly { place: number; text: string }[] };
+
+/** Where values lie on an axis from 0 to 1, and what is written beside it. */
+function placesOf(values: readonly (ParameterValue | undefined)[]): Labelled {
+  const { isNumber, isLog, texts } = axisOf(values);
+  if (!isNumber) {
+    const placeOf = (text: string) => (texts.length === 1 ? 0.5 : texts.indexOf(text) / (texts.length - 1));
+    return {
+      places: values.map((value) => placeOf(textOf(value))),
+      labels: texts.map((text) => ({ place: placeOf(text), text })),
+    };
+  }
+  const scale = (value: number) => (isLog ? Math.log(value) : value);
+  const scaled = (values as readonly number[]).map(scale);
+  const [low, high] = [Math.min(...scaled), Math.max(...scaled)];
+  const placeOf = (value: number) => (low === high ? 0.5 : (scale(value) - low) / (high - low));
+  const distinct = [...new Set(values as readonly number[])].sort((a, b) => a - b);
+  const shown = distinct.length <= 6 ? distinct : [distinct[0]!, distinct.at(-1)!];
+  return {
+    places: (values as readonly number[]).map(placeOf),
+    labels: shown.map((value) => ({ place: placeOf(value), text: tickText(value) })),
+  };
+}
+
+function axisOf(values: readonly (ParameterValue | undefined)[]): {
+  isNumber: boolean;
+  isLog: boolean;
+  texts: string[];
+} {
+  const isNumber = values.every((value) => typeof value === 'number');
+  const numbers = isNumber ? values : [];
+  const isLog =
+    numbers.length > 0 && Math.min(...numbers) > 0 && Math.max(...numbers) / Math.min(...numbers) >= LOG_RATIO;
+  return { isNumber, isLog, texts: [...new Set(values.map(textOf))].sort(naturalOrder) };
+}
+
+function textOf(value: ParameterValue | undefined): string {
+  return value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,250 @@
+import type { MemoryRow } from '../analysis/memory-summary.js';
+import { runValueText } from '../analysis/run-value.js';
+import type { Scaling } from '../analysis/scaling.js';
+import { notFiniteText } from '../analysis/seed-statistics.js';
+import { COLLAPSED_BITS, MEMORISED_SHARE, STUCK_PROBABILITY } from '../analysis/verdict.js';
+import { grouped } from '../base/group-by.js';
+import { countText, NOTHING, shortNumber } from '../text/numbers.js';
+import type { Column } from '../text/table.js';
+import type { MetricRow, MetricSummary } from './metric-summary.js';
+import type { Report, Section } from './report.js';
+import { type Spread, spreadText, spreadWords } from './spread.js';
+
+/** The tables of a group, as columns of text. Examples and episodes are different things, and do not share a column. */
+export function sectionTables(section: Section, spread: Spread): Column[][] {
+  if (section.kind === 'metrics') return [metricColumns(section, spread)];
+  return grouped(section.rows, ({ kind }) => String(kind === 'sft')).map(memoryColumns);
+}
+
+/** What the words, marks and numbers of the tables mean, a sentence or two each; only of what occurs in them. */
+export function reportNotes(report: Report, spread: Spread): string[] {
+  return [
+    ...metricNotes(report, spread),
+    ...memoryNotes(report.sections.flatMap((section) => (section.kind === 'memory' ? section.rows : []))),
+  ];
+}
+
+/** `12 done · 1 failed`. */
+export function countsText({ counts }: Pick<Report, 'counts'>): string {
+  const words = (['done', 'running', 'queued', 'held', 'failed', 'killed', 'lost'] as const).filter(
+    (state) => counts[state],
+  );
+  return words.map((state) => `${counts[state]} ${state}`).join(' · ');
+}
+
+export function titleOf({ group, title }: Section): string {
+  return title === null ? group : `${group} · ${title}`;
+}
+
+/** Marks that the notes below the table explain. */
+const marks = { tie: '*', reference: '†' } as const;
+
+/** The columns of a memory table. All rows count the same thing: episodes, or examples for SFT. */
+function memoryColumns(rows: readonly MemoryRow[]): Column[] {
+  const unit = rows.some(({ kind }) => kind === 'sft') ? 'example' : 'episode';
+  const column =
+    (align: Column['align']) =>
+    (title: string, text: (row: MemoryRow) => string, spare = 0) => ({
+      title,
+      align,
+      cells: rows.map(text),
+      spare,
+    });
+  const left = column('left');
+  const right = column('right');
+  return [
+    left('condition', conditionText),
+    right('N', ({ N }) => String(N)),
+    ...unlessEmpty(right('B', ({ bins }) => (bins === null ? '' : String(bins)))),
+    right('seeds', ({ seeds }) => String(seeds), 6),
+    right('memorised', ({ counts, seeds }) => `${counts.memorised}/${seeds}`),
+    sparedIfNothing(right('stuck', ({ counts }) => zeroIsNothing(counts.stuck))),
+    sparedIfNothing(right('collapsed', ({ counts }) => zeroIsNothing(counts.collapsed))),
+    sparedIfNothing(right('censored', ({ counts }) => zeroIsNothing(counts.censored))),
+    ...unlessEmpty(left('other', otherText)),
+    right(`${unit}s`, ({ episodes }) => countText(episodes?.median ?? null)),
+    right('range', rangeText, 4),
+    right('all seeds', medianText, 2),
+    ...(unit === 'example' ? [right('steps', ({ steps }) => countText(steps))] : []),
+    right(`bits/${unit}`, bitsText),
+    right('ceiling', ceilingText, 1),
+    right('ratio', ratioText, 5),
+  ];
+}
+
+/** One line per fitted law: `binary: episodes ∝ N^0.76 (5 sizes, R² 0.987)`. Two points say nothing of the fit. */
+export function scalingLines(scalings: readonly Scaling[]): string[] {
+  return scalings.map(({ condition, bins, extra, law, leftOut }) => {
+    const name = [condition, bins === null ? '' : `B=${bins}`, parameterText(extra)]
+      .filter((part) => part !== '')
+      .join(' ');
+    const without = leftOut.length === 0 ? '' : `; without N=${leftOut.join(', ')}, where most seeds did not memorise`;
+    const fit = law.points > 2 ? `, R² ${law.r2.toFixed(3)}` : '';
+    return `${name}: episodes ∝ N^${law.slope.toFixed(2)} (${law.points} sizes${fit})${without}`;
+  });
+}
+
+function conditionText({ condition, extra }: MemoryRow): string {
+  return [condition, parameterText(extra)].filter((part) => part !== '').join(' ');
+}
+
+function otherText({ counts }: MemoryRow): string {
+  const words = {
+    running: counts.running,
+    queued: counts.queued,
+    unfinished: counts.unfinished,
+    unmeasured: counts.unmeasured,
+  };
+  return Object.entries(words)
+    .filter(([, count]) => count > 0)
+    .map(([word, count]) => `${count} ${word}`)
+    .join(', ');
+}
+
+function rangeText({ episodes }: MemoryRow): string {
+  if (episodes === null) return NOTHING;
+  const { least, most } = episodes;
+  return least === most ? countText(least) : `${countText(least)} to ${countText(most)}`;
+}
+
+function medianText({ medianOfAll, budget }: MemoryRow): string {
+  return medianOfAll === Infinity ? `> ${countText(budget)}` : countText(medianOfAll);
+}
+
+function bitsText({ bitsPerEpisode: bits }: MemoryRow): string {
+  if (bits === null) return NOTHING;
+  return bits.kind === 'below' ? `< ${shortNumber(bits.bits)}` : shortNumber(bits.bits);
+}
+
+function ceilingText({ ceiling, topRewardTies }: MemoryRow): string {
+  const mark = ceiling.kind === 'reference' ? marks.reference : topRewardTies > 1 ? marks.tie : '';
+  return shortNumber(ceiling.bits) + mark;
+}
+
+function ratioText({ ceiling, bitsPerEpisode: bits }: MemoryRow): string {
+  if (bits === null || ceiling.bits === 0) return NOTHING;
+  const ratio = shortNumber(bits.bits / ceiling.bits, 2);
+  return bits.kind === 'below' ? `< ${ratio}` : ratio;
+}
+
+function zeroIsNothing(count: number): string {
+  return count === 0 ? NOTHING : String(count);
+}
+
+/** Where there is no room, a fate that befell no run need not be told. */
+function sparedIfNothing(candidate: Column): Column {
+  return candidate.cells.every((cell) => cell === NOTHING) ? { ...candidate, spare: 3 } : candidate;
+}
+
+function unlessEmpty(candidate: Column): Column[] {
+  return candidate.cells.every((cell) => cell === '') ? [] : [candidate];
+}
+
+/** What the numbers of the tables of metrics are, where they are not the last values with their deviation. */
+function metricNotes({ sections, value }: Report, spread: Spread): string[] {
+  const isUsual = value.kind === 'last' && spread === 'std';
+  if (isUsual || sections.every(({ kind }) => kind === 'memory')) return [];
+  return [`Metrics: ${runValueText(value)}; ${spreadWords[spread]}.`];
+}
+
+/** What the words and marks of the memory tables mean; only those that occur in them. */
+function memoryNotes(rows: readonly MemoryRow[]): string[] {
+  if (rows.length === 0) return [];
+  const some = (count: (row: MemoryRow) => number) => rows.some((row) => count(row) > 0);
+  return [
+    `memorised: from that evaluation on, every one knew at least ${MEMORISED_SHARE * 100} % of the secret's log2 N bits.`,
+    ...when(
+      some(({ counts }) => counts.stuck),
+      `stuck: ended confident (P > ${STUCK_PROBABILITY}) of a wrong answer.`,
+    ),
+    ...when(
+      some(({ counts }) => counts.collapsed),
+      `collapsed: ended with less than ${COLLAPSED_BITS} bits, the secret far less likely than by chance.`,
+    ),
+    ...when(
+      some(({ counts }) => counts.censored),
+      'censored: the budget ended before it memorised; neither stuck nor collapsed.',
+    ),
+    ...when(
+      some(({ counts }) => counts.unfinished),
+      'unfinished: failed, was killed or lost before its budget; left out of the medians.',
+    ),
+    ...when(
+      some(({ counts }) => counts.unmeasured),
+      'unmeasured: ended without an evaluation of bits.',
+    ),
+    'episodes, examples: the median over the seeds that memorised; all seeds: those that did not count as infinite.',
+    'bits/…: log2 N over the median of all seeds.',
+    'ceiling: the most bits one episode can carry: log2 of the number of rewards that can be told apart.',
+    ...when(
+      rows.some(({ ceiling }) => ceiling.kind === 'reference'),
+      `${marks.reference} a continuous reward has no such number; given is the entropy of the distance of a uniform guess.`,
+    ),
+    ...rows.filter(({ topRewardTies: ties }) => ties > 1).map(tieNote),
+    ...resolutionNote(rows),
+  ];
+}
+
+function tieNote({ N, bins, topRewardTies: ties, reachableBits: reachable, secretBits }: MemoryRow): string {
+  return (
+    `${marks.tie} N=${N} B=${bins}: ${ties} neighbouring integers earn the top reward, so ${shortNumber(reachable)} of ` +
+    `${shortNumber(secretBits)} bits are all that the reward asks for.`
+  );
+}
+
+/** Said only where it matters: the time between evaluations is a good part of the time measured. */
+function resolutionNote(rows: readonly MemoryRow[]): string[] {
+  const coarse = rows.filter(({ resolution, episodes }) => resolution !== null && resolution > 0.1 * episodes!.median);
+  if (coarse.length === 0) return [];
+  const most = Math.max(...coarse.map(({ resolution }) => resolution!));
+  return [`Some numbers are coarse: there were up to ${countText(most)} episodes between evaluations.`];
+}
+
+function when(holds: boolean, note: string): string[] {
+  return holds ? [note] : [];
+}
+
+/** The columns of a generic table: the parameters of each cell, how its runs stand, and its metrics over the seeds. */
+function metricColumns({ rows, keys }: Section & { kind: 'metrics' }, spread: Spread): Column[] {
+  return [
+    { title: 'runs', align: 'left', cells: rows.map(nameOf), spare: 0 },
+    { title: 'n', align: 'right', cells: rows.map(({ seeds }) => String(seeds)), spare: 0 },
+    { title: 'states', align: 'left', cells: rows.map(statesText), spare: 0 },
+    ...keys.map((key, index) => ({
+      title: key,
+      align: 'right' as const,
+      cells: rows.map((row) => summaryText(row.metrics[key], row.seeds, spread)),
+      // The first metric is the one asked for first.
+      spare: index,
+    })),
+  ];
+}
+
+function nameOf({ varies }: MetricRow): string {
+  const text = parameterText(varies);
+  return text === '' ? 'all' : text;
+}
+
+function statesText({ states }: MetricRow): string {
+  return Object.entries(states)
+    .map(([state, count]) => `${count} ${state}`)
+    .join(', ');
+}
+
+/** `0.31 ± 0.02 (3 of 5)`, `0.31 ± 0.02 · 2 NaN`: what is no number is counted, and what is missing, too. */
+function summaryText(summary: MetricSummary | undefined, seeds: number, spread: Spread): string {
+  if (summary === undefined) return NOTHING;
+  const { n, nan, infinite } = summary;
+  const text = spreadText(summary, spread);
+  const missing = n > 0 && n + nan + infinite < seeds ? ` (${n + nan + infinite} of ${seeds})` : '';
+  const parts = [text === null ? '' : text + missing, notFiniteText({ nan, infinite })].filter((part) => part !== '');
+  return parts.length === 0 ? NOTHING : parts.join(' · ');
+}
+
+/** Parameters in one line: `lr=0.001 depth=4`. */
+export function parameterText(parameters: Readonly<Record<string, unknown>>): string {
+  return Object.entries(parameters)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' ');
+}

@@ -1,0 +1,205 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Outcome } from '../../src/base/outcome.js';
+import { writeRunRecord } from '../../src/files/run-record-file.js';
+import { buildReport } from '../../src/report/build-report.js';
+import { pageFigures, pageHtml } from '../../src/report/page/page.js';
+import { readPageData } from '../../src/report/page/page-data.js';
+import type { Objective } from '../../src/spec/planned-run.js';
+import { hasProgram } from '../has-program.js';
+import { removeFolder } from '../remove-folder.js';
+
+const root = mkdtempSync(join(tmpdir(), 'page-'));
+afterAll(() => removeFolder(root));
+let sweeps = 0;
+
+type Facts = {
+  name: string;
+  parameters?: Record<string, string | number>;
+  rows?: object[];
+  outcome?: Outcome;
+  argv?: string[];
+};
+
+function sweepOf(runs: readonly Facts[], text = ''): string {
+  const sweep = join(root, `sweep-${sweeps++}`);
+  mkdirSync(sweep);
+  writeFileSync(join(sweep, 'sweep.yaml'), text);
+  for (const run of runs) writeRun(sweep, run);
+  return sweep;
+}
+
+function writeRun(
+  sweep: string,
+  { name, parameters = {}, rows = [], outcome = { kind: 'done' }, argv = ['true'] }: Facts,
+): void {
+  const directory = join(sweep, name);
+  writeRunRecord(directory, {
+    ...{ version: 1, sweep: 's', group: 'main', subgroup: null, name, identity: name, parameters, argv },
+    ...{ cwd: '/', host: 'here', git: { commit: 'c0ffee1234567890', dirty: true } },
+    attempts: [{ number: 1, slot: 'cpu 0', startedAt: 1_700_000_000_000, endedAt: 1_700_000_090_000, outcome }],
+  });
+  writeFileSync(join(directory, 'metrics.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+}
+
+/** Runs of a small search: the loss falls with the learning rate, and no seed is like another. */
+function search(count: number, steps = 30): Facts[] {
+  return Array.from({ length: count }, (_, run) => {
+    const [lr, seed] = [[0.001, 0.01, 0.1][run % 3]!, Math.floor(run / 3)];
+    const lossAt = (step: number) => 1 / (1 + 50 * lr * step) + 0.01 * seed;
+    const rows = Array.from({ length: steps }, (_, step) => ({ step, loss: lossAt(step), acc: 1 - lossAt(step) }));
+    return {
+      name: `r${run}`,
+      parameters: { lr, width: run % 2 === 0 ? 'narrow' : 'wide', seed },
+      rows,
+      argv: ['python', 'train.py', `--lr=${lr}`],
+    };
+  });
+}
+
+async function pageOf(sweep: string, objective: Objective | null = null): Promise<string> {
+  const data = readPageData(sweep, await buildReport(sweep), objective);
+  return pageHtml(data, { command: 'memrl-tui report s --html s.html', spread: 'std', now: 1_700_000_100_000 });
+}
+
+const lowLoss: Objective = { name: 'loss', goal: 'minimize', target: null } as unknown as Objective;
+
+describe('the page of a sweep', () => {
+  it('has a curve and a row for each run, and finds both by one number', async () => {
+    const page = await pageOf(sweepOf(search(12)), lowLoss);
+    for (let run = 0; run < 12; run++) {
+      expect(page.match(new RegExp(`<path[^>]* data-run="${run}"`, 'g'))!.length).toBeGreaterThanOrEqual(2);
+      expect(page).toMatch(new RegExp(`<tr[^>]* data-run="${run}" tabindex="0"`));
+    }
+    expect(page).not.toContain('<title>run');
+  });
+
+  it('ranks the runs by what the sweep tries to make small', async () => {
+    const page = await pageOf(sweepOf(search(12)), lowLoss);
+    const best = /Best runs[\s\S]*?<\/section>/.exec(page)![0];
+    const names = [...best.matchAll(/<td>(r\d+)<\/td>/g)].map(([, name]) => name);
+    expect(names.slice(0, 4)).toEqual(['r2', 'r5', 'r8', 'r11']);
+  });
+
+  it('says which parameter matters, where it was made and from what code', async () => {
+    const page = await pageOf(sweepOf(search(24)), lowLoss);
+    expect(page).toContain('Which parameters matter for loss');
+    expect(page).toContain('parallel coordinates');
+    expect(page).toContain('commit c0ffee123456 with changes');
+    expect(page).toContain('2023-11-14 22:13 UTC');
+    expect(page).toContain('<code>memrl-tui report s --html s.html</code>');
+  });
+
+  it('tells why runs failed', async () => {
+    const failed: Facts = { name: 'bad', outcome: { kind: 'failed', code: 1, line: 'CUDA out of memory' } };
+    const page = await pageOf(sweepOf([...search(3), failed]));
+    expect(/Failures[\s\S]*?<\/section>/.exec(page)![0]).toContain('CUDA out of memory');
+    expect(await pageOf(sweepOf(search(3)))).not.toContain('Failures');
+  });
+
+  it('is text whatever the runs wrote: nothing of it becomes markup or script', async () => {
+    const evil = `</script><script>alert(1)</script><img src=x onerror=alert(1)>"'&`;
+    const page = await pageOf(
+      sweepOf([
+        {
+          ...{ name: 'r', parameters: { [evil]: evil, seed: 1 }, argv: ['sh', '-c', evil] },
+          ...{
+            rows: [
+              { step: 1, [evil]: 1 },
+              { step: 2, [evil]: 2 },
+            ],
+          },
+          outcome: { kind: 'failed', code: 1, line: evil },
+        },
+      ]),
+    );
+    expect(page).not.toContain('<img');
+    expect(page).not.toContain('<script>alert');
+    expect(page.match(/<\/script>/g)).toHaveLength(2);
+  });
+
+  it('asks nobody else for anything', async () => {
+    const page = await pageOf(sweepOf(search(6)), lowLoss);
+    const addresses = page.match(/\b(?:https?:)?\/\/[\w.]+/g) ?? [];
+    expect(addresses.filter((address) => !address.includes('www.w3.org'))).toEqual([]);
+    expect(page).not.toMatch(/\b(?:src|href)=/);
+  });
+
+  it('stays below 2 MB with 160 runs of many rows and two metrics', async () => {
+    const page = await pageOf(sweepOf(search(160, 1000)), lowLoss);
+    expect(Buffer.byteLength(page)).toBeLessThan(2e6);
+  });
+
+  it('can be made of runs that have written nothing', async () => {
+    const page = await pageOf(sweepOf([{ name: 'a' }, { name: 'b', outcome: { kind: 'killed' } }]));
+    expect(page).toContain('All runs');
+    expect(page).not.toContain('<figure>');
+  });
+
+  it('shows what the memory task is run for: episodes against N, bits against what a reward can carry', async () => {
+    const runs = [16, 64, 256].flatMap((N) =>
+      [0, 1].map((seed): Facts => {
+        const rows = Array.from({ length: 11 }, (_, index) => ({
+          ...{ step: index * 100, 'progress/episodes': index * 400 * (N / 16) },
+          'test/bits/answer_raw': (Math.log2(N) * index) / 10,
+        }));
+        return {
+          name: `N${N}_s${seed}`,
+          parameters: { N, reward_type: 'binary', seed, batch_size: 1, group_size: 4 },
+          rows,
+        };
+      }),
+    );
+    const data = readPageData(sweepOf(runs), await buildReport(join(root, `sweep-${sweeps - 1}`)), null);
+    const names = pageFigures(data).map(({ name }) => name);
+    expect(names.slice(0, 2)).toEqual(['main-episodes-until-memorised', 'main-bits-per-episode']);
+    expect(pageFigures(data).every(({ svg }) => svg.includes('xmlns="http://www.w3.org/2000/svg"'))).toBe(true);
+  });
+});
+
+const browser = ['chromium', 'chromium-browser', 'google-chrome'].find((name) => {
+  return spawnSync('sh', ['-c', `command -v ${name}`]).status === 0;
+});
+
+describe.skipIf(browser === undefined && !hasProgram('chromium', 'the page of a report in a browser'))(
+  'in a browser',
+  () => {
+    /** The page after some lines of script were run in it, as the browser has it then. */
+    async function after(script: string): Promise<string> {
+      const file = join(root, `page-${sweeps}.html`);
+      const page = await pageOf(sweepOf(search(6)), lowLoss);
+      writeFileSync(file, page.replace('</body>', `<script>${script}</script></body>`));
+      const profile = join(root, 'profile');
+      const options = ['--headless', '--no-sandbox', '--disable-gpu', `--user-data-dir=${profile}`, '--dump-dom'];
+      return spawnSync(browser!, [...options, `file://${file}`], { encoding: 'utf8', timeout: 25_000 }).stdout;
+    }
+
+    it('shows a card for the curve that is pointed at', async () => {
+      const page = await after(
+        `document.querySelector('path[data-run="4"]').dispatchEvent(new MouseEvent('mouseover', { bubbles: true }));`,
+      );
+      const card = /<aside[\s\S]*?<\/aside>/.exec(page)![0];
+      expect(card).not.toContain('hidden');
+      expect(card).toContain('<h3>r4</h3>');
+      expect(card).toContain('python train.py --lr=0.01');
+      expect(page).toMatch(/<tr[^>]*data-run="4"[^>]*class="on"|<tr[^>]*class="on"[^>]*data-run="4"/);
+    });
+
+    it('can be filtered, sorted, and gone through with the keyboard', async () => {
+      const page = await after(`
+      const search = document.getElementById('search');
+      search.value = 'lr=0.1';
+      search.dispatchEvent(new Event('input'));
+      document.querySelectorAll('#runs-table th button')[3].click();
+      document.querySelector('#runs-table tr[data-run="5"]').focus();
+      document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));`);
+      const rows = [...page.matchAll(/<tr data-run="(\d)" tabindex="0"([^>]*)>/g)];
+      expect(rows.filter(([, , rest]) => !rest!.includes('hidden')).map(([, run]) => run)).toEqual(['2', '5']);
+      expect(/<aside[\s\S]*?<\/aside>/.exec(page)![0]).toContain('<h3>r5</h3>');
+      expect(page).toContain('aria-sort="ascending"');
+    });
+  },
+);
