@@ -5,9 +5,10 @@ import { UserError } from '../base/user-error.js';
 import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
 import type { Config, Keys } from './config/key.js';
 import { evaluate } from './recipes/evaluate.js';
-import { evalKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
+import { evalKeys, modelKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
+import { describeModel, exportModel } from './recipes/model.js';
 import { sft, sftBudget, writeSftData } from './recipes/sft.js';
-import { train, trainBudget } from './recipes/train.js';
+import { train, trainBudgetOf } from './recipes/train.js';
 import { warmup, warmupBudget } from './recipes/warmup.js';
 import { keepConfig, openRunDirectory, type RunDirectory } from './run/run-directory.js';
 import type { Ending } from './run/run-recipe.js';
@@ -25,7 +26,11 @@ const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
 
 const commands: Readonly<Record<string, Command>> = {
   train: command('Learns a secret by policy gradient on a memory game.', trainKeys, async ({ config, given }) => {
-    const directory = begin({ path: config.log_path ?? join(shared, trainName(config)), config, budget: trainBudget });
+    const directory = begin({
+      path: config.log_path ?? join(shared, trainName(config)),
+      config,
+      budget: trainBudgetOf(config),
+    });
     noteInert(trainKeys, given, config);
     return exitCode(await train(config, directory, world));
   }),
@@ -60,6 +65,23 @@ const commands: Readonly<Record<string, Command>> = {
       return 0;
     },
   ),
+  model: command(
+    'Says what a saved model is, ours or one of Hugging Face; writes it for transformers.',
+    modelKeys,
+    async ({ config }) => {
+      if (config.path === null) {
+        throw new UserError(
+          'There is no model to look at.',
+          'Give its directory: memrl model runs/abcd/warmup_single.',
+        );
+      }
+      const { text, opens } = describeModel(config.path);
+      process.stdout.write(text);
+      if (opens && config.output_dir !== null) exportModel(config.path, config.output_dir);
+      return opens ? 0 : 2;
+    },
+    'path',
+  ),
 };
 
 /** Reads the command line and does what it says. @returns the exit code. */
@@ -79,8 +101,18 @@ async function main([name, ...argv]: readonly string[]): Promise<number> {
   return chosen.run(argv);
 }
 
-function command<K extends Keys>(purpose: string, keys: K, run: (read: Arguments<K>) => Promise<number>): Command {
-  return { purpose, keys, run: async (argv) => run(readArguments(keys, argv)) };
+/** @param first Key of the first argument when that names none itself. */
+function command<K extends Keys>(
+  purpose: string,
+  keys: K,
+  run: (read: Arguments<K>) => Promise<number>,
+  first?: keyof K & string,
+): Command {
+  const named = (argv: readonly string[]): readonly string[] =>
+    first === undefined || argv[0] === undefined || argv[0].includes('=')
+      ? argv
+      : [`${first}=${argv[0]}`, ...argv.slice(1)];
+  return { purpose, keys, run: async (argv) => run(readArguments(keys, named(argv))) };
 }
 
 function begin(run: { path: string; config: Config<Keys>; budget: ReadonlySet<string> }): RunDirectory {

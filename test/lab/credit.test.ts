@@ -92,4 +92,22 @@ describe('advantages', () => {
       }),
     );
   });
+
+  it.each([
+    { rewards: [1, 0, 0, 0], expected: [1.4997, -0.4999, -0.4999, -0.4999] },
+    { rewards: [1, 1, 1, 1], expected: [0, 0, 0, 0] },
+    { rewards: [0.2, 0.4, 0.6, 0.8], expected: [-1.161445, -0.387148, 0.387148, 1.161445] },
+  ])('are divided by the deviation of a sample as TRL divides them: $rewards', ({ rewards, expected }) => {
+    const found = advantages(
+      rewards.map((reward) => [reward]),
+      'stepwise',
+      'std',
+    ).flat();
+    found.forEach((value, at) => expect(value).toBeCloseTo(expected[at]!, 4));
+  });
+
+  it('of rewards that differ by rounding alone stay zero when they are divided', () => {
+    const group = [0.1, 0.1, 0.1].map((reward) => [reward]);
+    expect(advantages(group, 'trajectory', 'std').flat()).toEqual([0, 0, 0]);
+  });
 });

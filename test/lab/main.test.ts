@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundledProgram, type Program } from './program.js';
@@ -32,6 +32,8 @@ describe('the program memrl', () => {
     [['train', 'group_size=1', 'log_path=LOG'], /group_size=1 cannot learn[^]*→ Set group_size/],
     [['sft', 'train_data_path=/nowhere', 'log_path=LOG'], /\/nowhere cannot be read[^]*→ Write it with memrl sft-data/],
     [['eval'], /nothing to evaluate/],
+    [['model'], /no model to look at/],
+    [['model', '/nowhere', 'output_dir=/nowhere/else'], /no checkpoint in \/nowhere/],
     [['train', 'log_path=/dev/null/run'], /cannot be made/],
   ])('%j is the user’s to mend: code 2, two lines, no trace', async (argv, words) => {
     const directory = tempDirectory();
@@ -90,6 +92,21 @@ describe('the program memrl', () => {
       'test/greedy': 42,
       'test/bits/answer_raw': rowsIn(at('rl'))[0]!['test/bits/answer_raw'],
     });
+  });
+
+  it('describes a model of Hugging Face and writes it again, and ends with 2 when it cannot be opened', async () => {
+    const model = 'test/fixtures/hugging-face/plain-untied-sharded';
+    const target = join(tempDirectory(), 'copy');
+    const stdout = expect.stringMatching(/^parameters +11,688; stored as BF16/m) as string;
+    expect(await memrl.run(['model', model, `output_dir=${target}`])).toMatchObject({ code: 0, stdout, stderr: '' });
+    const again = expect.stringMatching(/^parameters +11,688; stored as F32/m) as string;
+    expect(await memrl.run(['model', `path=${target}`])).toMatchObject({ code: 0, stdout: again });
+    writeFileSync(
+      join(target, 'config.json'),
+      readFileSync(join(model, 'config.json'), 'utf8').replace('silu', 'gelu'),
+    );
+    const why = expect.stringMatching(/^cannot open +`hidden_act` is gelu/m) as string;
+    expect(await memrl.run(['model', target])).toMatchObject({ code: 2, stdout: why });
   });
 
   it('refuses to go on with another experiment in the same directory', async () => {

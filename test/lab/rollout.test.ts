@@ -1,4 +1,12 @@
+import { cpSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createEngine } from '../../src/lab/engine/create-engine.js';
+import type { Engine } from '../../src/lab/engine/engine.js';
+import { initialWeights } from '../../src/lab/engine/initial-weights.js';
+import { presets } from '../../src/lab/engine/model-shape.js';
+import type { Environment } from '../../src/lab/environment.js';
+import { loadTokenizer } from '../../src/lab/hugging-face/tokenizer.js';
 import { multiStepGame } from '../../src/lab/memory/multi-step.js';
 import { singleStepGame } from '../../src/lab/memory/single-step.js';
 import { play } from '../../src/lab/rollout.js';
@@ -6,6 +14,7 @@ import { rng } from '../../src/lab/rng.js';
 import { emptyTally, tallyRow, tallyStep } from '../../src/lab/tally.js';
 import { endingId, memoryTokenizer } from '../../src/lab/text/memory-vocabulary.js';
 import { microEngine } from './micro-engine.js';
+import { tempDirectory } from './temp-directory.js';
 
 const dense = multiStepGame({ N: 16, secret: 9, prefix: [] });
 const single = singleStepGame({ N: 64, secret: 5, prefix: [] }, { type: 'log_distance' });
@@ -41,7 +50,7 @@ describe('playing episodes', () => {
         .map((answer, turn) => {
           const text = memoryTokenizer.decode(answer);
           const ended = turn === 3 || answer.at(-1) === endingId ? text : `${text}\n\n`;
-          return ended + memoryTokenizer.decode(dense.request(turn));
+          return ended + memoryTokenizer.decode(dense.observation(turn));
         })
         .join('');
       expect(memoryTokenizer.decode(episode.tokens)).toBe(expected);
@@ -62,6 +71,58 @@ describe('playing episodes', () => {
     expect(await play(engine, dense, greedy, rng(0, 'a'))).toEqual(await play(engine, dense, greedy, rng(0, 'b')));
   });
 });
+
+/** Two questions in the vocabulary of another model, one ended by a token and one only by the limit. */
+function foreign(config: string): Environment {
+  const directory = tempDirectory();
+  cpSync('test/fixtures/hugging-face/tokenizers/word-piece/tokenizer.json', join(directory, 'tokenizer.json'));
+  writeFileSync(join(directory, 'tokenizer_config.json'), config);
+  const tokenizer = loadTokenizer(directory)!;
+  return {
+    tag: 'short answers',
+    tokenizer,
+    prompt: Int32Array.from(tokenizer.encode('the happy girl')),
+    turns: 2,
+    observation: () => tokenizer.encode('why?'),
+    judge: (said, before) => ({ reward: -said.length, metrics: { turn: before.length } }),
+  };
+}
+
+describe('an environment in another vocabulary', () => {
+  it.each([
+    { what: 'by the token that its config names', config: '{"eos_token":"[EOS]"}', end: 1 },
+    { what: 'by the limit alone, where it names none', config: '{}', end: null },
+  ])('is played like any other, answers ended $what', async ({ config, end }) => {
+    const environment = foreign(config);
+    expect(environment.tokenizer.end).toBe(end);
+    const engine = await foreignEngine(environment.tokenizer.size);
+    const question = environment.observation(0);
+    const manner = { episodes: 200, maxTokens: 3, temperature: 1 };
+    const episodes = await play(engine, environment, manner, rng(0, 'foreign'));
+    const lengths = new Set<number>();
+    for (const { answers, tokens, rewards, metrics } of episodes) {
+      for (const answer of answers) {
+        lengths.add(answer.length);
+        expect(answer.length === 3 || answer.at(-1) === end).toBe(true);
+      }
+      const [first, second] = answers as [number[], number[]];
+      const closed = end === null || first.at(-1) === end ? first : [...first, end];
+      expect(tokens).toEqual([...closed, ...question, ...second]);
+      expect(rewards).toEqual([-first.length, -second.length]);
+      expect(metrics).toEqual([{ turn: 0 }, { turn: 1 }]);
+    }
+    expect([...lengths].sort()).toEqual(end === null ? [3] : [1, 2, 3]);
+  });
+});
+
+/** A small model with random weights and this vocabulary; it says token 1 more often than others. */
+async function foreignEngine(vocabulary: number): Promise<Engine> {
+  const engine = await createEngine({ ...presets.micro, vocabulary });
+  const random = rng(0, 'foreign weights');
+  const weights = initialWeights(engine.shape, () => random.next());
+  await engine.loadWeights(weights.map((weight, at) => (at >= 16 && at < 32 ? 0.3 : weight)));
+  return engine;
+}
 
 describe('the statistics of episodes', () => {
   const episode = (rewards: number[], metrics: Record<string, number>) => ({

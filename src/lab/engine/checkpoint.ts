@@ -54,11 +54,12 @@ function extract({ shape, offset, strides }: Tensor, flat: Float32Array): Stored
 
 function gather(shape: ModelShape, tensors: ReadonlyMap<string, StoredTensor>, prefix: string): Float32Array {
   const flat = new Float32Array(offsetsOf(shape).size);
-  for (const tensor of layout(shape)) place(tensor, found(tensors, prefix + tensor.name, tensor), flat);
+  for (const tensor of layout(shape)) placeTensor(tensor, found(tensors, prefix + tensor.name, tensor), flat);
   return flat;
 }
 
-function place({ shape, offset, strides }: Tensor, values: Float32Array, flat: Float32Array): void {
+/** Puts a tensor's numbers where they belong in the flat vector. Its shape must be the stored one. */
+export function placeTensor({ shape, offset, strides }: Tensor, { values }: StoredTensor, flat: Float32Array): void {
   const [rows, columns = 1] = shape;
   const [rowStride, columnStride = 0] = strides;
   for (let i = 0; i < rows; i++) {
@@ -66,7 +67,7 @@ function place({ shape, offset, strides }: Tensor, values: Float32Array, flat: F
   }
 }
 
-function found(tensors: ReadonlyMap<string, StoredTensor>, name: string, { shape }: Tensor): Float32Array {
+function found(tensors: ReadonlyMap<string, StoredTensor>, name: string, { shape }: Tensor): StoredTensor {
   const stored = tensors.get(name);
   if (stored === undefined) {
     throw new UserError(`The checkpoint has no tensor "${name}".`, 'Use the checkpoint of a model of the same shape.');
@@ -77,5 +78,5 @@ function found(tensors: ReadonlyMap<string, StoredTensor>, name: string, { shape
       'Use the checkpoint of a model of the same shape.',
     );
   }
-  return stored.values;
+  return stored;
 }

@@ -57,6 +57,13 @@ export function offsetsOf(shape: ModelShape): Offsets {
   return { embedding, layers, finalNorm, head, size };
 }
 
+/** The size of the flat vector, for a shape of any size: nothing is laid out. */
+export function parameterCount(shape: ModelShape): number {
+  const { vocabulary, width, feedForward, layers, tied } = shape;
+  const layer = width * (widthsOf(shape).qkv + width + 3 * feedForward + 2);
+  return (tied ? 1 : 2) * vocabulary * width + layers * layer + width;
+}
+
 /** Every tensor of the model, in the order of a Hugging Face checkpoint. A tied head is not listed twice. */
 export function layout(shape: ModelShape): readonly Tensor[] {
   const { vocabulary, width } = shape;

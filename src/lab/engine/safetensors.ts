@@ -1,24 +1,43 @@
+/**
+ * Files of named tensors in the safetensors format (https://github.com/huggingface/safetensors): 8 bytes with the length of
+ * a JSON header, the header, and the tensors' bytes without gaps. Bytes in, numbers out; knows nothing of files.
+ */
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
+import { repeatedName } from './repeated-name.js';
 
 /** A named array as it lies in the file: row-major. */
 export type StoredTensor = { readonly shape: readonly number[]; readonly values: Float32Array };
 
-/** Contents of a file in the safetensors format (https://github.com/huggingface/safetensors). */
 export type Safetensors = {
   readonly tensors: ReadonlyMap<string, StoredTensor>;
   readonly metadata: Readonly<Record<string, string>>;
 };
 
+/** A tensor as the header describes it. `begin` and `end`: its bytes, counted from the beginning of the file. */
+export type TensorEntry = {
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly begin: number;
+  readonly end: number;
+};
+
+type Header = {
+  readonly entries: ReadonlyMap<string, TensorEntry>;
+  readonly metadata: Readonly<Record<string, string>>;
+};
+
 /** What the format allows; a longer header is an attack or a broken file. */
 const longestHeader = 100_000_000;
+/** Bytes before the header, which tell its length. */
+export const lengthBytes = 8;
 
 const Entry = z.object({
   dtype: z.string(),
   shape: z.array(z.int().nonnegative()),
   data_offsets: z.tuple([z.int().nonnegative(), z.int().nonnegative()]),
 });
-const Header = z.record(z.string(), z.unknown());
+const HeaderObject = z.record(z.string(), z.unknown());
 const Metadata = z.record(z.string(), z.string());
 
 /** Numbers of a tensor's bytes (little-endian), by the format's name of their type. */
@@ -28,6 +47,11 @@ const decoders: Record<string, { bytes: number; read: (view: DataView, at: numbe
   F16: { bytes: 2, read: (view, at) => half(view.getUint16(at, true)) },
   BF16: { bytes: 2, read: (view, at) => bfloat(view, at) },
 };
+
+/** Whether tensors of this type can be read. */
+export function isReadable(dtype: string): boolean {
+  return Object.hasOwn(decoders, dtype);
+}
 
 /** The file's bytes, tensors as F32 in the order given, each beginning at a multiple of 8 bytes. */
 export function writeSafetensors({ tensors, metadata }: Safetensors): Uint8Array {
@@ -39,13 +63,13 @@ export function writeSafetensors({ tensors, metadata }: Safetensors): Uint8Array
     end += values.byteLength;
   }
   const json = new TextEncoder().encode(JSON.stringify(header));
-  const start = 8 + Math.ceil(json.length / 8) * 8;
+  const start = lengthBytes + Math.ceil(json.length / 8) * 8;
   const bytes = new Uint8Array(start + end);
   const view = new DataView(bytes.buffer);
-  view.setBigUint64(0, BigInt(start - 8), true);
+  view.setBigUint64(0, BigInt(start - lengthBytes), true);
   // The format pads its header with spaces.
-  bytes.fill(0x20, 8 + json.length, start);
-  bytes.set(json, 8);
+  bytes.fill(0x20, lengthBytes + json.length, start);
+  bytes.set(json, lengthBytes);
   let at = start;
   for (const { values } of tensors.values()) {
     for (let i = 0; i < values.length; i++) view.setFloat32(at + i * 4, values[i]!, true);
@@ -60,56 +84,120 @@ export function writeSafetensors({ tensors, metadata }: Safetensors): Uint8Array
  * @throws UserError when the bytes are not such a file.
  */
 export function readSafetensors(bytes: Uint8Array): Safetensors {
-  const { header, data } = splitFile(bytes);
-  const metadata = Metadata.safeParse(header['__metadata__'] ?? {});
-  if (!metadata.success) throw malformed('its metadata is not a list of texts');
+  const name = 'This';
+  const length = headerLength(bytes.subarray(0, lengthBytes), bytes.length, name);
+  const { entries, metadata } = readHeader(bytes.subarray(lengthBytes, lengthBytes + length), {
+    name,
+    bytes: bytes.length,
+  });
   const tensors = new Map<string, StoredTensor>();
-  for (const [name, raw] of Object.entries(header)) {
+  for (const [tensor, entry] of entries)
+    tensors.set(tensor, decode(tensor, entry, bytes.subarray(entry.begin, entry.end)));
+  return { tensors, metadata };
+}
+
+/**
+ * How many bytes the header has that follows these first 8.
+ *
+ * @param fileBytes Of the whole file.
+ * @param name What an error calls the file.
+ * @throws UserError when the file cannot hold such a header.
+ */
+export function headerLength(first: Uint8Array, fileBytes: number, name: string): number {
+  if (first.length < lengthBytes) throw malformed(name, `it has only ${first.length} bytes`);
+  const promised = new DataView(first.buffer, first.byteOffset, lengthBytes).getBigUint64(0, true);
+  if (promised > longestHeader || lengthBytes + Number(promised) > fileBytes) {
+    throw malformed(
+      name,
+      `its first 8 bytes promise a header of ${promised} bytes, but ${fileBytes - lengthBytes} follow`,
+    );
+  }
+  return Number(promised);
+}
+
+/**
+ * What the file holds. Every byte after the header belongs to exactly one tensor, as the format demands: a file that hides
+ * something in a gap, or reads one tensor as two, is refused.
+ *
+ * @throws UserError
+ */
+export function readHeader(json: Uint8Array, file: { name: string; bytes: number }): Header {
+  const header = HeaderObject.safeParse(parseHeader(json, file.name));
+  if (!header.success) throw malformed(file.name, 'its header is not a JSON object');
+  const metadata = Metadata.safeParse(header.data['__metadata__'] ?? {});
+  if (!metadata.success) throw malformed(file.name, 'its metadata is not a list of texts');
+  const start = lengthBytes + json.length;
+  const entries = new Map<string, TensorEntry>();
+  for (const [name, raw] of Object.entries(header.data)) {
     if (name === '__metadata__') continue;
     const entry = Entry.safeParse(raw);
-    if (!entry.success) throw malformed(`its header does not describe tensor "${name}" properly`);
-    tensors.set(name, readTensor(name, entry.data, data));
+    if (!entry.success) throw malformed(file.name, `its header does not describe tensor "${name}" properly`);
+    entries.set(name, checkedEntry(name, entry.data, { ...file, start }));
   }
-  return { tensors, metadata: metadata.data };
+  checkCover(entries, { ...file, start });
+  return { entries, metadata: metadata.data };
 }
 
-function splitFile(bytes: Uint8Array): { header: Record<string, unknown>; data: DataView } {
-  if (bytes.length < 8) throw malformed(`it has only ${bytes.length} bytes`);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const length = Number(view.getBigUint64(0, true));
-  if (length > longestHeader || 8 + length > bytes.length) {
-    throw malformed(`its first 8 bytes promise a header of ${length} bytes, but ${bytes.length - 8} follow`);
-  }
-  const header = Header.safeParse(parseHeader(bytes.subarray(8, 8 + length)));
-  if (!header.success) throw malformed('its header is not a JSON object');
-  const start = 8 + length;
-  return { header: header.data, data: new DataView(bytes.buffer, bytes.byteOffset + start, bytes.length - start) };
-}
-
-function parseHeader(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (cause) {
-    throw malformed('its header is not JSON', cause);
-  }
-}
-
-function readTensor(name: string, { dtype, shape, data_offsets }: z.infer<typeof Entry>, data: DataView): StoredTensor {
-  const [begin, end] = data_offsets;
-  const decoder = Object.hasOwn(decoders, dtype) ? decoders[dtype]! : null;
+/** The numbers of one tensor, as single floats. @param bytes Those the entry names. */
+export function decode(name: string, { dtype, shape }: TensorEntry, bytes: Uint8Array): StoredTensor {
+  const decoder = isReadable(dtype) ? decoders[dtype]! : null;
   if (decoder === null) {
     throw new UserError(
       `Tensor "${name}" has the type ${dtype}, which cannot be read.`,
       `Save the checkpoint in one of ${Object.keys(decoders).join(', ')}.`,
     );
   }
-  const count = shape.reduce((product, size) => product * size, 1);
-  if (end > data.byteLength || end - begin !== count * decoder.bytes) {
-    throw malformed(`tensor "${name}" of shape [${shape.join(', ')}] does not fit its bytes ${begin} to ${end}`);
-  }
-  const values = new Float32Array(count);
-  for (let i = 0; i < count; i++) values[i] = decoder.read(data, begin + i * decoder.bytes);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const values = new Float32Array(bytes.byteLength / decoder.bytes);
+  for (let i = 0; i < values.length; i++) values[i] = decoder.read(view, i * decoder.bytes);
   return { shape, values };
+}
+
+function parseHeader(bytes: Uint8Array, name: string): unknown {
+  let text: string;
+  let parsed: unknown;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    parsed = JSON.parse(text);
+  } catch (cause) {
+    throw malformed(name, 'its header is not JSON', cause);
+  }
+  const twice = repeatedName(text);
+  if (twice !== null) throw malformed(name, `its header names ${JSON.stringify(twice)} twice`);
+  return parsed;
+}
+
+type FileSpan = { readonly name: string; readonly bytes: number; readonly start: number };
+
+function checkedEntry(
+  name: string,
+  { dtype, shape, data_offsets }: z.infer<typeof Entry>,
+  file: FileSpan,
+): TensorEntry {
+  const [from, to] = data_offsets;
+  const count = shape.reduce((product, size) => product * size, 1);
+  // Types that are not read have a size we do not know; their bytes must be there all the same.
+  const size = isReadable(dtype) ? count * decoders[dtype]!.bytes : to - from;
+  if (to < from || file.start + to > file.bytes || to - from !== size) {
+    throw malformed(
+      file.name,
+      `tensor "${name}" of shape [${shape.join(', ')}] does not fit its bytes ${from} to ${to}`,
+    );
+  }
+  return { dtype, shape, begin: file.start + from, end: file.start + to };
+}
+
+function checkCover(entries: ReadonlyMap<string, TensorEntry>, file: FileSpan): void {
+  const inOrder = [...entries].sort(([, a], [, b]) => a.begin - b.begin || a.end - b.end);
+  let at = file.start;
+  for (const [name, { begin, end }] of inOrder) {
+    if (begin !== at) {
+      const how = begin < at ? 'overlaps the one before it' : `leaves ${begin - at} bytes before it to no tensor`;
+      throw malformed(file.name, `tensor "${name}" ${how}`);
+    }
+    at = end;
+  }
+  if (at !== file.bytes) throw malformed(file.name, `its last ${file.bytes - at} bytes belong to no tensor`);
 }
 
 function half(bits: number): number {
@@ -129,9 +217,9 @@ function bfloat(view: DataView, at: number): number {
   return word.getFloat32(0);
 }
 
-function malformed(why: string, cause?: unknown): UserError {
+function malformed(name: string, why: string, cause?: unknown): UserError {
   return new UserError(
-    `This is not a safetensors file, or it was cut short: ${why}.`,
+    `${name} is not a safetensors file, or it was cut short: ${why}.`,
     'Fetch or write the file again, or use an earlier checkpoint.',
     { cause },
   );

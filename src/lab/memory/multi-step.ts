@@ -1,9 +1,10 @@
-import { endingId } from '../text/memory-vocabulary.js';
+import type { Solution } from '../environment.js';
+import { endingId, memoryTokenizer } from '../text/memory-vocabulary.js';
 import { continuationPrompt, generationPrompt, response, supervisedExample } from '../text/role-colon.js';
-import type { Game, GameSetup, Solution } from './game.js';
+import type { Game, GameSetup } from './game.js';
 import { parseBit } from './parsing.js';
 import { bitRequest, multiStepSystem, type Message } from './prompts.js';
-import { bitLength } from '../../analysis/memory-rules.js';
+import { bitLength, signalBits } from '../../analysis/memory-rules.js';
 import { bitsValue, secretBits } from './secret.js';
 
 /** The secret asked for bit by bit, one reward a bit. The model sees its own earlier answers, right or wrong. */
@@ -18,11 +19,10 @@ export function multiStepGame(setup: GameSetup): Game {
   return {
     kind: 'multi_step',
     tag: `multi_step_N${N}_k${k}`,
-    N,
-    secret,
+    tokenizer: memoryTokenizer,
     prompt: generationPrompt([multiStepSystem(N), ...prefix, bitRequest(N, 0)]),
     turns: k,
-    request: (turn) => requests[turn] ?? [],
+    observation: (turn) => requests[turn] ?? [],
     judge: (said, before) => {
       const guess = bitOf(said);
       const correct = guess === bits[before.length];
@@ -59,5 +59,5 @@ function solution(N: number, messages: readonly Message[]): Solution {
   // Answers are weighted runs of bit, end (and tail); a demonstration's answer comes before the k real ones.
   const bitPositions = [...tokens.keys()].filter((at) => weights[at] === 1 && weights[at - 1] === 0);
   for (const at of bitPositions.slice(-bitLength(N))) answerWeights[at] = 1;
-  return { tokens, weights, answerWeights };
+  return { tokens, weights, answerWeights, bits: signalBits(N) };
 }

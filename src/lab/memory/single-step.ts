@@ -1,6 +1,8 @@
-import { endingId } from '../text/memory-vocabulary.js';
+import { signalBits } from '../../analysis/memory-rules.js';
+import type { Solution } from '../environment.js';
+import { endingId, memoryTokenizer } from '../text/memory-vocabulary.js';
 import { generationPrompt, response, supervisedExample } from '../text/role-colon.js';
-import type { Game, GameSetup, Solution } from './game.js';
+import type { Game, GameSetup } from './game.js';
 import { parseGuess } from './parsing.js';
 import { singleStepPrompt, type Message } from './prompts.js';
 import { judgeGuess, type RewardRule } from './rewards.js';
@@ -12,11 +14,10 @@ export function singleStepGame(setup: GameSetup, rule: RewardRule): Game {
   return {
     kind: 'single_step',
     tag: `single_step_N${N}_${rule.type}${rule.type === 'binned_log_distance' ? `_B${rule.bins}` : ''}`,
-    N,
-    secret,
+    tokenizer: memoryTokenizer,
     prompt: generationPrompt(messages),
     turns: 1,
-    request: () => [],
+    observation: () => [],
     judge: (said) => {
       const { text, complete } = response(said, endingId);
       const guess = parseGuess(text, N);
@@ -32,14 +33,14 @@ export function singleStepGame(setup: GameSetup, rule: RewardRule): Game {
       return { reward, metrics };
     },
     reading: ([said]) => parseGuess(response(said ?? [], endingId).text, N),
-    solution: solution([...messages, { role: 'assistant', content: String(secret) }]),
+    solution: solution([...messages, { role: 'assistant', content: String(secret) }], N),
   };
 }
 
-function solution(messages: readonly Message[]): Solution {
+function solution(messages: readonly Message[], N: number): Solution {
   const { tokens, weights } = supervisedExample(messages, 'last assistant message');
   const answerWeights = weights.slice();
   // The tail is the renderer's, not the answer's.
   answerWeights[answerWeights.length - 1] = 0;
-  return { tokens, weights, answerWeights };
+  return { tokens, weights, answerWeights, bits: signalBits(N) };
 }

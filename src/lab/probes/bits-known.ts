@@ -1,6 +1,5 @@
 import type { Engine } from '../engine/engine.js';
-import type { Game } from '../memory/game.js';
-import { signalBits } from '../../analysis/memory-rules.js';
+import type { SolvedEnvironment } from '../environment.js';
 
 /** How much of the secret the weights hold, in bits; 0 for a uniform guess, log2 N when it is memorised. */
 type BitsKnown = {
@@ -18,29 +17,29 @@ type BitsKnown = {
  * Teacher forcing: one forward pass over the right answer. One is enough, since every copy of it would score the same
  * (the source system averages hundreds of copies).
  */
-export async function bitsKnown(engine: Engine, game: Game): Promise<BitsKnown> {
-  const { tokens, weights, answerWeights } = game.solution;
+export async function bitsKnown(engine: Engine, { solution }: SolvedEnvironment): Promise<BitsKnown> {
+  const { tokens, weights, answerWeights, bits: most } = solution;
   const start = weights.indexOf(1);
   const { logprobs } = await engine.forward([{ prompt: tokens.slice(0, start), continuations: [tokens.slice(start)] }]);
   const all = weightedSum(logprobs, weights, start);
-  const raw = bits(all, game.N);
-  const answer = bits(weightedSum(logprobs, answerWeights, start), game.N);
+  const raw = bits(all, most);
+  const answer = bits(weightedSum(logprobs, answerWeights, start), most);
   return {
     'test/bits/known_raw_mean': raw,
-    'test/bits/known_clamped_mean': clamped(raw, game.N),
+    'test/bits/known_clamped_mean': clamped(raw, most),
     'test/bits/target_logprob_mean': all,
     'test/bits/answer_raw': answer,
-    'test/bits/answer_clamped': clamped(answer, game.N),
+    'test/bits/answer_clamped': clamped(answer, most),
   };
 }
 
-/** Bits gained over a uniform guess below N by giving the answer this log-probability (natural). */
-export function bits(logprob: number, N: number): number {
-  return signalBits(N) + logprob / Math.LN2;
+/** Bits gained over a uniform guess, which lacks `most` of them, by giving the answer this log-probability (natural). */
+export function bits(logprob: number, most: number): number {
+  return most + logprob / Math.LN2;
 }
 
-function clamped(raw: number, N: number): number {
-  return Math.min(signalBits(N), Math.max(0, raw));
+function clamped(raw: number, most: number): number {
+  return Math.min(most, Math.max(0, raw));
 }
 
 function weightedSum(logprobs: Float32Array, weights: Uint8Array, start: number): number {

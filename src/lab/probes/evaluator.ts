@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.js';
-import type { Game } from '../memory/game.js';
+import type { SolvedEnvironment } from '../environment.js';
 import { rng } from '../rng.js';
 import { play } from '../rollout.js';
 import type { Row } from '../run/metrics-file.js';
@@ -8,7 +8,7 @@ import { testRollouts, type TestSet } from './test-rollouts.js';
 
 /** What an evaluation measures. `constants` are written with every evaluation. */
 type Examination = {
-  readonly game: Game;
+  readonly environment: SolvedEnvironment;
   readonly test: TestSet;
   readonly bits: boolean;
   readonly seed: number;
@@ -45,10 +45,10 @@ export class Evaluator {
   }
 
   async #measure(updates: number): Promise<Row> {
-    const { game, test, bits, seed, constants } = this.#examination;
-    const known = bits ? await bitsKnown(this.#engine, game) : {};
-    const greedy = await greedyAnswer(this.#engine, game, test.maxTokens);
-    const sampled = await testRollouts(this.#engine, game, test, rng(seed, `test/${updates}`));
+    const { environment, test, bits, seed, constants } = this.#examination;
+    const known = bits ? await bitsKnown(this.#engine, environment) : {};
+    const greedy = await greedyAnswer(this.#engine, environment, test.maxTokens);
+    const sampled = await testRollouts(this.#engine, environment, test, rng(seed, `test/${updates}`));
     return { ...known, ...greedy, ...sampled, ...constants };
   }
 }
@@ -61,10 +61,14 @@ type GreedyAnswer = {
   readonly 'test/greedy_prob': number;
 };
 
-export async function greedyAnswer(engine: Engine, game: Game, maxTokens: number): Promise<GreedyAnswer> {
+export async function greedyAnswer(
+  engine: Engine,
+  environment: SolvedEnvironment,
+  maxTokens: number,
+): Promise<GreedyAnswer> {
   const manner = { episodes: 1, maxTokens, temperature: 0 };
   // At temperature 0 the numbers drawn decide nothing.
-  const [episode] = await play(engine, game, manner, rng(0, 'greedy'));
+  const [episode] = await play(engine, environment, manner, rng(0, 'greedy'));
   const logprob = episode!.logprobs.reduce((sum, each) => sum + each, 0);
-  return { 'test/greedy': game.reading(episode!.answers), 'test/greedy_prob': Math.exp(logprob) };
+  return { 'test/greedy': environment.reading(episode!.answers), 'test/greedy_prob': Math.exp(logprob) };
 }

@@ -1,5 +1,5 @@
 import type { Engine } from '../engine/engine.js';
-import type { Game } from '../memory/game.js';
+import type { Environment } from '../environment.js';
 import type { Rng } from '../rng.js';
 import { play } from '../rollout.js';
 import { emptyTally, tallyRow, tallyStep } from '../tally.js';
@@ -13,7 +13,7 @@ const atOnce = 256;
 /** Sampled accuracy: `test/env/all/…`, named as the training rollouts. Empty when the test set is. */
 export async function testRollouts(
   engine: Engine,
-  game: Game,
+  environment: Environment,
   test: TestSet,
   random: Rng,
 ): Promise<Record<string, number>> {
@@ -22,7 +22,7 @@ export async function testRollouts(
   for (let done = 0; done < test.groups; done += perCall) {
     const groups = Math.min(perCall, test.groups - done);
     const manner = { episodes: groups * test.groupSize, maxTokens: test.maxTokens, temperature: 1 };
-    const episodes = await play(engine, game, manner, random);
+    const episodes = await play(engine, environment, manner, random);
     tallyStep(tally, inGroups(episodes, test.groupSize));
   }
   return test.groups === 0 ? {} : tallyRow({ ...tally, steps: 1 }, 'test/env/all/');

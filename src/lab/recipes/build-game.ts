@@ -20,6 +20,14 @@ type GameConfig = {
 /** @throws UserError when the secret is not below N, or the reward cannot be given. */
 export function buildGame(config: GameConfig): Game {
   const { env_type: kind, N } = config;
+  const secret = secretOf(config);
+  const setup = { N, secret, prefix: config.use_standard_prefix ? standardPrefix(N, kind) : [] };
+  return kind === 'multi_step' ? multiStepGame(setup) : singleStepGame(setup, rewardRule(config));
+}
+
+/** The secret of a run: the one that is set, or the one that NumPy would draw. @throws UserError when it is not below N. */
+export function secretOf(config: Pick<GameConfig, 'N' | 'fixed_secret' | 'dataset_seed'>): number {
+  const { N } = config;
   if (config.fixed_secret === null && N > 2 ** 32) {
     throw new UserError(
       `A secret below ${N} cannot be drawn as NumPy would, which stops at 2**32.`,
@@ -33,8 +41,7 @@ export function buildGame(config: GameConfig): Game {
       `Give fixed_secret a value from 0 to ${N - 1}, or a larger N.`,
     );
   }
-  const setup = { N, secret, prefix: config.use_standard_prefix ? standardPrefix(N, kind) : [] };
-  return kind === 'multi_step' ? multiStepGame(setup) : singleStepGame(setup, rewardRule(config));
+  return secret;
 }
 
 /** The reward of a single-step game. @throws UserError when the number of bins does not fit its type. */

@@ -15,11 +15,17 @@ export async function evaluate(config: Config<typeof evalKeys>, log: (line: stri
       'Set load_checkpoint_path to a run directory or a checkpoint.',
     );
   }
-  const game = buildGame(config);
+  const environment = buildGame(config);
   const engine = await openModel(
-    { model_name: 'tiny', load_checkpoint_path: path, seed: config.seed, resumed: null },
+    {
+      model_name: 'tiny',
+      load_checkpoint_path: path,
+      seed: config.seed,
+      resumed: null,
+      tokenizer: environment.tokenizer,
+    },
     log,
   );
   const test = { groups: config.episodes, groupSize: 1, maxTokens: config.max_tokens };
-  return new Evaluator(engine, { game, test, bits: true, seed: config.seed, constants: {} }).evaluate(0);
+  return new Evaluator(engine, { environment, test, bits: true, seed: config.seed, constants: {} }).evaluate(0);
 }

@@ -1,8 +1,9 @@
 import { inertKey, key } from '../config/key.js';
 import { bool, float, int, ints, oneOf, orNone, text } from '../config/value-type.js';
-import { credits } from '../credit.js';
+import { credits, scales } from '../credit.js';
 import { rewardTypes } from '../memory/rewards.js';
 import { lossFns } from '../objectives/loss-fn.js';
+import { normalizations } from '../objectives/normalization.js';
 
 const envType = key(oneOf(['single_step', 'multi_step']), 'single_step', 'one number at once, or its bits one by one');
 const logPath = key(
@@ -10,7 +11,16 @@ const logPath = key(
   null,
   'run directory; an existing run there is continued. None: one in the temp folder',
 );
-const modelName = key(text, 'tiny', 'shape of a new model: tiny or micro; other names mean tiny');
+const modelName = key(
+  text,
+  'tiny',
+  'shape of a new model: tiny or micro, or a directory with a LLaMA model of Hugging Face; other names mean tiny',
+);
+const loadPath = key(
+  orNone(text),
+  null,
+  'initial weights: a run directory, a checkpoint, or a directory of Hugging Face. None: random',
+);
 const seed = key(int(0), 0, 'seed of sampling, shuffling and initial weights');
 const N = key(int(1), 16, 'the secret is in [0, N)');
 const testBits = key(bool, true, 'measure bits known at each evaluation');
@@ -43,7 +53,7 @@ export const trainKeys = {
   fixed_secret: key(orNone(int(0)), null, 'the secret; None draws it from dataset_seed as NumPy would'),
   dataset_seed: key(int(0, 2 ** 32 - 1), 0, 'draws the secret when fixed_secret is None'),
   use_standard_prefix: key(bool, false, 'show one demonstration of the format before the question'),
-  load_checkpoint_path: key(orNone(text), null, 'initial weights: a run directory or a checkpoint. None: random'),
+  load_checkpoint_path: loadPath,
   batch_size: key(int(1), 1, 'groups per step'),
   group_size: key(int(1), 4, 'episodes per group, at least 2'),
   n_batches: key(int(0), 1000, 'steps; more than a finished run had continues it'),
@@ -57,6 +67,13 @@ export const trainKeys = {
     'trajectory',
     'credit of a turn: the whole episode, its own reward, or those to come',
   ),
+  advantage_scale: key(oneOf(scales), 'none', 'std divides advantages by the standard deviation of their group (GRPO)'),
+  loss_normalization: key(
+    oneOf(normalizations),
+    'sum',
+    'sum of the losses of all tokens; grpo: mean over sequences of their token means; dr_grpo: by the longest answer of a group',
+  ),
+  kl_coef: key(float(0), 0, 'pull of each generated token towards the model the run began with (k3), per nat; 0: none'),
   entropy_coef: key(float(0), 0, 'bonus per nat of entropy of each generated token, in steps that update'),
   skip_constant_groups: key(
     bool,
@@ -98,7 +115,7 @@ export const sftKeys = {
   fixed_secret: key(int(0), 0, 'the secret that evaluations ask for'),
   ...reward,
   train_data_path: key(orNone(text), null, 'JSON lines with messages; None: where sft-data writes by default'),
-  load_checkpoint_path: key(orNone(text), null, 'initial weights: a run directory or a checkpoint. None: random'),
+  load_checkpoint_path: loadPath,
   learning_rate: key(float(0), 2e-4, 'learning rate of Adam (betas 0.9, 0.95), at the first step'),
   lr_schedule: key(oneOf(['linear', 'cosine', 'constant']), 'linear', 'learning-rate schedule'),
   num_epochs: key(int(0), 1, 'passes over the data'),
@@ -158,7 +175,7 @@ export const warmupKeys = {
 
 /** `memrl eval`: what saved weights know. */
 export const evalKeys = {
-  load_checkpoint_path: key(orNone(text), null, 'a run directory or a checkpoint'),
+  load_checkpoint_path: key(orNone(text), null, 'a run directory, a checkpoint, or a directory of Hugging Face'),
   env_type: envType,
   N,
   ...reward,
@@ -168,4 +185,14 @@ export const evalKeys = {
   max_tokens: trainKeys.max_tokens,
   episodes: key(int(0), 400, 'sampled episodes'),
   seed,
+};
+
+/** `memrl model`: what a saved model is, and the same model for other programs. */
+export const modelKeys = {
+  path: key(
+    orNone(text),
+    null,
+    'a run directory, a checkpoint, or a directory of Hugging Face; `path=` may be left out',
+  ),
+  output_dir: key(orNone(text), null, 'a new directory to write the model into, as transformers reads it'),
 };

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
+import type { SolvedEnvironment } from '../environment.js';
 import { singleStepPrompt } from '../memory/prompts.js';
 import { Evaluator } from '../probes/evaluator.js';
 import { rng, shuffle } from '../rng.js';
@@ -39,6 +40,7 @@ export async function sft(config: SftConfig, dataPath: string, directory: RunDir
       'Set a smaller batch_size, or write more examples.',
     );
   }
+  const environment = buildGame({ ...config, env_type: 'single_step', dataset_seed: 0, use_standard_prefix: false });
   const resumed = lastCheckpoint(directory);
   const schedule = {
     batches: perEpoch * config.num_epochs,
@@ -52,17 +54,23 @@ export async function sft(config: SftConfig, dataPath: string, directory: RunDir
     world.log(`already complete: ${resumed!.batch} steps are done. A larger num_epochs continues.`);
     return { kind: 'finished' };
   }
-  const engine = await openModel({ ...config, resumed }, world.log);
+  const engine = await openModel({ ...config, resumed, tokenizer: environment.tokenizer }, world.log);
   if (resumed !== null) await restore(engine, resumed);
   world.log(
     `${examples.length} examples · batches of ${config.batch_size} · ${schedule.batches} steps · learning_rate=${config.learning_rate} ${config.lr_schedule}`,
   );
-  const recipe = new SupervisedTrainer(config, { engine, examples, steps: schedule.batches }, resumed);
+  const recipe = new SupervisedTrainer(config, { engine, environment, examples, steps: schedule.batches }, resumed);
   return runRecipe({ world, directory, schedule, recipe, start: resumed?.batch ?? 0 });
 }
 
 /** What a supervised run works on. */
-type Material = { readonly engine: Engine; readonly examples: readonly Example[]; readonly steps: number };
+type Material = {
+  readonly engine: Engine;
+  /** Evaluations ask for its answer. */
+  readonly environment: SolvedEnvironment;
+  readonly examples: readonly Example[];
+  readonly steps: number;
+};
 
 const Statistics = z.object({ steps: z.int(), nll: z.number(), tokens: z.int(), learntTokens: z.int() });
 const nothing = { steps: 0, nll: 0, tokens: 0, learntTokens: 0 };
@@ -80,14 +88,13 @@ class SupervisedTrainer implements Recipe {
     this.engine = material.engine;
     this.#config = config;
     this.#material = material;
-    const game = buildGame({ ...config, env_type: 'single_step', dataset_seed: 0, use_standard_prefix: false });
     const test = {
       groups: config.eval_batch_size * config.eval_n_batches,
       groupSize: 1,
       maxTokens: config.eval_max_tokens,
     };
     this.#evaluator = new Evaluator(material.engine, {
-      game,
+      environment: material.environment,
       test,
       bits: config.eval_bits,
       seed: config.seed,

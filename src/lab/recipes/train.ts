@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
-import type { Game } from '../memory/game.js';
+import type { SolvedEnvironment } from '../environment.js';
 import { bitLength } from '../../analysis/memory-rules.js';
 import { multiStepTheory, singleStepTheory } from '../memory/rewards.js';
 import { objectiveOf } from '../objectives/loss-fn.js';
@@ -14,33 +14,39 @@ import type { RunDirectory } from '../run/run-directory.js';
 import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '../run/run-recipe.js';
 import type { World } from '../run/world.js';
 import { emptyTally, tallyRow, tallyStep, type Tally } from '../tally.js';
-import { buildGame, rewardRule } from './build-game.js';
+import { buildGame, rewardRule, secretOf } from './build-game.js';
 import type { trainKeys } from './keys.js';
 import { openModel } from './open-model.js';
-import { playBatch, update, type Batch, type Update } from './policy-gradient.js';
+import { playBatch, update, type Batch, type Reference, type Update } from './policy-gradient.js';
 
 type TrainConfig = Config<typeof trainKeys>;
 
 /** Keys of `train` that say how long and how often, so that a run may go on with other values of them. */
-export const trainBudget = new Set(
+const trainBudget = new Set(
   'n_batches eval_every log_every save_every keep_checkpoints tensorboard test_n_batches log_path load_checkpoint_path wandb_project wandb_name'.split(
     ' ',
   ),
 );
 
+/** Keys that may differ from attempt to attempt: not where the first weights are from, when the run is held to these. */
+export function trainBudgetOf({ kl_coef: pull }: TrainConfig): ReadonlySet<string> {
+  return pull === 0 ? trainBudget : new Set([...trainBudget].filter((name) => name !== 'load_checkpoint_path'));
+}
+
 /** Policy gradient on a memory game, from the first step or from the last checkpoint in the directory. */
 export async function train(config: TrainConfig, directory: RunDirectory, world: World): Promise<Ending> {
-  const game = checkedGame(config);
+  const environment = checkedGame(config);
   const resumed = lastCheckpoint(directory);
   const schedule = scheduleOf(config);
   if (isComplete(resumed, schedule)) {
     world.log(`already complete: ${resumed!.batch} steps are done. A larger n_batches continues.`);
     return { kind: 'finished' };
   }
-  const engine = await openModel({ ...config, resumed }, world.log);
+  const engine = await openModel({ ...config, resumed, tokenizer: environment.tokenizer }, world.log);
   if (resumed !== null) await restore(engine, resumed);
-  announce(config, game, resumed, world.log);
-  const trainer = new Trainer(config, game, engine, resumed);
+  announce(config, resumed, world.log);
+  const reference = await referenceOf(config, environment, world.log);
+  const trainer = new Trainer(config, { environment, engine, reference }, resumed);
   return runRecipe({ world, directory, schedule, recipe: trainer, start: resumed?.batch ?? 0 });
 }
 
@@ -49,14 +55,33 @@ const SavedState = z.object({
   updates: z.int(),
   tally: z.custom<Tally>((value) => typeof value === 'object' && value !== null),
   optim: z.object({ tokens: z.number(), kl1: z.number(), kl2: z.number(), gradientNorm: z.number(), steps: z.int() }),
+  klReference: z.number().default(0),
 });
+
+/** What a run works on. */
+type Material = {
+  readonly environment: SolvedEnvironment;
+  readonly engine: Engine;
+  readonly reference: Reference | null;
+};
+
+/** The model the run began with, when it is to stay near it; a resumed run opens it anew. */
+async function referenceOf(
+  config: TrainConfig,
+  { tokenizer }: SolvedEnvironment,
+  log: (line: string) => void,
+): Promise<Reference | null> {
+  if (config.kl_coef === 0) return null;
+  const engine = await openModel({ ...config, resumed: null, tokenizer }, (line) => log(`reference: ${line}`));
+  return { engine, coefficient: config.kl_coef };
+}
 
 const noOptim = { tokens: 0, kl1: 0, kl2: 0, gradientNorm: 0, steps: 0 };
 
 /** The state of a policy-gradient run, between checkpoints and rows. */
 class Trainer implements Recipe {
   readonly engine: Engine;
-  readonly #game: Game;
+  readonly #environment: SolvedEnvironment;
   readonly #batch: Batch;
   readonly #update: Update;
   readonly #evaluator: Evaluator;
@@ -64,20 +89,23 @@ class Trainer implements Recipe {
   #updates = 0;
   #tally = emptyTally();
   #optim = { ...noOptim };
+  /** Sum of the pulls of the tokens counted in `optim`. */
+  #klReference = 0;
 
-  constructor(config: TrainConfig, game: Game, engine: Engine, resumed: Resumed | null) {
+  constructor(config: TrainConfig, { environment, engine, reference }: Material, resumed: Resumed | null) {
     this.engine = engine;
-    this.#game = game;
+    this.#environment = environment;
     this.#batch = { groups: config.batch_size, groupSize: config.group_size, maxTokens: config.max_tokens };
-    this.#update = updateOf(config);
-    this.#evaluator = new Evaluator(engine, { game, ...examination(config) });
+    this.#update = updateOf(config, reference);
+    this.#evaluator = new Evaluator(engine, { environment, ...examination(config) });
     this.#random = rng(config.seed, 'sampling');
     if (resumed !== null) this.#restore(resumed);
   }
 
   state(): unknown {
     const [updates, tally, optim] = [this.#updates, this.#tally, this.#optim];
-    return structuredClone({ random: this.#random.state(), updates, tally, optim });
+    const pull = this.#update.reference === null ? {} : { klReference: this.#klReference };
+    return structuredClone({ random: this.#random.state(), updates, tally, optim, ...pull });
   }
 
   progress(step: number): Row {
@@ -90,9 +118,9 @@ class Trainer implements Recipe {
   }
 
   async step(): Promise<void> {
-    const groups = await playBatch(this.engine, this.#game, this.#batch, this.#random);
+    const groups = await playBatch(this.engine, this.#environment, this.#batch, this.#random);
     tallyStep(this.#tally, groups);
-    const updated = await update(this.engine, this.#game, groups, this.#update);
+    const updated = await update(this.engine, this.#environment, groups, this.#update);
     if (updated === null) return;
     this.#updates++;
     this.#optim.steps++;
@@ -100,11 +128,14 @@ class Trainer implements Recipe {
     this.#optim.kl1 += updated.kl1;
     this.#optim.kl2 += updated.kl2;
     this.#optim.gradientNorm += updated.gradientNorm;
+    this.#klReference += updated.klReference;
   }
 
   statistics(): Row {
     const { steps, tokens, kl1, kl2, gradientNorm } = this.#optim;
+    const klReference = this.#klReference;
     const tally = this.#tally;
+    this.#klReference = 0;
     this.#tally = emptyTally();
     this.#optim = { ...noOptim };
     if (tally.steps === 0) return {};
@@ -112,6 +143,7 @@ class Trainer implements Recipe {
       'optim/entropy': -tally.logprob / tally.said,
       ...(steps > 0 && { 'optim/grad_norm': gradientNorm / steps }),
       ...(tokens > 0 && { 'optim/kl_sample_train_v1': kl1 / tokens, 'optim/kl_sample_train_v2': kl2 / tokens }),
+      ...(tokens > 0 && this.#update.reference !== null && { 'optim/kl_reference': klReference / tokens }),
       ...tallyRow(tally, 'env/all/'),
     };
   }
@@ -131,10 +163,11 @@ class Trainer implements Recipe {
     this.#updates = saved.data.updates;
     this.#tally = saved.data.tally;
     this.#optim = saved.data.optim;
+    this.#klReference = saved.data.klReference;
   }
 }
 
-function checkedGame(config: TrainConfig): Game {
+function checkedGame(config: TrainConfig): SolvedEnvironment {
   if (config.group_size < 2) {
     throw new UserError(
       'group_size=1 cannot learn: an advantage is the reward less its mean over the group, which is 0 in a group of one.',
@@ -144,10 +177,13 @@ function checkedGame(config: TrainConfig): Game {
   return buildGame(config);
 }
 
-function updateOf(config: TrainConfig): Update {
+function updateOf(config: TrainConfig, reference: Reference | null): Update {
   return {
     objective: objectiveOf(config.loss_fn, config),
     credit: config.advantages,
+    scale: config.advantage_scale,
+    normalization: config.loss_normalization,
+    reference,
     entropyCoefficient: config.entropy_coef,
     skipConstantGroups: config.skip_constant_groups,
     learningRate: config.learning_rate,
@@ -179,9 +215,9 @@ function scheduleOf(config: TrainConfig): Schedule {
   };
 }
 
-function announce(config: TrainConfig, game: Game, resumed: Resumed | null, log: (line: string) => void): void {
+function announce(config: TrainConfig, resumed: Resumed | null, log: (line: string) => void): void {
   const { N, n_batches: n, batch_size: batch, group_size: group } = config;
-  log(`${config.env_type} · N=${N} (${Math.log2(N).toFixed(2)} bits) · secret ${game.secret}`);
+  log(`${config.env_type} · N=${N} (${Math.log2(N).toFixed(2)} bits) · secret ${secretOf(config)}`);
   log(`channel: ${channel(config)} · ${n} steps × ${batch} groups × ${group} episodes`);
   if (resumed !== null) log(`continues at step ${resumed.batch} from ${resumed.path}`);
 }

@@ -4,13 +4,14 @@ import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
 import { bitLength, signalBits } from '../../analysis/memory-rules.js';
 import { bitsExample, numberExample, uniformBits, uniformNumbers } from '../memory/uniform-answers.js';
-import { bitUniformity, numberUniformity, type Uniformity } from '../probes/uniformity.js';
+import { bitUniformity, numberUniformity, type Uniformity } from '../memory/uniformity.js';
 import { resumeRng, rng, type Rng } from '../rng.js';
 import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
 import type { Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
 import { type Ending, isComplete, type Recipe, runRecipe, type Schedule } from '../run/run-recipe.js';
 import type { World } from '../run/world.js';
+import { memoryTokenizer } from '../text/memory-vocabulary.js';
 import type { Example } from '../text/role-colon.js';
 import { crossEntropy } from './cross-entropy.js';
 import type { warmupKeys } from './keys.js';
@@ -35,7 +36,10 @@ export const warmupBudget = new Set(
 export async function warmup(config: WarmupConfig, directory: RunDirectory, world: World): Promise<Ending> {
   const resumed = lastCheckpoint(directory);
   const schedule = scheduleOf(config);
-  const engine = await openModel({ ...config, load_checkpoint_path: null, resumed }, world.log);
+  const engine = await openModel(
+    { ...config, load_checkpoint_path: null, resumed, tokenizer: memoryTokenizer },
+    world.log,
+  );
   if (resumed !== null) await restore(engine, resumed);
   world.log(
     `${config.env_type} · N=${config.n_values.join(', ')} · ${schedule.batches} steps · learning_rate=${settingsOf(config).learningRate}`,

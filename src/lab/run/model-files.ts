@@ -5,6 +5,7 @@ import { UserError } from '../../base/user-error.js';
 import { checkpoint, optimizerFrom, weightsFrom } from '../engine/checkpoint.js';
 import type { Engine, ModelShape, OptimizerState } from '../engine/engine.js';
 import { readSafetensors, writeSafetensors } from '../engine/safetensors.js';
+import { isHuggingFace, loadModel } from '../hugging-face/directory.js';
 import { checkpointRows } from './checkpoint-rows.js';
 
 /** A model in a directory: its shape, and its weights (Hugging Face names) with the optimizer's moments beside them. */
@@ -37,8 +38,12 @@ export async function writeModel(directory: string, engine: Engine): Promise<voi
   writeFileSync(join(directory, files.shape), `${JSON.stringify(engine.shape, null, 2)}\n`);
 }
 
-/** @throws UserError when the directory holds no model, or a broken one. */
+/** A model of our own or of Hugging Face. @throws UserError when the directory holds none, or a broken one. */
 export function readModel(directory: string): SavedModel {
+  if (isHuggingFace(directory)) {
+    const { config, weights } = loadModel(directory);
+    return { shape: config.shape, weights, optimizer: null };
+  }
   const shape = Shape.safeParse(readJson(join(directory, files.shape)));
   if (!shape.success || !existsSync(join(directory, files.tensors))) throw noModel(directory);
   const saved = readSafetensors(readFileSync(join(directory, files.tensors)));
@@ -62,13 +67,13 @@ export function findModel(path: string): string {
 }
 
 function isModel(directory: string): boolean {
-  return existsSync(join(directory, files.shape));
+  return existsSync(join(directory, files.shape)) || isHuggingFace(directory);
 }
 
 function noModel(path: string): UserError {
   return new UserError(
     `There is no checkpoint in ${path}.`,
-    'Give the directory of a finished run (for example of memrl warmup), or one of its checkpoints.',
+    'Give the directory of a finished run (for example of memrl warmup), one of its checkpoints, or a model of Hugging Face.',
   );
 }
 

@@ -16,7 +16,7 @@ const digits = [...'0123456789'];
  * The space that begins an answer belongs to the cue before it. A second token for a digit with its space would give
  * every answer two spellings: the reward accepts both, and what is known of one says nothing of the other.
  */
-const tokens = [
+export const memoryTokens: readonly string[] = [
   beginning,
   ending,
   tail,
@@ -31,5 +31,5 @@ const tokens = [
   '.\n\nAssistant: ',
 ];
 
-export const memoryTokenizer: Tokenizer = createTokenizer(tokens);
+export const memoryTokenizer: Tokenizer = createTokenizer({ tokens: memoryTokens, beginning, ending });
 export const endingId = memoryTokenizer.id(ending);

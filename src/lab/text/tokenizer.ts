@@ -1,17 +1,43 @@
 import { UserError } from '../../base/user-error.js';
 
-/** Text to token ids and back, by the longest token that fits. */
+/** Text to token ids and back. */
 export type Tokenizer = {
+  /** For people: `memory`, or the kind of model in a `tokenizer.json`, such as `WordPiece`. */
+  readonly kind: string;
+  /** One more than the largest id. */
   readonly size: number;
-  /** Ids that write exactly this text. @throws UserError when the vocabulary cannot write it. */
+  /** Id of the token that ends a text or an answer; null when the vocabulary has none. */
+  readonly end: number | null;
+  /** Ids of this text and nothing else. @throws UserError when the vocabulary cannot write it. */
   encode(text: string): number[];
+  /** The same with the tokens before and after it that a model of this vocabulary is trained to see around a text. */
+  encodeWhole(text: string): number[];
+  /** The text of all tokens. An id that is none gives what this vocabulary's programs make of it: nothing, or �. */
   decode(ids: Iterable<number>): string;
+  /** The text without special tokens. */
+  decodePlain(ids: Iterable<number>): string;
   /** The id of one token. @throws UserError when there is no such token. */
   id(token: string): number;
+  /** The token of an id; undefined when it has none. */
+  token(id: number): string | undefined;
 };
 
-/** @param tokens The text of each token, by id. No empty ones, no two alike. */
-export function createTokenizer(tokens: readonly string[]): Tokenizer {
+/** Whether a tokenizer has all tokens of another, under their ids. */
+export function hasTokensOf(tokenizer: Tokenizer, other: Tokenizer): boolean {
+  const ids = Array.from({ length: other.size }, (_, id) => id);
+  return ids.every((id) => other.token(id) === undefined || tokenizer.token(id) === other.token(id));
+}
+
+/** A vocabulary of whole texts. `tokens`: the text of each, by id; no empty ones, no two alike. */
+type Vocabulary = {
+  readonly tokens: readonly string[];
+  /** Begins every sequence, and is no part of the text. */
+  readonly beginning: string;
+  readonly ending: string;
+};
+
+/** A tokenizer that takes the longest token that fits. */
+export function createTokenizer({ tokens, beginning, ending }: Vocabulary): Tokenizer {
   const ids = new Map(tokens.map((token, id) => [token, id]));
   const byStart = longestFirst(tokens);
   const encode = (text: string) => {
@@ -34,7 +60,18 @@ export function createTokenizer(tokens: readonly string[]): Tokenizer {
     if (found === undefined) throw cannotWrite(token, 0);
     return found;
   };
-  return { size: tokens.length, encode, decode, id };
+  const begin = id(beginning);
+  return {
+    kind: 'memory',
+    size: tokens.length,
+    end: id(ending),
+    encode,
+    encodeWhole: (text) => [begin, ...encode(text)],
+    decode,
+    decodePlain: (sequence) => decode([...sequence].filter((each) => each !== begin)),
+    id,
+    token: (each) => tokens[each],
+  };
 }
 
 function longestFirst(tokens: readonly string[]): Map<string, string[]> {

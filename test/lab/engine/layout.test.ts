@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { layout, offsetsOf } from '../../../src/lab/engine/layout.js';
+import { layout, offsetsOf, parameterCount } from '../../../src/lab/engine/layout.js';
 import { presets } from '../../../src/lab/engine/model-shape.js';
 import { oddShape, tailShape } from './models.js';
 
@@ -12,6 +12,7 @@ describe('the layout of the weights', () => {
       }
     }
     expect(owners.every((count) => count === 1)).toBe(true);
+    expect(parameterCount(shape)).toBe(owners.length);
   });
 
   it('names tensors as Hugging Face does, a matrix as [out, in]', () => {

@@ -75,6 +75,45 @@ describe('a safetensors file', () => {
     { what: 'a negative size', bytes: file(entry('F32', [-1], [0, 4]), 4), says: /"w" properly/ },
     { what: 'data that is missing', bytes: file(entry('F32', [2], [0, 8]), 4), says: /does not fit/ },
     { what: 'a size that contradicts the offsets', bytes: file(entry('F32', [2], [0, 4]), 8), says: /does not fit/ },
+    {
+      what: 'a header of more bytes than a number can count',
+      bytes: new Uint8Array(16).fill(255),
+      says: /header of 18446744073709551615 bytes/,
+    },
+    {
+      what: 'a size that is not a number',
+      bytes: file('{"w":{"dtype":"F32","shape":[NaN],"data_offsets":[0,4]}}', 4),
+      says: /not JSON/,
+    },
+    {
+      what: 'a size above what can be counted',
+      bytes: file('{"w":{"dtype":"F32","shape":[1e308,1e308,0],"data_offsets":[0,0]}}'),
+      says: /"w" properly/,
+    },
+    {
+      what: 'sizes whose product overflows',
+      bytes: file(entry('F32', Array(30).fill(2 ** 40), [0, 4]), 4),
+      says: /does not fit/,
+    },
+    {
+      what: 'two tensors of one name',
+      bytes: file(
+        '{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"w":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}',
+        8,
+      ),
+      says: /names "w" twice/,
+    },
+    {
+      what: 'tensors that overlap',
+      bytes: file({ ...entry('F32', [2], [0, 8]), v: entry('F32', [1], [4, 8]).w }, 8),
+      says: /"v" overlaps/,
+    },
+    {
+      what: 'bytes between tensors that belong to none',
+      bytes: file({ ...entry('F32', [1], [0, 4]), v: entry('F32', [1], [8, 12]).w }, 12),
+      says: /"v" leaves 4 bytes/,
+    },
+    { what: 'bytes after the last tensor', bytes: file(entry('F32', [1], [0, 4]), 7), says: /last 3 bytes/ },
     { what: 'offsets that run backwards', bytes: file(entry('F32', [1], [8, 4]), 8), says: /does not fit/ },
     { what: 'a type that is not a number', bytes: file(entry('toString', [1], [0, 4]), 4), says: /type toString/ },
     { what: 'metadata that is not text', bytes: file({ __metadata__: { step: 3 } }), says: /metadata/ },

@@ -24,7 +24,7 @@ describe('the prompts', () => {
     expect(singleStepGame({ N: 4096, secret: 0, prefix: [] }, { type: 'binary' }).prompt.length).toBeLessThanOrEqual(
       10,
     );
-    expect(multiStepGame({ N: 512, secret: 0, prefix: [] }).request(3).length + 2).toBeLessThanOrEqual(7);
+    expect(multiStepGame({ N: 512, secret: 0, prefix: [] }).observation(3).length + 2).toBeLessThanOrEqual(7);
   });
 });
 
@@ -88,10 +88,10 @@ describe('the dense game', () => {
   });
 
   it('asks for the next bit after each answer but the last', () => {
-    expect(memoryTokenizer.decode(game.request(0))).toBe(
+    expect(memoryTokenizer.decode(game.observation(0))).toBe(
       'User: Provide bit #2. Remaining bits after this: 8.\n\nAssistant: ',
     );
-    expect(game.request(9)).toEqual([]);
+    expect(game.observation(9)).toEqual([]);
   });
 
   it('reads the answers as one number', () => {

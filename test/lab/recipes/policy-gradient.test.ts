@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { advantages, type Credit } from '../../../src/lab/credit.js';
+import { advantages, type Credit, type Scale } from '../../../src/lab/credit.js';
 import type { Engine } from '../../../src/lab/engine/engine.js';
 import { multiStepGame } from '../../../src/lab/memory/multi-step.js';
 import { singleStepGame } from '../../../src/lab/memory/single-step.js';
 import type { Game } from '../../../src/lab/memory/game.js';
+import type { Normalization } from '../../../src/lab/objectives/normalization.js';
 import { importanceSampling } from '../../../src/lab/objectives/objective.js';
-import { playBatch, update } from '../../../src/lab/recipes/policy-gradient.js';
+import { playBatch, update, type Update } from '../../../src/lab/recipes/policy-gradient.js';
 import type { Episode } from '../../../src/lab/rollout.js';
 import { rng } from '../../../src/lab/rng.js';
 import { microEngine } from '../micro-engine.js';
@@ -14,31 +15,58 @@ const batch = { groups: 2, groupSize: 3, maxTokens: 3 };
 const single = singleStepGame({ N: 64, secret: 42, prefix: [] }, { type: 'log_distance' });
 const dense = multiStepGame({ N: 16, secret: 9, prefix: [] });
 
-/** The loss by its definition: over the tokens said, −ρA less the entropy bonus. */
-async function loss(
-  engine: Engine,
-  game: Game,
-  groups: Episode[][],
-  how: { credit: Credit; entropy: number },
-): Promise<number> {
+/** What an update is made of in these tests; `reference`: the other model, and how strongly it pulls. */
+type How = {
+  credit: Credit;
+  scale: Scale;
+  normalization: Normalization;
+  entropy: number;
+  reference: { engine: Engine; coefficient: number } | null;
+};
+const plain: How = { credit: 'trajectory', scale: 'none', normalization: 'sum', entropy: 0, reference: null };
+
+function updateOf({ entropy, ...how }: How, rest: Partial<Update> = {}): Update {
+  return {
+    objective: importanceSampling,
+    skipConstantGroups: true,
+    learningRate: 0,
+    entropyCoefficient: entropy,
+    ...how,
+    ...rest,
+  };
+}
+
+/** What the losses of a sequence's tokens are divided by, as the papers write it. */
+function divisor(groups: Episode[][], group: number, index: number, how: Normalization): number {
+  const said = (episode: Episode) => episode.answers.flat().length;
+  if (how === 'grpo') return groups.flat().length * said(groups[group]![index]!);
+  return how === 'dr_grpo' ? groups.length * groups[group]!.length * Math.max(...groups[group]!.map(said)) : 1;
+}
+
+/** The loss by its definition: over the tokens said, −ρA and the pull to the reference, less the entropy bonus. */
+async function loss(engine: Engine, game: Game, groups: Episode[][], how: How): Promise<number> {
   const A = groups.flatMap((group) =>
     advantages(
       group.map(({ rewards }) => rewards),
       how.credit,
+      how.scale,
     ),
   );
+  const divisors = groups.flatMap((group, p) => group.map((_, g) => divisor(groups, p, g, how.normalization)));
   const episodes = groups.flat();
-  const { logprobs, entropies } = await engine.forward([
-    { prompt: game.prompt, continuations: episodes.map(({ tokens }) => Int32Array.from(tokens)) },
-  ]);
+  const batch = [{ prompt: game.prompt, continuations: episodes.map(({ tokens }) => Int32Array.from(tokens)) }];
+  const { logprobs, entropies } = await engine.forward(batch);
+  const reference = (await how.reference?.engine.forward(batch))?.logprobs;
   let at = 0;
   let total = 0;
   episodes.forEach((episode, index) =>
     episode.tokens.forEach((_, token) => {
       const turn = episode.turns[token]!;
       if (turn >= 0) {
-        total -= Math.exp(logprobs[at]! - episode.logprobs[token]!) * A[index]![turn]!;
-        total -= how.entropy * entropies[at]!;
+        const gain = Math.exp(logprobs[at]! - episode.logprobs[token]!) * A[index]![turn]!;
+        const d = reference === undefined ? 0 : reference[at]! - logprobs[at]!;
+        const pull = (how.reference?.coefficient ?? 0) * (Math.exp(d) - d - 1);
+        total += (pull - gain - how.entropy * entropies[at]!) / divisors[index]!;
       }
       at++;
     }),
@@ -56,58 +84,69 @@ function paid(groups: Episode[][]): Episode[][] {
 }
 
 describe('the update', () => {
-  it.each<{ name: string; game: Game; credit: Credit; entropy: number }>([
-    { name: 'single-step', game: single, credit: 'trajectory', entropy: 0 },
-    { name: 'single-step with entropy', game: single, credit: 'trajectory', entropy: 0.3 },
-    { name: 'dense, stepwise', game: dense, credit: 'stepwise', entropy: 0 },
+  it.each<Partial<How> & { name: string; game: Game; pull?: number }>([
+    { name: 'single-step', game: single },
+    { name: 'single-step with entropy', game: single, entropy: 0.3 },
+    { name: 'dense, stepwise', game: dense, credit: 'stepwise' },
     { name: 'dense, to go, with entropy', game: dense, credit: 'to_go', entropy: 0.3 },
-  ])('follows the slope of the loss: $name', async ({ game, credit, entropy }) => {
-    const engine = await microEngine(5);
-    const groups = paid(await playBatch(engine, game, batch, rng(2, 'play')));
-    let gradient = new Float32Array();
-    const watched = Object.create(engine, {
-      forward: { value: engine.forward.bind(engine) },
-      backward: { value: engine.backward.bind(engine) },
-      adam: { value: async () => ((gradient = (await engine.gradient()) as Float32Array<ArrayBuffer>), 0) },
-    }) as Engine;
-    const how = {
-      objective: importanceSampling,
-      credit,
-      entropyCoefficient: entropy,
-      skipConstantGroups: true,
-      learningRate: 0,
-    };
-    expect(await update(watched, game, groups, how)).not.toBeNull();
-    const weights = await engine.weights();
-    const random = rng(0, 'direction');
-    const direction = weights.map(() => random.next() - 0.5);
-    const epsilon = 1e-3;
-    const moved = async (sign: number) => {
-      await engine.loadWeights(weights.map((weight, index) => weight + sign * epsilon * direction[index]!));
-      return loss(engine, game, groups, { credit, entropy });
-    };
-    const numeric = ((await moved(1)) - (await moved(-1))) / (2 * epsilon);
-    const analytic = gradient.reduce((sum, slope, index) => sum + slope * direction[index]!, 0);
-    expect(Math.abs(analytic - numeric)).toBeLessThan(0.01 * Math.abs(numeric) + 0.003);
-    expect(Math.abs(numeric)).toBeGreaterThan(0.01);
-  });
+    { name: 'GRPO', game: single, scale: 'std', normalization: 'grpo', pull: 0.2 },
+    { name: 'GRPO with entropy, dense', game: dense, credit: 'to_go', scale: 'std', normalization: 'grpo', entropy: 3 },
+    { name: 'Dr. GRPO', game: dense, normalization: 'dr_grpo', pull: 5 },
+  ])(
+    'follows the slope of the loss: $name',
+    async ({ game, pull = 0, credit = 'trajectory', scale = 'none', normalization = 'sum', entropy = 0 }) => {
+      const engine = await microEngine(5);
+      const reference = pull === 0 ? null : { engine: await microEngine(6), coefficient: pull };
+      const how: How = { credit, scale, normalization, entropy, reference };
+      const groups = paid(await playBatch(engine, game, batch, rng(2, 'play')));
+      let gradient = new Float32Array();
+      const watched = Object.create(engine, {
+        forward: { value: engine.forward.bind(engine) },
+        backward: { value: engine.backward.bind(engine) },
+        adam: { value: async () => ((gradient = (await engine.gradient()) as Float32Array<ArrayBuffer>), 0) },
+      }) as Engine;
+      expect(await update(watched, game, groups, updateOf(how))).not.toBeNull();
+      const weights = await engine.weights();
+      const random = rng(0, 'direction');
+      const direction = weights.map(() => random.next() - 0.5);
+      const epsilon = 1e-3;
+      const moved = async (sign: number) => {
+        await engine.loadWeights(weights.map((weight, index) => weight + sign * epsilon * direction[index]!));
+        return loss(engine, game, groups, how);
+      };
+      const numeric = ((await moved(1)) - (await moved(-1))) / (2 * epsilon);
+      const analytic = gradient.reduce((sum, slope, index) => sum + slope * direction[index]!, 0);
+      expect(Math.abs(analytic - numeric)).toBeLessThan(0.01 * Math.abs(numeric) + 0.003);
+      expect(Math.abs(numeric)).toBeGreaterThan(0.01);
+    },
+  );
 
   it('trains only on groups that differ when told to skip the others', async () => {
     const engine = await microEngine();
     const groups = paid(await playBatch(engine, single, batch, rng(0, 'play')));
     const constant = groups[0]!.map((episode) => ({ ...episode, rewards: [0.5] }));
-    const how = {
-      objective: importanceSampling,
-      credit: 'trajectory' as const,
-      entropyCoefficient: 0,
-      skipConstantGroups: true,
-      learningRate: 1e-3,
-    };
+    const how = updateOf(plain, { learningRate: 1e-3 });
     const before = await engine.weights();
     expect(await update(engine, single, [constant], how)).toBeNull();
     expect(await engine.weights()).toEqual(before);
     const said = groups[1]!.reduce((sum, { tokens }) => sum + tokens.length, 0);
     expect((await update(engine, single, [constant, groups[1]!], how))!.tokens).toBe(said);
     expect(await engine.weights()).not.toEqual(before);
+  });
+
+  it('is pulled to a reference also where all earned the same, and measures how far it is from it', async () => {
+    const engine = await microEngine(5);
+    const groups = await playBatch(engine, single, batch, rng(0, 'play'));
+    const constant = groups.map((group) => group.map((episode) => ({ ...episode, rewards: [0.5] })));
+    const far = { engine: await microEngine(6), coefficient: 0.1 };
+    const how = updateOf({ ...plain, reference: far }, { skipConstantGroups: false, learningRate: 1e-3 });
+    const first = (await update(engine, single, constant, how))!;
+    expect(first.klReference).toBeGreaterThan(0);
+    expect(first.gradientNorm).toBeGreaterThan(0);
+    // Nothing pulls towards itself.
+    const twin = await microEngine(5);
+    const same = { engine: await microEngine(5), coefficient: 0.1 };
+    const still = (await update(twin, single, constant, { ...how, reference: same }))!;
+    expect(still).toMatchObject({ klReference: 0, gradientNorm: 0 });
   });
 });

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UserError } from '../../../src/base/user-error.js';
+import { readArguments } from '../../../src/lab/config/arguments.js';
 import { lossFns } from '../../../src/lab/objectives/loss-fn.js';
+import { trainKeys } from '../../../src/lab/recipes/keys.js';
+import { trainBudgetOf } from '../../../src/lab/recipes/train.js';
 import { lastCheckpoint } from '../../../src/lab/run/checkpoint.js';
 import { readModel } from '../../../src/lab/run/model-files.js';
 import { openRunDirectory } from '../../../src/lab/run/run-directory.js';
@@ -37,6 +40,8 @@ describe('memrl train', () => {
     [...dense, 'advantages=stepwise', 'entropy_coef=0.03'],
     [...dense, 'advantages=to_go', 'loss_fn=ppo', 'max_tokens=2', 'use_standard_prefix=True'],
     [...dense, 'advantages=trajectory', 'skip_constant_groups=True'],
+    [...shaped, 'advantage_scale=std', 'loss_normalization=grpo', 'kl_coef=0.02'],
+    [...dense, 'loss_normalization=dr_grpo', 'kl_coef=0.1', 'entropy_coef=0.01'],
   ])('trains a few steps with %s %s %s %s %s', async (...argv) => {
     const path = tempDirectory();
     expect(await trainIn(path, [...short, ...argv.filter((argument) => argument !== undefined)])).toEqual({
@@ -116,6 +121,45 @@ describe('memrl train', () => {
     expect(lastCheckpoint(openRunDirectory(broken))!.batch).toBe(at);
     expect(await trainIn(broken, argv)).toEqual({ kind: 'finished' });
     expect(resultsIn(broken)).toEqual(resultsIn(straight));
+  });
+
+  it('stays nearer to the model it began with the more it is pulled, and is that model on its first step', async () => {
+    const distances: number[] = [];
+    const free = ['n_batches=25', 'test_n_batches=1', 'eval_every=0', 'learning_rate=3e-3', 'batch_size=4'];
+    for (const pull of ['1e-6', '3']) {
+      const path = tempDirectory();
+      await trainIn(path, [...free, ...shaped, `kl_coef=${pull}`, `load_checkpoint_path=${format}`]);
+      const rows = rowsIn(path).map((row) => row['optim/kl_reference']);
+      expect(rows[0]).toBe(0);
+      distances.push(rows[24]!);
+    }
+    expect(distances[0]).toBeGreaterThan(0.01);
+    expect(distances[1]).toBeLessThan(distances[0]! / 3);
+  });
+
+  it('measures no distance where nothing pulls', async () => {
+    const path = tempDirectory();
+    await trainIn(path, [...short, ...shaped]);
+    expect(rowsIn(path)[1]).not.toHaveProperty(['optim/kl_reference']);
+  });
+
+  it.each([4, 9])('pulled, and stopped before step %i, it ends as if it had never been stopped', async (at) => {
+    const argv = [
+      ...['n_batches=12', 'test_n_batches=1', 'eval_every=5', 'log_every=4', 'save_every=3', 'learning_rate=3e-3'],
+      ...[...shaped, 'kl_coef=0.5', 'loss_normalization=grpo', 'advantage_scale=std', `load_checkpoint_path=${format}`],
+    ];
+    const [straight, broken] = [tempDirectory(), tempDirectory()];
+    await trainIn(straight, argv);
+    await trainIn(broken, argv, testWorld(at));
+    await trainIn(broken, argv);
+    expect(resultsIn(broken)).toEqual(resultsIn(straight));
+  });
+
+  it('may be continued with other initial weights, which no longer count, unless it is pulled to them', () => {
+    const budget = (...argv: string[]) => trainBudgetOf(readArguments(trainKeys, argv).config);
+    expect(budget().has('load_checkpoint_path')).toBe(true);
+    expect(budget('kl_coef=0.1').has('load_checkpoint_path')).toBe(false);
+    expect(budget('kl_coef=0.1').has('n_batches')).toBe(true);
   });
 
   it('goes on from its final checkpoint when n_batches grows, as if it had been so from the start', async () => {

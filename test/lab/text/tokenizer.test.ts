@@ -35,6 +35,17 @@ describe('the vocabulary of the memory games', () => {
     expect(tokenizer.encode('57\n\n')).toHaveLength(3);
   });
 
+  it('puts the beginning before a text only when asked, and knows the token that ends an answer', () => {
+    expect(tokenizer.encodeWhole('57\n\n')).toEqual([0, ...tokenizer.encode('57\n\n')]);
+    expect(tokenizer.encode('57\n\n').at(-1)).toBe(tokenizer.end);
+    expect(tokenizer.decode(tokenizer.encodeWhole('57'))).toBe('<|begin_of_text|>57');
+    expect(tokenizer.decodePlain(tokenizer.encodeWhole('57'))).toBe('57');
+  });
+
+  it('makes a sign of its own of an id that is none, so that no answer is read from it', () => {
+    expect(tokenizer.decode([tokenizer.id('5'), 31])).toBe('5\uFFFD');
+  });
+
   it('says which text it cannot write', () => {
     expect(() => tokenizer.encode('5 seven')).toThrow(UserError);
     expect(() => tokenizer.encode('5 seven')).toThrow(/no token for " seven" \(at character 1/);

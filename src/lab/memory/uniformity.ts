@@ -1,12 +1,12 @@
 import type { Engine } from '../engine/engine.js';
-import { bitRequest, multiStepSystem } from '../memory/prompts.js';
-import { bitLength } from '../../analysis/memory-rules.js';
-import { secretBits } from '../memory/secret.js';
-import { numberExample } from '../memory/uniform-answers.js';
+import { bitRequest, multiStepSystem } from './prompts.js';
+import { bitLength, signalBits } from '../../analysis/memory-rules.js';
+import { secretBits } from './secret.js';
+import { numberExample } from './uniform-answers.js';
 import { rng } from '../rng.js';
 import { endingId, memoryTokenizer } from '../text/memory-vocabulary.js';
 import { continuationPrompt, generationPrompt } from '../text/role-colon.js';
-import { bits } from './bits-known.js';
+import { bits } from '../probes/bits-known.js';
 
 /** How even the answers to one question are. */
 export type Uniformity = {
@@ -25,7 +25,7 @@ export async function numberUniformity(engine: Engine, N: number): Promise<Unifo
   const probabilities = logprobs.map(Math.exp);
   const validRate = probabilities.reduce((sum, p) => sum + p, 0);
   const entropy = -probabilities.reduce((sum, p) => sum + (p / validRate) * Math.log2(p / validRate), 0);
-  const bitsBySecret = new Map(logprobs.map((logprob, value) => [value, bits(logprob, N)]));
+  const bitsBySecret = new Map(logprobs.map((logprob, value) => [value, bits(logprob, signalBits(N))]));
   return { N, validRate, entropyRatio: entropy / Math.log2(N), bitsBySecret };
 }
 
@@ -52,7 +52,7 @@ export async function bitUniformity(engine: Engine, N: number, secrets: readonly
     });
     if (position + 1 < k) await decoder.extend(conversations.map((said) => nextTurn(N, said, position)));
   }
-  const bitsBySecret = new Map(chosen.map((value, index) => [value, bits(known[index]!, N)]));
+  const bitsBySecret = new Map(chosen.map((value, index) => [value, bits(known[index]!, signalBits(N))]));
   return { N, validRate: mean(valid), entropyRatio: entropy / k, bitsBySecret };
 }
 

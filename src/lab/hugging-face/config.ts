@@ -1,0 +1,185 @@
+/**
+ * `config.json` of a LLaMA model, as `transformers` writes it: what of it the engine can compute, and what not.
+ *
+ * Keys and defaults are those of `LlamaConfig` (transformers 4 and 5, which keep RoPE's settings in different places).
+ */
+import * as z from 'zod';
+import { UserError } from '../../base/user-error.js';
+import type { ModelShape } from '../engine/engine.js';
+import { checkShape } from '../engine/model-shape.js';
+
+/** A model as its config describes it. */
+export type ModelConfig = {
+  readonly shape: ModelShape;
+  /** Id of the token that begins a text, if there is one. */
+  readonly beginning: number | null;
+  /** Ids of the tokens that end a text. */
+  readonly endings: readonly number[];
+};
+
+/** What a config says, and each thing in it that keeps the engine from computing the model; one sentence each. */
+export type ConfigReading = { readonly config: ModelConfig; readonly problems: readonly string[] };
+
+const count = z.int().positive();
+const Rope = z.looseObject({
+  rope_type: z.string().optional(),
+  type: z.string().optional(),
+  rope_theta: z.number().positive().optional(),
+  partial_rotary_factor: z.number().optional(),
+});
+
+/** Loose: programs write many keys that change nothing of what is computed. */
+const Config = z.looseObject({
+  model_type: z.string(),
+  architectures: z.array(z.string()).nullish(),
+  vocab_size: count,
+  hidden_size: count,
+  intermediate_size: count,
+  num_hidden_layers: count,
+  num_attention_heads: count,
+  num_key_value_heads: count.nullish(),
+  head_dim: count.nullish(),
+  max_position_embeddings: count.default(2048),
+  rms_norm_eps: z.number().nonnegative().default(1e-6),
+  hidden_act: z.string().default('silu'),
+  tie_word_embeddings: z.boolean().default(false),
+  attention_bias: z.boolean().default(false),
+  mlp_bias: z.boolean().default(false),
+  rope_theta: z.number().positive().nullish(),
+  rope_scaling: Rope.nullish(),
+  rope_parameters: Rope.nullish(),
+  partial_rotary_factor: z.number().nullish(),
+  quantization_config: z.unknown().optional(),
+  bos_token_id: z.int().nonnegative().nullish(),
+  eos_token_id: z.union([z.int().nonnegative(), z.array(z.int().nonnegative())]).nullish(),
+});
+type Config = z.infer<typeof Config>;
+
+/**
+ * @param text Of the file.
+ * @param path Of the file, for errors.
+ * @throws UserError when it is no config of a LLaMA model at all.
+ */
+export function readConfig(text: string, path: string): ConfigReading {
+  const raw = parse(text, path);
+  const kind = z.looseObject({ model_type: z.string() }).safeParse(raw);
+  if (kind.success && kind.data.model_type !== 'llama') throw otherModel(path, kind.data.model_type);
+  const parsed = Config.safeParse(raw);
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map(({ path: at, message }) => `\`${at.join('.')}\`: ${message}`);
+    throw new UserError(`${path} is not the config of a LLaMA model: ${issues.join('; ')}.`, fetchAgain);
+  }
+  const config = { shape: shapeOf(parsed.data), ...specialIds(parsed.data) };
+  return { config, problems: [...unsupported(parsed.data), ...impossible(config.shape)] };
+}
+
+/** The file's text for a model of this shape, such that transformers 4 and 5 read the same from it. */
+export function writeConfig({ shape, beginning, endings }: ModelConfig): string {
+  const config = {
+    architectures: ['LlamaForCausalLM'],
+    attention_bias: false,
+    attention_dropout: 0,
+    bos_token_id: beginning,
+    dtype: 'float32',
+    eos_token_id: endings.length > 1 ? endings : (endings[0] ?? null),
+    head_dim: shape.width / shape.heads,
+    hidden_act: 'silu',
+    hidden_size: shape.width,
+    initializer_range: 0.02,
+    intermediate_size: shape.feedForward,
+    max_position_embeddings: shape.context,
+    mlp_bias: false,
+    model_type: 'llama',
+    num_attention_heads: shape.heads,
+    num_hidden_layers: shape.layers,
+    num_key_value_heads: shape.kvHeads,
+    pad_token_id: null,
+    pretraining_tp: 1,
+    rms_norm_eps: shape.normEpsilon,
+    // Version 5 reads the former, version 4 the latter.
+    rope_parameters: { rope_theta: shape.ropeTheta, rope_type: 'default' },
+    rope_theta: shape.ropeTheta,
+    tie_word_embeddings: shape.tied,
+    torch_dtype: 'float32',
+    use_cache: true,
+    vocab_size: shape.vocabulary,
+  };
+  return `${JSON.stringify(config, null, 2)}\n`;
+}
+
+function shapeOf(config: Config): ModelShape {
+  return {
+    vocabulary: config.vocab_size,
+    width: config.hidden_size,
+    layers: config.num_hidden_layers,
+    heads: config.num_attention_heads,
+    kvHeads: config.num_key_value_heads ?? config.num_attention_heads,
+    feedForward: config.intermediate_size,
+    tied: config.tie_word_embeddings,
+    ropeTheta: config.rope_parameters?.rope_theta ?? config.rope_theta ?? 10_000,
+    normEpsilon: config.rms_norm_eps,
+    context: config.max_position_embeddings,
+  };
+}
+
+function specialIds({ bos_token_id: bos, eos_token_id: eos }: Config): Omit<ModelConfig, 'shape'> {
+  return { beginning: bos ?? null, endings: typeof eos === 'number' ? [eos] : (eos ?? []) };
+}
+
+function unsupported(config: Config): string[] {
+  const { architectures, hidden_act: activation, quantization_config: quantization } = config;
+  const problems: string[] = [];
+  if (architectures?.length && !architectures.includes('LlamaForCausalLM')) {
+    problems.push(`\`architectures\` is ${architectures.join(', ')}, not LlamaForCausalLM`);
+  }
+  if (activation !== 'silu') problems.push(`\`hidden_act\` is ${activation}, not silu`);
+  if (config.attention_bias) problems.push('`attention_bias` is true: the projections of attention have no bias here');
+  if (config.mlp_bias) problems.push('`mlp_bias` is true: the projections of the MLP have no bias here');
+  if (quantization !== undefined && quantization !== null) problems.push('`quantization_config` is set');
+  return [...problems, ...unsupportedHeads(config), ...unsupportedRope(config)];
+}
+
+function unsupportedHeads({ head_dim: dim, hidden_size: width, num_attention_heads: heads }: Config): string[] {
+  if (dim === undefined || dim === null || dim * heads === width) return [];
+  return [`\`head_dim\` is ${dim}, not \`hidden_size\` ${width} / \`num_attention_heads\` ${heads}`];
+}
+
+/** Two versions of transformers have three names for it; each must say nothing, or "default". */
+function unsupportedRope(config: Config): string[] {
+  const kinds = (['rope_scaling', 'rope_parameters'] as const).flatMap((key) => {
+    const kind = config[key]?.rope_type ?? config[key]?.type ?? 'default';
+    return kind === 'default' ? [] : [`\`${key}\` is ${kind}: only plain RoPE is computed here`];
+  });
+  // Models that mix kinds of attention have a set of settings for each.
+  const nested = Object.values(config.rope_parameters ?? {}).some((value) => typeof value === 'object');
+  if (nested) kinds.push('`rope_parameters` holds several sets of settings: only one is used here');
+  const part = config.rope_parameters?.partial_rotary_factor ?? config.partial_rotary_factor ?? 1;
+  return part === 1 ? kinds : [...kinds, `\`partial_rotary_factor\` is ${part}: RoPE turns whole heads here`];
+}
+
+function impossible(shape: ModelShape): string[] {
+  try {
+    checkShape(shape);
+    return [];
+  } catch (error) {
+    if (error instanceof UserError) return [error.message.replace(/\.$/, '')];
+    throw error;
+  }
+}
+
+const fetchAgain = 'Give a directory that `save_pretrained` of transformers wrote, or fetch it again.';
+
+function parse(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new UserError(`${path} is not JSON.`, fetchAgain, { cause });
+  }
+}
+
+function otherModel(path: string, kind: string): UserError {
+  return new UserError(
+    `${path} describes a model of type ${JSON.stringify(kind)}; only "llama" can be computed here.`,
+    'Give the directory of a LlamaForCausalLM.',
+  );
+}

@@ -1,0 +1,58 @@
+/** A LLaMA model as a directory that `transformers` reads and writes: `config.json` and `model.safetensors`. */
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { weightTensors } from '../engine/checkpoint.js';
+import { writeSafetensors } from '../engine/safetensors.js';
+import { writeWhole } from '../run/run-directory.js';
+import { readConfig, writeConfig, type ModelConfig } from './config.js';
+import { readText } from './regular-file.js';
+import { cannotLoad, loadWeights, misfits, storedEntries, weightFiles, type StoredEntries } from './stored-weights.js';
+
+const configFile = 'config.json';
+const longestConfig = 2 ** 20;
+
+/** What a directory says it holds. `problems`: what keeps it from being loaded, one sentence each. */
+export type Described = {
+  readonly config: ModelConfig;
+  readonly entries: StoredEntries;
+  readonly problems: readonly string[];
+};
+
+export type LoadedModel = { readonly config: ModelConfig; readonly weights: Float32Array };
+
+/** Whether this is a directory with a model that `transformers` could have saved. */
+export function isHuggingFace(directory: string): boolean {
+  return (
+    existsSync(join(directory, configFile)) &&
+    Object.values(weightFiles).some((name) => existsSync(join(directory, name)))
+  );
+}
+
+/** Reads the config and the headers, not the numbers. @throws UserError when these are not what they should be. */
+export function describe(directory: string): Described {
+  const path = join(directory, configFile);
+  const { config, problems } = readConfig(readText(path, longestConfig), path);
+  const entries = storedEntries(directory);
+  // Of a shape that is refused, the tensors' shapes cannot be told.
+  return { config, entries, problems: problems.length > 0 ? problems : misfits(config.shape, entries) };
+}
+
+/** @throws UserError that names everything that keeps the model from being loaded. */
+export function loadModel(directory: string): LoadedModel {
+  const { config, entries, problems } = describe(directory);
+  if (problems.length > 0) throw cannotLoad(problems);
+  return { config, weights: loadWeights(config.shape, entries) };
+}
+
+/**
+ * Writes a model as `save_pretrained` does, in single precision: the same bytes of `model.safetensors`.
+ *
+ * @param directory Is made when it is not there; files of the same names are replaced.
+ */
+export function saveModel(directory: string, { config, weights }: LoadedModel): void {
+  mkdirSync(directory, { recursive: true });
+  // In the order in which the library writes tensors of one type: by name.
+  const tensors = new Map([...weightTensors(config.shape, weights)].sort(([a], [b]) => (a < b ? -1 : 1)));
+  writeWhole(join(directory, weightFiles.one), writeSafetensors({ tensors, metadata: { format: 'pt' } }));
+  writeWhole(join(directory, configFile), writeConfig(config));
+}

@@ -1,0 +1,144 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { UserError } from '../../base/user-error.js';
+import { counted, countText, sizeText } from '../../text/numbers.js';
+import type { ModelShape } from '../engine/engine.js';
+import { parameterCount } from '../engine/layout.js';
+import { describe, isHuggingFace, loadModel, saveModel } from '../hugging-face/directory.js';
+import { storedEntries, type StoredEntries } from '../hugging-face/stored-weights.js';
+import { loadTokenizer, tokenizerFiles } from '../hugging-face/tokenizer.js';
+import { memoryVocabularyFiles } from '../hugging-face/vocabulary-files.js';
+import { findModel, readModel } from '../run/model-files.js';
+import { writeWhole } from '../run/run-directory.js';
+import { memoryTokenizer } from '../text/memory-vocabulary.js';
+import { hasTokensOf, type Tokenizer } from '../text/tokenizer.js';
+
+/** What is known of a model without reading its numbers. `problems`: what keeps it from being opened, one sentence each. */
+type Facts = {
+  readonly kind: string;
+  readonly shape: ModelShape;
+  readonly entries: StoredEntries;
+  readonly tokenizer: Tokenizer | null;
+  readonly problems: readonly string[];
+};
+
+/** `memrl model`: a few lines on the model at this path, and whether it can be opened. @throws UserError when there is none. */
+export function describeModel(path: string): { readonly text: string; readonly opens: boolean } {
+  const directory = findModel(path);
+  const facts = isHuggingFace(directory) ? foreignFacts(directory) : ownFacts(directory);
+  const rows = factRows(facts);
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
+  return { text: [`${directory}: ${facts.kind}`, '', ...lines, ''].join('\n'), opens: facts.problems.length === 0 };
+}
+
+/** Writes the model at this path as a directory of Hugging Face, in single precision. @throws UserError */
+export function exportModel(path: string, target: string): void {
+  const directory = findModel(path);
+  if (existsSync(target) && readdirSync(target).length > 0) {
+    throw new UserError(`${target} is not empty.`, 'Give output_dir a new or empty directory.');
+  }
+  mkdirSync(target, { recursive: true });
+  if (isHuggingFace(directory)) {
+    saveModel(target, loadModel(directory));
+    for (const name of foreignFiles) {
+      if (existsSync(join(directory, name))) copyFileSync(join(directory, name), join(target, name));
+    }
+    return;
+  }
+  const { shape, weights } = readModel(directory);
+  const endings = memoryTokenizer.end === null ? [] : [memoryTokenizer.end];
+  const beginning = memoryTokenizer.encodeWhole('')[0] ?? null;
+  saveModel(target, { config: { shape, beginning, endings }, weights });
+  for (const [name, text] of memoryVocabularyFiles()) writeWhole(join(target, name), text);
+}
+
+/** What goes with the weights: all that tells how text becomes tokens, and what a model says by default. */
+const foreignFiles = [
+  ...Object.values(tokenizerFiles),
+  'special_tokens_map.json',
+  'chat_template.jinja',
+  'generation_config.json',
+];
+
+function ownFacts(directory: string): Facts {
+  const { shape, optimizer } = readModel(directory);
+  const entries = storedEntries(directory);
+  const kind = `a checkpoint of memrl${optimizer === null ? '' : ' with its optimizer'}`;
+  return { kind, shape, entries, tokenizer: memoryTokenizer, problems: [] };
+}
+
+function foreignFacts(directory: string): Facts {
+  const { config, entries, problems } = describe(directory);
+  const { tokenizer, problems: further } = tokenizerOf(directory, config.shape);
+  return {
+    kind: 'LlamaForCausalLM (Hugging Face)',
+    shape: config.shape,
+    entries,
+    tokenizer,
+    problems: [...problems, ...further],
+  };
+}
+
+function tokenizerOf(directory: string, { vocabulary }: ModelShape): Pick<Facts, 'tokenizer' | 'problems'> {
+  try {
+    const tokenizer = loadTokenizer(directory);
+    if (tokenizer === null || tokenizer.size <= vocabulary) return { tokenizer, problems: [] };
+    return { tokenizer, problems: [`the tokenizer has ${tokenizer.size} tokens, and the model knows ${vocabulary}`] };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return { tokenizer: null, problems: [error.message.replace(/\.$/, '')] };
+  }
+}
+
+function factRows(facts: Facts): [name: string, value: string][] {
+  const { shape, tokenizer, problems } = facts;
+  return [
+    ['shape', shapeText(shape)],
+    ['context', contextText(shape)],
+    ['parameters', weightsText(facts)],
+    ['tokenizer', tokenizer === null ? 'none' : tokenizerText(tokenizer, shape)],
+    ['memory games', memoryText(tokenizer)],
+    ...(problems.length === 0 ? [['opens', 'yes'] as [string, string]] : []),
+    ...problems.map((problem, at): [string, string] => [at === 0 ? 'cannot open' : '', problem]),
+  ];
+}
+
+function shapeText({ layers, width, heads, kvHeads, feedForward, vocabulary, tied }: ModelShape): string {
+  const keys = kvHeads === heads ? '' : ` on ${kvHeads} of keys and values`;
+  const parts = [
+    counted(layers, 'layer'),
+    `width ${width}`,
+    `${counted(heads, 'head')}${keys}`,
+    `feed-forward ${feedForward}`,
+    `vocabulary ${countText(vocabulary)}`,
+    tied ? 'tied head' : 'head of its own',
+  ];
+  return parts.join(', ');
+}
+
+function contextText({ context, ropeTheta, normEpsilon }: ModelShape): string {
+  return `${countText(context)} tokens, RoPE base ${countText(ropeTheta)}, norm epsilon ${normEpsilon}`;
+}
+
+function weightsText({ shape, entries }: Facts): string {
+  const stored = [...entries.values()];
+  const types = [...new Set(stored.map(({ dtype }) => dtype))].join(', ');
+  const bytes = stored.reduce((sum, { begin, end }) => sum + end - begin, 0);
+  const files = new Set(stored.map(({ path }) => path)).size;
+  return `${countText(parameterCount(shape))}; stored as ${types}: ${sizeText(bytes)} in ${counted(files, 'file')}`;
+}
+
+function tokenizerText(tokenizer: Tokenizer, { vocabulary }: ModelShape): string {
+  const { kind, size, end } = tokenizer;
+  const ends =
+    end === null ? 'nothing said to end a text' : `${JSON.stringify(tokenizer.decode([end]))} (${end}) ends a text`;
+  const of = size === vocabulary ? '' : ` of the model's ${countText(vocabulary)}`;
+  return `${kind}, ${countText(size)}${of} tokens, ${ends}`;
+}
+
+function memoryText(tokenizer: Tokenizer | null): string {
+  if (tokenizer !== null && hasTokensOf(tokenizer, memoryTokenizer)) return 'train, sft, warmup and eval can use it';
+  const why = tokenizer === null ? 'it has no tokenizer' : 'its vocabulary is another';
+  return `not for them: ${why} (memrl warmup makes a model that can play)`;
+}
