@@ -175,7 +175,8 @@ function processWorld(): World {
     }
     return asked;
   };
-  return { log: (line) => process.stdout.write(`${line}\n`), now: () => performance.now(), stopAsked };
+  const log = (line: string) => process.stdout.write(`${line}\n`);
+  return { log, now: () => performance.now(), time: () => Date.now(), stopAsked };
 }
 
 /** Prints what went wrong, and how to mend it if it can be. @returns 2 when it can, 1 when it is our bug. */

@@ -17,6 +17,7 @@ export function testWorld(stopBefore = Infinity): World & { readonly lines: stri
     lines,
     log: (line) => lines.push(line),
     now: () => 0,
+    time: () => 1_700_000_000_000,
     stopAsked: async () => (asked++ >= stopBefore ? 'SIGTERM' : null),
   };
 }
