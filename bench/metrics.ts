@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { crc32c } from '../src/metrics/binary/crc32c.js';
+import { crc32c } from '../src/contract/crc32c.js';
 import { openOutlinedMetrics } from '../src/metrics/outlined-metrics.js';
 import { Watcher } from '../src/supervisor/runs/watcher.js';
 import { plan } from '../test/supervisor/testbed.js';

@@ -45,7 +45,7 @@ const ofTraining = /\b(train|training|optim)\b/;
 const settings = /\b(lr|learning rate|momentum|weight decay|beta[12]?|temperature)\b/;
 /** Counters and clocks: they say how far a run is, or how fast, not how well it did. */
 const counters =
-  /(^|[/_.-])(_?(global_?|env_?|train_?|num_?|n_?|total_?)*(steps?|iter|iters|iterations?|batch|batch_idx|batches|epochs?|updates?|episodes?|examples?|samples?|tokens?|frames?|timesteps?|rows?)|count|counter|index|idx|done_frac|progress)(_?(seen|done|total|count|processed))?$/;
+  /(^|[/_.-])(_?(global_?|env_?|train_?|num_?|n_?|total_?)*(steps?|iter|iters|iterations?|batch|batch_idx|batches|epochs?|updates?|episodes?|trials?|examples?|samples?|tokens?|frames?|timesteps?|rows?)|count|counter|index|idx|done_frac|progress)(_?(seen|done|total|count|processed))?$/;
 const clocks =
   /(^|[/_.-])(_?runtime|_?timestamp|time|wall_?time|elapsed|duration|seconds?|secs?|ms|eta|fps|sps|throughput|it_per_s|[a-z]+_per_(sec|second|s))(_?(s|ms|sec|seconds|elapsed|total))?$|^(time|timing|progress|theory|perf)\//;
 

@@ -5,7 +5,7 @@ import { headings, type Verb, type VerbOption } from './verb.js';
 import { argumentStyles } from '../spec/grid-line/argument-style.js';
 import { actOptions, ascii, dryRun, gpus, json, launchOptions, perGpu, plain, runs, runValue } from './verb-options.js';
 
-const formats = ['csv', 'json', 'jsonl'] as const;
+const formats = ['csv', 'json', 'jsonl', 'parquet'] as const;
 const metrics = ['last', 'all'] as const;
 const styles = Object.keys(argumentStyles) as (keyof typeof argumentStyles)[];
 
@@ -169,7 +169,7 @@ export const verbs: readonly Verb[] = [
       runs,
       {
         flags: '--format <format>',
-        about: 'csv (default), json or jsonl',
+        about: 'csv (default), json, jsonl or parquet; without it, as the name of the file ends',
         read: oneOf('--format', formats),
         words: formats,
       },
@@ -238,6 +238,10 @@ export const verbs: readonly Verb[] = [
       {
         flags: '--failed',
         about: 'whole directories of runs that failed, were killed or lost; resume starts them anew',
+      },
+      {
+        flags: '--snapshots',
+        about: 'copies of the code (`code: snapshot`) of their sweeps that no run needs any more',
       },
       {
         flags: '--older-than <time>',

@@ -6,6 +6,7 @@
  *   runs/<sweep>/sweep-<time>.yaml         as submitted before, where it was another text
  *   runs/<sweep>/origin.txt             path of the file that was submitted last
  *   runs/<sweep>/code/…                    the supervisor: differences to the commit, versions of packages
+ *   runs/<sweep>/code/snapshot-…/          whoever launches: copies of the code
  *   runs/<sweep>/<run>/run.json            the supervisor
  *   runs/<sweep>/<run>/annotation.json     the supervisor: star, tags and note
  *   runs/<sweep>/<run>/output.log          the run's stdout and stderr (all attempts)
@@ -31,6 +32,8 @@ export const sweepFiles = {
   origin: 'origin.txt',
   code: 'code',
   captured: 'captured.json',
+  /** Names of copies of the code begin so. */
+  snapshot: 'snapshot-',
 } as const;
 
 export const supervisorFiles = {

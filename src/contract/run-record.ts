@@ -14,6 +14,8 @@ export const AttemptRecord = z.looseObject({
   outcome: Outcome.nullable(),
   commit: z.string().optional(),
   diff: z.string().nullable().optional(),
+  /** As in the record. */
+  snapshot: z.string().optional(),
 });
 export type AttemptRecord = z.infer<typeof AttemptRecord>;
 
@@ -62,6 +64,11 @@ export const RunRecord = z.looseObject({
   parameters: Parameters,
   argv: z.array(z.string()),
   cwd: z.string(),
+  /**
+   * The copy of the code that it is started from, below the sweep's directory (`code/snapshot-ab12…`), and where it would be
+   * started without. Absent: there is none.
+   */
+  snapshot: z.looseObject({ path: z.string(), cwd: z.string() }).optional(),
   host: z.string(),
   machine: MachineRecord.optional(),
   git: GitRecord.nullable(),

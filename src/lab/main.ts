@@ -185,7 +185,7 @@ function processWorld(): World {
     return asked;
   };
   const log = (line: string) => process.stdout.write(`${line}\n`);
-  return { log, environment: process.env, now: () => performance.now(), stopAsked };
+  return { log, environment: process.env, now: () => performance.now(), time: () => Date.now(), stopAsked };
 }
 
 /** Prints what went wrong, and how to mend it if it can be. @returns 2 when it can, 1 when it is our bug. */

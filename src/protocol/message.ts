@@ -50,6 +50,13 @@ export const Command = z.discriminatedUnion('verb', [
     mark: z.string().regex(/^[0-9a-f]{16}$/),
     what: z.union([z.literal('all'), z.array(Discard)]),
   }),
+  /** A copy of the code: the name of its folder. `mark`: as of `discard`. */
+  z.object({
+    verb: z.literal('discard-snapshot'),
+    sweep: Name,
+    name: z.string().regex(/^snapshot-[0-9a-f]+(-[0-9]+)?$/),
+    mark: z.string().regex(/^[0-9a-f]{16}$/),
+  }),
   z.object({ verb: z.literal('annotate'), ids: z.array(RunId), change: AnnotationChange }),
 ]);
 

@@ -55,6 +55,8 @@ export const RunSummary = z.object({
    * attempt, or of the next where there is none. A supervisor of an older build does not say.
    */
   policy: z.record(z.string(), z.string()).optional(),
+  /** Folder of the copy of the code that it is started from, in the sweep's `code`; absent: none, or the build is older. */
+  snapshot: z.string().optional(),
   /** Parameters with which it goes on after its present attempt, where its budget was raised meanwhile: those that differ. */
   next: Parameters.nullable().optional(),
   /** MiB that its processes hold on GPUs, together; null: none, or not known. */

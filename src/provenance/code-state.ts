@@ -215,10 +215,12 @@ async function readUntracked(
   { except, most }: { except: string; most: number },
 ): Promise<Untracked> {
   const listed = await git(top, surroundings, ['ls-files', '--others', '--exclude-standard', '-z']);
+  // A copy of the code is kept beside the runs.
+  const isCopy = `${top}/`.startsWith(`${except}/`);
   const names = listed.stdout
     .toString()
     .split('\0')
-    .filter((name) => name !== '' && !`${join(top, name)}/`.startsWith(`${except}/`));
+    .filter((name) => name !== '' && (isCopy || !`${join(top, name)}/`.startsWith(`${except}/`)));
   const untracked: Untracked = { patch: '', taken: [], left: [] };
   for (const name of names) {
     const patch = untracked.taken.length < MOST_FILES ? patchOf(top, name) : null;

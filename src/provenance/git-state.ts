@@ -13,8 +13,8 @@ export type GitState = {
   top: string;
 };
 
-/** How git is asked. */
-export type GitHost = { environment: Readonly<Record<string, string>> };
+/** How git is asked. `patienceMs`: how long it may take; absent: as long as it is worth knowing. */
+export type GitHost = { environment: Readonly<Record<string, string>>; patienceMs?: number };
 
 /** Above this a repository is too slow to be worth knowing, ms. */
 const PATIENCE_MS = 5000;
@@ -40,7 +40,7 @@ export async function readGitState(folder: string, surroundings: GitHost): Promi
 /** Calls git so that it changes nothing, asks nobody, and says the same in every language. Never rejects. */
 export function git(
   folder: string,
-  { environment }: GitHost,
+  { environment, patienceMs = PATIENCE_MS }: GitHost,
   words: readonly string[],
   most?: number,
 ): Promise<ShortAnswer> {
@@ -50,7 +50,7 @@ export function git(
     args: ['-c', 'core.fsmonitor=false', '-c', 'core.quotepath=false', ...words],
     cwd: folder,
     environment: { ...withoutPointers(environment), ...quiet },
-    patienceMs: PATIENCE_MS,
+    patienceMs,
     ...(most === undefined ? {} : { most }),
   });
 }

@@ -177,7 +177,7 @@ function withoutUsualCores<Part extends Shared>(part: Part): Part {
 
 /** Every field by its name, in one order: spreading takes many times as long, and the text depends on the order. */
 function sharedOf(run: PlannedRun): Shared {
-  return {
+  const shared: Shared = {
     sweep: run.sweep,
     group: run.group,
     resumeArgs: run.resumeArgs,
@@ -195,12 +195,15 @@ function sharedOf(run: PlannedRun): Shared {
     earlyTerminate: run.earlyTerminate,
     metrics: run.metrics,
   };
+  if (run.snapshot !== undefined) shared.snapshot = run.snapshot;
+  return shared;
 }
 
 /** Whether they are the same objects throughout. */
 function isSame(a: Shared, b: Shared): boolean {
   for (const key in a) if (a[key as keyof Shared] !== b[key as keyof Shared]) return false;
-  return true;
+  // May be in one alone.
+  return a.snapshot === b.snapshot;
 }
 
 function ownOf(run: PlannedRun): Own {
@@ -245,6 +248,7 @@ function joined(shared: Shared, own: Own): PlannedRun {
     earlyTerminate: shared.earlyTerminate,
     metrics: shared.metrics,
   };
+  if (shared.snapshot !== undefined) run.snapshot = shared.snapshot;
   if (own.files !== undefined) run.files = own.files;
   if (own.neededRuns !== undefined) run.neededRuns = own.neededRuns;
   if (own.doneArgv !== undefined) run.doneArgv = own.doneArgv;

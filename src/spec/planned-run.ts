@@ -114,6 +114,19 @@ export const MetricChoice = z.strictObject({
 });
 export type MetricChoice = z.infer<typeof MetricChoice>;
 
+/**
+ * A copy of a work tree, and a folder in which programs of it are started; absolute paths. `cwd`: that folder, as it is said;
+ * `within`: the same below the work tree `top`. `linked`: what is not in the copy but linked from it, below `top`.
+ */
+export const CodeSnapshot = z.strictObject({
+  cwd: z.string(),
+  within: z.string(),
+  top: z.string(),
+  path: z.string(),
+  linked: z.array(z.string()),
+});
+export type CodeSnapshot = z.infer<typeof CodeSnapshot>;
+
 /** One point of the grid, ready to start. The output of this part and the input of the supervisor. */
 export const PlannedRun = z.strictObject({
   id: RunId,
@@ -134,6 +147,11 @@ export const PlannedRun = z.strictObject({
   /** Extra environment from the sweep file, not the person's whole environment. */
   env: z.record(z.string(), z.string()),
   cwd: z.string(),
+  /**
+   * The copy of the code that it is started from; absent: none. `path`: absolute, null before it is made; `cwd`: where it would be
+   * started without.
+   */
+  snapshot: z.strictObject({ path: z.string().nullable(), cwd: z.string() }).optional(),
   /** Absolute path of the run directory. */
   directory: z.string(),
   /** Groups of the same sweep that must be done first. */
@@ -190,6 +208,8 @@ export const PlanSource = z.strictObject({
   runsDirectory: z.string(),
   cwd: z.string(),
   set: z.array(z.string()),
+  /** Copies of the code, by working directory. Absent: none. */
+  snapshots: z.array(CodeSnapshot).optional(),
 });
 export type PlanSource = z.infer<typeof PlanSource>;
 

@@ -98,6 +98,8 @@ describe('looking', () => {
     expect((await run('tag', 'n<=2', '+good', '+odd', '-new')).out).toMatch(/^tag 2 runs: .*\n2 runs changed\n$/);
     expect((await run('star', 'a_n2', 'b', '--json')).code).toBe(0);
     expect((await run('note', 'a_n2', 'the best')).code).toBe(0);
+    const unquoted = await run('note', 'a_n2', 'by', 'far', 'the', 'best');
+    expect(unquoted.err).toContain("`memrl-tui note a_n2 'by far the best'`");
     expect((await run('tag', 'a_n1', '-odd')).code).toBe(0);
     const noted = { a_n1: { tags: ['good'] }, a_n2: { starred: true, tags: ['good', 'odd'], note: 'the best' } };
     expect(await runsNow('tag:good')).toMatchObject(noted);
@@ -215,6 +217,12 @@ describe('looking', () => {
     const csv = (await run('export', 'patient')).out.split('\n');
     expect(csv[0]).toBe('sweep,group,subgroup,name,state,attempts,startedAt,endedAt,seconds,starred,tags,note,code,n');
     expect(csv[4]).toMatch(/^patient,b,,b,failed,1,.*,3,4$/);
+    const binary = await run('export', 'patient', '-o', 'out.parquet');
+    expect([binary.err, read('out.parquet').slice(0, 4)]).toEqual([
+      expect.stringContaining('rows in out.parquet'),
+      'PAR1',
+    ]);
+    expect((await run('export', 'patient', '--format', 'parquet')).err).toContain('Name a file: `-o runs.parquet`.');
     const { err, code } = await run('export', 'patient', '--format', 'json', '-o', 'out.json');
     expect({ code, err }).toEqual({ code: 0, err: '6 lines in out.json.\n' });
     expect(JSON.parse(read('out.json'))).toMatchObject([{ name: 'a_n1', parameters: { n: 1 } }, {}, {}, {}]);

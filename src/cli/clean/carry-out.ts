@@ -64,6 +64,7 @@ function discardFor(directory: string, { discard, cutAt }: PlannedItem, mark: st
   return { ...discard, replacement: name };
 }
 
-function newMark(): string {
+/** Sixteen hexadecimal digits, chosen at random. */
+export function newMark(): string {
   return randomBytes(8).toString('hex');
 }

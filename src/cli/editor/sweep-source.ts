@@ -109,7 +109,8 @@ function optionsOf(file: SweepFile, runs: readonly RunSummary[], { runs: given, 
     ...(set === undefined ? {} : { set }),
   };
   for (const run of runs.slice(0, mostAsked)) {
-    const { cwd } = readRunRecord(run.directory) ?? {};
+    const record = readRunRecord(run.directory);
+    const cwd = record?.snapshot?.cwd ?? record?.cwd;
     if (cwd === undefined) continue;
     const isRight = (from: string) => cwdOf(file, run, { ...options, cwd: from }) === cwd;
     return isRight(options.cwd) || !isRight(cwd) ? options : { ...options, cwd };

@@ -11,7 +11,8 @@ import { expandSweep } from '../../spec/expand/expand-sweep.js';
 import type { Plan } from '../../spec/planned-run.js';
 import { shellQuote } from '../../text/shell-words.js';
 import type { Draft, EditorPort, OwnFile, Verdict } from '../../tui/state/editor-port.js';
-import { definedEnvironment, requestedSlots } from '../options.js';
+import { definedEnvironment, requestedSlots, runsDirectory } from '../options.js';
+import { surveysOf, withSnapshots } from '../plan/code-snapshots.js';
 import { type Change, type Compared, type Difference, differenceOf, isQueued } from '../plan/difference.js';
 import { differenceLines, differenceSummary } from '../plan/difference-lines.js';
 import { estimateLive, estimateWords } from '../plan/estimate.js';
@@ -98,7 +99,11 @@ export class TerminalEditor implements EditorPort {
       return { ok: false, message: 'It changes nothing any more: its runs have moved on.', fix: 'Edit it again.' };
     const { perGpu } = requestedSlots(this.#launched.options);
     const wish = perGpu === undefined ? {} : { perGpu };
-    const ack = await this.#fleet.submit(plan, definedEnvironment(), wish, order);
+    const environment = definedEnvironment();
+    const surveys = await surveysOf(plan, runsDirectory(this.#launched.options.runs), environment);
+    const rows = this.#fleet.runs;
+    const whole = await withSnapshots(plan, plannedRuns(plan), surveys, { rows, environment });
+    const ack = await this.#fleet.submit(whole, environment, wish, order);
     if (ack.ok && work.source !== null) this.#keep(work.source, text);
     return ack;
   }

@@ -13,29 +13,34 @@ import { readRuns } from '../../report/read-runs.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../../report/sweep-outline.js';
 import { terminalJson } from '../../text/display-text.js';
 
-export type ExportFormat = 'csv' | 'json' | 'jsonl';
+export type TextFormat = 'csv' | 'json' | 'jsonl';
+type Sweep = { name: string; directory: string };
 
 /**
  * A sweep as lines of text. `metrics`: what stands for a run, which has a row; `all`: a row for each value of each metric, made
  * as it is asked for.
  */
-export function exportLines(
-  sweep: { name: string; directory: string },
-  format: ExportFormat,
-  metrics: RunValue | 'all',
-): Iterable<string> {
-  if (metrics === 'all') return formatted(valueRows(sweep.name, sweep.directory), format);
-  const choice = shownFirst(readOutline(sweep.directory));
+export function exportLines(sweep: Sweep, format: TextFormat, metrics: RunValue | 'all'): Iterable<string> {
+  if (metrics === 'all') return formatted(valueRows(sweep), format);
+  const table = runTable(sweep, metrics);
+  return format === 'csv' ? runTableCsv(table) : formatted(table.rows, format);
+}
+
+/** The runs of a sweep with what each has: a row for each, and its columns. */
+export type RunTable = { readonly rows: readonly RunRow[]; readonly columns: readonly RunColumn[] };
+
+/** @param metrics What stands for a run. */
+export function runTable({ name, directory }: Sweep, metrics: RunValue): RunTable {
+  const choice = shownFirst(readOutline(directory));
   const counting = new Set<string>();
-  const rows = runRows(sweep.name, sweep.directory, (read) => {
+  const rows = runRows(name, directory, (read) => {
     countingIn(read, choice).forEach((key) => counting.add(key));
     return metrics.kind === 'last' ? read.last() : finiteOnly(valuesOf(read, choice.x, metrics));
   });
-  if (format !== 'csv') return formatted(rows, format);
-  return runTableCsv(rows, (keys) => inMetricOrder(keys, choice, counting));
+  return { rows, columns: columnsOf(rows, (keys) => inMetricOrder(keys, choice, counting)) };
 }
 
-function* formatted(rows: Iterable<object>, format: ExportFormat): Generator<string> {
+function* formatted(rows: Iterable<object>, format: TextFormat): Generator<string> {
   if (format === 'json') yield* jsonArray(rows);
   else if (format === 'jsonl') for (const row of rows) yield terminalJson(JSON.stringify(row));
   else yield* valueCsv(rows);
@@ -52,41 +57,55 @@ function* jsonArray(rows: Iterable<object>): Generator<string> {
   yield ']';
 }
 
-const valueColumns = ['sweep', 'group', 'subgroup', 'name', 'step', 'metric', 'value'] as const;
+export const valueColumns = ['sweep', 'group', 'subgroup', 'name', 'step', 'metric', 'value'] as const;
 
 function* valueCsv(rows: Iterable<object>): Generator<string> {
   yield csvLine(valueColumns);
-  for (const row of rows as Iterable<Record<(typeof valueColumns)[number], string | number | null>>) {
+  for (const row of rows as Iterable<ValueRow>) {
     yield csvLine(valueColumns.map((column) => (column === 'value' ? (row.value ?? 'NaN') : row[column])));
   }
 }
 
-type CsvColumn = { title: string; of: (row: RunRow) => CsvValue };
+/**
+ * A column of the table of runs. `time`: ISO 8601. `parameter`: as what it holds. `metric`: a number, or the text `NaN`.
+ */
+export type RunColumn = {
+  readonly title: string;
+  readonly kind: 'text' | 'whole' | 'number' | 'truth' | 'time' | 'parameter' | 'metric';
+  readonly of: (row: RunRow) => CsvValue;
+};
 
 /** Puts the metrics that there are in their order. */
 type InOrder = (keys: readonly string[]) => string[];
 
 /** The runs as CSV lines, titles first: what each run is, its parameters, its last metrics. */
-function runTableCsv(rows: readonly RunRow[], inOrder: InOrder): string[] {
-  const columns = columnsOf(rows, inOrder);
+function runTableCsv({ rows, columns }: RunTable): string[] {
   return [csvLine(columns.map(({ title }) => title)), ...rows.map((row) => csvLine(columns.map(({ of }) => of(row))))];
 }
 
-const facts = ['sweep', 'group', 'subgroup', 'name', 'state', 'attempts', 'startedAt', 'endedAt', 'seconds'] as const;
+const facts = {
+  text: ['sweep', 'group', 'subgroup', 'name', 'state'],
+  whole: ['attempts'],
+  time: ['startedAt', 'endedAt'],
+  number: ['seconds'],
+  truth: ['starred'],
+} as const;
+type FactKind = keyof typeof facts;
 
-function columnsOf(rows: readonly RunRow[], inOrder: InOrder): CsvColumn[] {
-  const columns: CsvColumn[] = facts.map((fact) => ({ title: fact, of: (row) => row[fact] }));
-  columns.push(
-    { title: 'starred', of: ({ starred }) => starred },
-    { title: 'tags', of: ({ tags }) => tags.join(',') || null },
+function columnsOf(rows: readonly RunRow[], inOrder: InOrder): RunColumn[] {
+  const columns = (Object.keys(facts) as FactKind[]).flatMap((kind) =>
+    facts[kind].map((title): RunColumn => ({ title, kind, of: (row) => row[title] })),
   );
-  columns.push({ title: 'note', of: ({ note }) => note });
+  columns.push(
+    { title: 'tags', kind: 'text', of: ({ tags }) => tags.join(',') || null },
+    { title: 'note', kind: 'text', of: ({ note }) => note },
+  );
   const taken = new Set<string>(columns.map(({ title }) => title));
   // A metric may have the name of a parameter: the later one says what it is.
-  const add = (kind: string, key: string, of: CsvColumn['of']) => {
+  const add = (kind: 'parameter' | 'metric', key: string, of: RunColumn['of']) => {
     const title = taken.has(key) ? `${kind}:${key}` : key;
     taken.add(title);
-    columns.push({ title, of });
+    columns.push({ title, kind, of });
   };
   for (const key of keysOf(rows.map(({ parameters }) => parameters))) {
     add('parameter', key, ({ parameters }) =>
@@ -114,7 +133,7 @@ function keysOf(records: readonly Readonly<Record<string, unknown>>[]): string[]
 }
 
 /** One run with all that its files say of it. Times are ISO 8601, of the last attempt. */
-type RunRow = Annotation & {
+export type RunRow = Annotation & {
   sweep: string;
   group: string;
   subgroup: string | null;
@@ -130,7 +149,7 @@ type RunRow = Annotation & {
 };
 
 /** One value of one metric. `step`: as the run counts, or else the row's number. */
-type ValueRow = {
+export type ValueRow = {
   sweep: string;
   group: string;
   subgroup: string | null;
@@ -159,9 +178,9 @@ function runRows(sweep: string, sweepDirectory: string, valuesIn: (read: RunMetr
  * A row for each value of each metric: by run, then metric (as `inMetricOrder` has them), then step. Steps that a resumed run wrote again count once, with
  * their last value. Reads one run at a time.
  */
-function* valueRows(sweep: string, sweepDirectory: string): Generator<ValueRow> {
-  const outline = readOutline(sweepDirectory);
-  for (const run of readRuns(sweepDirectory)) {
+export function* valueRows({ name: sweep, directory }: Sweep): Generator<ValueRow> {
+  const outline = readOutline(directory);
+  for (const run of readRuns(directory)) {
     const metrics = metricsOf(run);
     const head = { sweep, group: run.group, subgroup: subgroupOf(run), name: run.name };
     const choice = metricsToShow(outline, run.group);
@@ -205,7 +224,7 @@ function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-type CsvValue = string | number | boolean | null | undefined;
+export type CsvValue = string | number | boolean | null | undefined;
 
 /**
  * One line of a CSV file (RFC 4180), without its end. Nothing is an empty field, and an empty text is `""`, so that they can be

@@ -139,7 +139,12 @@ function settingsOf(run: PlannedRun, row: RunSummary, isLonger: boolean): Settin
   const values = parameterSettings(run, row);
   // A command holds the parameters.
   const isOtherwise = !isLonger && values.length === 0 && JSON.stringify(run.argv) !== JSON.stringify(row.argv);
-  return [...policySettings(run, row), ...values, ...(isOtherwise ? [{ key: 'command', was: null, now: null }] : [])];
+  return [
+    ...policySettings(run, row),
+    ...codeSettings(run, row),
+    ...values,
+    ...(isOtherwise ? [{ key: 'command', was: null, now: null }] : []),
+  ];
 }
 
 /** A supervisor of an older build does not say how it treats a run. */
@@ -150,6 +155,12 @@ function policySettings(run: PlannedRun, { policy: before }: RunSummary): Settin
   return keys
     .map((key) => ({ key, was: before[key] ?? null, now: now[key] ?? null }))
     .filter(({ was, now: is }) => was !== is);
+}
+
+/** A run keeps the copy of the code that it has; what may change is whether it has one. */
+function codeSettings({ snapshot }: PlannedRun, row: RunSummary): Setting[] {
+  const [was, now] = [row.snapshot, snapshot].map((each) => (each === undefined ? 'live' : 'snapshot'));
+  return was === now ? [] : [{ key: 'code', was: was!, now: now! }];
 }
 
 /** Those that are not budget: of a run that waits, they may be others under the same name. */

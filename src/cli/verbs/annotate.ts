@@ -1,6 +1,7 @@
 import { type AnnotationChange, noteProblem, tagProblem } from '../../base/annotation.js';
 import { UserError } from '../../base/user-error.js';
 import { shortened } from '../../text/display-text.js';
+import { shellQuote } from '../../text/shell-words.js';
 import { runsLine } from '../act-on-runs.js';
 import { chooseRuns } from '../chosen-runs.js';
 import { promised, withFleet } from '../open-fleet.js';
@@ -24,7 +25,15 @@ export function tag(words: readonly string[], options: AnnotateOptions): Promise
 /** `memrl-tui note QUERY TEXT`: the last argument is the text, unless `--remove` is given. */
 export function note(words: readonly string[], options: AnnotateOptions): Promise<number> {
   if (options.remove === true) return annotate('note', words, { note: null }, options);
-  return annotate('note', words.slice(0, -1), { note: noteIn(words) }, options);
+  return annotate('note', words.slice(0, -1), { note: noteIn(words) }, options).catch((error: unknown) => {
+    throw words.length > 2 && error instanceof UserError ? quoted(error, words) : error;
+  });
+}
+
+/** A text without quotes comes as several words, of which all but the last are taken for the query. */
+function quoted({ message }: UserError, [query, ...text]: readonly string[]): UserError {
+  const command = shellQuote(['memrl-tui', 'note', query!, text.join(' ')]);
+  return new UserError(message, `A note of several words stands in quotes: \`${command}\`.`);
 }
 
 /** @throws {UserError} When there is no tag, or one that cannot be. */

@@ -7,6 +7,7 @@ import { chooseRuns } from '../chosen-runs.js';
 import { carryOut } from '../clean/carry-out.js';
 import { cleanLines, deletedWords } from '../clean/clean-lines.js';
 import { type CleanWish, isNothing, planOf, type RunPlan } from '../clean/clean-plan.js';
+import { deleteSnapshot, needlessSnapshots, type Snapshot, snapshotLines, sumOf } from '../clean/snapshots.js';
 import { withFleet } from '../open-fleet.js';
 import { outputWidth, print, printJson } from '../terminal.js';
 
@@ -17,6 +18,7 @@ type CleanOptions = Omit<ActOptions, 'wait'> & {
   attempts?: boolean;
   logs?: boolean;
   failed?: boolean;
+  snapshots?: boolean;
   olderThan?: number;
 };
 
@@ -33,21 +35,24 @@ export async function clean(words: readonly string[], options: CleanOptions): Pr
     const { fit, others } = divided(chosen, options, Date.now());
     const all = fit.map((run) => planOf(run, wish, doneFileOf(run, fleet)));
     const plans = all.filter((plan) => !isNothing(plan));
+    const snapshots = options.snapshots === true ? needlessOf(chosen, fleet) : [];
     const isDry = options.dryRun === true;
-    tellPlan({ all, plans, others }, options);
-    if (plans.length === 0 || isDry) return tellJson(plans, { done: false, problems: [] }, options);
-    if (!(await isAgreed({ verb: 'clean', count: plans.length, disturbs: true, isFinal: true }, options))) return 2;
-    const problems = await deleted(plans, fleet);
-    if (options.json !== true) print([...problems, doneWords(plans, problems)]);
-    return tellJson(plans, { done: true, problems }, options);
+    const count = plans.length + snapshots.length;
+    tellPlan({ all, plans, others, snapshots }, options);
+    if (count === 0 || isDry) return tellJson({ plans, snapshots }, { done: false, problems: [] }, options);
+    if (!(await isAgreed({ verb: 'clean', count, disturbs: true, isFinal: true }, options))) return 2;
+    const problems = [...(await deleted(plans, fleet)), ...(await deletedSnapshots(snapshots, fleet))];
+    if (options.json !== true) print([...problems, doneWords({ plans, snapshots }, problems)]);
+    return tellJson({ plans, snapshots }, { done: true, problems }, options);
   });
 }
 
 /** @throws {UserError} When there is nothing in it. */
 function wishOf({ attempts = false, logs = false, failed = false, ...options }: CleanOptions): CleanWish {
   const checkpoints = pruningOf(options);
-  if (checkpoints === null && !attempts && !logs && !failed) {
-    throw new UserError('It is not said what to delete.', 'Add --checkpoints, --attempts, --logs or --failed.');
+  if (checkpoints === null && !attempts && !logs && !failed && options.snapshots !== true) {
+    const fix = 'Add --checkpoints, --attempts, --logs, --failed or --snapshots.';
+    throw new UserError('It is not said what to delete.', fix);
   }
   return { checkpoints, attempts, logs, failed };
 }
@@ -93,16 +98,29 @@ function doneFileOf({ sweep, group }: RunSummary, { sweeps }: Fleet): string | n
   return sweeps.get(sweep)?.groups.find(({ name }) => name === group)?.doneFile ?? null;
 }
 
-type Told = { readonly all: readonly RunPlan[]; readonly plans: readonly RunPlan[]; readonly others: Others };
+/** What is to be deleted. */
+type Doomed = { readonly plans: readonly RunPlan[]; readonly snapshots: readonly Snapshot[] };
+type Told = Doomed & { readonly all: readonly RunPlan[]; readonly others: Others };
 
-function tellPlan({ all, plans, others }: Told, { json }: CleanOptions): void {
+/** Of the sweeps of the chosen runs. */
+function needlessOf(chosen: readonly RunSummary[], { sweeps, runs }: Fleet): Snapshot[] {
+  const names = [...new Set(chosen.map(({ sweep }) => sweep))];
+  return names.flatMap((name) => {
+    const sweep = sweeps.get(name);
+    return sweep === undefined ? [] : needlessSnapshots(sweep, runs.values(), Date.now());
+  });
+}
+
+function tellPlan({ all, plans, others, snapshots }: Told, { json }: CleanOptions): void {
   if (json === true) return;
   const left = [
     others.live === 0 ? null : `${others.live} that have not ended`,
     others.starred === 0 ? null : `${others.starred} starred`,
     others.young === 0 ? null : `${others.young} that ended later`,
   ].filter((part) => part !== null);
-  print(plans.length === 0 ? ['clean: nothing to delete'] : cleanLines(plans, outputWidth()));
+  if (plans.length > 0) print(cleanLines(plans, outputWidth()));
+  else if (snapshots.length === 0) print(['clean: nothing to delete']);
+  print(snapshotLines(snapshots));
   if (left.length > 0) print([`left as they are: ${left.join(', ')}`]);
   const remarks = new Set(all.filter((plan) => isNothing(plan)).flatMap((plan) => plan.remarks));
   print([...remarks]);
@@ -117,23 +135,36 @@ async function deleted(plans: readonly RunPlan[], fleet: Fleet): Promise<string[
   return problems;
 }
 
-function doneWords(plans: readonly RunPlan[], problems: readonly string[]): string {
-  const count = plans.length - problems.length;
-  if (problems.length > 0) return `${counted(count, 'run')} cleaned, ${problems.length} not`;
-  return `${counted(count, 'run')} cleaned: ${sizeText(plans.reduce((sum, { bytes }) => sum + bytes, 0))} freed`;
+async function deletedSnapshots(snapshots: readonly Snapshot[], fleet: Fleet): Promise<string[]> {
+  const problems: string[] = [];
+  for (const snapshot of snapshots) {
+    const problem = await deleteSnapshot(snapshot, fleet);
+    if (problem !== null) problems.push(problem);
+  }
+  return problems;
+}
+
+function doneWords({ plans, snapshots }: Doomed, problems: readonly string[]): string {
+  const count = plans.length + snapshots.length - problems.length;
+  const runs = plans.length === 0 && snapshots.length > 0 ? [] : [counted(plans.length, 'run')];
+  const copies = snapshots.length === 0 ? [] : [counted(snapshots.length, 'snapshot')];
+  if (problems.length > 0)
+    return `${copies.length === 0 ? counted(count, 'run') : count} cleaned, ${problems.length} not`;
+  const bytes = plans.reduce((sum, plan) => sum + plan.bytes, sumOf(snapshots));
+  return `${[...runs, ...copies].join(', ')} cleaned: ${sizeText(bytes)} freed`;
 }
 
 type Outcome = { readonly done: boolean; readonly problems: readonly string[] };
 
 /** @returns The exit code. */
-function tellJson(plans: readonly RunPlan[], { done, problems }: Outcome, { json }: CleanOptions): number {
+function tellJson({ plans, snapshots }: Doomed, { done, problems }: Outcome, { json }: CleanOptions): number {
   if (json === true) {
     const runs = plans.map((plan) => ({
       ...{ id: plan.run.id, directory: plan.run.directory, bytes: plan.bytes, all: plan.all },
       ...{ paths: plan.items.map(({ discard }) => discard.path), words: deletedWords(plan) },
     }));
-    const bytes = plans.reduce((sum, plan) => sum + plan.bytes, 0);
-    printJson({ verb: 'clean', bytes, runs, done, problems });
+    const bytes = plans.reduce((sum, plan) => sum + plan.bytes, sumOf(snapshots));
+    printJson({ verb: 'clean', bytes, runs, snapshots, done, problems });
   }
   return problems.length === 0 ? 0 : 3;
 }

@@ -1,9 +1,11 @@
+import { dirname } from 'node:path';
 import { grouped } from '../../base/group-by.js';
 import { UserError } from '../../base/user-error.js';
 import type { RunSummary } from '../../client/fleet.js';
 import { addedUsage, type DiskUsage, readUsage, totalUsage, usageKinds } from '../../files/disk/disk-usage.js';
 import { counted, sizeText } from '../../text/numbers.js';
 import { type Column, tableLines } from '../../text/table.js';
+import { type Snapshot, snapshotsOf, sumOf } from '../clean/snapshots.js';
 import { chooseKnownRuns } from '../known-runs.js';
 import { type CommonOptions, runsDirectory } from '../options.js';
 import { outputWidth, print, printJson, remark } from '../terminal.js';
@@ -28,8 +30,9 @@ export async function du(words: readonly string[], options: CommonOptions): Prom
   const measured = runs
     .map((run): Measured => ({ run, usage: readUsage(run.directory, seen) }))
     .sort((a, b) => totalUsage(b.usage) - totalUsage(a.usage));
-  if (options.json === true) printJson(inJson(measured));
-  else print([...table(measured), '', ...sums(measured)]);
+  const snapshots = copiesOf(runs);
+  if (options.json === true) printJson({ ...inJson(measured), snapshots });
+  else print([...table(measured), '', ...sums(measured), ...copyLines(snapshots)]);
   const unread = addedUsage(measured.map(({ usage }) => usage)).unread;
   if (unread > 0) remark(`${counted(unread, 'folder')} could not be looked into: what is there is not counted.`);
   return 0;
@@ -50,6 +53,18 @@ function table(measured: readonly Measured[]): string[] {
   return tableLines(
     columns.filter(({ cells, spare }) => spare === 0 || cells.some((cell) => cell !== '')),
     outputWidth(),
+  );
+}
+
+/** The copies of the code of their sweeps. */
+function copiesOf(runs: readonly RunSummary[]): Snapshot[] {
+  const sweeps = new Map(runs.map(({ sweep, directory }) => [sweep, dirname(directory)]));
+  return [...sweeps].flatMap(([name, directory]) => snapshotsOf({ name, directory }));
+}
+
+function copyLines(snapshots: readonly Snapshot[]): string[] {
+  return grouped(snapshots, ({ sweep }) => sweep).map(
+    (own) => `${own[0]!.sweep}: ${sizeText(sumOf(own))} in ${counted(own.length, 'snapshot')} of the code`,
   );
 }
 

@@ -1,10 +1,13 @@
 import { closeSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { UserError } from '../../base/user-error.js';
-import { exportLines, type ExportFormat } from '../export/export-lines.js';
+import { exportLines, type TextFormat } from '../export/export-lines.js';
+import type { RunValue } from '../../analysis/run-value.js';
 import { runsDirectory, type CommonOptions } from '../options.js';
 import { runValueOf } from '../run-value.js';
 import { sweepDirectory } from '../sweep-directory.js';
 import { printData, remark } from '../terminal.js';
+
+type ExportFormat = TextFormat | 'parquet';
 
 type ExportOptions = Pick<CommonOptions, 'runs'> & {
   format?: ExportFormat;
@@ -22,9 +25,32 @@ export async function exportSweep([name]: readonly string[], options: ExportOpti
   if (options.metrics === 'all' && options.value !== undefined)
     throw new UserError('--metrics all has every value.', 'Leave out --value.');
   const metrics = options.metrics === 'all' ? 'all' : runValueOf(options.value, name!, options);
-  const lines = exportLines({ name: name!, directory }, options.format ?? 'csv', metrics);
+  const sweep = { name: name!, directory };
+  const format = options.format ?? formatOf(options.output);
+  if (format === 'parquet') return toParquet(sweep, metrics, options);
+  const lines = exportLines(sweep, format, metrics);
   if (options.output === undefined) await toOutput(lines);
-  else remark(`${toFile(options.output, lines)} lines in ${options.output}.`);
+  else remark(`${toFile(options.output, (part) => writeLines(part, lines))} lines in ${options.output}.`);
+  return 0;
+}
+
+/** By the ending of the file's name. */
+function formatOf(output: string | undefined): ExportFormat {
+  const ending = /\.(csv|jsonl?|parquet)$/i.exec(output ?? '')?.[1];
+  return (ending?.toLowerCase() as ExportFormat | undefined) ?? 'csv';
+}
+
+/** Its writer is loaded by those who need it. */
+async function toParquet(
+  sweep: { name: string; directory: string },
+  metrics: RunValue | 'all',
+  { output }: ExportOptions,
+): Promise<number> {
+  if (output === undefined) {
+    throw new UserError('Parquet is no text, and is not printed.', 'Name a file: `-o runs.parquet`.');
+  }
+  const { writeParquet } = await import('../export/parquet-file.js');
+  remark(`${toFile(output, (part) => writeParquet(part, sweep, metrics))} rows in ${output}.`);
   return 0;
 }
 
@@ -47,20 +73,11 @@ async function toOutput(lines: Iterable<string>): Promise<void> {
   for (const { text } of batches(lines)) await printData(text);
 }
 
-/** Writes beside the file and moves it into place, so that there is never half of it. Gives the number of lines. */
-function toFile(path: string, lines: Iterable<string>): number {
+/** Writes beside the file and moves it into place, so that there is never half of it. Gives what `write` gives. */
+function toFile(path: string, write: (part: string) => number): number {
   const part = `${path}.part`;
-  let total = 0;
   try {
-    const descriptor = openSync(part, 'w');
-    try {
-      for (const { text, count } of batches(lines)) {
-        writeFileSync(descriptor, text);
-        total += count;
-      }
-    } finally {
-      closeSync(descriptor);
-    }
+    const total = write(part);
     renameSync(part, path);
     return total;
   } catch (cause) {
@@ -71,4 +88,18 @@ function toFile(path: string, lines: Iterable<string>): number {
       cause,
     });
   }
+}
+
+function writeLines(part: string, lines: Iterable<string>): number {
+  const descriptor = openSync(part, 'w');
+  let total = 0;
+  try {
+    for (const { text, count } of batches(lines)) {
+      writeFileSync(descriptor, text);
+      total += count;
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+  return total;
 }

@@ -13,6 +13,7 @@ import { refuseNiceness } from '../../supervisor/requests/niceness.js';
 import { chooseSlots, refuseTooManyCores, type SlotChoice, visibleOf } from '../../supervisor/requests/slot-choice.js';
 import { supervisorPrograms } from '../open-fleet.js';
 import { definedEnvironment, type LaunchOptions, requestedSlots, runsDirectory } from '../options.js';
+import { snapshotNotes, type Surveys, surveysOf, withSnapshots } from '../plan/code-snapshots.js';
 import { isEdited, isKnown } from '../plan/difference.js';
 import { exposedSecrets } from '../plan/hidden-secrets.js';
 import { differenceFrom, editLines, estimateOf, fleetIfUp, timeOf } from '../plan/known-sweep.js';
@@ -33,7 +34,10 @@ export async function launchPlan(read: ReadPlan, file: string, options: LaunchOp
   // Refused at once, also where there is nothing left to do.
   requestedSlots(options);
   const warning = originWarning(read, file, options);
-  if (options.dryRun === true) return showPlan(withNote(read, warning), options);
+  const surveys = await surveysOf(read.plan, runsDirectory(options.runs), definedEnvironment());
+  if (options.dryRun === true) {
+    return showPlan(withNotes(read, [warning, ...snapshotNotes(read.plan, surveys)]), options);
+  }
   if (options.json === true) {
     throw new UserError('--json goes with --dry-run here.', 'For where the runs are, use `memrl-tui status --json`.');
   }
@@ -44,7 +48,7 @@ export async function launchPlan(read: ReadPlan, file: string, options: LaunchOp
   try {
     await fleet.ready();
     if (!(await isEditAgreed(read, fleet, options))) return 2;
-    await submit(fleet, read, options);
+    await submit(fleet, read, surveys, options);
     writeSweepOrigin(sweepDirectory(read, options), resolve(file));
     if (warning !== null) remark(warning);
     return await left(fleet, read, file, options);
@@ -109,8 +113,15 @@ async function nothingToDo({ plan }: ReadPlan, options: LaunchOptions): Promise<
   return 0;
 }
 
-async function submit(fleet: Fleet, { plan, text }: ReadPlan, options: LaunchOptions): Promise<void> {
-  const answer = await fleet.submit(plan, definedEnvironment(), requestedSlots(options));
+async function submit(
+  fleet: Fleet,
+  { plan, planned, text }: ReadPlan,
+  surveys: Surveys,
+  options: LaunchOptions,
+): Promise<void> {
+  const environment = definedEnvironment();
+  const whole = await withSnapshots(plan, planned, surveys, { rows: fleet.runs, environment });
+  const answer = await fleet.submit(whole, environment, requestedSlots(options));
   if (!answer.ok) throw new UserError(answer.message, answer.fix ?? 'Correct it and launch again.');
   // For the reader of the runs directory; what each run was given stands in its own run.json.
   writeSweepText(join(runsDirectory(options.runs), plan.sweep), text);
@@ -129,9 +140,9 @@ function originWarning(read: ReadPlan, file: string, options: LaunchOptions): st
   return `${sweep} was launched from another file before: ${other}. Its runs and those of ${file} are in one sweep, ${directory}, which keeps the text of both; give one of the files another \`name\` if they are two sweeps.`;
 }
 
-function withNote(read: ReadPlan, note: string | null): ReadPlan {
-  if (note === null) return read;
-  return { ...read, plan: { ...read.plan, notes: [...(read.plan.notes ?? []), note] } };
+function withNotes(read: ReadPlan, further: readonly (string | null)[]): ReadPlan {
+  const notes = [...(read.plan.notes ?? []), ...further.filter((note) => note !== null)];
+  return notes.length === 0 ? read : { ...read, plan: { ...read.plan, notes } };
 }
 
 const silentNote =

@@ -32,6 +32,8 @@ const N = key(int(1), 16, 'the secret is in [0, N)');
 const testBits = key(bool, true, 'measure bits known at each evaluation');
 const keep = key(orNone(int(1)), null, 'how many checkpoints to keep; None: all');
 
+const tensorboard = key(bool, false, 'write the metrics for TensorBoard, too: an events file in the run directory');
+
 const elsewhere = 'runs are watched by memrl-tui, nothing leaves this machine';
 const foreign = {
   renderer_name: inertKey(orNone(text), null, 'the format is always role_colon'),
@@ -95,6 +97,7 @@ export const trainKeys = {
   log_every: key(int(1), 1, 'steps between rows of metrics.jsonl; a row holds means over the steps since the last'),
   save_every: key(int(0), 20, 'steps between checkpoints, 0 for only the last'),
   keep_checkpoints: keep,
+  tensorboard,
   log_path: logPath,
   model_name: modelName,
   engine,
@@ -133,6 +136,7 @@ export const sftKeys = {
   log_every: key(int(1), 1, 'steps between rows of metrics.jsonl'),
   save_every: key(int(0), 0, 'steps between checkpoints, 0 for only the last'),
   keep_checkpoints: keep,
+  tensorboard,
   log_path: logPath,
   model_name: modelName,
   engine,
@@ -168,6 +172,7 @@ export const warmupKeys = {
   log_every: key(int(1), 10, 'steps between rows of metrics.jsonl'),
   save_every: key(int(0), 0, 'steps between checkpoints, 0 for only the last'),
   keep_checkpoints: keep,
+  tensorboard,
   log_path: logPath,
   model_name: modelName,
   engine,

@@ -22,7 +22,9 @@ import { adam } from './policy-gradient.js';
 type WarmupConfig = Config<typeof warmupKeys>;
 
 export const warmupBudget = new Set(
-  'check_secrets eval_every log_every save_every keep_checkpoints engine log_path wandb_project wandb_name'.split(' '),
+  'check_secrets eval_every log_every save_every keep_checkpoints tensorboard engine log_path wandb_project wandb_name'.split(
+    ' ',
+  ),
 );
 
 /**
@@ -179,6 +181,7 @@ function scheduleOf(config: WarmupConfig): Schedule {
     logEvery: config.log_every,
     saveEvery: config.save_every,
     keep: config.keep_checkpoints,
+    tensorboard: config.tensorboard,
   };
 }
 

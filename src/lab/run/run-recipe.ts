@@ -1,5 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import { saveCheckpoint, type Resumed } from './checkpoint.js';
+import { openEvents } from './events-file.js';
 import { appendRow, dropRowsFrom, type Row } from './metrics-file.js';
 import type { RunDirectory } from './run-directory.js';
 import type { StopSignal, World } from './world.js';
@@ -12,6 +13,8 @@ export type Schedule = {
   readonly saveEvery: number;
   /** How many checkpoints to keep; null keeps all. */
   readonly keep: number | null;
+  /** Whether rows are written for TensorBoard, too. */
+  readonly tensorboard: boolean;
 };
 
 /** A training recipe, one step at a time. The loop around it decides what is due. */
@@ -43,17 +46,18 @@ export type Ending = { readonly kind: 'finished' } | { readonly kind: 'stopped';
 
 /**
  * Runs a recipe to its end, or to a signal. Rows go to `metrics.jsonl`, and hold no clock: the same settings give the
- * same file, byte for byte, however often the run was interrupted. On a signal the present step is saved first.
+ * same file, byte for byte, however often the run was interrupted. TensorBoard's files have the times. On a signal the present step is saved first.
  */
 export async function runRecipe(job: Job): Promise<Ending> {
   const { world, directory, schedule, recipe } = job;
   dropRowsFrom(directory.metrics, job.start);
+  const write = rowWriter(job);
   let said = world.now();
   let saved = job.start;
   for (let step = job.start; step < schedule.batches; step++) {
     const signal = await world.stopAsked();
     if (signal !== null) return stop(job, step, saved, signal);
-    await oneStep(job, step);
+    await oneStep(job, step, write);
     if (isDue(step + 1, schedule.saveEvery) && step + 1 < schedule.batches) {
       await save(job, step + 1, recipe.state());
       saved = step + 1;
@@ -63,7 +67,7 @@ export async function runRecipe(job: Job): Promise<Ending> {
       world.log(`step ${step + 1}/${schedule.batches} · ${recipe.words()}`);
     }
   }
-  await finish(job);
+  await finish(job, write);
   return { kind: 'finished' };
 }
 
@@ -72,24 +76,34 @@ export function isComplete(resumed: Resumed | null, schedule: Schedule): boolean
   return resumed !== null && resumed.batch >= schedule.batches;
 }
 
-async function oneStep({ directory, schedule, recipe }: Job, step: number): Promise<void> {
+type WriteRow = (row: Row & { readonly step: number }) => void;
+
+function rowWriter({ world, directory, schedule, start }: Job): WriteRow {
+  const events = schedule.tensorboard ? openEvents(directory.path, { start, time: world.time }) : null;
+  return (row) => {
+    appendRow(directory.metrics, row);
+    events?.append(row);
+  };
+}
+
+async function oneStep({ schedule, recipe }: Job, step: number, write: WriteRow): Promise<void> {
   const progress = recipe.progress(step);
   const evaluation = isDue(step, schedule.evalEvery) ? await recipe.evaluate() : null;
   await recipe.step(step);
   if (evaluation === null && !isDue(step, schedule.logEvery)) return;
   const head = { step, 'progress/batch': step, 'progress/done_frac': (step + 1) / schedule.batches };
-  appendRow(directory.metrics, { ...head, ...progress, ...recipe.statistics(), ...evaluation });
+  write({ ...head, ...progress, ...recipe.statistics(), ...evaluation });
 }
 
 /** The last row measures the final weights; statistics are those since the row before it. */
-async function finish(job: Job): Promise<void> {
+async function finish(job: Job, write: WriteRow): Promise<void> {
   const { directory, schedule, recipe, world } = job;
   const step = schedule.batches;
   // A longer run goes on from here, and its next row must not miss what this one now reports.
   const state = recipe.state();
   const head = { step, 'progress/batch': step, 'progress/done_frac': 1 };
   const evaluation = schedule.evalEvery > 0 ? await recipe.evaluate() : {};
-  appendRow(directory.metrics, { ...head, ...recipe.progress(step), ...recipe.statistics(), ...evaluation });
+  write({ ...head, ...recipe.progress(step), ...recipe.statistics(), ...evaluation });
   const place = await saveCheckpoint(directory, { name: 'final', batch: step, state }, recipe.engine, schedule.keep);
   world.log(`done: ${step} steps · ${recipe.words()} · ${place}`);
 }

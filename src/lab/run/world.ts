@@ -9,6 +9,8 @@ export type World = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Milliseconds, monotonic. */
   readonly now: () => number;
+  /** Unix ms, for what other programs show of a run; nothing of the run depends on it. */
+  readonly time: () => number;
   /** Lets signals arrive, at little cost when called often. @returns the signal that came, or null. */
   readonly stopAsked: () => Promise<StopSignal | null>;
 };

@@ -1,4 +1,4 @@
-import { crc32c } from '../binary/crc32c.js';
+import { maskedCrc32c } from '../../contract/crc32c.js';
 import { Fields, varintAt, wire } from '../binary/protobuf.js';
 
 /** A record is its length in 8 bytes, their checksum, the data, and the checksum of these: TFRecord. */
@@ -11,17 +11,13 @@ const LARGEST = 2 ** 31;
 export function recordLength(bytes: Buffer, at: number): number | null {
   const length = bytes.readUInt32LE(at);
   if (bytes.readUInt32LE(at + 4) !== 0 || length > LARGEST) return null;
-  return masked(crc32c(bytes, at, at + 8)) === bytes.readUInt32LE(at + 8) ? RECORD_HEAD + length + RECORD_TAIL : null;
+  return maskedCrc32c(bytes, at, at + 8) === bytes.readUInt32LE(at + 8) ? RECORD_HEAD + length + RECORD_TAIL : null;
 }
 
 /** Whether the checksum of the data is right, of the record in `bytes[at, end)`. */
 export function isSound(bytes: Buffer, at: number, end: number): boolean {
   const tail = end - RECORD_TAIL;
-  return masked(crc32c(bytes, at + RECORD_HEAD, tail)) === bytes.readUInt32LE(tail);
-}
-
-function masked(crc: number): number {
-  return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
+  return maskedCrc32c(bytes, at + RECORD_HEAD, tail) === bytes.readUInt32LE(tail);
 }
 
 /** Who is told the numbers of events. `time`: Unix ms. */
@@ -39,6 +35,12 @@ export class EventReader {
   readonly #summary = new Fields();
   readonly #value = new Fields();
   readonly #inner = new Fields();
+  readonly #nameOf: (tag: string) => string;
+
+  /** @param nameOf What a tag is called here. */
+  constructor(nameOf: (tag: string) => string) {
+    this.#nameOf = nameOf;
+  }
 
   /** @param take Called for each number of the event in `bytes[from, to)`. */
   read(bytes: Buffer, [from, to]: readonly [number, number], take: ScalarTaker): void {
@@ -67,7 +69,7 @@ export class EventReader {
       else if (fields.is(value.metadata, wire.bytes)) plugin = this.#pluginOf(bytes, fields.start, fields.end);
     }
     const isScalar = number !== null && (plugin === null || plugin === SCALARS);
-    if (isScalar && tag !== '') take(tag, number!, step, time);
+    if (isScalar && tag !== '') take(this.#nameOf(tag), number!, step, time);
   }
 
   /** Of a tensor; null: it is no single number. */

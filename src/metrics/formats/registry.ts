@@ -1,4 +1,5 @@
 import { csv } from './csv.js';
+import { d3rlpyCsv } from './d3rlpy-csv.js';
 import type { MetricFormat } from './format.js';
 import { jsonLines, ownJsonLines } from './json-lines.js';
 import { logFormat } from './log/log.js';
@@ -10,7 +11,7 @@ import { wandb } from './wandb.js';
 
 /** All files that are read. Where two say something of the same metric, the one that stands first counts; what is printed comes last. */
 const fileFormats: readonly MetricFormat[] = [
-  ...[ownJsonLines, jsonLines, monitorCsv, csv, tfevents, wandb, trainerState],
+  ...[ownJsonLines, jsonLines, monitorCsv, d3rlpyCsv, csv, tfevents, wandb, trainerState],
 ];
 
 export function metricFormats(patterns: LogPatterns = {}): readonly MetricFormat[] {

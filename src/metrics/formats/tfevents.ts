@@ -2,6 +2,7 @@ import { readSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { FollowedBytes, type Taken, type Taker } from '../../files/followed-bytes.js';
 import { type Change, FollowedSource } from './followed-source.js';
+import { tagsIn } from './event-tags.js';
 import { EventReader, isSound, RECORD_HEAD, recordLength, type ScalarTaker } from './event-record.js';
 import { isNot, type MetricFormat, type RowSink, type SourceFiles, type SourceReader } from './format.js';
 import { type PickAt, PlacesPicker } from './places-picker.js';
@@ -16,7 +17,7 @@ export const tfevents: MetricFormat = {
       ? { is: 'yes', why: 'its name', source: dirname(path) }
       : isNot,
   open: (files) => new EventFiles(files),
-  pickFrom: (path, places) => new PlacesPicker(path, places, pickEvents()),
+  pickFrom: (path, places) => new PlacesPicker(path, places, pickEvents(path)),
 };
 
 /** A longer record is passed over unread, bytes: it holds pictures or weights. */
@@ -89,7 +90,7 @@ class EventFiles implements SourceReader {
 
 /** Follows one file of events. */
 class EventFile extends FollowedSource<FollowedBytes> {
-  readonly #events = new EventReader();
+  readonly #events: EventReader;
   override more = true;
   /** Bytes left of a record that is passed over. */
   #passing = 0;
@@ -100,6 +101,7 @@ class EventFile extends FollowedSource<FollowedBytes> {
 
   constructor(path: string) {
     super(new FollowedBytes(path));
+    this.#events = new EventReader(tagsIn(dirname(path)));
   }
 
   get path(): string {
@@ -201,8 +203,8 @@ const LOOK = 64 << 10;
 /** Points taken of each place. */
 const POINTS = 64;
 
-function pickEvents(): PickAt {
-  const events = new EventReader();
+function pickEvents(path: string): PickAt {
+  const events = new EventReader(tagsIn(dirname(path)));
   const buffer = Buffer.alloc(LOOK);
   return (descriptor, { size, share }, take) => {
     const from = Math.floor(Math.max(0, size - LOOK) * share);

@@ -69,7 +69,7 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     argv: [program, ...rest],
     resumeArgs: fill(group.resumeArgs.render, block.resumeArgs.keys),
     env: { ...wandb.env, ...own },
-    cwd,
+    ...placeOf(block, cwd),
     directory: macros.runDirectory,
     needs: block.needs.filter(({ by }) => by.length === 0).map((need) => need.group),
     done: block.done.content,
@@ -80,6 +80,10 @@ export function plannedRun({ sweep, options, group, point }: Making): PlannedRun
     metrics: metricsOf(group, point, folders),
     ...filesOf({ ...argsFileOf(group, macros), ...wandb.files }),
   };
+}
+
+function placeOf({ code }: Block, cwd: string): Pick<PlannedRun, 'cwd' | 'snapshot'> {
+  return code === 'snapshot' ? { cwd, snapshot: { path: null, cwd } } : { cwd };
 }
 
 type Fill = (words: CommandWords['render'], keys: KeyPath) => string[];

@@ -101,6 +101,8 @@ export type Block = {
   readonly resumeArgs: Located<readonly string[]>;
   readonly env: Located<Readonly<Record<string, string>>>;
   readonly cwd: Located<string> | null;
+  /** `snapshot`: programs are started from a copy of the code that is made at the launch. */
+  readonly code: 'snapshot' | 'live';
   readonly parameters: ParameterRules;
   /** Alternatives on top of `parameters`; empty: just the parameters. */
   readonly cases: readonly ParameterRules[];

@@ -55,7 +55,7 @@ function ownText({ group, above }: Layers, key: 'name' | 'subgroup'): Located<st
   return content === undefined ? null : { content, keys: [...above, key] };
 }
 
-function commandOf(layers: Layers): Pick<Block, 'command' | 'program' | 'resumeArgs' | 'env' | 'cwd'> {
+function commandOf(layers: Layers): Pick<Block, 'command' | 'program' | 'resumeArgs' | 'env' | 'cwd' | 'code'> {
   const program = layers.group.program ?? layers.sweep.program ?? null;
   const standIn = { content: program === null ? [] : programCommand, keys: layers.above };
   return {
@@ -67,6 +67,7 @@ function commandOf(layers: Layers): Pick<Block, 'command' | 'program' | 'resumeA
       keys: layers.group.env ? [...layers.above, 'env'] : ['env'],
     },
     cwd: inherited(layers, 'cwd') ?? null,
+    code: inherited(layers, 'code')?.content ?? 'live',
   };
 }
 

@@ -144,6 +144,7 @@ const shared = {
   program: text.optional(),
   command: words(commandExample).min(1, 'at least one word').optional(),
   cwd: text.optional(),
+  code: z.enum(['snapshot', 'live'], 'snapshot or live').optional(),
   env: z.record(z.string(), word, 'a map from names to values').optional(),
   parameters: ParametersText.optional(),
   cases: z.array(ParametersText, 'a list of maps, each setting some parameters').min(1, 'at least one case').optional(),

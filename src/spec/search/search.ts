@@ -9,7 +9,8 @@ import { unitPoints } from '../expand/sampling/unit-points.js';
 import type { Method } from '../file/block.js';
 import { applyOverrides } from '../file/overrides.js';
 import { parseSweepFile } from '../file/parse-sweep-file.js';
-import type { PlannedRun, PlanSource } from '../planned-run.js';
+import type { CodeSnapshot, PlannedRun, PlanSource } from '../planned-run.js';
+import { atSnapshot } from '../snapshot-place.js';
 import { rankedPoints } from './expected-improvement.js';
 import { observationsOf, type Trial } from './trials.js';
 
@@ -34,14 +35,16 @@ const TRIES = 2000;
 export class Search {
   readonly #file: GroupsFile;
   readonly #options: ExpandOptions;
+  readonly #snapshots: readonly CodeSnapshot[];
   readonly #groups: ReadonlyMap<string, CompiledBlock>;
 
   /** @throws {UserError} When the file cannot be read (any more). */
-  constructor({ path, text, ...options }: PlanSource, environment: ExpandOptions['environment']) {
+  constructor({ path, text, snapshots = [], ...options }: PlanSource, environment: ExpandOptions['environment']) {
     const file = parseSweepFile(text, path);
     if (file.kind === 'commands') throw new UserError(`${path} has no groups.`, 'Launch the sweep again.');
     this.#file = file;
     this.#options = { ...options, environment };
+    this.#snapshots = snapshots;
     const compiled = compileAll(file, applyOverrides(file.blocks, options.set));
     this.#groups = new Map(compiled.map((group) => [group.block.group, group]));
   }
@@ -89,7 +92,16 @@ export class Search {
   #planned(group: CompiledBlock, point: NamedPoint): PlannedRun {
     const file = this.#file;
     refuseClashes(file, [{ group, points: [point] }]);
-    return atPlace(file, () => plannedRun({ sweep: file.name, options: this.#options, group, point }));
+    const run = atPlace(file, () => plannedRun({ sweep: file.name, options: this.#options, group, point }));
+    return this.#placed(run);
+  }
+
+  /** From the copy of the code that its siblings are started from. */
+  #placed(run: PlannedRun): PlannedRun {
+    if (run.snapshot === undefined) return run;
+    const snapshot = this.#snapshots.find(({ cwd }) => cwd === run.cwd);
+    if (snapshot !== undefined) return atSnapshot(run, snapshot, this.#options.environment);
+    throw new UserError(`There is no snapshot of the code in ${run.cwd}.`, 'Launch the sweep again.');
   }
 }
 

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { namesIn } from '../../analysis/metric-order.js';
 import type { Health } from '../../analysis/health/finding.js';
 import type { Movement } from '../../analysis/forecast/remaining.js';
@@ -79,7 +79,7 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     heldBy: heldByOf(run),
     priority: run.priority,
     place: run.place,
-    policy: policyOf(planned),
+    ...termsOf(planned),
     next: context.next ?? null,
     gpuMemory: context.gpuMemory,
     cpu: context.cpu,
@@ -103,6 +103,12 @@ function timesOf({ startedAt, endedAt, killAt }: Life, retryAt: number | null, c
     killAt: wallTimeOf(killAt, context),
     retryAt: wallTimeOf(retryAt, context),
   };
+}
+
+/** What holds for all its attempts. */
+function termsOf(planned: PlannedRun): Pick<RunSummary, 'policy' | 'snapshot'> {
+  const path = planned.snapshot?.path;
+  return { policy: policyOf(planned), ...(path ? { snapshot: basename(path) } : {}) };
 }
 
 function roomOf({ need: { gpus, cpus } }: Run): Pick<RunSummary, 'gpuCount' | 'cores'> {

@@ -3,6 +3,7 @@ import type { Request } from '../publish/socket-server.js';
 import { runRequests, sweepRequests } from './act-on-runs.js';
 import { annotate } from './annotate.js';
 import { discard } from './discard.js';
+import { discardSnapshot } from './discard-snapshot.js';
 import type { CommandHandler, RequestTools } from './request.js';
 import { drain, setSlots } from './slots.js';
 import { Submissions } from './submit.js';
@@ -15,6 +16,7 @@ const handlers: { readonly [Verb in Command['verb']]: CommandHandler<Verb> } = {
   'set-slots': setSlots,
   annotate,
   discard,
+  'discard-snapshot': discardSnapshot,
 };
 
 /** Where clients' requests are heard; each is answered by its handler. */

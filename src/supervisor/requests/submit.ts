@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { GpuIndex } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
@@ -86,9 +87,22 @@ async function submit({ plan, environment, slots: wish, order }: Submit, tools: 
   const portion = runs.length > PORTION ? { portion: PORTION } : {};
   const whole = order === undefined ? {} : { order };
   const submission = { sweep: plan.sweep, plan: key, groups: groupNeeds(plan), runs, ...whole, ...portion };
+  refuseWithoutCode(plan.runs);
   await ask({ type: 'runs-submitted', at: now(), ...submission });
   await takenIn(plan.sweep, tools);
   return { ok: true, message: submitWords(runs) };
+}
+
+/** It may have been cleaned up since it was chosen. */
+function refuseWithoutCode(runs: readonly PlannedRun[]): void {
+  const paths = new Set(runs.flatMap(({ snapshot }) => (snapshot === undefined ? [] : [snapshot.path])));
+  for (const path of paths) {
+    if (path !== null && existsSync(path)) continue;
+    throw new UserError(
+      `The snapshot of the code is not there: ${path ?? 'none was made'}.`,
+      'Launch the sweep again.',
+    );
+  }
 }
 
 /** A variable that names all GPUs there are is no limit. */

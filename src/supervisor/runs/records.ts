@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, relative } from 'node:path';
 import type { RunId } from '../../base/ids.js';
 import type { Outcome } from '../../base/outcome.js';
 import { runFiles } from '../../contract/files.js';
-import type { AttemptRecord, GitRecord, RunRecord } from '../../contract/run-record.js';
+import type { AttemptRecord, RunRecord } from '../../contract/run-record.js';
 import { isShortOfRoom } from '../../files/disk-room.js';
 import { obstacleOf } from '../../files/regular-file.js';
 import { readRunRecord, recordObstacle, writeRunRecord } from '../../files/run-record-file.js';
@@ -96,7 +96,7 @@ export class Records {
     if (known?.startedAt === start.startedAt && known.slot === start.slot) return;
     const others = (old?.attempts ?? []).filter(({ number }) => number !== start.number);
     const facts = this.#facts(run);
-    const attempt: AttemptRecord = { ...start, endedAt: null, outcome: null, ...codeOfAttempt(facts.git) };
+    const attempt: AttemptRecord = { ...start, endedAt: null, outcome: null, ...codeOfAttempt(facts) };
     this.#keep(run, { ...old, ...facts, attempts: [...others, attempt] });
     this.#underWay.get(dirname(run.directory))?.started.add(run);
   }
@@ -174,7 +174,7 @@ export class Records {
       ...{ sweep, group, subgroup, name, identity },
       parameters: redactedParameters(parameters, redact),
       argv: redactWords(argv, redact),
-      ...{ cwd, host: hostname(), machine, git, packages },
+      ...{ cwd, snapshot: snapshotOf(run), host: hostname(), machine, git, packages },
       ...(environment === undefined ? {} : { environment }),
       ...(folders === undefined && patterns === undefined ? {} : { metrics: { folders, patterns } }),
       policy: policy.length === 0 ? undefined : policy,
@@ -189,7 +189,7 @@ export class Records {
       const state = code.get(codeKey(run));
       const last = record?.attempts.at(-1);
       if (record === null || last === undefined || state === undefined) continue;
-      const attempts = [...record.attempts.slice(0, -1), { ...last, ...codeOfAttempt(state.git) }];
+      const attempts = [...record.attempts.slice(0, -1), { ...last, ...codeOfAttempt({ ...record, ...state }) }];
       this.#keep(run, { ...record, ...state, attempts });
       this.#write(run.id);
       this.#unwritten.delete(run.id);
@@ -260,8 +260,17 @@ export class Records {
   }
 }
 
-function codeOfAttempt(git: GitRecord | null): Pick<AttemptRecord, 'commit' | 'diff'> {
-  return git === null ? {} : { commit: git.commit, diff: git.diff ?? null };
+function codeOfAttempt({ git, snapshot }: Pick<RunRecord, 'git' | 'snapshot'>): Partial<AttemptRecord> {
+  return {
+    ...(git === null ? {} : { commit: git.commit, diff: git.diff ?? null }),
+    ...(snapshot === undefined ? {} : { snapshot: snapshot.path }),
+  };
+}
+
+/** The copy of the code as the record names it. */
+function snapshotOf({ snapshot, directory }: PlannedRun): RunRecord['snapshot'] {
+  if (snapshot === undefined || snapshot.path === null) return undefined;
+  return { path: relative(dirname(directory), snapshot.path), cwd: snapshot.cwd };
 }
 
 /** The outcome without secrets in its words, which come from the run's own log: for the journal, clients and `run.json`. */

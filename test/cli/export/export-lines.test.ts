@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseRunValue, type RunValue } from '../../../src/analysis/run-value.js';
-import { csvLine, type ExportFormat, exportLines } from '../../../src/cli/export/export-lines.js';
+import { csvLine, exportLines, type TextFormat } from '../../../src/cli/export/export-lines.js';
 import type { RunRecord } from '../../../src/contract/run-record.js';
 import { writeRunRecord } from '../../../src/files/run-record-file.js';
 import { removeFolder } from '../../remove-folder.js';
@@ -26,7 +26,7 @@ function addRun(name: string, parameters: RunRecord['parameters'], metrics: stri
     writeFileSync(join(directory, name, 'metrics.jsonl'), metrics.map((row) => `${row}\n`).join(''));
 }
 
-function lines(format: ExportFormat, metrics: string): string[] {
+function lines(format: TextFormat, metrics: string): string[] {
   const value = metrics === 'all' ? metrics : (parseRunValue(metrics) as RunValue);
   return [...exportLines({ name: 's', directory }, format, value)];
 }

@@ -34,6 +34,7 @@ function rowsOf(plan: Plan, states: Record<string, RunWord> = {}): RunSummary[] 
     return aRun(run.name, {
       ...{ id: run.id, sweep: run.sweep, group: run.group, parameters: run.parameters, argv: run.argv },
       ...{ state, attempt, policy: policyOf(run), place: 0, next: null },
+      ...(run.snapshot === undefined ? {} : { snapshot: 'snapshot-1' }),
     });
   });
 }
@@ -112,6 +113,15 @@ describe('what a launch changes of a sweep that is known', () => {
   it('says that a command is another one', () => {
     const found = difference(text(), text().replace('[train,', '[train, --fast,'));
     expect(lines(found)[0]).toBe('A  command changed: for 2 queued');
+  });
+
+  it('says where runs are no longer started from a snapshot of the code, or now are', () => {
+    const found = difference(text(), text({ more: 'code: snapshot' }), { A_s1: 'running' });
+    expect(lines(found)[0]).toBe('A  code live → snapshot: for 1 queued; not for 1 running, until launched again');
+    expect(lines(difference(text({ more: 'code: snapshot' }), text({ more: 'code: live' })))[0]).toBe(
+      'A  code snapshot → live: for 2 queued',
+    );
+    expect(isEdited(difference(text({ more: 'code: snapshot' }), text({ more: 'code: snapshot' })))).toBe(false);
   });
 
   it('claims nothing of settings that a supervisor of an older build does not tell', () => {

@@ -18,6 +18,7 @@ export function testWorld(stopBefore = Infinity): World & { readonly lines: stri
     log: (line) => lines.push(line),
     environment: {},
     now: () => 0,
+    time: () => 1_700_000_000_000,
     stopAsked: async () => (asked++ >= stopBefore ? 'SIGTERM' : null),
   };
 }

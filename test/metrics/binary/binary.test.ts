@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { crc32c } from '../../../src/metrics/binary/crc32c.js';
+import { crc32c } from '../../../src/contract/crc32c.js';
 import { Fields, varintAt, wire } from '../../../src/metrics/binary/protobuf.js';
 
 describe('CRC-32C', () => {

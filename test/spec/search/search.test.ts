@@ -42,4 +42,15 @@ describe('a search', () => {
     const { name } = next(searchOf(text), [])!;
     expect(next(searchOf(text), [], [name])!.name).toMatch(new RegExp(`^${name}_[0-9a-f]{8}$`));
   });
+
+  it('starts a run from the copy of the code that its siblings are started from', () => {
+    const text = 'code: snapshot\ncommand: [a, "${k}"]\nmethod: random\nparameters: {k: {values: [1, 2, 3]}}';
+    const source = { path: 'x.yaml', text, runsDirectory: '/runs', cwd: '/home', set: [] };
+    const place = { cwd: '/home', within: 'lab', top: '/repo', path: '/runs/x/code/snapshot-1', linked: [] };
+    expect(next(new Search({ ...source, snapshots: [place] }, {}), [])).toMatchObject({
+      cwd: '/runs/x/code/snapshot-1/lab',
+      snapshot: { path: '/runs/x/code/snapshot-1', cwd: '/home' },
+    });
+    expect(() => next(new Search(source, {}), [])).toThrow('There is no snapshot of the code in /home.');
+  });
 });

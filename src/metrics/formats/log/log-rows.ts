@@ -2,9 +2,10 @@ import { attemptRule } from '../../../contract/attempt-separator.js';
 import { parseJsonLine } from '../../../contract/json-line.js';
 import { stepKeyOf } from '../../row-numbers.js';
 import type { StatedProgress, WrittenRow } from '../format.js';
-import { assignmentsIn, pairsIn, toNumber } from './pairs.js';
+import { describedIn, headedRowIn } from './headed-line.js';
+import { assignmentsIn, pairsIn, partsOf, toNumber } from './pairs.js';
 import { BoxTable, IterationBlock } from './printed-table.js';
-import { type Bar, barIn, epochIn } from './progress-bar.js';
+import { type Bar, barIn, epochIn, kerasBarIn } from './progress-bar.js';
 import { parsePythonDict } from './python-dict.js';
 
 /** Own patterns: a metric by name, and the regular expression whose first group is its number. */
@@ -46,18 +47,30 @@ export class LogRows {
       this.#begin();
       return null;
     }
-    const bar = barIn(line);
+    const keras = kerasBarIn(line);
+    const bar = keras ?? barIn(line);
+    this.#advance(line, bar);
+    if (this.#patterns.length > 0) return this.#matched(line);
+    if (keras !== null) return this.#ofEpoch(keras);
+    return bar === null ? this.#rowOf(line) : this.#withStep(withBar(bar));
+  }
+
+  #advance(line: string, bar: Bar | null): void {
     if (bar !== null) this.#bars.take(bar);
     const epoch = bar === null || /epoch/i.test(line) ? epochIn(line) : null;
     if (epoch !== null) this.#bars.takeEpoch(epoch);
-    if (this.#patterns.length > 0) return this.#matched(line);
-    return bar === null ? this.#rowOf(line) : this.#withStep(assignmentsIn(bar.rest));
   }
 
   /** Looks at a line that is not whole for nothing but a bar. */
   peek(written: string): void {
-    const bar = barIn(plain(written));
+    const line = plain(written);
+    const bar = kerasBarIn(line) ?? barIn(line);
     if (bar !== null) this.#bars.take(bar);
+  }
+
+  /** A bar of Keras has the metrics of an epoch once it is full; another one than that of the training has those of something else. */
+  #ofEpoch(bar: Bar): WrittenRow | null {
+    return bar.done === bar.total && this.#bars.isAt(bar) ? this.#withStep(partsOf(bar.rest)) : null;
   }
 
   /** What another attempt left open is over. */
@@ -74,7 +87,8 @@ export class LogRows {
     if (block !== undefined) return block;
     const dict = objectIn(line);
     if (dict !== null) return this.#withStep(dict);
-    return /\d/.test(line) || /nan|inf/i.test(line) ? this.#withStep(pairsIn(line)) : null;
+    if (!/\d/.test(line) && !/nan|inf/i.test(line)) return null;
+    return this.#withStep(headedRowIn(line) ?? pairsIn(line));
   }
 
   #matched(line: string): WrittenRow | null {
@@ -96,10 +110,18 @@ export class LogRows {
   }
 }
 
+/** What a program writes before and behind its bar. */
+function withBar({ before, rest }: Bar): WrittenRow | null {
+  const [described, added] = [describedIn(before), assignmentsIn(rest)];
+  return described === null || added === null ? (added ?? described) : { ...described, ...added };
+}
+
 /** Without escape sequences, and what a cursor did. */
 function plain(written: string): string {
   const line = written.length > LONGEST ? written.slice(0, LONGEST) : written;
-  return (line.includes('\u001b') ? line.replace(escapes, '') : line).trim();
+  const text = line.includes('\u001b') ? line.replace(escapes, '') : line;
+  // Keras goes back before it draws its bar again.
+  return (text.includes('\b') ? text.replaceAll('\b', '') : text).trim();
 }
 
 function compiled(text: string): RegExp | null {
@@ -111,12 +133,30 @@ function compiled(text: string): RegExp | null {
   }
 }
 
-/** The dict or the JSON object that ends a line, with what a logger puts before it. */
+/** Before a dict: what it holds is no metric. */
+const ofSettings = /(?:config\w*|args|arguments|\w*params|\w*parameters|settings|options)\W*$/i;
+
+/**
+ * The dict or the JSON object in a line, with what a logger puts before it, and pairs behind it: `epoch=1 metrics={'loss': 0.5}
+ * step=100`. Null also for what is said to be settings.
+ */
 function objectIn(line: string): WrittenRow | null {
   const from = line.indexOf('{');
-  if (from < 0 || !line.endsWith('}')) return null;
-  const text = line.slice(from);
-  return parseJsonLine(text) ?? parsePythonDict(text);
+  const to = line.lastIndexOf('}') + 1;
+  if (from < 0 || to === 0 || ofSettings.test(line.slice(0, from))) return null;
+  const behind = line.slice(to).trim();
+  const after = behind === '' ? {} : assignmentsIn(behind);
+  if (
+    after === null ||
+    line
+      .slice(to)
+      .replace(/[\w.]+ ?= ?[\w.+-]+/g, '')
+      .trim() !== ''
+  )
+    return null;
+  const text = line.slice(from, to);
+  const row = parseJsonLine(text) ?? parsePythonDict(text);
+  return row === null || behind === '' ? row : { ...after, ...row };
 }
 
 /**
@@ -139,6 +179,11 @@ class BarSteps {
     const share = bar === null ? 0 : bar.done / bar.total;
     if (this.#epoch !== null) return inEpochs(this.#epoch, share, bar);
     return bar === null ? null : { share: Math.min(1, share), etaSeconds: bar.etaSeconds, rate: bar.rate };
+  }
+
+  /** Whether this bar is that of the training. */
+  isAt({ done, total }: Bar): boolean {
+    return this.#bar?.total === total && this.#bar.done === done;
   }
 
   hasRows(): void {

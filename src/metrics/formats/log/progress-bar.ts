@@ -1,5 +1,15 @@
-/** What a bar of tqdm says. `etaSeconds`: null: it does not know yet. `rate`: `2.5it/s`. `rest`: what the program adds. */
-export type Bar = { done: number; total: number; etaSeconds: number | null; rate: string | null; rest: string };
+/**
+ * What a bar of tqdm says. `etaSeconds`: null: it does not know yet. `rate`: `2.5it/s`. `rest`: what the program adds; `before`: what
+ * stands before it.
+ */
+export type Bar = {
+  done: number;
+  total: number;
+  etaSeconds: number | null;
+  rate: string | null;
+  rest: string;
+  before: string;
+};
 
 const bar =
   /\d+%\|[^|]*\| ?(\d+)\/(\d+) \[[\d:]+<([\d:?]+|\d+ days?, [\d:]+)(?:, *(\?|[\d.]+)?((?:[a-zA-Z]+\/s|s\/[a-zA-Z]+)))?(?:, (.*))?\]/;
@@ -7,10 +17,33 @@ const bar =
 /** The bar in a line; null: none, or one that counts bytes. */
 export function barIn(line: string): Bar | null {
   if (!line.includes('%|')) return null;
-  const [, done, total, eta, number, unit, rest] = bar.exec(line) ?? [];
+  const found = bar.exec(line);
+  const [, done, total, eta, number, unit, rest] = found ?? [];
   if (total === undefined || Number(total) === 0) return null;
   const rate = number === undefined || number === '?' ? null : `${number}${unit}`;
-  return { done: Number(done), total: Number(total), etaSeconds: secondsOf(eta!), rate, rest: rest ?? '' };
+  const before = line.slice(0, found!.index);
+  return { done: Number(done), total: Number(total), etaSeconds: secondsOf(eta!), rate, rest: rest ?? '', before };
+}
+
+/** Code of the last digit. */
+const NINE = 57;
+const kerasBar =
+  /^(\d+)\/(\d+) (?:[━ ]*|\[[=>.]*\] -|-) *(?:ETA: )?(\d+s|\d+(?::\d+)+)? ?(?:- )?(\d+(?:m|u)?s\/(?:step|epoch))?(?: - (.*))?$/;
+
+/**
+ * What a bar of Keras says: `255/1250 ━━━━ 9s 10ms/step - acc: 0.07 - loss: 0.08`. What it adds is the mean of the epoch so far.
+ */
+export function kerasBarIn(line: string): Bar | null {
+  if (line.charCodeAt(0) > NINE || !line.includes('/')) return null;
+  const found = kerasBar.exec(line);
+  return found === null ? null : barOf(found);
+}
+
+function barOf([, done, total, time, rate, rest = '']: RegExpExecArray): Bar | null {
+  if (Number(total) === 0 || (time ?? rate) === undefined) return null;
+  // Once it is full, the time is that it took.
+  const etaSeconds = done === total || time === undefined ? null : secondsOf(time.replace(/s$/, ''));
+  return { done: Number(done), total: Number(total), etaSeconds, rate: rate ?? null, rest, before: '' };
 }
 
 const epoch = /(?:^|[\s[(])epoch[ :#]*(\d+)\s*(?:\/|of)\s*(\d+)/i;

@@ -18,6 +18,12 @@ export function parsePythonDict(text: string): Record<string, unknown> | null {
     : null;
 }
 
+/** A word in quotes is a word: `'none'` is no missing number. */
+function numberOr(text: string): unknown {
+  const value = valueOf(text);
+  return typeof value === 'number' ? value : text;
+}
+
 /** What cannot be read. */
 const broken = Symbol('broken');
 
@@ -42,7 +48,7 @@ class DictReader {
     if (sign === '{') return this.#dict(depth);
     if (sign === '[') return this.#list(']', depth);
     if (sign === '(') return this.#list(')', depth);
-    return sign === "'" || sign === '"' ? valueOf(this.#quoted(sign)) : this.#word(depth);
+    return sign === "'" || sign === '"' ? numberOr(this.#quoted(sign)) : this.#word(depth);
   }
 
   #dict(depth: number): unknown {

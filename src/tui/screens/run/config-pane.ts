@@ -122,7 +122,8 @@ function written(dossier: ShownConfig['dossier']): Fact[] {
   const { record, packages } = dossier;
   return [
     ...(record.policy === undefined ? [] : [{ name: 'policy', text: cleanText(record.policy.join('; ')) }]),
-    { name: 'cwd', text: cleanText(record.cwd) },
+    { name: 'cwd', text: cleanText(record.snapshot?.cwd ?? record.cwd) },
+    ...(record.snapshot === undefined ? [] : [{ name: 'snapshot', text: cleanText(record.snapshot.path) }]),
     { name: 'host', text: cleanText([record.host, ...machineWords(record.machine)].join(' · ')) },
     codeFact(record.git),
     { name: 'packages', text: packageWords(record.packages ?? null, packages) },

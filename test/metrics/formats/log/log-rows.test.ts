@@ -31,6 +31,29 @@ describe('a line of a log', () => {
     { line: '{"ts": 1.7e9, "level": 30, "msg": "hello"}', row: { ts: 1.7e9, level: 30, msg: 'hello' } },
     { line: "{'unfinished': 1", row: null },
     { line: '\u001b[32mloss=0.5\u001b[0m', row: { loss: 0.5 } },
+    // XGBoost 3.2.0, LightGBM 4.7.0
+    { line: '[0]\teval-logloss:0.23338\ttrain-logloss:0.23316', row: { step: 0, 'eval-logloss': 0.23338, 'train-logloss': 0.23316 } }, // prettier-ignore
+    { line: "[20]\tvalid_0's l1: 0.431129\tvalid_0's l2: 0.198063", row: { step: 20, "valid_0's l1": 0.431129, "valid_0's l2": 0.198063 } }, // prettier-ignore
+    { line: '[12:30:05] WARNING: src/learner.cc:790: rounds 3', row: null },
+    // pytorch/examples: mnist, word_language_model, reinforce
+    { line: 'Train Epoch: 2 [640/6000 (11%)]\tLoss: 2.300039', row: { epoch: 1 + 640 / 6000, Loss: 2.300039 } },
+    { line: 'Test set: Average loss: 0.0523, Accuracy: 983/1000 (98%)', row: { 'test/Average loss': 0.0523, 'test/Accuracy': 98.3 } }, // prettier-ignore
+    { line: '| epoch   1 |   200/ 2983 batches | lr 20.00 | ms/batch 12.34 | loss  7.60 | ppl  2000.00', row: { epoch: 200 / 2983, lr: 20, 'ms/batch': 12.34, loss: 7.6, ppl: 2000 } }, // prettier-ignore
+    { line: '| end of epoch   1 | time: 12.34s | valid loss  5.21 | valid ppl   183.09', row: { epoch: 1, time: 12.34, 'valid loss': 5.21, 'valid ppl': 183.09 } }, // prettier-ignore
+    { line: 'Episode 10\tLast reward: 26.00\tAverage reward: 16.00', row: { episode: 10, 'Last reward': 26, 'Average reward': 16 } }, // prettier-ignore
+    // nanoGPT
+    { line: 'iter 30: loss 4.2874, time 25.34ms, mfu -100.00%', row: { step: 30, loss: 4.2874, time: 25.34, mfu: -100 } }, // prettier-ignore
+    { line: 'step 50: train loss 3.1, val loss 3.25', row: { step: 50, 'train loss': 3.1, 'val loss': 3.25 } },
+    { line: 'step 20: loading shard 3', row: null },
+    { line: 'number of parameters: 10.65M', row: null },
+    // ignite 0.5.5, optuna 5.0.0, d3rlpy 2.8.1
+    { line: 'Validation Results - Epoch: 2 Avg accuracy: 0.28 Avg loss: 2.27', row: { epoch: 2, 'validation/Avg accuracy': 0.28, 'validation/Avg loss': 2.27 } }, // prettier-ignore
+    { line: 'ITERATION - loss: 2.27:  96%|█████████▌| 90/94 [00:14<00:00, 19.84it/s]', row: { step: 90, loss: 2.27 } },
+    { line: 'Epoch 3:  96%|█████████▌| 90/94 [00:14<00:00, 19.84it/s]', row: null },
+    { line: "[I 2026-11-23 01:05:14,123] Trial 3 finished with value: 0.96 and parameters: {'c': 'SVC', 'x': 1e-05}. Best is trial 0 with value: 0.97.", row: { trial: 3, value: 0.96, 'best value': 0.97 } }, // prettier-ignore
+    { line: "01:05 [info ] epoch=1 metrics={'time_step': 0.03, 'critic_loss': 0.5} step=10000", row: { time_step: 0.03, critic_loss: 0.5, step: 10000 } }, // prettier-ignore
+    { line: "01:05 [info ] Parameters params={'gamma': 0.99, 'scaler': {'type': 'none'}}", row: null },
+    { line: "{'a': 'none', 'loss': '0.5', 'b': 'nan'}", row: { a: 'none', loss: 0.5, b: NaN } },
     { line: '', row: null },
   ])('$line', ({ line, row }) => {
     expect(rowsIn(line)).toEqual(row === null ? [] : [row]);
@@ -41,6 +64,22 @@ describe('a line of a log', () => {
       { step: 10, loss: 1.5, epoch: 0.1 },
       { step: 20, loss: 0.5 },
     ]);
+  });
+
+  it('is one for each epoch of Keras, whose bars are progress', () => {
+    const keras = (done: number, metrics: string) => `\u001b[1m${done}/1250\u001b[0m \u001b[32m━━━━\u001b[0m\u001b[37m━━\u001b[0m \u001b[1m9s\u001b[0m 10ms/step - ${metrics}${'\b'.repeat(80)}`; // prettier-ignore
+    const rows = new LogRows();
+    const take = (...lines: string[]) => lines.flatMap((line) => rows.take(line) ?? []);
+    expect(take('Epoch 1/2', keras(255, 'acc: 0.07 - loss: 0.08'))).toEqual([]);
+    expect(rows.progress).toEqual({ share: 255 / 2500, etaSeconds: null, rate: '10ms/step' });
+    expect(take(keras(1250, 'acc: 0.1 - loss: 0.2'), keras(1250, 'acc: 0.1 - loss: 0.2 - val_loss: 0.3'))).toEqual([
+      { step: 1250, acc: 0.1, loss: 0.2 },
+      { step: 1250, acc: 0.1, loss: 0.2, val_loss: 0.3 },
+    ]);
+    expect(take('Epoch 2/2', '1250/1250 - 5s - 4ms/step - acc: 0.2 - loss: 0.1')).toEqual([{ step: 2500, acc: 0.2, loss: 0.1 }]); // prettier-ignore
+    // Of `evaluate` and `predict`.
+    expect(take('1563/1563 ━━━━━━ 2s 1ms/step - acc: 0.9 - loss: 0.9', '1563/1563 ━━━━━━ 2s 1ms/step')).toEqual([]);
+    expect(take('Epoch 1/2', '100/200 [====>.....] - ETA: 9s - loss: 0.5')).toEqual([]);
   });
 
   it('keeps the step of the training while a bar of an evaluation runs inside it', () => {

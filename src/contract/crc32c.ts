@@ -25,6 +25,12 @@ export function crc32c(bytes: Uint8Array, from: number, to: number): number {
   return ~crc >>> 0;
 }
 
+/** The same as records of TensorBoard's files have it: so that the checksum of what holds checksums is not a constant. */
+export function maskedCrc32c(bytes: Uint8Array, from: number, to: number): number {
+  const crc = crc32c(bytes, from, to);
+  return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0;
+}
+
 function makeTables(): Int32Array[] {
   const first = Int32Array.from({ length: 256 }, (_, byte) => {
     let crc = byte;

@@ -1,0 +1,120 @@
+import { type ColumnSource, fileWriter, ParquetWriter } from 'hyparquet-writer';
+import type { RunValue } from '../../analysis/run-value.js';
+import { type CsvValue, type RunColumn, type RunTable, runTable, type ValueRow, valueRows } from './export-lines.js';
+
+/** Types of columns, as the format has them. Any value may be missing. */
+type ParquetType = 'STRING' | 'BOOLEAN' | 'INT64' | 'DOUBLE' | 'TIMESTAMP';
+type Column = { readonly name: string; readonly type: ParquetType; readonly data: unknown[] };
+
+/** Rows of a row group, which is held in memory. */
+const GROUP = 100_000;
+
+/**
+ * A sweep as a Parquet file, with the rows and columns of the CSV. Numbers are numbers, times are times, and a metric that is no
+ * number is NaN, which is not the same as a value that is missing. Of a parameter that is a number here and a text there, all
+ * are texts; lists and maps are JSON.
+ *
+ * @returns The number of rows.
+ */
+export function writeParquet(
+  path: string,
+  sweep: { name: string; directory: string },
+  metrics: RunValue | 'all',
+): number {
+  return metrics === 'all' ? writeValues(path, valueRows(sweep)) : writeRuns(path, runTable(sweep, metrics));
+}
+
+function writeRuns(path: string, { rows, columns }: RunTable): number {
+  const data = columns.map((column) => columnOf(column, rows.map(column.of)));
+  const writer = writerFor(path, data);
+  write(writer, data);
+  void writer.finish();
+  return rows.length;
+}
+
+function writeValues(path: string, rows: Iterable<ValueRow>): number {
+  const writer = writerFor(path, valuesOf([]));
+  let group: ValueRow[] = [];
+  let count = 0;
+  const flush = () => {
+    write(writer, valuesOf(group));
+    count += group.length;
+    group = [];
+  };
+  for (const row of rows) {
+    group.push(row);
+    if (group.length === GROUP) flush();
+  }
+  if (group.length > 0) flush();
+  void writer.finish();
+  return count;
+}
+
+function valuesOf(rows: readonly ValueRow[]): Column[] {
+  const texts = (['sweep', 'group', 'subgroup', 'name'] as const).map((name): Column => {
+    return { name, type: 'STRING', data: rows.map((row) => row[name]) };
+  });
+  return [
+    ...texts,
+    { name: 'step', type: 'DOUBLE', data: rows.map(({ step }) => step) },
+    { name: 'metric', type: 'STRING', data: rows.map(({ metric }) => metric) },
+    { name: 'value', type: 'DOUBLE', data: rows.map(({ value }) => value ?? NaN) },
+  ];
+}
+
+/** Writes to a file, which is made: synchronous throughout. */
+function writerFor(path: string, columns: readonly Column[]): ParquetWriter {
+  const schema = columns.map(({ name, type }) => ({ name, ...elements[type], repetition_type: 'OPTIONAL' as const }));
+  return new ParquetWriter({
+    writer: fileWriter(path),
+    schema: [{ name: 'root', num_children: columns.length }, ...schema],
+    createdBy: 'memrl-tui',
+    // Of no use for tables of this size; and where there is NaN, readers disagree on what the largest is.
+    statistics: false,
+  });
+}
+
+function write(writer: ParquetWriter, columns: readonly Column[]): void {
+  if (columns[0]!.data.length === 0) return;
+  const columnData = columns.map(({ name, data }): ColumnSource => ({ name, data }));
+  void writer.write({ columnData, rowGroupSize: GROUP });
+}
+
+const elements = {
+  STRING: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  BOOLEAN: { type: 'BOOLEAN' },
+  INT64: { type: 'INT64' },
+  DOUBLE: { type: 'DOUBLE' },
+  TIMESTAMP: { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
+} as const;
+
+const typeOfKind: Readonly<Record<Exclude<RunColumn['kind'], 'parameter'>, ParquetType>> = {
+  text: 'STRING',
+  whole: 'INT64',
+  number: 'DOUBLE',
+  truth: 'BOOLEAN',
+  time: 'TIMESTAMP',
+  metric: 'DOUBLE',
+};
+
+function columnOf({ title, kind }: RunColumn, values: readonly CsvValue[]): Column {
+  const type = kind === 'parameter' ? typeOf(values) : typeOfKind[kind];
+  return { name: title, type, data: values.map((value) => ((value ?? null) === null ? null : valueAs[type](value!))) };
+}
+
+/** What all values of a parameter are. */
+function typeOf(values: readonly CsvValue[]): ParquetType {
+  const there = values.filter((value) => value !== null && value !== undefined);
+  if (there.length === 0) return 'STRING';
+  if (there.every((value) => typeof value === 'boolean')) return 'BOOLEAN';
+  if (there.every((value) => Number.isSafeInteger(value))) return 'INT64';
+  return there.every((value) => typeof value === 'number') ? 'DOUBLE' : 'STRING';
+}
+
+const valueAs: Readonly<Record<ParquetType, (value: NonNullable<CsvValue>) => unknown>> = {
+  STRING: String,
+  BOOLEAN: Boolean,
+  INT64: (value) => BigInt(value),
+  DOUBLE: Number,
+  TIMESTAMP: (value) => new Date(String(value)),
+};

@@ -1,0 +1,197 @@
+/**
+ * Copies of a work tree, so that a run that waits starts the code it was submitted with. A copy holds the files as they are, byte
+ * by byte; what git ignores (data, environments, outputs) is linked from where it is. It has a repository of its own, which
+ * shares the objects of the other: programs that ask git for the commit hear that of the submit.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, lstatSync, readlinkSync } from 'node:fs';
+import { copyFile, lstat, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { UserError } from '../base/user-error.js';
+import { sweepFiles } from '../contract/files.js';
+import { obstacleOf, textOrNull } from '../files/regular-file.js';
+import type { CodeSurvey } from './code-survey.js';
+import { git, type GitHost } from './git-state.js';
+
+/** `path`: absolute. `linked`: what is linked from the work tree, relative to it. */
+export type MadeSnapshot = { readonly path: string; readonly linked: readonly string[] };
+
+/** Files that are copied at a time. */
+const AT_ONCE = 16;
+/** Digits of the hash in a name; 64 bits. */
+const DIGITS = 16;
+/** In its repository: written last, and says what was copied. */
+const MARKER = join('.git', 'memrl-snapshot.json');
+/** Of the marker, bytes. */
+const LARGEST = 1 << 16;
+/** Drafts of copies begin so. */
+export const draftPrefix = '.draft-';
+
+/**
+ * Keeps a copy in the `code` folder of a sweep, under the name of its content. Where that is there already and nobody has
+ * changed it, it is used again.
+ *
+ * @throws {UserError} When it cannot be made.
+ */
+export async function makeSnapshot(survey: CodeSurvey, sweepDirectory: string, host: GitHost): Promise<MadeSnapshot> {
+  const folder = join(sweepDirectory, sweepFiles.code);
+  const draft = join(folder, `${draftPrefix}${randomUUID()}`);
+  try {
+    await mkdir(draft, { recursive: true, mode: 0o700 });
+    const hash = await copyFiles(survey, draft);
+    return await kept(survey, { folder, draft, hash }, host);
+  } catch (error) {
+    if (error instanceof UserError || (error as NodeJS.ErrnoException).code === undefined) throw error;
+    const obstacle = obstacleOf(error);
+    const reason = obstacle.kind === 'unreadable' ? obstacle.reason : 'a folder of it is gone';
+    throw new UserError(
+      `The code in ${survey.top} could not be copied to ${folder}: ${reason}.`,
+      'Make room for it or choose another runs directory, or take `code: snapshot` out of the sweep file.',
+      { cause: error },
+    );
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** The work tree that a copy was made of; null: there is no such copy (any more). */
+export function snapshotTop(path: string): string | null {
+  const text = textOrNull(join(path, MARKER), LARGEST);
+  if (text === null) return null;
+  try {
+    const { top } = JSON.parse(text) as { top?: unknown };
+    return typeof top === 'string' ? top : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Of these paths, those that are links in a copy. */
+export function linkedIn(path: string, candidates: readonly string[]): string[] {
+  return candidates.filter((each) => lstatSync(join(path, each), { throwIfNoEntry: false })?.isSymbolicLink());
+}
+
+type Draft = { folder: string; draft: string; hash: string };
+
+async function kept(survey: CodeSurvey, { folder, draft, hash }: Draft, host: GitHost): Promise<MadeSnapshot> {
+  let isFinished = false;
+  for (let number = 1; ; number += 1) {
+    const path = join(folder, `${sweepFiles.snapshot}${hash}${number === 1 ? '' : `-${number}`}`);
+    if (!existsSync(path)) {
+      if (!isFinished) await finish(survey, { folder, draft, hash }, host);
+      isFinished = true;
+      // Else someone has just made the same.
+      if (await moved(draft, path)) return { path, linked: await addLinks(survey, path) };
+    }
+    if (await isUnchanged(path, survey)) return { path, linked: await addLinks(survey, path) };
+  }
+}
+
+async function moved(draft: string, path: string): Promise<boolean> {
+  try {
+    await rename(draft, path);
+    return true;
+  } catch (error) {
+    if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+    throw error;
+  }
+}
+
+/** @returns The hash of what was copied, and of where it is from. */
+async function copyFiles({ top, commit, files }: CodeSurvey, draft: string): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify([top, commit]));
+  for (let from = 0; from < files.length; from += AT_ONCE) {
+    const some = files.slice(from, from + AT_ONCE);
+    const hashes = await Promise.all(some.map(({ path }) => copyOne(top, path, draft)));
+    some.forEach(({ path }, index) => hash.update(JSON.stringify([path, hashes[index]])));
+  }
+  return hash.digest('hex').slice(0, DIGITS);
+}
+
+/** @returns What says that another copy is the same; null: the file is gone meanwhile. */
+async function copyOne(top: string, path: string, draft: string): Promise<string | null> {
+  const [from, to] = [join(top, path), join(draft, path)];
+  const stat = await lstat(from).catch(() => null);
+  if (stat === null) return null;
+  await mkdir(dirname(to), { recursive: true });
+  if (stat.isSymbolicLink()) {
+    const target = targetOf(top, path);
+    await symlink(target, to);
+    return `link ${target}`;
+  }
+  const mode = (stat.mode & 0o111) === 0 ? 0o644 : 0o755;
+  const bytes = await readFile(from);
+  await writeFile(to, bytes, { mode });
+  return `${mode} ${createHash('sha256').update(bytes).digest('hex')}`;
+}
+
+/** A link of the code leads to the same: to the copy where that is code, else to where it is. */
+function targetOf(top: string, path: string): string {
+  const target = readlinkSync(join(top, path));
+  const folder = dirname(join(top, path));
+  const whole = resolve(folder, target);
+  const isInside = whole === top || whole.startsWith(`${top}${sep}`);
+  if (isAbsolute(target)) return isInside ? relative(folder, whole) || '.' : target;
+  return isInside ? target : whole;
+}
+
+/** Whether all files are in a copy and were not written to since it was made. */
+async function isUnchanged(path: string, { files }: CodeSurvey): Promise<boolean> {
+  const marker = await lstat(join(path, MARKER)).catch(() => null);
+  if (marker === null) return false;
+  for (const file of files) {
+    const stat = await lstat(join(path, file.path)).catch(() => null);
+    // A link is as long as its target, which may be written otherwise.
+    if (stat === null || stat.ctimeMs > marker.ctimeMs || (stat.isFile() && stat.size !== file.size)) return false;
+  }
+  return true;
+}
+
+/** What git ignores is there too, unless a run has written something of that name. */
+async function addLinks({ top, linked }: CodeSurvey, path: string): Promise<string[]> {
+  for (const each of linked) {
+    const place = join(path, each);
+    if (lstatSync(place, { throwIfNoEntry: false }) !== undefined) continue;
+    await mkdir(dirname(place), { recursive: true });
+    await symlink(join(top, each), place).catch(unlessThere);
+  }
+  return linkedIn(path, linked);
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
+
+/** Makes a repository of it. */
+async function finish(survey: CodeSurvey, { draft, hash }: Draft, host: GitHost): Promise<void> {
+  const { top, commit, branch, remote, objects, linked } = survey;
+  const format = commit.length > 40 ? ['--object-format=sha256'] : [];
+  await call(draft, host, ['init', '--quiet', '--template=', ...format]);
+  const repository = join(draft, '.git');
+  await mkdir(join(repository, 'info'), { recursive: true });
+  await mkdir(join(repository, 'objects', 'info'), { recursive: true });
+  await writeFile(join(repository, 'objects', 'info', 'alternates'), `${objects}\n`);
+  // A pattern for a folder is none for a link to one.
+  const patterns = linked.map((path) => `/${path.replace(/[\\*?[\] !#]/g, '\\$&')}\n`);
+  await writeFile(join(repository, 'info', 'exclude'), patterns.join(''));
+  const shallow = join(dirname(objects), 'shallow');
+  if (existsSync(shallow)) await copyFile(shallow, join(repository, 'shallow'));
+  if (branch === null) await call(draft, host, ['update-ref', '--no-deref', 'HEAD', commit]);
+  else {
+    await call(draft, host, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]);
+    await call(draft, host, ['update-ref', `refs/heads/${branch}`, commit]);
+  }
+  if (remote !== null) await call(draft, host, ['config', 'remote.origin.url', remote]);
+  await call(draft, host, ['read-tree', 'HEAD']);
+  await writeFile(join(draft, MARKER), `${JSON.stringify({ version: 1, top, commit, hash })}\n`);
+}
+
+async function call(folder: string, host: GitHost, words: readonly string[]): Promise<void> {
+  const answer = await git(folder, host, words);
+  if (answer.kind === 'answered') return;
+  const why = answer.kind === 'hung' ? 'it does not answer' : answer.reason;
+  throw new UserError(
+    `No snapshot of the code could be made: \`git ${words.join(' ')}\` failed (${why}).`,
+    'See what it says there, or take `code: snapshot` out of the sweep file.',
+  );
+}

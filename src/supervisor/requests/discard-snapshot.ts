@@ -1,0 +1,52 @@
+import { dirname, join } from 'node:path';
+import { sweepFiles } from '../../contract/files.js';
+import { setRunAside } from '../../files/disk/discard.js';
+import { obstacleOf } from '../../files/regular-file.js';
+import type { Ack } from '../../protocol/message.js';
+import { isOpen } from '../../scheduler/queue/groups.js';
+import type { Run } from '../../scheduler/run-state.js';
+import type { Group } from '../../scheduler/state.js';
+import type { CommandHandler, RequestTools } from './request.js';
+
+/** Sets a copy of the code aside that no run can be started from any more; the deleting itself is the client's. */
+export const discardSnapshot: CommandHandler<'discard-snapshot'> = ({ sweep, name, mark }, tools) =>
+  Promise.resolve(discarded(sweep, name, mark, tools));
+
+function discarded(sweep: string, name: string, mark: string, tools: RequestTools): Ack {
+  const [first] = tools.state.sweeps.get(sweep) ?? [];
+  const directory = first === undefined ? undefined : tools.planned(first)?.directory;
+  if (directory === undefined) return refusal(`there is no sweep ${sweep}`);
+  const path = join(dirname(directory), sweepFiles.code, name);
+  const user = userOf(sweep, path, tools);
+  if (user !== null) return refusal(`${sweep}: ${name} is the code of ${user}`);
+  try {
+    return setRunAside(path, mark) ? { ok: true, message: `${name} set aside` } : refusal(`there is no ${name}`);
+  } catch (error) {
+    const obstacle = obstacleOf(error);
+    return refusal(`${name}: ${obstacle.kind === 'unreadable' ? obstacle.reason : 'it is gone already'}`);
+  }
+}
+
+/** What may still be started from it; null: nothing. A run that is done is extended with the code of that day. */
+function userOf(sweep: string, path: string, tools: RequestTools): string | null {
+  const { state, planned } = tools;
+  for (const id of state.sweeps.get(sweep) ?? []) {
+    if (!isDone(state.runs.get(id)!) && planned(id)?.snapshot?.path === path) return id;
+  }
+  const groups = [...state.groups.values()].filter(({ id }) => id.startsWith(`${sweep}/`));
+  const grower = groups.find((group) => isOpen(group) && growsFrom(group, path, tools));
+  return grower === undefined ? null : `the further runs of ${grower.id}`;
+}
+
+function isDone({ state }: Run): boolean {
+  return state.phase === 'ended' && state.outcome.kind === 'done';
+}
+
+function growsFrom({ open }: Group, path: string, { submissions }: RequestTools): boolean {
+  const snapshots = open === null ? [] : submissions.of(open.plan).plan.source?.snapshots;
+  return snapshots?.some((snapshot) => snapshot.path === path) ?? false;
+}
+
+function refusal(message: string): Ack {
+  return { ok: false, message, fix: null };
+}
