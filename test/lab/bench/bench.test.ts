@@ -34,6 +34,7 @@ function machine(
     environment: {},
     log: () => undefined,
     now: () => (clock += ms),
+    time: () => 0,
     stopAsked: async () => stopAsked?.() ?? null,
   };
 }
