@@ -24,3 +24,19 @@ function textOf(part: Part): string {
 export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }
+
+/** A table that is moved sideways where it is wider than the screen. @param head Cells. @param rows Whole ones. */
+export function tableOf(head: readonly Markup[], rows: readonly Markup[], id: string | null = null): Markup {
+  return html`<div class="scroll">
+    <table ${id === null ? null : html`id="${id}"`}>
+      <thead>
+        <tr>
+          ${head}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+}

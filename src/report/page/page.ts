@@ -1,19 +1,16 @@
 import { durationText } from '../../text/duration.js';
-import { shortNumber } from '../../text/numbers.js';
 import type { Column } from '../../text/table.js';
-import { countsText, parameterText, reportNotes, scalingLines, sectionTables, titleOf } from '../report-tables.js';
+import { countsText, reportNotes, scalingLines, sectionTables, titleOf } from '../report-tables.js';
 import type { Section } from '../report.js';
 import type { Spread } from '../spread.js';
 import { curveFigure, type Figure } from './curve-figures.js';
-import { html, Markup } from './markup.js';
+import { html, Markup, tableOf } from './markup.js';
 import { memoryFigures } from './memory-figures.js';
-import type { Origin, PageData, PageGroup, PageRun, Ranking } from './page-data.js';
+import type { Origin, PageData, PageGroup } from './page-data.js';
+import { bestMarkup, cardOf, failuresMarkup, runsMarkup } from './page-runs.js';
 import { pageScript } from './page-script.js';
 import { pageStyle } from './page-style.js';
 import { parameterFigures } from './parameter-figures.js';
-
-/** Rows of the best runs. */
-const BEST = 10;
 
 /** How a page is made. `command`: what made it; `now`: Unix ms. */
 export type Making = { readonly command: string; readonly spread: Spread; readonly now: number };
@@ -121,159 +118,22 @@ function parametersMarkup(figures: readonly Figure[]): Markup | null {
   </section>`;
 }
 
+/** A table of the report. */
 function tableMarkup(columns: readonly Column[]): Markup {
   const shown = columns.filter(({ title, cells }) => title !== '' || cells.some((cell) => cell !== ''));
   const count = Math.max(0, ...shown.map(({ cells }) => cells.length));
-  const rows = Array.from({ length: count }, (_, row) =>
-    shown.map(({ align, cells }) => html`<td class="${align}">${cells[row] ?? ''}</td>`),
-  );
-  return html`<div class="scroll">
-    <table>
-      <thead>
-        <tr>
-          ${shown.map(({ title, align }) => html`<th class="${align}" scope="col">${title}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          (cells) =>
-            html`<tr>
-              ${cells}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
+  const head = shown.map(({ title, align }) => html`<th class="${align}" scope="col">${title}</th>`);
+  const rows = Array.from({ length: count }, (_, row) => {
+    const cells = shown.map(({ align, cells: all }) => html`<td class="${align}">${all[row] ?? ''}</td>`);
+    return html`<tr>
+      ${cells}
+    </tr>`;
+  });
+  return tableOf(head, rows);
 }
 
 function notesMarkup(notes: readonly string[]): Markup | null {
   return notes.length === 0 ? null : html`<div class="note">${notes.map((note) => html`<p>${note}</p>`)}</div>`;
-}
-
-function bestMarkup(runs: readonly PageRun[], group: string, { metric, goal }: Ranking): Markup | null {
-  if (goal === null) return null;
-  const way = goal === 'minimize' ? 1 : -1;
-  const best = runs
-    .map((run, index) => ({ ...run, index }))
-    .filter(({ group: own, value }) => own === group && value !== null && Number.isFinite(value))
-    .sort((a, b) => way * (a.value! - b.value!))
-    .slice(0, BEST);
-  if (best.length === 0) return null;
-  const rows = best.map(
-    ({ index, name, value, parameters }) =>
-      html`<tr data-run="${index}">
-        <td class="right">${shortNumber(value, 4)}</td>
-        <td>${name}</td>
-        <td class="wrap">${parameterText(parameters)}</td>
-      </tr>`,
-  );
-  return html`<section>
-    <h2>Best runs</h2>
-    <p class="soft">
-      By ${metric}, ${goal === 'minimize' ? 'the lowest' : 'the highest'} first. The best of many runs is partly luck:
-      the seeds of its setting tell more.
-    </p>
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th class="right" scope="col">${metric}</th>
-            <th scope="col">run</th>
-            <th scope="col">parameters</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${rows}
-        </tbody>
-      </table>
-    </div>
-  </section>`;
-}
-
-function failuresMarkup(runs: readonly PageRun[]): Markup | null {
-  const failed = runs.map((run, index) => ({ ...run, index })).filter(({ failure }) => failure !== null);
-  if (failed.length === 0) return null;
-  const rows = failed.map(
-    ({ index, name, state, failure, attempts }) =>
-      html`<tr data-run="${index}">
-        <td>${name}</td>
-        <td class="bad">${state}</td>
-        <td class="right">${attempts}</td>
-        <td class="wrap"><code>${failure}</code></td>
-      </tr>`,
-  );
-  return html`<section>
-    <h2>Failures</h2>
-    <div class="scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">run</th>
-            <th scope="col">state</th>
-            <th class="right" scope="col">attempts</th>
-            <th scope="col">why</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${rows}
-        </tbody>
-      </table>
-    </div>
-  </section>`;
-}
-
-function runsMarkup({ runs }: PageData): Markup {
-  const head = ['run', 'group', 'state', 'result', 'time', 'parameters'];
-  const rows = runs.map(
-    (run, index) =>
-      html`<tr data-run="${index}" tabindex="0">
-        <td>${run.name}</td>
-        <td>${run.group}</td>
-        <td>${run.state}</td>
-        <td class="right" data-value="${run.value ?? ''}">${resultText(run)}</td>
-        <td class="right" data-value="${run.seconds ?? ''}">
-          ${run.seconds === null ? '' : durationText(Math.round(run.seconds))}
-        </td>
-        <td class="wrap">${parameterText(run.parameters)}</td>
-      </tr>`,
-  );
-  return html`<section>
-    <h2>All runs</h2>
-    <p><input id="search" type="search" placeholder="Filter: words of a row" aria-label="Filter the runs" /></p>
-    <div class="scroll">
-      <table id="runs-table">
-        <thead>
-          <tr>
-            ${head.map((text) => html`<th scope="col"><button type="button">${text}</button></th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${rows}
-        </tbody>
-      </table>
-    </div>
-  </section>`;
-}
-
-/** `loss 0.2264`. */
-function resultText({ metric, value }: PageRun): string {
-  return value === null ? '' : `${metric} ${shortNumber(value, 4)}`;
-}
-
-/** What the card beside the pointer tells of a run. */
-function cardOf(run: PageRun): object {
-  const facts = [
-    run.group,
-    run.state,
-    ...(run.value === null ? [] : [resultText(run)]),
-    ...(run.seconds === null ? [] : [durationText(Math.round(run.seconds))]),
-    ...(run.failure === null ? [] : [run.failure]),
-  ];
-  const parameters = Object.entries(run.parameters).map(([key, value]) => [
-    key,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ]);
-  return { name: run.name, facts: facts.join(' · '), parameters, command: run.command };
 }
 
 function originMarkup({ hosts, machine, commits, isDirty, firstStart, lastEnd, busySeconds }: Origin): Markup | null {

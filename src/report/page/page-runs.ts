@@ -1,0 +1,105 @@
+import { durationText } from '../../text/duration.js';
+import { shortNumber } from '../../text/numbers.js';
+import { parameterText } from '../report-tables.js';
+import { html, type Markup, tableOf } from './markup.js';
+import type { PageData, PageRun, Ranking } from './page-data.js';
+
+/** Rows of the best runs. */
+const BEST = 10;
+
+/** The runs of a group with the best results; null where nobody says what is best. */
+export function bestMarkup(runs: readonly PageRun[], group: string, { metric, goal }: Ranking): Markup | null {
+  if (goal === null) return null;
+  const way = goal === 'minimize' ? 1 : -1;
+  const best = runs
+    .map((run, index) => ({ ...run, index }))
+    .filter(({ group: own, value }) => own === group && value !== null && Number.isFinite(value))
+    .sort((a, b) => way * (a.value! - b.value!))
+    .slice(0, BEST);
+  if (best.length === 0) return null;
+  const rows = best.map(
+    ({ index, name, value, parameters }) =>
+      html`<tr data-run="${index}">
+        <td class="right">${shortNumber(value, 4)}</td>
+        <td>${name}</td>
+        <td class="wrap">${parameterText(parameters)}</td>
+      </tr>`,
+  );
+  return html`<section>
+    <h2>Best runs</h2>
+    <p class="soft">
+      By ${metric}, ${goal === 'minimize' ? 'the lowest' : 'the highest'} first. The best of many runs is partly luck:
+      the seeds of its setting tell more.
+    </p>
+    ${tableOf([metric, 'run', 'parameters'].map(headMarkup), rows)}
+  </section>`;
+}
+
+/** Runs that did not end well, and why; null: there are none. */
+export function failuresMarkup(runs: readonly PageRun[]): Markup | null {
+  const failed = runs.map((run, index) => ({ ...run, index })).filter(({ failure }) => failure !== null);
+  if (failed.length === 0) return null;
+  const rows = failed.map(
+    ({ index, name, state, failure, attempts }) =>
+      html`<tr data-run="${index}">
+        <td>${name}</td>
+        <td class="bad">${state}</td>
+        <td class="right">${attempts}</td>
+        <td class="wrap"><code>${failure}</code></td>
+      </tr>`,
+  );
+  return html`<section>
+    <h2>Failures</h2>
+    ${tableOf(['run', 'state', 'attempts', 'why'].map(headMarkup), rows)}
+  </section>`;
+}
+
+/** All runs, to be sorted, filtered and gone through by the page's script. */
+export function runsMarkup({ runs }: PageData): Markup {
+  const head = ['run', 'group', 'state', 'result', 'time', 'parameters'].map(
+    (text) => html`<th scope="col"><button type="button">${text}</button></th>`,
+  );
+  const rows = runs.map(
+    (run, index) =>
+      html`<tr data-run="${index}" tabindex="0">
+        <td>${run.name}</td>
+        <td>${run.group}</td>
+        <td>${run.state}</td>
+        <td class="right" data-value="${run.value ?? ''}">${resultText(run)}</td>
+        <td class="right" data-value="${run.seconds ?? ''}">
+          ${run.seconds === null ? '' : durationText(Math.round(run.seconds))}
+        </td>
+        <td class="wrap">${parameterText(run.parameters)}</td>
+      </tr>`,
+  );
+  return html`<section>
+    <h2>All runs</h2>
+    <p><input id="search" type="search" placeholder="Filter: words of a row" aria-label="Filter the runs" /></p>
+    ${tableOf(head, rows, 'runs-table')}
+  </section>`;
+}
+
+function headMarkup(text: string): Markup {
+  return html`<th scope="col">${text}</th>`;
+}
+
+/** `loss 0.2264`. */
+function resultText({ metric, value }: PageRun): string {
+  return value === null ? '' : `${metric} ${shortNumber(value, 4)}`;
+}
+
+/** What the card beside the pointer tells of a run. */
+export function cardOf(run: PageRun): object {
+  const facts = [
+    run.group,
+    run.state,
+    ...(run.value === null ? [] : [resultText(run)]),
+    ...(run.seconds === null ? [] : [durationText(Math.round(run.seconds))]),
+    ...(run.failure === null ? [] : [run.failure]),
+  ];
+  const parameters = Object.entries(run.parameters).map(([key, value]) => [
+    key,
+    typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  return { name: run.name, facts: facts.join(' · '), parameters, command: run.command };
+}
