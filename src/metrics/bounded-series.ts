@@ -1,4 +1,4 @@
-import { extremes } from './downsample.js';
+import { extremes, lowerBound } from './downsample.js';
 
 /** How many points a series keeps: at most `older` boiled-down ones, then at least `exact` exact ones. */
 export type Bounds = { older: number; exact: number };
@@ -89,18 +89,6 @@ export class BoundedSeries {
     this.values[at] = this.values[index]!;
     return at + 1;
   }
-}
-
-/** First index of a rising array, of which `length` values count, whose value is at least `bound`. */
-export function lowerBound(values: Float64Array, length: number, bound: number): number {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (values[middle]! < bound) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function resized(array: Float64Array<ArrayBuffer>, size: number): Float64Array<ArrayBuffer> {

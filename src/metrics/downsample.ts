@@ -24,7 +24,7 @@ function pickExtremes({ x, y }: Line, columns: number, kept: Uint32Array): numbe
   for (let from = 0; from < x.length; column++) {
     // A column further on each time, whatever x does, so that there are never more than asked for.
     if (width > 0) column = Math.max(column, Math.floor((x[from]! - first) / width));
-    const end = column >= columns - 1 ? x.length : firstAtLeast(x, first + (column + 1) * width, from + 1);
+    const end = column >= columns - 1 ? x.length : lowerBound(x, x.length, first + (column + 1) * width, from + 1);
     const [low, high] = extremes(y, from, end);
     kept[count++] = Math.min(low, high);
     if (low !== high) kept[count++] = Math.max(low, high);
@@ -33,13 +33,13 @@ function pickExtremes({ x, y }: Line, columns: number, kept: Uint32Array): numbe
   return count;
 }
 
-/** First index from `from` on whose x is at least `bound`. */
-function firstAtLeast(x: Float64Array, bound: number, from: number): number {
+/** First index from `from` on of a rising array, of which `length` values count, whose value is at least `bound`. */
+export function lowerBound(values: Float64Array, length: number, bound: number, from = 0): number {
   let low = from;
-  let high = x.length;
+  let high = length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (x[middle]! < bound) low = middle + 1;
+    if (values[middle]! < bound) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,4 +1,5 @@
-import { BoundedSeries, type Bounds, lowerBound } from './bounded-series.js';
+import { BoundedSeries, type Bounds } from './bounded-series.js';
+import { lowerBound } from './downsample.js';
 import type { Line } from './downsample.js';
 import { type Clock, clockOfFile, type Filing, inSeconds, noLine, wallTime } from './filing.js';
 import type { WrittenRow } from './formats/format.js';

@@ -1,4 +1,5 @@
-import { type BoundedSeries, lowerBound } from './bounded-series.js';
+import type { BoundedSeries } from './bounded-series.js';
+import { lowerBound } from './downsample.js';
 
 /** The first row of this step or a later one. Steps rise. Between boiled-down points the row is interpolated. */
 export function rowOfStep(steps: BoundedSeries, step: number): number {
