@@ -32,9 +32,10 @@ export const sweepFiles = {
   origin: 'origin.txt',
   code: 'code',
   captured: 'captured.json',
-  /** Names of copies of the code begin so. */
-  snapshot: 'snapshot-',
 } as const;
+
+/** In the folder `code` of a sweep: names of copies of the code begin so. */
+export const snapshotPrefix = 'snapshot-';
 
 export const supervisorFiles = {
   directory: '.supervisor',

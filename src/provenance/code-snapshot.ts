@@ -8,7 +8,7 @@ import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { copyFile, lstat, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { UserError } from '../base/user-error.js';
-import { sweepFiles } from '../contract/files.js';
+import { snapshotPrefix, sweepFiles } from '../contract/files.js';
 import { obstacleOf, textOrNull } from '../files/regular-file.js';
 import type { CodeSurvey } from './code-survey.js';
 import { git, type GitHost } from './git-state.js';
@@ -76,7 +76,7 @@ type Draft = { folder: string; draft: string; hash: string };
 async function kept(survey: CodeSurvey, { folder, draft, hash }: Draft, host: GitHost): Promise<MadeSnapshot> {
   let isFinished = false;
   for (let number = 1; ; number += 1) {
-    const path = join(folder, `${sweepFiles.snapshot}${hash}${number === 1 ? '' : `-${number}`}`);
+    const path = join(folder, `${snapshotPrefix}${hash}${number === 1 ? '' : `-${number}`}`);
     if (!existsSync(path)) {
       if (!isFinished) await finish(survey, { folder, draft, hash }, host);
       isFinished = true;

@@ -2,7 +2,7 @@ import { readdirSync, type Stats, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Fleet, RunSummary } from '../../client/fleet.js';
-import { sweepFiles } from '../../contract/files.js';
+import { snapshotPrefix, sweepFiles } from '../../contract/files.js';
 import { runAside } from '../../files/disk/discard.js';
 import { readUsage, totalUsage } from '../../files/disk/disk-usage.js';
 import { counted, sizeText } from '../../text/numbers.js';
@@ -18,7 +18,7 @@ const STALE_MS = 3_600_000;
 /** The copies of the code of a sweep. */
 export function snapshotsOf({ name: sweep, directory }: { name: string; directory: string }): Snapshot[] {
   return entriesOf(directory)
-    .filter((name) => name.startsWith(sweepFiles.snapshot))
+    .filter((name) => name.startsWith(snapshotPrefix))
     .map((name) => measured(sweep, directory, name));
 }
 
