@@ -38,8 +38,8 @@ const broken = new Promise((_, reject) => {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => reject(new Error(`got ${signal}`)));
 });
 const rounds = Math.max(1, Math.round(kills / 400));
-// Of one turn, computed: what a look at all processes and the starts of some runs may come to. 50 is what it should be.
-const computingMs = 150;
+// Of one turn, computed.
+const computingMs = 50;
 const figure = await ordeal({ kills, rounds, seed, without, broken, computingMs });
 
 const counts = [...Object.entries(figure.deaths), ...Object.entries(figure.kills)];

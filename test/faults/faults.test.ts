@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ordeal } from './ordeal.js';
 
 /** Of one turn: beside this test others use the caches and the disk, and what is computed takes longer. */
-const COMPUTING_MS = 250;
+const COMPUTING_MS = 150;
 
 it('whoever is killed, of two hundred runs none is lost, doubled or misreported', async () => {
   const figure = await ordeal({ kills: 60, rounds: 1, seed: 2, computingMs: COMPUTING_MS });
