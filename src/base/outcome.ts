@@ -29,6 +29,22 @@ export function failureClass({ kind }: Outcome): FailureClass | null {
   return kind === 'done' || kind === 'killed' ? null : kind;
 }
 
+/** Why an attempt ended that did not end well, in words. */
+export function failureReason(outcome: Exclude<Outcome, { kind: 'done' | 'killed' }>): string {
+  switch (outcome.kind) {
+    case 'failed':
+      return outcome.line ?? `exit code ${outcome.code}`;
+    case 'signal':
+      return outcome.line === undefined ? outcome.signal : `${outcome.signal}: ${outcome.line}`;
+    case 'oom':
+      return outcome.line;
+    case 'timeout':
+      return `timed out after ${outcome.seconds} s`;
+    case 'lost':
+      return outcome.reason;
+  }
+}
+
 /** What a run's directory says about its past. Read by `store`; the sweep's planner judges from it what is left to do. */
 export type RunFacts = {
   /** Whether the directory exists and holds a `run.json` of ours. */

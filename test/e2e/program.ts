@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import { openTerminal } from '../../scripts/terminal.js';
+import { isRemoved } from '../remove-folder.js';
 
 /** The shipped program, as `npm run build` makes it. */
 export const program = join(process.cwd(), 'dist/memrl-tui.js');
@@ -96,13 +97,7 @@ function supervisorPid(folder: string): number | null {
 function isCleared(folder: string): boolean {
   endSupervisor(folder);
   endRuns(folder);
-  try {
-    rmSync(folder, { recursive: true, force: true });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOTEMPTY') return false;
-    throw error;
-  }
+  return isRemoved(folder);
 }
 
 function endSupervisor(folder: string): void {

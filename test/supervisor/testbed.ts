@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -10,6 +10,7 @@ import { readClaim } from '../../src/executors/local/attempt-files.js';
 import { identityOf, isAlive } from '../../src/processes/process-identity.js';
 import { killTrees } from '../../src/processes/process-tree.js';
 import { readLock } from '../../src/supervisor/core/lock.js';
+import { isRemoved } from '../remove-folder.js';
 import { type Plan, type PlannedRun, Resources, RetryRule } from '../../src/spec/planned-run.js';
 
 let bundled: Promise<string> | null = null;
@@ -151,17 +152,6 @@ export class Testbed {
   /** A client that had lost its supervisor may have asked for another, which takes the place of one that is killed. */
   async #endSupervisors(): Promise<void> {
     while (this.supervisorPid() !== null) await this.killSupervisor();
-  }
-}
-
-/** Removes a folder with all that is in it; false when somebody has put something there meanwhile. */
-function isRemoved(folder: string): boolean {
-  try {
-    rmSync(folder, { recursive: true, force: true });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOTEMPTY') return false;
-    throw error;
   }
 }
 

@@ -13,12 +13,13 @@ const LEAST_SEEDS = 5;
 /** From this ratio of the last x to the first on, most of a curve would lie at the left edge. */
 const LOG_RATIO = 100;
 
-/** A figure and what its colours mean. */
+/** A figure and what its colours mean. `isSmall`: it stands beside others. */
 export type Figure = {
   readonly title: string;
   readonly svg: string;
   readonly legend: readonly LegendEntry[];
   readonly note: string;
+  readonly isSmall?: boolean;
 };
 export type LegendEntry = { readonly colour: string; readonly text: string };
 

@@ -5,6 +5,7 @@ import { type Importance, importanceSteps } from '../../analysis/parameters/para
 import { seededRandom } from '../../analysis/parameters/seeded-random.js';
 import { bestPlace, runValue, type RunValue } from '../../analysis/run-value.js';
 import { addTo } from '../../base/group-by.js';
+import { failureReason, type Outcome } from '../../base/outcome.js';
 import type { Parameters } from '../../base/scalar.js';
 import type { MachineRecord, RunRecord } from '../../contract/run-record.js';
 import { readRunRecord } from '../../files/run-record-file.js';
@@ -208,21 +209,8 @@ function secondsOf(attempts: RunRecord['attempts']): number {
   return attempts.reduce((sum, { startedAt, endedAt }) => sum + ((endedAt ?? startedAt) - startedAt) / 1000, 0);
 }
 
-function failureOf(outcome: RunRecord['attempts'][number]['outcome']): string | null {
-  switch (outcome?.kind) {
-    case 'failed':
-      return outcome.line ?? `exit code ${outcome.code}`;
-    case 'signal':
-      return outcome.line ?? outcome.signal;
-    case 'oom':
-      return outcome.line;
-    case 'timeout':
-      return `ran longer than ${outcome.seconds} s`;
-    case 'lost':
-      return outcome.reason;
-    default:
-      return null;
-  }
+function failureOf(outcome: Outcome | null): string | null {
+  return outcome === null || outcome.kind === 'done' || outcome.kind === 'killed' ? null : failureReason(outcome);
 }
 
 /** Of the parameters of a group on what its runs are ranked by. */

@@ -107,8 +107,8 @@ function figureMarkup({ title, svg, legend, note }: Figure): Markup {
 
 /** The first and the last are wide; those between stand beside each other. */
 function parametersMarkup(figures: readonly Figure[]): Markup | null {
-  const small = figures.filter(({ svg }) => svg.includes('width="420"'));
-  const [first, last] = figures.filter((figure) => !small.includes(figure));
+  const small = figures.filter(({ isSmall }) => isSmall === true);
+  const [first, last] = figures.filter(({ isSmall }) => isSmall !== true);
   if (first === undefined) return null;
   return html`<section>
     <h2>Parameters</h2>

@@ -73,7 +73,7 @@ function scatterFigure(name: string, runs: readonly Measured[], { metric }: Rank
       }),
     ],
   });
-  return { title: name, svg, legend: [], note: '' };
+  return { title: name, svg, legend: [], note: '', isSmall: true };
 }
 
 /** A line for each run through its values of all parameters and its result, the better the stronger. */

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import { namesIn } from '../../analysis/metric-order.js';
 import type { Health } from '../../analysis/health/finding.js';
 import type { Movement } from '../../analysis/forecast/remaining.js';
-import type { Outcome } from '../../base/outcome.js';
+import { failureReason, type Outcome } from '../../base/outcome.js';
 import { endStateOf } from '../../base/run-words.js';
 import { runFiles } from '../../contract/files.js';
 import type { GroupSummary, RunSummary, RunWord, SweepSummary } from '../../protocol/run-summary.js';
@@ -185,21 +185,6 @@ export function endReason(outcome: Outcome): string | null {
       return null;
     default:
       return failureReason(outcome);
-  }
-}
-
-function failureReason(outcome: Exclude<Outcome, { kind: 'done' | 'killed' }>): string {
-  switch (outcome.kind) {
-    case 'failed':
-      return outcome.line ?? `exit code ${outcome.code}`;
-    case 'signal':
-      return outcome.line === undefined ? outcome.signal : `${outcome.signal}: ${outcome.line}`;
-    case 'oom':
-      return outcome.line;
-    case 'timeout':
-      return `timed out after ${outcome.seconds} s`;
-    case 'lost':
-      return outcome.reason;
   }
 }
 

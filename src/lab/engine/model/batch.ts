@@ -114,3 +114,12 @@ export function checkToken({ vocabulary }: ModelShape, token: number, what: stri
     `Use whole numbers from 0 to ${vocabulary - 1}, or a model with a larger vocabulary.`,
   );
 }
+
+/** Throws a UserError unless there is one of these numbers (`dLogprob`) for each token that was scored. */
+export function checkScores(name: string, values: Float32Array, { targets }: Pick<Batch, 'targets'>): void {
+  if (values.length === targets.length) return;
+  throw new UserError(
+    `\`${name}\` has ${values.length} numbers, but the last forward pass scored ${targets.length} tokens.`,
+    'Give one number per continuation token of the last forward pass, in its order.',
+  );
+}

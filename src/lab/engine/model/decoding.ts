@@ -40,8 +40,8 @@ export class Decoding implements Decoder {
   }
 
   async extend(tokens: readonly (readonly number[])[]): Promise<void> {
-    this.#checkAlive();
-    this.#checkExtension(tokens);
+    checkAlive(this.#version, this.#model.parameters);
+    checkExtension(this.#model, tokens, this.#prompt.length, this.#tokens);
     this.#advance(this.#ready(), this.#tokens, tokens);
     for (let s = 0; s < this.sequences; s++) this.#tokens[s]!.push(...tokens[s]!);
   }
@@ -50,7 +50,7 @@ export class Decoding implements Decoder {
     uniforms: readonly number[],
     temperature: number,
   ): Promise<{ tokens: Int32Array; logprobs: Float32Array }> {
-    this.#checkAlive();
+    checkAlive(this.#version, this.#model.parameters);
     checkDraw(uniforms, temperature, this.sequences);
     const { logprobs: table, scratch } = this.#ready();
     const { kernels, shape, widths } = this.#model;
@@ -67,7 +67,7 @@ export class Decoding implements Decoder {
   }
 
   async logprobs(): Promise<Float32Array> {
-    this.#checkAlive();
+    checkAlive(this.#version, this.#model.parameters);
     const { logprobs } = this.#ready();
     const { vocabulary } = this.#model.shape;
     const all = new Float32Array(this.sequences * vocabulary);
@@ -153,22 +153,6 @@ export class Decoding implements Decoder {
     const from = table / 4 + row * widths.scores;
     return kernels.heap.f32.subarray(from, from + widths.scores);
   }
-
-  #checkExtension(tokens: readonly (readonly number[])[]): void {
-    if (tokens.length !== this.sequences) throw wrongCount('lists of tokens', tokens.length, this.sequences);
-    tokens.forEach((added, sequence) => {
-      checkContext(this.#model, this.#prompt.length + this.#tokens[sequence]!.length + added.length);
-      for (const token of added) checkToken(this.#model.shape, token, 'A continuation');
-    });
-  }
-
-  #checkAlive(): void {
-    if (this.#version === this.#model.parameters.version) return;
-    throw new UserError(
-      'This decoder has ended: the weights have changed since it began.',
-      'Make a new decoder after changing the weights.',
-    );
-  }
 }
 
 /** Of `tokens`, put after the first `length`, those that are not retained, and the last if its scores are not. */
@@ -193,6 +177,29 @@ export function checkContext({ shape }: Pick<Model, 'shape'>, length: number): v
   );
 }
 
+/** @param own Tokens of each sequence so far, after the prompt. */
+export function checkExtension(
+  { shape }: Pick<Model, 'shape'>,
+  tokens: readonly (readonly number[])[],
+  promptLength: number,
+  own: readonly (readonly number[])[],
+): void {
+  if (tokens.length !== own.length) throw wrongCount('lists of tokens', tokens.length, own.length);
+  tokens.forEach((added, sequence) => {
+    checkContext({ shape }, promptLength + own[sequence]!.length + added.length);
+    for (const token of added) checkToken(shape, token, 'A continuation');
+  });
+}
+
+/** @param begun Version of the parameters when the decoder began. */
+export function checkAlive(begun: number, { version }: { readonly version: number }): void {
+  if (begun === version) return;
+  throw new UserError(
+    'This decoder has ended: the weights have changed since it began.',
+    'Make a new decoder after changing the weights.',
+  );
+}
+
 export function checkDraw(uniforms: readonly number[], temperature: number, sequences: number): void {
   if (uniforms.length !== sequences) throw wrongCount('uniform numbers', uniforms.length, sequences);
   for (const uniform of uniforms) {
@@ -206,6 +213,6 @@ export function checkDraw(uniforms: readonly number[], temperature: number, sequ
   );
 }
 
-export function wrongCount(what: string, given: number, wanted: number): UserError {
+function wrongCount(what: string, given: number, wanted: number): UserError {
   return new UserError(`${given} ${what} were given for ${wanted} sequences.`, 'Give one for each sequence.');
 }

@@ -2,7 +2,7 @@ import { UserError } from '../../../base/user-error.js';
 import type { ForwardOptions, PromptGroup, TokenScores } from '../engine.js';
 import { multiply } from '../kernels/matrices.js';
 import { spanSize, writeSpan } from '../kernels/records.js';
-import { layOutBatch } from './batch.js';
+import { checkScores, layOutBatch } from './batch.js';
 import { type LayerBuffers, runLayer } from './layer.js';
 import type { Model } from './model.js';
 import type { LayerParameters } from './parameters.js';
@@ -44,20 +44,11 @@ export class Training {
         'Call `forward` again before `backward`.',
       );
     }
-    checkLength('dLogprob', dLogprob, pass);
-    if (dEntropy !== null) checkLength('dEntropy', dEntropy, pass);
+    checkScores('dLogprob', dLogprob, pass.batch);
+    if (dEntropy !== null) checkScores('dEntropy', dEntropy, pass.batch);
     this.#model.parameters.readyBackward();
     runBackward(pass, dLogprob, dEntropy);
   }
-}
-
-function checkLength(name: string, values: Float32Array, { batch }: Pass): void {
-  const wanted = batch.targets.length;
-  if (values.length === wanted) return;
-  throw new UserError(
-    `\`${name}\` has ${values.length} numbers, but the last forward pass scored ${wanted} tokens.`,
-    'Give one number per continuation token of the last forward pass, in its order.',
-  );
 }
 
 function embed({ model, batch, buffers }: Pass): void {

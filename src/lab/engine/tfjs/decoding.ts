@@ -1,7 +1,6 @@
-import { UserError } from '../../../base/user-error.js';
 import type { Decoder } from '../engine.js';
-import { checkToken, checkTokens } from '../model/batch.js';
-import { checkContext, checkCount, checkDraw, wrongCount } from '../model/decoding.js';
+import { checkTokens } from '../model/batch.js';
+import { checkAlive, checkContext, checkCount, checkDraw, checkExtension } from '../model/decoding.js';
 import { runTokens, type Cache, type Part } from './inference.js';
 import { read, type Model } from './model.js';
 
@@ -62,8 +61,8 @@ export class Decoding implements Decoder {
   }
 
   async extend(tokens: readonly (readonly number[])[]): Promise<void> {
-    this.#checkAlive();
-    this.#checkExtension(tokens);
+    checkAlive(this.#version, this.#model.parameters);
+    checkExtension(this.#model, tokens, this.#prompt.length, this.#tokens);
     if (this.#memory.holder !== this) {
       await this.#readPrompt();
       await this.#append(this.#tokens);
@@ -76,7 +75,7 @@ export class Decoding implements Decoder {
     uniforms: readonly number[],
     temperature: number,
   ): Promise<{ tokens: Int32Array; logprobs: Float32Array }> {
-    this.#checkAlive();
+    checkAlive(this.#version, this.#model.parameters);
     checkDraw(uniforms, temperature, this.sequences);
     const tokens = new Int32Array(this.sequences).fill(-1);
     const logprobs = new Float32Array(this.sequences);
@@ -89,7 +88,7 @@ export class Decoding implements Decoder {
   }
 
   async logprobs(): Promise<Float32Array> {
-    this.#checkAlive();
+    checkAlive(this.#version, this.#model.parameters);
     const { vocabulary } = this.#model.shape;
     const all = new Float32Array(this.sequences * vocabulary);
     this.#logprobs.forEach((row, s) => all.set(row, s * vocabulary));
@@ -128,22 +127,6 @@ export class Decoding implements Decoder {
     this.#memory.cache = cache;
     const values = await read(logprobs);
     return parts.map((_, part) => values.slice(part * shape.vocabulary, (part + 1) * shape.vocabulary));
-  }
-
-  #checkExtension(tokens: readonly (readonly number[])[]): void {
-    if (tokens.length !== this.sequences) throw wrongCount('lists of tokens', tokens.length, this.sequences);
-    tokens.forEach((added, sequence) => {
-      checkContext(this.#model, this.#prompt.length + this.#tokens[sequence]!.length + added.length);
-      for (const token of added) checkToken(this.#model.shape, token, 'A continuation');
-    });
-  }
-
-  #checkAlive(): void {
-    if (this.#version === this.#model.parameters.version) return;
-    throw new UserError(
-      'This decoder has ended: the weights have changed since it began.',
-      'Make a new decoder after changing the weights.',
-    );
   }
 }
 

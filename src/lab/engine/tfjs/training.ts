@@ -1,6 +1,6 @@
 import { UserError } from '../../../base/user-error.js';
 import type { ForwardOptions, PromptGroup, TokenScores } from '../engine.js';
-import { layOutBatch, type Batch } from '../model/batch.js';
+import { checkScores, layOutBatch, type Batch } from '../model/batch.js';
 import { checkTemperature } from '../model/sampling.js';
 import { blocksOf, gradientPlaces, resultPlaces, type Block, type Reader } from './attention-plan.js';
 import { attentionTables, gradientTables, type AttentionTables } from './attention.js';
@@ -66,8 +66,8 @@ export class Training {
         'Call `forward` again before `backward`.',
       );
     }
-    checkLength('dLogprob', gradient.dLogprob, pass);
-    if (gradient.dEntropy !== null) checkLength('dEntropy', gradient.dEntropy, pass);
+    checkScores('dLogprob', gradient.dLogprob, pass.batch);
+    if (gradient.dEntropy !== null) checkScores('dEntropy', gradient.dEntropy, pass.batch);
     device.run(() => parameters.addGradient(flatten(device, backward(this.#model, pass, gradient))));
   }
 
@@ -76,15 +76,6 @@ export class Training {
     if (this.#pass !== null) this.#model.device.free(this.#pass.kept);
     this.#pass = null;
   }
-}
-
-function checkLength(name: string, values: Float32Array, { batch }: Pass): void {
-  const wanted = batch.targets.length;
-  if (values.length === wanted) return;
-  throw new UserError(
-    `\`${name}\` has ${values.length} numbers, but the last forward pass scored ${wanted} tokens.`,
-    'Give one number per continuation token of the last forward pass, in its order.',
-  );
 }
 
 /** Prompts, which see themselves, and continuations, which see their prompt as well. */
