@@ -56,7 +56,8 @@ export function optimizerOf(parts: readonly Tensor[], { tensors, metadata }: Saf
   return { step: Number(step), m: flatFrom(parts, tensors, moments.m), v: flatFrom(parts, tensors, moments.v) };
 }
 
-function extract({ shape, offset, strides }: Tensor, flat: Float32Array): StoredTensor {
+/** A tensor of a flat vector. */
+export function extract({ shape, offset, strides }: Tensor, flat: Float32Array): StoredTensor {
   const [rows, columns = 1] = shape;
   const [rowStride, columnStride = 0] = strides;
   const values = new Float32Array(rows * columns);

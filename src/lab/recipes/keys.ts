@@ -43,7 +43,16 @@ const foreign = {
   behavior_if_log_dir_exists: inertKey(text, 'resume', 'an existing run is always continued'),
 };
 const lora = {
-  lora_rank: inertKey(int(1), 1, 'all parameters of the small model are trained, without adapters'),
+  lora_rank: key(
+    int(0),
+    0,
+    'rank of LoRA on the seven projections of each layer: it alone is trained, fresh, on weights that stay. 0: all weights are trained',
+  ),
+  lora_alpha: key(
+    float(0),
+    32,
+    "LoRA's output is multiplied by alpha/rank; 32 at every rank, as where the source system trains",
+  ),
 };
 
 const reward = {
@@ -204,5 +213,11 @@ export const modelKeys = {
     null,
     'a run directory, a checkpoint, or a directory of Hugging Face; `path=` may be left out',
   ),
-  output_dir: key(orNone(text), null, 'a new directory to write the model into, as transformers reads it'),
+  adapter: key(orNone(text), null, 'a directory of PEFT with LoRA for this model, to be merged into what is written'),
+  output_dir: key(
+    orNone(text),
+    null,
+    'a new directory to write the model into, as transformers reads it; adapters are merged into its weights',
+  ),
+  adapter_dir: key(orNone(text), null, 'a new directory to write the LoRA of a checkpoint into, as peft reads it'),
 };

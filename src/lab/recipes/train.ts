@@ -73,7 +73,7 @@ async function referenceOf(
 ): Promise<Reference | null> {
   if (config.kl_coef === 0) return null;
   const engine = await openModel(
-    { ...config, resumed: null, tokenizer },
+    { ...config, lora_rank: 0, resumed: null, tokenizer },
     { ...world, log: (line) => world.log(`reference: ${line}`) },
   );
   return { engine, coefficient: config.kl_coef };

@@ -54,6 +54,8 @@ export function writeWhole(path: string, content: string | Uint8Array): void {
 }
 
 function differs(before: Record<string, unknown>, config: Readonly<Record<string, unknown>>, key: string): boolean {
+  // Before there was `lora_alpha`, `lora_rank` had no effect whatever it was.
+  if (key === 'lora_rank' && !('lora_alpha' in before)) return config[key] !== 0;
   // A key that an older version did not know is no difference.
   return key in before && JSON.stringify(before[key]) !== JSON.stringify(config[key]);
 }
