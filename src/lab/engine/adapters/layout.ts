@@ -4,29 +4,21 @@ import { widthsOf } from '../model-shape.js';
 import { paddedShape, push, type Stretch } from '../model/padding.js';
 import { layersOf, projections, type AdapterConfig, type Lora, type Mlp, type Projection } from './config.js';
 
-/** Rows of one adapter's A and B that belong to a projection: of W [in × out], A is [rank × in] and Bᵀ [rank × out]. */
+/** One adapter's A [rank × inputs] and Bᵀ [rank × outputs] for a projection, whose own matrix is [inputs × outputs]. */
 export type Block = {
   /** Index of the adapter. */
   readonly adapter: number;
   readonly rank: number;
-  /** Where the rows of A begin among the parameters, and floats from one to the next; `inputs` of them are used. */
+  readonly inputs: number;
+  readonly outputs: number;
+  /** Where the rows of A, and of Bᵀ, begin among the parameters, and floats from one to the next. */
   readonly a: number;
   readonly aRow: number;
-  readonly inputs: number;
   readonly b: number;
   readonly bRow: number;
-  readonly outputs: number;
-  /** First of the matrix's columns that the projection has. */
-  readonly column: number;
-};
-
-/** A matrix of the model with LoRA on it. */
-export type Site = {
-  /** Where the matrix [rows × columns] begins in the flat vector of the model that is computed with. */
+  /** The same of the projection in the flat vector of the model that is computed with. */
   readonly matrix: number;
-  readonly rows: number;
-  readonly columns: number;
-  readonly blocks: readonly Block[];
+  readonly matrixRow: number;
 };
 
 /** Neurons that stand beside those of a layer: G and U [count × width], D transposed [count × width]. */
@@ -44,7 +36,7 @@ export type Neurons = {
 /** Where everything lies among the adapters' parameters, one flat vector. */
 export type AdapterLayout = {
   readonly tensors: readonly Tensor[];
-  readonly sites: readonly Site[];
+  readonly blocks: readonly Block[];
   readonly neurons: readonly Neurons[];
   readonly size: number;
 };
@@ -71,7 +63,7 @@ export function computedShape(shape: ModelShape, adapters: AdapterConfig): Model
  */
 export function adapterLayout(shape: ModelShape, adapters: AdapterConfig, stored = shape): AdapterLayout {
   const vector = new Vector();
-  const sites = new Map<number, Site & { blocks: Block[] }>();
+  const blocks: Block[] = [];
   const neurons: Neurons[] = [];
   const computed = computedShape(shape, adapters);
   adapters.forEach((adapter, index) => {
@@ -83,14 +75,12 @@ export function adapterLayout(shape: ModelShape, adapters: AdapterConfig, stored
       if (adapter.kind !== 'lora' || adapter.rank === 0) continue;
       for (const target of projections.filter((projection) => adapter.targets.includes(projection))) {
         const sizes = { used: projectionSizes(shape)[target], stored: projectionSizes(stored)[target] };
-        const { column, ...matrix } = placeOf(computed, layer, target);
-        const site = sites.get(matrix.matrix) ?? { ...matrix, blocks: [] };
-        sites.set(matrix.matrix, site);
-        site.blocks.push({ adapter: index, column, ...takeFactors(vector, adapter, layer, { target, ...sizes }) });
+        const factors = takeFactors(vector, adapter, layer, { target, ...sizes });
+        blocks.push({ adapter: index, ...factors, ...placeOf(computed, layer, target) });
       }
     }
   });
-  return { tensors: vector.tensors, sites: [...sites.values()], neurons, size: vector.size };
+  return { tensors: vector.tensors, blocks, neurons, size: vector.size };
 }
 
 /** A flat vector that is handed out from its beginning. */
@@ -123,7 +113,7 @@ function takeFactors(
   { name, rank }: Lora,
   layer: number,
   { target, used, stored }: { target: Projection; used: Sizes; stored: Sizes },
-): Omit<Block, 'adapter' | 'column'> {
+): Omit<Block, 'adapter' | 'matrix' | 'matrixRow'> {
   const { room, inputs, outputs } = used;
   const { inputs: aRow, outputs: bRow } = stored;
   const prefix = `model.layers.${layer}.${room}.${target}`;
@@ -161,25 +151,21 @@ function projectionSizes(shape: ModelShape): Record<Projection, Sizes> {
   };
 }
 
-/** The matrix that holds a projection's columns, and the first of these. */
-function placeOf(
-  shape: ModelShape,
-  layer: number,
-  target: Projection,
-): Pick<Site, 'matrix' | 'rows' | 'columns'> & Pick<Block, 'column'> {
+/** Where a projection's columns begin in the matrix that holds them, and how long the rows of that are. */
+function placeOf(shape: ModelShape, layer: number, target: Projection): Pick<Block, 'matrix' | 'matrixRow'> {
   const { width, feedForward } = shape;
   const { kv, qkv } = widthsOf(shape);
   const offsets = offsetsOf(shape).layers[layer]!;
-  const inQkv = (column: number) => ({ matrix: offsets.qkv, rows: width, columns: qkv, column });
-  const inGateUp = (column: number) => ({ matrix: offsets.gateUp, rows: width, columns: 2 * feedForward, column });
+  const inQkv = (column: number) => ({ matrix: offsets.qkv + column, matrixRow: qkv });
+  const inGateUp = (column: number) => ({ matrix: offsets.gateUp + column, matrixRow: 2 * feedForward });
   const places: Record<Projection, ReturnType<typeof inQkv>> = {
     q_proj: inQkv(0),
     k_proj: inQkv(width),
     v_proj: inQkv(width + kv),
-    o_proj: { matrix: offsets.output, rows: width, columns: width, column: 0 },
+    o_proj: { matrix: offsets.output, matrixRow: width },
     gate_proj: inGateUp(0),
     up_proj: inGateUp(feedForward),
-    down_proj: { matrix: offsets.down, rows: feedForward, columns: width, column: 0 },
+    down_proj: { matrix: offsets.down, matrixRow: width },
   };
   return places[target];
 }

@@ -1,34 +1,23 @@
 import type { ModelShape } from '../engine.js';
 import type { Kernels } from '../kernels/kernels.js';
-import { columnPanels, multiply, pack, productScratch, rowPanels, type Panels } from '../kernels/matrices.js';
-import { allocateOuterProduct } from '../kernels/records.js';
+import { allocateProduct } from '../kernels/records.js';
 import { offsetsOf } from '../layout.js';
 import { paddedShape, stretches, type Stretch } from '../model/padding.js';
 import { strengthOf, type AdapterConfig } from './config.js';
 import { UserError } from '../../../base/user-error.js';
-import {
-  adapterLayout,
-  computedShape,
-  mergedShape,
-  rowStretches,
-  type Block,
-  type Neurons,
-  type Site,
-} from './layout.js';
+import { adapterLayout, computedShape, mergedShape, rowStretches, type Block, type Neurons } from './layout.js';
 
-/**
- * A site on the heap. `left` [ranks × rows] and `right` [ranks × columns] hold A and c·Bᵀ of all its blocks, one below the
- * other; what a block has nothing to do with stays 0.
- */
-type Factors = Site & {
-  readonly ranks: number;
-  readonly left: number;
+/** A block's records on the heap: three products, none of which packs a matrix of the model. */
+type Factors = Block & {
+  /** c·Bᵀ, [rank × bRow], and its panels. */
   readonly right: number;
-  /** W += leftᵀ · right. */
-  readonly outer: number;
-  /** Products with the derivative by W: left · dW, and dW · rightᵀ. */
-  readonly dense: Panels;
-  readonly transposed: Panels;
+  readonly panels: number;
+  /** W += Aᵀ · c·Bᵀ. */
+  readonly change: number;
+  /** A · dW, [rank × bRow]. */
+  readonly toB: number;
+  /** dW · c·B, [inputs × ranks filled up]. */
+  readonly toA: number;
 };
 
 /** A model without adapters: weights as `layout(shape)` has them. */
@@ -67,14 +56,13 @@ export class Merging {
   readonly #merged: number;
   /** The derivative by the merged weights. */
   readonly #dense: number;
-  /** Room for a product, and for what `addProduct` packs. */
+  /** Room for a product. */
   readonly #result: number;
-  readonly #packed: number;
 
   /** All parameters are zero. @param kernels A fresh set, used by no other engine. */
   constructor(kernels: Kernels, { shape, weights, adapters }: Adaptation) {
     const { heap } = kernels;
-    const { sites, neurons, size, tensors } = adapterLayout(shape, adapters, paddedShape(shape));
+    const { blocks, neurons, size, tensors } = adapterLayout(shape, adapters, paddedShape(shape));
     const plain = adapterLayout(shape, adapters);
     this.#kernels = kernels;
     this.#shape = shape;
@@ -91,12 +79,9 @@ export class Merging {
     this.#base = heap.allocate(this.#baseCount);
     this.#merged = heap.allocate(this.#baseCount);
     this.#dense = heap.allocate(this.#baseCount);
-    this.#factors = sites.map((site) => factorsOf(kernels, site, this.#dense));
-    const most = (sizes: readonly number[]) => Math.max(0, ...sizes);
-    this.#result = heap.allocate(
-      most(this.#factors.map((f) => Math.max(f.ranks * f.columns, f.rows * padded(f.ranks)))),
-    );
-    this.#packed = heap.allocate(productScratch(most(this.#factors.map(({ columns }) => columns))));
+    this.#factors = blocks.map((block) => this.#factorsOf(block));
+    const results = blocks.map(({ rank, bRow, inputs }) => Math.max(rank * bRow, inputs * padded(rank)));
+    this.#result = heap.allocate(Math.max(0, ...results));
     this.#put('weights', weights, { at: this.#base, parts: this.#frozen, length: offsetsOf(shape).size });
   }
 
@@ -129,9 +114,9 @@ export class Merging {
     const kernels = this.#kernels;
     kernels.copy(this.#baseCount, this.#base, this.#merged);
     for (const factors of this.#factors) {
-      this.#fill(factors, strengths);
-      const { outer, ranks, left, right, matrix } = factors;
-      kernels.addProduct(outer, ranks, left, right, this.#merged + matrix * 4, this.#packed);
+      const { change, a, inputs, adapter, matrix } = factors;
+      this.#scale(factors, strengths[adapter]!);
+      kernels.gemm(change, inputs, this.parameters + a * 4, this.#merged + matrix * 4, 1);
     }
     for (const neurons of this.#neurons) this.#place(neurons, strengths[neurons.adapter]!);
     const { f32 } = kernels.heap;
@@ -151,11 +136,44 @@ export class Merging {
    */
   addGradient(strengths: Strengths, isTrained: (adapter: number) => boolean): void {
     for (const factors of this.#factors) {
-      if (factors.blocks.some(({ adapter }) => isTrained(adapter))) this.#addFactors(factors, strengths, isTrained);
+      if (isTrained(factors.adapter)) this.#addFactors(factors, strengths[factors.adapter]!);
     }
     for (const neurons of this.#neurons) {
       if (isTrained(neurons.adapter)) this.#addNeurons(neurons, strengths[neurons.adapter]!);
     }
+  }
+
+  #factorsOf(block: Block): Factors {
+    const { heap } = this.#kernels;
+    const { rank, inputs, outputs, aRow, bRow, matrix, matrixRow } = block;
+    const right = heap.allocate(rank * bRow);
+    const panels = heap.allocate(outputs * Math.ceil(rank / 8) * 8);
+    const dense = this.#dense + matrix * 4;
+    const rightPanels = { b: right, bRow, bPanel: 8 };
+    const densePanels = { b: dense, bRow: matrixRow, bPanel: 8 };
+    const transposed = { b: panels, bRow: 8, bPanel: 8 * outputs };
+    return {
+      ...block,
+      right,
+      panels,
+      change: allocateProduct(heap, {
+        columns: bRow,
+        depth: rank,
+        aRow: 1,
+        aDepth: aRow,
+        cRow: matrixRow,
+        ...rightPanels,
+      }),
+      toB: allocateProduct(heap, { columns: bRow, depth: inputs, aRow, aDepth: 1, cRow: bRow, ...densePanels }),
+      toA: allocateProduct(heap, {
+        ...transposed,
+        columns: padded(rank),
+        depth: outputs,
+        aRow: matrixRow,
+        aDepth: 1,
+        cRow: padded(rank),
+      }),
+    };
   }
 
   #get({ at, parts }: Pick<Place, 'at' | 'parts'>, values: Float32Array): Float32Array {
@@ -175,38 +193,27 @@ export class Merging {
     for (const { from, to, count } of parts) memory.set(values.subarray(from, from + count), to);
   }
 
-  #fill({ blocks, left, right, rows, columns }: Factors, strengths: Strengths): void {
+  #scale({ rank, b, bRow, right }: Factors, strength: number): void {
     const { f32 } = this.#kernels.heap;
-    forEachRank(blocks, ({ adapter, a, aRow, inputs, b, bRow, outputs, column }, k, row) => {
-      const from = this.parameters / 4 + a + k * aRow;
-      f32.copyWithin(left / 4 + row * rows, from, from + inputs);
-      const strength = strengths[adapter]!;
-      const to = right / 4 + row * columns + column;
-      const out = this.parameters / 4 + b + k * bRow;
-      for (let j = 0; j < outputs; j++) f32[to + j] = strength * f32[out + j]!;
-    });
+    const from = this.parameters / 4 + b;
+    for (let i = 0; i < rank * bRow; i++) f32[right / 4 + i] = strength * f32[from + i]!;
   }
 
-  #addFactors(factors: Factors, strengths: Strengths, isTrained: (adapter: number) => boolean): void {
+  #addFactors({ rank, inputs, outputs, a, aRow, b, bRow, ...records }: Factors, strength: number): void {
     const kernels = this.#kernels;
     const { f32 } = kernels.heap;
-    const { blocks, ranks, left, rows, columns, dense, transposed } = factors;
     const result = this.#result / 4;
-    const gradient = this.gradient / 4;
-    pack(kernels, dense);
-    multiply(kernels, dense, ranks, left, this.#result, 0);
-    forEachRank(blocks, ({ adapter, b, bRow, outputs, column }, k, row) => {
-      if (!isTrained(adapter)) return;
-      const [to, from] = [gradient + b + k * bRow, result + row * columns + column];
-      for (let j = 0; j < outputs; j++) f32[to + j]! += strengths[adapter]! * f32[from + j]!;
-    });
-    pack(kernels, transposed);
-    multiply(kernels, transposed, rows, dense.source, this.#result, 0);
-    forEachRank(blocks, ({ adapter, a, aRow, inputs }, k, row) => {
-      if (!isTrained(adapter)) return;
-      const [to, stride] = [gradient + a + k * aRow, padded(ranks)];
-      for (let i = 0; i < inputs; i++) f32[to + i]! += f32[result + i * stride + row]!;
-    });
+    kernels.gemm(records.toB, rank, this.parameters + a * 4, this.#result, 0);
+    // What fills up a row has no part in the model, whatever lies beside the projection.
+    for (let k = 0; k < rank; k++) f32.fill(0, result + k * bRow + outputs, result + (k + 1) * bRow);
+    kernels.addScaled(rank * bRow, strength, this.#result, this.gradient + b * 4);
+    kernels.packColumns(outputs, rank, records.right, bRow, records.panels);
+    kernels.gemm(records.toA, inputs, this.#dense + records.matrix * 4, this.#result, 0);
+    const stride = padded(rank);
+    for (let k = 0; k < rank; k++) {
+      const to = this.gradient / 4 + a + k * aRow;
+      for (let i = 0; i < inputs; i++) f32[to + i]! += f32[result + i * stride + k]!;
+    }
   }
 
   #place(neurons: Neurons, strength: number): void {
@@ -264,28 +271,6 @@ export function mergeAdapters(kernels: Kernels, adaptation: Adaptation, paramete
 /** c of each adapter. @param scales s of each. */
 export function strengthsOf(adapters: AdapterConfig, scales: readonly number[]): Strengths {
   return adapters.map((adapter, index) => scales[index]! * strengthOf(adapter));
-}
-
-function factorsOf(kernels: Kernels, site: Site, dense: number): Factors {
-  const { heap } = kernels;
-  const { blocks, rows, columns, matrix } = site;
-  const ranks = blocks.reduce((sum, { rank }) => sum + rank, 0);
-  const right = heap.allocate(ranks * columns);
-  return {
-    ...site,
-    ranks,
-    left: heap.allocate(ranks * rows),
-    right,
-    outer: allocateOuterProduct(heap, { leftWidth: rows, leftRow: rows, rightWidth: columns }),
-    dense: rowPanels(kernels, rows, columns, dense + matrix * 4),
-    transposed: columnPanels(kernels, columns, ranks, right),
-  };
-}
-
-/** Every rank of every block, with its row of the factors. */
-function forEachRank(blocks: readonly Block[], visit: (block: Block, k: number, row: number) => void): void {
-  let row = 0;
-  for (const block of blocks) for (let k = 0; k < block.rank; k++) visit(block, k, row++);
 }
 
 function padded(count: number): number {
