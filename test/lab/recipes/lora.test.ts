@@ -132,7 +132,7 @@ describe('a run with lora_rank', () => {
     expect(goOn(2)).not.toThrow();
     expect(goOn(0)).toThrow(/lora_rank=2, and this one has lora_rank=0/);
     begun({ lora_rank: 1 });
-    expect(goOn(1)).toThrow(/lora_rank=1/);
+    expect(goOn(1)).toThrow(/lora_rank=0, and this one has lora_rank=1/);
     begun({ lora_rank: 1 });
     expect(goOn(0)).not.toThrow();
   });
