@@ -32,7 +32,12 @@ export type Strengths = readonly number[];
 /**
  * Adapters written into the weights, W + Σ c·B·A, and the derivative by these written out to the adapters: dB = c · dW Aᵀ and
  * dA = c · Bᵀ dW. Neurons of adapters are further neurons of the layer. So every pass is that of a plain model, whatever
- * computes it, and costs as much; a rank costs something once for each change of the weights.
+ * computes it; a rank costs something once for each change of the weights.
+ *
+ * The other way, products of low rank beside W in every pass, spares dW, and costs two products more for each matrix and
+ * decoded token, and a second path through every engine. Measured (one core, busy machine): with 1.25M parameters and 4,000
+ * rows its gain is 2 to 5 % of a step up to rank 8, and a loss at rank 32. In the memory game, whose step takes a
+ * millisecond, it would gain more: there a step takes 1.1 times that of full training at rank 1, and 1.3 times at rank 8.
  */
 export class Merging {
   /** Numbers of the adapters' parameters on the heap, where rows are filled up, and their addresses. */
