@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
@@ -9,6 +9,8 @@ import { singleStepPrompt } from '../memory/prompts.js';
 import { Evaluator } from '../probes/evaluator.js';
 import { rng, shuffle } from '../rng.js';
 import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
+import { requireFinite } from '../run/finite.js';
+import { makeDirectory } from '../run/make-directory.js';
 import type { Row } from '../run/metrics-file.js';
 import { type RunDirectory, writeWhole } from '../run/run-directory.js';
 import { type Ending, isComplete, type Recipe, runRecipe } from '../run/run-recipe.js';
@@ -33,6 +35,12 @@ export const sftBudget = new Set(
 /** Supervised learning of the right answer from `dataPath`. */
 export async function sft(config: SftConfig, dataPath: string, directory: RunDirectory, world: World): Promise<Ending> {
   const examples = readConversations(dataPath).map((example) => cut(example, config.max_length));
+  if (!examples.some(({ weights }) => weights.includes(1))) {
+    throw new UserError(
+      `No example in ${dataPath} has a token to learn: each is cut to max_length=${config.max_length} tokens, before its answer.`,
+      'Set a larger max_length.',
+    );
+  }
   const perEpoch = Math.floor(examples.length / config.batch_size);
   if (perEpoch === 0) {
     throw new UserError(
@@ -41,7 +49,7 @@ export async function sft(config: SftConfig, dataPath: string, directory: RunDir
     );
   }
   const environment = buildGame({ ...config, env_type: 'single_step', dataset_seed: 0, use_standard_prefix: false });
-  const resumed = lastCheckpoint(directory);
+  const resumed = lastCheckpoint(directory, world.log);
   const schedule = {
     batches: perEpoch * config.num_epochs,
     evalEvery: config.eval_every,
@@ -128,7 +136,9 @@ class SupervisedTrainer implements Recipe {
   async step(step: number): Promise<void> {
     const batch = this.#batch(step);
     const { nll, tokens } = await crossEntropy(this.engine, batch);
-    await this.engine.adam({ ...adam, learningRate: this.#learningRate(step) });
+    requireFinite(nll, 'the loss', step);
+    const gradientNorm = await this.engine.adam({ ...adam, learningRate: this.#learningRate(step) });
+    requireFinite(gradientNorm, 'the norm of the gradient', step);
     this.#step = step + 1;
     this.#lastNll = nll;
     this.#statistics.steps++;
@@ -235,7 +245,7 @@ export function writeSftData(config: Config<typeof sftDataKeys>, directory: stri
   if (secret >= N)
     throw new UserError(`The secret ${secret} is not in [0, ${N}).`, `Give fixed_secret a value from 0 to ${N - 1}.`);
   const line = `${JSON.stringify({ messages: [singleStepPrompt(N), { role: 'assistant', content: String(secret) }] })}\n`;
-  mkdirSync(directory, { recursive: true });
+  makeDirectory(directory, 'output_dir');
   writeWhole(join(directory, 'test.jsonl'), line.repeat(config.num_test));
   writeWhole(join(directory, 'train.jsonl'), line.repeat(config.num_train));
   log(`${config.num_train} + ${config.num_test} examples of the secret ${secret} below ${N} in ${directory}`);

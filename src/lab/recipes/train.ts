@@ -9,6 +9,7 @@ import { objectiveOf } from '../objectives/loss-fn.js';
 import { Evaluator } from '../probes/evaluator.js';
 import { resumeRng, rng, type Rng } from '../rng.js';
 import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
+import { requireFinite } from '../run/finite.js';
 import type { Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
 import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '../run/run-recipe.js';
@@ -36,7 +37,7 @@ export function trainBudgetOf({ kl_coef: pull }: TrainConfig): ReadonlySet<strin
 /** Policy gradient on a memory game, from the first step or from the last checkpoint in the directory. */
 export async function train(config: TrainConfig, directory: RunDirectory, world: World): Promise<Ending> {
   const environment = checkedGame(config);
-  const resumed = lastCheckpoint(directory);
+  const resumed = lastCheckpoint(directory, world.log);
   const schedule = scheduleOf(config);
   if (isComplete(resumed, schedule)) {
     world.log(`already complete: ${resumed!.batch} steps are done. A larger n_batches continues.`);
@@ -120,11 +121,12 @@ class Trainer implements Recipe {
     return this.#evaluator.evaluate(this.#updates);
   }
 
-  async step(): Promise<void> {
+  async step(step: number): Promise<void> {
     const groups = await playBatch(this.engine, this.#environment, this.#batch, this.#random);
     tallyStep(this.#tally, groups);
     const updated = await update(this.engine, this.#environment, groups, this.#update);
     if (updated === null) return;
+    requireFinite(updated.gradientNorm, 'the norm of the gradient', step);
     this.#updates++;
     this.#optim.steps++;
     this.#optim.tokens += updated.tokens;

@@ -7,6 +7,7 @@ import { bitsExample, numberExample, uniformBits, uniformNumbers } from '../memo
 import { bitUniformity, numberUniformity, type Uniformity } from '../memory/uniformity.js';
 import { resumeRng, rng, type Rng } from '../rng.js';
 import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
+import { requireFinite } from '../run/finite.js';
 import type { Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
 import { type Ending, isComplete, type Recipe, runRecipe, type Schedule } from '../run/run-recipe.js';
@@ -34,7 +35,7 @@ export const warmupBudget = new Set(
  * @throws UserError with the figures when the result is not even enough to measure bits from.
  */
 export async function warmup(config: WarmupConfig, directory: RunDirectory, world: World): Promise<Ending> {
-  const resumed = lastCheckpoint(directory);
+  const resumed = lastCheckpoint(directory, world.log);
   const schedule = scheduleOf(config);
   const source = { ...config, load_checkpoint_path: null, resumed, tokenizer: memoryTokenizer };
   const engine = await openModel(source, world, directory);
@@ -82,7 +83,9 @@ class WarmupTrainer implements Recipe {
 
   async step(step: number): Promise<void> {
     const { nll } = await crossEntropy(this.engine, this.#examples(step));
-    await this.engine.adam({ ...adam, learningRate: this.#learningRate(step) });
+    requireFinite(nll, 'the loss', step);
+    const gradientNorm = await this.engine.adam({ ...adam, learningRate: this.#learningRate(step) });
+    requireFinite(gradientNorm, 'the norm of the gradient', step);
     this.#done = step + 1;
     this.#lastNll = nll;
     this.#nll.sum += nll;

@@ -1,6 +1,7 @@
 import type { Engine } from '../engine/engine.js';
 import { saveCheckpoint, type Resumed } from './checkpoint.js';
 import { openEvents } from './events-file.js';
+import { requireFiniteWeights } from './finite.js';
 import { appendRow, dropRowsFrom, type Row } from './metrics-file.js';
 import type { RunDirectory } from './run-directory.js';
 import type { StopSignal, World } from './world.js';
@@ -104,6 +105,7 @@ async function finish(job: Job, write: WriteRow): Promise<void> {
   const head = { step, 'progress/batch': step, 'progress/done_frac': 1 };
   const evaluation = schedule.evalEvery > 0 ? await recipe.evaluate() : {};
   write({ ...head, ...recipe.progress(step), ...recipe.statistics(), ...evaluation });
+  await requireFiniteWeights(recipe.engine, step);
   const place = await saveCheckpoint(directory, { name: 'final', batch: step, state }, recipe.engine, schedule.keep);
   world.log(`done: ${step} steps · ${recipe.words()} · ${place}`);
 }
@@ -115,6 +117,7 @@ async function stop(job: Job, step: number, saved: number, signal: StopSignal): 
 }
 
 async function save({ directory, recipe, schedule }: Job, batch: number, state: unknown): Promise<void> {
+  await requireFiniteWeights(recipe.engine, batch);
   const name = String(batch).padStart(6, '0');
   await saveCheckpoint(directory, { name, batch, state }, recipe.engine, schedule.keep);
 }

@@ -118,7 +118,7 @@ describe('memrl train', () => {
     const [straight, broken] = [tempDirectory(), tempDirectory()];
     await trainIn(straight, argv);
     expect(await trainIn(broken, argv, testWorld(at))).toEqual({ kind: 'stopped', signal: 'SIGTERM' });
-    expect(lastCheckpoint(openRunDirectory(broken))!.batch).toBe(at);
+    expect(lastCheckpoint(openRunDirectory(broken), () => expect.unreachable())!.batch).toBe(at);
     expect(await trainIn(broken, argv)).toEqual({ kind: 'finished' });
     expect(resultsIn(broken)).toEqual(resultsIn(straight));
   });
@@ -219,6 +219,12 @@ describe('memrl train', () => {
     [['N=64', 'fixed_secret=64'], /secret 64 is not in \[0, 64\)/, /0 to 63/],
     [['N=4294967297'], /stops at 2\*\*32/, /fixed_secret/],
     [['load_checkpoint_path=/nowhere'], /no checkpoint in \/nowhere/, /memrl warmup/],
+    [['loss_fn=ppo', 'clip_low_threshold=1.5'], /at least 1.5 and at most 1.2/, /clip_low_threshold/],
+    [
+      [...shaped, 'learning_rate=1e38', 'eval_every=0'],
+      /diverged: at step \d+, .* is (NaN|-?Infinity)/,
+      /smaller learning_rate/,
+    ],
   ])('refuses %j', async (argv, problem, fix) => {
     const failure = await trainIn(tempDirectory(), argv).then(
       () => null,
