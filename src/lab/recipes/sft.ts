@@ -5,6 +5,7 @@ import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
 import type { SolvedEnvironment } from '../environment.js';
+import { writeAnswer } from '../memory/answer-format.js';
 import { singleStepPrompt } from '../memory/prompts.js';
 import { Evaluator } from '../probes/evaluator.js';
 import { rng, shuffle } from '../rng.js';
@@ -241,10 +242,10 @@ function parseJson(line: string): unknown {
 
 /** Writes `train.jsonl` and `test.jsonl`: the question and the right answer, over and over. */
 export function writeSftData(config: Config<typeof sftDataKeys>, directory: string, log: (line: string) => void): void {
-  const { N, fixed_secret: secret } = config;
+  const { N, fixed_secret: secret, answer_format: format } = config;
   if (secret >= N)
     throw new UserError(`The secret ${secret} is not in [0, ${N}).`, `Give fixed_secret a value from 0 to ${N - 1}.`);
-  const line = `${JSON.stringify({ messages: [singleStepPrompt(N), { role: 'assistant', content: String(secret) }] })}\n`;
+  const line = `${JSON.stringify({ messages: [singleStepPrompt(N), { role: 'assistant', content: writeAnswer(secret, N, format) }] })}\n`;
   makeDirectory(directory, 'output_dir');
   writeWhole(join(directory, 'test.jsonl'), line.repeat(config.num_test));
   writeWhole(join(directory, 'train.jsonl'), line.repeat(config.num_train));
