@@ -9,14 +9,13 @@ import type { Example } from '../text/role-colon.js';
 export type Calibrated = { readonly example: Example; readonly targets: readonly number[] };
 
 /**
- * Numbers below N to be made equally likely: half of them of a random length and only then of a random value, so that short
- * ones, of which there are few, are not forgotten among the long ones.
+ * Numbers below N to be made equally likely: a third of them any, a third of a random length and only then of a random value, a
+ * third as near to the upper end as those are to the lower. What few answers begin with is so not forgotten among the rest.
  */
 export function numbersToCalibrate(N: number, count: number, random: Rng, format: AnswerFormat): Calibrated[] {
   return Array.from({ length: count }, (_, index) => {
-    const longest = answerWidth(N);
-    const digits = 1 + random.below(longest);
-    const value = index % 2 === 0 || digits === longest ? random.below(N) : random.below(10 ** digits);
+    const small = random.below(Math.min(N, 10 ** (1 + random.below(answerWidth(N)))));
+    const value = [random.below(N), small, N - 1 - small][index % 3]!;
     return { example: numberExample(N, value, format), targets: numberTargets(value, N, format) };
   });
 }

@@ -31,6 +31,11 @@ const loadPath = key(
 const seed = key(int(0), 0, 'seed of sampling, shuffling and initial weights');
 const N = key(int(1), 16, 'the secret is in [0, N)');
 const testBits = key(bool, true, 'measure bits known at each evaluation');
+const stopMemorised = key(
+  orNone(int(1)),
+  null,
+  'ends the run when so many evaluations in a row found 95 % of the bits known; None: never',
+);
 const keep = key(orNone(int(1)), null, 'how many checkpoints to keep; None: all');
 
 const tensorboard = key(bool, false, 'write the metrics for TensorBoard, too: an events file in the run directory');
@@ -74,6 +79,7 @@ export const trainKeys = {
   dataset_seed: key(int(0, 2 ** 32 - 1), 0, 'draws the secret when fixed_secret is None'),
   use_standard_prefix: key(bool, false, 'show one demonstration of the format before the question'),
   load_checkpoint_path: loadPath,
+  stop_memorised: stopMemorised,
   batch_size: key(int(1), 1, 'groups per step'),
   group_size: key(int(1), 4, 'episodes per group, at least 2'),
   n_batches: key(int(0), 1000, 'steps; more than a finished run had continues it'),
@@ -100,6 +106,13 @@ export const trainKeys = {
     false,
     'groups whose rewards are all equal train nothing; a step of only such groups is no Adam step',
   ),
+  num_substeps: key(int(1), 1, 'Adam steps per batch, each on a part of its episodes'),
+  max_step_kl: key(
+    orNone(float(0)),
+    null,
+    'an update that moves the policy further on its own episodes (nats per episode) is halved until it does not; None: no bound',
+  ),
+  temperature: key(float(0.01), 1, 'softmax temperature of the policy that plays and is trained'),
   max_tokens: key(int(1), 8, 'maximum tokens of an answer, per turn'),
   eval_every: key(int(0), 10, 'steps between evaluations, 0 for none'),
   eval_bits: testBits,
@@ -143,6 +156,7 @@ export const sftKeys = {
   learning_rate: key(float(0), 2e-4, 'learning rate of Adam (betas 0.9, 0.95), at the first step'),
   lr_schedule: key(oneOf(['linear', 'cosine', 'constant']), 'linear', 'learning-rate schedule'),
   num_epochs: key(int(0), 1, 'passes over the data'),
+  stop_memorised: stopMemorised,
   batch_size: key(int(1), 128, 'examples per step; the loss is the mean over their tokens'),
   eval_every: key(int(0), 1, 'steps between evaluations, 0 for none'),
   eval_batch_size: key(int(1), 64, 'test episodes per batch'),

@@ -83,6 +83,10 @@ class WarmupTrainer implements Recipe {
     return { 'warmup/valid_rate': uniformity.validRate, 'warmup/entropy_ratio': uniformity.entropyRatio };
   }
 
+  enough(): null {
+    return null;
+  }
+
   async step(step: number): Promise<void> {
     const { nll } = await crossEntropy(this.engine, this.#examples(step));
     if (step >= this.#settings.steps - this.#settings.calibrated)
@@ -126,7 +130,7 @@ class WarmupTrainer implements Recipe {
   #answersToCalibrate(): Calibrated[] {
     const { env_type: kind, n_values: sizes, answer_format: format } = this.#config;
     return sizes.flatMap((N) =>
-      kind === 'single_step' ? numbersToCalibrate(N, 8, this.#random, format) : bitsToCalibrate(N, this.#random),
+      kind === 'single_step' ? numbersToCalibrate(N, 9, this.#random, format) : bitsToCalibrate(N, this.#random),
     );
   }
 

@@ -25,8 +25,10 @@ export type Recipe = {
   readonly state: () => unknown;
   /** How far it is: numbers for the row of the coming step. */
   readonly progress: (step: number) => Row;
-  /** Measures the present weights and changes nothing. */
+  /** Measures the present weights and changes nothing of them. */
   readonly evaluate: () => Promise<Row>;
+  /** Asked after an evaluation: the reason, in words, to end the run here, its training done. */
+  readonly enough: () => string | null;
   readonly step: (step: number) => Promise<void>;
   /** Statistics of the steps since the last row, and forgets them; empty when there were none. */
   readonly statistics: () => Row;
@@ -58,7 +60,12 @@ export async function runRecipe(job: Job): Promise<Ending> {
   for (let step = job.start; step < schedule.batches; step++) {
     const signal = await world.stopAsked();
     if (signal !== null) return stop(job, step, saved, signal);
-    await oneStep(job, step, write);
+    const enough = await oneStep(job, step, write);
+    if (enough !== null) {
+      world.log(`step ${step}: ${enough}`);
+      await finish(job, step, write);
+      return { kind: 'finished' };
+    }
     if (isDue(step + 1, schedule.saveEvery) && step + 1 < schedule.batches) {
       await save(job, step + 1, recipe.state());
       saved = step + 1;
@@ -68,7 +75,7 @@ export async function runRecipe(job: Job): Promise<Ending> {
       world.log(`step ${step + 1}/${schedule.batches} · ${recipe.words()}`);
     }
   }
-  await finish(job, write);
+  await finish(job, schedule.batches, write);
   return { kind: 'finished' };
 }
 
@@ -87,19 +94,22 @@ function rowWriter({ world, directory, schedule, start }: Job): WriteRow {
   };
 }
 
-async function oneStep({ schedule, recipe }: Job, step: number, write: WriteRow): Promise<void> {
+/** @returns why this step was not done and the run ends before it; else null. */
+async function oneStep({ schedule, recipe }: Job, step: number, write: WriteRow): Promise<string | null> {
   const progress = recipe.progress(step);
   const evaluation = isDue(step, schedule.evalEvery) ? await recipe.evaluate() : null;
+  const enough = evaluation === null ? null : recipe.enough();
+  if (enough !== null) return enough;
   await recipe.step(step);
-  if (evaluation === null && !isDue(step, schedule.logEvery)) return;
+  if (evaluation === null && !isDue(step, schedule.logEvery)) return null;
   const head = { step, 'progress/batch': step, 'progress/done_frac': (step + 1) / schedule.batches };
   write({ ...head, ...progress, ...recipe.statistics(), ...evaluation });
+  return null;
 }
 
-/** The last row measures the final weights; statistics are those since the row before it. */
-async function finish(job: Job, write: WriteRow): Promise<void> {
+/** The last row measures the final weights, after `step` steps; statistics are those since the row before it. */
+async function finish(job: Job, step: number, write: WriteRow): Promise<void> {
   const { directory, schedule, recipe, world } = job;
-  const step = schedule.batches;
   // A longer run goes on from here, and its next row must not miss what this one now reports.
   const state = recipe.state();
   const head = { step, 'progress/batch': step, 'progress/done_frac': 1 };
