@@ -8,7 +8,7 @@ import type { SolvedEnvironment } from '../environment.js';
 import { writeAnswer } from '../memory/answer-format.js';
 import { singleStepPrompt } from '../memory/prompts.js';
 import { Evaluator } from '../probes/evaluator.js';
-import { Stay } from '../probes/stay.js';
+import { Stay, StayState } from '../probes/stay.js';
 import { rng, shuffle } from '../rng.js';
 import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
 import { requireFinite } from '../run/finite.js';
@@ -87,7 +87,7 @@ const Statistics = z.object({
   nll: z.number(),
   tokens: z.int(),
   learntTokens: z.int(),
-  stay: z.int().default(0),
+  stay: StayState.default({ length: 0, lost: 0 }),
 });
 const nothing = { steps: 0, nll: 0, tokens: 0, learntTokens: 0 };
 
@@ -125,12 +125,12 @@ class SupervisedTrainer implements Recipe {
     if (resumed === null) return;
     const { stay, ...statistics } = Statistics.parse(resumed.state);
     this.#statistics = statistics;
-    this.#stay.length = stay;
+    this.#stay.restore(stay);
     for (let step = 0; step < this.#step; step++) for (const example of this.#batch(step)) this.#seen.add(example);
   }
 
   state(): unknown {
-    return { ...this.#statistics, ...(this.#stay.length > 0 && { stay: this.#stay.length }) };
+    return { ...this.#statistics, stay: this.#stay.state };
   }
 
   progress(step: number): Row {
@@ -149,8 +149,7 @@ class SupervisedTrainer implements Recipe {
 
   async evaluate(): Promise<Row> {
     const row = await this.#evaluator.evaluate(this.#step);
-    this.#stay.see(row);
-    return row;
+    return this.#stay.see(row);
   }
 
   enough(): string | null {

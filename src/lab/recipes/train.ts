@@ -7,7 +7,7 @@ import { bitLength } from '../../analysis/memory-rules.js';
 import { multiStepTheory, singleStepTheory } from '../memory/rewards.js';
 import { objectiveOf } from '../objectives/loss-fn.js';
 import { Evaluator } from '../probes/evaluator.js';
-import { Stay } from '../probes/stay.js';
+import { Stay, StayState } from '../probes/stay.js';
 import { resumeRng, rng, type Rng } from '../rng.js';
 import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
 import { requireFinite } from '../run/finite.js';
@@ -66,7 +66,7 @@ const SavedState = z.object({
     halvings: z.int().default(0),
   }),
   klReference: z.number().default(0),
-  stay: z.int().default(0),
+  stay: StayState.default({ length: 0, lost: 0 }),
 });
 
 /** What a run works on. */
@@ -126,8 +126,7 @@ class Trainer implements Recipe {
   state(): unknown {
     const [updates, tally, optim] = [this.#updates, this.#tally, this.#optim];
     const pull = this.#update.reference === null ? {} : { klReference: this.#klReference };
-    const stay = this.#stay.length === 0 ? {} : { stay: this.#stay.length };
-    return structuredClone({ random: this.#random.state(), updates, tally, optim, ...pull, ...stay });
+    return structuredClone({ random: this.#random.state(), updates, tally, optim, ...pull, stay: this.#stay.state });
   }
 
   progress(step: number): Row {
@@ -137,8 +136,7 @@ class Trainer implements Recipe {
 
   async evaluate(): Promise<Row> {
     const row = await this.#evaluator.evaluate(this.#updates);
-    this.#stay.see(row);
-    return row;
+    return this.#stay.see(row);
   }
 
   enough(): string | null {
@@ -197,7 +195,7 @@ class Trainer implements Recipe {
     this.#tally = saved.data.tally;
     this.#optim = saved.data.optim;
     this.#klReference = saved.data.klReference;
-    this.#stay.length = saved.data.stay;
+    this.#stay.restore(saved.data.stay);
   }
 }
 

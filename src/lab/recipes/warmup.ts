@@ -172,7 +172,7 @@ function measure(config: WarmupConfig, engine: Engine, N: number): Promise<Unifo
  * answers come when the learning rate is already low: at a high one they would also undo what the lessons are for.
  */
 const standard = {
-  single_step: { steps: 4500, batchSize: 64, learningRate: 2e-3, lessonShare: 0.1, calibrationShare: 0.5 },
+  single_step: { steps: 3500, batchSize: 64, learningRate: 2e-3, lessonShare: 0.1, calibrationShare: 0.5 },
   multi_step: { steps: 2000, batchSize: 10, learningRate: 3e-3, lessonShare: 0.85, calibrationShare: 0.15 },
 };
 
