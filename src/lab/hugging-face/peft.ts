@@ -84,7 +84,10 @@ export function readPeft(directory: string, shape: ModelShape): PeftLora {
   const adapter = readConfig(join(directory, files.config), shape);
   const path = join(directory, files.tensors);
   const { tensors: parts } = adapterLayout(shape, [adapter]);
-  const { tensors } = readSafetensors(withFile(path, (file) => file.read(0, file.bytes)));
+  const { tensors } = readSafetensors(
+    withFile(path, (file) => file.read(0, file.bytes)),
+    path,
+  );
   const wanted = new Map(parts.map(({ name }) => [foreignName(name, adapter), name]));
   const stray = [...tensors.keys()].find((name) => !wanted.has(name));
   if (stray !== undefined) {

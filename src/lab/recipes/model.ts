@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { counted, countText, sizeText } from '../../text/numbers.js';
@@ -13,6 +13,7 @@ import { readPeft, writePeft, type PeftLora } from '../hugging-face/peft.js';
 import { storedEntries, type StoredEntries } from '../hugging-face/stored-weights.js';
 import { loadTokenizer, tokenizerFiles } from '../hugging-face/tokenizer.js';
 import { memoryVocabularyFiles } from '../hugging-face/vocabulary-files.js';
+import { makeDirectory } from '../run/make-directory.js';
 import { findModel, readMerged, readModel } from '../run/model-files.js';
 import { writeWhole } from '../run/run-directory.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
@@ -89,11 +90,11 @@ export function exportAdapter(path: string, target: string): void {
   writePeft(target, shape, { adapter, parameters: adapters.parameters });
 }
 
-function emptyDirectory(target: string, key: string): void {
+function emptyDirectory(target: string, key: 'output_dir' | 'adapter_dir'): void {
   if (existsSync(target) && readdirSync(target).length > 0) {
     throw new UserError(`${target} is not empty.`, `Give ${key} a new or empty directory.`);
   }
-  mkdirSync(target, { recursive: true });
+  makeDirectory(target, key);
 }
 
 /** What goes with the weights: all that tells how text becomes tokens, and what a model says by default. */

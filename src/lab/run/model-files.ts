@@ -86,7 +86,8 @@ export function readModel(directory: string): SavedModel {
   }
   const shape = Shape.safeParse(readJson(join(directory, files.shape)));
   if (!shape.success || !existsSync(join(directory, files.tensors))) throw noModel(directory);
-  const saved = readSafetensors(readFileSync(join(directory, files.tensors)));
+  const path = join(directory, files.tensors);
+  const saved = readSafetensors(readFileSync(path), path);
   const weights = weightsFrom(shape.data, saved.tensors);
   const adapters = readAdapters(directory, shape.data);
   return { shape: shape.data, weights, optimizer: optimizerFrom(shape.data, saved), adapters };
@@ -105,7 +106,7 @@ function readAdapters(directory: string, shape: ModelShape): SavedAdapters | nul
   }
   const config = readAdapterConfig(readJson(configPath), configPath);
   const { tensors: parts } = adapterLayout(shape, config);
-  const saved = readSafetensors(readFileSync(path));
+  const saved = readSafetensors(readFileSync(path), path);
   const known = new Set(parts.map(({ name }) => name));
   const stray = [...saved.tensors.keys()].find((name) => !known.has(name.replace(/^adam\.[mv]\./, '')));
   if (stray !== undefined) {
