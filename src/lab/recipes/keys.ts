@@ -116,7 +116,17 @@ export const trainKeys = {
   temperature: key(float(0.01), 1, 'softmax temperature of the policy that plays and is trained'),
   max_tokens: key(int(1), 8, 'maximum tokens of an answer, per turn'),
   eval_every: key(int(0), 10, 'steps between evaluations, 0 for none'),
+  eval_early: key(
+    bool,
+    false,
+    'evaluate at steps 1, 2, 4, 8 … as well, where curves over the logarithm of the episodes are thin',
+  ),
   eval_bits: testBits,
+  eval_distribution: key(
+    bool,
+    false,
+    'measure the probability of every number below N at each evaluation (single_step)',
+  ),
   test_n_batches: key(
     orNone(int(0)),
     null,

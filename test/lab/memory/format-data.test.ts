@@ -37,7 +37,7 @@ describe('the examples of the format warm-up', () => {
   ] as const)('are those of the source system, in its order: $kind', (data, count, first) => {
     const records = formatRecords(data);
     expect(records).toHaveLength(count);
-    for (const [N, values] of Object.entries(first)) {
+    for (const [N, values] of Object.entries<readonly number[]>(first)) {
       const ofN = records.filter(({ metadata }) => metadata.N === Number(N)).slice(0, values.length);
       const said = ofN.map(({ metadata, messages }) => metadata.secret ?? Number(messages.at(-1)!.content));
       expect(said).toEqual(values);
