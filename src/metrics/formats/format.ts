@@ -29,6 +29,8 @@ export type SourceReader = {
   readonly written: { readonly from: number; readonly to: number } | null;
   /** What of the source cannot be read, in words that name it; null: nothing. */
   readonly obstacle: string | null;
+  /** Keys of values that are settings of the program, as far as is known; absent: there are none in this format. */
+  readonly settings?: ReadonlySet<string>;
   /** Absent: a source of this format never says how far the run is. */
   readonly progress?: StatedProgress | null;
 };
