@@ -90,6 +90,7 @@ describe('what real writers wrote', () => {
   it('counts the later of two attempts from its first step on', () => {
     const y = [...count(6), ...count(10).map((step) => 106 + step)];
     expect(points(read(join(fixtures, 'torch-resumed')), 'loss')).toEqual({ x: count(16), y });
+    expect(points(read(join(fixtures, 'wandb-resumed')), 'loss')).toEqual({ x: count(16), y });
   });
 
   it.each([
@@ -123,6 +124,7 @@ const sources = [
   { name: 'TensorFlow 2 events', fixture: 'tf2', wanted: /tfevents/ },
   { name: 'rsl_rl events', fixture: 'rsl-rl', wanted: /tfevents/, replaces: true },
   { name: 'a W&B run', fixture: 'wandb', wanted: /wandb$/ },
+  { name: 'a W&B run of two attempts', fixture: 'wandb-resumed', wanted: /wandb$/, replaces: true },
   { name: 'a CSV file', fixture: 'sb3', wanted: /progress\.csv/ },
   { name: 'JSON lines', fixture: 'sb3', wanted: /progress\.json/ },
   { name: 'monitors', fixture: 'sb3-monitor', wanted: /monitor/ },
