@@ -123,7 +123,8 @@ export function isCounting(values: ArrayLike<number>): boolean {
 
 /**
  * Those metrics that only count, of the ones that would stand for the run by their names: values are looked at until one is
- * found that does more.
+ * found that does more. What has the name of a result, or is what the sweep judges its runs by, is none, whatever its values:
+ * an accuracy may rise by the same amount for a while.
  *
  * @param inOrder As `inMetricOrder` has them.
  * @param valuesOf Of a metric, oldest first.
@@ -135,7 +136,7 @@ export function countingAmong(
 ): string[] {
   const counting: string[] = [];
   for (const key of inOrder) {
-    const isCandidate = !choice.show.includes(key) && !isCounter(key, choice);
+    const isCandidate = !choice.show.includes(key) && placeOf(key, choice, nothingCounts) === Place.other;
     if (!isCandidate || !isCounting(valuesOf(key)) || counting.push(key) === MOST_COUNTING) break;
   }
   return counting;

@@ -155,6 +155,7 @@ export const verbs: readonly Verb[] = [
       },
       { flags: '--html <file>', about: 'write it as one HTML file: tables, figures, every run; needs no network' },
       { flags: '--figures <folder>', about: 'write its figures as SVG files' },
+      { flags: '--png', about: 'and as PNG files beside them, where @resvg/resvg-js is installed' },
       json,
       ascii,
     ],

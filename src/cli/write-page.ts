@@ -13,12 +13,14 @@ import { counted, sizeText } from '../text/numbers.js';
 import { shellQuote } from '../text/shell-words.js';
 import { runsDirectory } from './options.js';
 import { unstartedRuns } from './print-report.js';
-import { print } from './terminal.js';
+import { pngPainter } from './png-painter.js';
+import { print, remark } from './terminal.js';
 
 type PageOptions = {
   readonly runs?: string;
   readonly html?: string;
   readonly figures?: string;
+  readonly png?: boolean;
   readonly spread?: Spread;
   /** Of the sweep. */
   readonly directory: string;
@@ -44,13 +46,22 @@ export async function writePage(sweep: string, options: PageOptions): Promise<vo
     ]);
   }
   if (options.figures !== undefined) {
+    // Asked before anything is written.
+    const draw = options.png === true ? await pngPainter() : null;
     const figures = pageFigures(data);
-    for (const { name, svg } of figures) write(join(options.figures, `${name}.svg`), svg);
+    for (const { name, svg } of figures) {
+      write(join(options.figures, `${name}.svg`), svg);
+      if (draw !== null) write(join(options.figures, `${name}.png`), draw.png(svg));
+    }
     print([`${options.figures}: ${counted(figures.length, 'figure')}.`]);
+    if (draw?.hasFonts === false) remark(noFonts);
   }
 }
 
-function write(path: string, text: string): void {
+const noFonts =
+  'There are no fonts on this machine, so the PNG files have no text; the SVG files do. Install some, for example the package fonts-dejavu.';
+
+function write(path: string, text: string | Buffer): void {
   const draft = `${path}.${process.pid}`;
   try {
     mkdirSync(resolve(path, '..'), { recursive: true });

@@ -5,6 +5,7 @@
  *   runs/<sweep>/sweep.yaml                as submitted last
  *   runs/<sweep>/sweep-<time>.yaml         as submitted before, where it was another text
  *   runs/<sweep>/origin.txt             path of the file that was submitted last
+ *   runs/<sweep>/launch.json            options it was launched with last that say what runs: `--set`, `--per-gpu`
  *   runs/<sweep>/code/…                    the supervisor: differences to the commit, versions of packages
  *   runs/<sweep>/code/snapshot-…/          whoever launches: copies of the code
  *   runs/<sweep>/<run>/run.json            the supervisor
@@ -31,6 +32,7 @@ export const runFiles = {
 export const sweepFiles = {
   text: 'sweep.yaml',
   origin: 'origin.txt',
+  launch: 'launch.json',
   code: 'code',
   captured: 'captured.json',
 } as const;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import * as z from 'zod';
 import { sweepFiles } from '../contract/files.js';
 import { statRegular, textOrNull } from './regular-file.js';
 import { writeWhole } from './whole-file.js';
@@ -29,6 +30,31 @@ export function writeSweepOrigin(sweepDirectory: string, path: string): void {
 /** Where the text came from that was submitted last; null: that is not known. */
 export function sweepOrigin(sweepDirectory: string): string | null {
   return textOrNull(join(sweepDirectory, sweepFiles.origin), MOST)?.replace(/\n$/, '') ?? null;
+}
+
+/** What a launch said beside the file: `--set`, as typed, and `--per-gpu`. */
+const SaidAtLaunch = z.looseObject({ set: z.array(z.string()).default([]), perGpu: z.int().positive().optional() });
+export type SaidAtLaunch = { readonly set: readonly string[]; readonly perGpu?: number | undefined };
+
+/** Keeps what a launch said beside the file. */
+export function writeSaidAtLaunch(sweepDirectory: string, said: SaidAtLaunch): void {
+  keep(join(sweepDirectory, sweepFiles.launch), `${JSON.stringify(said)}\n`);
+}
+
+/** What the last launch said beside the file; nothing where that is not known. */
+export function saidAtLaunch(sweepDirectory: string): SaidAtLaunch {
+  const text = textOrNull(join(sweepDirectory, sweepFiles.launch), MOST);
+  const said = SaidAtLaunch.safeParse(text === null ? null : jsonOf(text));
+  return said.success ? said.data : { set: [] };
+}
+
+/** Undefined: it is none. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The file that was submitted last, if it was another one than `path` and its text differs from `text`; else null. */

@@ -17,6 +17,8 @@ export type SourceReport = {
   /** The metrics taken from it; and those that an earlier source counts for. */
   readonly keys: readonly string[];
   readonly elsewhere: readonly string[];
+  /** Values that are settings of the program, and no metrics. */
+  readonly settings?: readonly string[];
   readonly obstacle: string | null;
 };
 
@@ -56,7 +58,7 @@ function sourceReport(
   isTold: boolean,
 ): SourceReport {
   const { found, table, reader } = source;
-  const keys = table.keys();
+  const keys = source.keys();
   const own = isTold ? keys.filter((key) => counting.get(key) === source) : [];
   const isUnread = !isTold && isLog(found.format);
   return {
@@ -67,6 +69,7 @@ function sourceReport(
     rows: table.rows,
     keys: own,
     elsewhere: isTold ? keys.filter((key) => counting.get(key) !== source) : [],
+    settings: isTold ? source.settings() : [],
     obstacle: reader.obstacle,
   };
 }

@@ -31,6 +31,7 @@ export class Detection {
   /** In order of precedence. */
   readonly formats: readonly MetricFormat[];
   readonly #expected: readonly FoundFile[];
+  readonly #besides: readonly string[];
   /** Paths of expected files that are not there. */
   #absent: ReadonlySet<string> = new Set();
   /** By path. */
@@ -42,6 +43,7 @@ export class Detection {
   constructor(directory: string, folders: readonly string[], formats: readonly MetricFormat[]) {
     this.#folders = new RunFolders(directory, folders);
     this.formats = formats;
+    this.#besides = formats.flatMap(({ besides = [] }) => besides);
     this.#expected = expectedFiles(directory);
     for (const file of this.#expected) this.#judge(file);
     this.#sort();
@@ -92,13 +94,20 @@ export class Detection {
   #judge(file: FoundFile): boolean {
     const known = this.#verdicts.get(file.path);
     if (known !== undefined && known.recognition.is !== 'maybe') return false;
-    const size = sizeOf(file.path);
+    const size = this.#sizeOf(file.path);
     if (known?.size === size) return false;
     const { recognition, format } = this.#recognise(file);
-    this.#verdicts.set(file.path, { recognition, format, size });
+    const isPassing = recognition.is === 'maybe' && recognition.isPassing === true;
+    this.#verdicts.set(file.path, { recognition, format, size: isPassing ? NaN : size });
     if (recognition.is !== 'yes') return false;
     this.#add(file, format!, recognition);
     return true;
+  }
+
+  /** Bytes, with those of what belongs to it; -1: not there, or no file. */
+  #sizeOf(path: string): number {
+    const size = sizeOf(path);
+    return this.#besides.reduce((sum, ending) => sum + Math.max(0, sizeOf(path + ending)), size);
   }
 
   #recognise(file: FoundFile): Omit<Verdict, 'size'> {

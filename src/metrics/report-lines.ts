@@ -46,7 +46,17 @@ function thereOf({ sources }: MetricsReport): SourceReport[] {
   return sources.filter(({ state, obstacle }) => state !== 'empty' || obstacle !== null);
 }
 
-function sourceLines({ format, files, why, state, rows, keys, elsewhere, obstacle }: SourceReport): ReportLine[] {
+function sourceLines({
+  format,
+  files,
+  why,
+  state,
+  rows,
+  keys,
+  elsewhere,
+  settings = [],
+  obstacle,
+}: SourceReport): ReportLine[] {
   const counted =
     state === 'told' ? `${rows} ${rows === 1 ? 'row' : 'rows'}` : state === 'beside' ? 'not used' : 'empty';
   return [
@@ -54,6 +64,7 @@ function sourceLines({ format, files, why, state, rows, keys, elsewhere, obstacl
     detail(`found because of: ${why}`),
     ...(keys.length === 0 ? [] : [detail(`metrics: ${listed(keys)}`)]),
     ...(elsewhere.length === 0 ? [] : [detail(`taken from a source above: ${listed(elsewhere)}`)]),
+    ...(settings.length === 0 ? [] : [detail(`settings, printed once before them: ${listed(settings)}`)]),
     ...(obstacle === null ? [] : [detail(obstacle)]),
   ];
 }

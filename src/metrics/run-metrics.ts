@@ -193,7 +193,7 @@ export class RunMetrics {
   /** Keys that had a number or null in some row, in the order of their first appearance. */
   keys(): string[] {
     const { told } = this;
-    const keys = told.flatMap(({ table }) => table.keys());
+    const keys = told.flatMap((source) => source.keys());
     return told.length > 1 ? [...new Set(keys)] : keys;
   }
 
@@ -220,7 +220,7 @@ export class RunMetrics {
   /** The last value of every metric; null where it is not a finite number. */
   last(): Record<string, number | null> {
     const tables = this.told.filter(({ table }) => table.rows > 0);
-    const known = tables.map((source) => ({ source, last: source.table.last() }));
+    const known = tables.map((source) => ({ source, last: source.last() }));
     if (known.length <= 1) return known[0]?.last ?? {};
     const lastOf = new Map(known.map(({ source, last }) => [source, last]));
     return Object.fromEntries(this.keys().map((key) => [key, lastOf.get(this.sourceOf(key)!)?.[key] ?? null]));

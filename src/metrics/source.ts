@@ -30,6 +30,25 @@ export class Source {
     return this.#table;
   }
 
+  /** The metrics that it has. */
+  keys(): string[] {
+    const keys = this.#table.keys();
+    const { settings } = this.reader;
+    return settings === undefined || settings.size === 0 ? keys : keys.filter((key) => !settings.has(key));
+  }
+
+  /** The last value of every metric; null where it is not a finite number. */
+  last(): Record<string, number | null> {
+    const last = this.#table.last();
+    for (const key of this.reader.settings ?? []) delete last[key];
+    return last;
+  }
+
+  /** Values that it has beside: settings of the program. */
+  settings(): string[] {
+    return [...(this.reader.settings ?? [])];
+  }
+
   get more(): boolean {
     return this.#isReopened || this.reader.more;
   }

@@ -54,7 +54,7 @@ function* rowsOf(source: FoundSource): Generator<TimedRow> {
     part.push({ values, step: stepOf(values), time: Number.isNaN(time) ? timeOf(values) : time });
   };
   do {
-    reader.read(PART_BYTES, { row, restart: () => undefined });
+    reader.read(PART_BYTES, { row, restart: () => void part.splice(0) });
     yield* part.splice(0);
   } while (reader.more);
 }

@@ -55,6 +55,11 @@ export const RunSummary = z.object({
    * attempt, or of the next where there is none. A supervisor of an older build does not say.
    */
   policy: z.record(z.string(), z.string()).optional(),
+  /**
+   * Digests of what it is started with that it does not show, by key of the sweep file: `env`, `cwd`, `resume_args`; absent where
+   * there is none of it. A supervisor of an older build does not say.
+   */
+  started: z.record(z.string(), z.string()).optional(),
   /** Folder of the copy of the code that it is started from, in the sweep's `code`; absent: none, or the build is older. */
   snapshot: z.string().optional(),
   /** Parameters with which it goes on after its present attempt, where its budget was raised meanwhile: those that differ. */

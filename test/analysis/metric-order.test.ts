@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  countingAmong,
   defaultMetric,
   inMetricOrder,
   isCounting,
@@ -85,9 +86,9 @@ describe('the metrics of a run', () => {
 
   it('are counters where their values only count, whatever their names', () => {
     const choice = { show: [], x: 'step' };
-    expect(defaultMetric(['score', 'kl'], choice, new Set(['score']))).toBe('kl');
-    expect(metricHeading('score', choice, new Set(['score']))).toBe('score (counter)');
-    expect(metricHeading('score', choice)).toBe('score');
+    expect(defaultMetric(['seen', 'kl'], choice, new Set(['seen']))).toBe('kl');
+    expect(metricHeading('seen', choice, new Set(['seen']))).toBe('seen (counter)');
+    expect(metricHeading('seen', choice)).toBe('seen');
     expect(metricHeading('step', { show: ['step'], x: 'epoch' })).toBe('step');
   });
 
@@ -102,6 +103,16 @@ describe('the metrics of a run', () => {
     { values: [1, 2, NaN, 4, 5], counts: false },
   ])('only count where they rise by the same each time: $values $counts', ({ values, counts }) => {
     expect(isCounting(values)).toBe(counts);
+  });
+
+  it.each([
+    { of: 'other numbers, until one does more', order: ['a', 'b', 'c', 'd'], choice: {}, counting: ['a', 'b'] },
+    { of: 'none with the name of a result', order: ['score', 'a'], choice: {}, counting: [] },
+    { of: 'none that runs are judged by', order: ['a', 'b'], choice: { judgedBy: ['a'] }, counting: [] },
+    { of: 'none that the sweep shows', order: ['a', 'b'], choice: { show: ['a'] }, counting: [] },
+  ])('are taken for counters by their values: $of', ({ order, choice, counting }) => {
+    const valuesOf = (key: string) => (key === 'c' ? [1, 3, 2, 5] : [1, 2, 3, 4]);
+    expect(countingAmong(order, { show: [], x: 'step', ...choice }, valuesOf)).toEqual(counting);
   });
 
   it('are found in the expression of a stop rule', () => {

@@ -88,6 +88,38 @@ describe('a live sweep whose file was edited', () => {
     expect([...table.matchAll(/done +(s\d)/g)].map(([, name]) => name)).toEqual(['s0', 's3', 's1', 's2']);
   });
 
+  it('keeps what was set at its launch where the person wants it, and says so where nobody is asked', async () => {
+    place.write('gate', '');
+    place.write('little.yaml', sweep(5, '0'));
+    await place.run('little.yaml', '--slots', '1', '--set', 'n=7', '--detach');
+    expect((await place.run('wait', 'little')).code).toBe(0);
+    const { out } = await place.run('little.yaml', '--dry-run');
+    expect(out.replace(/\s+/g, ' ')).toContain('little was launched with --set n=7 last, and now is without. To keep it: memrl-tui little.yaml --set n=7'); // prettier-ignore
+    place.write('little.yaml', sweep(5, '0, 1'));
+    const terminal = open(['little.yaml', '--detach']);
+    await shows(terminal, /Keep --set n=7\?/);
+    terminal.write('y\r');
+    await shows(terminal, /1 new: s1/);
+    terminal.write('y\r');
+    expect(await terminal.ended()).toMatchObject({ code: 0 });
+    expect((await place.run('wait', 'little')).code).toBe(0);
+    expect([starts('s0'), starts('s1')]).toEqual([['--n=7 --seed=0'], ['--n=7 --seed=1']]);
+  });
+
+  it('is extended with what was set at its launch', async () => {
+    place.write('gate', '');
+    place.write('little.yaml', sweep(5, '0, 1, 2'));
+    await place.run('little.yaml', '--slots', '1', '--set', 'n=7', '--detach');
+    expect((await place.run('wait', 'little')).code).toBe(0);
+    place.write('editor', `#!/bin/sh\nsed -i 's/0, 1, 2/0, 1, 2, 3/' "$1"\n`);
+    chmodSync(place.at('editor'), 0o700);
+    const terminal = open(['extend', 'little'], { EDITOR: place.at('editor') });
+    await shows(terminal, /A {2}1 new: s3/);
+    terminal.write('y\r');
+    await eventually(() => starts('s3').length === 1, 's3 to be started');
+    expect(starts('s3')).toEqual(['--n=7 --seed=3']);
+  });
+
   it('is left alone where the person says no', async () => {
     await launched();
     place.write('little.yaml', sweep(9, '0, 1, 2'));

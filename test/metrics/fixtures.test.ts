@@ -51,6 +51,11 @@ describe('what real writers wrote', () => {
     { fixture: 'wandb', key: 'loss', x: count(10), y: loss(10) },
     { fixture: 'wandb', key: 'net.norm', x: count(10), y: count(10, 0.5) },
     { fixture: 'wandb', key: 'bad', x: [3], y: [NaN] },
+    { fixture: 'trackio', key: 'loss', x: count(50), y: loss(50) },
+    { fixture: 'trackio', key: 'layers.layer 299', x: [3], y: [299 / 8] },
+    { fixture: 'trackio-wal', key: 'loss', x: count(50), y: loss(50) },
+    { fixture: 'trackio-wal', key: 'net.norm', x: count(50), y: count(50, 0.5) },
+    { fixture: 'trackio-wal', key: 'bad', x: [3], y: [NaN] },
     { fixture: 'sb3', key: 'rollout/ep_rew_mean', x: count(6, 100), y: count(6, 10) },
     { fixture: 'sb3', key: 'eval/mean_reward', x: [400, 500], y: [3.5, 4.5] },
     { fixture: 'sb3-monitor', key: 'monitor/0/episode_reward', x: [2, 5, 9, 14], y: [3, 4.5, 6, 7.5] },
@@ -85,6 +90,7 @@ describe('what real writers wrote', () => {
   it('counts the later of two attempts from its first step on', () => {
     const y = [...count(6), ...count(10).map((step) => 106 + step)];
     expect(points(read(join(fixtures, 'torch-resumed')), 'loss')).toEqual({ x: count(16), y });
+    expect(points(read(join(fixtures, 'wandb-resumed')), 'loss')).toEqual({ x: count(16), y });
   });
 
   it.each([
@@ -118,6 +124,7 @@ const sources = [
   { name: 'TensorFlow 2 events', fixture: 'tf2', wanted: /tfevents/ },
   { name: 'rsl_rl events', fixture: 'rsl-rl', wanted: /tfevents/, replaces: true },
   { name: 'a W&B run', fixture: 'wandb', wanted: /wandb$/ },
+  { name: 'a W&B run of two attempts', fixture: 'wandb-resumed', wanted: /wandb$/, replaces: true },
   { name: 'a CSV file', fixture: 'sb3', wanted: /progress\.csv/ },
   { name: 'JSON lines', fixture: 'sb3', wanted: /progress\.json/ },
   { name: 'monitors', fixture: 'sb3-monitor', wanted: /monitor/ },

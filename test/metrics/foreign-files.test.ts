@@ -188,7 +188,7 @@ describe('the time of a row', () => {
     expect(open().readNow().clock).toBe(clock);
   });
 
-  it.each(['torch', 'wandb'])('is told by the values of %s', (format) => {
+  it.each(['torch', 'wandb', 'trackio'])('is told by the values of %s', (format) => {
     expect(openMetrics(join(fixtures, format), { places }).readNow().clock).toBe('values');
   });
 });
@@ -237,7 +237,7 @@ describe('a damaged file', () => {
 });
 
 describe('what is no file of metrics', () => {
-  const names = ['metrics.jsonl', 'a.jsonl', 'progress.csv', 'events.out.tfevents.1', 'run-x.wandb', 'trainer_state.json', 'output.log', '0.monitor.csv']; // prettier-ignore
+  const names = ['metrics.jsonl', 'a.jsonl', 'progress.csv', 'events.out.tfevents.1', 'run-x.wandb', 'trainer_state.json', 'output.log', '0.monitor.csv', 'project.db']; // prettier-ignore
 
   it('never stops a reading: pipes, folders, links that lead nowhere or round', () => {
     for (const [index, name] of names.entries()) {
@@ -277,10 +277,10 @@ describe('what is no file of metrics', () => {
     write('checkpoints.jsonl', '{"step":1,"batch":2}\n{"step":2,"batch":3}\n');
     write('data.csv', 'name,age\na,1\nb,2\n');
     write('train.jsonl', '{"prompt":"a","label":1}\n'.repeat(30));
-    write('trackio.db', 'SQLite format 3\0');
+    write('other.db', 'LevelDB');
     const report = describeSources(open().readNow());
     expect(hasMetrics(report)).toBe(false);
-    expect(report.passedOver.map(({ file }) => file)).toEqual(['data.csv', 'trackio.db', 'train.jsonl']);
+    expect(report.passedOver.map(({ file }) => file)).toEqual(['data.csv', 'other.db', 'train.jsonl']);
     expect(report.lookedFor).toContain('*tfevents*');
   });
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/base/outcome.js';
 import { writeRunRecord } from '../../src/files/run-record-file.js';
+import { pngPainter } from '../../src/cli/png-painter.js';
 import { buildReport } from '../../src/report/build-report.js';
 import { pageFigures, pageHtml } from '../../src/report/page/page.js';
 import { readPageData } from '../../src/report/page/page-data.js';
@@ -18,6 +19,7 @@ let sweeps = 0;
 
 type Facts = {
   name: string;
+  group?: string;
   parameters?: Record<string, string | number>;
   rows?: object[];
   outcome?: Outcome;
@@ -34,11 +36,11 @@ function sweepOf(runs: readonly Facts[], text = ''): string {
 
 function writeRun(
   sweep: string,
-  { name, parameters = {}, rows = [], outcome = { kind: 'done' }, argv = ['true'] }: Facts,
+  { name, group = 'main', parameters = {}, rows = [], outcome = { kind: 'done' }, argv = ['true'] }: Facts,
 ): void {
   const directory = join(sweep, name);
   writeRunRecord(directory, {
-    ...{ version: 1, sweep: 's', group: 'main', subgroup: null, name, identity: name, parameters, argv },
+    ...{ version: 1, sweep: 's', group, subgroup: null, name, identity: name, parameters, argv },
     ...{ cwd: '/', host: 'here', git: { commit: 'c0ffee1234567890', dirty: true } },
     attempts: [{ number: 1, slot: 'cpu 0', startedAt: 1_700_000_000_000, endedAt: 1_700_000_090_000, outcome }],
   });
@@ -82,6 +84,36 @@ describe('the page of a sweep', () => {
     const best = /Best runs[\s\S]*?<\/section>/.exec(page)![0];
     const names = [...best.matchAll(/<td>(r\d+)<\/td>/g)].map(([, name]) => name);
     expect(names.slice(0, 4)).toEqual(['r2', 'r5', 'r8', 'r11']);
+  });
+
+  it('ranks the group that the sweep is about, and not what prepares for it', async () => {
+    const prepare = search(4).map((run) => ({ ...run, name: `a-${run.name}`, group: 'prepare' }));
+    const main = search(4).map(({ rows = [], ...run }) => ({ ...run, rows: rows.map((row) => ({ ...row, bits: 1 })) }));
+    const sweep = sweepOf([...prepare, ...main]);
+    const dataOf = async (objective: Objective | null) => readPageData(sweep, await buildReport(sweep), objective);
+    const bits = { name: 'bits', goal: 'maximize' } as Objective;
+    expect(await dataOf(bits)).toMatchObject({ rankedGroup: 'main', ranking: { metric: 'bits', goal: 'maximize' } });
+    // Where both write it, the first.
+    expect((await dataOf(lowLoss)).rankedGroup).toBe('prepare');
+  });
+
+  it('has figures under names of their own, also where those of metrics are alike', async () => {
+    const rows = [1, 2, 3].map((step) => ({ step, 'eval/loss': step ** 2, eval_loss: 1 / step }));
+    const sweep = sweepOf([{ name: 'a', rows }]);
+    const data = readPageData(sweep, await buildReport(sweep), null);
+    expect(pageFigures(data).map(({ name }) => name)).toEqual(['main-eval-loss', 'main-eval-loss-2']);
+  });
+
+  it('has figures that are files of their own: with a legend, and as strict readers want them', async () => {
+    const sweep = sweepOf(search(6));
+    const [svg] = pageFigures(readPageData(sweep, await buildReport(sweep), lowLoss)).map((figure) => figure.svg);
+    const [head] = /^<svg [^>]*>/.exec(svg!)!;
+    const names = [...head.matchAll(/ ([\w:-]+)="/g)].map(([, name]) => name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(svg).toContain('lr=0.001');
+    // This reader takes no SVG that is not well-formed.
+    const { png } = await pngPainter();
+    expect(png(svg!).subarray(1, 4).toString()).toBe('PNG');
   });
 
   it('says which parameter matters, where it was made and from what code', async () => {
@@ -155,6 +187,7 @@ describe('the page of a sweep', () => {
     );
     const data = readPageData(sweepOf(runs), await buildReport(join(root, `sweep-${sweeps - 1}`)), null);
     const names = pageFigures(data).map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
     expect(names.slice(0, 2)).toEqual(['main-episodes-until-memorised', 'main-bits-per-episode']);
     expect(pageFigures(data).every(({ svg }) => svg.includes('xmlns="http://www.w3.org/2000/svg"'))).toBe(true);
   });

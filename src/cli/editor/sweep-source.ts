@@ -4,7 +4,7 @@ import type { Fleet, RunSummary } from '../../client/fleet.js';
 import { sweepFiles } from '../../contract/files.js';
 import { textOrNull } from '../../files/regular-file.js';
 import { readRunRecord } from '../../files/run-record-file.js';
-import { sweepOrigin } from '../../files/sweep-text.js';
+import { saidAtLaunch, sweepOrigin } from '../../files/sweep-text.js';
 import { expandSweep } from '../../spec/expand/expand-sweep.js';
 import type { ExpandOptions } from '../../spec/expand/plan-run.js';
 import { parseSweepFile } from '../../spec/file/parse-sweep-file.js';
@@ -55,7 +55,9 @@ export function sweepSource(fleet: Fleet, sweep: string, { options, path }: Laun
   const file = parseSweepFile(text, `${sweep}${ending}`);
   const runs = [...fleet.runs.values()].filter((run) => run.sweep === sweep);
   const where = { kept, ownPath: path ?? ownPathOf(directory), isSubmitted: submitted === null || text === submitted };
-  return { sweep, text, ...where, ending, file, options: optionsOf(file, runs, options) };
+  // What the launch set is a part of what runs, though it stands in no file.
+  const { set = saidAtLaunch(directory).set } = options;
+  return { sweep, text, ...where, ending, file, options: optionsOf(file, runs, { ...options, set: [...set] }) };
 }
 
 function endingOf(path: string | null, text: string, sweep: string): string {
@@ -106,7 +108,7 @@ function optionsOf(file: SweepFile, runs: readonly RunSummary[], { runs: given, 
     runsDirectory: runsDirectory(given),
     cwd: process.cwd(),
     environment: process.env,
-    ...(set === undefined ? {} : { set }),
+    set: set ?? [],
   };
   for (const run of runs.slice(0, mostAsked)) {
     const record = readRunRecord(run.directory);

@@ -6,7 +6,7 @@ import type { RunId } from '../../base/ids.js';
 import { errorText, UserError } from '../../base/user-error.js';
 import type { Ack, Fleet, RunSummary } from '../../client/fleet.js';
 import { readIfThere, readRunRecord } from '../../files/run-record-file.js';
-import { writeSweepText } from '../../files/sweep-text.js';
+import { type SaidAtLaunch, saidAtLaunch, writeSweepText } from '../../files/sweep-text.js';
 import { expandSweep } from '../../spec/expand/expand-sweep.js';
 import type { Plan } from '../../spec/planned-run.js';
 import { shellQuote } from '../../text/shell-words.js';
@@ -44,6 +44,11 @@ export class TerminalEditor implements EditorPort {
   constructor(fleet: Fleet, launched: Launched) {
     this.#fleet = fleet;
     this.#launched = launched;
+  }
+
+  #saidAtLaunch(sweep: string): SaidAtLaunch {
+    const directory = this.#fleet.sweeps.get(sweep)?.directory;
+    return directory === undefined ? { set: [] } : saidAtLaunch(directory);
   }
 
   commandOf(run: RunSummary): string {
@@ -97,7 +102,7 @@ export class TerminalEditor implements EditorPort {
     const { plan, order } = work.read(text);
     if (plan === null)
       return { ok: false, message: 'It changes nothing any more: its runs have moved on.', fix: 'Edit it again.' };
-    const { perGpu } = requestedSlots(this.#launched.options);
+    const perGpu = requestedSlots(this.#launched.options).perGpu ?? this.#saidAtLaunch(plan.sweep).perGpu;
     const wish = perGpu === undefined ? {} : { perGpu };
     const environment = definedEnvironment();
     const surveys = await surveysOf(plan, runsDirectory(this.#launched.options.runs), environment);

@@ -45,6 +45,7 @@ export function draftText(draft: Draft): string {
     ...(options.length === 0 ? ['  #lr: [0.001, 0.0003]', '  #seed: [0, 1, 2]'] : []),
     '',
     ...metricLines(draft.trial),
+    ...budgetLines(options, draft.trial),
     '# resources: { gpus: 1, per_gpu: 2 } # two runs share a GPU',
     '# retry: { max: 3, on: [crash, oom] }',
     '',
@@ -127,6 +128,28 @@ function metricLines(trial: DraftTrial | null): string[] {
           `# metric: { name: ${flow(first)}, goal: ${isLarger(first) ? 'maximize' : 'minimize'} }`,
         ]),
   ];
+}
+
+/** Options that say how long a program trains, and the counters of it that it may write. */
+const budgets: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^(?:(?:max|num|n|total|train)[_-])*(?:steps|iters|iterations)$/i, ['step', 'global_step', 'iter', 'iteration']],
+  [/^(?:(?:max|num|n|total|train)[_-])*epochs$/i, ['epoch']],
+];
+
+/** What progress is measured by, once the person has set it: its default is nothing that a sweep file knows. */
+function budgetLines(options: readonly HelpOption[], trial: DraftTrial | null): string[] {
+  const written = trial?.metrics.sources.flatMap(({ keys }) => keys) ?? [];
+  for (const [pattern, counters] of budgets) {
+    const name = options.find((option) => option.kind === 'value' && pattern.test(option.name))?.name;
+    if (name === undefined) continue;
+    const counter = counters.find((each) => written.includes(each)) ?? counters[0]!;
+    return [
+      // In an expression all other characters are underscores.
+      `# With \`${comment(name)}\` set above, progress is known: metrics: { progress: { key: ${counter}, total: ${name.replace(/\W/g, '_')} } }`,
+      `# and a larger value continues runs that are done, if the program resumes: extends: ${comment(name)}`,
+    ];
+  }
+  return [];
 }
 
 /** Without the folders of the trial, which are gone. */

@@ -6,10 +6,15 @@ import { valueText } from '../../spec/expand/value-text.js';
 import type { Completion, Plan, PlannedRun } from '../../spec/planned-run.js';
 import { growth } from '../../spec/policy/completion.js';
 import { policyOf } from '../../spec/policy/policy-words.js';
+import { startDigests } from '../../spec/policy/start-digests.js';
 import { MASK } from '../../text/redaction.js';
 
-/** A run and what is left to do of it. */
-export type Planned = { readonly run: PlannedRun; readonly standing: Completion };
+/** A run and what is left to do of it. `started`: digests of what it is started with, where the run is shown without secrets. */
+export type Planned = {
+  readonly run: PlannedRun;
+  readonly standing: Completion;
+  readonly started?: ReturnType<typeof startDigests>;
+};
 
 /** Something that the file says of a run otherwise than before; null: as usual, or not at all. */
 export type Setting = { readonly key: string; readonly was: string | null; readonly now: string | null };
@@ -114,7 +119,7 @@ function changeByDirectory({ standing: { state, reason, grown } }: Planned): Fac
   return { ...rest, kind: state === 'new' ? 'new' : 'same', state: state === 'new' ? null : 'done' };
 }
 
-function changeByRow({ run, standing }: Planned, row: RunSummary): Facts {
+function changeByRow({ run, standing, started }: Planned, row: RunSummary): Facts {
   const { state } = row;
   if (hasEnded(state)) {
     const growth = standing.grown === undefined ? null : standing.reason;
@@ -124,7 +129,9 @@ function changeByRow({ run, standing }: Planned, row: RunSummary): Facts {
   const growth = state === 'stopping' ? null : budgetGrowth(run, row);
   const isSettled = row.next !== null && row.next !== undefined;
   // What goes on by another plan already is treated by that from then on; the row tells of the present attempt alone.
-  const settings = isSettled ? [] : settingsOf(run, row, growth !== null);
+  const settings = isSettled
+    ? []
+    : [...settingsOf(run, row, growth !== null), ...startSettings(started ?? startDigests(run), row)];
   return { kind: growth === null ? 'same' : 'longer', state, growth, settings };
 }
 
@@ -155,6 +162,13 @@ function policySettings(run: PlannedRun, { policy: before }: RunSummary): Settin
   return keys
     .map((key) => ({ key, was: before[key] ?? null, now: now[key] ?? null }))
     .filter(({ was, now: is }) => was !== is);
+}
+
+/** Of what a run is started with it is known only that it is another. A supervisor of an older build does not say. */
+function startSettings(now: ReturnType<typeof startDigests>, { started: before }: RunSummary): Setting[] {
+  if (before === undefined) return [];
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(now)])];
+  return keys.filter((key) => before[key] !== now[key]).map((key) => ({ key, was: null, now: null }));
 }
 
 /** A run keeps the copy of the code that it has; what may change is whether it has one. */

@@ -1,4 +1,5 @@
 import type { PlannedRun } from '../../spec/planned-run.js';
+import { startDigests } from '../../spec/policy/start-digests.js';
 import { isSecretName, MASK, type Redact, redactedParameters, redactor, redactWords } from '../../text/redaction.js';
 import { compactNames } from './compact-names.js';
 import type { Planned } from './difference.js';
@@ -20,7 +21,8 @@ export function withoutSecrets(
   };
   return planned.map(({ run, standing }) => {
     const redact = of(run.env);
-    return { run: hidden(run, redact), standing: { ...standing, reason: redact(standing.reason) } };
+    const shown = { run: hidden(run, redact), standing: { ...standing, reason: redact(standing.reason) } };
+    return { ...shown, started: startDigests(run) };
   });
 }
 

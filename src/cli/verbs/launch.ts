@@ -4,7 +4,7 @@ import { UserError } from '../../base/user-error.js';
 import { lockOf } from '../../client/connection.js';
 import { ensureSupervisor } from '../../client/ensure-supervisor.js';
 import type { Fleet } from '../../client/fleet.js';
-import { otherOrigin, writeSweepOrigin, writeSweepText } from '../../files/sweep-text.js';
+import { otherOrigin, writeSaidAtLaunch, writeSweepOrigin, writeSweepText } from '../../files/sweep-text.js';
 import { nothingKnown } from '../../gpu/gpu.js';
 import { readGpus } from '../../gpu/read-gpus.js';
 import { confirm } from '../act-on-runs.js';
@@ -19,6 +19,7 @@ import { exposedSecrets } from '../plan/hidden-secrets.js';
 import { differenceFrom, editLines, estimateOf, fleetIfUp, timeOf } from '../plan/known-sweep.js';
 import { planJson } from '../plan/plan-json.js';
 import { planLines } from '../plan/plan-lines.js';
+import { leftOutNow, optionWords, saidBy, withLeftOut } from '../plan/said-at-launch.js';
 import { printReport } from '../print-report.js';
 import { readPlan, type ReadPlan } from '../read-plan.js';
 import { hasPerson, hasScreen, outputWidth, print, printJson, remark } from '../terminal.js';
@@ -26,7 +27,29 @@ import { prepareWindow, watch } from '../watch.js';
 
 /** `memrl-tui FILE`: starts what of a sweep is not done yet, and shows it. Gives the exit code. */
 export async function launch(file: string, options: LaunchOptions, command: readonly string[]): Promise<number> {
-  return launchPlan(readPlan(file, options, command), file, options);
+  const read = readPlan(file, options, command);
+  const kept = await withKept(read, options);
+  return kept === null ? launchPlan(read, file, options) : launchPlan(readPlan(file, kept, command), file, kept);
+}
+
+/**
+ * The options with those of the last launch that this one does not have, where the person wants to keep them; null: as they are.
+ * Without them the same file says something else than before, which nobody may have meant.
+ */
+async function withKept(read: ReadPlan, options: LaunchOptions): Promise<LaunchOptions | null> {
+  const left = leftOutNow(sweepDirectory(read, options), options);
+  if (left === null || options.dryRun === true || options.yes === true || !hasPerson()) return null;
+  const words = optionWords(left);
+  print([`${read.plan.sweep} was launched with ${words} last, and now is without.`]);
+  return (await confirm(`Keep ${words}?`)) ? withLeftOut(options, left) : null;
+}
+
+/** The same as a remark for who is not asked. */
+function leftOutNote(read: ReadPlan, file: string, options: LaunchOptions): string | null {
+  const left = leftOutNow(sweepDirectory(read, options), options);
+  if (left === null) return null;
+  const words = optionWords(left);
+  return `${read.plan.sweep} was launched with ${words} last, and now is without. To keep it: memrl-tui ${file} ${words}`;
 }
 
 /** The same for a plan that was read. @param file Where its text is from. */
@@ -36,7 +59,8 @@ export async function launchPlan(read: ReadPlan, file: string, options: LaunchOp
   const warning = originWarning(read, file, options);
   const surveys = await surveysOf(read.plan, runsDirectory(options.runs), definedEnvironment());
   if (options.dryRun === true) {
-    return showPlan(withNotes(read, [warning, ...snapshotNotes(read.plan, surveys)]), options);
+    const notes = [warning, leftOutNote(read, file, options), ...snapshotNotes(read.plan, surveys)];
+    return showPlan(withNotes(read, notes), options);
   }
   if (options.json === true) {
     throw new UserError('--json goes with --dry-run here.', 'For where the runs are, use `memrl-tui status --json`.');
@@ -48,9 +72,11 @@ export async function launchPlan(read: ReadPlan, file: string, options: LaunchOp
   try {
     await fleet.ready();
     if (!(await isEditAgreed(read, fleet, options))) return 2;
+    const leftOut = leftOutNote(read, file, options);
     await submit(fleet, read, surveys, options);
     writeSweepOrigin(sweepDirectory(read, options), resolve(file));
-    if (warning !== null) remark(warning);
+    writeSaidAtLaunch(sweepDirectory(read, options), saidBy(options));
+    for (const note of [warning, leftOut]) if (note !== null) remark(note);
     return await left(fleet, read, file, options);
   } finally {
     fleet.close();

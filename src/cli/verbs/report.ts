@@ -17,6 +17,7 @@ type ReportOptions = CommonOptions & {
   spread?: Spread;
   html?: string;
   figures?: string;
+  png?: boolean;
 };
 
 /** `memrl-tui report SWEEP`: the results of a sweep, finished or not. `--would-stop`: what a rule would have ended in it. */
@@ -24,12 +25,7 @@ export async function report([name]: readonly string[], options: ReportOptions):
   const sweep = name!;
   const directory = sweepDirectory(runsDirectory(options.runs), sweep);
   if (options.wouldStop !== undefined) return replay(sweep, { ...options, rule: options.wouldStop, directory });
-  if (options.metric !== undefined && options.value !== 'best') {
-    throw new UserError(
-      '--metric goes with --would-stop or --value best here.',
-      "Write for example --would-stop 'asha eta=3 min_iter=5'.",
-    );
-  }
+  refuseAlone(options);
   const objective = options.metric === undefined ? undefined : parseObjective(options.metric);
   const value = runValueOf(options.value, sweep, { ...options, objective });
   if (options.html !== undefined || options.figures !== undefined) {
@@ -40,6 +36,18 @@ export async function report([name]: readonly string[], options: ReportOptions):
     printJson(await buildReport(directory, undefined, waiting, value), reportReplacer);
   } else await printReport(sweep, { ...options, value });
   return 0;
+}
+
+/** @throws {UserError} For options that mean nothing without another one. */
+function refuseAlone({ metric, value, png, figures }: ReportOptions): void {
+  if (metric !== undefined && value !== 'best') {
+    throw new UserError(
+      '--metric goes with --would-stop or --value best here.',
+      "Write for example --would-stop 'asha eta=3 min_iter=5'.",
+    );
+  }
+  if (png === true && figures === undefined)
+    throw new UserError('--png goes with --figures.', 'Say where to write them: --figures FOLDER --png.');
 }
 
 type Replay = ReportOptions & { readonly rule: string; readonly directory: string };

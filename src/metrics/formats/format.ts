@@ -29,6 +29,8 @@ export type SourceReader = {
   readonly written: { readonly from: number; readonly to: number } | null;
   /** What of the source cannot be read, in words that name it; null: nothing. */
   readonly obstacle: string | null;
+  /** Keys of values that are settings of the program, as far as is known; absent: there are none in this format. */
+  readonly settings?: ReadonlySet<string>;
   /** Absent: a source of this format never says how far the run is. */
   readonly progress?: StatedProgress | null;
 };
@@ -51,10 +53,12 @@ export type FoundFile = {
 
 /**
  * Whether a file is of a format. `why`: what it was told by, in words. `source`: files of the same one are read as one, in
- * order of name; absent: each by itself. `maybe`: it cannot be told yet.
+ * order of name; absent: each by itself. `maybe`: it cannot be told before it has grown, or `isPassing`, at another look.
  */
 export type Recognition =
-  { is: 'yes'; why: string; source?: string } | { is: 'no'; why?: string } | { is: 'maybe'; why: string };
+  | { is: 'yes'; why: string; source?: string }
+  | { is: 'no'; why?: string }
+  | { is: 'maybe'; why: string; isPassing?: true };
 
 export const isNot: Recognition = { is: 'no' };
 
@@ -70,6 +74,8 @@ export type MetricFormat = {
   readonly filing: 'rows' | 'points';
   /** Written whole now and then: of a metric that another source has more values of, that one counts. */
   readonly isSnapshot?: boolean;
+  /** Endings of files that may lie beside one and belong to it: while it cannot be told yet, they may tell. */
+  readonly besides?: readonly string[];
   /** Asked of a file until it says yes or no, at each look at the run: it must be cheap. */
   recognise: (file: FoundFile) => Recognition;
   /** Begins to follow one. */

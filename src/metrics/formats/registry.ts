@@ -6,12 +6,13 @@ import { logFormat } from './log/log.js';
 import type { LogPatterns } from './log/log-rows.js';
 import { monitorCsv } from './monitor-csv.js';
 import { tfevents } from './tfevents.js';
+import { trackio } from './trackio.js';
 import { trainerState } from './trainer-state.js';
 import { wandb } from './wandb.js';
 
 /** All files that are read. Where two say something of the same metric, the one that stands first counts; what is printed comes last. */
 const fileFormats: readonly MetricFormat[] = [
-  ...[ownJsonLines, jsonLines, monitorCsv, d3rlpyCsv, csv, tfevents, wandb, trainerState],
+  ...[ownJsonLines, jsonLines, monitorCsv, d3rlpyCsv, csv, tfevents, wandb, trackio, trainerState],
 ];
 
 export function metricFormats(patterns: LogPatterns = {}): readonly MetricFormat[] {
@@ -20,10 +21,6 @@ export function metricFormats(patterns: LogPatterns = {}): readonly MetricFormat
 
 /** Files in which programs write metrics too, and that are not read: what to say of them. By name. */
 const unreadFiles: readonly { pattern: RegExp; why: string }[] = [
-  {
-    pattern: /\.(db|sqlite3?)$/i,
-    why: 'SQLite, as trackio writes it, is not read: Node has no reader of it before 22.13',
-  },
   {
     pattern: /^evaluations\.npz$/i,
     why: 'numpy arrays are not read: the same values are in progress.csv as eval/mean_reward',

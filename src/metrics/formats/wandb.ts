@@ -1,9 +1,10 @@
 import { readSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { parseJsonLine } from '../../contract/json-line.js';
 import { FollowedBytes, type Taken, type Taker } from '../../files/followed-bytes.js';
 import { Fields, wire } from '../binary/protobuf.js';
+import { FilesInTurn } from './files-in-turn.js';
 import { FollowedSource } from './followed-source.js';
 import { isNot, type MetricFormat, type RowSink, type SourceReader, type WrittenRow } from './format.js';
 import { type PickAt, PlacesPicker } from './places-picker.js';
@@ -11,13 +12,16 @@ import { type PickAt, PlacesPicker } from './places-picker.js';
 /**
  * What W&B writes on this machine, offline or not: `wandb/run-…/run-….wandb`. A log of LevelDB's kind in blocks of 32 KB, of
  * protobuf records, of which those of history are rows. (Checksums are CRC-32 as zlib has it, whatever W&B's comments say.)
+ *
+ * Each start of a run has a folder of its own, with the time in its name; files of the same run are attempts at it.
  */
 export const wandb: MetricFormat = {
   name: 'W&B',
   looksFor: 'wandb/*run-*/*.wandb',
   filing: 'rows',
-  recognise: ({ name }) => (name.endsWith('.wandb') ? { is: 'yes', why: 'its name' } : isNot),
-  open: ({ paths: [path] }) => new WandbFile(path!),
+  recognise: ({ name, path }) =>
+    name.endsWith('.wandb') ? { is: 'yes', why: 'its name', source: join(dirname(dirname(path)), name) } : isNot,
+  open: (files) => new FilesInTurn(files, (path) => new WandbFile(path)),
   pickFrom: (path, places) => new PlacesPicker(path, places, pickBlocks()),
 };
 

@@ -106,7 +106,7 @@ export function readPageData(sweepDirectory: string, report: Report, objective: 
   const records = known.map((run) => readRunRecord(run.directory));
   const places = new Map(read.flatMap(({ places: ofGroup }) => [...ofGroup]));
   const runs = known.map((run, index) => pageRun(run, records[index] ?? null, places.get(index)));
-  const ranked = read.find(({ ranking }) => ranking !== null) ?? null;
+  const ranked = rankedFirst(read, objective);
   return {
     ...{ report, runs, groups: read.map(({ group }) => group) },
     ranking: ranked?.ranking ?? null,
@@ -165,6 +165,17 @@ function thinned(line: Line, points: number, isLog: boolean): Line {
   if (first < 0) return { x: new Float64Array(), y: new Float64Array() };
   const { x, y } = downsample({ x: line.x.subarray(first).map(Math.log), y: line.y.subarray(first) }, points / 2);
   return { x: x.map(Math.exp), y };
+}
+
+/**
+ * The group whose runs are ranked: the first that writes what the sweep tries to make large or small, or else one of which it is
+ * known which end is best. Others are there to prepare for it. Null: nothing was written.
+ */
+function rankedFirst(read: readonly ReadGroup[], objective: Objective | null): ReadGroup | null {
+  const worth = ({ ranking }: ReadGroup) =>
+    ranking === null ? 0 : ranking.metric === objective?.name ? 3 : ranking.goal === null ? 1 : 2;
+  const most = Math.max(0, ...read.map(worth));
+  return most === 0 ? null : read.find((each) => worth(each) === most)!;
 }
 
 /** Over the x axis of the sweep; over the steps where a run does not know it. */

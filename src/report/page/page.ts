@@ -5,6 +5,7 @@ import type { Section } from '../report.js';
 import type { Spread } from '../spread.js';
 import { curveFigure, type Figure } from './curve-figures.js';
 import { html, Markup, tableOf } from './markup.js';
+import { standalone } from './standalone.js';
 import { memoryFigures } from './memory-figures.js';
 import type { Origin, PageData, PageGroup } from './page-data.js';
 import { bestMarkup, cardOf, failuresMarkup, runsMarkup } from './page-runs.js';
@@ -58,19 +59,30 @@ function mainMarkup(data: PageData, { command, spread, now }: Making): Markup {
     <p class="soft">Made ${timeText(now)} by <code>${command}</code></p>`;
 }
 
-/** The figures of a page under names for files: `main-loss`. */
+/** The figures of a page under names for files: `main-loss`; `main-loss-2` where another is called so already. */
 export function pageFigures(data: PageData): { name: string; svg: string }[] {
   const { report, groups } = data;
   const named = (group: string, figure: Figure) => ({
     name: fileName(`${group}-${figure.title}`),
-    svg: standalone(figure.svg),
+    svg: standalone(figure),
   });
-  return [
+  return distinct([
     ...report.sections.flatMap((section, index) =>
       figuresOf(section, groups[index]!).map((figure) => named(section.group, figure)),
     ),
     ...parameterFigures(data).map((figure) => named('parameters', figure)),
-  ];
+  ]);
+}
+
+/** `eval/loss` and `eval_loss` are the same in the name of a file. */
+function distinct<Named extends { readonly name: string }>(figures: readonly Named[]): Named[] {
+  const taken = new Set<string>();
+  return figures.map((figure) => {
+    let name = figure.name;
+    for (let number = 2; taken.has(name); number++) name = `${figure.name}-${number}`;
+    taken.add(name);
+    return { ...figure, name };
+  });
 }
 
 function figuresOf(section: Section, group: PageGroup): Figure[] {
@@ -164,14 +176,13 @@ function scriptSafe(json: string): string {
   return json.replace(/</g, '\\u003c');
 }
 
+/** Characters; file systems take 255 bytes. */
+const LONGEST_NAME = 120;
+
 function fileName(text: string): string {
   return text
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '');
-}
-
-/** A file of its own, on white paper. */
-function standalone(svg: string): string {
-  return svg.replace('<svg ', '<svg xmlns="http://www.w3.org/2000/svg" color="#1b1f24" style="background:#fff" ');
+    .replace(/^-|-$/g, '')
+    .slice(0, LONGEST_NAME);
 }

@@ -20,13 +20,13 @@ type WandbRun = {
 
 /**
  * What W&B's agent gives to its runs, so that a program that reads `wandb.config` gets the values of its point. Without a
- * server: the run writes to its own directory, from where `wandb sync` may send it later. What the person has set of
- * `WANDB_MODE` and `WANDB_DIR` is left as it is.
+ * server: the run writes to its own directory, from where `wandb sync` may send it later; so does trackio, which many programs
+ * import under the name of wandb. What the person has set of `WANDB_MODE`, `WANDB_DIR` and `TRACKIO_DIR` is left as it is.
  *
  * `WANDB_SWEEP_ID` is not there: it would tie the run to a sweep of W&B's server that does not exist.
  */
 export function wandbEnvironment({ sweep, name, identity, directory, environment }: WandbRun): Record<string, string> {
-  const usual = { WANDB_MODE: 'offline', WANDB_DIR: directory };
+  const usual = { WANDB_MODE: 'offline', WANDB_DIR: directory, TRACKIO_DIR: `${directory}/trackio` };
   return {
     ...Object.fromEntries(Object.entries(usual).filter(([variable]) => !environment[variable])),
     WANDB_SWEEP_PARAM_PATH: `${directory}/${wandbConfigFile}`,

@@ -14,7 +14,8 @@ export function policyWords(run: PlannedRun): string[] {
 /** The same by the keys of the sweep file; what is as usual is left out. */
 export function policyOf(run: PlannedRun): Record<string, string> {
   const policy: Record<string, string> = {};
-  for (const [key, words] of Object.entries(wordsByKey(run))) if (words.length > 0) policy[key] = words.join(', ');
+  for (const [key, words] of Object.entries({ ...wordsByKey(run), done: doneWords(run) }))
+    if (words.length > 0) policy[key] = words.join(', ');
   return policy;
 }
 
@@ -29,6 +30,14 @@ function wordsByKey(run: PlannedRun): Record<string, string[]> {
     early_terminate: run.earlyTerminate === null ? [] : [`ends early by ${ruleWords(run.earlyTerminate)}`],
     metric: objectiveWords(run),
   };
+}
+
+/** When it counts as done; no words: by its exit code. */
+function doneWords({ done }: PlannedRun): string[] {
+  if ('exit' in done) return [];
+  if ('output' in done) return [`prints ${done.output}`];
+  if ('command' in done) return [`${done.command.join(' ')} agrees`];
+  return [done.where === undefined ? `${done.file} is there` : `${done.file} has a row with ${done.where}`];
 }
 
 /** `asha (eta 3, min_iter 5)`. */

@@ -12,6 +12,7 @@ import { isActive, type Run, type RunState } from '../../scheduler/run-state.js'
 import type { SchedulerState } from '../../scheduler/state.js';
 import type { Plan, PlannedRun } from '../../spec/planned-run.js';
 import { policyOf } from '../../spec/policy/policy-words.js';
+import { startDigests } from '../../spec/policy/start-digests.js';
 import { redactShapes } from '../../text/redaction.js';
 import type { SubmissionStore } from '../runs/submission-store.js';
 
@@ -106,9 +107,9 @@ function timesOf({ startedAt, endedAt, killAt }: Life, retryAt: number | null, c
 }
 
 /** What holds for all its attempts. */
-function termsOf(planned: PlannedRun): Pick<RunSummary, 'policy' | 'snapshot'> {
+function termsOf(planned: PlannedRun): Pick<RunSummary, 'policy' | 'started' | 'snapshot'> {
   const path = planned.snapshot?.path;
-  return { policy: policyOf(planned), ...(path ? { snapshot: basename(path) } : {}) };
+  return { policy: policyOf(planned), started: startDigests(planned), ...(path ? { snapshot: basename(path) } : {}) };
 }
 
 function roomOf({ need: { gpus, cpus } }: Run): Pick<RunSummary, 'gpuCount' | 'cores'> {

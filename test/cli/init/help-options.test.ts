@@ -170,6 +170,22 @@ describe('the sweep file for a program', () => {
     expect(draft(typer)).toContain('"${args}"');
   });
 
+  it.each([
+    { option: 'max-steps', progress: '{ key: step, total: max_steps }' },
+    { option: 'num_train_epochs', progress: '{ key: epoch, total: num_train_epochs }' },
+    { option: 'steps', progress: '{ key: step, total: steps }' },
+    { option: 'warmup_steps', progress: null },
+  ])('says how progress is known where the program says how long it trains: $option', ({ option, progress }) => {
+    const text = draft(argparse.replace('--amp-level=LEVEL', `--${option} N`));
+    if (progress === null) return expect(text).not.toContain('progress');
+    expect(text).toContain(`metrics: { progress: ${progress} }`);
+    expect(text).toContain(`extends: ${option}`);
+    // What the comments propose is a sweep file.
+    const filled = text.replace(/^#parameters:/m, 'parameters:').replace(new RegExp(`^ {2}#${option}:`, 'm'), `  ${option}: 50`); // prettier-ignore
+    const [run] = planOf(`${filled}extends: ${option}\nmetrics: { progress: ${progress} }\n`).runs;
+    expect([run!.metrics.progress?.total, run!.budget]).toEqual([50, [option]]);
+  });
+
   it('varies the seed if the program has one, and runs whatever a help text says', () => {
     const pieces = fc.constantFrom(
       ...[

@@ -4,6 +4,7 @@ import { RunId } from '../../../src/base/ids.js';
 import type { RunWord } from '../../../src/base/run-words.js';
 import { type Difference, differenceOf, isEdited, isKnown, type Planned } from '../../../src/cli/plan/difference.js';
 import { differenceLines, differenceSummary } from '../../../src/cli/plan/difference-lines.js';
+import { withoutSecrets } from '../../../src/cli/plan/hidden-secrets.js';
 import { planJson } from '../../../src/cli/plan/plan-json.js';
 import { planLines } from '../../../src/cli/plan/plan-lines.js';
 import type { RunSummary } from '../../../src/client/fleet.js';
@@ -12,6 +13,7 @@ import { parseRunQuery } from '../../../src/query/parser.js';
 import type { Plan } from '../../../src/spec/planned-run.js';
 import { completionOf } from '../../../src/spec/policy/completion.js';
 import { policyOf } from '../../../src/spec/policy/policy-words.js';
+import { startDigests } from '../../../src/spec/policy/start-digests.js';
 import { noFacts, planOf } from '../../spec/sweeps.js';
 import { aRun } from '../../tui/simulated-fleet.js';
 
@@ -33,7 +35,7 @@ function rowsOf(plan: Plan, states: Record<string, RunWord> = {}): RunSummary[] 
     const attempt = state === 'queued' || state === 'held' ? 0 : 1;
     return aRun(run.name, {
       ...{ id: run.id, sweep: run.sweep, group: run.group, parameters: run.parameters, argv: run.argv },
-      ...{ state, attempt, policy: policyOf(run), place: 0, next: null },
+      ...{ state, attempt, policy: policyOf(run), started: startDigests(run), place: 0, next: null },
       ...(run.snapshot === undefined ? {} : { snapshot: 'snapshot-1' }),
     });
   });
@@ -113,6 +115,44 @@ describe('what a launch changes of a sweep that is known', () => {
   it('says that a command is another one', () => {
     const found = difference(text(), text().replace('[train,', '[train, --fast,'));
     expect(lines(found)[0]).toBe('A  command changed: for 2 queued');
+  });
+
+  it.each([
+    { key: 'env', before: 'env: { A: x }', now: 'env: { A: y }', words: 'env changed' },
+    { key: 'env, of which there was none', before: '', now: 'env: { A: y }', words: 'env changed' },
+    { key: 'cwd', before: '', now: 'cwd: sub', words: 'cwd changed' },
+    {
+      key: 'done',
+      before: '',
+      now: 'done: { file: model.pt }',
+      words: 'done not set → model.pt is there',
+    },
+  ])('says that runs are started or judged otherwise: $key', ({ before, now, words }) => {
+    const found = difference(text({ more: before }), text({ more: now }), { A_s1: 'running' });
+    expect(lines(found)[0]).toBe(`A  ${words}: for 1 queued; not for 1 running, until launched again`);
+    expect(isEdited(difference(text({ more: now }), text({ more: now })))).toBe(false);
+  });
+
+  it('says that runs are resumed with other arguments', () => {
+    const found = difference(text(), text().replace('[--resume, latest]', '[--resume, best]'));
+    expect(lines(found)[0]).toBe('A  resume_args changed: for 2 queued');
+  });
+
+  it('tells that a secret in `env` is another, and not which', () => {
+    const [before, now] = ['hunter2hunter2', 'correct horse'].map((secret) =>
+      text({ more: `env: { API_KEY: ${secret} }` }),
+    );
+    const rows = rowsOf(planOf(before!));
+    const plan = planOf(now!);
+    const planned = withoutSecrets(
+      plan.runs.map((run) => ({ run, standing: completionOf(run, noFacts) })),
+      {},
+    );
+    const found = differenceOf({ plan, planned, leftOut: [] }, rows);
+    expect(lines(found)[0]).toBe('A  env changed: for 2 queued');
+    expect(JSON.stringify([rows, found])).not.toMatch(/hunter2|correct horse/);
+    const same = planOf(before!).runs.map((run) => ({ run, standing: completionOf(run, noFacts) }));
+    expect(isEdited(differenceOf({ plan, planned: withoutSecrets(same, {}), leftOut: [] }, rows))).toBe(false);
   });
 
   it('says where runs are no longer started from a snapshot of the code, or now are', () => {

@@ -8,6 +8,7 @@ describe('the variables that `wandb.init()` reads', () => {
     expect(wandbEnvironment({ ...run, environment: {} })).toEqual({
       WANDB_MODE: 'offline',
       WANDB_DIR: '/runs/s/lr1',
+      TRACKIO_DIR: '/runs/s/lr1/trackio',
       WANDB_SWEEP_PARAM_PATH: '/runs/s/lr1/wandb-config.yaml',
       WANDB_RUN_ID: expect.stringMatching(/^[0-9a-f]{16}$/) as string,
       WANDB_NAME: 'lr1',
@@ -16,9 +17,9 @@ describe('the variables that `wandb.init()` reads', () => {
   });
 
   it('leave the mode and the directory that a person has set, and no other', () => {
-    const environment = { WANDB_MODE: 'online', WANDB_DIR: '/data', WANDB_RUN_ID: 'mine' };
+    const environment = { WANDB_MODE: 'online', WANDB_DIR: '/data', TRACKIO_DIR: '/data', WANDB_RUN_ID: 'mine' };
     const made = wandbEnvironment({ ...run, environment });
-    expect([made['WANDB_MODE'], made['WANDB_DIR']]).toEqual([undefined, undefined]);
+    expect([made['WANDB_MODE'], made['WANDB_DIR'], made['TRACKIO_DIR']]).toEqual([undefined, undefined, undefined]);
     expect(made['WANDB_RUN_ID']).not.toBe('mine');
   });
 

@@ -104,16 +104,26 @@ describe('the vital signs of a run', () => {
     expect(at(signs, 2000).spark).toEqual([9]);
   });
 
-  it('pass over what looks like a result and only counts', () => {
+  it('pass over what has the name of no result and only counts', () => {
     const signs = signsOf({ metrics: { show: [], x: 'step', progress: null } });
-    add('{"score": 1, "kl": 5}', '{"score": 2, "kl": 4}', '{"score": 3, "kl": 6}');
+    add('{"seen": 1, "kl": 5}', '{"seen": 2, "kl": 4}', '{"seen": 3, "kl": 6}');
     expect(at(signs, 1000)).toMatchObject({ spark: [1, 2, 3] });
-    add('{"score": 4, "kl": 3}');
-    expect(at(signs, 2000)).toMatchObject({ spark: [5, 4, 6, 3], counting: ['score'] });
-    add('{"score": 9, "kl": 2}');
+    add('{"seen": 4, "kl": 3}');
+    expect(at(signs, 2000)).toMatchObject({ spark: [5, 4, 6, 3], counting: ['seen'] });
+    add('{"seen": 9, "kl": 2}');
     expect(at(signs, 3000).spark).toEqual([1, 2, 3, 4, 9]);
     expect(at(signs, 3000).counting).toEqual([]);
   });
+
+  it.each(['score', 'eval/accuracy', 'reward', 'episode_return', 'x'])(
+    'take %s for a result though it rises evenly',
+    (key) => {
+      add(...[1, 2, 3, 4].map((value) => JSON.stringify({ [key]: value / 4, other: value % 3 })));
+      const objective = { name: 'x', goal: 'maximize' } as const;
+      const signs = signsOf({ metrics: { show: [], x: 'step', progress: null }, objective });
+      expect(at(signs, 1000)).toMatchObject({ spark: [0.25, 0.5, 0.75, 1], counting: [] });
+    },
+  );
 
   it('show what the run is judged by before other results', () => {
     add('{"reward": 1, "eval/loss": 7}');

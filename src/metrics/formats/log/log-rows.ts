@@ -4,6 +4,7 @@ import { stepKeyOf } from '../../row-numbers.js';
 import type { StatedProgress, WrittenRow } from '../format.js';
 import { describedIn, headedRowIn } from './headed-line.js';
 import { assignmentsIn, pairsIn, partsOf, toNumber } from './pairs.js';
+import { PrintedSettings } from './printed-settings.js';
 import { BoxTable, IterationBlock } from './printed-table.js';
 import { type Bar, barIn, epochIn, kerasBarIn } from './progress-bar.js';
 import { parsePythonDict } from './python-dict.js';
@@ -26,6 +27,7 @@ export class LogRows {
   #box = new BoxTable();
   #block = new IterationBlock();
   #bars = new BarSteps();
+  readonly #settings = new PrintedSettings();
 
   /** @param patterns When there are any, nothing else makes a row. One that is no regular expression finds nothing. */
   constructor(patterns: LogPatterns = {}) {
@@ -39,8 +41,20 @@ export class LogRows {
     return this.#block.progress ?? this.#bars.progress;
   }
 
+  /** Keys of values that are settings of the program, as far as is known. */
+  get settings(): ReadonlySet<string> {
+    return this.#settings.names;
+  }
+
   /** The row that a line is, or ends; null: none. */
   take(written: string): WrittenRow | null {
+    const row = this.#read(written);
+    // Who says what to look for has looked.
+    if (row !== null && this.#patterns.length === 0) this.#settings.take(row);
+    return row;
+  }
+
+  #read(written: string): WrittenRow | null {
     const line = plain(written);
     if (line === '') return null;
     if (attemptRule.test(line)) {
@@ -78,6 +92,7 @@ export class LogRows {
     this.#box = new BoxTable();
     this.#block = new IterationBlock();
     this.#bars = new BarSteps();
+    this.#settings.begin();
   }
 
   #rowOf(line: string): WrittenRow | null {

@@ -45,6 +45,10 @@ class LogReader extends FollowedSource<FollowedBytes> implements SourceReader {
     return this.#rows.progress;
   }
 
+  get settings(): ReadonlySet<string> {
+    return this.#rows.settings;
+  }
+
   read(maxBytes: number, sink: RowSink): boolean {
     const take: Taker = (bytes, { isNew }) => {
       if (isNew) this.#restart(sink);

@@ -1,0 +1,53 @@
+import { UserError } from '../base/user-error.js';
+
+/** Makes pictures of SVG. `hasFonts`: whether text is drawn. */
+export type PngPainter = { readonly png: (svg: string) => Buffer; readonly hasFonts: boolean };
+
+/** What is used of the package. */
+type Resvg = new (
+  svg: string,
+  options: {
+    fitTo: { mode: 'zoom'; value: number };
+    font: { loadSystemFonts: boolean; sansSerifFamily: string; defaultFontFamily: string };
+  },
+) => { render: () => { asPng: () => Buffer }; getBBox: () => { width: number } | undefined };
+
+/** A package that a person has installed, or not: 4 MB of machine code, for this alone. It finds the fonts of the system. */
+const PACKAGE = '@resvg/resvg-js';
+/** Twice the pixels, for screens that have as many, and for print. */
+const ZOOM = 2;
+
+/** Where it is not there, any other is taken. */
+const FONT = 'DejaVu Sans';
+
+/**
+ * @param load Loads a package.
+ * @throws {UserError} When the package is not installed, or not for this machine.
+ */
+export async function pngPainter(load = loadPackage): Promise<PngPainter> {
+  const Resvg = await resvgOf(load);
+  const open = (svg: string) =>
+    new Resvg(svg, {
+      fitTo: { mode: 'zoom', value: ZOOM },
+      font: { loadSystemFonts: true, sansSerifFamily: FONT, defaultFontFamily: FONT },
+    });
+  const letter = open('<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20"><text y="15">M</text></svg>');
+  return { png: (svg) => open(svg).render().asPng(), hasFonts: (letter.getBBox()?.width ?? 0) > 0 };
+}
+
+async function resvgOf(load: typeof loadPackage): Promise<Resvg> {
+  try {
+    return ((await load(PACKAGE)) as { Resvg: Resvg }).Resvg;
+  } catch (error) {
+    throw new UserError(
+      `PNG files are drawn by the package ${PACKAGE}, which is not installed, or not for this machine.`,
+      `Install it beside memrl-tui: \`npm install ${PACKAGE}\`. Without --png the figures are SVG.`,
+      { cause: error },
+    );
+  }
+}
+
+/** @param name Not known to who bundles the program: the package stays outside. */
+function loadPackage(name: string): Promise<unknown> {
+  return import(/* @vite-ignore */ name) as Promise<unknown>;
+}

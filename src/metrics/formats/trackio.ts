@@ -1,0 +1,278 @@
+import { basename } from 'node:path';
+import { parseJsonLine } from '../../contract/json-line.js';
+import { besides, SqliteFile } from '../binary/sqlite-file.js';
+import {
+  DamagedDatabase,
+  type Pages,
+  rowsAfter,
+  type SqlRow,
+  type SqlTable,
+  tablesOf,
+} from '../binary/sqlite-table.js';
+import {
+  isNot,
+  type MetricFormat,
+  type Recognition,
+  type RowSink,
+  type SourceReader,
+  type WrittenRow,
+} from './format.js';
+
+/**
+ * What trackio writes: a project in an SQLite database, with a row of its table `metrics` for each `log`. Runs of a project whose
+ * rows alternate have their names before their metrics; runs that follow each other are attempts at one.
+ */
+export const trackio: MetricFormat = {
+  name: 'trackio',
+  looksFor: '*.db of trackio (SQLite)',
+  filing: 'points',
+  besides: [besides.log],
+  recognise: ({ name, path }) => (/\.(db|sqlite3?)$/i.test(name) ? recogniseDatabase(path) : isNot),
+  open: ({ paths: [path] }) => new TrackioDatabase(path!),
+};
+
+const TABLE = 'metrics';
+const columns = { run: 'run_name', time: 'timestamp', step: 'step', metrics: 'metrics' };
+
+function recogniseDatabase(path: string): Recognition {
+  const read = new SqliteFile(path).read((pages) => {
+    const first = tablesOf(pages).next();
+    return first.done === true ? 'empty' : metricsOf(pages) === null ? 'other' : 'trackio';
+  });
+  if (read.is === 'damaged') return { is: 'maybe', why: `it is no whole SQLite database: ${read.reason}` };
+  if (read.is === 'busy') return { is: 'maybe', why: 'someone writes to it just now', isPassing: true };
+  if (read.is !== 'read' || read.value === 'empty')
+    return { is: 'maybe', why: 'it is an SQLite database without tables' };
+  if (read.value === 'trackio') return { is: 'yes', why: `its table \`${TABLE}\`, which is trackio's` };
+  return { is: 'no', why: `it is an SQLite database without trackio's table \`${TABLE}\`` };
+}
+
+/** Null: there is none that is trackio's. */
+function metricsOf(pages: Pages): SqlTable | null {
+  for (const table of tablesOf(pages)) {
+    if (table.name === TABLE)
+      return Object.values(columns).every((name) => table.columns.includes(name)) ? table : null;
+  }
+  return null;
+}
+
+/** Of the database as it is, as much as was asked for. `isOther`: what was told is void, and these are its first rows. */
+type Part = {
+  readonly isOther: boolean;
+  readonly first: string | null;
+  readonly rows: Logged[];
+  /** Id of the last row, and bytes of all. */
+  last: number;
+  bytes: number;
+  /** Rows that are too large. */
+  skipped: number;
+  isWhole: boolean;
+  /** What of it cannot be read. */
+  damage: string | null;
+};
+
+type Logged = { readonly run: string; readonly time: number; readonly values: WrittenRow };
+
+/** A database that is still damaged so long after it was written is not just being copied, ms. */
+const DAMAGED_MS = 30_000;
+
+class TrackioDatabase implements SourceReader {
+  readonly #file: SqliteFile;
+  /** What the first row was told by: another database has another. Null: none yet. */
+  #first: string | null = null;
+  #last = -Infinity;
+  #offset = 0;
+  #more = true;
+  #skipped = 0;
+  #unread: string | null = null;
+  #damage: string | null = null;
+  #runs = new Runs();
+
+  constructor(path: string) {
+    this.#file = new SqliteFile(path);
+  }
+
+  get offset(): number {
+    return this.#offset;
+  }
+
+  get more(): boolean {
+    return this.#more;
+  }
+
+  get written(): SourceReader['written'] {
+    const { stat } = this.#file;
+    return stat === null ? null : { from: stat.birthtimeMs, to: stat.mtimeMs };
+  }
+
+  get isHindered(): boolean {
+    return this.#unread !== null;
+  }
+
+  get obstacle(): string | null {
+    const name = basename(this.#file.path);
+    if (this.#unread !== null) return `${name} cannot be read: ${this.#unread}`;
+    if (this.#damage !== null) return `${name} is damaged: ${this.#damage}`;
+    return this.#skipped === 0 ? null : `rows of ${name} over 4 MB were left out: ${this.#skipped}`;
+  }
+
+  read(maxBytes: number, sink: RowSink): boolean {
+    const read = this.#file.read((pages) => this.#part(pages, maxBytes));
+    this.#unread = read.is === 'unreadable' ? read.reason : null;
+    this.#more = read.is === 'busy' && read.more;
+    if (read.is === 'damaged') return this.#isStillWritten() ? false : this.#report(read.reason);
+    return read.is === 'read' && this.#take(read.value, sink);
+  }
+
+  #part(pages: Pages, maxBytes: number): Part {
+    const table = metricsOf(pages);
+    const first = table === null ? null : firstOf(pages, table);
+    const isOther = this.#first !== null && first !== this.#first;
+    const last = isOther ? -Infinity : this.#last;
+    const part: Part = { isOther, first, rows: [], last, bytes: 0, skipped: 0, isWhole: true, damage: null };
+    if (table !== null) fill(part, pages, table, maxBytes);
+    return part;
+  }
+
+  #take(part: Part, sink: RowSink): boolean {
+    if (part.damage !== null && this.#isStillWritten()) return false;
+    if (part.isOther) this.#restart(sink);
+    this.#damage = part.damage;
+    this.#first = part.first;
+    if (!this.#tell(part.rows, sink)) return this.#beginAgain(sink);
+    const isNew = part.last > this.#last;
+    this.#moveOn(part);
+    return isNew || part.isOther;
+  }
+
+  /** False: what was told is void. */
+  #tell(rows: readonly Logged[], sink: RowSink): boolean {
+    for (const { run, time, values } of rows) {
+      if (!this.#runs.take(run)) return false;
+      sink.row(this.#runs.named(run, values), time);
+    }
+    return true;
+  }
+
+  #moveOn({ last, skipped, isWhole, bytes }: Part): void {
+    this.#last = last;
+    this.#skipped += skipped;
+    this.#more = !isWhole;
+    // Most of a database are other tables and indices.
+    this.#offset = isWhole ? Math.max(this.#offset, this.#file.stat?.size ?? 0) : this.#offset + bytes;
+    if (this.#more) this.#file.lookAgain();
+  }
+
+  /** Runs alternate that seemed to follow each other: what was told has no name of its run. */
+  #beginAgain(sink: RowSink): true {
+    const runs = new Runs(true);
+    this.#restart(sink);
+    this.#runs = runs;
+    this.#more = true;
+    this.#file.lookAgain();
+    return true;
+  }
+
+  #restart(sink: RowSink): void {
+    this.#first = null;
+    this.#last = -Infinity;
+    this.#offset = 0;
+    this.#skipped = 0;
+    this.#damage = null;
+    this.#runs = new Runs();
+    sink.restart();
+  }
+
+  /** Whether what is damaged may just be being copied; then it is looked at again. */
+  #isStillWritten(): boolean {
+    const isYoung = Date.now() - (this.#file.stat?.mtimeMs ?? 0) < DAMAGED_MS;
+    if (isYoung) this.#file.lookAgain();
+    return isYoung;
+  }
+
+  #report(damage: string): boolean {
+    const isNew = this.#damage === null;
+    this.#damage = damage;
+    return isNew;
+  }
+}
+
+/** The runs that wrote to a project, as their rows come. */
+class Runs {
+  readonly #isSeveral: boolean;
+  readonly #before = new Set<string>();
+  #current: string | null = null;
+
+  /** @param isSeveral It is known that they alternate. */
+  constructor(isSeveral = false) {
+    this.#isSeveral = isSeveral;
+  }
+
+  /** False: a run goes on that another seemed to have followed. */
+  take(run: string): boolean {
+    if (run === this.#current || this.#isSeveral) return true;
+    if (this.#before.has(run)) return false;
+    if (this.#current !== null) this.#before.add(this.#current);
+    this.#current = run;
+    return true;
+  }
+
+  named(run: string, values: WrittenRow): WrittenRow {
+    if (!this.#isSeveral) return values;
+    const { step, ...others } = values;
+    return { step, ...Object.fromEntries(Object.entries(others).map(([key, value]) => [`${run}/${key}`, value])) };
+  }
+}
+
+/** Adds the rows behind the last, until there are enough of them. */
+function fill(part: Part, pages: Pages, table: SqlTable, maxBytes: number): void {
+  const place = placesIn(table);
+  try {
+    for (const row of rowsAfter(pages, table.root, part.last)) {
+      if (part.bytes >= maxBytes) {
+        part.isWhole = false;
+        return;
+      }
+      part.last = row.id;
+      if (row.values === null) part.skipped += 1;
+      else part.bytes += add(part.rows, row.values, place);
+    }
+  } catch (error) {
+    if (!(error instanceof DamagedDatabase)) throw error;
+    part.damage = error.message;
+  }
+}
+
+type Places = Record<keyof typeof columns, number>;
+
+function placesIn({ columns: names }: SqlTable): Places {
+  const entries = Object.entries(columns).map(([key, name]) => [key, names.indexOf(name)] as const);
+  return Object.fromEntries(entries) as Places;
+}
+
+/** Bytes of the row. */
+function add(rows: Logged[], values: NonNullable<SqlRow['values']>, place: Places): number {
+  const [run, time, step, written] = [place.run, place.time, place.step, place.metrics].map((at) => values[at] ?? null);
+  // Bytes in new versions, a text in old ones.
+  const text = Buffer.isBuffer(written) ? written.toString('utf8') : String(written);
+  const metrics = parseJsonLine(text);
+  if (metrics !== null && typeof step === 'number')
+    rows.push({ run: String(run), time: Date.parse(String(time)), values: { step, ...numbersIn(metrics) } });
+  return text.length;
+}
+
+/** What is no number in JSON is a text there. Pictures, tables and histograms are objects with a type, and no metrics. */
+function numbersIn(metrics: WrittenRow): WrittenRow {
+  const known = Object.entries(metrics).flatMap(([key, value]) => {
+    if (value === 'NaN' || value === 'Infinity' || value === '-Infinity') return [[key, Number(value)] as const];
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (!isObject) return [[key, value] as const];
+    return '_type' in value ? [] : [[key, numbersIn(value as WrittenRow)] as const];
+  });
+  return Object.fromEntries(known);
+}
+
+function firstOf(pages: Pages, { root }: SqlTable): string | null {
+  const first = rowsAfter(pages, root, -Infinity).next();
+  return first.done === true ? null : JSON.stringify([first.value.id, first.value.values?.map(String)]);
+}

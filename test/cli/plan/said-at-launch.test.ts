@@ -1,0 +1,40 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { leftOutNow, optionWords, saidBy, withLeftOut } from '../../../src/cli/plan/said-at-launch.js';
+import { saidAtLaunch, writeSaidAtLaunch } from '../../../src/files/sweep-text.js';
+import { removeFolder } from '../../remove-folder.js';
+
+let sweep: string;
+beforeEach(() => void (sweep = mkdtempSync(join(tmpdir(), 'said-at-launch-'))));
+afterEach(() => removeFolder(sweep));
+
+describe('what a launch says beside its file', () => {
+  it('is kept for the next one', () => {
+    writeSaidAtLaunch(sweep, saidBy({ set: ['n=5', 'A.N=[16, 64]'], perGpu: 2 }));
+    expect(saidAtLaunch(sweep)).toEqual({ set: ['n=5', 'A.N=[16, 64]'], perGpu: 2 });
+  });
+
+  it.each(['', 'no JSON', '{"set":"n=5"}', '[]'])('is nothing where the file of it says %j', (text) => {
+    expect(saidAtLaunch(sweep)).toEqual({ set: [] });
+    writeFileSync(join(sweep, 'launch.json'), text);
+    expect(saidAtLaunch(sweep)).toEqual({ set: [] });
+  });
+
+  it.each([
+    { now: {}, left: "--set n=5 --set 'A.N=[16, 64]' --per-gpu 2" },
+    { now: { set: ['n=5'] }, left: "--set 'A.N=[16, 64]' --per-gpu 2" },
+    { now: { set: ['n=7', 'A.N=8'], perGpu: 1 }, left: null },
+    { now: { set: ['N=8'], perGpu: 4 }, left: "--set n=5 --set 'A.N=[16, 64]'" },
+  ])('is missed at the next one, but for what that says otherwise: $now', ({ now, left }) => {
+    writeSaidAtLaunch(sweep, saidBy({ set: ['n=5', 'A.N=[16, 64]'], perGpu: 2 }));
+    const missed = leftOutNow(sweep, now);
+    expect(missed === null ? null : optionWords(missed)).toBe(left);
+  });
+
+  it('is added to what the next one says, which counts where both say it', () => {
+    const kept = withLeftOut({ set: ['m=1'], slots: 3 }, { set: ['n=5'], perGpu: 2 });
+    expect(kept).toEqual({ set: ['n=5', 'm=1'], perGpu: 2, slots: 3 });
+  });
+});
