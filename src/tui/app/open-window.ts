@@ -12,6 +12,7 @@ import { calmNewsPause, WindowStore } from './window-store.js';
 import type { EditorPort } from '../state/editor-port.js';
 import { ExternalEditor } from './external-editor.js';
 import { firstPicture } from './first-picture.js';
+import { GraphicsFinder } from '../terminal/graphics-finder.js';
 import { listen } from '../terminal/listen.js';
 import type { InputEvent } from '../terminal/input-event.js';
 import { type Size, Surface } from '../surface/surface.js';
@@ -87,6 +88,9 @@ class WindowLife {
   readonly #capabilities: Capabilities;
   readonly #preferences: PreferencesPort;
   readonly #desk: ExternalEditor;
+  readonly #environment: NonNullable<WindowOptions['environment']>;
+  #graphics: GraphicsFinder;
+  #found: ReturnType<GraphicsFinder['found']> = null;
   #mounted: MountedWindow | null = null;
   #deafen: () => void = () => undefined;
   #isOver = false;
@@ -96,9 +100,11 @@ class WindowLife {
     this.#stdout = options.stdout;
     this.#onReady = options.onReady ?? (() => undefined);
     this.#answer = answer;
-    this.#capabilities = capabilitiesOf(options.environment ?? {}, options.ascii ?? false, hostname());
+    this.#environment = options.environment ?? {};
+    this.#capabilities = capabilitiesOf(this.#environment, options.ascii ?? false, hostname());
     const { fleet, summary, files = runFiles, preferences = passingPreferences() } = options;
     this.#preferences = preferences;
+    this.#graphics = this.#graphicsFinder();
     const theme = themeFor(this.#capabilities, preferences.theme);
     this.#surface = new Surface(options.stdout, theme, sizeOf(options.stdout), this.#fail);
     const perform = (order: WindowEffect): void => this.#perform(order);
@@ -125,6 +131,7 @@ class WindowLife {
 
   begin(): void {
     this.#session.useMouse(this.#preferences.mouse);
+    this.#session.ask(this.#graphics.questions);
     this.#session.begin();
     this.#stdout.on('resize', this.#repaint);
     try {
@@ -150,14 +157,36 @@ class WindowLife {
     if (event.kind === 'key') this.#store.press(event.name);
     else if (event.kind === 'paste') this.#store.paste(event.text);
     else if (event.kind === 'keyboard') this.#session.useKeyboard();
+    else if (event.kind === 'answer') this.#hearOfGraphics(event.codes);
     else this.#surface.point({ ...event, kind: event.kind === 'click' ? 'click' : event.way });
   };
+
+  /** Letters have no pictures beside them where there are only those of ASCII. */
+  #graphicsFinder(): GraphicsFinder {
+    return new GraphicsFinder(this.#capabilities.ascii ? 'none' : this.#preferences.graphics, this.#environment);
+  }
+
+  #hearOfGraphics(answer: string): void {
+    this.#graphics.hear(answer, sizeOf(this.#stdout));
+    this.#showPictures();
+  }
+
+  #showPictures(): void {
+    const found = this.#graphics.found();
+    // A terminal says more than once what has not changed.
+    if (JSON.stringify(found) === JSON.stringify(this.#found)) return;
+    this.#found = found;
+    const ground = this.#capabilities.ground === 'light' ? white : black;
+    this.#session.usePictures(found?.protocol === 'kitty');
+    this.#surface.usePictures(found === null ? null : { ...found, background: found.background ?? ground });
+  }
 
   readonly #fail = (error: unknown): void => this.#finish(() => this.#answer.reject(asError(error)));
 
   readonly #repaint = (): void => {
     this.#store.resize(this.#stdout.columns, this.#stdout.rows);
     this.#surface.resize(sizeOf(this.#stdout));
+    this.#session.askNow(this.#graphics.sizeQuestion);
   };
 
   #perform(order: WindowEffect): void {
@@ -173,6 +202,9 @@ class WindowLife {
   /** What was chosen holds at once; that it is written takes longer. */
   #prefer(): void {
     this.#session.useMouse(this.#preferences.mouse);
+    this.#graphics = this.#graphicsFinder();
+    this.#session.ask(this.#graphics.questions);
+    this.#showPictures();
     const theme = themeFor(this.#capabilities, this.#preferences.theme);
     this.#surface.restyle(theme);
     this.#store.tellLinesApart(!theme.hasColours);
@@ -200,6 +232,9 @@ class WindowLife {
     tell();
   }
 }
+
+const black = [0, 0, 0] as const;
+const white = [255, 255, 255] as const;
 
 function sizeOf({ columns, rows }: NodeJS.WriteStream): Size {
   return { width: columns, height: rows };

@@ -1,9 +1,12 @@
 import type { DOMElement } from 'ink';
 import type { Theme } from './theme.js';
-import type { Background, Line } from './span.js';
+import { textWidth } from '../../text/display-width.js';
+import type { Background, Line, PlotImage } from './span.js';
 import { Cells, type Rect } from './cells.js';
 import { takeOverDrawing } from './ink-tree.js';
 import { lookOf } from './look.js';
+import type { PlacedPlot } from './graphics/picture-layer.js';
+import type { Graphics } from './graphics/graphics.js';
 import { TerminalWriter, type WriteTarget } from './terminal-writer.js';
 import { TreePainter } from './tree-painter.js';
 
@@ -136,6 +139,12 @@ export class Surface {
     this.#ask();
   }
 
+  /** Plots are shown as pictures where the terminal has them; null: in characters. */
+  usePictures(graphics: Graphics | null): void {
+    this.#writer.usePictures(graphics);
+    this.#ask();
+  }
+
   /** The terminal is somebody else's until `wake`. */
   rest(): void {
     this.#writer.rest();
@@ -167,7 +176,25 @@ export class Surface {
     this.#isTreeStale = false;
     if (wasTreeStale) new TreePainter(this.#cells, this.#theme, (node) => this.#canvases.get(node)).paint(this.#root);
     for (const canvas of this.#canvases.values()) this.#paintCanvas(canvas, wasTreeStale);
-    this.#writer.show(this.#cells, () => this.#ask());
+    const plots = this.#writer.showsPictures ? this.#wholePlots() : [];
+    this.#writer.show(this.#cells, () => this.#ask(), plots);
+  }
+
+  /** The plots of which every cell is seen. */
+  #wholePlots(): PlacedPlot[] {
+    const { owners, width } = this.#cells;
+    return [...this.#canvases.values()].flatMap(({ lines, place, owner }) =>
+      plotsIn(lines)
+        .map(({ of, left, top }) => ({ of, left: left + place.left, top: top + place.top }))
+        .filter(({ of, left, top }) => {
+          if (left < 0 || top < 0 || left + of.columns > width || top + of.rows > this.#cells.height) return false;
+          for (let row = top; row < top + of.rows; row++) {
+            const cells = owners.subarray(row * width + left, row * width + left + of.columns);
+            if (!cells.every((each) => each === owner)) return false;
+          }
+          return true;
+        }),
+    );
   }
 
   #paintCanvas(canvas: CanvasRecord, isNewGround: boolean): void {
@@ -211,6 +238,21 @@ export class Surface {
 
 const none: ReadonlySet<number> = new Set();
 const empty: Line = [];
+
+/** The plots among some lines that have all of their rows there, and the column and the line where each begins. */
+function plotsIn(lines: readonly Line[]): PlacedPlot[] {
+  const begun = new Map<PlotImage, { left: number; top: number; rows: number }>();
+  for (const [top, line] of lines.entries()) {
+    let left = 0;
+    for (const { text, plot } of line) {
+      if (plot?.row === 0) begun.set(plot.of, { left, top, rows: 1 });
+      const known = plot === undefined ? undefined : begun.get(plot.of);
+      if (known?.left === left && known.top + known.rows === top) known.rows++;
+      left += textWidth(text);
+    }
+  }
+  return [...begun].flatMap(([of, { left, top, rows }]) => (rows === of.rows ? { of, left, top } : []));
+}
 
 function areSame(a: Line, b: Line): boolean {
   if (a === b) return true;

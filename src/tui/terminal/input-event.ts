@@ -6,4 +6,6 @@ export type InputEvent =
   | { readonly kind: 'click'; readonly column: number; readonly row: number }
   | { readonly kind: 'wheel'; readonly way: 'up' | 'down'; readonly column: number; readonly row: number }
   /** The terminal can tell keys apart that are one code otherwise (kitty's keyboard protocol): its answer to `keyboardQuestion`. */
-  | { readonly kind: 'keyboard' };
+  | { readonly kind: 'keyboard' }
+  /** The terminal has answered a question of `GraphicsFinder`; the codes as they came. */
+  | { readonly kind: 'answer'; readonly codes: string };

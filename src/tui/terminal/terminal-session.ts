@@ -2,7 +2,10 @@ import { writeSync } from 'node:fs';
 import process from 'node:process';
 
 /** Alternate screen, no wrapping at the right edge (the painter places every cell itself), no cursor, pastes marked. */
-const enterCodes = '\u001b[?1049h\u001b[?7l\u001b[?25l\u001b[?2004h\u001b[2J\u001b[H';
+const enterCodes = '\u001b[?1049h\u001b[?7l\u001b[?25l\u001b[?2004h';
+const clear = '\u001b[2J\u001b[H';
+/** All pictures of kitty's protocol that are on this screen. */
+const picturesOff = '\u001b_Ga=d,d=A,q=2\u001b\\';
 /** Presses and the wheel, with places beyond column 223. */
 const mouseOn = '\u001b[?1000h\u001b[?1006h';
 const mouseOff = '\u001b[?1006l\u001b[?1000l';
@@ -45,6 +48,9 @@ export class TerminalSession {
   #isLent = false;
   #hasMouse = false;
   #hasKeyboard = false;
+  #hasPictures = false;
+  /** Asked whenever the terminal is taken. */
+  #questions = '';
 
   constructor(stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream, listeners: Listeners) {
     this.#stdin = stdin;
@@ -79,6 +85,22 @@ export class TerminalSession {
     if (this.#hasKeyboard || !this.#isShown) return;
     this.#hasKeyboard = true;
     this.#write(keyboardOn);
+  }
+
+  /** Asks the terminal something now, if it is ours, and each time it is taken. */
+  ask(questions: string): void {
+    this.#questions = questions;
+    this.askNow(questions);
+  }
+
+  /** Asks something if the terminal is ours; the answer comes among the keys. */
+  askNow(questions: string): void {
+    if (this.#isShown && questions !== '') this.#write(questions);
+  }
+
+  /** Whether there are pictures that have to be taken away before the terminal is given back. */
+  usePictures(has: boolean): void {
+    this.#hasPictures = has;
   }
 
   /** Gives the terminal back. Calling it twice is the same as once. */
@@ -163,14 +185,16 @@ export class TerminalSession {
   #show(): void {
     if (this.#isShown) return;
     this.#isShown = true;
-    this.#write(enterCodes + (this.#hasMouse ? mouseOn : '') + keyboardQuestion);
+    // A terminal that does not know a question may print it: before all is erased.
+    this.#write(enterCodes + this.#questions + clear + (this.#hasMouse ? mouseOn : '') + keyboardQuestion);
   }
 
   #hide(): void {
     if (!this.#isShown) return;
     this.#isShown = false;
     this.#listeners.onLeave();
-    this.#write((this.#hasKeyboard ? keyboardOff : '') + leaveCodes);
+    const keyboard = this.#hasKeyboard ? keyboardOff : '';
+    this.#write((this.#hasPictures ? picturesOff : '') + keyboard + leaveCodes);
     // Asked again on coming back: it may be another terminal by then.
     this.#hasKeyboard = false;
   }
