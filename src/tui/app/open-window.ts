@@ -19,6 +19,7 @@ import { type Size, Surface } from '../surface/surface.js';
 import type { MountedWindow } from '../surface/mount-window.js';
 import type { FleetPort, RunDetails, RunFilesPort } from '../state/port.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
+import { Pointer } from './pointer.js';
 import { passingPreferences } from './preferences.js';
 import type { SummaryPort } from '../state/summary-port.js';
 import { dieBy, type Interruption, TerminalSession } from '../terminal/terminal-session.js';
@@ -91,6 +92,7 @@ class WindowLife {
   readonly #environment: NonNullable<WindowOptions['environment']>;
   #graphics: GraphicsFinder;
   #found: ReturnType<GraphicsFinder['found']> = null;
+  readonly #pointer = new Pointer((place) => this.#store.hoverChart(this.#surface.hover(place)));
   #mounted: MountedWindow | null = null;
   #deafen: () => void = () => undefined;
   #isOver = false;
@@ -130,7 +132,7 @@ class WindowLife {
   }
 
   begin(): void {
-    this.#session.useMouse(this.#preferences.mouse);
+    this.#useMouse();
     this.#session.ask(this.#graphics.questions);
     this.#session.begin();
     this.#stdout.on('resize', this.#repaint);
@@ -157,9 +159,15 @@ class WindowLife {
     if (event.kind === 'key') this.#store.press(event.name);
     else if (event.kind === 'paste') this.#store.paste(event.text);
     else if (event.kind === 'keyboard') this.#session.useKeyboard();
+    else if (event.kind === 'move') this.#pointer.hear(event);
     else if (event.kind === 'answer') this.#hearOfGraphics(event.codes);
     else this.#surface.point({ ...event, kind: event.kind === 'click' ? 'click' : event.way });
   };
+
+  #useMouse(): void {
+    const { mouse, hover } = this.#preferences;
+    this.#session.useMouse(!mouse ? 'off' : hover ? 'moves' : 'clicks');
+  }
 
   /** Letters have no pictures beside them where there are only those of ASCII. */
   #graphicsFinder(): GraphicsFinder {
@@ -201,7 +209,7 @@ class WindowLife {
 
   /** What was chosen holds at once; that it is written takes longer. */
   #prefer(): void {
-    this.#session.useMouse(this.#preferences.mouse);
+    this.#useMouse();
     this.#graphics = this.#graphicsFinder();
     this.#session.ask(this.#graphics.questions);
     this.#showPictures();
@@ -226,6 +234,7 @@ class WindowLife {
     this.#stdout.off('resize', this.#repaint);
     this.#store.close();
     this.#deafen();
+    this.#pointer.close();
     this.#surface.rest();
     this.#mounted?.unmount();
     this.#session.end();

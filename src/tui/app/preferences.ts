@@ -45,9 +45,10 @@ const parts = {
   theme: { schema: z.enum(themeNames).nullable(), may: `one of ${themeNames.join(', ')}` },
   keys: { schema: z.enum(keyPresets), may: `one of ${keyPresets.join(', ')}` },
   mouse: { schema: z.boolean(), may: 'true or false' },
+  hover: { schema: z.boolean(), may: 'true or false' },
   graphics: { schema: z.enum(graphicsChoices), may: `one of ${graphicsChoices.join(', ')}` },
 };
-const initial: WindowPreferences = { theme: null, keys: 'default', mouse: true, graphics: 'auto' };
+const initial: WindowPreferences = { theme: null, keys: 'default', mouse: true, hover: true, graphics: 'auto' };
 const nothing: SweepPreferences = { views: [], last: null };
 
 /** The preferences in a file. A value that cannot be is as if it were not there, and told as a problem. */
@@ -61,6 +62,9 @@ export function preferencesIn(file: PreferencesFile): PreferencesPort {
     },
     get mouse() {
       return valueOf(file, 'mouse');
+    },
+    get hover() {
+      return valueOf(file, 'hover');
     },
     get graphics() {
       return valueOf(file, 'graphics');
@@ -86,6 +90,9 @@ export function passingPreferences(): PreferencesPort {
     },
     get mouse() {
       return chosen.mouse;
+    },
+    get hover() {
+      return chosen.hover;
     },
     get graphics() {
       return chosen.graphics;

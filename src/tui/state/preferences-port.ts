@@ -35,6 +35,8 @@ export type WindowPreferences = {
   readonly keys: KeyPreset;
   /** Whether the window listens to the mouse; where it does not, the terminal selects text without Shift. */
   readonly mouse: boolean;
+  /** Whether it listens to where the mouse goes, too: a chart shows the values under it, a row which curve is its own. */
+  readonly hover: boolean;
   readonly graphics: GraphicsChoice;
 };
 

@@ -17,12 +17,15 @@ export type Place = { readonly column: number; readonly row: number };
 /** A press of the mouse, or a notch of its wheel. */
 type Pointing = Place & { readonly kind: 'click' | 'up' | 'down' };
 export type OnPoint = (at: Pointing) => void;
+/** null: the pointer has left the canvas. */
+export type OnHover = (at: Place | null) => void;
 
 /** What a `<Canvas>` has in the surface. */
 export type CanvasRecord = {
   readonly owner: number;
   draw: Draw;
   onPoint: OnPoint | undefined;
+  onHover: OnHover | undefined;
   /** Where it was laid out last, and on what. */
   place: Rect;
   ground: Background;
@@ -51,6 +54,7 @@ export class Surface {
   #isTreeStale = true;
   #isAsked = false;
   readonly #canvases = new Map<DOMElement, CanvasRecord>();
+  #hovered: CanvasRecord | null = null;
   readonly #sizeListeners = new Set<() => void>();
 
   /** `onError`: a frame could not be made. */
@@ -83,7 +87,7 @@ export class Surface {
     let owner = 1;
     while (used.has(owner)) owner++;
     const at = { place: nowhere, ground: 'none', picture: new Cells(0, 0), lines: [] } as const;
-    const canvas: CanvasRecord = { owner, draw, onPoint: undefined, ...at, isStale: true };
+    const canvas: CanvasRecord = { owner, draw, onPoint: undefined, onHover: undefined, ...at, isStale: true };
     this.#canvases.set(node, canvas);
     this.#isTreeStale = true;
     this.#ask();
@@ -102,9 +106,31 @@ export class Surface {
 
   /** Tells the canvas that is seen at a place of the screen, if there is one; what a dialog hides is not seen. */
   point({ kind, column, row }: Pointing): void {
-    const owner = this.#cells.owners[row * this.#cells.width + column];
-    const canvas = [...this.#canvases.values()].find((each) => each.owner === owner);
+    const canvas = this.#canvasAt({ column, row });
     canvas?.onPoint?.({ kind, column: column - canvas.place.left, row: row - canvas.place.top });
+  }
+
+  /**
+   * Tells the canvas that the pointer is over, and the one that it has left.
+   *
+   * @returns How far it is along the width of a plot, 0 to 1; null: it is over none.
+   */
+  hover({ column, row }: Place): number | null {
+    const canvas = this.#canvasAt({ column, row });
+    if (this.#hovered !== canvas) this.#hovered?.onHover?.(null);
+    this.#hovered = canvas ?? null;
+    if (canvas === undefined) return null;
+    const at = { column: column - canvas.place.left, row: row - canvas.place.top };
+    canvas.onHover?.(at);
+    const plot = plotsIn(canvas.lines).find(({ of, left, top }) => {
+      return at.column >= left && at.column < left + of.columns && at.row >= top && at.row < top + of.rows;
+    });
+    return plot === undefined ? null : (at.column - plot.left + 0.5) / plot.of.columns;
+  }
+
+  #canvasAt({ column, row }: Place): CanvasRecord | undefined {
+    const owner = this.#cells.owners[row * this.#cells.width + column];
+    return [...this.#canvases.values()].find((each) => each.owner === owner);
   }
 
   /** The last frame. */

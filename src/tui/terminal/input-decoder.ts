@@ -149,6 +149,9 @@ function named(name: string | undefined): InputEvent | null {
   return name === undefined ? null : { kind: 'key', name };
 }
 
+/** No button, and that the pointer has moved. */
+const moved = 3 + 32;
+
 /** `<button;column;row` and `M` for a press, `m` for a release. Of the buttons only the left one means something here. */
 function mouseEvent(parameters: string, final: string): InputEvent | null {
   const [, code, x, y] = /^<(\d+);(\d+);(\d+)$/.exec(parameters) ?? [];
@@ -157,6 +160,7 @@ function mouseEvent(parameters: string, final: string): InputEvent | null {
   // Shift, Alt and Control are bits of their own.
   const button = Number(code) & ~0b1_1100;
   if (button === 0) return { kind: 'click', ...place };
+  if (button === moved) return { kind: 'move', ...place };
   if (button === 64) return { kind: 'wheel', way: 'up', ...place };
   return button === 65 ? { kind: 'wheel', way: 'down', ...place } : null;
 }

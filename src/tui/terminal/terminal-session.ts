@@ -8,7 +8,9 @@ const clear = '\u001b[2J\u001b[H';
 const picturesOff = '\u001b_Ga=d,d=A,q=2\u001b\\';
 /** Presses and the wheel, with places beyond column 223. */
 const mouseOn = '\u001b[?1000h\u001b[?1006h';
-const mouseOff = '\u001b[?1006l\u001b[?1000l';
+/** Each cell that the pointer comes to, too. */
+const movesOn = '\u001b[?1003h';
+const mouseOff = '\u001b[?1003l\u001b[?1006l\u001b[?1000l';
 /** Asks whether the terminal knows kitty's keyboard protocol; one that does not says nothing. */
 const keyboardQuestion = '\u001b[?u';
 /** Keys that are one code otherwise get codes of their own, and what was asked for before comes back on leaving. */
@@ -17,6 +19,10 @@ const keyboardOff = '\u001b[<u';
 const leaveCodes = `${mouseOff}\u001b[?2026l\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[0m\u001b[?1049l`;
 const deadly = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'] as const;
 type Deadly = (typeof deadly)[number];
+
+/** What the terminal tells of the mouse; `off`: the terminal itself marks text with it. */
+type Mouse = 'off' | 'clicks' | 'moves';
+const mouseCodes: Record<Mouse, string> = { off: '', clicks: mouseOn, moves: mouseOn + movesOn };
 
 /** How the session was ended from outside: by a signal, by an error nobody caught, by the loss of the terminal. */
 export type Interruption =
@@ -46,7 +52,7 @@ export class TerminalSession {
   #isShown = false;
   #isOpen = false;
   #isLent = false;
-  #hasMouse = false;
+  #mouse: Mouse = 'off';
   #hasKeyboard = false;
   #hasPictures = false;
   /** Asked whenever the terminal is taken. */
@@ -73,11 +79,10 @@ export class TerminalSession {
     this.#show();
   }
 
-  /** Whether clicks and the wheel are told; without it the terminal itself marks text with the mouse. */
-  useMouse(has: boolean): void {
-    if (has === this.#hasMouse) return;
-    this.#hasMouse = has;
-    if (this.#isShown) this.#write(has ? mouseOn : mouseOff);
+  useMouse(mouse: Mouse): void {
+    if (mouse === this.#mouse) return;
+    this.#mouse = mouse;
+    if (this.#isShown) this.#write(mouseOff + mouseCodes[mouse]);
   }
 
   /** The terminal has said that it tells every key apart: Escape is then known at once, without waiting for what may follow. */
@@ -186,7 +191,7 @@ export class TerminalSession {
     if (this.#isShown) return;
     this.#isShown = true;
     // A terminal that does not know a question may print it: before all is erased.
-    this.#write(enterCodes + this.#questions + clear + (this.#hasMouse ? mouseOn : '') + keyboardQuestion);
+    this.#write(enterCodes + this.#questions + clear + mouseCodes[this.#mouse] + keyboardQuestion);
   }
 
   #hide(): void {

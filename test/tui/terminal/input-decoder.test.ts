@@ -49,6 +49,11 @@ describe('what a terminal sends', () => {
     ['the answer that keys can be told so', '\u001b[?1u', [{ kind: 'keyboard' }]],
     ['a click', '\u001b[<0;10;5M\u001b[<0;10;5m', [{ kind: 'click', column: 9, row: 4 }]],
     ['a click with Control', '\u001b[<16;1;1M', [{ kind: 'click', column: 0, row: 0 }]],
+    [
+      'where the pointer goes',
+      '\u001b[<35;3;4M\u001b[<51;4;4M',
+      [3, 4].map((x) => ({ kind: 'move', column: x - 1, row: 3 })),
+    ],
     ['the other buttons, and a drag', '\u001b[<2;1;1M\u001b[<32;1;1M', []],
     [
       'the wheel',

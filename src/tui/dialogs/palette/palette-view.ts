@@ -75,6 +75,11 @@ const choiceEntries: readonly PaletteEntry[] = [
     choose: (ui, _at, word) => ({ ui, order: { type: 'prefer', change: { mouse: word === 'on' } } }),
   }),
   choice({
+    ...{ name: 'hover', takes: 'on|off', help: 'values and curves under the mouse, without a click', command: null },
+    words: () => ['on', 'off'],
+    choose: (ui, _at, word) => ({ ui, order: { type: 'prefer', change: { hover: word === 'on' } } }),
+  }),
+  choice({
     ...{ name: 'graphics', takes: 'how', help: 'charts as pictures: auto, kitty, sixel, none', command: null },
     words: () => graphicsChoices,
     choose: (ui, _at, word) => {
