@@ -76,6 +76,7 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     ...roomOf(run),
     pid: context.pid,
     ...timesOf(life, retryAtOf(run), context),
+    ...earlierOf(run, context),
     heldBy: heldByOf(run),
     priority: run.priority,
     place: run.place,
@@ -103,6 +104,13 @@ function timesOf({ startedAt, endedAt, killAt }: Life, retryAt: number | null, c
     killAt: wallTimeOf(killAt, context),
     retryAt: wallTimeOf(retryAt, context),
   };
+}
+
+/** Of the attempts before the one whose times are told by themselves. */
+function earlierOf({ past, state }: Run, { wallTime }: RunContext): Pick<RunSummary, 'earlier'> {
+  const earlier = state.phase === 'ended' && state.since !== null ? past.slice(0, -1) : past;
+  if (earlier.length === 0) return {};
+  return { earlier: earlier.map(([since, at]): [number, number] => [wallTime(since), wallTime(at)]) };
 }
 
 /** What holds for all its attempts. */
