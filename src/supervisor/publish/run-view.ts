@@ -75,8 +75,7 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     gpus: life.gpus,
     ...roomOf(run),
     pid: context.pid,
-    ...timesOf(life, retryAtOf(run), context),
-    ...earlierOf(run, context),
+    ...timesOf(life, run, context),
     heldBy: heldByOf(run),
     priority: run.priority,
     place: run.place,
@@ -97,12 +96,13 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
   };
 }
 
-function timesOf({ startedAt, endedAt, killAt }: Life, retryAt: number | null, context: RunContext) {
+function timesOf({ startedAt, endedAt, killAt }: Life, run: Run, context: RunContext) {
   return {
     startedAt: wallTimeOf(startedAt, context),
     endedAt: wallTimeOf(endedAt, context),
     killAt: wallTimeOf(killAt, context),
-    retryAt: wallTimeOf(retryAt, context),
+    retryAt: wallTimeOf(retryAtOf(run), context),
+    ...earlierOf(run, context),
   };
 }
 
