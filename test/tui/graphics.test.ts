@@ -136,6 +136,7 @@ describe('pictures of kitty', () => {
   it('are taken away when the window breaks', async () => {
     const terminal = startWindow(program.file, { mode: 'throw', environment: plainText, size: [120, 30] });
     terminals.push(terminal);
+    await terminal.waitFor(() => terminal.output.includes('\u001b[c'));
     terminal.write(answers.kitty);
     await expectRestored(terminal);
     const gone = terminal.output.lastIndexOf('\u001b_Ga=d,d=A');
