@@ -186,7 +186,15 @@ class WindowLife {
     this.#found = found;
     const ground = this.#capabilities.ground === 'light' ? white : black;
     this.#session.usePictures(found?.protocol === 'kitty');
-    this.#surface.usePictures(found === null ? null : { ...found, background: found.background ?? ground });
+    if (found === null) return this.#surface.usePictures(null);
+    const graphics = { ...found, background: found.background ?? ground };
+    import('../surface/graphics/picture-layer.js')
+      .then(({ PictureLayer }) => {
+        // Something else may have been found meanwhile.
+        if (this.#found !== found || this.#isOver) return;
+        this.#surface.usePictures((theme) => new PictureLayer(graphics, theme, Date.now));
+      })
+      .catch(this.#fail);
   }
 
   readonly #fail = (error: unknown): void => this.#finish(() => this.#answer.reject(asError(error)));

@@ -6,8 +6,7 @@ import { Cells, type Rect } from './cells.js';
 import { takeOverDrawing } from './ink-tree.js';
 import { lookOf } from './look.js';
 import type { PlacedPlot } from './graphics/picture-layer.js';
-import type { Graphics } from './graphics/graphics.js';
-import { TerminalWriter, type WriteTarget } from './terminal-writer.js';
+import { type MakePictures, TerminalWriter, type WriteTarget } from './terminal-writer.js';
 import { TreePainter } from './tree-painter.js';
 
 export type Size = { readonly width: number; readonly height: number };
@@ -166,8 +165,8 @@ export class Surface {
   }
 
   /** Plots are shown as pictures where the terminal has them; null: in characters. */
-  usePictures(graphics: Graphics | null): void {
-    this.#writer.usePictures(graphics);
+  usePictures(make: MakePictures): void {
+    this.#writer.usePictures(make);
     this.#ask();
   }
 

@@ -1,8 +1,7 @@
 import type { Theme } from './theme.js';
 import type { Cells } from './cells.js';
 import { composedGlyph, continuation, firstComposed, isPlotGlyph, isWide, space, unknown } from './glyphs.js';
-import type { Graphics } from './graphics/graphics.js';
-import { type Drawing, PictureLayer, type PlacedPlot, type ShownPicture } from './graphics/picture-layer.js';
+import type { Drawing, PictureLayer, PlacedPlot, ShownPicture } from './graphics/picture-layer.js';
 import { type Look, pathOf, plainLook, sgrOf, styleOf, withoutGround } from './look.js';
 
 /** Where frames go: a terminal, or in tests anything that takes text. */
@@ -12,6 +11,9 @@ export type WriteTarget = {
   readonly writableLength: number;
   once(event: 'drain', listener: () => void): unknown;
 };
+
+/** Makes the pictures of a terminal that has them; its code is loaded only for one that does. */
+export type MakePictures = ((theme: Theme) => PictureLayer) | null;
 
 const begin = '\u001b[?2026h';
 const end = '\u001b[?2026l';
@@ -36,7 +38,7 @@ export class TerminalWriter {
   #isResting = false;
   /** null: plots are seen in characters. */
   #pictures: PictureLayer | null = null;
-  #graphics: Graphics | null = null;
+  #makePictures: MakePictures = null;
   /** For each cell one more than the place of the picture that lies there; null: there are none. */
   #covered: Uint8Array | null = null;
   #later: NodeJS.Timeout | null = null;
@@ -68,11 +70,11 @@ export class TerminalWriter {
   }
 
   /** Plots are shown as pictures from now on; null: in characters. */
-  usePictures(graphics: Graphics | null): void {
+  usePictures(make: MakePictures): void {
     const gone = this.#pictures?.forget() ?? '';
     if (gone !== '' && !this.#isResting) this.#target.write(gone);
-    this.#graphics = graphics;
-    this.#pictures = graphics === null ? null : new PictureLayer(graphics, this.#theme, Date.now);
+    this.#makePictures = make;
+    this.#pictures = make?.(this.#theme) ?? null;
     this.#covered = null;
     this.forget();
   }
@@ -97,7 +99,7 @@ export class TerminalWriter {
 
   restyle(theme: Theme): void {
     this.#theme = theme;
-    this.usePictures(this.#graphics);
+    this.usePictures(this.#makePictures);
   }
 
   #wait(again: () => void): void {
