@@ -41,6 +41,8 @@ export const RunSummary = z.object({
   pid: z.int().nullable(),
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),
+  /** From when to when its attempts before that were up; absent: there were none. */
+  earlier: z.array(z.tuple([z.number(), z.number()])).optional(),
   /** When SIGKILL follows, while the run is stopping. */
   killAt: z.number().nullable(),
   /** When it is started again by itself, while it waits for that. */

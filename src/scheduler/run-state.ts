@@ -70,8 +70,13 @@ export type Run = Terms & {
   attempt: number;
   /** Attempts whose process was up. */
   starts: number;
+  /** Attempts that were up and have ended, in their order. */
+  past: readonly UpTime[];
   state: RunState;
 };
+
+/** From when to when a process was up. Unix ms. */
+export type UpTime = readonly [since: number, at: number];
 
 export function isActive(state: RunState): state is ActiveState {
   return 'slot' in state;

@@ -70,6 +70,8 @@ const RunRecord = z.object({
   hold: Hold.nullable(),
   attempt: z.int().nonnegative(),
   starts: z.int().nonnegative(),
+  /** Absent: none. */
+  past: z.array(z.tuple([z.number(), z.number()])).optional(),
   state: RunStateSchema,
 });
 
@@ -222,6 +224,7 @@ function runOf(own: z.infer<typeof RunRecord>, all: readonly Common[]): Run {
     plan: terms.plan,
     attempt: own.attempt,
     starts: own.starts,
+    past: own.past ?? [],
     state: own.state,
   };
 }
@@ -240,9 +243,13 @@ function nextOf({ plan, need, graceMs, priority, timeoutMs, retry }: Common): Te
 }
 
 function runRecord(run: Run, terms: number, next: number | null): z.infer<typeof RunRecord> {
-  const { id, order, needs, retried, alone, hold, attempt, starts, state } = run;
+  const { id, order, needs, retried, alone, hold, attempt, starts, past, state } = run;
   const record = { id, terms, order, retried, alone, next, hold, attempt, starts, state };
-  return needs.length === 0 ? record : { ...record, needs: [...needs] };
+  return {
+    ...record,
+    ...(needs.length === 0 ? {} : { needs: [...needs] }),
+    ...(past.length === 0 ? {} : { past: past.map(([since, at]): [number, number] => [since, at]) }),
+  };
 }
 
 function commonOf({ sweep, group }: Run, { plan, need, graceMs, priority, timeoutMs, retry }: Terms): Common {

@@ -15,6 +15,19 @@ describe('a run whose budget is raised while it is up', () => {
     expect(short(actions)).toEqual(['launch a', 'launch a']);
   });
 
+  it('remembers when each of its attempts was up', () => {
+    const timed = [slots(1), submitted(['a']), { ...started('a'), at: 100 }, grown(), { ...ended('a'), at: 150 }];
+    expect(after('a', ...timed)).toMatchObject({ past: [[100, 150]] });
+    const again = [...timed, time(160), { ...started('a', 2), at: 200 }];
+    expect(after('a', ...again)).toMatchObject({ past: [[100, 150]], state: { phase: 'running', since: 200 } });
+    expect(after('a', ...again, { ...ended('a', 'done', 2), at: 230 })).toMatchObject({
+      past: [
+        [100, 150],
+        [200, 230],
+      ],
+    });
+  });
+
   it('is not done in between: who needs its group waits', () => {
     const events = [slots(1), submitted([{ name: 'a', group: 'g' }, 'b'], { main: ['g'] }), started('a')];
     const more = {

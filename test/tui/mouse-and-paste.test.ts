@@ -23,6 +23,19 @@ function point(button: number, column: number, row: number): void {
   window.terminal.write(`\u001b[<${button};${place}M\u001b[<${button};${place}m`);
 }
 
+/** The pointer comes to a cell without a button. */
+function move(column: number, row: number): void {
+  window.terminal.write(`\u001b[<35;${column + 1};${row + 1}M`);
+}
+
+function colourAt({ column, row }: { column: number; row: number }): number {
+  const { active } = window.terminal.emulator.buffer;
+  return active
+    .getLine(active.viewportY + row)!
+    .getCell(column)!
+    .getFgColor();
+}
+
 function paste(text: string): void {
   window.terminal.write(`\u001b[200~${text}\u001b[201~`);
 }
@@ -65,6 +78,39 @@ describe('the mouse', () => {
     point(left, column, row);
     await window.waitFor(/╭─ keys/);
     await window.goBack(['escape']);
+  });
+
+  it('shows the values of a chart where it is, and no longer when it has left', async () => {
+    const { column, row } = await placeOf('━ binary');
+    move(column + 20, row - 8);
+    await window.waitFor(/x = [\d.]+k? │/);
+    move(column + 21, row - 8);
+    await window.waitFor(/x = [\d.]+k? │/);
+    move(5, 10);
+    await window.waitFor(not(/x = /));
+    await window.goBack([]);
+  });
+
+  it('makes the curve of a row stand out before the others', async () => {
+    const legend = await placeOf('━ binary');
+    const colour = (): number => colourAt(legend);
+    const before = colour();
+    const row = await placeOf('B16           ━');
+    move(row.column, row.row);
+    await window.waitFor(() => colour() !== before);
+    move(row.column, 1);
+    await window.waitFor(() => colour() === before);
+  });
+
+  it('is followed only while that is wanted', async () => {
+    expect(window.terminal.output).toContain('\u001b[?1003h');
+    const { length } = window.terminal.output;
+    window.terminal.write(':hover off\r');
+    await window.waitFor(/hover off; saved/);
+    expect(window.terminal.output.slice(length)).toMatch(/\u001b\[\?1003l(?!.*\u001b\[\?1003h)/s);
+    window.terminal.write(':hover on\r');
+    await window.waitFor(/hover on; saved/);
+    await window.goBack([]);
   });
 
   it('answers no question', async () => {

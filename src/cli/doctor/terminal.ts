@@ -93,7 +93,7 @@ export function judgePreferences(path: string, text: string | null): Finding {
   const stray = strayPreference({ path, values });
   return stray === null
     ? ok(path)
-    : warn(stray, 'Correct it there, or choose in the window: `:theme`, `:keys`, `:mouse`.');
+    : warn(stray, 'Correct it there, or choose in the window: `:theme`, `:keys`, `:mouse`, `:graphics`.');
 }
 
 function objectIn(text: string): Record<string, unknown> | null {

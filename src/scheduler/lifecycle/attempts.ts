@@ -39,6 +39,7 @@ export function ended(turn: StepContext, event: EndNews, outcome: Outcome): void
   const since = 'since' in was ? was.since : null;
   const ending = { outcome: verdict(was, outcome), since, at: timeOfEnd(event, since) };
   run.attempt = event.attempt;
+  if (since !== null) run.past = [...run.past, [since, ending.at]];
   learnMemory(turn, run, ending.outcome, event.gpuMemory);
   const goesOn = run.next !== null && ending.outcome.kind === 'done' && ending.outcome.rule === undefined;
   takeNextTerms(run);

@@ -126,6 +126,8 @@ function pastOf({ state }: Run, at: number): { since: number | null; at: number 
   return state.phase === 'ended' ? { since: state.since, at: state.at } : { since: null, at };
 }
 
+const nothing: Run['past'] = [];
+
 /** The run of that id; a new one waits, but in no queue yet. */
 function known({ state }: StepContext, sweep: string, plan: string, submitted: SubmittedRun): Run {
   const { id, group, need, graceMs, priority, timeoutMs, retry, attempts } = submitted;
@@ -152,6 +154,7 @@ function known({ state }: StepContext, sweep: string, plan: string, submitted: S
     plan,
     attempt: attempts,
     starts: attempts,
+    past: nothing,
     state: inLine,
   };
   state.runs.set(run.id, run);

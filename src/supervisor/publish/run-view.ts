@@ -76,7 +76,7 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     gpus: life.gpus,
     ...roomOf(run),
     pid: context.pid,
-    ...timesOf(life, retryAtOf(run), context),
+    ...timesOf(life, run, context),
     heldBy: heldByOf(run),
     priority: run.priority,
     place: run.place,
@@ -97,13 +97,21 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
   };
 }
 
-function timesOf({ startedAt, endedAt, killAt }: Life, retryAt: number | null, context: RunContext) {
+function timesOf({ startedAt, endedAt, killAt }: Life, run: Run, context: RunContext) {
   return {
     startedAt: wallTimeOf(startedAt, context),
     endedAt: wallTimeOf(endedAt, context),
     killAt: wallTimeOf(killAt, context),
-    retryAt: wallTimeOf(retryAt, context),
+    retryAt: wallTimeOf(retryAtOf(run), context),
+    ...earlierOf(run, context),
   };
+}
+
+/** Of the attempts before the one whose times are told by themselves. */
+function earlierOf({ past, state }: Run, { wallTime }: RunContext): Pick<RunSummary, 'earlier'> {
+  const earlier = state.phase === 'ended' && state.since !== null ? past.slice(0, -1) : past;
+  if (earlier.length === 0) return {};
+  return { earlier: earlier.map(([since, at]): [number, number] => [wallTime(since), wallTime(at)]) };
 }
 
 /** What holds for all its attempts. */

@@ -170,13 +170,8 @@ export class ExternalEditor {
     return draft;
   }
 
-  async #prefer({ theme, keys, mouse }: Extract<EditorEffect, { type: 'prefer' }>): Promise<void> {
+  async #prefer({ change }: Extract<EditorEffect, { type: 'prefer' }>): Promise<void> {
     const { preferences, say } = this.#tools;
-    const change = {
-      ...(theme === undefined ? {} : { theme }),
-      ...(keys === undefined ? {} : { keys }),
-      ...(mouse === undefined ? {} : { mouse }),
-    };
     const words = Object.entries(change).map(
       ([name, value]) => `${name} ${typeof value === 'boolean' ? (value ? 'on' : 'off') : value}`,
     );

@@ -12,12 +12,14 @@ import { calmNewsPause, WindowStore } from './window-store.js';
 import type { EditorPort } from '../state/editor-port.js';
 import { ExternalEditor } from './external-editor.js';
 import { firstPicture } from './first-picture.js';
+import { GraphicsFinder } from '../terminal/graphics-finder.js';
 import { listen } from '../terminal/listen.js';
 import type { InputEvent } from '../terminal/input-event.js';
 import { type Size, Surface } from '../surface/surface.js';
 import type { MountedWindow } from '../surface/mount-window.js';
 import type { FleetPort, RunDetails, RunFilesPort } from '../state/port.js';
 import type { PreferencesPort } from '../state/preferences-port.js';
+import { Pointer } from './pointer.js';
 import { passingPreferences } from './preferences.js';
 import type { SummaryPort } from '../state/summary-port.js';
 import { dieBy, type Interruption, TerminalSession } from '../terminal/terminal-session.js';
@@ -87,6 +89,10 @@ class WindowLife {
   readonly #capabilities: Capabilities;
   readonly #preferences: PreferencesPort;
   readonly #desk: ExternalEditor;
+  readonly #environment: NonNullable<WindowOptions['environment']>;
+  #graphics: GraphicsFinder;
+  #found: ReturnType<GraphicsFinder['found']> = null;
+  readonly #pointer = new Pointer((place) => this.#store.hoverChart(this.#surface.hover(place)));
   #mounted: MountedWindow | null = null;
   #deafen: () => void = () => undefined;
   #isOver = false;
@@ -96,9 +102,11 @@ class WindowLife {
     this.#stdout = options.stdout;
     this.#onReady = options.onReady ?? (() => undefined);
     this.#answer = answer;
-    this.#capabilities = capabilitiesOf(options.environment ?? {}, options.ascii ?? false, hostname());
+    this.#environment = options.environment ?? {};
+    this.#capabilities = capabilitiesOf(this.#environment, options.ascii ?? false, hostname());
     const { fleet, summary, files = runFiles, preferences = passingPreferences() } = options;
     this.#preferences = preferences;
+    this.#graphics = this.#graphicsFinder();
     const theme = themeFor(this.#capabilities, preferences.theme);
     this.#surface = new Surface(options.stdout, theme, sizeOf(options.stdout), this.#fail);
     const perform = (order: WindowEffect): void => this.#perform(order);
@@ -124,7 +132,8 @@ class WindowLife {
   }
 
   begin(): void {
-    this.#session.useMouse(this.#preferences.mouse);
+    this.#useMouse();
+    this.#session.ask(this.#graphics.questions);
     this.#session.begin();
     this.#stdout.on('resize', this.#repaint);
     try {
@@ -150,14 +159,50 @@ class WindowLife {
     if (event.kind === 'key') this.#store.press(event.name);
     else if (event.kind === 'paste') this.#store.paste(event.text);
     else if (event.kind === 'keyboard') this.#session.useKeyboard();
+    else if (event.kind === 'move') this.#pointer.hear(event);
+    else if (event.kind === 'answer') this.#hearOfGraphics(event.codes);
     else this.#surface.point({ ...event, kind: event.kind === 'click' ? 'click' : event.way });
   };
+
+  #useMouse(): void {
+    const { mouse, hover } = this.#preferences;
+    this.#session.useMouse(!mouse ? 'off' : hover ? 'moves' : 'clicks');
+  }
+
+  /** Letters have no pictures beside them where there are only those of ASCII. */
+  #graphicsFinder(): GraphicsFinder {
+    return new GraphicsFinder(this.#capabilities.ascii ? 'none' : this.#preferences.graphics, this.#environment);
+  }
+
+  #hearOfGraphics(answer: string): void {
+    this.#graphics.hear(answer, sizeOf(this.#stdout));
+    this.#showPictures();
+  }
+
+  #showPictures(): void {
+    const found = this.#graphics.found();
+    // A terminal says more than once what has not changed.
+    if (JSON.stringify(found) === JSON.stringify(this.#found)) return;
+    this.#found = found;
+    const ground = this.#capabilities.ground === 'light' ? white : black;
+    this.#session.usePictures(found?.protocol === 'kitty');
+    if (found === null) return this.#surface.usePictures(null);
+    const graphics = { ...found, background: found.background ?? ground };
+    import('../surface/graphics/picture-layer.js')
+      .then(({ PictureLayer }) => {
+        // Something else may have been found meanwhile.
+        if (this.#found !== found || this.#isOver) return;
+        this.#surface.usePictures((theme) => new PictureLayer(graphics, theme, Date.now));
+      })
+      .catch(this.#fail);
+  }
 
   readonly #fail = (error: unknown): void => this.#finish(() => this.#answer.reject(asError(error)));
 
   readonly #repaint = (): void => {
     this.#store.resize(this.#stdout.columns, this.#stdout.rows);
     this.#surface.resize(sizeOf(this.#stdout));
+    this.#session.askNow(this.#graphics.sizeQuestion);
   };
 
   #perform(order: WindowEffect): void {
@@ -172,7 +217,10 @@ class WindowLife {
 
   /** What was chosen holds at once; that it is written takes longer. */
   #prefer(): void {
-    this.#session.useMouse(this.#preferences.mouse);
+    this.#useMouse();
+    this.#graphics = this.#graphicsFinder();
+    this.#session.ask(this.#graphics.questions);
+    this.#showPictures();
     const theme = themeFor(this.#capabilities, this.#preferences.theme);
     this.#surface.restyle(theme);
     this.#store.tellLinesApart(!theme.hasColours);
@@ -194,12 +242,16 @@ class WindowLife {
     this.#stdout.off('resize', this.#repaint);
     this.#store.close();
     this.#deafen();
+    this.#pointer.close();
     this.#surface.rest();
     this.#mounted?.unmount();
     this.#session.end();
     tell();
   }
 }
+
+const black = [0, 0, 0] as const;
+const white = [255, 255, 255] as const;
 
 function sizeOf({ columns, rows }: NodeJS.WriteStream): Size {
   return { width: columns, height: rows };

@@ -3,6 +3,7 @@ import type { PreferencesFile } from '../../files/preferences.js';
 import type { GroupBy, Grouping } from '../state/grouping.js';
 import { isColumnId } from '../state/list-column-id.js';
 import {
+  graphicsChoices,
   keyPresets,
   type PreferencesPort,
   type SweepPreferences,
@@ -44,8 +45,10 @@ const parts = {
   theme: { schema: z.enum(themeNames).nullable(), may: `one of ${themeNames.join(', ')}` },
   keys: { schema: z.enum(keyPresets), may: `one of ${keyPresets.join(', ')}` },
   mouse: { schema: z.boolean(), may: 'true or false' },
+  hover: { schema: z.boolean(), may: 'true or false' },
+  graphics: { schema: z.enum(graphicsChoices), may: `one of ${graphicsChoices.join(', ')}` },
 };
-const initial: WindowPreferences = { theme: null, keys: 'default', mouse: true };
+const initial: WindowPreferences = { theme: null, keys: 'default', mouse: true, hover: true, graphics: 'auto' };
 const nothing: SweepPreferences = { views: [], last: null };
 
 /** The preferences in a file. A value that cannot be is as if it were not there, and told as a problem. */
@@ -59,6 +62,12 @@ export function preferencesIn(file: PreferencesFile): PreferencesPort {
     },
     get mouse() {
       return valueOf(file, 'mouse');
+    },
+    get hover() {
+      return valueOf(file, 'hover');
+    },
+    get graphics() {
+      return valueOf(file, 'graphics');
     },
     problem: file.problem ?? strayPreference(file),
     ofSweep: (sweep) => SweepPart.safeParse(sweepsIn(file.values)[sweep]).data ?? nothing,
@@ -81,6 +90,12 @@ export function passingPreferences(): PreferencesPort {
     },
     get mouse() {
       return chosen.mouse;
+    },
+    get hover() {
+      return chosen.hover;
+    },
+    get graphics() {
+      return chosen.graphics;
     },
     problem: null,
     ofSweep: (sweep) => sweeps.get(sweep) ?? nothing,

@@ -228,8 +228,8 @@ export class WindowReader {
   #detailFor(node: TreeNode | undefined, { scene, ui }: Moment): ReadDetail {
     const members = familyOf(node, scene).length;
     const { xKey } = ui.chart;
-    const inputs = [node?.key, members, scene.metric, xKey, this.#history.version];
-    return this.#detail.value(inputs, () => detailOf(node, scene, this.#history, xKey));
+    const inputs = [node?.key, members, scene.metric, xKey, this.#history.version, ui.hovered];
+    return this.#detail.value(inputs, () => detailOf(node, scene, this.#history, ui));
   }
 }
 

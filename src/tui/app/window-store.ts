@@ -54,6 +54,10 @@ type WindowPorts = {
 /** Four pictures a second are as good to the eye as ten, at half the cost, ms. */
 export const calmNewsPause = 240;
 
+/** `row`: key of that under the pointer; `cursor`: as in `ChartChoice`. */
+type Hover = { readonly row: string | null; readonly cursor: number | null };
+const nowhere: Hover = { row: null, cursor: null };
+
 /** Longest text a prompt takes from a paste, in UTF-16 units. */
 const mostPasted = 500;
 /** Rows per notch of the wheel. */
@@ -79,6 +83,7 @@ export class WindowStore implements ModelSource {
   #ui: UiState = initialUi;
   #size = { width: 80, height: 24 };
   #version = 0;
+  #hovered = nowhere;
   readonly #bell = new Bell();
   readonly #clicks = new Clicks();
   readonly #passing = new PassingNote(() => this.#forgetNote());
@@ -147,6 +152,8 @@ export class WindowStore implements ModelSource {
     const { ui, order } = this.#press(this.#ui, key, this.#reader.context(this.#moment()));
     if (ui.dialog.kind === 'table' && this.#ui.dialog.kind !== 'table') this.#reader.readTable();
     this.#ui = ui;
+    // The cursor of the keys is seen again.
+    this.#hovered = nowhere;
     this.#memory.keepViews(ui);
     if (order !== undefined && isFleetEffect(order)) void this.#orders.send(order);
     else if (order !== undefined) this.#ports.perform(order);
@@ -182,16 +189,38 @@ export class WindowStore implements ModelSource {
 
   /** A click on a row of the list, counted from the first that is shown. */
   readonly clickRow = (row: number): void => {
-    if (this.#ui.dialog.kind !== 'none' || row < 0) return;
-    const scene = this.#scene();
-    const top = scrollTo(
-      rowOfSelection(scene, this.#ui),
-      this.#ui.top,
-      listPage(bodyOf(this.#size), isSmall(this.#size)),
-      scene.rows.length,
-    );
-    if (top + row < scene.rows.length) this.#selectRow(top + row);
+    const at = this.#rowOfList(row);
+    if (at !== null) this.#selectRow(at);
   };
+
+  /** The pointer is over a row of the list, counted likewise, or over none: its curve stands out. */
+  readonly hoverRow = (row: number | null): void => {
+    const at = row === null ? null : this.#rowOfList(row);
+    this.#hover({ row: at === null ? null : this.#scene().rows[at]!.key });
+  };
+
+  /** The pointer is so far along the x axis of a chart, from 0 to 1, or over none: its values are read off there. */
+  hoverChart(across: number | null): void {
+    const { from, to } = this.#ui.chart.zoom ?? { from: 0, to: 1 };
+    this.#hover({ cursor: across === null || this.#ui.dialog.kind !== 'none' ? null : from + across * (to - from) });
+  }
+
+  /** Nothing is computed anew where the pointer has come to nothing else. */
+  #hover(change: Partial<Hover>): void {
+    const next = { ...this.#hovered, ...change };
+    if (next.row === this.#hovered.row && next.cursor === this.#hovered.cursor) return;
+    this.#hovered = next;
+    this.#changed();
+  }
+
+  /** The row of the whole list; null: there is none, or a dialog lies over it. */
+  #rowOfList(row: number): number | null {
+    if (this.#ui.dialog.kind !== 'none' || row < 0) return null;
+    const scene = this.#scene();
+    const page = listPage(bodyOf(this.#size), isSmall(this.#size));
+    const at = row + scrollTo(rowOfSelection(scene, this.#ui), this.#ui.top, page, scene.rows.length);
+    return at < scene.rows.length ? at : null;
+  }
 
   /** A click on the heading of the list: orders by that column, or the other way round where it does so already. */
   readonly clickHeading = (column: number, width: number): void => {
@@ -272,9 +301,16 @@ export class WindowStore implements ModelSource {
   }
 
   #moment(): Moment {
-    const known = { ui: this.#ui, size: this.#size, version: this.#version };
+    const known = { ui: this.#shownUi(), size: this.#size, version: this.#version };
     // Where nothing has changed, it is not asked for.
     return withLazy(known, { scene: () => this.#scene() });
+  }
+
+  /** What the pointer is over is shown, and chosen by nobody. */
+  #shownUi(): UiState {
+    const { row, cursor } = this.#hovered;
+    if (row === null && cursor === null) return this.#ui;
+    return { ...this.#ui, hovered: row, chart: { ...this.#ui.chart, cursor: cursor ?? this.#ui.chart.cursor } };
   }
 
   #scene(): ListModel {

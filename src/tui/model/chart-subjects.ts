@@ -46,6 +46,22 @@ export function subjectsOf(node: TreeNode | undefined, { tree, colours }: ListMo
   return ofBranch.value(node, '', () => subjectsOfBranch(node, colours));
 }
 
+/** Those of the row under the mouse before all others, which go into the background; as they are where that tells nothing apart. */
+export function withHighlight(
+  subjects: readonly Subject[],
+  row: TreeNode | undefined,
+  colours: CurveColours,
+): readonly Subject[] {
+  if (row === undefined) return subjects;
+  const runs = new Set(row.kind === 'run' ? [row.run] : row.runs);
+  const count = subjects.filter(({ run }) => runs.has(run)).length;
+  if (count === 0 || count === subjects.length) return subjects;
+  return subjects.map((subject): Subject => {
+    if (!runs.has(subject.run)) return { ...subject, tone: 'faint' };
+    return subject.tone === 'faint' ? { ...subject, tone: colours.of(row.key) } : subject;
+  });
+}
+
 /** Asked for in every frame, and dear for a group of thousands; a branch in which anything has changed is another one. */
 const ofBranch = new Memo<Branch, Subjects>(1);
 

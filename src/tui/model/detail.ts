@@ -2,10 +2,11 @@ import { inMetricOrder, type MetricsToShow } from '../../analysis/metric-order.j
 import { groupBy } from '../../base/group-by.js';
 import { lazy } from '../../base/lazy.js';
 import { hasEnded } from '../../base/run-words.js';
-import { type Subject, subjectsOf } from './chart-subjects.js';
+import { type Subject, subjectsOf, withHighlight } from './chart-subjects.js';
 import type { History, Wanted } from './history.js';
 import type { ListModel } from './list-model.js';
 import type { MetricReader } from '../state/port.js';
+import type { UiState } from '../state/ui-state.js';
 import { theoryLines } from '../widgets/chart/theory-lines.js';
 import type { TreeNode } from './tree/branch-index.js';
 import type { Curve } from '../widgets/chart/chart-look.js';
@@ -30,9 +31,11 @@ export function detailOf(
   node: TreeNode | undefined,
   scene: ListModel,
   history: History,
-  xKey: string | null,
+  { chart: { xKey }, hovered }: Pick<UiState, 'chart' | 'hovered'>,
 ): ReadDetail {
-  const { drawn, begun } = subjectsOf(node, scene);
+  const { drawn: all, begun } = subjectsOf(node, scene);
+  const pointed = hovered === null ? undefined : scene.rows.find(({ key }) => key === hovered);
+  const drawn = withHighlight(all, pointed, scene.colours);
   const sources = sourcesOf(drawn, history);
   const readers = sources.map(({ reader }) => reader);
   const { show, x: usual } = shownFor(drawn[0], scene);

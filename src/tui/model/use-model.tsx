@@ -1,7 +1,7 @@
 import type { BoxProps } from 'ink';
 import { createContext, use, useCallback, useSyncExternalStore } from 'react';
 import { Canvas } from '../surface/canvas.js';
-import type { OnPoint, Size } from '../surface/surface.js';
+import type { OnHover, OnPoint, Size } from '../surface/surface.js';
 import type { Line } from '../surface/span.js';
 import type { ScreenKind } from '../state/ui-state.js';
 import type { WindowModel } from './window-model.js';
@@ -19,6 +19,8 @@ export type ModelSource = {
   readonly turn: (way: 'up' | 'down') => void;
   /** A click on a row of the list, counted from 0. */
   readonly clickRow: (row: number) => void;
+  /** The pointer is over a row of the list; null: over none. */
+  readonly hoverRow: (row: number | null) => void;
   /** A click on the heading of the list, which is `width` columns wide. */
   readonly clickHeading: (column: number, width: number) => void;
   /** A click on a row of the open menu, of all its rows, and the key that stands for it. */
@@ -45,6 +47,7 @@ type Props = Omit<BoxProps, 'children'> & {
   /** The same function for as long as it draws the same. */
   readonly draw: DrawModel;
   readonly onPoint?: OnPoint | undefined;
+  readonly onHover?: OnHover | undefined;
 };
 
 /** A canvas that is drawn from the model of the window whenever that changes, without a commit of React. */

@@ -2,7 +2,7 @@ import type { AnnotationChange } from '../../base/annotation.js';
 import type { RequestedSlots } from '../../client/fleet.js';
 import type { PlainVerb } from '../../protocol/run-verbs.js';
 import type { RunId, RunSummary } from './port.js';
-import type { KeyPreset, ThemeName } from './preferences-port.js';
+import type { WindowPreferences } from './preferences-port.js';
 
 /** What has to be done outside the state of the window because of a key. */
 export type Effect = FleetEffect | WindowEffect;
@@ -44,4 +44,4 @@ export type EditorEffect =
   | { readonly type: 'extend'; readonly sweep: string }
   /** What becomes of the draft that is being reviewed. */
   | { readonly type: 'submit-draft' | 'edit-draft' | 'drop-draft' | 'write-draft' | 'leave-draft' }
-  | { readonly type: 'prefer'; readonly theme?: ThemeName; readonly keys?: KeyPreset; readonly mouse?: boolean };
+  | { readonly type: 'prefer'; readonly change: Partial<WindowPreferences> };

@@ -9,6 +9,10 @@ export type ThemeName = (typeof themeNames)[number];
 export const keyPresets = ['default', 'vim'] as const;
 export type KeyPreset = (typeof keyPresets)[number];
 
+/** How a terminal is given charts as pictures; `auto`: as it says that it takes them. */
+export const graphicsChoices = ['auto', 'kitty', 'sixel', 'none'] as const;
+export type GraphicsChoice = (typeof graphicsChoices)[number];
+
 /** A way to look at the runs of a sweep, under a name. */
 export type SavedView = {
   readonly name: string;
@@ -31,6 +35,9 @@ export type WindowPreferences = {
   readonly keys: KeyPreset;
   /** Whether the window listens to the mouse; where it does not, the terminal selects text without Shift. */
   readonly mouse: boolean;
+  /** Whether it listens to where the mouse goes, too: a chart shows the values under it, a row which curve is its own. */
+  readonly hover: boolean;
+  readonly graphics: GraphicsChoice;
 };
 
 /** Where the window keeps what a person prefers. Nothing here throws: what cannot be kept is told in the answer. */

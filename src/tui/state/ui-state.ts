@@ -70,6 +70,8 @@ export type UiState = {
   readonly metric: string | null;
   /** How the list looked before the failures were shown; null: they are not. */
   readonly beforeFailures: Omit<SavedView, 'name'> | null;
+  /** Key of the row under the mouse; null: it is over none. */
+  readonly hovered: string | null;
   readonly chart: ChartChoice;
   readonly log: LogChoice;
   /** The charts of an open run or group. */
@@ -184,6 +186,7 @@ export const initialUi: UiState = {
   views: [],
   metric: null,
   beforeFailures: null,
+  hovered: null,
   chart: initialChartChoice,
   log: initialLogChoice,
   wall: initialWallChoice,

@@ -1,6 +1,6 @@
 import { Box, type BoxProps, type DOMElement } from 'ink';
 import { createContext, use, useLayoutEffect, useRef } from 'react';
-import type { CanvasRecord, Draw, OnPoint, Surface } from './surface.js';
+import type { CanvasRecord, Draw, OnHover, OnPoint, Surface } from './surface.js';
 
 export const SurfaceContext = createContext<Surface | null>(null);
 
@@ -16,10 +16,11 @@ type Props = Omit<BoxProps, 'children'> & {
   /** Tells when what is drawn has changed: then the canvas is drawn again without React. */
   readonly watch?: ((changed: () => void) => () => void) | undefined;
   readonly onPoint?: OnPoint | undefined;
+  readonly onHover?: OnHover | undefined;
 };
 
 /** A box of Ink's layout whose cells are painted directly: for what is large, or changes by itself or with each key. */
-export function Canvas({ draw, watch, onPoint, ...layout }: Props) {
+export function Canvas({ draw, watch, onPoint, onHover, ...layout }: Props) {
   const surface = useSurface();
   const box = useRef<DOMElement>(null);
   const record = useRef<CanvasRecord>(null);
@@ -33,7 +34,7 @@ export function Canvas({ draw, watch, onPoint, ...layout }: Props) {
     record.current!.draw = draw;
     surface.redraw(record.current!);
   }, [surface, draw]);
-  useLayoutEffect(() => void (record.current!.onPoint = onPoint));
+  useLayoutEffect(() => void Object.assign(record.current!, { onPoint, onHover }));
   useLayoutEffect(() => watch?.(() => surface.redraw(record.current!)), [surface, watch]);
   return <Box ref={box} {...layout} />;
 }

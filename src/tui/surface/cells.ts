@@ -70,6 +70,13 @@ export class Cells {
     return line;
   }
 
+  copy(): Cells {
+    const copy = new Cells(this.width, this.height);
+    copy.glyphs.set(this.glyphs);
+    copy.looks.set(this.looks);
+    return copy;
+  }
+
   clear(): void {
     this.glyphs.fill(space);
     this.looks.fill(plainLook);

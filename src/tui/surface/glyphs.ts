@@ -27,3 +27,8 @@ export function composedGlyph(code: number): string {
 export function isWide(code: number | undefined): boolean {
   return code !== undefined && code >= firstComposed && composed[code - firstComposed]?.width === 2;
 }
+
+/** Whether a plot is drawn of it: dots, what fills a band, and nothing at all. */
+export function isPlotGlyph(code: number): boolean {
+  return code === space || code === 0x2591 || (code >= 0x2800 && code <= 0x28ff);
+}

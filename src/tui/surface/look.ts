@@ -26,6 +26,11 @@ export function partsOf(look: Look): { readonly tone: Tone; readonly ground: Bac
   return { tone: tones[style % tones.length]!, ground: backgrounds[Math.floor(style / tones.length)]! };
 }
 
+/** A look on the terminal's own ground, without a link. */
+export function withoutGround(look: Look): Look {
+  return lookOf(partsOf(look).tone);
+}
+
 /** A look without its link. */
 export function styleOf(look: Look): Look {
   return look % styles;

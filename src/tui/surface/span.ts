@@ -1,6 +1,8 @@
 import { columnsOfText, fit, fitRight, textWidth } from '../../text/display-width.js';
+import type { PixelSize, Raster, Rgb } from './graphics/raster.js';
 
 export { fit, fitRight };
+export type { PixelSize, Raster, Rgb };
 
 /** The bands of the curves, and that of curves in the background. */
 export const bandNames = ['band0', 'band1', 'band2', 'band3', 'band4', 'band5', 'band6', 'band7', 'band'] as const;
@@ -52,12 +54,24 @@ export const backgrounds = [
 ] as const;
 export type Background = (typeof backgrounds)[number];
 
-/** `link`: the path that a click in the terminal opens, where the terminal has links. */
+/**
+ * `link`: the path that a click in the terminal opens, where the terminal has links. `plot`: the span begins a row of a plot,
+ * whose characters a terminal that can show pictures has a picture for.
+ */
 export type Span = {
   readonly text: string;
   readonly tone: Tone;
   readonly ground?: Background;
   readonly link?: string;
+  readonly plot?: { readonly of: PlotImage; readonly row: number };
+};
+
+/** A plot as a picture. `columns` and `rows`: the characters in whose place it is seen. The same object as long as it looks the same. */
+export type PlotImage = {
+  readonly columns: number;
+  readonly rows: number;
+  /** Draws it, on nothing, for characters of so many pixels, which need not be whole ones. */
+  draw(cell: PixelSize, ink: (tone: Tone) => Rgb): Raster;
 };
 
 /** One row of the screen, or a part of one. */

@@ -1,10 +1,12 @@
 import type { DOMElement } from 'ink';
 import type { Theme } from './theme.js';
-import type { Background, Line } from './span.js';
+import { textWidth } from '../../text/display-width.js';
+import type { Background, Line, PlotImage } from './span.js';
 import { Cells, type Rect } from './cells.js';
 import { takeOverDrawing } from './ink-tree.js';
 import { lookOf } from './look.js';
-import { TerminalWriter, type WriteTarget } from './terminal-writer.js';
+import type { PlacedPlot } from './graphics/picture-layer.js';
+import { type MakePictures, TerminalWriter, type WriteTarget } from './terminal-writer.js';
 import { TreePainter } from './tree-painter.js';
 
 export type Size = { readonly width: number; readonly height: number };
@@ -14,12 +16,15 @@ export type Place = { readonly column: number; readonly row: number };
 /** A press of the mouse, or a notch of its wheel. */
 type Pointing = Place & { readonly kind: 'click' | 'up' | 'down' };
 export type OnPoint = (at: Pointing) => void;
+/** null: the pointer has left the canvas. */
+export type OnHover = (at: Place | null) => void;
 
 /** What a `<Canvas>` has in the surface. */
 export type CanvasRecord = {
   readonly owner: number;
   draw: Draw;
   onPoint: OnPoint | undefined;
+  onHover: OnHover | undefined;
   /** Where it was laid out last, and on what. */
   place: Rect;
   ground: Background;
@@ -48,6 +53,7 @@ export class Surface {
   #isTreeStale = true;
   #isAsked = false;
   readonly #canvases = new Map<DOMElement, CanvasRecord>();
+  #hovered: CanvasRecord | null = null;
   readonly #sizeListeners = new Set<() => void>();
 
   /** `onError`: a frame could not be made. */
@@ -80,7 +86,7 @@ export class Surface {
     let owner = 1;
     while (used.has(owner)) owner++;
     const at = { place: nowhere, ground: 'none', picture: new Cells(0, 0), lines: [] } as const;
-    const canvas: CanvasRecord = { owner, draw, onPoint: undefined, ...at, isStale: true };
+    const canvas: CanvasRecord = { owner, draw, onPoint: undefined, onHover: undefined, ...at, isStale: true };
     this.#canvases.set(node, canvas);
     this.#isTreeStale = true;
     this.#ask();
@@ -99,9 +105,31 @@ export class Surface {
 
   /** Tells the canvas that is seen at a place of the screen, if there is one; what a dialog hides is not seen. */
   point({ kind, column, row }: Pointing): void {
-    const owner = this.#cells.owners[row * this.#cells.width + column];
-    const canvas = [...this.#canvases.values()].find((each) => each.owner === owner);
+    const canvas = this.#canvasAt({ column, row });
     canvas?.onPoint?.({ kind, column: column - canvas.place.left, row: row - canvas.place.top });
+  }
+
+  /**
+   * Tells the canvas that the pointer is over, and the one that it has left.
+   *
+   * @returns How far it is along the width of a plot, 0 to 1; null: it is over none.
+   */
+  hover({ column, row }: Place): number | null {
+    const canvas = this.#canvasAt({ column, row });
+    if (this.#hovered !== canvas) this.#hovered?.onHover?.(null);
+    this.#hovered = canvas ?? null;
+    if (canvas === undefined) return null;
+    const at = { column: column - canvas.place.left, row: row - canvas.place.top };
+    canvas.onHover?.(at);
+    const plot = plotsIn(canvas.lines).find(({ of, left, top }) => {
+      return at.column >= left && at.column < left + of.columns && at.row >= top && at.row < top + of.rows;
+    });
+    return plot === undefined ? null : (at.column - plot.left + 0.5) / plot.of.columns;
+  }
+
+  #canvasAt({ column, row }: Place): CanvasRecord | undefined {
+    const owner = this.#cells.owners[row * this.#cells.width + column];
+    return [...this.#canvases.values()].find((each) => each.owner === owner);
   }
 
   /** The last frame. */
@@ -136,6 +164,12 @@ export class Surface {
     this.#ask();
   }
 
+  /** Plots are shown as pictures where the terminal has them; null: in characters. */
+  usePictures(make: MakePictures): void {
+    this.#writer.usePictures(make);
+    this.#ask();
+  }
+
   /** The terminal is somebody else's until `wake`. */
   rest(): void {
     this.#writer.rest();
@@ -167,7 +201,25 @@ export class Surface {
     this.#isTreeStale = false;
     if (wasTreeStale) new TreePainter(this.#cells, this.#theme, (node) => this.#canvases.get(node)).paint(this.#root);
     for (const canvas of this.#canvases.values()) this.#paintCanvas(canvas, wasTreeStale);
-    this.#writer.show(this.#cells, () => this.#ask());
+    const plots = this.#writer.showsPictures ? this.#wholePlots() : [];
+    this.#writer.show(this.#cells, () => this.#ask(), plots);
+  }
+
+  /** The plots of which every cell is seen. */
+  #wholePlots(): PlacedPlot[] {
+    const { owners, width } = this.#cells;
+    return [...this.#canvases.values()].flatMap(({ lines, place, owner }) =>
+      plotsIn(lines)
+        .map(({ of, left, top }) => ({ of, left: left + place.left, top: top + place.top }))
+        .filter(({ of, left, top }) => {
+          if (left < 0 || top < 0 || left + of.columns > width || top + of.rows > this.#cells.height) return false;
+          for (let row = top; row < top + of.rows; row++) {
+            const cells = owners.subarray(row * width + left, row * width + left + of.columns);
+            if (!cells.every((each) => each === owner)) return false;
+          }
+          return true;
+        }),
+    );
   }
 
   #paintCanvas(canvas: CanvasRecord, isNewGround: boolean): void {
@@ -211,6 +263,21 @@ export class Surface {
 
 const none: ReadonlySet<number> = new Set();
 const empty: Line = [];
+
+/** The plots among some lines that have all of their rows there, and the column and the line where each begins. */
+function plotsIn(lines: readonly Line[]): PlacedPlot[] {
+  const begun = new Map<PlotImage, { left: number; top: number; rows: number }>();
+  for (const [top, line] of lines.entries()) {
+    let left = 0;
+    for (const { text, plot } of line) {
+      if (plot?.row === 0) begun.set(plot.of, { left, top, rows: 1 });
+      const known = plot === undefined ? undefined : begun.get(plot.of);
+      if (known?.left === left && known.top + known.rows === top) known.rows++;
+      left += textWidth(text);
+    }
+  }
+  return [...begun].flatMap(([of, { left, top, rows }]) => (rows === of.rows ? { of, left, top } : []));
+}
 
 function areSame(a: Line, b: Line): boolean {
   if (a === b) return true;

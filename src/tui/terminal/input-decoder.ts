@@ -22,6 +22,8 @@ const unfinishedControl = /^\u001b\[(\[|[0-?]*[ -/]*)$/;
 const shift3 = /^\u001bO(.)/;
 const string = /^\u001b[\]P^_X][^\u0007\u001b]*(\u0007|\u001b\\)/;
 const unfinishedString = /^\u001b[\]P^_X][^\u0007\u001b]*\u001b?$/;
+/** What kitty's graphics protocol answers, the colour of the background, sizes in pixels, numbers of colours, the kind of terminal. */
+const graphicsAnswer = /^\u001b(_G|\]11;|\[[46];\d+;\d+t$|\[\?[\d;]*[cS]$)/;
 /** What is left of a mouse report or of the mark of a paste when its escape was taken for the key. */
 const headless = /^\[(<\d|20[01]~)/;
 
@@ -82,7 +84,8 @@ export class InputDecoder {
   #sequence(): InputEvent | null {
     const found = control.exec(this.#rest);
     if (found !== null) {
-      this.#take(found[0].length);
+      const codes = this.#take(found[0].length);
+      if (graphicsAnswer.test(codes)) return { kind: 'answer', codes };
       return controlEvent(found[2] ?? '', found[3] ?? '');
     }
     const key = shift3.exec(this.#rest);
@@ -92,8 +95,8 @@ export class InputDecoder {
     }
     const answer = string.exec(this.#rest);
     if (answer !== null) {
-      this.#take(answer[0].length);
-      return null;
+      const codes = this.#take(answer[0].length);
+      return graphicsAnswer.test(codes) ? { kind: 'answer', codes } : null;
     }
     return this.#isUnfinished() ? null : this.#escape();
   }
@@ -146,6 +149,9 @@ function named(name: string | undefined): InputEvent | null {
   return name === undefined ? null : { kind: 'key', name };
 }
 
+/** No button, and that the pointer has moved. */
+const moved = 3 + 32;
+
 /** `<button;column;row` and `M` for a press, `m` for a release. Of the buttons only the left one means something here. */
 function mouseEvent(parameters: string, final: string): InputEvent | null {
   const [, code, x, y] = /^<(\d+);(\d+);(\d+)$/.exec(parameters) ?? [];
@@ -154,6 +160,7 @@ function mouseEvent(parameters: string, final: string): InputEvent | null {
   // Shift, Alt and Control are bits of their own.
   const button = Number(code) & ~0b1_1100;
   if (button === 0) return { kind: 'click', ...place };
+  if (button === moved) return { kind: 'move', ...place };
   if (button === 64) return { kind: 'wheel', way: 'up', ...place };
   return button === 65 ? { kind: 'wheel', way: 'down', ...place } : null;
 }

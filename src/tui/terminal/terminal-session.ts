@@ -2,10 +2,15 @@ import { writeSync } from 'node:fs';
 import process from 'node:process';
 
 /** Alternate screen, no wrapping at the right edge (the painter places every cell itself), no cursor, pastes marked. */
-const enterCodes = '\u001b[?1049h\u001b[?7l\u001b[?25l\u001b[?2004h\u001b[2J\u001b[H';
+const enterCodes = '\u001b[?1049h\u001b[?7l\u001b[?25l\u001b[?2004h';
+const clear = '\u001b[2J\u001b[H';
+/** All pictures of kitty's protocol that are on this screen. */
+const picturesOff = '\u001b_Ga=d,d=A,q=2\u001b\\';
 /** Presses and the wheel, with places beyond column 223. */
 const mouseOn = '\u001b[?1000h\u001b[?1006h';
-const mouseOff = '\u001b[?1006l\u001b[?1000l';
+/** Each cell that the pointer comes to, too. */
+const movesOn = '\u001b[?1003h';
+const mouseOff = '\u001b[?1003l\u001b[?1006l\u001b[?1000l';
 /** Asks whether the terminal knows kitty's keyboard protocol; one that does not says nothing. */
 const keyboardQuestion = '\u001b[?u';
 /** Keys that are one code otherwise get codes of their own, and what was asked for before comes back on leaving. */
@@ -14,6 +19,10 @@ const keyboardOff = '\u001b[<u';
 const leaveCodes = `${mouseOff}\u001b[?2026l\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[0m\u001b[?1049l`;
 const deadly = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT'] as const;
 type Deadly = (typeof deadly)[number];
+
+/** What the terminal tells of the mouse; `off`: the terminal itself marks text with it. */
+type Mouse = 'off' | 'clicks' | 'moves';
+const mouseCodes: Record<Mouse, string> = { off: '', clicks: mouseOn, moves: mouseOn + movesOn };
 
 /** How the session was ended from outside: by a signal, by an error nobody caught, by the loss of the terminal. */
 export type Interruption =
@@ -43,8 +52,11 @@ export class TerminalSession {
   #isShown = false;
   #isOpen = false;
   #isLent = false;
-  #hasMouse = false;
+  #mouse: Mouse = 'off';
   #hasKeyboard = false;
+  #hasPictures = false;
+  /** Asked whenever the terminal is taken. */
+  #questions = '';
 
   constructor(stdin: NodeJS.ReadStream, stdout: NodeJS.WriteStream, listeners: Listeners) {
     this.#stdin = stdin;
@@ -67,11 +79,10 @@ export class TerminalSession {
     this.#show();
   }
 
-  /** Whether clicks and the wheel are told; without it the terminal itself marks text with the mouse. */
-  useMouse(has: boolean): void {
-    if (has === this.#hasMouse) return;
-    this.#hasMouse = has;
-    if (this.#isShown) this.#write(has ? mouseOn : mouseOff);
+  useMouse(mouse: Mouse): void {
+    if (mouse === this.#mouse) return;
+    this.#mouse = mouse;
+    if (this.#isShown) this.#write(mouseOff + mouseCodes[mouse]);
   }
 
   /** The terminal has said that it tells every key apart: Escape is then known at once, without waiting for what may follow. */
@@ -79,6 +90,22 @@ export class TerminalSession {
     if (this.#hasKeyboard || !this.#isShown) return;
     this.#hasKeyboard = true;
     this.#write(keyboardOn);
+  }
+
+  /** Asks the terminal something now, if it is ours, and each time it is taken. */
+  ask(questions: string): void {
+    this.#questions = questions;
+    this.askNow(questions);
+  }
+
+  /** Asks something if the terminal is ours; the answer comes among the keys. */
+  askNow(questions: string): void {
+    if (this.#isShown && questions !== '') this.#write(questions);
+  }
+
+  /** Whether there are pictures that have to be taken away before the terminal is given back. */
+  usePictures(has: boolean): void {
+    this.#hasPictures = has;
   }
 
   /** Gives the terminal back. Calling it twice is the same as once. */
@@ -163,14 +190,16 @@ export class TerminalSession {
   #show(): void {
     if (this.#isShown) return;
     this.#isShown = true;
-    this.#write(enterCodes + (this.#hasMouse ? mouseOn : '') + keyboardQuestion);
+    // A terminal that does not know a question may print it: before all is erased.
+    this.#write(enterCodes + this.#questions + clear + mouseCodes[this.#mouse] + keyboardQuestion);
   }
 
   #hide(): void {
     if (!this.#isShown) return;
     this.#isShown = false;
     this.#listeners.onLeave();
-    this.#write((this.#hasKeyboard ? keyboardOff : '') + leaveCodes);
+    const keyboard = this.#hasKeyboard ? keyboardOff : '';
+    this.#write((this.#hasPictures ? picturesOff : '') + keyboard + leaveCodes);
     // Asked again on coming back: it may be another terminal by then.
     this.#hasKeyboard = false;
   }

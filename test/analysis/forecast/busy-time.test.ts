@@ -14,6 +14,20 @@ describe('the time in which runs were up', () => {
     { of: 'runs side by side', runs: [done(5, 30), done(0, 10)], busy: { ms: 30, since: null } },
     { of: 'a pause between two launches', runs: [done(0, 10), done(1000, 1010)], busy: { ms: 20, since: null } },
     { of: 'runs that are up', runs: [done(0, 10), up(100), up(50)], busy: { ms: 10, since: 50 } },
+    {
+      of: 'the earlier attempts of runs as well',
+      runs: [
+        {
+          ...up(100),
+          earlier: [
+            [0, 10],
+            [20, 25],
+          ] as const,
+        },
+        { ...waiting, earlier: [[5, 12]] as const },
+      ],
+      busy: { ms: 17, since: 100 },
+    },
     { of: 'a run that is up since the start', runs: [up(0), done(5, 10), up(20)], busy: { ms: 0, since: 0 } },
   ])('$of', ({ runs, busy }) => {
     expect(busyTimeOf(runs)).toEqual(busy);
@@ -38,6 +52,18 @@ describe('the time in which runs were up', () => {
 
   it.each([
     { of: 'a run that has ended', run: done(10, 30), is: 20 },
+    {
+      of: 'a run that has ended at its third attempt',
+      run: {
+        ...done(50, 60),
+        earlier: [
+          [0, 10],
+          [20, 25],
+        ] as const,
+      },
+      is: 25,
+    },
+    { of: 'a run that waits for its next attempt', run: { ...waiting, earlier: [[0, 10]] as const }, is: 10 },
     { of: 'a run that is up', run: up(10), is: 90 },
     { of: 'a run that waits', run: waiting, is: null },
   ])('of $of alone: $is', ({ run, is }) => {

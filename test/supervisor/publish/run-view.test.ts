@@ -19,8 +19,13 @@ const beside = {
 };
 const slot = { kind: 'cpu', index: 0 } as const;
 
+function earlierOf(run: Partial<Run>): unknown {
+  const whole = { need: { gpus: 0 }, hold: null, priority: 0, attempt: 3, starts: 3, ...run } as unknown as Run;
+  return runSummary(whole, planned, { ...beside, wallTime: (at) => at + 1000 }).earlier;
+}
+
 function attemptOf(run: Partial<Run>): number {
-  const whole = { need: { gpus: 0 }, hold: null, priority: 0, ...run } as unknown as Run;
+  const whole = { need: { gpus: 0 }, hold: null, priority: 0, past: [], ...run } as unknown as Run;
   return runSummary(whole, planned, beside).attempt;
 }
 
@@ -53,5 +58,33 @@ describe('the attempt in a row', () => {
     },
   ])('$when', ({ run, attempt }) => {
     expect(attemptOf(run)).toBe(attempt);
+  });
+});
+
+describe('the times of earlier attempts', () => {
+  const past: Run['past'] = [
+    [0, 10],
+    [20, 30],
+  ];
+
+  it('are those of all but the attempt whose times are told by themselves, on the clock of the machine', () => {
+    const running = { phase: 'running', slot, pid: 7, since: 40, pausedAt: null, pausedMs: 0 } as const;
+    const both = [
+      [1000, 1010],
+      [1020, 1030],
+    ];
+    expect(earlierOf({ past, state: running })).toEqual(both);
+    expect(earlierOf({ past, state: { phase: 'waiting', notBefore: null, last: null } })).toEqual(both);
+    expect(earlierOf({ past, state: { phase: 'ended', outcome: { kind: 'done' }, since: 20, at: 30 } })).toEqual([
+      both[0],
+    ]);
+    // Killed while it waited for its third.
+    expect(earlierOf({ past, state: { phase: 'ended', outcome: { kind: 'killed' }, since: null, at: 90 } })).toEqual(
+      both,
+    );
+  });
+
+  it('are not told where there are none', () => {
+    expect(earlierOf({ past: [], state: { phase: 'starting', slot, stop: null } })).toBeUndefined();
   });
 });

@@ -63,9 +63,9 @@ async function after(desk: ExternalEditor, order: EditorEffect, until = ''): Pro
 
 describe('what a person prefers', () => {
   it.each<[string, Extract<EditorEffect, { type: 'prefer' }>, object, string]>([
-    ['a theme', { type: 'prefer', theme: 'light' }, { theme: 'light' }, 'good: theme light; saved'],
-    ['keys', { type: 'prefer', keys: 'vim' }, { keys: 'vim' }, 'good: keys vim; saved'],
-    ['no mouse', { type: 'prefer', mouse: false }, { mouse: false }, 'good: mouse off; saved'],
+    ['a theme', { type: 'prefer', change: { theme: 'light' } }, { theme: 'light' }, 'good: theme light; saved'],
+    ['keys', { type: 'prefer', change: { keys: 'vim' } }, { keys: 'vim' }, 'good: keys vim; saved'],
+    ['no mouse', { type: 'prefer', change: { mouse: false } }, { mouse: false }, 'good: mouse off; saved'],
   ])('is kept in the file: %s', async (_, order, kept, said) => {
     writeFileSync(path, '{"newer":1}');
     await after(deskWith({}), order, said);
@@ -75,7 +75,7 @@ describe('what a person prefers', () => {
   it('holds although it cannot be kept, and that is said', async () => {
     path = join(folder, 'file', 'preferences.json');
     writeFileSync(join(folder, 'file'), '');
-    const [said] = await after(deskWith({}), { type: 'prefer', theme: 'mono' }, 'could not be saved');
+    const [said] = await after(deskWith({}), { type: 'prefer', change: { theme: 'mono' } }, 'could not be saved');
     expect(said).toMatch(/^warn: theme mono; it could not be saved: .*preferences\.json/);
   });
 });

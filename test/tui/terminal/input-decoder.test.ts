@@ -25,7 +25,17 @@ describe('what a terminal sends', () => {
     ['Alt and a letter, which is not the letter', '\u001bk', [key('alt-k')]],
     ['escape twice', '\u001b\u001b[A', ['escape', 'up'].map(key)],
     ['keys that mean nothing here', '\u001b[15~\u001bOP\u001b[[A\u001b[I', []],
-    ['answers to questions', '\u001b]11;rgb:ffff/ffff/ffff\u001b\\\u001bP1+r\u0007\u001b[?1;2c', []],
+    [
+      'answers to questions about pictures, and to others',
+      '\u001b]11;rgb:ffff/ffff/ffff\u001b\\\u001bP1+r\u0007\u001b]10;rgb:0/0/0\u0007\u001b_Gi=31;OK\u001b\\\u001b[6;20;10t\u001b[?1;0;256S\u001b[?1;2c',
+      [
+        '\u001b]11;rgb:ffff/ffff/ffff\u001b\\',
+        '\u001b_Gi=31;OK\u001b\\',
+        '\u001b[6;20;10t',
+        '\u001b[?1;0;256S',
+        '\u001b[?1;2c',
+      ].map((codes): InputEvent => ({ kind: 'answer', codes })),
+    ],
     [
       'keys told without ambiguity',
       '\u001b[27u\u001b[105;5u\u001b[9;2u\u001b[107;3u\u001b[107;2u',
@@ -39,6 +49,11 @@ describe('what a terminal sends', () => {
     ['the answer that keys can be told so', '\u001b[?1u', [{ kind: 'keyboard' }]],
     ['a click', '\u001b[<0;10;5M\u001b[<0;10;5m', [{ kind: 'click', column: 9, row: 4 }]],
     ['a click with Control', '\u001b[<16;1;1M', [{ kind: 'click', column: 0, row: 0 }]],
+    [
+      'where the pointer goes',
+      '\u001b[<35;3;4M\u001b[<51;4;4M',
+      [3, 4].map((x) => ({ kind: 'move', column: x - 1, row: 3 })),
+    ],
     ['the other buttons, and a drag', '\u001b[<2;1;1M\u001b[<32;1;1M', []],
     [
       'the wheel',

@@ -11,7 +11,7 @@ import { annotationEntries } from './palette-annotations.js';
 import { machineEntries } from './palette-machine.js';
 import { runEntries } from './palette-runs.js';
 import type { RunSummary } from '../../state/port.js';
-import { keyPresets, themeNames } from '../../state/preferences-port.js';
+import { graphicsChoices, keyPresets, themeNames } from '../../state/preferences-port.js';
 import { type Offer, offerFor } from '../../state/prompt.js';
 import type { UiState } from '../../state/ui-state.js';
 import { sortsFor, sortWords } from '../../state/sort.js';
@@ -58,7 +58,7 @@ const choiceEntries: readonly PaletteEntry[] = [
     words: () => themeNames,
     choose: (ui, _at, word) => {
       const theme = themeNames.find((name) => name === word)!;
-      return { ui, order: { type: 'prefer', theme } };
+      return { ui, order: { type: 'prefer', change: { theme } } };
     },
   }),
   choice({
@@ -66,13 +66,26 @@ const choiceEntries: readonly PaletteEntry[] = [
     words: () => keyPresets,
     choose: (ui, _at, word) => {
       const keys = keyPresets.find((name) => name === word)!;
-      return { ui: { ...ui, keys }, order: { type: 'prefer', keys } };
+      return { ui: { ...ui, keys }, order: { type: 'prefer', change: { keys } } };
     },
   }),
   choice({
     ...{ name: 'mouse', takes: 'on|off', help: 'clicks and the wheel; off: the terminal selects text', command: null },
     words: () => ['on', 'off'],
-    choose: (ui, _at, word) => ({ ui, order: { type: 'prefer', mouse: word === 'on' } }),
+    choose: (ui, _at, word) => ({ ui, order: { type: 'prefer', change: { mouse: word === 'on' } } }),
+  }),
+  choice({
+    ...{ name: 'hover', takes: 'on|off', help: 'values and curves under the mouse, without a click', command: null },
+    words: () => ['on', 'off'],
+    choose: (ui, _at, word) => ({ ui, order: { type: 'prefer', change: { hover: word === 'on' } } }),
+  }),
+  choice({
+    ...{ name: 'graphics', takes: 'how', help: 'charts as pictures: auto, kitty, sixel, none', command: null },
+    words: () => graphicsChoices,
+    choose: (ui, _at, word) => {
+      const graphics = graphicsChoices.find((name) => name === word)!;
+      return { ui, order: { type: 'prefer', change: { graphics } } };
+    },
   }),
 ];
 

@@ -2,7 +2,7 @@ import { Box } from 'ink';
 import { useCallback } from 'react';
 import { type DrawModel, ModelCanvas, useModel, useModelSource } from '../../model/use-model.js';
 import { selectedNode } from '../../model/window-model.js';
-import type { OnPoint } from '../../surface/surface.js';
+import type { OnHover, OnPoint } from '../../surface/surface.js';
 import { chartSection } from '../../widgets/chart/chart-section.js';
 import { listPane, listRows } from '../../widgets/run-list/list-pane.js';
 import { fitLine } from '../../surface/span.js';
@@ -38,7 +38,12 @@ function RunList({ hasHeading, ...size }: RunListProps) {
     },
     [source, hasHeading, size.width],
   );
-  return <ModelCanvas {...size} flexShrink={0} draw={hasHeading ? drawList : drawRows} onPoint={point} />;
+  const hover = useCallback<OnHover>(
+    (at) => source.hoverRow(at === null ? null : at.row - (hasHeading ? 1 : 0)),
+    [source, hasHeading],
+  );
+  const draw = hasHeading ? drawList : drawRows;
+  return <ModelCanvas {...size} flexShrink={0} draw={draw} onPoint={point} onHover={hover} />;
 }
 
 const drawList: DrawModel = (model, { width, height }) => listPane(model, width, height);

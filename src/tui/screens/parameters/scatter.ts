@@ -2,7 +2,7 @@ import { rankCorrelation } from '../../../analysis/parameters/rank-correlation.j
 import { cleanText } from '../../../text/display-text.js';
 import { textWidth } from '../../../text/display-width.js';
 import { countText, counted } from '../../../text/numbers.js';
-import { BrailleCanvas } from '../../widgets/chart/braille-canvas.js';
+import { BrailleCanvas } from '../../widgets/chart/plot/braille-canvas.js';
 import { type Mark, xMarksOf } from '../../widgets/chart/chart-marks.js';
 import { parameterOrder, parameterText } from '../../model/parameter-text.js';
 import { flow } from '../../widgets/parameters.js';

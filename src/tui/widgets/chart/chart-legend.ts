@@ -6,7 +6,7 @@ import { cursorX, lastReading, type Reading, readingAt } from './chart-cursor.js
 import { type ChartLook, type Curve, lookKey, type XUnit } from './chart-look.js';
 import { strandingOf } from './chart-plot.js';
 import type { ChartSeries } from './chart-series.js';
-import { lineSign } from './curve-dashes.js';
+import { lineSign } from './plot/curve-dashes.js';
 import { flow } from '../parameters.js';
 import { narrowNumber } from '../../../text/numbers.js';
 import { type Line, span, type Span } from '../../surface/span.js';

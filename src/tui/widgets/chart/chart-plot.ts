@@ -1,8 +1,12 @@
-import type { BrailleCanvas } from './braille-canvas.js';
+import type { PixelSize, PlotImage, Raster, Rgb, Tone } from '../../surface/span.js';
+import type { Frame, PlotPainter } from './plot/plot-painter.js';
+import { BrailleCanvas } from './plot/braille-canvas.js';
+import { braillePainter } from './plot/braille-painter.js';
 import { countsRow } from './chart-counts.js';
 import { type Mark, xMarksOf, yMarksOf } from './chart-marks.js';
 import { type ChartLook, type Curve, lookKey } from './chart-look.js';
-import { drawPicture } from './chart-picture.js';
+import { drawPlot } from './plot/draw-plot.js';
+import { drawRaster } from './plot/raster-painter.js';
 import { xScaleOf, yScaleOf } from './axes/chart-range.js';
 import type { Scale } from './axes/chart-scale.js';
 import { type ChartSeries, chartSeriesOf } from './chart-series.js';
@@ -25,6 +29,8 @@ export type Plot = {
   readonly xMarks: readonly Mark[];
   readonly yMarks: readonly Mark[];
   readonly picture: BrailleCanvas;
+  /** The same in pixels, where a terminal has them. */
+  readonly image: PlotImage;
   /** Below the x axis, as wide as the picture: of how many runs the lines speak where; null: the same everywhere. */
   readonly counts: string | null;
 };
@@ -70,8 +76,28 @@ function draw({ x, strands }: Stranding, width: number, height: number, look: Ch
   const labelWidth = Math.max(3, ...yMarks.map(({ label }) => label.length));
   const columns = width - labelWidth - 1;
   if (columns < 8) return null;
-  const picture = drawPicture(strands, { x, y, columns, rows }, look);
+  const frame = { x, y, columns, rows };
+  const picture = new BrailleCanvas(columns, rows);
+  drawPlot(strands, frame, look, braillePainter(picture, frame));
+  const image = new DrawnPlot(frame, (painter) => drawPlot(strands, frame, look, painter));
   const row = counts === null ? null : (countsRow(strands, columns) ?? ' '.repeat(columns));
   const xMarks = xMarksOf(x, columns, look.xUnit);
-  return { x, y, labelWidth, yMarks, xMarks, picture, counts: row };
+  return { x, y, labelWidth, yMarks, xMarks, picture, image, counts: row };
+}
+
+/** The picture of a plot, drawn when a terminal is to show it. */
+class DrawnPlot implements PlotImage {
+  readonly columns: number;
+  readonly rows: number;
+  readonly #frame: Frame;
+  readonly #paint: (painter: PlotPainter) => void;
+
+  constructor(frame: Frame, paint: (painter: PlotPainter) => void) {
+    [this.columns, this.rows] = [frame.columns, frame.rows];
+    [this.#frame, this.#paint] = [frame, paint];
+  }
+
+  draw(cell: PixelSize, ink: (tone: Tone) => Rgb): Raster {
+    return drawRaster(this.#frame, cell, ink, this.#paint);
+  }
 }

@@ -22,7 +22,8 @@ export function chart(curves: readonly Curve[], width: number, height: number, l
   const body = Array.from({ length: plot.picture.rows }, (_, row): Line => {
     const label = labels.get(row);
     const edge = fitRight(label ?? '', plot.labelWidth) + (label === undefined ? '│' : '┤');
-    return [span(edge, 'faint'), ...plot.picture.row(row, rule)];
+    const [first, ...others] = plot.picture.row(row, rule);
+    return [span(edge, 'faint'), { ...first!, plot: { of: plot.image, row } }, ...others];
   });
   return [...body, ...xAxis(plot, cursor), ...countsLine(plot)];
 }

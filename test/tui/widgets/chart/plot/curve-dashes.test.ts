@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { tones } from '../../../../src/tui/surface/span.js';
-import { dotted, solid } from '../../../../src/tui/widgets/chart/braille-canvas.js';
-import { dashesOf, lineSign } from '../../../../src/tui/widgets/chart/curve-dashes.js';
+import { tones } from '../../../../../src/tui/surface/span.js';
+import { dotted, solid } from '../../../../../src/tui/widgets/chart/plot/braille-canvas.js';
+import { dashesOf, lineSign } from '../../../../../src/tui/widgets/chart/plot/curve-dashes.js';
 
 const curves = tones.filter((tone) => tone.startsWith('curve'));
 

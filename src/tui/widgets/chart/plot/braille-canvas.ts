@@ -1,4 +1,4 @@
-import { type Background, type Line, span, type Span, type Tone } from '../../surface/span.js';
+import { type Background, type Line, span, type Span, type Tone } from '../../../surface/span.js';
 
 /** Bits of the eight dots of a braille character, by row and column of the dot. */
 const dotBits = [

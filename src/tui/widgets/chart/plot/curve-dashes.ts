@@ -1,4 +1,4 @@
-import type { Tone } from '../../surface/span.js';
+import type { Tone } from '../../../surface/span.js';
 import { solid } from './braille-canvas.js';
 
 /**

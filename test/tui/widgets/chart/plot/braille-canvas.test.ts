@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BrailleCanvas, dotted, solid } from '../../../../src/tui/widgets/chart/braille-canvas.js';
-import { plainText } from '../../../../src/tui/surface/span.js';
+import { BrailleCanvas, dotted, solid } from '../../../../../src/tui/widgets/chart/plot/braille-canvas.js';
+import { plainText } from '../../../../../src/tui/surface/span.js';
 
 describe('the canvas', () => {
   it('shows the dots of the topmost layer alone, in its tone', () => {

@@ -1,57 +1,24 @@
-import type { Series } from '../../state/port.js';
-import { BrailleCanvas, dotted, solid } from './braille-canvas.js';
-import type { ChartLook, Reference } from './chart-look.js';
-import { Ruler, type Scale, valueAt } from './axes/chart-scale.js';
-import { type ChartSeries, type Seeds, stretchesOf } from './chart-series.js';
-import { dashesOf } from './curve-dashes.js';
-import type { Tone } from '../../surface/span.js';
+import type { Series } from '../../../state/port.js';
+import type { Tone } from '../../../surface/span.js';
+import { Ruler, valueAt } from '../axes/chart-scale.js';
+import { type BrailleCanvas, solid } from './braille-canvas.js';
+import type { Reference } from '../chart-look.js';
+import type { Seeds } from '../chart-series.js';
+import type { Frame, PlotPainter, Stroke } from './plot-painter.js';
 
-/** Both axes, and the size of the picture in characters. */
-type Frame = { readonly x: Scale; readonly y: Scale; readonly columns: number; readonly rows: number };
-
-/** The strands in a frame: bands and theory at the back, then what was smoothed, then faint lines, the others in front. */
-export function drawPicture(
-  strands: readonly ChartSeries[],
-  frame: Frame,
-  { references, choice }: ChartLook,
-): BrailleCanvas {
-  const canvas = new BrailleCanvas(frame.columns, frame.rows);
-  for (const { seeds, tone } of strands) if (seeds !== null) drawBand(canvas, frame, seeds, tone);
-  canvas.raise();
-  for (const { raw, isRising } of strands) {
-    if (raw !== null) drawSeries(canvas, frame, { series: raw, isRising }, 'faint');
-  }
-  const inFront = strands.filter(({ tone }) => tone !== 'faint');
-  for (const layer of [strands.filter(({ tone }) => tone === 'faint'), inFront]) {
-    canvas.raise();
-    for (const strand of layer) drawLine(canvas, frame, strand, choice.hasDashes ? dashesOf(strand.tone) : solid);
-  }
-  if (choice.isClipped) for (const { line, tone } of strands) markOutside(canvas, frame, line, tone);
-  drawReferences(canvas, frame, references);
-  return canvas;
-}
-
-/** Dotted where it does not speak for all of its runs. */
-function drawLine(
-  canvas: BrailleCanvas,
-  frame: Frame,
-  { line, isRising, tone, seeds }: ChartSeries,
-  dashes: number,
-): void {
-  const { whole, part } = seeds === null ? { whole: line, part: null } : stretchesOf(seeds);
-  canvas.dash(isLong(line, frame) ? dashes : solid);
-  drawSeries(canvas, frame, { series: whole, isRising }, tone);
-  canvas.dash(dotted);
-  if (part !== null) drawSeries(canvas, frame, { series: part, isRising }, tone);
-  canvas.dash(solid);
-}
-
-/** Columns of dots that dashes need to be told from others; a shorter line could fall into a gap as a whole. */
-const leastDashed = 16;
-
-function isLong({ x }: Series, frame: Frame): boolean {
-  const place = new Place(frame);
-  return x.length > 1 && place.column(x.at(-1)!) - place.column(x[0]!) >= leastDashed;
+/** Paints with dots of braille characters. */
+export function braillePainter(canvas: BrailleCanvas, frame: Frame): PlotPainter {
+  return {
+    band: (seeds, tone) => drawBand(canvas, frame, seeds, tone),
+    raise: () => canvas.raise(),
+    line: (series, stroke) => {
+      canvas.dash(stroke.dashes);
+      drawSeries(canvas, frame, series, stroke);
+      canvas.dash(solid);
+    },
+    outside: (line, tone) => markOutside(canvas, frame, line, tone),
+    references: (references) => drawReferences(canvas, frame, references),
+  };
 }
 
 /** Where points lie among the dots. */
@@ -80,12 +47,7 @@ class Place {
  * Joins the points that follow each other; those of a series without order are dots. NaN is a gap. There are many points to
  * a column of dots: they come to one stroke, from the highest to the lowest.
  */
-function drawSeries(
-  canvas: BrailleCanvas,
-  frame: Frame,
-  { series: { x, y }, isRising }: { series: Series; isRising: boolean },
-  tone: Tone,
-): void {
+function drawSeries(canvas: BrailleCanvas, frame: Frame, { x, y }: Series, { isRising, tone }: Stroke): void {
   const place = new Place(frame);
   // The column that is being drawn, or NaN; the rows of its points.
   let [at, top, bottom, last] = [Number.NaN, 0, 0, 0];
@@ -137,9 +99,10 @@ const leastDots = 16;
  * picture are not there. Comes last, so that a name finds a place that no curve goes through.
  */
 function drawReferences(canvas: BrailleCanvas, frame: Frame, references: readonly Reference[]): void {
-  const lines = references
-    .map((reference) => ({ text: reference.label, rows: rowsOf(reference, frame) }))
-    .filter(({ rows }) => rows.filter((row) => row !== null).length >= leastDots);
+  const lines = seenReferences(references, frame).map((reference) => ({
+    text: reference.label,
+    rows: rowsOf(reference, frame),
+  }));
   for (const { rows } of lines) {
     rows.forEach((row, column) => {
       if (row !== null && column % 4 < 2) canvas.dotBehind(column, row, 'faint');
@@ -147,6 +110,11 @@ function drawReferences(canvas: BrailleCanvas, frame: Frame, references: readonl
   }
   // A name must not lie on the dashes of another line.
   for (const { text, rows } of lines) label(canvas, text, rows);
+}
+
+/** The lines of theory that lie in the plot for more than a stroke. */
+export function seenReferences(references: readonly Reference[], frame: Frame): Reference[] {
+  return references.filter((reference) => rowsOf(reference, frame).filter((row) => row !== null).length >= leastDots);
 }
 
 /** The row of dots in each column of dots; null where the line is outside. */
