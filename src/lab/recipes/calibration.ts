@@ -9,13 +9,15 @@ import type { Example } from '../text/role-colon.js';
 export type Calibrated = { readonly example: Example; readonly targets: readonly number[] };
 
 /**
- * Numbers below N to be made equally likely: a third of them any, a third of a random length and only then of a random value, a
- * third as near to the upper end as those are to the lower. What few answers begin with is so not forgotten among the rest.
+ * Numbers below N to be made equally likely: a quarter of them any, a quarter of a random length and only then of a random value,
+ * a quarter as near to the upper end as those are to the lower, and a quarter about where answers cannot become longer (102 and
+ * 103 below 1024). What few answers begin with is so not forgotten among the rest.
  */
 export function numbersToCalibrate(N: number, count: number, random: Rng, format: AnswerFormat): Calibrated[] {
   return Array.from({ length: count }, (_, index) => {
     const small = random.below(Math.min(N, 10 ** (1 + random.below(answerWidth(N)))));
-    const value = [random.below(N), small, N - 1 - small][index % 3]!;
+    const longest = Math.floor(N / 10 ** (1 + random.below(answerWidth(N)))) + random.below(5) - 2;
+    const value = [random.below(N), small, N - 1 - small, Math.max(0, longest)][index % 4]!;
     return { example: numberExample(N, value, format), targets: numberTargets(value, N, format) };
   });
 }

@@ -201,7 +201,7 @@ export const warmupKeys = {
   env_type: envType,
   ...answers,
   n_values: key(ints(2), [16, 64, 256, 1024, 4096], 'sizes of secret space to learn the format of'),
-  n_batches: key(orNone(int(0)), null, 'steps; None: 3500 for single_step, 2000 for multi_step'),
+  n_batches: key(orNone(int(0)), null, 'steps; None: 4500 for single_step, 2000 for multi_step'),
   batch_size: key(
     orNone(int(1)),
     null,

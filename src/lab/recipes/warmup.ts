@@ -125,7 +125,7 @@ class WarmupTrainer implements Recipe {
   #answersToCalibrate(): Calibrated[] {
     const { env_type: kind, n_values: sizes, answer_format: format } = this.#config;
     return sizes.flatMap((N) =>
-      kind === 'single_step' ? numbersToCalibrate(N, 9, this.#random, format) : bitsToCalibrate(N, this.#random),
+      kind === 'single_step' ? numbersToCalibrate(N, 8, this.#random, format) : bitsToCalibrate(N, this.#random),
     );
   }
 
@@ -183,7 +183,7 @@ function measure(config: WarmupConfig, engine: Engine, N: number): Promise<Unifo
  */
 const standard = {
   single_step: {
-    ...{ steps: 3500, batchSize: 64, learningRate: 2e-3, lessonShare: 0.1, calibrationShare: 0.5 },
+    ...{ steps: 4500, batchSize: 64, learningRate: 2e-3, lessonShare: 0.1, calibrationShare: 0.5 },
     preview: { count: 20, temperature: 1, maxTokens: 8 },
   },
   multi_step: {
