@@ -12,6 +12,8 @@ import { describeModel, exportModel } from './recipes/model.js';
 import { sft, sftBudget, writeSftData } from './recipes/sft.js';
 import { train, trainBudgetOf } from './recipes/train.js';
 import { warmup, warmupBudget } from './recipes/warmup.js';
+import { ideal, idealLines, writeReference } from './reference/ideal.js';
+import { idealKeys } from './reference/keys.js';
 import { keepConfig, openRunDirectory, type RunDirectory } from './run/run-directory.js';
 import type { Ending } from './run/run-recipe.js';
 import type { StopSignal, World } from './run/world.js';
@@ -90,6 +92,18 @@ const commands: Readonly<Record<string, Command>> = {
     process.stdout.write(`${config.json ? JSON.stringify(report, null, 2) : benchLines(report).join('\n')}\n`);
     return 0;
   }),
+  ideal: command(
+    'Says what the ideal learner and a table of logits need to learn a secret from the same rewards.',
+    idealKeys,
+    async ({ config }) => {
+      const found = await ideal(config, world);
+      if (typeof found === 'string') return exitCode({ kind: 'stopped', signal: found });
+      if (config.out !== null) writeReference(config.out, found);
+      const lines = config.json ? [JSON.stringify(found)] : idealLines(found, process.stdout.columns ?? 120);
+      process.stdout.write(`${lines.join('\n')}\n`);
+      return 0;
+    },
+  ),
 };
 
 /** Reads the command line and does what it says. @returns the exit code. */

@@ -1,0 +1,28 @@
+import type { Condition } from '../../analysis/memory-task.js';
+import type { ValueType } from '../config/value-type.js';
+import { credits, type Credit } from '../credit.js';
+
+/** A condition of which the credit is known. */
+export type LabCondition = Exclude<Condition, { kind: 'dense' }> | { readonly kind: 'dense'; readonly credit: Credit };
+
+/** Those of the source system's sweep, and two beside them: the distance itself, and dense rewards in one sum. */
+export const usualConditions = 'sft,binary,B4,B8,B16,B32,log,stepwise,trajectory'.split(',');
+
+/** Names separated by commas. */
+export const conditionNames: ValueType<readonly string[]> = {
+  name: `sft,binary,B<levels>,log,${credits.join(',')}`,
+  read: (text) => {
+    const names = text.split(',').map((name) => name.trim());
+    return names.every((name) => conditionNamed(name) !== null) ? names : undefined;
+  },
+};
+
+/** Of `sft`, `binary`, `B2` and so on, `log`, and the credits of the dense game; null: it is none. */
+export function conditionNamed(name: string): LabCondition | null {
+  if (name === 'sft' || name === 'binary') return { kind: name };
+  if (name === 'log') return { kind: 'log-distance' };
+  const credit = credits.find((known) => known === name);
+  if (credit !== undefined) return { kind: 'dense', credit };
+  const bins = Number(/^B([0-9]+)$/.exec(name)?.[1] ?? 0);
+  return bins >= 2 ? { kind: 'binned', bins } : null;
+}
