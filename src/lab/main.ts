@@ -13,7 +13,8 @@ import { sft, sftBudget, writeSftData } from './recipes/sft.js';
 import { train, trainBudgetOf } from './recipes/train.js';
 import { warmup, warmupBudget } from './recipes/warmup.js';
 import { ideal, idealLines, writeReference } from './reference/ideal.js';
-import { idealKeys } from './reference/keys.js';
+import { idealKeys, observerKeys } from './reference/keys.js';
+import { observedLines, observeRun } from './reference/observe-run.js';
 import { keepConfig, openRunDirectory, type RunDirectory } from './run/run-directory.js';
 import type { Ending } from './run/run-recipe.js';
 import type { StopSignal, World } from './run/world.js';
@@ -103,6 +104,20 @@ const commands: Readonly<Record<string, Command>> = {
       process.stdout.write(`${lines.join('\n')}\n`);
       return 0;
     },
+  ),
+  observer: command(
+    'Says after how many episodes of a run its secret was determined, and when its weights knew it.',
+    observerKeys,
+    async ({ config }) => {
+      if (config.path === null) {
+        throw new UserError('There is no run to look at.', 'Give its directory: memrl observer runs/mine/first.');
+      }
+      const observed = observeRun(config.path);
+      const lines = config.json ? [JSON.stringify(observed)] : observedLines(observed);
+      process.stdout.write(`${lines.join('\n')}\n`);
+      return 0;
+    },
+    'path',
   ),
 };
 

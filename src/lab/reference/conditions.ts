@@ -1,4 +1,6 @@
 import type { Condition } from '../../analysis/memory-task.js';
+import type { RewardType } from '../memory/rewards.js';
+import { rewardRule } from '../recipes/build-game.js';
 import type { ValueType } from '../config/value-type.js';
 import { credits, type Credit } from '../credit.js';
 
@@ -25,4 +27,20 @@ export function conditionNamed(name: string): LabCondition | null {
   if (credit !== undefined) return { kind: 'dense', credit };
   const bins = Number(/^B([0-9]+)$/.exec(name)?.[1] ?? 0);
   return bins >= 2 ? { kind: 'binned', bins } : null;
+}
+
+/** The keys of `memrl train` that say how the learner is told about the secret. */
+type TrainSettings = {
+  readonly env_type: 'single_step' | 'multi_step';
+  readonly reward_type: RewardType;
+  readonly reward_bins: number | null;
+  readonly advantages: Credit;
+};
+
+/** @throws UserError when the number of bins does not fit the reward. */
+export function conditionOf(settings: TrainSettings): LabCondition {
+  if (settings.env_type === 'multi_step') return { kind: 'dense', credit: settings.advantages };
+  const rule = rewardRule(settings);
+  if (rule.type === 'binary') return { kind: 'binary' };
+  return rule.type === 'log_distance' ? { kind: 'log-distance' } : { kind: 'binned', bins: rule.bins };
 }

@@ -20,3 +20,9 @@ export const idealKeys = {
   out: key(orNone(text), null, 'a file to write, for memrl-tui report: reference.json beside the runs of a sweep'),
   json: key(bool, false, 'print JSON; --json is the same'),
 };
+
+/** `memrl observer`: what a run was told, and what it made of it. */
+export const observerKeys = {
+  path: key(orNone(text), null, 'a run of memrl train with log_episodes=True; `path=` may be left out'),
+  json: key(bool, false, 'print JSON, with what was known after every episode that told something; --json is the same'),
+};
