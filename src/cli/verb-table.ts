@@ -154,7 +154,7 @@ export const verbs: readonly Verb[] = [
         about: "for --would-stop and --value best: 'minimize test/loss' (default: what the sweep file says)",
       },
       { flags: '--html <file>', about: 'write it as one HTML file: tables, figures, every run; needs no network' },
-      { flags: '--figures <folder>', about: 'write its figures as SVG files' },
+      { flags: '--figures <folder>', about: 'write its figures as SVG files, its numbers as CSV' },
       json,
       ascii,
     ],
