@@ -34,7 +34,7 @@ export function toldFigure(all: readonly FamilyRow[], { colourOf, legend }: Colo
   const ways = told.filter(({ label }) => ends.has(label)).map((row) => ({ ...row, end: ends.get(row.label)! }));
   const place = { x: 'at', y: 'label', stroke: colour, r: 5 };
   const svg = figureSvg('episodes until the rewards determine the secret and until it is memorised', {
-    ...{ height: MARGINS + LINE * rows.length, marginLeft: 190 },
+    ...{ height: MARGINS + LINE * rows.length, marginLeft: 190, inset: 8 },
     x: { type: 'log', label: 'episodes', grid: true, tickFormat: tickText },
     y: { type: 'point', label: null, domain: rows.map(({ label }) => label) },
     marks: [
@@ -68,6 +68,9 @@ function noteOf(rows: readonly FamilyRow[], isMissed: boolean): string {
     ...(isTold ? ['Open: the rewards of the same episodes left only one secret.'] : []),
     ...(isCompared
       ? ['Cross: an ideal learner of its own episodes. Square: policy gradient on a table of logits.']
+      : []),
+    ...(rows.some(({ compared }) => compared?.table === Infinity)
+      ? ['No square: most tables had not memorised it when their budget ended.']
       : []),
   ].join(' ');
 }
