@@ -25,6 +25,8 @@ export type MemoryRow = {
   episodes: { median: number; least: number; most: number } | null;
   /** Over all seeds that ended, those that did not memorise counted as infinite. Null when none has ended. */
   medianOfAll: number | null;
+  /** Different examples among those learnt from, median over the runs that counted them. */
+  distinct: number | null;
   /** Training steps, median over the seeds that memorised. */
   steps: number | null;
   /** Episodes after which the first seed was given up. Null when none was. */
@@ -49,12 +51,15 @@ type JudgedRuns = {
   task: MemoryTask;
   extra: Record<string, unknown>;
   verdicts: readonly Verdict[];
+  /** Different examples of each run that counted them. */
+  distinct?: readonly number[];
   /** Of each run, as `ToldRun` has it; none: no run was observed. */
   determinedAfter?: readonly ToldRun['determinedAfter'][];
   compared?: Compared | null;
 };
 
-export function summarise({ group, task, extra, verdicts, determinedAfter, compared }: JudgedRuns): MemoryRow {
+export function summarise(runs: JudgedRuns): MemoryRow {
+  const { group, task, extra, verdicts, distinct = [], determinedAfter, compared = null } = runs;
   const { condition, N } = task;
   const secretBits = signalBits(N);
   const { memorised, missed, medianOfAll, budget, bitsPerEpisode } = learningOf(verdicts, secretBits);
@@ -76,6 +81,7 @@ export function summarise({ group, task, extra, verdicts, determinedAfter, compa
         ? null
         : { median: median(episodes)!, least: Math.min(...episodes), most: Math.max(...episodes) },
     medianOfAll,
+    distinct: median(distinct),
     steps: median(memorised.map(({ step }) => step)),
     budget,
     resolution: median(memorised.flatMap(({ resolution }) => resolution ?? [])),
@@ -89,7 +95,7 @@ export function summarise({ group, task, extra, verdicts, determinedAfter, compa
         determinedAfter: condition.kind === 'sft' ? 1 : determinedAfter?.[index],
       })),
     ),
-    compared: compared ?? null,
+    compared,
   };
 }
 
@@ -107,17 +113,18 @@ export function learningOf(verdicts: readonly Verdict[], secretBits: number): Le
   return { memorised, missed, medianOfAll, budget, bitsPerEpisode: rateOf(secretBits, medianOfAll, budget) };
 }
 
-type Miss = Extract<Verdict, { kind: 'stuck' | 'collapsed' | 'censored' }>;
+type Miss = Extract<Verdict, { kind: 'stuck' | 'plateau' | 'collapsed' | 'censored' }>;
 
 /** Runs that had their chance. A run that failed or was killed before its budget says nothing about learning. */
 function isMiss(verdict: Verdict): verdict is Miss {
-  return verdict.kind === 'stuck' || verdict.kind === 'collapsed' || verdict.kind === 'censored';
+  return ['stuck', 'plateau', 'collapsed', 'censored'].includes(verdict.kind);
 }
 
 function countOf(verdicts: readonly Verdict[]): Record<Verdict['kind'], number> {
   const counts: Record<Verdict['kind'], number> = {
     memorised: 0,
     stuck: 0,
+    plateau: 0,
     collapsed: 0,
     censored: 0,
     unfinished: 0,

@@ -27,6 +27,7 @@ export const runFiles = {
   config: 'config.json',
   episodes: 'episodes.jsonl',
   reference: 'reference.json',
+  lock: 'memrl.lock',
   checkpoints: 'checkpoints.jsonl',
   checkpointDirectory: 'checkpoints',
 } as const;

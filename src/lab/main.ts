@@ -16,6 +16,7 @@ import { ideal, idealLines, writeReference } from './reference/ideal.js';
 import { idealKeys, observerKeys } from './reference/keys.js';
 import { observedLines, observeRun } from './reference/observe-run.js';
 import { keepConfig, openRunDirectory, type RunDirectory } from './run/run-directory.js';
+import { lockRun } from './run/run-lock.js';
 import type { Ending } from './run/run-recipe.js';
 import type { StopSignal, World } from './run/world.js';
 
@@ -155,9 +156,19 @@ function command<K extends Keys>(
 
 function begin(run: { path: string; config: Config<Keys>; budget: ReadonlySet<string> }): RunDirectory {
   const directory = openRunDirectory(run.path);
+  process.on('exit', lockRun(run.path, { own: process.pid, answers }));
   keepConfig(directory, { ...run.config, log_path: run.path }, run.budget);
   world.log(`log: ${run.path}`);
   return directory;
+}
+
+/** Whether there is a process of this number. */
+function answers(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 function noteInert(keys: Keys, given: ReadonlySet<string>, config: Config<Keys>): void {

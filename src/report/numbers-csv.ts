@@ -42,6 +42,7 @@ function memoryRow(row: MemoryRow): CsvRow {
   return {
     ...{ condition, N, bins, setting: parameterText(extra), seeds },
     ...{ memorised: counts.memorised, stuck: counts.stuck, collapsed: counts.collapsed, censored: counts.censored },
+    plateau: counts.plateau,
     ...learnt(row),
     ...{ secret_bits: row.secretBits, reachable_bits: row.reachableBits, ceiling_bits: row.ceiling.bits },
     ...besides(row),

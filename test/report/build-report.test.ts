@@ -127,23 +127,23 @@ describe('the report of a sweep', () => {
       [
         "",
         "A · Reward bins",
-        "condition     N  B  seeds  memorised  stuck  collapsed  censored  episodes           range  all seeds  bits/episode  ceiling     ratio",
-        "──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
-        "binary     1024         3        3/3      –          –         –     4,400  4,000 to 4,800      4,400       0.00227        1    0.0023",
-        "binned     1024  4      1        0/1      1          –         –         –               –      > 800      < 0.0125       2*  < 0.0063",
+        "condition     N  B  memorised  stuck  plateau  collapsed  censored  episodes           range  all seeds  bits/episode  ceiling     ratio",
+        "────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
+        "binary     1024           3/3      –        –          –         –     4,400  4,000 to 4,800      4,400       0.00227        1    0.0023",
+        "binned     1024  4        0/1      1        –          –         –         –               –      > 800      < 0.0125       2*  < 0.0063",
         "",
         "B · Secret size",
-        "condition    N  seeds  memorised  stuck  collapsed  censored  episodes  range  all seeds  bits/episode  ceiling   ratio",
-        "───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
-        "binary      16      2        2/2      –          –         –     1,600  1,600      1,600       0.00250        1  0.0025",
-        "binary      64      2        2/2      –          –         –     3,200  3,200      3,200       0.00187        1  0.0019",
-        "binary     256      2        2/2      –          –         –     6,400  6,400      6,400       0.00125        1  0.0013",
+        "condition    N  seeds  memorised  stuck  plateau  collapsed  censored  episodes  range  all seeds  bits/episode  ceiling   ratio",
+        "────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
+        "binary      16      2        2/2      –        –          –         –     1,600  1,600      1,600       0.00250        1  0.0025",
+        "binary      64      2        2/2      –        –          –         –     3,200  3,200      3,200       0.00187        1  0.0019",
+        "binary     256      2        2/2      –        –          –         –     6,400  6,400      6,400       0.00125        1  0.0013",
         "binary: episodes ∝ N^0.50 (3 sizes, R² 1.000)",
         "",
         "D",
-        "condition     N  seeds  memorised  stuck  collapsed  censored  other      examples  range  all seeds  steps  bits/example  ceiling  ratio",
-        "─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
-        "SFT        1024      1        0/1      –          –         –  1 running         –      –          –      –             –       10      –",
+        "condition     N  memorised  stuck  plateau  collapsed  censored  other      examples  range  all seeds  steps  bits/example  ceiling  ratio",
+        "───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
+        "SFT        1024        0/1      –        –          –         –  1 running         –      –          –      –             –       10      –",
         "",
         "memorised: from that evaluation on, every one knew at least 95 % of the secret's log2 N bits.",
         "stuck: ended confident (P > 0.9) of a wrong answer.",
@@ -289,13 +289,13 @@ describe('a memory sweep that is compared with other learners', () => {
   };
 
   it('shows what was told, what it took, and what others need, side by side', async () => {
-    const lines = reportLines(await buildReport(compared()), { width: 170, ascii: false });
+    const lines = reportLines(await buildReport(compared()), { width: 190, ascii: false });
     expect(lines.slice(3, 8)).toMatchInlineSnapshot(`
       [
-        "condition   N  seeds  memorised  stuck  collapsed  censored  episodes            range  all seeds  bits/episode  ceiling    ratio  told  took/told  table  ideal  I(R;S|G)",
-        "──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
-        "binary     16      3        3/3      –          –         –     8,000  4,000 to 12,000      8,000      0.000500        1  0.00050     9       ×889     44      8    0.0313",
-        "binary     64      3        3/3      –          –         –     8,000  4,000 to 12,000      8,000      0.000750        1  0.00075    33       ×242    176     32   0.00781",
+        "condition   N  seeds  memorised  stuck  plateau  collapsed  censored  episodes            range  all seeds  bits/episode  ceiling    ratio  told  took/told  table  ideal  I(R;S|G)",
+        "───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
+        "binary     16      3        3/3      –        –          –         –     8,000  4,000 to 12,000      8,000      0.000500        1  0.00050     9       ×889     44      8    0.0313",
+        "binary     64      3        3/3      –        –          –         –     8,000  4,000 to 12,000      8,000      0.000750        1  0.00075    33       ×242    176     32   0.00781",
         "binary: episodes ∝ N^0.00 [-0.79, 0.79] (2 sizes); a table N^1.00, the ideal learner N^1.00",
       ]
     `);
