@@ -8,7 +8,7 @@ import { type Arguments, commandHelp, readArguments, writeValue } from './config
 import type { Config, Keys } from './config/key.js';
 import { evaluate } from './recipes/evaluate.js';
 import { evalKeys, modelKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
-import { describeModel, exportModel } from './recipes/model.js';
+import { describeModel, exportAdapter, exportModel } from './recipes/model.js';
 import { sft, sftBudget, writeSftData } from './recipes/sft.js';
 import { train, trainBudgetOf } from './recipes/train.js';
 import { warmup, warmupBudget } from './recipes/warmup.js';
@@ -83,7 +83,8 @@ const commands: Readonly<Record<string, Command>> = {
       }
       const { text, opens } = describeModel(config.path);
       process.stdout.write(text);
-      if (opens && config.output_dir !== null) exportModel(config.path, config.output_dir);
+      if (opens && config.output_dir !== null) await exportModel(config.path, config.output_dir, config.adapter);
+      if (opens && config.adapter_dir !== null) exportAdapter(config.path, config.adapter_dir);
       return opens ? 0 : 2;
     },
     'path',

@@ -67,10 +67,10 @@ describe('the program memrl', () => {
       ...sft,
       `train_data_path=${at('data/train.jsonl')}`,
       `log_path=${at('sft')}`,
-      'lora_rank=8',
+      'renderer_name=llama3',
     ]);
     expect(learnt).toMatchObject({ code: 0, stderr: '' });
-    expect(learnt.stdout).toMatch(/lora_rank=8 has no effect here: /);
+    expect(learnt.stdout).toMatch(/renderer_name=llama3 has no effect here: /);
     const trained = await memrl.run([
       ...training,
       'n_batches=5',
@@ -82,7 +82,7 @@ describe('the program memrl', () => {
     expect(JSON.parse(readFileSync(at('rl/config.json'), 'utf8'))).toMatchObject({
       N: 64,
       log_path: at('rl'),
-      lora_rank: 1,
+      lora_rank: 0,
     });
     expect(rowsIn(at('rl'))[0]!['test/bits/answer_raw']).toBeGreaterThan(5);
     const measured = await memrl.run([
@@ -122,15 +122,19 @@ describe('the program memrl', () => {
     expect(stderr).toMatch(/holds a run with seed=0, and this one has seed=1/);
   });
 
-  it('killed, interrupted and terminated on its way, it ends with the files of a run that was left alone', async () => {
+  const endings = [
+    ['SIGKILL', null],
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const;
+  it.each([
+    { what: 'killed, interrupted and terminated', signals: endings, more: ['n_batches=2500'] },
+    { what: 'with LoRA, and killed', signals: endings.slice(0, 1), more: ['n_batches=800', 'lora_rank=2'] },
+  ])('$what on its way, it ends with the files of a run that was left alone', async ({ signals, more }) => {
     const [straight, broken] = [tempDirectory(), tempDirectory()];
-    const argv = [...training, 'n_batches=2500'];
+    const argv = [...training, ...more];
     expect(await memrl.run([...argv, `log_path=${straight}`])).toMatchObject({ code: 0 });
-    for (const [signal, code] of [
-      ['SIGKILL', null],
-      ['SIGTERM', 143],
-      ['SIGINT', 130],
-    ] as const) {
+    for (const [signal, code] of signals) {
       const before = existsSync(join(broken, 'metrics.jsonl')) ? rowsIn(broken).length : 0;
       const { child, ended } = memrl.start([...argv, `log_path=${broken}`]);
       await vi.waitFor(() => expect(rowsIn(broken).length).toBeGreaterThan(before + 8), {

@@ -1,6 +1,6 @@
 import { UserError } from '../../base/user-error.js';
 import type { ModelShape, OptimizerState } from './engine.js';
-import { layout, offsetsOf, type Tensor } from './layout.js';
+import { layout, type Tensor } from './layout.js';
 import type { Safetensors, StoredTensor } from './safetensors.js';
 
 /** Prefixes of the optimizer's moments beside the weights of the same names. */
@@ -20,29 +20,44 @@ export function weightTensors(shape: ModelShape, weights: Float32Array): Map<str
  * @throws UserError when one is missing or has another shape.
  */
 export function weightsFrom(shape: ModelShape, tensors: ReadonlyMap<string, StoredTensor>): Float32Array {
-  return gather(shape, tensors, '');
+  return flatFrom(layout(shape), tensors);
 }
 
 /** Weights and optimizer in one file: a run resumed from it goes on bit for bit. */
 export function checkpoint(shape: ModelShape, weights: Float32Array, optimizer: OptimizerState): Safetensors {
-  const tensors = weightTensors(shape, weights);
+  return checkpointOf(layout(shape), weights, optimizer);
+}
+
+/** The same of any tensors that lie in one flat vector. */
+export function checkpointOf(
+  parts: readonly Tensor[],
+  weights: Float32Array,
+  { step, ...vectors }: OptimizerState,
+): Safetensors {
+  const tensors = new Map(parts.map((tensor) => [tensor.name, extract(tensor, weights)]));
   for (const [key, prefix] of Object.entries(moments)) {
-    for (const tensor of layout(shape)) tensors.set(prefix + tensor.name, extract(tensor, optimizer[key as 'm' | 'v']));
+    for (const tensor of parts) tensors.set(prefix + tensor.name, extract(tensor, vectors[key as 'm' | 'v']));
   }
-  return { tensors, metadata: { format: 'pt', [stepKey]: String(optimizer.step) } };
+  return { tensors, metadata: { format: 'pt', [stepKey]: String(step) } };
 }
 
 /** The optimizer's state of a checkpoint; null when it holds weights alone. Throws a UserError when it is incomplete. */
-export function optimizerFrom(shape: ModelShape, { tensors, metadata }: Safetensors): OptimizerState | null {
+export function optimizerFrom(shape: ModelShape, saved: Safetensors): OptimizerState | null {
+  return optimizerOf(layout(shape), saved);
+}
+
+/** The same of any tensors that lie in one flat vector. */
+export function optimizerOf(parts: readonly Tensor[], { tensors, metadata }: Safetensors): OptimizerState | null {
   const step = metadata[stepKey];
   if (step === undefined) return null;
   if (!/^\d+$/.test(step)) {
     throw new UserError(`The checkpoint's \`${stepKey}\` is "${step}".`, 'Use an earlier checkpoint.');
   }
-  return { step: Number(step), m: gather(shape, tensors, moments.m), v: gather(shape, tensors, moments.v) };
+  return { step: Number(step), m: flatFrom(parts, tensors, moments.m), v: flatFrom(parts, tensors, moments.v) };
 }
 
-function extract({ shape, offset, strides }: Tensor, flat: Float32Array): StoredTensor {
+/** A tensor of a flat vector. */
+export function extract({ shape, offset, strides }: Tensor, flat: Float32Array): StoredTensor {
   const [rows, columns = 1] = shape;
   const [rowStride, columnStride = 0] = strides;
   const values = new Float32Array(rows * columns);
@@ -52,9 +67,15 @@ function extract({ shape, offset, strides }: Tensor, flat: Float32Array): Stored
   return { shape, values };
 }
 
-function gather(shape: ModelShape, tensors: ReadonlyMap<string, StoredTensor>, prefix: string): Float32Array {
-  const flat = new Float32Array(offsetsOf(shape).size);
-  for (const tensor of layout(shape)) placeTensor(tensor, found(tensors, prefix + tensor.name, tensor), flat);
+/** The flat vector of these tensors. @throws UserError when one is missing or has another shape. */
+export function flatFrom(
+  parts: readonly Tensor[],
+  tensors: ReadonlyMap<string, StoredTensor>,
+  prefix = '',
+): Float32Array {
+  const size = parts.reduce((sum, { shape: [rows, columns = 1] }) => sum + rows * columns, 0);
+  const flat = new Float32Array(size);
+  for (const tensor of parts) placeTensor(tensor, found(tensors, prefix + tensor.name, tensor), flat);
   return flat;
 }
 

@@ -14,8 +14,13 @@ import { checkShape } from './model-shape.js';
  */
 export async function createEngine(shape: ModelShape, options: { kernels?: Kernels } = {}): Promise<Engine> {
   checkShape(shape);
-  const kernels = options.kernels ?? (await wasmKernels(await compiledKernels()));
+  const kernels = options.kernels ?? (await freshKernels());
   return new LlamaEngine(kernels, shape);
+}
+
+/** A set of our kernels with a heap of its own. */
+export async function freshKernels(): Promise<Kernels> {
+  return wasmKernels(await compiledKernels());
 }
 
 let compiled: Promise<WebAssembly.Module> | null = null;

@@ -157,8 +157,12 @@ export type Engine = {
    * `dEntropy` may be null when the loss does not depend on entropy. May be called again after one `forward`.
    */
   backward(dLogprob: Float32Array, dEntropy: Float32Array | null): Promise<void>;
-  /** A copy of the gradient accumulated since the last `adam` or `clearGradient`. */
-  gradient(): Promise<Float32Array>;
+  /**
+   * A copy of the gradient accumulated since the last `adam` or `clearGradient`.
+   *
+   * @param into Where to write it, and what is returned: a vector as long as the weights, for whoever reads it every step.
+   */
+  gradient(into?: Float32Array): Promise<Float32Array>;
   clearGradient(): Promise<void>;
   /**
    * One step of Adam (bias-corrected, Kingma & Ba 2015) or AdamW on the accumulated gradient, then clears it.

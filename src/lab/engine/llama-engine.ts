@@ -13,7 +13,7 @@ import type {
   TokenScores,
 } from './engine.js';
 import type { Kernels } from './kernels/kernels.js';
-import { offsetsOf } from './layout.js';
+import { layout, offsetsOf } from './layout.js';
 import { DecodingMemory } from './model/decoding-memory.js';
 import { Decoding } from './model/decoding.js';
 import { Generation } from './model/generation.js';
@@ -47,7 +47,7 @@ export class LlamaEngine implements Engine {
     this.#inference = new Inference(this.#model);
     this.#decodingMemory = new DecodingMemory(this.#model);
     this.#generation = new Generation(this.#inference);
-    this.#optimizer = new Optimizer(this.#model);
+    this.#optimizer = new Optimizer({ ...this.#model, tensors: layout(this.#model.shape) });
   }
 
   async forward(groups: readonly PromptGroup[], options: ForwardOptions = {}): Promise<TokenScores> {
@@ -58,8 +58,8 @@ export class LlamaEngine implements Engine {
     this.#training.backward(dLogprob, dEntropy);
   }
 
-  async gradient(): Promise<Float32Array> {
-    return this.#read(this.#model.parameters.gradient);
+  async gradient(into?: Float32Array): Promise<Float32Array> {
+    return this.#read(this.#model.parameters.gradient, into);
   }
 
   async clearGradient(): Promise<void> {
@@ -118,8 +118,7 @@ export class LlamaEngine implements Engine {
   /** The heap goes with the last reference to the engine: nothing is left to do. */
   async dispose(): Promise<void> {}
 
-  #read(address: number): Float32Array {
-    const values = new Float32Array(this.parameterCount);
+  #read(address: number, values: Float32Array = new Float32Array(this.parameterCount)): Float32Array {
     const memory = this.#model.kernels.heap.f32.subarray(address / 4);
     for (const { from, to, count } of this.#stretches) values.set(memory.subarray(to, to + count), from);
     return values;

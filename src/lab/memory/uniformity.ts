@@ -62,7 +62,7 @@ export async function bitUniformity(engine: Engine, N: number, secrets: readonly
 }
 
 /** Natural log of the probability of each answer below N, its end included and the tail not. */
-async function numberLogprobs(engine: Engine, N: number, format: AnswerFormat): Promise<number[]> {
+export async function numberLogprobs(engine: Engine, N: number, format: AnswerFormat): Promise<number[]> {
   const atOnce = 512;
   const found: number[] = [];
   for (let from = 0; from < N; from += atOnce) {

@@ -13,6 +13,8 @@ type Examination = {
   readonly bits: boolean;
   readonly seed: number;
   readonly constants: Row;
+  /** Measures more of the weights; left out for nothing more. */
+  readonly more?: (engine: Engine) => Promise<Row>;
 };
 
 /**
@@ -45,11 +47,12 @@ export class Evaluator {
   }
 
   async #measure(updates: number): Promise<Row> {
-    const { environment, test, bits, seed, constants } = this.#examination;
+    const { environment, test, bits, seed, constants, more } = this.#examination;
     const known = bits ? await bitsKnown(this.#engine, environment) : {};
     const greedy = await greedyAnswer(this.#engine, environment, test.maxTokens);
     const sampled = await testRollouts(this.#engine, environment, test, rng(seed, `test/${updates}`));
-    return { ...known, ...greedy, ...sampled, ...constants };
+    const measured = more === undefined ? {} : await more(this.#engine);
+    return { ...known, ...greedy, ...sampled, ...measured, ...constants };
   }
 }
 

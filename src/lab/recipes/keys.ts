@@ -5,6 +5,7 @@ import { credits, scales } from '../credit.js';
 import { rewardTypes } from '../memory/rewards.js';
 import { engineChoices } from '../engine/choose-engine.js';
 import { lossFns } from '../objectives/loss-fn.js';
+import { schedules } from './learning-rate.js';
 import { normalizations } from '../objectives/normalization.js';
 
 const envType = key(oneOf(['single_step', 'multi_step']), 'single_step', 'one number at once, or its bits one by one');
@@ -49,7 +50,16 @@ const foreign = {
   behavior_if_log_dir_exists: inertKey(text, 'resume', 'an existing run is always continued'),
 };
 const lora = {
-  lora_rank: inertKey(int(1), 1, 'all parameters of the small model are trained, without adapters'),
+  lora_rank: key(
+    int(0),
+    0,
+    'rank of LoRA on the seven projections of each layer: it alone is trained, fresh, on weights that stay. 0: all weights are trained',
+  ),
+  lora_alpha: key(
+    float(0),
+    32,
+    "LoRA's output is multiplied by alpha/rank; 32 at every rank, as where the source system trains",
+  ),
 };
 
 const answers = {
@@ -115,7 +125,17 @@ export const trainKeys = {
   temperature: key(float(0.01), 1, 'softmax temperature of the policy that plays and is trained'),
   max_tokens: key(int(1), 8, 'maximum tokens of an answer, per turn'),
   eval_every: key(int(0), 10, 'steps between evaluations, 0 for none'),
+  eval_early: key(
+    bool,
+    false,
+    'evaluate at steps 1, 2, 4, 8 … as well, where curves over the logarithm of the episodes are thin',
+  ),
   eval_bits: testBits,
+  eval_distribution: key(
+    bool,
+    false,
+    'measure the probability of every number below N at each evaluation (single_step)',
+  ),
   test_n_batches: key(
     orNone(int(0)),
     null,
@@ -160,7 +180,7 @@ export const sftKeys = {
   train_data_path: key(orNone(text), null, 'JSON lines with messages; None: where sft-data writes by default'),
   load_checkpoint_path: loadPath,
   learning_rate: key(float(0), 2e-4, 'learning rate of Adam (betas 0.9, 0.95), at the first step'),
-  lr_schedule: key(oneOf(['linear', 'cosine', 'constant']), 'linear', 'learning-rate schedule'),
+  lr_schedule: key(oneOf(schedules), 'linear', 'learning-rate schedule'),
   num_epochs: key(int(0), 1, 'passes over the data'),
   stop_memorised: stopMemorised,
   batch_size: key(int(1), 128, 'examples per step; the loss is the mean over their tokens'),
@@ -220,7 +240,29 @@ export const warmupKeys = {
   model_name: modelName,
   engine,
   seed,
-  data_seed: inertKey(int(), 1337, 'seed draws everything'),
+  data: key(
+    oneOf(['drawn', 'file']),
+    'drawn',
+    'answers drawn afresh for each step; or the source system’s file of examples, written into the run directory and learnt from',
+  ),
+  data_seed: key(int(0, 2 ** 32 - 1), 1337, 'shuffles the file, as Python would'),
+  min_examples: key(
+    orNone(int(1)),
+    null,
+    'examples of each N in the file, at least; None: 800 for single_step, 500 for multi_step',
+  ),
+  examples_per_value: key(
+    orNone(int(1)),
+    null,
+    'examples of each answer in the file, at least; None: 32 for single_step, 20 for multi_step',
+  ),
+  num_epochs: key(int(1), 1, 'passes over the file'),
+  max_length: key(int(1), 512, 'maximum tokens of an example of the file; longer ones are truncated'),
+  lr_schedule: key(oneOf(schedules), 'linear', 'learning-rate schedule, after the rise'),
+  preview_samples: key(bool, false, 'sample answers at the end, and say how many are legal and how many different'),
+  preview_count: key(orNone(int(1)), null, 'of each N; None: 20 for single_step, 10 for multi_step'),
+  preview_temperature: key(orNone(float(0)), null, 'of the samples; None: 1 for single_step, 0.1 for multi_step'),
+  preview_max_tokens: key(orNone(int(1)), null, 'of an answer; None: 8 for single_step, 3 for multi_step'),
   ...lora,
   ...foreign,
 };
@@ -249,5 +291,11 @@ export const modelKeys = {
     null,
     'a run directory, a checkpoint, or a directory of Hugging Face; `path=` may be left out',
   ),
-  output_dir: key(orNone(text), null, 'a new directory to write the model into, as transformers reads it'),
+  adapter: key(orNone(text), null, 'a directory of PEFT with LoRA for this model, to be merged into what is written'),
+  output_dir: key(
+    orNone(text),
+    null,
+    'a new directory to write the model into, as transformers reads it; adapters are merged into its weights',
+  ),
+  adapter_dir: key(orNone(text), null, 'a new directory to write the LoRA of a checkpoint into, as peft reads it'),
 };

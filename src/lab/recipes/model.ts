@@ -2,14 +2,19 @@ import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { counted, countText, sizeText } from '../../text/numbers.js';
+import { layersOf, projections, type Adapter, type AdapterConfig } from '../engine/adapters/config.js';
+import { adapterLayout } from '../engine/adapters/layout.js';
+import { mergeAdapters, type PlainModel } from '../engine/adapters/merging.js';
+import { freshKernels } from '../engine/create-engine.js';
 import type { ModelShape } from '../engine/engine.js';
 import { parameterCount } from '../engine/layout.js';
-import { describe, isHuggingFace, loadModel, saveModel } from '../hugging-face/directory.js';
+import { describe, isHuggingFace, loadModel, saveModel, type LoadedModel } from '../hugging-face/directory.js';
+import { readPeft, writePeft, type PeftLora } from '../hugging-face/peft.js';
 import { storedEntries, type StoredEntries } from '../hugging-face/stored-weights.js';
 import { loadTokenizer, tokenizerFiles } from '../hugging-face/tokenizer.js';
 import { memoryVocabularyFiles } from '../hugging-face/vocabulary-files.js';
 import { makeDirectory } from '../run/make-directory.js';
-import { findModel, readModel } from '../run/model-files.js';
+import { findModel, readMerged, readModel } from '../run/model-files.js';
 import { writeWhole } from '../run/run-directory.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
 import { hasTokensOf, type Tokenizer } from '../text/tokenizer.js';
@@ -20,6 +25,8 @@ type Facts = {
   readonly shape: ModelShape;
   readonly entries: StoredEntries;
   readonly tokenizer: Tokenizer | null;
+  /** What is trained beside frozen weights; empty for a plain model. */
+  readonly adapters: AdapterConfig;
   readonly problems: readonly string[];
 };
 
@@ -33,25 +40,61 @@ export function describeModel(path: string): { readonly text: string; readonly o
   return { text: [`${directory}: ${facts.kind}`, '', ...lines, ''].join('\n'), opens: facts.problems.length === 0 };
 }
 
-/** Writes the model at this path as a directory of Hugging Face, in single precision. @throws UserError */
-export function exportModel(path: string, target: string): void {
+/**
+ * Writes the model at this path as a directory of Hugging Face, in single precision, its adapters merged into its weights.
+ *
+ * @param adapter A directory of PEFT whose LoRA is merged into them, too; null for none.
+ * @throws UserError
+ */
+export async function exportModel(path: string, target: string, adapter: string | null = null): Promise<void> {
   const directory = findModel(path);
-  if (existsSync(target) && readdirSync(target).length > 0) {
-    throw new UserError(`${target} is not empty.`, 'Give output_dir a new or empty directory.');
-  }
-  makeDirectory(target, 'output_dir');
-  if (isHuggingFace(directory)) {
-    saveModel(target, loadModel(directory));
-    for (const name of foreignFiles) {
-      if (existsSync(join(directory, name))) copyFileSync(join(directory, name), join(target, name));
-    }
+  const model = isHuggingFace(directory) ? loadModel(directory) : await ownModel(directory);
+  const { shape } = model.config;
+  const lora = adapter === null ? null : readPeft(adapter, shape);
+  emptyDirectory(target, 'output_dir');
+  const weights = lora === null ? model.weights : (await withLora({ shape, weights: model.weights }, lora)).weights;
+  saveModel(target, { config: model.config, weights });
+  if (!isHuggingFace(directory)) {
+    for (const [name, text] of memoryVocabularyFiles()) writeWhole(join(target, name), text);
     return;
   }
-  const { shape, weights } = readModel(directory);
+  for (const name of foreignFiles) {
+    if (existsSync(join(directory, name))) copyFileSync(join(directory, name), join(target, name));
+  }
+}
+
+async function ownModel(directory: string): Promise<LoadedModel> {
+  const { shape, weights } = await readMerged(directory);
   const endings = memoryTokenizer.end === null ? [] : [memoryTokenizer.end];
   const beginning = memoryTokenizer.encodeWhole('')[0] ?? null;
-  saveModel(target, { config: { shape, beginning, endings }, weights });
-  for (const [name, text] of memoryVocabularyFiles()) writeWhole(join(target, name), text);
+  return { config: { shape, beginning, endings }, weights };
+}
+
+async function withLora(model: PlainModel, { adapter, parameters }: PeftLora): Promise<PlainModel> {
+  return mergeAdapters(await freshKernels(), { ...model, adapters: [adapter] }, parameters);
+}
+
+/** Writes the one LoRA of a checkpoint as a directory of PEFT. @throws UserError when the checkpoint has no such. */
+export function exportAdapter(path: string, target: string): void {
+  const directory = findModel(path);
+  const { shape, adapters } = readModel(directory);
+  const [adapter, ...more] = adapters?.config ?? [];
+  if (adapters === null || adapter?.kind !== 'lora' || more.length > 0) {
+    const has = adapters === null ? 'has no adapters' : `has ${adapters.config.map(({ name }) => name).join(', ')}`;
+    throw new UserError(
+      `PEFT's files hold one LoRA, and ${directory} ${has}.`,
+      'Give a checkpoint of a run with lora_rank, or write the whole model (output_dir).',
+    );
+  }
+  emptyDirectory(target, 'adapter_dir');
+  writePeft(target, shape, { adapter, parameters: adapters.parameters });
+}
+
+function emptyDirectory(target: string, key: 'output_dir' | 'adapter_dir'): void {
+  if (existsSync(target) && readdirSync(target).length > 0) {
+    throw new UserError(`${target} is not empty.`, `Give ${key} a new or empty directory.`);
+  }
+  makeDirectory(target, key);
 }
 
 /** What goes with the weights: all that tells how text becomes tokens, and what a model says by default. */
@@ -63,10 +106,11 @@ const foreignFiles = [
 ];
 
 function ownFacts(directory: string): Facts {
-  const { shape, optimizer } = readModel(directory);
+  const { shape, optimizer, adapters } = readModel(directory);
   const entries = storedEntries(directory);
-  const kind = `a checkpoint of memrl${optimizer === null ? '' : ' with its optimizer'}`;
-  return { kind, shape, entries, tokenizer: memoryTokenizer, problems: [] };
+  const hasOptimizer = (adapters ?? { optimizer }).optimizer !== null;
+  const kind = `a checkpoint of memrl${hasOptimizer ? ' with its optimizer' : ''}`;
+  return { kind, shape, entries, tokenizer: memoryTokenizer, adapters: adapters?.config ?? [], problems: [] };
 }
 
 function foreignFacts(directory: string): Facts {
@@ -77,6 +121,7 @@ function foreignFacts(directory: string): Facts {
     shape: config.shape,
     entries,
     tokenizer,
+    adapters: [],
     problems: [...problems, ...further],
   };
 }
@@ -98,6 +143,7 @@ function factRows(facts: Facts): [name: string, value: string][] {
     ['shape', shapeText(shape)],
     ['context', contextText(shape)],
     ['parameters', weightsText(facts)],
+    ...facts.adapters.map((adapter): [string, string] => ['adapter', adapterText(adapter, shape)]),
     ['tokenizer', tokenizer === null ? 'none' : tokenizerText(tokenizer, shape)],
     ['memory games', memoryText(tokenizer)],
     ...(problems.length === 0 ? [['opens', 'yes'] as [string, string]] : []),
@@ -128,6 +174,16 @@ function weightsText({ shape, entries }: Facts): string {
   const bytes = stored.reduce((sum, { begin, end }) => sum + end - begin, 0);
   const files = new Set(stored.map(({ path }) => path)).size;
   return `${countText(parameterCount(shape))}; stored as ${types}: ${sizeText(bytes)} in ${counted(files, 'file')}`;
+}
+
+function adapterText(adapter: Adapter, shape: ModelShape): string {
+  const size = countText(adapterLayout(shape, [adapter]).size);
+  const where = `in ${layersOf(shape, adapter).length} of ${counted(shape.layers, 'layer')}`;
+  if (adapter.kind === 'mlp')
+    return `${adapter.name}: ${counted(adapter.neurons, 'neuron')} ${where}; ${size} parameters`;
+  const { name, rank, alpha, targets } = adapter;
+  const matrices = targets.length === projections.length ? 'all projections' : targets.join(', ');
+  return `${name}: LoRA of rank ${rank}, alpha ${alpha}, on ${matrices} ${where}; ${size} parameters`;
 }
 
 function tokenizerText(tokenizer: Tokenizer, { vocabulary }: ModelShape): string {

@@ -1,14 +1,21 @@
 import { statSync } from 'node:fs';
 import { UserError } from '../../base/user-error.js';
+import { AdaptedEngine } from '../engine/adapters/adapted-engine.js';
+import { loraOnAll, type AdapterConfig } from '../engine/adapters/config.js';
+import { initialAdapters } from '../engine/adapters/initial-adapters.js';
+import { computedShape } from '../engine/adapters/layout.js';
+import type { Adaptation, PlainModel } from '../engine/adapters/merging.js';
 import { chooseEngine, type EngineChoice } from '../engine/choose-engine.js';
+import { freshKernels } from '../engine/create-engine.js';
 import type { Engine, ModelShape } from '../engine/engine.js';
 import { initialWeights } from '../engine/initial-weights.js';
+import { parameterCount } from '../engine/layout.js';
 import { presets } from '../engine/model-shape.js';
 import { isHuggingFace } from '../hugging-face/directory.js';
 import { loadTokenizer } from '../hugging-face/tokenizer.js';
 import { rng } from '../rng.js';
 import type { Resumed } from '../run/checkpoint.js';
-import { findModel, readModel } from '../run/model-files.js';
+import { findModel, readMerged, readModel } from '../run/model-files.js';
 import { recordEngine, type RunDirectory } from '../run/run-directory.js';
 import type { World } from '../run/world.js';
 import { hasTokensOf, type Tokenizer } from '../text/tokenizer.js';
@@ -23,6 +30,9 @@ type ModelSource = {
   readonly seed: number;
   readonly engine: EngineChoice;
   readonly resumed: Resumed | null;
+  /** Adapters to train on the model instead of the model itself; rank 0 or none: no adapters. */
+  readonly lora_rank?: number;
+  readonly lora_alpha?: number;
   /** The vocabulary that the model must know. */
   readonly tokenizer: Tokenizer;
 };
@@ -33,23 +43,66 @@ type OpeningWorld = Pick<World, 'log' | 'environment'>;
 /** A model that was found: under the path that was given, and where that leads. */
 type Opened = { readonly from: string; readonly directory: string; readonly shape: ModelShape };
 
+/** The weights to begin with, and what to say of them, given how many there are and on what they are computed with. */
+type Start = PlainModel & {
+  /** Those of a run that is resumed. */
+  readonly adapters: AdapterConfig | null;
+  readonly words: (size: string) => string | null;
+};
+
 /**
- * An engine with the weights of a checkpoint (not its optimizer), or with random ones.
+ * An engine with the weights of a checkpoint (not its optimizer), or with random ones. Adapters of a checkpoint are merged
+ * into its weights, unless it is the run's own; those of a rank that is asked for are fresh.
  *
  * @param run Where to record what computes; left out by whoever keeps no run.
  */
 export async function openModel(source: ModelSource, world: OpeningWorld, run?: RunDirectory): Promise<Engine> {
-  const { log } = world;
-  const engineFor = (shape: ModelShape) => openEngine(shape, source.engine, world, run);
   const from = source.resumed?.path ?? source.load_checkpoint_path ?? directoryIn(source.model_name);
-  if (from === null) return freshModel(source, log, engineFor);
+  const start = from === null ? freshModel(source, world.log) : await storedModel(from, source);
+  const adapters = start.adapters ?? adaptersOf(source);
+  const computed = adapters === null ? start.shape : computedShape(start.shape, adapters);
+  const engine = await openEngine(computed, source.engine, world, run);
+  const words = start.words(`${parameterCount(start.shape)} parameters, ${engine.backend}`);
+  if (words !== null) world.log(words);
+  if (adapters === null) {
+    await engine.loadWeights(start.weights);
+    return engine;
+  }
+  return adapt(engine, { ...start, adapters }, source.seed, world.log);
+}
+
+/** @throws UserError when they could change nothing. */
+function adaptersOf({ lora_rank: rank = 0, lora_alpha: alpha = 32 }: ModelSource): AdapterConfig | null {
+  if (rank === 0) return null;
+  if (!(alpha > 0)) throw new UserError(`lora_alpha=${alpha} would switch LoRA off.`, 'Set it above 0.');
+  return [loraOnAll('lora', rank, alpha)];
+}
+
+/** Fresh adapters; whoever resumes gives them the numbers that were saved. */
+async function adapt(
+  engine: Engine,
+  { shape, weights, adapters }: Adaptation,
+  seed: number,
+  log: (line: string) => void,
+): Promise<Engine> {
+  const adapted = await AdaptedEngine.on(engine, await freshKernels(), { shape, weights, adapters });
+  const random = rng(seed, 'adapters');
+  await adapted.loadWeights(initialAdapters(shape, adapters, () => random.next()));
+  const words = adapters.map((adapter) =>
+    adapter.kind === 'lora' ? `LoRA of rank ${adapter.rank}, alpha ${adapter.alpha}` : `${adapter.neurons} neurons`,
+  );
+  log(`${words.join(' · ')}: ${adapted.parameterCount} parameters are trained, ${parameterCount(shape)} are frozen`);
+  return adapted;
+}
+
+async function storedModel(from: string, { resumed, tokenizer }: ModelSource): Promise<Start> {
   const directory = findModel(from);
-  const { shape, weights } = readModel(directory);
-  checkVocabulary({ from, directory, shape }, source.tokenizer);
-  const engine = await engineFor(shape);
-  await engine.loadWeights(weights);
-  if (source.resumed === null) log(`weights from ${from} (${engine.parameterCount} parameters, ${engine.backend})`);
-  return engine;
+  // A run goes on with its own adapters on the same frozen weights.
+  const saved = resumed === null ? null : readModel(directory);
+  const { shape, weights } = saved ?? (await readMerged(directory));
+  checkVocabulary({ from, directory, shape }, tokenizer);
+  const words = (size: string) => (resumed === null ? `weights from ${from} (${size})` : null);
+  return { shape, weights, adapters: saved?.adapters?.config ?? null, words };
 }
 
 async function openEngine(
@@ -88,19 +141,12 @@ function checkVocabulary({ from, directory, shape }: Opened, needed: Tokenizer):
   throw new UserError(`This needs ${name}, and the model in ${from} ${has}.`, fix);
 }
 
-async function freshModel(
-  { model_name: name, seed }: ModelSource,
-  log: (line: string) => void,
-  engineFor: (shape: ModelShape) => Promise<Engine>,
-): Promise<Engine> {
+function freshModel({ model_name: name, seed }: ModelSource, log: (line: string) => void): Start {
   const known = Object.hasOwn(presets, name);
   const shape: ModelShape = { ...presets[known ? (name as keyof typeof presets) : 'tiny'], context };
   if (!known) log(`model_name=${name} is not here: \`tiny\` stands for it`);
   const random = rng(seed, 'initial weights');
-  const engine = await engineFor(shape);
-  await engine.loadWeights(initialWeights(shape, () => random.next()));
-  log(
-    `weights from nothing (seed ${seed}, ${engine.parameterCount} parameters, ${engine.backend}): the format is not known yet`,
-  );
-  return engine;
+  const weights = initialWeights(shape, () => random.next());
+  const words = (size: string) => `weights from nothing (seed ${seed}, ${size}): the format is not known yet`;
+  return { shape, weights, adapters: null, words };
 }

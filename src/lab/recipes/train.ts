@@ -6,6 +6,7 @@ import type { SolvedEnvironment } from '../environment.js';
 import { bitLength } from '../../analysis/memory-rules.js';
 import { multiStepTheory, singleStepTheory } from '../memory/rewards.js';
 import { objectiveOf } from '../objectives/loss-fn.js';
+import { answerDistribution } from '../probes/distribution.js';
 import { Evaluator } from '../probes/evaluator.js';
 import { ObserverState } from '../reference/observer.js';
 import { Stay, StayState } from '../probes/stay.js';
@@ -27,7 +28,7 @@ type TrainConfig = Config<typeof trainKeys>;
 
 /** Keys of `train` that say how long and how often, so that a run may go on with other values of them. */
 const trainBudget = new Set(
-  'n_batches stop_memorised eval_every log_every save_every keep_checkpoints tensorboard test_n_batches engine log_path load_checkpoint_path wandb_project wandb_name'.split(
+  'n_batches stop_memorised eval_early eval_every log_every save_every keep_checkpoints tensorboard test_n_batches engine log_path load_checkpoint_path wandb_project wandb_name'.split(
     ' ',
   ),
 );
@@ -89,7 +90,7 @@ async function referenceOf(
 ): Promise<Reference | null> {
   if (config.kl_coef === 0) return null;
   const engine = await openModel(
-    { ...config, resumed: null, tokenizer },
+    { ...config, lora_rank: 0, resumed: null, tokenizer },
     { ...world, log: (line) => world.log(`reference: ${line}`) },
   );
   return { engine, coefficient: config.kl_coef };
@@ -250,13 +251,20 @@ function examination(config: TrainConfig) {
     bits: config.eval_bits,
     seed: config.seed,
     constants,
+    ...(config.eval_distribution && config.env_type === 'single_step' && { more: distributionOf(config) }),
   };
+}
+
+function distributionOf(config: TrainConfig): (engine: Engine) => Promise<Row> {
+  const asked = { N: config.N, secret: secretOf(config), format: config.answer_format };
+  return (engine) => answerDistribution(engine, asked);
 }
 
 function scheduleOf(config: TrainConfig): Schedule {
   return {
     batches: config.n_batches,
     evalEvery: config.eval_every,
+    evalEarly: config.eval_early,
     logEvery: config.log_every,
     saveEvery: config.save_every,
     keep: config.keep_checkpoints,

@@ -1,31 +1,30 @@
+import { join } from 'node:path';
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
-import { bitLength, signalBits } from '../../analysis/memory-rules.js';
-import type { AnswerFormat } from '../memory/answer-format.js';
-import { bitsExample, numberExample, uniformBits, uniformNumbers } from '../memory/uniform-answers.js';
 import { bitUniformity, numberUniformity, type Uniformity } from '../memory/uniformity.js';
 import { resumeRng, rng, type Rng } from '../rng.js';
 import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
 import { requireFinite } from '../run/finite.js';
 import type { Row } from '../run/metrics-file.js';
-import type { RunDirectory } from '../run/run-directory.js';
+import { type RunDirectory, writeWhole } from '../run/run-directory.js';
 import { type Ending, isComplete, type Recipe, runRecipe, type Schedule } from '../run/run-recipe.js';
 import type { World } from '../run/world.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
-import type { Example } from '../text/role-colon.js';
 import { bitsToCalibrate, calibrate, type Calibrated, numbersToCalibrate } from './calibration.js';
 import { crossEntropy } from './cross-entropy.js';
 import type { warmupKeys } from './keys.js';
-import { riseAndFall } from './learning-rate.js';
+import { lrMultiplier, riseMultiplier } from './learning-rate.js';
 import { openModel } from './open-model.js';
+import { previewLine } from './preview.js';
+import { type Answers, answersOfFile, drawnAnswers } from './warmup-answers.js';
 import { adam } from './policy-gradient.js';
 
 type WarmupConfig = Config<typeof warmupKeys>;
 
 export const warmupBudget = new Set(
-  'check_secrets eval_every log_every save_every keep_checkpoints tensorboard engine log_path wandb_project wandb_name'.split(
+  'check_secrets preview_samples preview_count preview_temperature preview_max_tokens eval_every log_every save_every keep_checkpoints tensorboard engine log_path wandb_project wandb_name'.split(
     ' ',
   ),
 );
@@ -38,17 +37,26 @@ export const warmupBudget = new Set(
  */
 export async function warmup(config: WarmupConfig, directory: RunDirectory, world: World): Promise<Ending> {
   const resumed = lastCheckpoint(directory, world.log);
-  const schedule = scheduleOf(config);
+  const settings = settingsOf(config);
+  const { steps, file } = settings.answers;
+  const schedule = scheduleOf(config, steps);
+  if (file !== null) {
+    writeWhole(join(directory.path, file.name), file.text);
+    file.lines.forEach(world.log);
+  }
   const source = { ...config, load_checkpoint_path: null, resumed, tokenizer: memoryTokenizer };
   const engine = await openModel(source, world, directory);
   if (resumed !== null) await restore(engine, resumed);
   world.log(
-    `${config.env_type} · N=${config.n_values.join(', ')} · ${schedule.batches} steps · learning_rate=${settingsOf(config).learningRate}`,
+    `${config.env_type} · N=${config.n_values.join(', ')} · ${schedule.batches} steps · learning_rate=${settings.learningRate}`,
   );
-  const recipe = new WarmupTrainer(config, engine, resumed);
+  const recipe = new WarmupTrainer({ config, settings }, engine, resumed);
   const job = { world, directory, schedule, recipe, start: resumed?.batch ?? 0 };
   const ending: Ending = isComplete(resumed, schedule) ? { kind: 'finished' } : await runRecipe(job);
-  if (ending.kind === 'finished') await verify(config, engine, world.log);
+  if (ending.kind === 'finished') {
+    if (config.preview_samples) await preview(config, engine, world.log);
+    await verify(config, engine, world.log);
+  }
   return ending;
 }
 
@@ -61,10 +69,14 @@ class WarmupTrainer implements Recipe {
   #nll = { sum: 0, steps: 0 };
   #lastNll: number | null = null;
 
-  constructor(config: WarmupConfig, engine: Engine, resumed: Resumed | null) {
+  constructor(
+    { config, settings }: { config: WarmupConfig; settings: Settings },
+    engine: Engine,
+    resumed: Resumed | null,
+  ) {
     this.engine = engine;
     this.#config = config;
-    this.#settings = settingsOf(config);
+    this.#settings = settings;
     this.#random = rng(config.seed, 'warm-up answers');
     this.#done = resumed?.batch ?? 0;
     if (resumed !== null) this.#restore(resumed.state);
@@ -88,8 +100,8 @@ class WarmupTrainer implements Recipe {
   }
 
   async step(step: number): Promise<void> {
-    const { nll } = await crossEntropy(this.engine, this.#examples(step));
-    if (step >= this.#settings.steps - this.#settings.calibrated)
+    const { nll } = await crossEntropy(this.engine, this.#settings.answers.at(step, this.#random));
+    if (step >= this.#settings.answers.steps - this.#settings.calibrated)
       await calibrate(this.engine, this.#answersToCalibrate());
     requireFinite(nll, 'the loss', step);
     const gradientNorm = await this.engine.adam({ ...adam, learningRate: this.#learningRate(step) });
@@ -110,23 +122,6 @@ class WarmupTrainer implements Recipe {
     return `nll ${this.#lastNll?.toFixed(4) ?? '–'} after ${this.#done} updates`;
   }
 
-  #examples(step: number): Example[] {
-    const { env_type: kind, n_values: sizes, lesson_steps: lessonSteps, seed, answer_format: format } = this.#config;
-    if (step < this.#settings.lessons) {
-      const at = Math.floor(step / lessonSteps);
-      // Dense conversations are long: there the sizes take turns.
-      const taught = kind === 'single_step' ? sizes : [sizes[at % sizes.length]!];
-      return taught.map((N) => lesson(kind, N, `${seed}/${at}`, format));
-    }
-    const bits = sizes.reduce((sum, N) => sum + signalBits(N), 0);
-    const share = (N: number) => Math.max(1, Math.round((this.#settings.batchSize * signalBits(N)) / bits));
-    return sizes.flatMap((N) =>
-      kind === 'single_step'
-        ? uniformNumbers(N, share(N), this.#random, format)
-        : uniformBits(N, share(N), this.#random),
-    );
-  }
-
   #answersToCalibrate(): Calibrated[] {
     const { env_type: kind, n_values: sizes, answer_format: format } = this.#config;
     return sizes.flatMap((N) =>
@@ -142,8 +137,23 @@ class WarmupTrainer implements Recipe {
   }
 
   #learningRate(step: number): number {
-    return this.#settings.learningRate * riseAndFall(step, this.#config.warmup_steps, this.#settings.steps);
+    const { warmup_steps: rise, lr_schedule: schedule } = this.#config;
+    const { learningRate, answers } = this.#settings;
+    return learningRate * (riseMultiplier(step, rise) * lrMultiplier(schedule, step, answers.steps));
   }
+}
+
+async function preview(config: WarmupConfig, engine: Engine, log: (line: string) => void): Promise<void> {
+  const usual = standard[config.env_type].preview;
+  const asked = {
+    kind: config.env_type,
+    format: config.answer_format,
+    count: config.preview_count ?? usual.count,
+    temperature: config.preview_temperature ?? usual.temperature,
+    maxTokens: config.preview_max_tokens ?? usual.maxTokens,
+    seed: config.seed,
+  };
+  for (const N of config.n_values) log(await previewLine(engine, N, asked));
 }
 
 /** Measures every N, says what was found, and refuses a model whose answers are not even. */
@@ -172,61 +182,48 @@ function measure(config: WarmupConfig, engine: Engine, N: number): Promise<Unifo
  * answers come when the learning rate is already low: at a high one they would also undo what the lessons are for.
  */
 const standard = {
-  single_step: { steps: 3500, batchSize: 64, learningRate: 2e-3, lessonShare: 0.1, calibrationShare: 0.5 },
-  multi_step: { steps: 2000, batchSize: 10, learningRate: 3e-3, lessonShare: 0.85, calibrationShare: 0.15 },
+  single_step: {
+    ...{ steps: 3500, batchSize: 64, learningRate: 2e-3, lessonShare: 0.1, calibrationShare: 0.5 },
+    preview: { count: 20, temperature: 1, maxTokens: 8 },
+  },
+  multi_step: {
+    ...{ steps: 2000, batchSize: 10, learningRate: 3e-3, lessonShare: 0.85, calibrationShare: 0.15 },
+    preview: { count: 10, temperature: 0.1, maxTokens: 3 },
+  },
 };
 
-/** `lessons`: how many of the steps teach passing secrets; the uniform answers follow. */
 type Settings = {
-  readonly steps: number;
-  readonly batchSize: number;
+  readonly answers: Answers;
   readonly learningRate: number;
-  readonly lessons: number;
   /** The last steps, in which answers are also calibrated. */
   readonly calibrated: number;
 };
 
 function settingsOf(config: WarmupConfig): Settings {
   const usual = standard[config.env_type];
+  const batchSize = config.batch_size ?? usual.batchSize;
+  const learningRate = config.learning_rate ?? usual.learningRate;
+  const share = (given: number | null, standardShare: number) => given ?? (config.data === 'file' ? 0 : standardShare);
+  const calibratedOf = (steps: number) => Math.round(share(config.calibration_share, usual.calibrationShare) * steps);
+  if (config.data === 'file') {
+    const answers = answersOfFile(config, batchSize);
+    return { answers, learningRate, calibrated: calibratedOf(answers.steps) };
+  }
   const steps = config.n_batches ?? usual.steps;
-  return {
-    steps,
-    batchSize: config.batch_size ?? usual.batchSize,
-    learningRate: config.learning_rate ?? usual.learningRate,
-    lessons: Math.round((config.lesson_share ?? usual.lessonShare) * steps),
-    calibrated: Math.round((config.calibration_share ?? usual.calibrationShare) * steps),
-  };
+  const lessons = Math.round(share(config.lesson_share, usual.lessonShare) * steps);
+  const answers = drawnAnswers(config, { steps, batchSize, lessons });
+  return { answers, learningRate, calibrated: calibratedOf(steps) };
 }
 
-function scheduleOf(config: WarmupConfig): Schedule {
+function scheduleOf(config: WarmupConfig, batches: number): Schedule {
   return {
-    batches: settingsOf(config).steps,
+    batches,
     evalEvery: config.eval_every,
     logEvery: config.log_every,
     saveEvery: config.save_every,
     keep: config.keep_checkpoints,
     tensorboard: config.tensorboard,
   };
-}
-
-/**
- * A passing secret, and how it is said. A warm-up begins with lessons: one secret after another is learnt and given up
- * for the next. Nothing of them is left after the uniform answers that follow, but the model has become one in which a
- * fact can be learnt: in the dense game, one that tells bit 3 from bit 7. A model warmed up on uniform answers alone has
- * no reason to, and then learns its bits together or not at all.
- *
- * @param name The same secret for the same name and N.
- */
-export function lesson(
-  kind: 'single_step' | 'multi_step',
-  N: number,
-  name: string,
-  format: AnswerFormat = 'decimal',
-): Example {
-  const random = rng(N, `lesson/${name}`);
-  if (kind === 'single_step') return numberExample(N, random.below(N), format);
-  const bits = Array.from({ length: bitLength(N) }, () => random.below(2));
-  return bitsExample(N, bits);
 }
 
 /** How far from zero the bits known of any secret may be. */

@@ -83,11 +83,12 @@ function wholeCheckpoint(path: string): Resumed | string {
   return { path, batch: saved.data.batch, state: saved.data.state };
 }
 
-/** Gives the engine the weights and the optimizer of a checkpoint. */
+/** Gives the engine the weights and the optimizer of a checkpoint; one with adapters, what is trained of it. */
 export async function restore(engine: Engine, resumed: Resumed): Promise<void> {
-  const { weights, optimizer } = readModel(resumed.path);
-  await engine.loadWeights(weights);
-  if (optimizer !== null) await engine.loadOptimizerState(optimizer);
+  const { weights, optimizer, adapters } = readModel(resumed.path);
+  const trained = adapters === null ? { parameters: weights, optimizer } : adapters;
+  await engine.loadWeights(trained.parameters);
+  if (trained.optimizer !== null) await engine.loadOptimizerState(trained.optimizer);
 }
 
 function replaceDirectory(draft: string, target: string): void {

@@ -2,19 +2,48 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
-import { checkpoint, optimizerFrom, weightsFrom } from '../engine/checkpoint.js';
+import { AdaptedEngine } from '../engine/adapters/adapted-engine.js';
+import { readAdapterConfig, type AdapterConfig } from '../engine/adapters/config.js';
+import { adapterLayout } from '../engine/adapters/layout.js';
+import { mergeAdapters, type PlainModel } from '../engine/adapters/merging.js';
+import {
+  checkpoint,
+  checkpointOf,
+  flatFrom,
+  optimizerFrom,
+  optimizerOf,
+  weightsFrom,
+  weightTensors,
+} from '../engine/checkpoint.js';
+import { freshKernels } from '../engine/create-engine.js';
 import type { Engine, ModelShape, OptimizerState } from '../engine/engine.js';
 import { readSafetensors, writeSafetensors } from '../engine/safetensors.js';
 import { isHuggingFace, loadModel } from '../hugging-face/directory.js';
 import { checkpointRows } from './checkpoint-rows.js';
 
-/** A model in a directory: its shape, and its weights (Hugging Face names) with the optimizer's moments beside them. */
-const files = { shape: 'model.json', tensors: 'model.safetensors' } as const;
+/**
+ * A model in a directory: its shape, and its weights (Hugging Face names) with the optimizer's moments beside them. With
+ * adapters these are the frozen weights alone, and what is trained lies in files of its own.
+ */
+const files = {
+  shape: 'model.json',
+  tensors: 'model.safetensors',
+  adapters: 'adapters.json',
+  adapterTensors: 'adapters.safetensors',
+} as const;
 
 type SavedModel = {
   readonly shape: ModelShape;
   readonly weights: Float32Array;
-  /** null when only weights were saved. */
+  /** null when only weights were saved, and of a frozen model. */
+  readonly optimizer: OptimizerState | null;
+  /** What is trained on the model, which is then frozen; null where there are none. */
+  readonly adapters: SavedAdapters | null;
+};
+
+type SavedAdapters = {
+  readonly config: AdapterConfig;
+  readonly parameters: Float32Array;
   readonly optimizer: OptimizerState | null;
 };
 
@@ -33,23 +62,68 @@ const Shape: z.ZodType<ModelShape> = z.object({
 
 /** Writes the engine's model and optimizer into a directory that exists. */
 export async function writeModel(directory: string, engine: Engine): Promise<void> {
+  if (engine instanceof AdaptedEngine) return writeAdapted(directory, engine);
   const saved = checkpoint(engine.shape, await engine.weights(), await engine.optimizerState());
   writeFileSync(join(directory, files.tensors), writeSafetensors(saved));
   writeFileSync(join(directory, files.shape), `${JSON.stringify(engine.shape, null, 2)}\n`);
+}
+
+async function writeAdapted(directory: string, engine: AdaptedEngine): Promise<void> {
+  const { shape, adapters, tensors } = engine;
+  const frozen = { tensors: weightTensors(shape, engine.frozenWeights()), metadata: { format: 'pt' } };
+  const trained = checkpointOf(tensors, await engine.weights(), await engine.optimizerState());
+  writeFileSync(join(directory, files.tensors), writeSafetensors(frozen));
+  writeFileSync(join(directory, files.shape), `${JSON.stringify(shape, null, 2)}\n`);
+  writeFileSync(join(directory, files.adapterTensors), writeSafetensors(trained));
+  writeFileSync(join(directory, files.adapters), `${JSON.stringify(adapters, null, 2)}\n`);
 }
 
 /** A model of our own or of Hugging Face. @throws UserError when the directory holds none, or a broken one. */
 export function readModel(directory: string): SavedModel {
   if (isHuggingFace(directory)) {
     const { config, weights } = loadModel(directory);
-    return { shape: config.shape, weights, optimizer: null };
+    return { shape: config.shape, weights, optimizer: null, adapters: null };
   }
   const shape = Shape.safeParse(readJson(join(directory, files.shape)));
   if (!shape.success || !existsSync(join(directory, files.tensors))) throw noModel(directory);
   const path = join(directory, files.tensors);
   const saved = readSafetensors(readFileSync(path), path);
   const weights = weightsFrom(shape.data, saved.tensors);
-  return { shape: shape.data, weights, optimizer: optimizerFrom(shape.data, saved) };
+  const adapters = readAdapters(directory, shape.data);
+  return { shape: shape.data, weights, optimizer: optimizerFrom(shape.data, saved), adapters };
+}
+
+/** @throws UserError when one of the two files is missing, or they do not fit each other. */
+function readAdapters(directory: string, shape: ModelShape): SavedAdapters | null {
+  const [configPath, path] = [join(directory, files.adapters), join(directory, files.adapterTensors)];
+  const [hasConfig, hasTensors] = [existsSync(configPath), existsSync(path)];
+  if (!hasConfig && !hasTensors) return null;
+  if (!hasConfig || !hasTensors) {
+    throw new UserError(
+      `${directory} has ${hasConfig ? files.adapters : files.adapterTensors} and no ${hasConfig ? files.adapterTensors : files.adapters}.`,
+      'Put back the file that was written beside it: rank, alpha and layers cannot be told from the weights.',
+    );
+  }
+  const config = readAdapterConfig(readJson(configPath), configPath);
+  const { tensors: parts } = adapterLayout(shape, config);
+  const saved = readSafetensors(readFileSync(path), path);
+  const known = new Set(parts.map(({ name }) => name));
+  const stray = [...saved.tensors.keys()].find((name) => !known.has(name.replace(/^adam\.[mv]\./, '')));
+  if (stray !== undefined) {
+    throw new UserError(
+      `${path} has a tensor "${stray}", which the adapters of ${files.adapters} do not have.`,
+      'Put the two files together that were written together.',
+    );
+  }
+  return { config, parameters: flatFrom(parts, saved.tensors), optimizer: optimizerOf(parts, saved) };
+}
+
+/** The model that was saved, its adapters merged into its weights. @throws UserError as `readModel`. */
+export async function readMerged(directory: string): Promise<PlainModel> {
+  const { shape, weights, adapters } = readModel(directory);
+  if (adapters === null) return { shape, weights };
+  const adaptation = { shape, weights, adapters: adapters.config };
+  return mergeAdapters(await freshKernels(), adaptation, adapters.parameters);
 }
 
 /**

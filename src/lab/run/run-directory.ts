@@ -26,7 +26,7 @@ export function keepConfig(
 ): void {
   const path = join(directory.path, runFiles.config);
   // Without a checkpoint there is nothing to go on with: whatever was tried here begins again.
-  const before = checkpointRows(directory.path).length > 0 ? readJson(path) : null;
+  const before = checkpointRows(directory.path).length > 0 ? knownConfig(path) : null;
   const clash =
     before === null ? undefined : Object.keys(config).find((key) => !budget.has(key) && differs(before, config, key));
   if (clash !== undefined) {
@@ -48,6 +48,12 @@ export function writeWhole(path: string, content: string | Uint8Array): void {
   const replacement = `${path}.new`;
   writeFileSync(replacement, content);
   renameSync(replacement, path);
+}
+
+/** As it would be said today: before there was `lora_alpha`, `lora_rank` had no effect whatever it was. */
+function knownConfig(path: string): Record<string, unknown> | null {
+  const before = readJson(path);
+  return before !== null && 'lora_rank' in before && !('lora_alpha' in before) ? { ...before, lora_rank: 0 } : before;
 }
 
 function differs(before: Record<string, unknown>, config: Readonly<Record<string, unknown>>, key: string): boolean {

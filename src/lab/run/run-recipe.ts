@@ -10,6 +10,8 @@ import type { StopSignal, World } from './world.js';
 export type Schedule = {
   readonly batches: number;
   readonly evalEvery: number;
+  /** Whether to evaluate at steps 1, 2, 4, 8 … as well. */
+  readonly evalEarly?: boolean;
   readonly logEvery: number;
   readonly saveEvery: number;
   /** How many checkpoints to keep; null keeps all. */
@@ -97,7 +99,7 @@ function rowWriter({ world, directory, schedule, start }: Job): WriteRow {
 /** @returns why this step was not done and the run ends before it; else null. */
 async function oneStep({ schedule, recipe }: Job, step: number, write: WriteRow): Promise<string | null> {
   const progress = recipe.progress(step);
-  const evaluation = isDue(step, schedule.evalEvery) ? await recipe.evaluate() : null;
+  const evaluation = evaluates(step, schedule) ? await recipe.evaluate() : null;
   const enough = evaluation === null ? null : recipe.enough();
   if (enough !== null) return enough;
   await recipe.step(step);
@@ -130,6 +132,11 @@ async function save({ directory, recipe, schedule }: Job, batch: number, state: 
   await requireFiniteWeights(recipe.engine, batch);
   const name = String(batch).padStart(6, '0');
   await saveCheckpoint(directory, { name, batch, state }, recipe.engine, schedule.keep);
+}
+
+function evaluates(step: number, { evalEvery, evalEarly = false }: Schedule): boolean {
+  const isPowerOfTwo = step > 0 && Number.isInteger(Math.log2(step));
+  return isDue(step, evalEvery) || (evalEarly && evalEvery > 0 && isPowerOfTwo);
 }
 
 function isDue(step: number, every: number): boolean {

@@ -123,7 +123,7 @@ describe('the keys', () => {
       env_type: 'single_step', N: 16, reward_type: 'binary', batch_size: 1, group_size: 4, n_batches: 1000,
       learning_rate: 4e-5, max_tokens: 8, eval_every: 10, save_every: 20, loss_fn: 'importance_sampling',
       use_standard_prefix: false, dataset_seed: 0, eval_bits: true, advantages: 'trajectory',
-      skip_constant_groups: false, lora_rank: 1,
+      skip_constant_groups: false, lora_alpha: 32,
     }); // prettier-ignore
     expect(readArguments(sftKeys, []).config).toMatchObject({
       learning_rate: 2e-4,

@@ -209,6 +209,18 @@ describe.each(everyEngine)('the engine on %s', (backend) => {
     ).toBeLessThan(1e-5);
   });
 
+  it('writes its gradient where it is told, and zeros where there is none', async () => {
+    const engine = await trainedEngineOn(backend, { ...oddShape, feedForward: 11 });
+    const into = new Float32Array(engine.parameterCount).fill(7);
+    expect(await engine.gradient(into)).toBe(into);
+    expect(into.every((g) => g === 0)).toBe(true);
+    await engine.forward(groupsOf(engine.shape, [[3, 4]]));
+    await engine.backward(slopes(4, 1), null);
+    expect(await engine.gradient(into)).toBe(into);
+    expect(into).toEqual(await engine.gradient());
+    expect(into.some((g) => g !== 0)).toBe(true);
+  });
+
   it.each([0.5, 1, 3])('gives scores of temperature %s, and their derivative', async (temperature) => {
     const engine = await trainedEngineOn(backend, oddShape);
     const groups = groupsOf(oddShape, [

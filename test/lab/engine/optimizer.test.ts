@@ -52,7 +52,7 @@ describe.each(backends)('AdamW on %s kernels', (backend) => {
     const kernels = await kernelsOf(backend);
     const model = buildModel(kernels, small);
     const { weights, gradient, count } = model.parameters;
-    const optimizer = new Optimizer(model);
+    const optimizer = new Optimizer({ ...model, tensors: layout(small) });
     kernels.heap.f32.set(slopes(count, 1), weights / 4);
     for (let step = 0; step < 4; step++) {
       // The third is too short to be clipped.

@@ -84,7 +84,7 @@ describe('a model written for transformers', () => {
   it('of memrl is the same model when it comes back, with its vocabulary', async () => {
     const run = await finishedRun();
     const target = join(tempDirectory(), 'exported');
-    exportModel(run, target);
+    await exportModel(run, target);
     expect(readdirSync(target).sort()).toEqual([
       'config.json',
       'model.safetensors',
@@ -100,12 +100,12 @@ describe('a model written for transformers', () => {
     expect(rows[1]).toEqual(rows[0]);
   });
 
-  it('of Hugging Face keeps its tokenizer, in one file of single floats', () => {
+  it('of Hugging Face keeps its tokenizer, in one file of single floats', async () => {
     const directory = copyOf('plain-untied-sharded');
     cpSync(join(fixtures, 'tokenizers/bert/tokenizer.json'), join(directory, 'tokenizer.json'));
     writeFileSync(join(directory, 'tokenizer_config.json'), '{"eos_token":"[SEP]"}');
     const target = tempDirectory();
-    exportModel(directory, target);
+    await exportModel(directory, target);
     expect(loadModel(target)).toEqual(loadModel(directory));
     expect(loadTokenizer(target)!.end).toBe(2);
     expect(readdirSync(target)).not.toContain('model.safetensors.index.json');
@@ -115,7 +115,7 @@ describe('a model written for transformers', () => {
     const run = await finishedRun();
     const before = '{"N":16}';
     writeFileSync(join(run, 'config.json'), before);
-    expect(() => exportModel(run, run)).toThrow(/is not empty/);
+    await expect(exportModel(run, run)).rejects.toThrow(/is not empty/);
     expect(readFileSync(join(run, 'config.json'), 'utf8')).toBe(before);
   });
 });

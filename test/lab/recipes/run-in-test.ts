@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readArguments } from '../../../src/lab/config/arguments.js';
 import { sftKeys, trainKeys, warmupKeys } from '../../../src/lab/recipes/keys.js';
@@ -49,8 +49,11 @@ export function rowsIn(path: string): Record<string, number | null>[] {
   return lines.map((line) => JSON.parse(line) as Record<string, number | null>);
 }
 
-/** The files that must not depend on interruptions: metrics, final weights and optimizer, final state. */
+/** The files that must not depend on interruptions: metrics, final weights and optimizer, those of adapters, final state. */
 export function resultsIn(path: string): string[] {
   const names = ['metrics.jsonl', 'checkpoints/final/model.safetensors', 'checkpoints/final/state.json'];
-  return names.map((name) => readFileSync(join(path, name)).toString('base64'));
+  const adapters = 'checkpoints/final/adapters.safetensors';
+  return [...names, ...(existsSync(join(path, adapters)) ? [adapters] : [])].map((name) =>
+    readFileSync(join(path, name)).toString('base64'),
+  );
 }

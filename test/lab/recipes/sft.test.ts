@@ -5,7 +5,7 @@ import { readArguments } from '../../../src/lab/config/arguments.js';
 import { numberExample } from '../../../src/lab/memory/uniform-answers.js';
 import { crossEntropy } from '../../../src/lab/recipes/cross-entropy.js';
 import { sftDataKeys } from '../../../src/lab/recipes/keys.js';
-import { lrMultiplier, riseAndFall } from '../../../src/lab/recipes/learning-rate.js';
+import { lrMultiplier, riseMultiplier } from '../../../src/lab/recipes/learning-rate.js';
 import { readConversations, writeSftData } from '../../../src/lab/recipes/sft.js';
 import { supervisedExample } from '../../../src/lab/text/role-colon.js';
 import { microEngine } from '../micro-engine.js';
@@ -106,8 +106,8 @@ describe('the learning rate', () => {
     [0, 8, 15].forEach((step, index) => expect(lrMultiplier(schedule, step, 16)).toBeCloseTo(expected[index]!, 6));
   });
 
-  it('of a warm-up rises and falls', () => {
-    expect([0, 4, 9, 50, 100].map((step) => riseAndFall(step, 10, 100))).toEqual([0.1, 0.48, 0.91, 0.5, 0]);
+  it('of a warm-up rises at first', () => {
+    expect([0, 4, 9, 50, 100].map((step) => riseMultiplier(step, 10))).toEqual([0.1, 0.5, 1, 1, 1]);
   });
 });
 

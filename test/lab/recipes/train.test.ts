@@ -97,6 +97,19 @@ describe('memrl train', () => {
     expect(rowsIn(rare)[1]!['env/all/distance']).toBeCloseTo(mean, 9);
   });
 
+  it('evaluates at powers of two as well when asked to, and measures the whole distribution', async () => {
+    const path = tempDirectory();
+    const argv = ['n_batches=11', 'eval_every=10', 'eval_early=True', 'eval_distribution=True', 'test_n_batches=0'];
+    await trainIn(path, [...argv, ...shaped, 'fixed_secret=5', `load_checkpoint_path=${format}`]);
+    const rows = rowsIn(path).filter((row) => 'test/distribution/entropy' in row);
+    expect(rows.map(({ step }) => step)).toEqual([0, 1, 2, 4, 8, 10, 11]);
+    const first = rows[0]!;
+    expect(first['test/distribution/valid']).toBeGreaterThan(0.9);
+    expect(first['test/distribution/entropy']! + first['test/distribution/kl_uniform']!).toBeCloseTo(6, 9);
+    expect(first['test/distribution/secret_rank']).toBeGreaterThan(1);
+    expect(first['test/distribution/secret_rank']).toBeLessThanOrEqual(64);
+  });
+
   it('gives the same files for the same seed, and others for another', async () => {
     const paths = [tempDirectory(), tempDirectory(), tempDirectory()];
     for (const [index, path] of paths.entries()) {

@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { uniformBits, uniformNumbers } from '../../../src/lab/memory/uniform-answers.js';
-import { lesson, unevenness, uniformityLine } from '../../../src/lab/recipes/warmup.js';
+import { unevenness, uniformityLine } from '../../../src/lab/recipes/warmup.js';
+import { lesson } from '../../../src/lab/recipes/warmup-answers.js';
 import { rng } from '../../../src/lab/rng.js';
 import { memoryTokenizer } from '../../../src/lab/text/memory-vocabulary.js';
 import type { Example } from '../../../src/lab/text/role-colon.js';
@@ -123,6 +126,39 @@ describe('memrl warmup', () => {
     const argv = ['n_values=40', 'n_batches=700', 'learning_rate=1e-2', 'lesson_share=0.3', `answer_format=${format}`];
     await warmupIn(path, argv);
     expect(rowsIn(path).at(-1)!['warmup/entropy_ratio']).toBeGreaterThan(0.99);
+  });
+
+  it.each([
+    ['single_step', 'format_train.jsonl', 700, 'N=8: 20 samples · '],
+    ['multi_step', 'format_train_multi_step.jsonl', 300, 'N=8: 10 conversations · '],
+  ])('%s: learns from the source system’s file when asked to, and shows samples', async (env, name, count, preview) => {
+    const path = tempDirectory();
+    const world = testWorld();
+    const argv = [
+      `env_type=${env}`,
+      'n_values=4,8',
+      'data=file',
+      `min_examples=${count}`,
+      'batch_size=8',
+      'num_epochs=4',
+    ];
+    await warmupIn(path, [...argv, 'learning_rate=1e-2', 'preview_samples=True', 'calibration_share=0.4'], world);
+    const lines = readFileSync(join(path, name), 'utf8').trimEnd().split('\n');
+    expect(lines).toHaveLength(2 * count);
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      split: 'train',
+      metadata: { N: 4 },
+      messages: expect.any(Array) as [],
+    });
+    expect(world.lines).toContain(`N=8: ${count} examples (at least ${Math.floor(count / 8)} of each answer)`);
+    expect(world.lines.find((line) => line.startsWith(preview))).toBeDefined();
+    expect(rowsIn(path).at(-1)!.step).toBe(Math.floor((2 * count) / 8) * 4);
+  });
+
+  it('refuses a number of steps where the file says how long, and a file of less than one batch', async () => {
+    await expect(warmupIn(tempDirectory(), ['data=file', 'n_batches=10'])).rejects.toThrow(/n_batches=10 does not go/);
+    const few = ['data=file', 'n_values=2', 'min_examples=1', 'examples_per_value=2'];
+    await expect(warmupIn(tempDirectory(), few)).rejects.toThrow(/has 4 examples, less than one batch of 64/);
   });
 
   it('fails with the figures when it was too short, again when it is asked again', async () => {

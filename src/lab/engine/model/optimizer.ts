@@ -1,8 +1,8 @@
 import { UserError } from '../../../base/user-error.js';
-import type { AdamOptions, ModelShape, ParameterGroup } from '../engine.js';
+import type { AdamOptions, ParameterGroup } from '../engine.js';
+import type { Kernels } from '../kernels/kernels.js';
 import { writeAdamSettings } from '../kernels/records.js';
-import { layout } from '../layout.js';
-import type { Model } from './model.js';
+import type { Tensor } from '../layout.js';
 
 /** Weights side by side that are treated alike: floats of the (padded) flat vector. */
 type Stretch = {
@@ -18,16 +18,32 @@ type Settings = { readonly learningRate: number; readonly weightDecay: number };
 /** What `clip_grad_norm_` of PyTorch adds to a norm before it divides by it. */
 const CLIP_EPSILON = 1e-6;
 
-/** Adam and AdamW on the model's flat vectors. */
+/** Weights to be trained: flat vectors on the heap, and what they consist of. */
+export type Trained = {
+  readonly kernels: Kernels;
+  readonly tensors: readonly Tensor[];
+  readonly parameters: {
+    /** Numbers in each of the vectors, whose addresses follow. */
+    readonly count: number;
+    readonly weights: number;
+    readonly gradient: number;
+    readonly m: number;
+    readonly v: number;
+    /** Is told when the weights have changed. */
+    changed(): void;
+  };
+};
+
+/** Adam and AdamW on flat vectors. */
 export class Optimizer {
   /** Steps taken. */
   step = 0;
-  readonly #model: Model;
+  readonly #model: Trained;
   /** Room for the settings of a kernel's call. */
   readonly #settings: number;
   readonly #known = new WeakMap<readonly ParameterGroup[], readonly Stretch[]>();
 
-  constructor(model: Model) {
+  constructor(model: Trained) {
     this.#model = model;
     this.#settings = model.kernels.heap.allocate(16);
   }
@@ -90,12 +106,12 @@ export class Optimizer {
 
   /** One stretch of all when all are treated alike. */
   #stretches({ groups, weightDecay = 0 }: AdamOptions): readonly Stretch[] {
-    const { shape, parameters } = this.#model;
+    const { tensors, parameters } = this.#model;
     if (groups === undefined && weightDecay === 0) {
       return [{ start: 0, count: parameters.count, group: -1, isNorm: false }];
     }
     const key = groups ?? noGroups;
-    const known = this.#known.get(key) ?? stretchesOf(shape, key);
+    const known = this.#known.get(key) ?? stretchesOf(tensors, key);
     this.#known.set(key, known);
     return known;
   }
@@ -115,10 +131,10 @@ function settingsOf({ group, isNorm }: Stretch, options: AdamOptions): Settings 
 }
 
 /** Every weight, in order, with its group. */
-function stretchesOf(shape: ModelShape, groups: readonly ParameterGroup[]): Stretch[] {
-  const groupOf = groupsByTensor(shape, groups);
+function stretchesOf(tensors: readonly Tensor[], groups: readonly ParameterGroup[]): Stretch[] {
+  const groupOf = groupsByTensor(tensors, groups);
   const all: Stretch[] = [];
-  for (const { name, shape: sizes, offset, strides } of layout(shape)) {
+  for (const { name, shape: sizes, offset, strides } of tensors) {
     const [rows, columns = 1] = sizes;
     const common = { group: groupOf.get(name) ?? -1, isNorm: sizes.length === 1 };
     // A norm, or a matrix row by row.
@@ -141,8 +157,8 @@ function merged(ordered: readonly Stretch[]): Stretch[] {
   return all;
 }
 
-export function groupsByTensor(shape: ModelShape, groups: readonly ParameterGroup[]): Map<string, number> {
-  const names = new Set(layout(shape).map(({ name }) => name));
+export function groupsByTensor(tensors: readonly Tensor[], groups: readonly ParameterGroup[]): Map<string, number> {
+  const names = new Set(tensors.map(({ name }) => name));
   const groupOf = new Map<string, number>();
   groups.forEach(({ tensors }, index) => {
     for (const name of tensors) {

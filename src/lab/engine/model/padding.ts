@@ -14,10 +14,13 @@ export function paddedShape(shape: ModelShape): ModelShape {
 /** Neighbours in the model's flat vector, at `from`, that are neighbours in the padded one too, at `to`. */
 export type Stretch = { readonly from: number; readonly to: number; readonly count: number };
 
-/** The whole flat vector in its order; one stretch when nothing is padded. */
-export function stretches(shape: ModelShape): Stretch[] {
+/**
+ * The whole flat vector in its order; one stretch when nothing is padded.
+ *
+ * @param padded The same shape with at least as wide a feed-forward layer.
+ */
+export function stretches(shape: ModelShape, padded: ModelShape = paddedShape(shape)): Stretch[] {
   const { width, feedForward } = shape;
-  const padded = paddedShape(shape);
   const from = offsetsOf(shape);
   const to = offsetsOf(padded);
   const all: Stretch[] = [];
@@ -40,7 +43,8 @@ export function stretches(shape: ModelShape): Stretch[] {
   return all;
 }
 
-function push(all: Stretch[], { from, to, count }: Stretch): void {
+/** Adds a stretch, or makes the last one longer where this one follows it. */
+export function push(all: Stretch[], { from, to, count }: Stretch): void {
   const last = all.at(-1);
   if (last !== undefined && last.from + last.count === from && last.to + last.count === to) {
     all[all.length - 1] = { ...last, count: last.count + count };

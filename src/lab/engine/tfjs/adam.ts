@@ -77,8 +77,8 @@ function flatRates(
   groups: readonly ParameterGroup[],
   common: { learningRate: number; weightDecay: number },
 ) {
-  const groupOf = groupsByTensor(shape, groups);
   const tensors = layout(shape);
+  const groupOf = groupsByTensor(tensors, groups);
   const count = tensors.reduce((sum, { shape: [rows, columns = 1] }) => sum + rows * columns, 0);
   const [learningRate, decay, isFree] = [new Float32Array(count), new Float32Array(count), new Float32Array(count)];
   for (const tensor of tensors) {

@@ -58,9 +58,11 @@ export class TfjsEngine implements Engine {
     this.#training.backward({ dLogprob, dEntropy });
   }
 
-  async gradient(): Promise<Float32Array> {
+  async gradient(into: Float32Array = new Float32Array(this.parameterCount)): Promise<Float32Array> {
     const { gradient } = this.#model.parameters;
-    return gradient === null ? new Float32Array(this.parameterCount) : copyOf(await gradient.data());
+    if (gradient === null) into.fill(0);
+    else into.set(await gradient.data());
+    return into;
   }
 
   async clearGradient(): Promise<void> {

@@ -1,0 +1,220 @@
+import { UserError } from '../../../base/user-error.js';
+import type {
+  AdamOptions,
+  Decoder,
+  Engine,
+  ForwardOptions,
+  Generated,
+  ModelShape,
+  OptimizerState,
+  PromptGroup,
+  Sampling,
+  SeededPrompt,
+  TokenScores,
+} from '../engine.js';
+import type { Kernels } from '../kernels/kernels.js';
+import type { Tensor } from '../layout.js';
+import { Optimizer } from '../model/optimizer.js';
+import { paddedShape } from '../model/padding.js';
+import type { AdapterConfig } from './config.js';
+import { adapterLayout } from './layout.js';
+import { Merging, strengthsOf, type Adaptation, type PlainModel, type Strengths } from './merging.js';
+
+/**
+ * A frozen model with adapters. What an engine says of weights, gradient, optimizer and parameter groups is here said of the
+ * adapters' parameters alone; `tensors` names them. The model itself never changes.
+ *
+ * It is computed by another engine, whose weights are those of the model with the adapters merged into them.
+ */
+export class AdaptedEngine implements Engine {
+  readonly backend: string;
+  /** Of the model, without adapters. */
+  readonly shape: ModelShape;
+  readonly parameterCount: number;
+  readonly adapters: AdapterConfig;
+  readonly tensors: readonly Tensor[];
+  readonly #engine: Engine;
+  readonly #kernels: Kernels;
+  readonly #merging: Merging;
+  readonly #optimizer: Optimizer;
+  /** Addresses of the optimizer's moments. */
+  readonly #m: number;
+  readonly #v: number;
+  #scales: readonly number[];
+  #isTrained: readonly boolean[];
+  /** Whether the engine holds a gradient that the adapters' does not contain yet. */
+  #isPending = false;
+
+  private constructor(engine: Engine, kernels: Kernels, adaptation: Adaptation) {
+    const { shape, adapters } = adaptation;
+    const { tensors, size } = adapterLayout(shape, adapters);
+    this.backend = engine.backend;
+    this.shape = shape;
+    this.parameterCount = size;
+    this.adapters = adapters;
+    this.tensors = tensors;
+    this.#engine = engine;
+    this.#kernels = kernels;
+    this.#merging = new Merging(kernels, adaptation);
+    const { count, parameters: weights, gradient } = this.#merging;
+    const [m, v] = [kernels.heap.allocate(count), kernels.heap.allocate(count)];
+    [this.#m, this.#v] = [m, v];
+    // Whole rows, so that the vector loops may do so many at a time.
+    const rows = adapterLayout(paddedShape(shape), adapters).tensors;
+    const parameters = { count, weights, gradient, m, v, changed: () => {} };
+    this.#optimizer = new Optimizer({ kernels, tensors: rows, parameters });
+    this.#scales = adapters.map(() => 1);
+    this.#isTrained = adapters.map(() => true);
+  }
+
+  /**
+   * All parameters are zero until `loadWeights` (see `initialAdapters`): the model is the frozen one.
+   *
+   * @param engine Is from now on this one's. Its shape is `computedShape`; its weights are replaced.
+   * @param kernels A fresh set, used by no other engine.
+   */
+  static async on(engine: Engine, kernels: Kernels, adaptation: Adaptation): Promise<AdaptedEngine> {
+    const adapted = new AdaptedEngine(engine, kernels, adaptation);
+    await adapted.#merge();
+    return adapted;
+  }
+
+  /** s of each adapter, by its name. */
+  get scales(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.adapters.map(({ name }, index) => [name, this.#scales[index]!]));
+  }
+
+  /** Sets s of the adapters that are named. The weights change with it: what `forward` kept is lost. */
+  async setScales(scales: Readonly<Record<string, number>>): Promise<void> {
+    for (const name of Object.keys(scales)) this.#indexOf(name);
+    const next = this.adapters.map(({ name }, index) => scales[name] ?? this.#scales[index]!);
+    if (next.every((scale, index) => scale === this.#scales[index])) return;
+    await this.#takeGradient();
+    this.#scales = next;
+    await this.#merge();
+  }
+
+  /**
+   * From now on `backward` adds to the gradient of these adapters only: the others' keeps what it has, and what flows through
+   * them to lower layers flows on. null: all.
+   */
+  async setTrained(names: readonly string[] | null): Promise<void> {
+    const chosen = names?.map((name) => this.#indexOf(name));
+    await this.#takeGradient();
+    this.#isTrained = this.adapters.map((_, index) => chosen?.includes(index) ?? true);
+  }
+
+  /** A copy of the frozen weights. */
+  frozenWeights(): Float32Array {
+    return this.#merging.frozen();
+  }
+
+  /** The plain model that this one amounts to at its present scales; with neurons of adapters, a wider one. */
+  merged(): PlainModel {
+    return this.#merging.plain(this.#strengths());
+  }
+
+  forward(groups: readonly PromptGroup[], options?: ForwardOptions): Promise<TokenScores> {
+    return this.#engine.forward(groups, options);
+  }
+
+  async backward(dLogprob: Float32Array, dEntropy: Float32Array | null): Promise<void> {
+    await this.#engine.backward(dLogprob, dEntropy);
+    this.#isPending = true;
+  }
+
+  async gradient(into?: Float32Array): Promise<Float32Array> {
+    await this.#takeGradient();
+    return this.#merging.read(this.#merging.gradient, into);
+  }
+
+  async clearGradient(): Promise<void> {
+    await this.#engine.clearGradient();
+    this.#isPending = false;
+    this.#kernels.zero(this.#merging.count, this.#merging.gradient);
+  }
+
+  async adam(options: AdamOptions): Promise<number> {
+    await this.#takeGradient();
+    const norm = this.#optimizer.take(options);
+    await this.#merge();
+    return norm;
+  }
+
+  async addToWeights(direction: Float32Array, scale: number): Promise<void> {
+    const weights = await this.weights();
+    // In single precision, as an engine does it.
+    const moved = direction.map((d, i) => weights[i]! + Math.fround(Math.fround(scale) * d));
+    await this.#takeGradient();
+    this.#merging.write('direction', moved, this.#merging.parameters);
+    await this.#merge();
+  }
+
+  generate(prompts: readonly SeededPrompt[], sampling: Sampling): Promise<Generated[]> {
+    return this.#engine.generate(prompts, sampling);
+  }
+
+  decoder(prompt: Int32Array, sequences: number): Promise<Decoder> {
+    return this.#engine.decoder(prompt, sequences);
+  }
+
+  async weights(): Promise<Float32Array> {
+    return this.#merging.read(this.#merging.parameters);
+  }
+
+  async loadWeights(weights: Float32Array): Promise<void> {
+    await this.#takeGradient();
+    this.#merging.write('weights', weights, this.#merging.parameters);
+    await this.#merge();
+  }
+
+  async optimizerState(): Promise<OptimizerState> {
+    return { step: this.#optimizer.step, m: this.#merging.read(this.#m), v: this.#merging.read(this.#v) };
+  }
+
+  async loadOptimizerState({ step, m, v }: OptimizerState): Promise<void> {
+    if (!Number.isSafeInteger(step) || step < 0) {
+      throw new UserError(`An optimizer cannot have taken ${step} steps.`, 'Give a whole number from 0 up.');
+    }
+    this.#merging.write('m', m, this.#m);
+    this.#merging.write('v', v, this.#v);
+    this.#optimizer.step = step;
+  }
+
+  /** With the same adapters, scales and weights; all of its adapters are trained. */
+  async clone(): Promise<AdaptedEngine> {
+    const [engine, kernels] = [await this.#engine.clone(), await this.#kernels.fresh()];
+    const copy = await AdaptedEngine.on(engine, kernels, { ...this, weights: this.frozenWeights() });
+    await copy.setScales(this.scales);
+    await copy.loadWeights(await this.weights());
+    return copy;
+  }
+
+  dispose(): Promise<void> {
+    return this.#engine.dispose();
+  }
+
+  #strengths(): Strengths {
+    return strengthsOf(this.adapters, this.#scales);
+  }
+
+  async #merge(): Promise<void> {
+    await this.#engine.loadWeights(this.#merging.merged(this.#strengths()));
+  }
+
+  /** Writes the engine's gradient out to the adapters, while weights and scales are still those it was computed with. */
+  async #takeGradient(): Promise<void> {
+    if (!this.#isPending) return;
+    await this.#engine.gradient(this.#merging.dense);
+    await this.#engine.clearGradient();
+    this.#isPending = false;
+    this.#merging.addGradient(this.#strengths(), (adapter) => this.#isTrained[adapter]!);
+  }
+
+  #indexOf(name: string): number {
+    const index = this.adapters.findIndex((adapter) => adapter.name === name);
+    if (index >= 0) return index;
+    const known = this.adapters.map((adapter) => adapter.name).join(', ');
+    throw new UserError(`The model has no adapter "${name}".`, `Use one of: ${known}.`);
+  }
+}

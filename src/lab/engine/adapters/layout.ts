@@ -1,0 +1,193 @@
+import type { ModelShape } from '../engine.js';
+import { offsetsOf, type Tensor } from '../layout.js';
+import { widthsOf } from '../model-shape.js';
+import { paddedShape, push, type Stretch } from '../model/padding.js';
+import { layersOf, projections, type AdapterConfig, type Lora, type Mlp, type Projection } from './config.js';
+
+/** One adapter's A [rank × inputs] and Bᵀ [rank × outputs] for a projection, whose own matrix is [inputs × outputs]. */
+export type Block = {
+  /** Index of the adapter. */
+  readonly adapter: number;
+  readonly rank: number;
+  readonly inputs: number;
+  readonly outputs: number;
+  /** Where the rows of A, and of Bᵀ, begin among the parameters, and floats from one to the next. */
+  readonly a: number;
+  readonly aRow: number;
+  readonly b: number;
+  readonly bRow: number;
+  /** The same of the projection in the flat vector of the model that is computed with. */
+  readonly matrix: number;
+  readonly matrixRow: number;
+};
+
+/** Neurons that stand beside those of a layer: G and U [count × width], D transposed [count × width]. */
+export type Neurons = {
+  readonly adapter: number;
+  readonly layer: number;
+  readonly count: number;
+  /** The first of them among the neurons of the layer. */
+  readonly first: number;
+  readonly gate: number;
+  readonly up: number;
+  readonly down: number;
+};
+
+/** Where everything lies among the adapters' parameters, one flat vector. */
+export type AdapterLayout = {
+  readonly tensors: readonly Tensor[];
+  readonly blocks: readonly Block[];
+  readonly neurons: readonly Neurons[];
+  readonly size: number;
+};
+
+/**
+ * The plain model that a model with adapters amounts to: neurons of adapters are neurons of the layer, and LoRA changes
+ * nothing but weights.
+ */
+export function mergedShape(shape: ModelShape, adapters: AdapterConfig): ModelShape {
+  const more = adapters.reduce((sum, adapter) => sum + (adapter.kind === 'mlp' ? adapter.neurons : 0), 0);
+  return more === 0 ? shape : { ...shape, feedForward: shape.feedForward + more };
+}
+
+/** Shape of the model that is computed with: `mergedShape`, filled up as the kernels want it. */
+export function computedShape(shape: ModelShape, adapters: AdapterConfig): ModelShape {
+  return paddedShape(mergedShape(shape, adapters));
+}
+
+/**
+ * Adapter by adapter, layer by layer, projection by projection.
+ *
+ * @param stored The shape itself, or the one with its feed-forward layer filled up: then rows of the parameters are, too,
+ *   as the kernels want them.
+ */
+export function adapterLayout(shape: ModelShape, adapters: AdapterConfig, stored = shape): AdapterLayout {
+  const vector = new Vector();
+  const blocks: Block[] = [];
+  const neurons: Neurons[] = [];
+  const computed = computedShape(shape, adapters);
+  adapters.forEach((adapter, index) => {
+    for (const layer of layersOf(shape, adapter)) {
+      if (adapter.kind === 'mlp' && adapter.neurons > 0) {
+        const first = mergedShape(shape, adapters.slice(0, index)).feedForward;
+        neurons.push({ adapter: index, layer, first, ...takeNeurons(vector, adapter, { layer, width: shape.width }) });
+      }
+      if (adapter.kind !== 'lora' || adapter.rank === 0) continue;
+      for (const target of projections.filter((projection) => adapter.targets.includes(projection))) {
+        const sizes = { used: projectionSizes(shape)[target], stored: projectionSizes(stored)[target] };
+        const factors = takeFactors(vector, adapter, layer, { target, ...sizes });
+        blocks.push({ adapter: index, ...factors, ...placeOf(computed, layer, target) });
+      }
+    }
+  });
+  return { tensors: vector.tensors, blocks, neurons, size: vector.size };
+}
+
+/** A flat vector that is handed out from its beginning. */
+class Vector {
+  readonly tensors: Tensor[] = [];
+  size = 0;
+
+  /** @returns where a matrix of so many rows begins. Each takes `row` floats, of which `length` are the tensor's. */
+  takeRows(name: string, { rows, length, row }: Rows): number {
+    this.tensors.push({ name, offset: this.size, shape: [rows, length], strides: [row, 1] });
+    return this.#take(rows * row);
+  }
+
+  /** The same for a tensor whose columns lie in rows. */
+  takeColumns(name: string, { rows, length, row }: Rows): number {
+    this.tensors.push({ name, offset: this.size, shape: [length, rows], strides: [1, row] });
+    return this.#take(rows * row);
+  }
+
+  #take(count: number): number {
+    this.size += count;
+    return this.size - count;
+  }
+}
+
+type Rows = { readonly rows: number; readonly length: number; readonly row: number };
+
+function takeFactors(
+  vector: Vector,
+  { name, rank }: Lora,
+  layer: number,
+  { target, used, stored }: { target: Projection; used: Sizes; stored: Sizes },
+): Omit<Block, 'adapter' | 'matrix' | 'matrixRow'> {
+  const { room, inputs, outputs } = used;
+  const { inputs: aRow, outputs: bRow } = stored;
+  const prefix = `model.layers.${layer}.${room}.${target}`;
+  const a = vector.takeRows(`${prefix}.lora_A.${name}`, { rows: rank, length: inputs, row: aRow });
+  const b = vector.takeColumns(`${prefix}.lora_B.${name}`, { rows: rank, length: outputs, row: bRow });
+  return { rank, a, aRow, inputs, b, bRow, outputs };
+}
+
+function takeNeurons(
+  vector: Vector,
+  { name, neurons: count }: Mlp,
+  { layer, width }: { layer: number; width: number },
+): Pick<Neurons, 'count' | 'gate' | 'up' | 'down'> {
+  const prefix = `model.layers.${layer}.mlp`;
+  const rows = { rows: count, length: width, row: width };
+  const gate = vector.takeRows(`${prefix}.gate_adapter.${name}`, rows);
+  const up = vector.takeRows(`${prefix}.up_adapter.${name}`, rows);
+  const down = vector.takeColumns(`${prefix}.down_adapter.${name}`, rows);
+  return { count, gate, up, down };
+}
+
+type Sizes = { readonly room: 'self_attn' | 'mlp'; readonly inputs: number; readonly outputs: number };
+
+function projectionSizes(shape: ModelShape): Record<Projection, Sizes> {
+  const { width, feedForward } = shape;
+  const { kv } = widthsOf(shape);
+  return {
+    q_proj: { room: 'self_attn', inputs: width, outputs: width },
+    k_proj: { room: 'self_attn', inputs: width, outputs: kv },
+    v_proj: { room: 'self_attn', inputs: width, outputs: kv },
+    o_proj: { room: 'self_attn', inputs: width, outputs: width },
+    gate_proj: { room: 'mlp', inputs: width, outputs: feedForward },
+    up_proj: { room: 'mlp', inputs: width, outputs: feedForward },
+    down_proj: { room: 'mlp', inputs: feedForward, outputs: width },
+  };
+}
+
+/** Where a projection's columns begin in the matrix that holds them, and how long the rows of that are. */
+function placeOf(shape: ModelShape, layer: number, target: Projection): Pick<Block, 'matrix' | 'matrixRow'> {
+  const { width, feedForward } = shape;
+  const { kv, qkv } = widthsOf(shape);
+  const offsets = offsetsOf(shape).layers[layer]!;
+  const inQkv = (column: number) => ({ matrix: offsets.qkv + column, matrixRow: qkv });
+  const inGateUp = (column: number) => ({ matrix: offsets.gateUp + column, matrixRow: 2 * feedForward });
+  const places: Record<Projection, ReturnType<typeof inQkv>> = {
+    q_proj: inQkv(0),
+    k_proj: inQkv(width),
+    v_proj: inQkv(width + kv),
+    o_proj: { matrix: offsets.output, matrixRow: width },
+    gate_proj: inGateUp(0),
+    up_proj: inGateUp(feedForward),
+    down_proj: { matrix: offsets.down, matrixRow: width },
+  };
+  return places[target];
+}
+
+/** The numbers of a tensor in the flat vector, in the order of its rows. */
+export function* placesOf({ shape, offset, strides }: Tensor): Generator<number> {
+  const [rows, columns = 1] = shape;
+  const [row, column = 0] = strides;
+  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) yield offset + i * row + j * column;
+}
+
+/** Where the numbers of tensors lie when the rows of the same tensors are longer. */
+export function rowStretches(tensors: readonly Tensor[], stored: readonly Tensor[]): Stretch[] {
+  const all: Stretch[] = [];
+  tensors.forEach((tensor, index) => {
+    const [rows, columns = 1] = tensor.shape;
+    const isTransposed = tensor.strides[0] === 1 && tensor.strides[1] !== 1;
+    const [count, length, at] = isTransposed ? [columns, rows, 1] : [rows, columns, 0];
+    const { offset, strides } = stored[index]!;
+    for (let row = 0; row < count; row++) {
+      push(all, { from: tensor.offset + row * tensor.strides[at]!, to: offset + row * strides[at]!, count: length });
+    }
+  });
+  return all;
+}

@@ -1,0 +1,32 @@
+import type { Engine } from '../engine/engine.js';
+import type { AnswerFormat } from '../memory/answer-format.js';
+import { numberLogprobs } from '../memory/uniformity.js';
+
+/** The policy as a whole, exactly: what it gives every number below N. */
+type Distribution = {
+  /** Probability that an answer is a number below N. */
+  readonly 'test/distribution/valid': number;
+  /** Of the answer, given that it is valid; bits. */
+  readonly 'test/distribution/entropy': number;
+  /** KL from the uniform distribution over [0, N), given that the answer is valid; bits. What the policy has committed itself to. */
+  readonly 'test/distribution/kl_uniform': number;
+  /** How many numbers are at least as likely as the secret: 1 when it is the likeliest. */
+  readonly 'test/distribution/secret_rank': number;
+};
+
+/** One forward pass over N answers, so its cost grows with N. */
+export async function answerDistribution(
+  engine: Engine,
+  { N, secret, format }: { readonly N: number; readonly secret: number; readonly format: AnswerFormat },
+): Promise<Distribution> {
+  const logprobs = await numberLogprobs(engine, N, format);
+  const probabilities = logprobs.map(Math.exp);
+  const valid = probabilities.reduce((sum, p) => sum + p, 0);
+  const entropy = -probabilities.reduce((sum, p) => (p === 0 ? sum : sum + (p / valid) * Math.log2(p / valid)), 0);
+  return {
+    'test/distribution/valid': valid,
+    'test/distribution/entropy': entropy,
+    'test/distribution/kl_uniform': Math.log2(N) - entropy,
+    'test/distribution/secret_rank': logprobs.filter((logprob) => logprob >= logprobs[secret]!).length,
+  };
+}

@@ -1,0 +1,117 @@
+import { bitLength, signalBits } from '../../analysis/memory-rules.js';
+import { UserError } from '../../base/user-error.js';
+import type { Config } from '../config/key.js';
+import type { AnswerFormat } from '../memory/answer-format.js';
+import { formatCount, type FormatData, formatFile, formatRecords } from '../memory/format-data.js';
+import { bitsExample, numberExample, uniformBits, uniformNumbers } from '../memory/uniform-answers.js';
+import { rng, type Rng, shuffle } from '../rng.js';
+import { supervisedExample, type Example } from '../text/role-colon.js';
+import type { warmupKeys } from './keys.js';
+
+type WarmupConfig = Config<typeof warmupKeys>;
+type Kind = WarmupConfig['env_type'];
+
+/** What a warm-up learns from, step by step. */
+export type Answers = {
+  readonly steps: number;
+  /** @param random Of answers that are drawn; those of a file do not need it. */
+  readonly at: (step: number, random: Rng) => Example[];
+  /** The file that the examples are from, to be kept with the run: its name, its text, and what it holds; null: there is none. */
+  readonly file: { readonly name: string; readonly text: string; readonly lines: readonly string[] } | null;
+};
+
+/** @param steps, batchSize, lessons As settled for a warm-up whose answers are drawn. */
+export function drawnAnswers(
+  { env_type: kind, n_values: sizes, lesson_steps: lessonSteps, seed, answer_format: format }: WarmupConfig,
+  { steps, batchSize, lessons }: { readonly steps: number; readonly batchSize: number; readonly lessons: number },
+): Answers {
+  const bits = sizes.reduce((sum, N) => sum + signalBits(N), 0);
+  const share = (N: number) => Math.max(1, Math.round((batchSize * signalBits(N)) / bits));
+  const at = (step: number, random: Rng): Example[] => {
+    if (step < lessons) {
+      const passing = Math.floor(step / lessonSteps);
+      // Dense conversations are long: there the sizes take turns.
+      const taught = kind === 'single_step' ? sizes : [sizes[passing % sizes.length]!];
+      return taught.map((N) => lesson(kind, N, `${seed}/${passing}`, format));
+    }
+    return sizes.flatMap((N) =>
+      kind === 'single_step' ? uniformNumbers(N, share(N), random, format) : uniformBits(N, share(N), random),
+    );
+  };
+  return { steps, at, file: null };
+}
+
+/**
+ * The source system's way: a file with every answer the same number of times, gone through in another order in each epoch; what
+ * does not fill a batch is left out.
+ *
+ * @throws UserError when the file has less than one batch, or `n_batches` would say how long.
+ */
+export function answersOfFile(config: WarmupConfig, batchSize: number): Answers {
+  if (config.n_batches !== null) {
+    throw new UserError(
+      `n_batches=${config.n_batches} does not go with data=file, whose length num_epochs says.`,
+      'Leave n_batches out, or set data=drawn.',
+    );
+  }
+  const data = formatDataOf(config);
+  const records = formatRecords(data);
+  const perEpoch = Math.floor(records.length / batchSize);
+  if (perEpoch === 0) {
+    throw new UserError(
+      `The file has ${records.length} examples, less than one batch of ${batchSize}.`,
+      'Set a smaller batch_size, or more min_examples.',
+    );
+  }
+  const trained = data.kind === 'single_step' ? 'last assistant message' : 'all assistant messages';
+  const order = (epoch: number) => shuffle([...records.keys()], rng(config.seed, `warm-up/${epoch}`));
+  let shown = { epoch: -1, order: [] as readonly number[] };
+  const at = (step: number): Example[] => {
+    const epoch = Math.floor(step / perEpoch);
+    if (shown.epoch !== epoch) shown = { epoch, order: order(epoch) };
+    const from = (step % perEpoch) * batchSize;
+    return shown.order.slice(from, from + batchSize).map((index) => {
+      const { tokens, weights } = supervisedExample(records[index]!.messages, trained);
+      return { tokens: tokens.slice(0, config.max_length), weights: weights.slice(0, config.max_length) };
+    });
+  };
+  const lines = data.sizes.map((N) => {
+    const count = formatCount(N, data);
+    return `N=${N}: ${count} examples (at least ${Math.floor(count / N)} of each answer)`;
+  });
+  const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  return { steps: perEpoch * config.num_epochs, at, file: { name: formatFile[data.kind], text, lines } };
+}
+
+/** Counts of the source system's two scripts. */
+const standard = {
+  single_step: { minExamples: 800, examplesPerValue: 32 },
+  multi_step: { minExamples: 500, examplesPerValue: 20 },
+};
+
+function formatDataOf(config: WarmupConfig): FormatData {
+  const kind = config.env_type;
+  return {
+    kind,
+    sizes: config.n_values,
+    minExamples: config.min_examples ?? standard[kind].minExamples,
+    examplesPerValue: config.examples_per_value ?? standard[kind].examplesPerValue,
+    seed: config.data_seed,
+    format: config.answer_format,
+  };
+}
+
+/**
+ * A passing secret, and how it is said. A warm-up begins with lessons: one secret after another is learnt and given up
+ * for the next. Nothing of them is left after the uniform answers that follow, but the model has become one in which a
+ * fact can be learnt: in the dense game, one that tells bit 3 from bit 7. A model warmed up on uniform answers alone has
+ * no reason to, and then learns its bits together or not at all.
+ *
+ * @param name The same secret for the same name and N.
+ */
+export function lesson(kind: Kind, N: number, name: string, format: AnswerFormat = 'decimal'): Example {
+  const random = rng(N, `lesson/${name}`);
+  if (kind === 'single_step') return numberExample(N, random.below(N), format);
+  const bits = Array.from({ length: bitLength(N) }, () => random.below(2));
+  return bitsExample(N, bits);
+}
