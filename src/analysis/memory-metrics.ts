@@ -26,6 +26,11 @@ export function greedyOf(last: LastValues): Curve['greedy'] {
   return probability === null ? null : { answer: last['test/greedy'] ?? null, probability };
 }
 
+/** When an observer of the run's episodes could have told the secret; null: never. Undefined: there was none. */
+export function determinedIn(last: LastValues): number | null | undefined {
+  return 'observer/bits_known' in last ? (last['observer/determined_after'] ?? null) : undefined;
+}
+
 /**
  * The bits there are to know and the most that one episode can carry, of a run of which only its last values and its
  * parameters are at hand; null: it is no memory run, or does not say.

@@ -2,6 +2,8 @@ import { median } from './statistics.js';
 import { ceilingOf, reachableBits, topRewardTies, type Ceiling } from './ceiling.js';
 import { signalBits } from './memory-rules.js';
 import { conditionName, type Condition, type MemoryTask } from './memory-task.js';
+import type { Compared } from './compared.js';
+import { type Told, type ToldRun, toldOf } from './told.js';
 import type { Verdict } from './verdict.js';
 
 /** The results of the seeds of one condition at one N. `episodes` are examples for SFT. */
@@ -33,6 +35,12 @@ export type MemoryRow = {
   resolution: number | null;
   bitsPerEpisode: BitsPerEpisode;
   ceiling: Ceiling;
+  /** Of every seed that ended: those that memorised, then the others as infinite. */
+  episodesBySeed: readonly number[];
+  /** Against an ideal observer of the same episodes; null: none looked on. */
+  told: Told | null;
+  /** Other learners; null: nobody has asked them. */
+  compared: Compared | null;
 };
 
 /** `below`: most seeds did not memorise within the budget, so this is what it must be less than. */
@@ -45,12 +53,16 @@ type JudgedRuns = {
   verdicts: readonly Verdict[];
   /** Different examples of each run that counted them. */
   distinct?: readonly number[];
+  /** Of each run, as `ToldRun` has it; none: no run was observed. */
+  determinedAfter?: readonly ToldRun['determinedAfter'][];
+  compared?: Compared | null;
 };
 
-export function summarise({ group, task, extra, verdicts, distinct = [] }: JudgedRuns): MemoryRow {
+export function summarise(runs: JudgedRuns): MemoryRow {
+  const { group, task, extra, verdicts, distinct = [], determinedAfter, compared = null } = runs;
   const { condition, N } = task;
   const secretBits = signalBits(N);
-  const { memorised, medianOfAll, budget, bitsPerEpisode } = learningOf(verdicts, secretBits);
+  const { memorised, missed, medianOfAll, budget, bitsPerEpisode } = learningOf(verdicts, secretBits);
   const episodes = memorised.map((verdict) => verdict.episodes);
   return {
     group,
@@ -75,6 +87,15 @@ export function summarise({ group, task, extra, verdicts, distinct = [] }: Judge
     resolution: median(memorised.flatMap(({ resolution }) => resolution ?? [])),
     bitsPerEpisode,
     ceiling: ceilingOf(condition, N),
+    episodesBySeed: [...episodes, ...missed.map(() => Infinity)],
+    told: toldOf(
+      verdicts.map((verdict, index) => ({
+        verdict,
+        // An example says the whole secret.
+        determinedAfter: condition.kind === 'sft' ? 1 : determinedAfter?.[index],
+      })),
+    ),
+    compared,
   };
 }
 

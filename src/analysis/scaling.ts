@@ -1,5 +1,7 @@
 import { grouped } from '../base/group-by.js';
 import type { MemoryRow } from './memory-summary.js';
+import { seededRandom } from './parameters/seeded-random.js';
+import { median, quantile } from './statistics.js';
 
 /** How the episodes to memorise grow with N, for one condition of one group. */
 export type Scaling = {
@@ -8,6 +10,11 @@ export type Scaling = {
   bins: number | null;
   extra: Record<string, unknown>;
   law: PowerLaw;
+  /** Of the slope: 95 %, by bootstrap over the seeds within each size; null: a size has fewer than three of them. */
+  slope95: readonly [number, number] | null;
+  /** Slopes of other learners over the same sizes, through their medians; null: not known at all of them, or most do not get there. */
+  idealSlope: number | null;
+  tableSlope: number | null;
   /** Sizes left out because half of their seeds or more did not memorise. */
   leftOut: number[];
 };
@@ -26,8 +33,46 @@ export function scalings(rows: readonly MemoryRow[]): Scaling[] {
     if (law === null) return [];
     const { group, condition, bins, extra } = family[0]!;
     const leftOut = ended.filter(({ medianOfAll }) => medianOfAll === Infinity).map(({ N }) => N);
-    return [{ group, condition, bins, extra, law, leftOut }];
+    const others = {
+      idealSlope: slopeOf(ended, ({ compared }) => compared?.ideal),
+      tableSlope: slopeOf(ended, ({ compared }) => compared?.table),
+    };
+    return [{ group, condition, bins, extra, law, slope95: slopeInterval(ended), ...others, leftOut }];
   });
+}
+
+/** Null where a size is not known, or most do not get there: without it the slope would be too kind. */
+function slopeOf(rows: readonly MemoryRow[], episodesOf: (row: MemoryRow) => number | null | undefined): number | null {
+  const points = rows.map((row) => ({ x: row.N, y: episodesOf(row) ?? Infinity }));
+  return points.every(({ y }) => Number.isFinite(y)) ? (fitPowerLaw(points)?.slope ?? null) : null;
+}
+
+/** Samples that are drawn. */
+const RESAMPLES = 2000;
+/** Of two seeds a bootstrap says how far they lie apart, and that far too seldom. */
+const LEAST_SEEDS = 3;
+
+/**
+ * Percentile bootstrap (Efron 1979), stratified: in each sample every size keeps its number of seeds, drawn with replacement from
+ * its own, and the slope is fitted through the medians as above. Seeds that did not memorise are drawn as infinite; a size whose
+ * median becomes infinite is left out of that sample, and a sample with fewer than two sizes says nothing.
+ */
+function slopeInterval(rows: readonly MemoryRow[]): readonly [number, number] | null {
+  const sizes = rows.filter(({ episodesBySeed }) => episodesBySeed.length > 0);
+  if (sizes.some(({ episodesBySeed }) => episodesBySeed.length < LEAST_SEEDS)) return null;
+  const random = seededRandom(sizes.length);
+  const slopes: number[] = [];
+  for (let sample = 0; sample < RESAMPLES; sample++) {
+    const points = sizes.map(({ N, episodesBySeed: all }) => ({
+      x: N,
+      y: median(all.map(() => all[Math.floor(random() * all.length)]!))!,
+    }));
+    const law = fitPowerLaw(points);
+    if (law !== null) slopes.push(law.slope);
+  }
+  if (slopes.length === 0) return null;
+  const sorted = slopes.sort((a, b) => a - b);
+  return [quantile(sorted, 0.025), quantile(sorted, 0.975)];
 }
 
 type Point = { x: number; y: number };

@@ -5,6 +5,7 @@ import { UserError } from '../base/user-error.js';
 import { obstacleOf } from '../files/regular-file.js';
 import { writeWhole } from '../files/whole-file.js';
 import { buildReport } from '../report/build-report.js';
+import { numberFiles } from '../report/numbers-csv.js';
 import { pageFigures, pageHtml } from '../report/page/page.js';
 import { readPageData } from '../report/page/page-data.js';
 import type { Spread } from '../report/spread.js';
@@ -53,6 +54,7 @@ export async function writePage(sweep: string, options: PageOptions): Promise<vo
       write(join(options.figures, `${name}.svg`), svg);
       if (draw !== null) write(join(options.figures, `${name}.png`), draw.png(svg));
     }
+    for (const { name, text } of numberFiles(data.report)) write(join(options.figures, name), text);
     print([`${options.figures}: ${counted(figures.length, 'figure')}.`]);
     if (draw?.hasFonts === false) remark(noFonts);
   }

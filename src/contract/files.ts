@@ -14,6 +14,8 @@
  *   runs/<sweep>/<run>/attempts/<n>/pid    the shim of attempt n: claims the attempt and identifies its process
  *   runs/<sweep>/<run>/attempts/<n>/exit   the shim of attempt n: exit code and newline (on a full disk: `exit-code.ts`)
  *   runs/<sweep>/<run>/metrics.jsonl …     the run
+ *   runs/<sweep>/<run>/episodes.jsonl      the run, when it is told to: guesses and rewards
+ *   runs/<sweep>/reference.json, runs/<sweep>/<run>/reference.json   memrl ideal: learners to compare with
  */
 export const runFiles = {
   record: 'run.json',
@@ -24,6 +26,8 @@ export const runFiles = {
   exit: 'exit',
   metrics: 'metrics.jsonl',
   config: 'config.json',
+  episodes: 'episodes.jsonl',
+  reference: 'reference.json',
   lock: 'memrl.lock',
   checkpoints: 'checkpoints.jsonl',
   checkpointDirectory: 'checkpoints',

@@ -12,6 +12,9 @@ import { describeModel, exportAdapter, exportModel } from './recipes/model.js';
 import { sft, sftBudget, writeSftData } from './recipes/sft.js';
 import { train, trainBudgetOf } from './recipes/train.js';
 import { warmup, warmupBudget } from './recipes/warmup.js';
+import { ideal, idealLines, writeReference } from './reference/ideal.js';
+import { idealKeys, observerKeys } from './reference/keys.js';
+import { observedLines, observeRun } from './reference/observe-run.js';
 import { keepConfig, openRunDirectory, type RunDirectory } from './run/run-directory.js';
 import { lockRun } from './run/run-lock.js';
 import type { Ending } from './run/run-recipe.js';
@@ -92,6 +95,32 @@ const commands: Readonly<Record<string, Command>> = {
     process.stdout.write(`${config.json ? JSON.stringify(report, null, 2) : benchLines(report).join('\n')}\n`);
     return 0;
   }),
+  ideal: command(
+    'Says what the ideal learner and a table of logits need to learn a secret from the same rewards.',
+    idealKeys,
+    async ({ config }) => {
+      const found = await ideal(config, world);
+      if (typeof found === 'string') return exitCode({ kind: 'stopped', signal: found });
+      if (config.out !== null) writeReference(config.out, found);
+      const lines = config.json ? [JSON.stringify(found)] : idealLines(found, process.stdout.columns ?? 120);
+      process.stdout.write(`${lines.join('\n')}\n`);
+      return 0;
+    },
+  ),
+  observer: command(
+    'Says after how many episodes of a run its secret was determined, and when its weights knew it.',
+    observerKeys,
+    async ({ config }) => {
+      if (config.path === null) {
+        throw new UserError('There is no run to look at.', 'Give its directory: memrl observer runs/mine/first.');
+      }
+      const observed = observeRun(config.path);
+      const lines = config.json ? [JSON.stringify(observed)] : observedLines(observed);
+      process.stdout.write(`${lines.join('\n')}\n`);
+      return 0;
+    },
+    'path',
+  ),
 };
 
 /** Reads the command line and does what it says. @returns the exit code. */

@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { ReportedRun } from '../analysis/analysed-run.js';
-import { greedyOf, memoryKeys } from '../analysis/memory-metrics.js';
+import { determinedIn, greedyOf, memoryKeys } from '../analysis/memory-metrics.js';
 import { signalBits } from '../analysis/memory-rules.js';
 import { type MemoryRow, summarise } from '../analysis/memory-summary.js';
 import { memoryTask, type MemoryTask } from '../analysis/memory-task.js';
 import { type MetricsToShow, shownMetrics } from '../analysis/metric-order.js';
 import { scalings } from '../analysis/scaling.js';
+import type { References } from '../analysis/compared.js';
+import type { ToldRun } from '../analysis/told.js';
 import { mean } from '../analysis/statistics.js';
 import { type Curve, judge, type Verdict } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
@@ -18,6 +20,7 @@ import type { RunValue } from '../analysis/run-value.js';
 import { naturalOrder } from '../text/natural-order.js';
 import { countingIn } from './counting-metrics.js';
 import { type Cell, cellsOf, summariseMetrics } from './metric-summary.js';
+import { readReferences } from './read-references.js';
 import { eachRun } from './read-runs.js';
 import { keptFor, valuesOf } from './run-values.js';
 import type { Report, Section } from './report.js';
@@ -64,10 +67,12 @@ export async function buildReport(
     outline,
   );
   const sections: Section[] = [];
-  for (const members of groups) sections.push(await sectionOf(members, { outline, value }, pause));
+  const references = readReferences(directory, runs);
+  for (const members of groups) sections.push(await sectionOf(members, { outline, value, references }, pause));
   const counts = countStates(runs);
   const annotations = annotationsOf(runs);
-  return { sweep: basename(directory), counts, value, sections: answersFirst(sections), annotations };
+  const { tables } = references;
+  return { sweep: basename(directory), counts, value, sections: answersFirst(sections), annotations, tables };
 }
 
 function annotationsOf(runs: readonly ReportedRun[]): Report['annotations'] {
@@ -97,9 +102,9 @@ function countStates(runs: readonly ReportedRun[]): Report['counts'] {
 }
 
 /** What a table of metrics is made by. */
-type Asked = { readonly outline: SweepOutline; readonly value: RunValue };
+type Asked = { readonly outline: SweepOutline; readonly value: RunValue; readonly references: References };
 
-async function sectionOf(runs: ReportedRun[], { outline, value }: Asked, pause?: Pause): Promise<Section> {
+async function sectionOf(runs: ReportedRun[], { outline, value, references }: Asked, pause?: Pause): Promise<Section> {
   const { group } = runs[0]!;
   const inFile = outline.groups.find(({ name }) => name === group);
   const head = { group, title: inFile?.title ?? null };
@@ -107,7 +112,7 @@ async function sectionOf(runs: ReportedRun[], { outline, value }: Asked, pause?:
   const tasks = cells.map(taskOf);
   if (tasks.every((task) => task !== null)) {
     const all: MemoryRow[] = [];
-    for (const [index, cell] of cells.entries()) all.push(await memoryRow(cell, tasks[index]!, pause));
+    for (const [index, cell] of cells.entries()) all.push(await memoryRow(cell, tasks[index]!, references, pause));
     const rows = telling(all).sort(bySize);
     return { ...head, kind: 'memory', rows, scalings: scalings(rows) };
   }
@@ -127,17 +132,20 @@ function taskOf(cell: Cell): MemoryTask | null {
 /** Parameters that a memory row shows in columns of their own, or that say no more than these do. */
 const ownColumns = new Set(['N', 'n_values', 'reward_type', 'reward_bins', 'env_type', 'advantages']);
 
-async function memoryRow(cell: Cell, task: MemoryTask, pause?: Pause): Promise<MemoryRow> {
+async function memoryRow(cell: Cell, task: MemoryTask, references: References, pause?: Pause): Promise<MemoryRow> {
   const verdicts: Verdict[] = [];
   const distinct: number[] = [];
+  const determinedAfter: ToldRun['determinedAfter'][] = [];
   for (const { directory, parameters, config, state } of cell.runs) {
     const own = memoryTask({ ...parameters, ...config }) ?? task;
-    const curve = await readCurve(directory, own, pause);
+    const { determinedAfter: told, ...curve } = await readCurve(directory, own, pause);
     if (typeof curve.distinct === 'number') distinct.push(curve.distinct);
+    determinedAfter.push(told);
     verdicts.push(judge(curve, { secretBits: signalBits(own.N), secret: own.secret, state }));
   }
   const extra = Object.fromEntries(Object.entries(cell.varies).filter(([key]) => !ownColumns.has(key)));
-  return summarise({ group: cell.group, task, extra, verdicts, distinct });
+  const compared = references.of(task.condition, task.N);
+  return summarise({ group: cell.group, task, extra, verdicts, distinct, determinedAfter, compared });
 }
 
 /** Leaves out the extra parameters that follow from condition and size, such as a longer budget for a larger N. */
@@ -175,7 +183,11 @@ async function metricTable(cells: Cell[], choice: Choice, pause?: Pause): Promis
 }
 
 /** The evaluations among a run's metrics. A run that wrote none, or none of bits, gives none. */
-async function readCurve(runDirectory: string, task: MemoryTask, pause?: Pause): Promise<Curve> {
+async function readCurve(
+  runDirectory: string,
+  task: MemoryTask,
+  pause?: Pause,
+): Promise<Curve & Pick<ToldRun, 'determinedAfter'>> {
   // Every evaluation counts; the metrics are dropped when the curve is taken.
   const metrics = await openMetrics(runDirectory, { keep: everyPoint }).readToEnd(pause);
   const keys = new Set(metrics.keys());
@@ -187,11 +199,13 @@ async function readCurve(runDirectory: string, task: MemoryTask, pause?: Pause):
     episodes: counts?.[index] ?? step * (task.perStep ?? 1),
     bits: bits.y[index]!,
   })).filter((evaluation) => !Number.isNaN(evaluation.bits));
+  const last = metrics.last();
   return {
     evaluations,
-    greedy: greedyOf(metrics.last()),
+    greedy: greedyOf(last),
     lately: latelyIn(metrics),
-    distinct: metrics.last()['progress/distinct_examples'] ?? null,
+    distinct: last['progress/distinct_examples'] ?? null,
+    determinedAfter: determinedIn(last),
   };
 }
 

@@ -21,6 +21,7 @@ export function reportNotes(report: Report, spread: Spread): string[] {
   return [
     ...metricNotes(report, spread),
     ...memoryNotes(report.sections.flatMap((section) => (section.kind === 'memory' ? section.rows : []))),
+    ...comparedNotes(report),
   ];
 }
 
@@ -71,19 +72,53 @@ function memoryColumns(rows: readonly MemoryRow[]): Column[] {
     right(`bits/${unit}`, bitsText),
     right('ceiling', ceilingText, 1),
     right('ratio', ratioText, 5),
+    ...comparedColumns(rows, right),
   ];
 }
 
-/** One line per fitted law: `binary: episodes ∝ N^0.76 (5 sizes, R² 0.987)`. Two points say nothing of the fit. */
+/** Beside other learners, as far as anything is known of them. A cell that says nothing where others do has a dash. */
+function comparedColumns(
+  rows: readonly MemoryRow[],
+  right: (title: string, text: (row: MemoryRow) => string, spare?: number) => Column,
+): Column[] {
+  const isTold = rows.some(({ told, kind }) => told !== null && kind !== 'sft');
+  const isCompared = rows.some(({ compared }) => compared !== null);
+  const wasted = ({ told }: MemoryRow) => (told?.wasted == null ? NOTHING : `×${shortNumber(told.wasted)}`);
+  return [
+    ...(isTold ? [right('told', ({ told }) => countText(told?.median ?? null), 3), right('took/told', wasted, 1)] : []),
+    ...(isCompared
+      ? [
+          right('table', ({ compared }) => countText(compared?.table ?? null), 2),
+          right('ideal', ({ compared }) => countText(compared?.ideal ?? null), 2),
+          right('I(R;S|G)', ({ compared }) => shortNumber(compared?.mutualBits ?? null), 4),
+        ]
+      : []),
+  ];
+}
+
+/** One line per fitted law: `binary: episodes ∝ N^0.76 [0.70, 0.83] (5 sizes, R² 0.987)`. Two points say nothing of the fit. */
 export function scalingLines(scalings: readonly Scaling[]): string[] {
-  return scalings.map(({ condition, bins, extra, law, leftOut }) => {
+  return scalings.map(({ condition, bins, extra, law, leftOut, ...scaling }) => {
     const name = [condition, bins === null ? '' : `B=${bins}`, parameterText(extra)]
       .filter((part) => part !== '')
       .join(' ');
     const without = leftOut.length === 0 ? '' : `; without N=${leftOut.join(', ')}, where most seeds did not memorise`;
     const fit = law.points > 2 ? `, R² ${law.r2.toFixed(3)}` : '';
-    return `${name}: episodes ∝ N^${law.slope.toFixed(2)} (${law.points} sizes${fit})${without}`;
+    const slope = `${law.slope.toFixed(2)}${intervalText(scaling.slope95)}`;
+    return `${name}: episodes ∝ N^${slope} (${law.points} sizes${fit})${without}${othersText(scaling)}`;
   });
+}
+
+function intervalText(interval: Scaling['slope95']): string {
+  return interval === null ? '' : ` [${interval.map((end) => end.toFixed(2)).join(', ')}]`;
+}
+
+function othersText({ idealSlope, tableSlope }: Pick<Scaling, 'idealSlope' | 'tableSlope'>): string {
+  const others = [
+    ...(tableSlope === null ? [] : [`a table N^${tableSlope.toFixed(2)}`]),
+    ...(idealSlope === null ? [] : [`the ideal learner N^${idealSlope.toFixed(2)}`]),
+  ];
+  return others.length === 0 ? '' : `; ${others.join(', ')}`;
 }
 
 function conditionText({ condition, extra }: MemoryRow): string {
@@ -185,6 +220,26 @@ function memoryNotes(rows: readonly MemoryRow[]): string[] {
     ),
     ...rows.filter(({ topRewardTies: ties }) => ties > 1).map(tieNote),
     ...resolutionNote(rows),
+  ];
+}
+
+/** What stands beside the measured figures, and how the exponents' intervals are made. */
+function comparedNotes({ sections, tables }: Report): string[] {
+  const memory = sections.filter((section) => section.kind === 'memory');
+  const rows = memory.flatMap((section) => section.rows);
+  return [
+    ...when(
+      rows.some(({ told, kind }) => told !== null && kind !== 'sft'),
+      'told: episodes after which their rewards left only one secret (the median of the seeds that were observed); took/told: the median over these seeds of episodes until memorised over that.',
+    ),
+    ...when(
+      rows.some(({ compared }) => compared !== null),
+      `table: episodes that policy gradient on a table of independent logits needs (${tables.join('; ')}); ideal: one that draws every conclusion; I(R;S|G): bits an episode tells while guesses are uniform.`,
+    ),
+    ...when(
+      memory.some(({ scalings }) => scalings.some(({ slope95 }) => slope95 !== null)),
+      'N^… [ ]: 95 %, by bootstrap over the seeds within each N.',
+    ),
   ];
 }
 

@@ -19,6 +19,8 @@ export type Report = {
   sections: Section[];
   /** Runs that a person has starred, tagged or written a note on, in natural order of name. */
   annotations: ({ run: string } & Annotation)[];
+  /** How the tables of logits learnt that the memory tables compare with; none: there is nothing to compare with. */
+  tables: readonly string[];
 };
 
 /** As `JSON.stringify` wants it: Infinity, which JSON lacks, is the text `infinite`; what is no number is nothing. */

@@ -93,6 +93,36 @@ describe('the growth with N', () => {
   });
 });
 
+describe('the interval of a slope', () => {
+  it('is the slope itself where all seeds agree, and unknown with fewer than three', () => {
+    const alike = (count: number) =>
+      scalings([16, 64, 256].map((N) => row(N, ...new Array<Verdict>(count).fill(memorised(10 * N ** 0.5)))))[0]!;
+    expect(alike(3).slope95).toEqual([near(0.5), near(0.5)]);
+    expect(alike(2).slope95).toBeNull();
+  });
+
+  it('holds the slope, and what the seeds allow beside it', () => {
+    const noise = [0.5, 0.8, 1, 1.3, 2];
+    const [{ slope95, law }] = scalings([16, 4096].map((N) => row(N, ...noise.map((by) => memorised(N * by))))) as [
+      ReturnType<typeof scalings>[0],
+    ];
+    expect(law.slope).toBeCloseTo(1);
+    // The medians of a sample lie between half and twice the true ones.
+    const most = Math.log(4) / Math.log(4096 / 16);
+    expect(slope95![0]).toBeGreaterThanOrEqual(1 - most);
+    expect(slope95![0]).toBeLessThan(0.95);
+    expect(slope95![1]).toBeGreaterThan(1.05);
+    expect(slope95![1]).toBeLessThanOrEqual(1 + most);
+  });
+
+  it('draws seeds that did not memorise as infinite, and leaves out sizes that become so', () => {
+    const some = (N: number) => row(N, memorised(N), memorised(2 * N), memorised(3 * N), stuck, stuck);
+    const [law] = scalings([16, 64, 256].map(some));
+    expect(law!.slope95!.every(Number.isFinite)).toBe(true);
+    expect(law!.slope95![1]).toBeGreaterThan(law!.slope95![0]);
+  });
+});
+
 describe('the fit of a power law', () => {
   it('agrees with a fit worked out by hand', () => {
     // ln-ln points (0,0) (1,1) (2,1): slope 1/2, r² = 1/(2 · 2/3) = 3/4.

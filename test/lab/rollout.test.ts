@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -156,5 +157,30 @@ describe('the statistics of episodes', () => {
       'env/all/ob_tokens_per_turn': 7,
       'env/all/correct': 0.5,
     });
+  });
+
+  it('split the groups into three kinds, and find the success rate in k times what a turn has of it', () => {
+    const rewards = fc.array(fc.constantFrom(0, 1), { minLength: 3, maxLength: 3 });
+    const group = fc.array(rewards, { minLength: 2, maxLength: 4 });
+    fc.assert(
+      fc.property(fc.array(group, { minLength: 1, maxLength: 5 }), (groups) => {
+        const tally = emptyTally();
+        const allRight = (bits: readonly number[]) => bits.every((bit) => bit === 1);
+        const played = (bits: readonly number[]) => ({
+          ...episode([...bits], {}),
+          metrics: bits.map((_, turn) => ({ success_count: Number(turn === 2 && allRight(bits)) })),
+        });
+        tallyStep(
+          tally,
+          groups.map((each) => each.map(played)),
+        );
+        const row = tallyRow(tally, '');
+        const kinds = ['mixed', 'all_good', 'all_bad'].map((kind) => row[`by_group/frac_${kind}`]!);
+        expect(kinds.reduce((sum, each) => sum + each, 0)).toBeCloseTo(1, 9);
+        expect(row['turns_per_episode']).toBe(3);
+        const rate = groups.flat().filter(allRight).length / groups.flat().length;
+        expect(row['success_count']! * 3).toBeCloseTo(rate, 9);
+      }),
+    );
   });
 });

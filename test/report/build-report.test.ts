@@ -9,6 +9,8 @@ import { writeRunRecord } from '../../src/files/run-record-file.js';
 import type { RunValue } from '../../src/analysis/run-value.js';
 import { buildReport } from '../../src/report/build-report.js';
 import type { Spread } from '../../src/report/spread.js';
+import { numberFiles } from '../../src/report/numbers-csv.js';
+import { memoryFigures } from '../../src/report/page/memory-figures.js';
 import { reportLines } from '../../src/report/report-lines.js';
 import { reportReplacer } from '../../src/report/report.js';
 import { removeFolder } from '../remove-folder.js';
@@ -254,6 +256,101 @@ describe('the report of a sweep', () => {
   it('says what is wrong when there is nothing to report', async () => {
     await expect(buildReport(join(root, 'absent'))).rejects.toThrow(UserError);
     await expect(buildReport(sweepOf('', []))).rejects.toThrow('holds no runs');
+  });
+});
+
+describe('a memory sweep that is compared with other learners', () => {
+  const observedAt = (name: string, N: number, seed: number, determined: number | null): Facts => {
+    const last = rise(10 * (seed + 1), Math.log2(N));
+    const rows = evaluations(last, undefined).map((row, index) => ({
+      ...row,
+      'observer/bits_known': index === 0 ? 0 : 1,
+      ...(determined !== null && index > 0 && { 'observer/determined_after': determined }),
+    }));
+    const parameters = { ...single, N, seed, fixed_secret: 3 };
+    return { name: `${name}_N${N}_s${seed}`, group: 'B', parameters, rows, outcome: done };
+  };
+  const row = (N: number, ideal: number, table: number | null) => ({
+    ...{ condition: { kind: 'binary' }, N, secretBits: Math.log2(N), ceilingBits: 1, mutualBits: 0.5 / N },
+    ideal: { seeds: 30, reached: 30, median: ideal, interval: [1, 9], mean: ideal },
+    tabular: { seeds: 30, reached: table === null ? 3 : 30, median: table, interval: null, mean: null },
+  });
+  const reference = (rows: object[], tabular: object = {}) =>
+    JSON.stringify({
+      version: 1,
+      tabular: { optimizer: 'sgd', learning_rate: 1, group_size: 4, budget: 80_000, ...tabular },
+      rows,
+    });
+  const compared = () => {
+    const runs = [16, 64].flatMap((N) => [0, 1, 2].map((seed) => observedAt('B', N, seed, N / 2 + seed)));
+    const sweep = sweepOf('', [...runs, { name: 'ideal', group: 'references', parameters: {}, outcome: done }]);
+    writeFileSync(join(sweep, 'ideal', 'reference.json'), reference([row(16, 8, 44), row(64, 32, 176)]));
+    return sweep;
+  };
+
+  it('shows what was told, what it took, and what others need, side by side', async () => {
+    const lines = reportLines(await buildReport(compared()), { width: 190, ascii: false });
+    expect(lines.slice(3, 8)).toMatchInlineSnapshot(`
+      [
+        "condition   N  seeds  memorised  stuck  plateau  collapsed  censored  episodes            range  all seeds  bits/episode  ceiling    ratio  told  took/told  table  ideal  I(R;S|G)",
+        "───────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────",
+        "binary     16      3        3/3      –        –          –         –     8,000  4,000 to 12,000      8,000      0.000500        1  0.00050     9       ×889     44      8    0.0313",
+        "binary     64      3        3/3      –        –          –         –     8,000  4,000 to 12,000      8,000      0.000750        1  0.00075    33       ×242    176     32   0.00781",
+        "binary: episodes ∝ N^0.00 [-0.79, 0.79] (2 sizes); a table N^1.00, the ideal learner N^1.00",
+      ]
+    `);
+    expect(lines.join(' ')).toContain('told: episodes after which their rewards left only one secret');
+    expect(lines.join(' ')).toContain('(sgd 1, groups of 4)');
+    expect(lines.join(' ')).toContain('95 %, by bootstrap over the seeds within each N');
+  });
+
+  it('keeps within the page with all of it', async () => {
+    const report = await buildReport(compared());
+    for (const width of [40, 80, 120]) {
+      for (const line of reportLines(report, { width, ascii: true })) expect(line.length).toBeLessThanOrEqual(width);
+    }
+  });
+
+  it('takes what lies beside the runs before what is in them, and passes over what is no such file', async () => {
+    const sweep = compared();
+    writeFileSync(join(sweep, 'reference.json'), reference([row(16, 9, null)], { optimizer: 'adam' }));
+    writeFileSync(join(sweep, 'B_N16_s0', 'reference.json'), '{"version": 1, "rows": [');
+    writeFileSync(join(sweep, 'B_N16_s1', 'reference.json'), '{"version": 7}');
+    const { sections, tables } = await buildReport(sweep);
+    expect(sections[0]).toMatchObject({
+      rows: [{ compared: { ideal: 9, table: Infinity } }, { compared: { ideal: 32, table: 176 } }],
+      scalings: [{ idealSlope: expect.closeTo(Math.log(32 / 9) / Math.log(4)) as number, tableSlope: null }],
+    });
+    expect(tables).toEqual(['adam 1, groups of 4', 'sgd 1, groups of 4']);
+  });
+
+  it('has the same numbers as CSV', async () => {
+    const files = numberFiles(await buildReport(compared()));
+    expect(files.map(({ name }) => name)).toEqual(['b-memory.csv', 'b-exponents.csv']);
+    const cells = files.map(({ text }) =>
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.split(',')),
+    );
+    const column = (file: number, title: string) =>
+      cells[file]!.slice(1).map((line) => line[cells[file]![0]!.indexOf(title)]);
+    expect(column(0, 'told_median')).toEqual(['9', '33']);
+    expect(column(0, 'table_median')).toEqual(['44', '176']);
+    expect(column(0, 'episodes_all_median')).toEqual(['8000', '8000']);
+    expect(column(1, 'table_exponent')).toEqual(['1']);
+    expect(column(1, 'exponent_low95')[0]).toMatch(/^-\d/);
+  });
+
+  it('draws what was told and what it took', async () => {
+    const [section] = (await buildReport(compared())).sections;
+    const figure = memoryFigures(section!).find(({ title }) => title === 'Told against took')!;
+    expect(figure.note).toContain('Open: the rewards of the same episodes left only one secret.');
+    expect(figure.svg).toContain('binary N=64');
+    expect(memoryFigures(section!)[0]!.note).toContain('Dotted: a table of independent logits');
+    expect(memoryFigures((await buildReport(abcd())).sections[0]!).map(({ title }) => title)).not.toContain(
+      figure.title,
+    );
   });
 });
 

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readArguments } from '../../src/lab/config/arguments.js';
 import { sftDataKeys, sftKeys, trainKeys, warmupKeys } from '../../src/lab/recipes/keys.js';
+import { idealKeys } from '../../src/lab/reference/keys.js';
 import { expandSweep } from '../../src/spec/expand/expand-sweep.js';
 import { parseSweepFile } from '../../src/spec/file/parse-sweep-file.js';
 
-const keys = { train: trainKeys, warmup: warmupKeys, sft: sftKeys, 'sft-data': sftDataKeys };
+const keys = { ideal: idealKeys, train: trainKeys, warmup: warmupKeys, sft: sftKeys, 'sft-data': sftDataKeys };
 
 describe.each(['sweeps/abcd.yaml', 'sweeps/quick.yaml'])('%s', (path) => {
   const file = parseSweepFile(readFileSync(path, 'utf8'), path);
@@ -23,9 +24,10 @@ describe.each(['sweeps/abcd.yaml', 'sweeps/quick.yaml'])('%s', (path) => {
 
   it('writes into its own directory, and into no other', () => {
     for (const { argv, directory } of runs) {
-      expect(argv.filter((word) => /^(log_path|output_dir)=/.test(word)).map((word) => word.split('=')[1])).toEqual([
-        directory,
-      ]);
+      const written = argv
+        .filter((word) => /^(log_path|output_dir|out)=/.test(word))
+        .map((word) => word.split('=')[1]!);
+      expect(written.map((path) => path.replace(/\/reference\.json$/, ''))).toEqual([directory]);
     }
   });
 });

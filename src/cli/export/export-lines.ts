@@ -11,6 +11,7 @@ import { countingIn } from '../../report/counting-metrics.js';
 import { valuesOf } from '../../report/run-values.js';
 import { readRuns } from '../../report/read-runs.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../../report/sweep-outline.js';
+import { csvLine, type CsvValue } from '../../text/csv.js';
 import { terminalJson } from '../../text/display-text.js';
 
 export type TextFormat = 'csv' | 'json' | 'jsonl';
@@ -222,20 +223,4 @@ function finiteOnly(values: Readonly<Record<string, number | null>>): RunRow['me
 
 function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
-}
-
-export type CsvValue = string | number | boolean | null | undefined;
-
-/**
- * One line of a CSV file (RFC 4180), without its end. Nothing is an empty field, and an empty text is `""`, so that they can be
- * told apart. By hand: to tell a library so takes as many lines, and fourteen times the bytes.
- */
-export function csvLine(values: readonly CsvValue[]): string {
-  return values.map(csvField).join(',');
-}
-
-function csvField(value: CsvValue): string {
-  if (value === null || value === undefined) return '';
-  const text = String(value);
-  return text === '' || /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

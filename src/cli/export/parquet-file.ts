@@ -1,6 +1,7 @@
 import { type ColumnSource, fileWriter, ParquetWriter } from 'hyparquet-writer';
 import type { RunValue } from '../../analysis/run-value.js';
-import { type CsvValue, type RunColumn, type RunTable, runTable, type ValueRow, valueRows } from './export-lines.js';
+import type { CsvValue } from '../../text/csv.js';
+import { type RunColumn, type RunTable, runTable, type ValueRow, valueRows } from './export-lines.js';
 
 /** Types of columns, as the format has them. Any value may be missing. */
 type ParquetType = 'STRING' | 'BOOLEAN' | 'INT64' | 'DOUBLE' | 'TIMESTAMP';

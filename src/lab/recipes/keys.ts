@@ -141,6 +141,12 @@ export const trainKeys = {
     null,
     'batches of test episodes per evaluation; None: a tenth of n_batches, at least 10',
   ),
+  observer: key(
+    bool,
+    false,
+    'follow what an ideal observer of the same guesses and rewards knows: observer/bits_known',
+  ),
+  log_episodes: key(bool, false, 'write guess and reward of every episode to episodes.jsonl, for memrl observer'),
   log_every: key(int(1), 1, 'steps between rows of metrics.jsonl; a row holds means over the steps since the last'),
   save_every: key(int(0), 20, 'steps between checkpoints, 0 for only the last'),
   keep_checkpoints: keep,

@@ -8,6 +8,7 @@ import { multiStepTheory, singleStepTheory } from '../memory/rewards.js';
 import { objectiveOf } from '../objectives/loss-fn.js';
 import { answerDistribution } from '../probes/distribution.js';
 import { Evaluator } from '../probes/evaluator.js';
+import { ObserverState } from '../reference/observer.js';
 import { Stay, StayState } from '../probes/stay.js';
 import { resumeRng, rng, type Rng } from '../rng.js';
 import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
@@ -18,6 +19,7 @@ import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '
 import type { World } from '../run/world.js';
 import { emptyTally, tallyRow, tallyStep, type Tally } from '../tally.js';
 import { buildGame, rewardRule, secretOf } from './build-game.js';
+import { EpisodeWatch } from './episode-watch.js';
 import type { trainKeys } from './keys.js';
 import { openModel } from './open-model.js';
 import { playBatch, update, type Batch, type Reference, type Update } from './policy-gradient.js';
@@ -49,7 +51,8 @@ export async function train(config: TrainConfig, directory: RunDirectory, world:
   if (resumed !== null) await restore(engine, resumed);
   announce(config, resumed, world.log);
   const reference = await referenceOf(config, environment, world);
-  const trainer = new Trainer(config, { environment, engine, reference }, resumed);
+  const watch = new EpisodeWatch({ config, environment, directory });
+  const trainer = new Trainer(config, { environment, engine, reference, watch }, resumed);
   return runRecipe({ world, directory, schedule, recipe: trainer, start: resumed?.batch ?? 0 });
 }
 
@@ -67,6 +70,7 @@ const SavedState = z.object({
     halvings: z.int().default(0),
   }),
   klReference: z.number().default(0),
+  observer: ObserverState.nullable().default(null),
   stay: StayState.default({ length: 0, lost: 0 }),
 });
 
@@ -75,6 +79,7 @@ type Material = {
   readonly environment: SolvedEnvironment;
   readonly engine: Engine;
   readonly reference: Reference | null;
+  readonly watch: EpisodeWatch;
 };
 
 /** The model the run began with, when it is to stay near it; a resumed run opens it anew. */
@@ -100,6 +105,7 @@ class Trainer implements Recipe {
   readonly #batch: Batch;
   readonly #update: Update;
   readonly #evaluator: Evaluator;
+  readonly #watch: EpisodeWatch;
   readonly #stay: Stay;
   #random: Rng;
   #updates = 0;
@@ -108,7 +114,7 @@ class Trainer implements Recipe {
   /** Sum of the pulls of the tokens counted in `optim`. */
   #klReference = 0;
 
-  constructor(config: TrainConfig, { environment, engine, reference }: Material, resumed: Resumed | null) {
+  constructor(config: TrainConfig, { environment, engine, reference, watch }: Material, resumed: Resumed | null) {
     this.engine = engine;
     this.#environment = environment;
     this.#batch = {
@@ -121,18 +127,24 @@ class Trainer implements Recipe {
     this.#evaluator = new Evaluator(engine, { environment, ...examination(config) });
     this.#stay = new Stay(environment.solution.bits, config.stop_memorised);
     this.#random = rng(config.seed, 'sampling');
-    if (resumed !== null) this.#restore(resumed);
+    this.#watch = watch;
+    const saved = resumed === null ? null : this.#restore(resumed);
+    watch.begin(resumed?.batch ?? 0, saved?.observer ?? null);
   }
 
   state(): unknown {
     const [updates, tally, optim] = [this.#updates, this.#tally, this.#optim];
     const pull = this.#update.reference === null ? {} : { klReference: this.#klReference };
-    return structuredClone({ random: this.#random.state(), updates, tally, optim, ...pull, stay: this.#stay.state });
+    const observer = this.#watch.state();
+    const watched = observer === null ? {} : { observer };
+    const stay = this.#stay.state;
+    return structuredClone({ random: this.#random.state(), updates, tally, optim, ...pull, ...watched, stay });
   }
 
   progress(step: number): Row {
     const episodes = step * this.#batch.groups * this.#batch.groupSize;
-    return { 'progress/episodes': episodes, 'optim/updates': this.#updates, 'optim/lr': this.#update.learningRate };
+    const learning = { 'optim/updates': this.#updates, 'optim/lr': this.#update.learningRate };
+    return { 'progress/episodes': episodes, ...learning, ...this.#watch.row() };
   }
 
   async evaluate(): Promise<Row> {
@@ -146,6 +158,7 @@ class Trainer implements Recipe {
 
   async step(step: number): Promise<void> {
     const groups = await playBatch(this.engine, this.#environment, this.#batch, this.#random);
+    this.#watch.note(step, groups);
     tallyStep(this.#tally, groups);
     const updated = await update(this.engine, this.#environment, groups, this.#update);
     if (updated === null) return;
@@ -186,7 +199,7 @@ class Trainer implements Recipe {
     return `${bits}${this.#updates} updates`;
   }
 
-  #restore({ path, state }: Resumed): void {
+  #restore({ path, state }: Resumed): z.infer<typeof SavedState> {
     const saved = SavedState.safeParse(state);
     if (!saved.success) {
       throw new UserError(`The checkpoint ${path} is not one of memrl train.`, 'Choose another log_path.');
@@ -197,6 +210,7 @@ class Trainer implements Recipe {
     this.#optim = saved.data.optim;
     this.#klReference = saved.data.klReference;
     this.#stay.restore(saved.data.stay);
+    return saved.data;
   }
 }
 

@@ -6,6 +6,11 @@ export type Row = Readonly<Record<string, number | null>>;
 /** Appends one row: one line of JSON, `step` first. */
 export function appendRow(path: string, row: Row): void {
   // JSON.stringify writes non-finite numbers as null.
+  appendJsonLine(path, row);
+}
+
+/** Any object with its `step`, as a line of JSON. */
+export function appendJsonLine(path: string, row: { readonly step?: unknown }): void {
   appendFileSync(path, `${JSON.stringify(row)}\n`);
 }
 

@@ -3,10 +3,9 @@ import type { MemoryRow } from '../../analysis/memory-summary.js';
 import type { Scaling } from '../../analysis/scaling.js';
 import { parameterText } from '../report-tables.js';
 import type { Section } from '../report.js';
+import { comparedMarks, type FamilyRow as Answered, toldFigure } from './compared-figures.js';
 import type { Figure } from './curve-figures.js';
 import { figureSvg, palette, tickText } from './figure.js';
-
-type Answered = MemoryRow & { readonly family: string };
 
 /** How many episodes it takes to memorise a secret, and how many bits an episode taught: what the memory task is run for. */
 export function memoryFigures(section: Section): Figure[] {
@@ -17,6 +16,7 @@ export function memoryFigures(section: Section): Figure[] {
   const legend = families.map((text) => ({ colour: colourOf(text), text }));
   const figures: Figure[] = [];
   if (hasSeveral(rows, ({ N }) => N)) figures.push(sizeFigure(rows, section.scalings, { colourOf, legend }));
+  figures.push(...toldFigure(rows, { colourOf, legend }));
   figures.push(...bitsFigure(rows, { colourOf, legend }));
   return figures;
 }
@@ -37,18 +37,20 @@ function sizeFigure(rows: readonly Answered[], scalings: readonly Scaling[], { c
     x: { type: 'log', base: 2, label: 'N (values that the secret may have)', ticks: sizes, tickFormat: String },
     y: { type: 'log', label: 'episodes until memorised', grid: true, tickFormat: tickText },
     marks: [
+      ...comparedMarks(rows, { colourOf }),
       Plot.line(lines, { x: 'N', y: 'episodes', z: 'family', stroke: colour, ...dashed }),
       Plot.ruleX(reached, { x: 'N', y1: least, y2: most, stroke: colour, strokeWidth: 1.5 }),
       Plot.dot(reached, { x: 'N', y: median, r: 5, fill: colour, title: titleOf }),
       Plot.dot(missed, { x: 'N', y: 'budget', r: 5, symbol: 'triangle', stroke: colour, title: titleOf }),
     ],
   });
-  return { title: 'Episodes until memorised', svg, legend, note: sizeNote(missed.length > 0, scalings) };
+  return { title: 'Episodes until memorised', svg, legend, note: sizeNote(rows, missed.length > 0, scalings) };
 }
 
-function sizeNote(isMissed: boolean, scalings: readonly Scaling[]): string {
+function sizeNote(rows: readonly Answered[], isMissed: boolean, scalings: readonly Scaling[]): string {
   const laws = scalings.map(
-    ({ law, ...scaling }) => `${familyOf(scaling)}: N^${law.slope.toFixed(2)} over ${law.points} sizes`,
+    ({ law, slope95, ...scaling }) =>
+      `${familyOf(scaling)}: N^${law.slope.toFixed(2)}${slopeText(slope95)} over ${law.points} sizes`,
   );
   return [
     'Dots: median over the seeds that memorised; lines up and down: the range of these seeds.',
@@ -56,7 +58,14 @@ function sizeNote(isMissed: boolean, scalings: readonly Scaling[]): string {
     ...(laws.length > 0
       ? [`Dashed: least squares through the medians of all seeds in log-log. ${laws.join('; ')}.`]
       : []),
+    ...(rows.some(({ compared }) => compared !== null)
+      ? ['Dotted: a table of independent logits above, the ideal learner below.']
+      : []),
   ].join(' ');
+}
+
+function slopeText(interval: Scaling['slope95']): string {
+  return interval === null ? '' : ` [${interval.map((end) => end.toFixed(2)).join(', ')}]`;
 }
 
 type Law = { family: string; N: number; episodes: number };

@@ -1,0 +1,43 @@
+import type { ReferenceFile, ReferenceRow } from '../contract/reference-file.js';
+import type { Condition } from './memory-task.js';
+
+/** What other learners need of the same rewards, for one setting of the memory task. Episodes; Infinity: most did not get there. */
+export type Compared = {
+  readonly ideal: number;
+  /** Null: it does not learn from rewards. */
+  readonly table: number | null;
+  /** I(R; S | G) while guesses are uniform, bits. */
+  readonly mutualBits: number;
+};
+
+/** Where several files tell of the same setting, the first does. `tables`: in words, how the tables of those files learnt. */
+export class References {
+  readonly #rows = new Map<string, ReferenceRow>();
+  readonly tables: readonly string[];
+
+  constructor(files: readonly ReferenceFile[]) {
+    for (const row of files.flatMap(({ rows }) => rows)) {
+      const key = keyOf(row.condition, row.N);
+      if (!this.#rows.has(key)) this.#rows.set(key, row);
+    }
+    this.tables = [
+      ...new Set(
+        files.map(({ tabular }) => `${tabular.optimizer} ${tabular.learning_rate}, groups of ${tabular.group_size}`),
+      ),
+    ];
+  }
+
+  /** Null: there are none of it. */
+  of(condition: Condition, N: number): Compared | null {
+    const row = this.#rows.get(keyOf(condition, N));
+    if (row === undefined) return null;
+    const { ideal, tabular, mutualBits } = row;
+    const table = tabular === null ? null : (tabular.median ?? Infinity);
+    return { ideal: ideal.median ?? Infinity, table, mutualBits };
+  }
+}
+
+function keyOf(condition: Condition, N: number): string {
+  const detail = condition.kind === 'binned' ? condition.bins : condition.kind === 'dense' ? condition.credit : null;
+  return JSON.stringify([condition.kind, detail, N]);
+}

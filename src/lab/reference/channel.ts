@@ -1,0 +1,99 @@
+import { bitLength, signalBits } from '../../analysis/memory-rules.js';
+import type { Condition } from '../../analysis/memory-task.js';
+import { judgeGuess, type RewardRule } from '../memory/rewards.js';
+
+/**
+ * What a learner hears of the secret when it makes a guess, without any model: the whole game as a table.
+ *
+ * Two secrets between which the reward of a guess does not decide have the same `told`. Supervised learning hears the
+ * secret itself, whatever was guessed.
+ */
+export type Channel = {
+  readonly condition: Condition;
+  readonly N: number;
+  /** Guesses that can be made: N, and in the dense game all words of `bitLength(N)` bits. */
+  readonly guesses: number;
+  /** What the reward tells; from 0, below `answers`. */
+  readonly told: (guess: number, secret: number) => number;
+  readonly answers: number;
+};
+
+export function channelOf(condition: Condition, N: number): Channel {
+  const k = bitLength(N);
+  switch (condition.kind) {
+    case 'sft':
+      return { condition, N, guesses: 1, told: (_, secret) => secret, answers: N };
+    case 'dense':
+      return condition.credit === 'trajectory'
+        ? { condition, N, guesses: 2 ** k, told: (guess, secret) => ones(guess ^ secret), answers: k + 1 }
+        : { condition, N, guesses: 2 ** k, told: (guess, secret) => guess ^ secret, answers: 2 ** k };
+    default: {
+      const { levels, count } = rewardLevels(rewardsByDistance(condition, N));
+      return { condition, N, guesses: N, told: (guess, secret) => levels[Math.abs(guess - secret)]!, answers: count };
+    }
+  }
+}
+
+/** A guess of one number earns one reward. */
+export type SingleStepCondition = Exclude<Condition, { kind: 'sft' | 'dense' }>;
+
+export function rewardsByDistance(condition: SingleStepCondition, N: number): Float64Array {
+  const rule = ruleOf(condition);
+  return Float64Array.from({ length: N }, (_, distance) => judgeGuess(distance, 0, N, rule).reward);
+}
+
+function ruleOf(condition: SingleStepCondition): RewardRule {
+  if (condition.kind === 'binned') return { type: 'binned_log_distance', bins: condition.bins };
+  return { type: condition.kind === 'binary' ? 'binary' : 'log_distance' };
+}
+
+/** Of each distance, which of the different rewards it earns. */
+function rewardLevels(rewards: Float64Array): { levels: Int32Array; count: number } {
+  const known = new Map<number, number>();
+  const levels = Int32Array.from(rewards, (reward) => {
+    if (!known.has(reward)) known.set(reward, known.size);
+    return known.get(reward)!;
+  });
+  return { levels, count: known.size };
+}
+
+/**
+ * Bits that one episode tells of a secret of which nothing is known, on average over guesses without a plan: I(R; S | G) with S
+ * and G uniform and independent. Exact, by counting pairs; the reward is a function of the two, so it is H(R | G).
+ */
+export function mutualBits({ N, guesses, told, answers }: Channel): number {
+  let sum = 0;
+  const counts = new Int32Array(answers);
+  // A guess and its mirror image (for bits: its opposite) tell equally much.
+  for (let guess = 0; 2 * guess < guesses; guess++) {
+    counts.fill(0);
+    for (let secret = 0; secret < N; secret++) counts[told(guess, secret)]!++;
+    sum += entropyOf(counts, N) * (2 * guess + 1 === guesses ? 1 : 2);
+  }
+  return sum / guesses;
+}
+
+/** Entropy of the reward of a uniform guess when this is the secret, bits: what one who knows the secret can foresee least. */
+export function rewardEntropy({ guesses, told, answers }: Channel, secret: number): number {
+  const counts = new Int32Array(answers);
+  for (let guess = 0; guess < guesses; guess++) counts[told(guess, secret)]!++;
+  return entropyOf(counts, guesses);
+}
+
+function entropyOf(counts: Int32Array, total: number): number {
+  let sum = 0;
+  for (const count of counts) if (count > 0) sum += count * Math.log2(count);
+  return Math.log2(total) - sum / total;
+}
+
+/** How many bits of a word are 1 (below 2³²). */
+function ones(word: number): number {
+  let count = 0;
+  for (let rest = word; rest !== 0; rest &= rest - 1) count++;
+  return count;
+}
+
+/** Raw bits known by a learner that gives the secret this probability. */
+export function bitsOf(probability: number, N: number): number {
+  return signalBits(N) + Math.log2(probability);
+}

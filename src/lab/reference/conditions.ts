@@ -1,0 +1,46 @@
+import type { Condition } from '../../analysis/memory-task.js';
+import type { RewardType } from '../memory/rewards.js';
+import { rewardRule } from '../recipes/build-game.js';
+import type { ValueType } from '../config/value-type.js';
+import { credits, type Credit } from '../credit.js';
+
+/** A condition of which the credit is known. */
+export type LabCondition = Exclude<Condition, { kind: 'dense' }> | { readonly kind: 'dense'; readonly credit: Credit };
+
+/** Those of the source system's sweep, and two beside them: the distance itself, and dense rewards in one sum. */
+export const usualConditions = 'sft,binary,B4,B8,B16,B32,log,stepwise,trajectory'.split(',');
+
+/** Names separated by commas. */
+export const conditionNames: ValueType<readonly string[]> = {
+  name: `sft,binary,B<levels>,log,${credits.join(',')}`,
+  read: (text) => {
+    const names = text.split(',').map((name) => name.trim());
+    return names.every((name) => conditionNamed(name) !== null) ? names : undefined;
+  },
+};
+
+/** Of `sft`, `binary`, `B2` and so on, `log`, and the credits of the dense game; null: it is none. */
+export function conditionNamed(name: string): LabCondition | null {
+  if (name === 'sft' || name === 'binary') return { kind: name };
+  if (name === 'log') return { kind: 'log-distance' };
+  const credit = credits.find((known) => known === name);
+  if (credit !== undefined) return { kind: 'dense', credit };
+  const bins = Number(/^B([0-9]+)$/.exec(name)?.[1] ?? 0);
+  return bins >= 2 ? { kind: 'binned', bins } : null;
+}
+
+/** The keys of `memrl train` that say how the learner is told about the secret. */
+type TrainSettings = {
+  readonly env_type: 'single_step' | 'multi_step';
+  readonly reward_type: RewardType;
+  readonly reward_bins: number | null;
+  readonly advantages: Credit;
+};
+
+/** @throws UserError when the number of bins does not fit the reward. */
+export function conditionOf(settings: TrainSettings): LabCondition {
+  if (settings.env_type === 'multi_step') return { kind: 'dense', credit: settings.advantages };
+  const rule = rewardRule(settings);
+  if (rule.type === 'binary') return { kind: 'binary' };
+  return rule.type === 'log_distance' ? { kind: 'log-distance' } : { kind: 'binned', bins: rule.bins };
+}

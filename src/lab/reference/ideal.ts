@@ -1,0 +1,134 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { ceilingOf } from '../../analysis/ceiling.js';
+import { signalBits } from '../../analysis/memory-rules.js';
+import { conditionName } from '../../analysis/memory-task.js';
+import { UserError } from '../../base/user-error.js';
+import type { ReferenceEpisodes, ReferenceFile, ReferenceRow } from '../../contract/reference-file.js';
+import { countText, NOTHING, shortNumber } from '../../text/numbers.js';
+import { type Column, tableLines } from '../../text/table.js';
+import type { Config } from '../config/key.js';
+import { rng } from '../rng.js';
+import { writeWhole } from '../run/run-directory.js';
+import type { StopSignal, World } from '../run/world.js';
+import { channelOf, mutualBits } from './channel.js';
+import { conditionNamed, type LabCondition } from './conditions.js';
+import type { idealKeys } from './keys.js';
+import { overSeeds } from './over-seeds.js';
+import { tabular, type TabularSettings } from './tabular.js';
+import { thompson } from './thompson.js';
+
+type IdealConfig = Config<typeof idealKeys>;
+
+/** Pairs of guess and secret are counted one by one: 16.8 million of them at this size. */
+const LARGEST_N = 4096;
+
+/**
+ * What the same channels give to learners without a network: the ideal one, and a table of logits.
+ *
+ * @returns the signal that ended it, if one did.
+ * @throws UserError when N is too large to be enumerated.
+ */
+export async function ideal(config: IdealConfig, world: World): Promise<ReferenceFile | StopSignal> {
+  const large = config.N.find((N) => N > LARGEST_N);
+  if (large !== undefined) {
+    throw new UserError(
+      `N=${large} is more than can be enumerated here, ${LARGEST_N}.`,
+      'Leave it out: the figures grow evenly with N.',
+    );
+  }
+  const rows: ReferenceRow[] = [];
+  for (const name of config.conditions) {
+    for (const N of config.N) {
+      const signal = await world.stopAsked();
+      if (signal !== null) return signal;
+      rows.push(rowOf(conditionNamed(name)!, N, config));
+    }
+  }
+  const { optimizer, learning_rate, group_size, budget } = config;
+  return { version: 1, tabular: { optimizer, learning_rate, group_size, budget }, rows };
+}
+
+/** Each cell has streams of its own, so that it is the same whatever else is asked for. */
+function rowOf(condition: LabCondition, N: number, config: IdealConfig): ReferenceRow {
+  const channel = channelOf(condition, N);
+  const seeds = Array.from({ length: config.seeds }, (_, index) => config.seed + index);
+  const secretOf = (seed: number) => rng(seed, `secret below ${N}`).below(N);
+  const stream = (seed: number, learner: string) => rng(seed, `${learner}/${JSON.stringify(condition)}/${N}`);
+  const guessed = seeds.map((seed) => thompson(channel, secretOf(seed), stream(seed, 'ideal')));
+  const table = (seed: number) => tabular(condition, tableOf(config, N, secretOf(seed)), stream(seed, 'tabular'));
+  return {
+    condition,
+    N,
+    secretBits: signalBits(N),
+    ceilingBits: ceilingOf(condition, N).bits,
+    mutualBits: mutualBits(channel),
+    ideal: overSeeds(guessed),
+    tabular: condition.kind === 'sft' ? null : overSeeds(seeds.map(table)),
+  };
+}
+
+function tableOf(config: IdealConfig, N: number, secret: number): TabularSettings {
+  const { group_size: groupSize, optimizer, learning_rate: learningRate, budget } = config;
+  return { N, secret, groupSize, optimizer, learningRate, budget };
+}
+
+/** Writes the figures where `memrl-tui report` finds them. @throws UserError when they cannot be written there. */
+export function writeReference(path: string, file: ReferenceFile): void {
+  try {
+    mkdirSync(dirname(resolve(path)), { recursive: true });
+    writeWhole(path, `${JSON.stringify(file, null, 1)}\n`);
+  } catch (cause) {
+    throw new UserError(`${path} cannot be written.`, 'Set out to a file in a folder that you may write to.', {
+      cause,
+    });
+  }
+}
+
+/** The figures for a person; no line is wider than `width`. */
+export function idealLines(
+  { rows, tabular: { optimizer, learning_rate, group_size, budget } }: ReferenceFile,
+  width: number,
+): string[] {
+  const column =
+    (align: Column['align']) =>
+    (title: string, text: (row: ReferenceRow) => string, spare = 0): Column => ({
+      title,
+      align,
+      cells: rows.map(text),
+      spare,
+    });
+  const [left, right] = [column('left'), column('right')];
+  const columns = [
+    left('condition', ({ condition }) => conditionName(condition)),
+    right('N', ({ N }) => String(N)),
+    right('B', ({ condition }) => (condition.kind === 'binned' ? String(condition.bins) : '')),
+    right('ceiling', ({ ceilingBits }) => shortNumber(ceilingBits)),
+    right('I(R;S|G)', ({ mutualBits: bits }) => shortNumber(bits)),
+    right('ideal', ({ ideal: episodes }) => medianText(episodes)),
+    left('95 %', ({ ideal: episodes }) => intervalText(episodes), 2),
+    right('mean', ({ ideal: { mean } }) => shortNumber(mean), 1),
+    right('table', ({ tabular: episodes }) => medianText(episodes)),
+    left('95 %', ({ tabular: episodes }) => intervalText(episodes), 2),
+    right('memorised', ({ tabular: episodes }) =>
+      episodes === null ? NOTHING : `${episodes.reached}/${episodes.seeds}`,
+    ),
+  ];
+  return [
+    ...tableLines(columns, width),
+    '',
+    'ceiling: the most bits one episode can carry. I(R;S|G): those that it carries while all guesses are equally likely.',
+    'ideal: episodes until a learner that draws every conclusion has guessed the secret; median over the seeds, and its 95 % interval.',
+    `table: episodes until a table of independent logits has memorised it (${optimizer}, learning rate ${learning_rate}, groups of ${group_size}); ∞: most had not after ${countText(budget)}.`,
+  ];
+}
+
+function medianText(episodes: ReferenceEpisodes | null): string {
+  return episodes === null ? NOTHING : countText(episodes.median ?? Infinity);
+}
+
+function intervalText(episodes: ReferenceEpisodes | null): string {
+  if (episodes === null || episodes.interval === null) return '';
+  const [low, high] = episodes.interval;
+  return `${countText(low)} to ${countText(high ?? Infinity)}`;
+}

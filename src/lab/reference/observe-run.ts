@@ -1,0 +1,132 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { signalBits } from '../../analysis/memory-rules.js';
+import { conditionName } from '../../analysis/memory-task.js';
+import { type Evaluation, judge } from '../../analysis/verdict.js';
+import { UserError } from '../../base/user-error.js';
+import { runFiles } from '../../contract/files.js';
+import { parseJsonLine } from '../../contract/json-line.js';
+import { countText, shortNumber } from '../../text/numbers.js';
+import { credits } from '../credit.js';
+import { rewardTypes } from '../memory/rewards.js';
+import { conditionOf, type LabCondition } from './conditions.js';
+import { Observer } from './observer.js';
+import { seenIn } from './seen-episode.js';
+
+/** What a run was told, and what it made of it. Episodes. */
+export type Observed = {
+  readonly condition: LabCondition;
+  readonly N: number;
+  readonly secretBits: number;
+  readonly episodes: number;
+  /** After which only one secret was possible; null: more than one still is. */
+  readonly determinedAfter: number | null;
+  /** What the observer knows in the end, bits. */
+  readonly bitsKnown: number;
+  /** From which on the weights knew 95 % of the bits at every evaluation; null: at none, or none was made. */
+  readonly memorisedAfter: number | null;
+  /** Bits that the observer knew after so many episodes, wherever that changed. */
+  readonly curve: readonly { readonly episodes: number; readonly bits: number }[];
+};
+
+/** Shows the episodes of a run to an ideal observer. @throws UserError when they were not kept, or not from the start. */
+export function observeRun(run: string): Observed {
+  const config = configOf(run);
+  const condition = conditionOf(config);
+  const observer = new Observer(condition, config.N);
+  const curve = [{ episodes: 0, bits: observer.bitsKnown }];
+  for (const row of episodeRows(run)) {
+    const seen = seenIn(row, config.N);
+    if (seen === null) throw broken(run, `the row of step ${row.step} is not one of this game`);
+    for (const episode of seen) {
+      observer.note(episode);
+      if (observer.bitsKnown !== curve.at(-1)!.bits)
+        curve.push({ episodes: observer.episodes, bits: observer.bitsKnown });
+    }
+    if (observer.possible === 0) throw broken(run, `no secret fits the rewards up to step ${row.step}`);
+  }
+  const { episodes, determined: determinedAfter, bitsKnown } = observer;
+  const secretBits = signalBits(config.N);
+  const memorisedAfter = memorisedIn(run, secretBits);
+  return { condition, N: config.N, secretBits, episodes, determinedAfter, bitsKnown, memorisedAfter, curve };
+}
+
+/** The same for a person. */
+export function observedLines(observed: Observed): string[] {
+  const { condition, N, secretBits, episodes, determinedAfter: told, memorisedAfter: took, bitsKnown } = observed;
+  const bins = condition.kind === 'binned' ? ` B=${condition.bins}` : '';
+  const waste = told === null || told === 0 || took === null ? '' : `: ×${shortNumber(took / told)}`;
+  return [
+    `${conditionName(condition)}${bins} · N=${N} (${shortNumber(secretBits)} bits) · ${countText(episodes)} episodes`,
+    told === null
+      ? `told: ${shortNumber(bitsKnown)} of ${shortNumber(secretBits)} bits; ${countText(2 ** (secretBits - bitsKnown))} secrets fit all that was said`
+      : `told: after ${countText(told)} episodes only one secret was possible`,
+    took === null
+      ? 'took: the weights had not memorised it'
+      : `took: after ${countText(took)} episodes the weights knew 95 % of its bits${waste}`,
+  ];
+}
+
+const TrainConfig = z.looseObject({
+  N: z.int().positive(),
+  env_type: z.enum(['single_step', 'multi_step']),
+  reward_type: z.enum(rewardTypes),
+  reward_bins: z.int().nullable(),
+  advantages: z.enum(credits),
+});
+
+function configOf(run: string): z.infer<typeof TrainConfig> {
+  const path = join(run, runFiles.config);
+  const config = TrainConfig.safeParse(existsSync(path) ? parseJsonLine(readFileSync(path, 'utf8')) : null);
+  if (config.success) return config.data;
+  throw new UserError(
+    `There is no run of memrl train in ${run}.`,
+    'Give the directory of one, for example memrl observer runs/abcd/A_bsweep_single_N1024_B8_s0.',
+  );
+}
+
+const Row = z.object({
+  step: z.int().nonnegative(),
+  guesses: z.array(z.union([z.number(), z.string(), z.null()])),
+  rewards: z.array(z.union([z.number(), z.string()])),
+});
+
+/** The rows, a step each and none missing; a last line that is not whole is being written. */
+function* episodeRows(run: string): Generator<z.infer<typeof Row>> {
+  const path = join(run, runFiles.episodes);
+  if (!existsSync(path)) {
+    throw new UserError(
+      `${run} did not keep its episodes.`,
+      'Train with log_episodes=True; with observer=True they are observed while it trains.',
+    );
+  }
+  const lines = readFileSync(path, 'utf8').split('\n');
+  lines.pop();
+  for (const [step, line] of lines.entries()) {
+    const row = Row.safeParse(parseJsonLine(line));
+    if (!row.success) throw broken(run, `line ${step + 1} is no row of episodes`);
+    if (row.data.step !== step) throw broken(run, `step ${step} is missing`);
+    yield row.data;
+  }
+}
+
+function broken(run: string, what: string): UserError {
+  return new UserError(
+    `In ${join(run, runFiles.episodes)} ${what}.`,
+    'Train the run again in another log_path, with log_episodes=True from its first step.',
+  );
+}
+
+/** By the rule of the report. */
+function memorisedIn(run: string, secretBits: number): number | null {
+  const path = join(run, runFiles.metrics);
+  const rows = existsSync(path) ? readFileSync(path, 'utf8').split('\n').map(parseJsonLine) : [];
+  const evaluations = rows.flatMap((row): Evaluation[] => {
+    const [bits, episodes, step] = [row?.['test/bits/answer_raw'], row?.['progress/episodes'], row?.['step']];
+    if (typeof bits !== 'number' || typeof episodes !== 'number' || typeof step !== 'number') return [];
+    return [{ step, episodes, bits }];
+  });
+  const verdict = judge({ evaluations, greedy: null }, { secretBits, secret: null, state: 'done' });
+  return verdict.kind === 'memorised' ? verdict.episodes : null;
+}

@@ -1,0 +1,63 @@
+import { bitLength } from '../../analysis/memory-rules.js';
+
+/** A guess and what it earned, as one sees them who knows neither model nor secret. */
+export type SeenEpisode =
+  | {
+      readonly kind: 'number';
+      /** null when the answer was none: it earns nothing, and tells nothing. */
+      readonly guess: number | null;
+      readonly reward: number;
+    }
+  | {
+      readonly kind: 'bits';
+      /** The most significant first; null for an answer that was none. */
+      readonly bits: readonly (0 | 1 | null)[];
+      /** One for each bit: 1 if it was right. */
+      readonly rewards: readonly number[];
+    };
+
+/**
+ * As a row of `episodes.jsonl`, one for each training step: numbers and rewards, or of the dense game a text for each episode with
+ * a character for each bit (`.` where the answer was none).
+ */
+export type EpisodesRow = {
+  readonly step: number;
+  readonly guesses: readonly (number | string | null)[];
+  readonly rewards: readonly (number | string)[];
+};
+
+/** Six decimals tell all rewards apart of which an observer makes use (N up to 65,536), and a row stays short. */
+const SCALE = 1e6;
+
+export function roundedReward(reward: number): number {
+  return Math.round(reward * SCALE) / SCALE;
+}
+
+export function episodesRow(step: number, episodes: readonly SeenEpisode[]): EpisodesRow {
+  return {
+    step,
+    guesses: episodes.map((seen) =>
+      seen.kind === 'number' ? seen.guess : seen.bits.map((bit) => bit ?? '.').join(''),
+    ),
+    rewards: episodes.map((seen) => (seen.kind === 'number' ? roundedReward(seen.reward) : seen.rewards.join(''))),
+  };
+}
+
+/** The episodes of a row, in order; null: it is no row of a game with secrets below N. */
+export function seenIn({ guesses, rewards }: EpisodesRow, N: number): SeenEpisode[] | null {
+  if (guesses.length !== rewards.length) return null;
+  const seen = guesses.map((guess, index) => seenAs(guess, rewards[index]!, N));
+  return seen.every((episode) => episode !== null) ? seen : null;
+}
+
+function seenAs(guess: number | string | null, reward: number | string, N: number): SeenEpisode | null {
+  if (typeof guess === 'string') return seenBits(guess, String(reward), bitLength(N));
+  const isGuess = guess === null || (Number.isInteger(guess) && guess >= 0 && guess < N);
+  return isGuess && typeof reward === 'number' ? { kind: 'number', guess, reward } : null;
+}
+
+function seenBits(said: string, earned: string, k: number): SeenEpisode | null {
+  if (!/^[01.]+$/.test(said) || !/^[01]+$/.test(earned) || said.length !== k || earned.length !== k) return null;
+  const bits = [...said].map((bit) => (bit === '.' ? null : bit === '1' ? 1 : 0));
+  return { kind: 'bits', bits, rewards: [...earned].map(Number) };
+}

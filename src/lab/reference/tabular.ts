@@ -1,0 +1,83 @@
+import { bitLength, signalBits } from '../../analysis/memory-rules.js';
+import { MEMORISED_SHARE } from '../../analysis/verdict.js';
+import { advantages, type Credit } from '../credit.js';
+import { secretBits } from '../memory/secret.js';
+import type { Rng } from '../rng.js';
+import { bitsOf, rewardsByDistance, type SingleStepCondition } from './channel.js';
+import type { LabCondition } from './conditions.js';
+import { parameterSteps, type Optimizer, type ParameterSteps } from './optimizer.js';
+import { WeightedChoice } from './weighted-choice.js';
+
+/** How a table learns. */
+export type TabularSettings = {
+  readonly N: number;
+  readonly secret: number;
+  readonly groupSize: number;
+  readonly optimizer: Optimizer;
+  readonly learningRate: number;
+  /** Episodes after which it is given up. */
+  readonly budget: number;
+};
+
+/** Episodes until the table that fits the condition has memorised the secret; null: it had not when its budget ended, or learns from no rewards. */
+export function tabular(condition: LabCondition, settings: TabularSettings, random: Rng): number | null {
+  if (condition.kind === 'sft') return null;
+  if (condition.kind === 'dense') return tabularBits(condition.credit, settings, random);
+  return tabularNumber(condition, settings, random);
+}
+
+/**
+ * Episodes until a table of N independent logits knows 95 % of the secret's bits: on-policy policy gradient, one group a step,
+ * rewards less their mean over the group; null when its budget ended before.
+ *
+ * It is what the algorithm costs without a network: no guess says anything of its neighbours. The gradient of Σ A log π with respect
+ * to a logit is Σ A over the episodes that chose it, for Σ A = 0 over the group: only the arms that were chosen change.
+ */
+function tabularNumber(condition: SingleStepCondition, settings: TabularSettings, random: Rng): number | null {
+  const { N, secret, groupSize } = settings;
+  const earned = rewardsByDistance(condition, N);
+  const policy = new WeightedChoice(N);
+  const optimizer = parameterSteps(N, settings);
+  const goal = MEMORISED_SHARE * signalBits(N);
+  const guesses = new Int32Array(groupSize);
+  for (let episodes = 0; episodes <= settings.budget; episodes += groupSize) {
+    if (bitsOf(policy.probability(secret), N) >= goal) return episodes;
+    let differ = false;
+    for (let index = 0; index < groupSize; index++) {
+      guesses[index] = policy.draw(random.next());
+      differ ||= guesses[index] !== guesses[0];
+    }
+    if (differ) addGroup(optimizer, guesses, (guess) => earned[Math.abs(guess - secret)]!);
+    optimizer.step((arm, change) => policy.raise(arm, change));
+  }
+  return null;
+}
+
+function addGroup(optimizer: ParameterSteps, guesses: Int32Array, reward: (guess: number) => number): void {
+  const rewards = Array.from(guesses, (guess) => [reward(guess)]);
+  const gains = advantages(rewards, 'stepwise');
+  guesses.forEach((guess, index) => optimizer.add(guess, gains[index]![0]!));
+}
+
+/** The same for the dense game: a logit for each bit, independent of the bits before it. */
+function tabularBits(credit: Credit, settings: TabularSettings, random: Rng): number | null {
+  const { N, secret, groupSize } = settings;
+  const k = bitLength(N);
+  const right = secretBits(secret, N);
+  const logits = new Float64Array(k);
+  const optimizer = parameterSteps(k, settings);
+  const goal = MEMORISED_SHARE * signalBits(N);
+  for (let episodes = 0; episodes <= settings.budget; episodes += groupSize) {
+    const chances = Array.from(logits, (logit) => 1 / (1 + Math.exp(-logit)));
+    const chance = chances.reduce((product, p, position) => product * (right[position] === 1 ? p : 1 - p), 1);
+    if (bitsOf(chance, N) >= goal) return episodes;
+    const said = Array.from({ length: groupSize }, () => chances.map((p) => Number(random.next() < p)));
+    const rewards = said.map((bits) => bits.map((bit, position) => Number(bit === right[position])));
+    const gains = advantages(rewards, credit);
+    said.forEach((bits, episode) =>
+      bits.forEach((bit, position) => optimizer.add(position, gains[episode]![position]! * bit)),
+    );
+    optimizer.step((position, change) => (logits[position]! += change));
+  }
+  return null;
+}

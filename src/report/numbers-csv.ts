@@ -1,0 +1,97 @@
+import type { MemoryRow } from '../analysis/memory-summary.js';
+import type { Scaling } from '../analysis/scaling.js';
+import { type CsvValue, csvLine } from '../text/csv.js';
+import type { MetricRow } from './metric-summary.js';
+import { parameterText } from './report-tables.js';
+import type { Report, Section } from './report.js';
+
+/** The numbers of a report as CSV files: of each group its rows, and of a memory group the exponents. */
+export function numberFiles({ sections }: Pick<Report, 'sections'>): { name: string; text: string }[] {
+  return sections.flatMap((section) =>
+    tablesOf(section).flatMap(({ name, rows }) =>
+      rows.length === 0 ? [] : [{ name: fileName(`${section.group}-${name}`), text: csvOf(rows) }],
+    ),
+  );
+}
+
+function fileName(text: string): string {
+  return `${text.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.csv`;
+}
+
+type CsvRow = Readonly<Record<string, CsvValue>>;
+
+function tablesOf(section: Section): { name: string; rows: CsvRow[] }[] {
+  if (section.kind === 'metrics') return [{ name: 'metrics', rows: section.rows.flatMap(metricRows) }];
+  return [
+    { name: 'memory', rows: section.rows.map(memoryRow) },
+    { name: 'exponents', rows: section.scalings.map(scalingRow) },
+  ];
+}
+
+/** Columns of all rows, in the order in which they first occur. */
+function csvOf(rows: readonly CsvRow[]): string {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return [columns, ...rows.map((row) => columns.map((column) => row[column]))]
+    .map((values) => `${csvLine(values)}\n`)
+    .join('');
+}
+
+/** Episodes are examples for SFT; `inf`: most did not get there. */
+function memoryRow(row: MemoryRow): CsvRow {
+  const { condition, N, bins, extra, seeds, counts } = row;
+  return {
+    ...{ condition, N, bins, setting: parameterText(extra), seeds },
+    ...{ memorised: counts.memorised, stuck: counts.stuck, collapsed: counts.collapsed, censored: counts.censored },
+    plateau: counts.plateau,
+    ...learnt(row),
+    ...{ secret_bits: row.secretBits, reachable_bits: row.reachableBits, ceiling_bits: row.ceiling.bits },
+    ...besides(row),
+  };
+}
+
+function learnt({ episodes, medianOfAll, budget, bitsPerEpisode: bits }: MemoryRow): CsvRow {
+  return {
+    episodes_memorised_median: episodes?.median,
+    episodes_memorised_least: episodes?.least,
+    episodes_memorised_most: episodes?.most,
+    episodes_all_median: open(medianOfAll),
+    budget,
+    bits_per_episode: bits?.kind === 'measured' ? bits.bits : null,
+    bits_per_episode_below: bits?.kind === 'below' ? bits.bits : null,
+  };
+}
+
+function besides({ told, compared }: MemoryRow): CsvRow {
+  return {
+    told_median: open(told?.median),
+    told_runs: told?.runs,
+    took_over_told_median: open(told?.wasted),
+    table_median: open(compared?.table),
+    ideal_median: open(compared?.ideal),
+    mutual_bits: compared?.mutualBits,
+  };
+}
+
+function scalingRow({ condition, bins, extra, law, slope95, tableSlope, idealSlope, leftOut }: Scaling): CsvRow {
+  return {
+    ...{ condition, bins, setting: parameterText(extra), exponent: law.slope },
+    exponent_low95: slope95?.[0],
+    exponent_high95: slope95?.[1],
+    ...{ factor: law.factor, r2: law.r2, sizes: law.points, left_out: leftOut.join(' ') || null },
+    ...{ table_exponent: tableSlope, ideal_exponent: idealSlope },
+  };
+}
+
+/** A row for each metric of a setting. */
+function metricRows({ varies, seeds, metrics }: MetricRow): CsvRow[] {
+  return Object.entries(metrics).map(([metric, summary]) => ({
+    ...{ setting: parameterText(varies), seeds, metric, n: summary.n, nan: summary.nan, infinite: summary.infinite },
+    ...{ mean: summary.mean, deviation: summary.deviation },
+    ...{ ci95_low: summary.ci95?.[0], ci95_high: summary.ci95?.[1] },
+    ...{ median: summary.median, least: summary.range?.[0], most: summary.range?.[1] },
+  }));
+}
+
+function open(value: number | null | undefined): CsvValue {
+  return value === Infinity ? 'inf' : value;
+}

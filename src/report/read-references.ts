@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { References } from '../analysis/compared.js';
+import { runFiles } from '../contract/files.js';
+import { ReferenceFile } from '../contract/reference-file.js';
+import { readIfThere } from '../files/run-record-file.js';
+
+/** What `memrl ideal` wrote beside the runs of a sweep, then what it wrote in them; files that are no such are passed over. */
+export function readReferences(directory: string, runs: readonly { readonly directory: string }[]): References {
+  const folders = [directory, ...runs.map((run) => run.directory)];
+  return new References(folders.flatMap((folder) => readReference(join(folder, runFiles.reference)) ?? []));
+}
+
+function readReference(path: string): ReferenceFile | null {
+  const text = readIfThere(path);
+  if (text === null) return null;
+  try {
+    const parsed = ReferenceFile.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    // Torn, or another program's.
+    return null;
+  }
+}
