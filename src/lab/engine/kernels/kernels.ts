@@ -53,6 +53,16 @@ export type Kernels = {
 
   /** Copies the keys and values of all queries, in rows as long as those of queries, to the spans' own rows of `keys`. */
   appendKeys(shape: number, spans: number, count: number, from: number, keys: number): void;
+  /** Copies the probabilities of all queries; query i's row of `from` is the one that `rows` and `places` say (see `Tape`). */
+  gatherProbabilities(
+    heads: number,
+    spans: number,
+    count: number,
+    rows: number,
+    places: number,
+    from: number,
+    to: number,
+  ): void;
   /** Keeps the probabilities in p. */
   attention(shape: number, spans: number, count: number, q: number, keys: number, p: number, out: number): void;
   /** Adds to dq and dKeys. */

@@ -1,6 +1,6 @@
 import { Heap } from './heap.js';
 import type { Kernels } from './kernels.js';
-import { loopAppendKeys, loopAttention, loopAttentionBackward } from './loop-attention.js';
+import { loopAppendKeys, loopAttention, loopAttentionBackward, loopGatherProbabilities } from './loop-attention.js';
 import { readAdamSettings, readRotation } from './records.js';
 import { loopAddProduct, loopGemm, loopPackColumns, loopPackRows } from './loop-gemm.js';
 
@@ -20,6 +20,7 @@ export function loopKernels(): Kernels {
     packColumns: loopPackColumns(heap),
     appendKeys: loopAppendKeys(heap),
     attention: loopAttention(heap),
+    gatherProbabilities: loopGatherProbabilities(heap),
     attentionBackward: loopAttentionBackward(heap),
     logSoftmax: loopLogSoftmax(heap),
     logSoftmaxBackward: loopLogSoftmaxBackward(heap),
