@@ -15,7 +15,12 @@ const logPath = key(
 const engine = key(
   oneOf(engineChoices),
   'auto',
-  'what computes: our kernels (wasm), TensorFlow.js (tfjs); auto: TensorFlow.js where it has a GPU',
+  'what computes: our kernels (wasm; wasm-relaxed is faster, but gives each processor its own bits), TensorFlow.js (tfjs); auto: TensorFlow.js where it has a GPU, else wasm',
+);
+const threads = key(
+  orNone(int(1, 64)),
+  null,
+  'threads of our kernels, which change no bit; None: OMP_NUM_THREADS, else one per core, at most 8; one for a model below 500,000 parameters',
 );
 const modelName = key(
   text,
@@ -101,6 +106,7 @@ export const trainKeys = {
   log_path: logPath,
   model_name: modelName,
   engine,
+  threads,
   seed,
   ...lora,
   ...foreign,
@@ -140,6 +146,7 @@ export const sftKeys = {
   log_path: logPath,
   model_name: modelName,
   engine,
+  threads,
   seed,
   ...lora,
   ...foreign,
@@ -176,6 +183,7 @@ export const warmupKeys = {
   log_path: logPath,
   model_name: modelName,
   engine,
+  threads,
   seed,
   data_seed: inertKey(int(), 1337, 'seed draws everything'),
   ...lora,
@@ -194,6 +202,7 @@ export const evalKeys = {
   max_tokens: trainKeys.max_tokens,
   episodes: key(int(0), 400, 'sampled episodes'),
   engine,
+  threads,
   seed,
 };
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { UserError } from '../../base/user-error.js';
-import { chooseEngine, type EngineChoice } from '../engine/choose-engine.js';
+import { chooseEngine, type EngineChoice, type EngineWish } from '../engine/choose-engine.js';
 import type { Engine, ModelShape } from '../engine/engine.js';
 import { initialWeights } from '../engine/initial-weights.js';
 import { presets } from '../engine/model-shape.js';
@@ -22,6 +22,8 @@ type ModelSource = {
   readonly load_checkpoint_path: string | null;
   readonly seed: number;
   readonly engine: EngineChoice;
+  /** Of our kernels; null, the default, leaves their number to the engine. */
+  readonly threads?: number | null;
   readonly resumed: Resumed | null;
   /** The vocabulary that the model must know. */
   readonly tokenizer: Tokenizer;
@@ -40,7 +42,8 @@ type Opened = { readonly from: string; readonly directory: string; readonly shap
  */
 export async function openModel(source: ModelSource, world: OpeningWorld, run?: RunDirectory): Promise<Engine> {
   const { log } = world;
-  const engineFor = (shape: ModelShape) => openEngine(shape, source.engine, world, run);
+  const engineFor = (shape: ModelShape) =>
+    openEngine(shape, { engine: source.engine, threads: source.threads ?? null }, world, run);
   const from = source.resumed?.path ?? source.load_checkpoint_path ?? directoryIn(source.model_name);
   if (from === null) return freshModel(source, log, engineFor);
   const directory = findModel(from);
@@ -54,13 +57,13 @@ export async function openModel(source: ModelSource, world: OpeningWorld, run?: 
 
 async function openEngine(
   shape: ModelShape,
-  choice: EngineChoice,
+  wish: EngineWish,
   world: OpeningWorld,
   run: RunDirectory | undefined,
 ): Promise<Engine> {
-  const { engine, on, why } = await chooseEngine(shape, choice, world);
+  const { engine, on, why, threads } = await chooseEngine(shape, wish, world);
   world.log(`engine: ${on} · ${why}`);
-  if (run !== undefined) recordEngine(run, { engine: engine.backend, on, why });
+  if (run !== undefined) recordEngine(run, { engine: engine.backend, on, why, threads });
   return engine;
 }
 

@@ -1,13 +1,18 @@
-import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createEngine, wasmKernels } from '../../../src/lab/engine/create-engine.js';
+import { createEngine } from '../../../src/lab/engine/create-engine.js';
 import type { Engine, PromptGroup } from '../../../src/lab/engine/engine.js';
-import { loopKernels } from '../../../src/lab/engine/kernels/loop-kernels.js';
 import type { Kernels } from '../../../src/lab/engine/kernels/kernels.js';
-import { backends, groupsOf, oddShape, slopes, trainedLooking, trainedLookingWeights } from './models.js';
-
-const module = await WebAssembly.compile(readFileSync('src/lab/engine/kernels.wasm'));
+import {
+  type Backend,
+  backends,
+  kernelsOf,
+  groupsOf,
+  oddShape,
+  slopes,
+  trainedLooking,
+  trainedLookingWeights,
+} from './models.js';
 
 /** Lets a decoder see the tokens of a group, in pieces, each but the last of its continuation. */
 async function decode(engine: Engine, { prompt, continuations }: PromptGroup, piece: number): Promise<void> {
@@ -27,8 +32,8 @@ async function trained(engine: Engine, groups: readonly PromptGroup[]): Promise<
 }
 
 /** A set of kernels that counts the products it has made. */
-async function counting(backend: 'wasm' | 'loops'): Promise<{ kernels: Kernels; products: () => number }> {
-  const real = backend === 'wasm' ? await wasmKernels(module) : loopKernels();
+async function counting(backend: Backend): Promise<{ kernels: Kernels; products: () => number }> {
+  const real = await kernelsOf(backend);
   let products = 0;
   const gemm: Kernels['gemm'] = (...all) => {
     products++;
