@@ -107,6 +107,6 @@ export type Kernels = {
   /** Cuts a row of log-probabilities to the `most` likeliest tokens, of these to `share`, and normalises it again. */
   keepLikeliest(stride: number, logprobs: number, most: number, share: number, scratch: number): void;
 
-  /** One step with the `AdamSettings` at `settings`. Zeroes the gradient. */
-  adam(count: number, weights: number, gradient: number, m: number, v: number, settings: number): void;
+  /** One step with the `AdamSettings` at `settings`. Zeroes the gradient, and gives the sum of its squares. */
+  adam(count: number, weights: number, gradient: number, m: number, v: number, settings: number): number;
 };

@@ -53,11 +53,14 @@ export function threadedKernels(own: Kernels, options: Options): Kernels {
     ...attentionKernels({ own, run, cut, pay, scratch }, threads),
     adam(count, weights, gradient, m, v, settings) {
       if (!pay(count)) return own.adam(count, weights, gradient, m, v, settings);
+      // In one order, whatever the number of threads.
+      const squares = own.sumSquares(count, gradient);
       const at = (from: number): number[] => [weights, gradient, m, v].map((address) => address + from * 4);
       run(
         'adam',
         cut(count, 16, (from, some) => [some, ...at(from), settings]),
       );
+      return squares;
     },
   };
 }
