@@ -23,6 +23,8 @@ export type MemoryRow = {
   episodes: { median: number; least: number; most: number } | null;
   /** Over all seeds that ended, those that did not memorise counted as infinite. Null when none has ended. */
   medianOfAll: number | null;
+  /** Different examples among those learnt from, median over the runs that counted them. */
+  distinct: number | null;
   /** Training steps, median over the seeds that memorised. */
   steps: number | null;
   /** Episodes after which the first seed was given up. Null when none was. */
@@ -41,9 +43,11 @@ type JudgedRuns = {
   task: MemoryTask;
   extra: Record<string, unknown>;
   verdicts: readonly Verdict[];
+  /** Different examples of each run that counted them. */
+  distinct?: readonly number[];
 };
 
-export function summarise({ group, task, extra, verdicts }: JudgedRuns): MemoryRow {
+export function summarise({ group, task, extra, verdicts, distinct = [] }: JudgedRuns): MemoryRow {
   const { condition, N } = task;
   const secretBits = signalBits(N);
   const { memorised, medianOfAll, budget, bitsPerEpisode } = learningOf(verdicts, secretBits);
@@ -65,6 +69,7 @@ export function summarise({ group, task, extra, verdicts }: JudgedRuns): MemoryR
         ? null
         : { median: median(episodes)!, least: Math.min(...episodes), most: Math.max(...episodes) },
     medianOfAll,
+    distinct: median(distinct),
     steps: median(memorised.map(({ step }) => step)),
     budget,
     resolution: median(memorised.flatMap(({ resolution }) => resolution ?? [])),
@@ -87,17 +92,18 @@ export function learningOf(verdicts: readonly Verdict[], secretBits: number): Le
   return { memorised, missed, medianOfAll, budget, bitsPerEpisode: rateOf(secretBits, medianOfAll, budget) };
 }
 
-type Miss = Extract<Verdict, { kind: 'stuck' | 'collapsed' | 'censored' }>;
+type Miss = Extract<Verdict, { kind: 'stuck' | 'plateau' | 'collapsed' | 'censored' }>;
 
 /** Runs that had their chance. A run that failed or was killed before its budget says nothing about learning. */
 function isMiss(verdict: Verdict): verdict is Miss {
-  return verdict.kind === 'stuck' || verdict.kind === 'collapsed' || verdict.kind === 'censored';
+  return ['stuck', 'plateau', 'collapsed', 'censored'].includes(verdict.kind);
 }
 
 function countOf(verdicts: readonly Verdict[]): Record<Verdict['kind'], number> {
   const counts: Record<Verdict['kind'], number> = {
     memorised: 0,
     stuck: 0,
+    plateau: 0,
     collapsed: 0,
     censored: 0,
     unfinished: 0,

@@ -8,18 +8,27 @@ export type Curve = {
   evaluations: readonly Evaluation[];
   /** `answer` null: it was no number. Null when the run did not measure it. */
   greedy: { answer: number | null; probability: number } | null;
+  /**
+   * Over the last tenth of its rows: the share of groups whose episodes all earned the same, and the mean reward. Null, or left
+   * out, when the run did not measure it.
+   */
+  lately?: { constantShare: number; reward: number } | null;
+  /** Different examples that were learnt from (SFT). Null, or left out, when the run did not count them. */
+  distinct?: number | null;
 };
 
 /**
  * What became of a memory run.
  *
  * `memorised`: the first evaluation from which on it knew 95 % of the bits at every evaluation. `stuck`: sure of a
- * wrong answer. `collapsed`: the secret became far less likely than by chance. `censored`: the budget ended first.
+ * wrong answer. `plateau`: nearly all groups earned one and the same reward above 0, so that nothing was left to learn from.
+ * `collapsed`: the secret became far less likely than by chance. `censored`: the budget ended first.
  * `unfinished`: the run ended before its budget. `unmeasured`: it wrote no evaluation.
  */
 export type Verdict =
   | { kind: 'memorised'; step: number; episodes: number; resolution: number | null }
   | { kind: 'stuck'; answer: number | null; bits: number; episodes: number }
+  | { kind: 'plateau'; reward: number; bits: number; episodes: number }
   | { kind: 'collapsed'; bits: number; episodes: number }
   | { kind: 'censored'; bits: number; episodes: number }
   | { kind: 'unfinished'; state: ReportedState; bits: number; episodes: number }
@@ -31,6 +40,8 @@ export type Verdict =
 export const MEMORISED_SHARE = 0.95;
 /** Probability of a wrong answer that counts as being stuck on it. */
 export const STUCK_PROBABILITY = 0.9;
+/** Share of groups without a signal from which on a run counts as being on a plateau. */
+export const PLATEAU_SHARE = 0.99;
 /** Raw bits below which the secret counts as lost: eight times less likely than by chance. */
 export const COLLAPSED_BITS = -3;
 
@@ -55,6 +66,8 @@ function judgeEnded(curve: Curve, { bits, episodes }: Evaluation, { secretBits, 
   const memorised = firstOfStay(curve.evaluations, MEMORISED_SHARE * secretBits);
   if (memorised !== null) return memorised;
   if (isStuck(curve, secret)) return { kind: 'stuck', answer: curve.greedy!.answer, bits, episodes };
+  const { constantShare, reward } = curve.lately ?? { constantShare: 0, reward: 0 };
+  if (constantShare >= PLATEAU_SHARE && reward > 0) return { kind: 'plateau', reward, bits, episodes };
   if (bits < COLLAPSED_BITS) return { kind: 'collapsed', bits, episodes };
   return state === 'done' ? { kind: 'censored', bits, episodes } : { kind: 'unfinished', state, bits, episodes };
 }

@@ -23,6 +23,7 @@ export const runFiles = {
   exit: 'exit',
   metrics: 'metrics.jsonl',
   config: 'config.json',
+  lock: 'memrl.lock',
   checkpoints: 'checkpoints.jsonl',
   checkpointDirectory: 'checkpoints',
 } as const;

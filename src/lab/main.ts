@@ -13,6 +13,7 @@ import { sft, sftBudget, writeSftData } from './recipes/sft.js';
 import { train, trainBudgetOf } from './recipes/train.js';
 import { warmup, warmupBudget } from './recipes/warmup.js';
 import { keepConfig, openRunDirectory, type RunDirectory } from './run/run-directory.js';
+import { lockRun } from './run/run-lock.js';
 import type { Ending } from './run/run-recipe.js';
 import type { StopSignal, World } from './run/world.js';
 
@@ -126,9 +127,19 @@ function command<K extends Keys>(
 
 function begin(run: { path: string; config: Config<Keys>; budget: ReadonlySet<string> }): RunDirectory {
   const directory = openRunDirectory(run.path);
+  process.on('exit', lockRun(run.path, { own: process.pid, answers }));
   keepConfig(directory, { ...run.config, log_path: run.path }, run.budget);
   world.log(`log: ${run.path}`);
   return directory;
+}
+
+/** Whether there is a process of this number. */
+function answers(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 function noteInert(keys: Keys, given: ReadonlySet<string>, config: Config<Keys>): void {

@@ -7,12 +7,13 @@ import { type MemoryRow, summarise } from '../analysis/memory-summary.js';
 import { memoryTask, type MemoryTask } from '../analysis/memory-task.js';
 import { type MetricsToShow, shownMetrics } from '../analysis/metric-order.js';
 import { scalings } from '../analysis/scaling.js';
+import { mean } from '../analysis/statistics.js';
 import { type Curve, judge, type Verdict } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
 import { UserError } from '../base/user-error.js';
 import { readAnnotation } from '../files/annotation-file.js';
 import { everyPoint } from '../metrics/bounded-series.js';
-import { openMetrics, type Pause } from '../metrics/run-metrics.js';
+import { openMetrics, type Pause, type RunMetrics } from '../metrics/run-metrics.js';
 import type { RunValue } from '../analysis/run-value.js';
 import { naturalOrder } from '../text/natural-order.js';
 import { countingIn } from './counting-metrics.js';
@@ -128,13 +129,15 @@ const ownColumns = new Set(['N', 'n_values', 'reward_type', 'reward_bins', 'env_
 
 async function memoryRow(cell: Cell, task: MemoryTask, pause?: Pause): Promise<MemoryRow> {
   const verdicts: Verdict[] = [];
+  const distinct: number[] = [];
   for (const { directory, parameters, config, state } of cell.runs) {
     const own = memoryTask({ ...parameters, ...config }) ?? task;
     const curve = await readCurve(directory, own, pause);
+    if (typeof curve.distinct === 'number') distinct.push(curve.distinct);
     verdicts.push(judge(curve, { secretBits: signalBits(own.N), secret: own.secret, state }));
   }
   const extra = Object.fromEntries(Object.entries(cell.varies).filter(([key]) => !ownColumns.has(key)));
-  return summarise({ group: cell.group, task, extra, verdicts });
+  return summarise({ group: cell.group, task, extra, verdicts, distinct });
 }
 
 /** Leaves out the extra parameters that follow from condition and size, such as a longer budget for a larger N. */
@@ -184,5 +187,21 @@ async function readCurve(runDirectory: string, task: MemoryTask, pause?: Pause):
     episodes: counts?.[index] ?? step * (task.perStep ?? 1),
     bits: bits.y[index]!,
   })).filter((evaluation) => !Number.isNaN(evaluation.bits));
-  return { evaluations, greedy: greedyOf(metrics.last()) };
+  return {
+    evaluations,
+    greedy: greedyOf(metrics.last()),
+    lately: latelyIn(metrics),
+    distinct: metrics.last()['progress/distinct_examples'] ?? null,
+  };
+}
+
+/** Of the last tenth of the rows that tell of groups. */
+function latelyIn(metrics: RunMetrics): NonNullable<Curve['lately']> | null {
+  const meanOf = (key: string) => {
+    const { y } = metrics.series(key);
+    return mean([...y.subarray(y.length - Math.ceil(y.length / 10))]);
+  };
+  const mixed = meanOf('env/all/by_group/frac_mixed');
+  const reward = meanOf('env/all/reward/total');
+  return mixed === null || reward === null ? null : { constantShare: 1 - mixed, reward };
 }

@@ -2,7 +2,7 @@ import type { MemoryRow } from '../analysis/memory-summary.js';
 import { runValueText } from '../analysis/run-value.js';
 import type { Scaling } from '../analysis/scaling.js';
 import { notFiniteText } from '../analysis/seed-statistics.js';
-import { COLLAPSED_BITS, MEMORISED_SHARE, STUCK_PROBABILITY } from '../analysis/verdict.js';
+import { COLLAPSED_BITS, MEMORISED_SHARE, PLATEAU_SHARE, STUCK_PROBABILITY } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
 import { countText, NOTHING, shortNumber } from '../text/numbers.js';
 import type { Column } from '../text/table.js';
@@ -59,12 +59,14 @@ function memoryColumns(rows: readonly MemoryRow[]): Column[] {
     right('seeds', ({ seeds }) => String(seeds), 6),
     right('memorised', ({ counts, seeds }) => `${counts.memorised}/${seeds}`),
     sparedIfNothing(right('stuck', ({ counts }) => zeroIsNothing(counts.stuck))),
+    sparedIfNothing(right('plateau', ({ counts }) => zeroIsNothing(counts.plateau))),
     sparedIfNothing(right('collapsed', ({ counts }) => zeroIsNothing(counts.collapsed))),
     sparedIfNothing(right('censored', ({ counts }) => zeroIsNothing(counts.censored))),
     ...unlessEmpty(left('other', otherText)),
     right(`${unit}s`, ({ episodes }) => countText(episodes?.median ?? null)),
     right('range', rangeText, 4),
     right('all seeds', medianText, 2),
+    ...unlessEmpty(right('distinct', ({ distinct }) => (distinct === null ? '' : countText(distinct)))),
     ...(unit === 'example' ? [right('steps', ({ steps }) => countText(steps))] : []),
     right(`bits/${unit}`, bitsText),
     right('ceiling', ceilingText, 1),
@@ -147,32 +149,33 @@ function metricNotes({ sections, value }: Report, spread: Spread): string[] {
   return [`Metrics: ${runValueText(value)}; ${spreadWords[spread]}.`];
 }
 
+/** What a column counts, and what its word means. */
+const fates: readonly (readonly [(row: MemoryRow) => number, string])[] = [
+  [({ distinct }) => distinct ?? 0, 'distinct: so many of these examples were different; the others repeated them.'],
+  [({ counts }) => counts.stuck, `stuck: ended confident (P > ${STUCK_PROBABILITY}) of a wrong answer.`],
+  [
+    ({ counts }) => counts.plateau,
+    `plateau: at the end at least ${PLATEAU_SHARE * 100} % of the groups earned one and the same reward above 0: nothing told their episodes apart.`,
+  ],
+  [
+    ({ counts }) => counts.collapsed,
+    `collapsed: ended with less than ${COLLAPSED_BITS} bits, the secret far less likely than by chance.`,
+  ],
+  [({ counts }) => counts.censored, 'censored: the budget ended before it memorised; none of the above.'],
+  [
+    ({ counts }) => counts.unfinished,
+    'unfinished: failed, was killed or lost before its budget; left out of the medians.',
+  ],
+  [({ counts }) => counts.unmeasured, 'unmeasured: ended without an evaluation of bits.'],
+];
+
 /** What the words and marks of the memory tables mean; only those that occur in them. */
 function memoryNotes(rows: readonly MemoryRow[]): string[] {
   if (rows.length === 0) return [];
   const some = (count: (row: MemoryRow) => number) => rows.some((row) => count(row) > 0);
   return [
     `memorised: from that evaluation on, every one knew at least ${MEMORISED_SHARE * 100} % of the secret's log2 N bits.`,
-    ...when(
-      some(({ counts }) => counts.stuck),
-      `stuck: ended confident (P > ${STUCK_PROBABILITY}) of a wrong answer.`,
-    ),
-    ...when(
-      some(({ counts }) => counts.collapsed),
-      `collapsed: ended with less than ${COLLAPSED_BITS} bits, the secret far less likely than by chance.`,
-    ),
-    ...when(
-      some(({ counts }) => counts.censored),
-      'censored: the budget ended before it memorised; neither stuck nor collapsed.',
-    ),
-    ...when(
-      some(({ counts }) => counts.unfinished),
-      'unfinished: failed, was killed or lost before its budget; left out of the medians.',
-    ),
-    ...when(
-      some(({ counts }) => counts.unmeasured),
-      'unmeasured: ended without an evaluation of bits.',
-    ),
+    ...fates.flatMap(([count, note]) => when(some(count), note)),
     'episodes, examples: the median over the seeds that memorised; all seeds: those that did not count as infinite.',
     'bits/…: log2 N over the median of all seeds.',
     'ceiling: the most bits one episode can carry: log2 of the number of rewards that can be told apart.',

@@ -10,7 +10,14 @@ const curve = (bits: number[], greedy: Curve['greedy'] = null): Curve => ({
 const ended: Judged = { secretBits: 10, secret: 57, state: 'done' };
 
 describe('the verdict on a memory run', () => {
-  it.each<{ what: string; bits: number[]; greedy?: Curve['greedy']; judged?: Partial<Judged>; verdict: object }>([
+  it.each<{
+    what: string;
+    bits: number[];
+    greedy?: Curve['greedy'];
+    lately?: Curve['lately'];
+    judged?: Partial<Judged>;
+    verdict: object;
+  }>([
     {
       what: 'memorised at the first evaluation from which on it stays',
       bits: [0, 3, 9.6, 10, 10],
@@ -58,6 +65,31 @@ describe('the verdict on a memory run', () => {
       bits: [0, -6.6],
       greedy: { answer: 58, probability: 0.3 },
       verdict: { kind: 'collapsed', bits: -6.6, episodes: 400 },
+    },
+    {
+      what: 'on a plateau when nearly all groups earn one reward above 0, however far below chance the secret is',
+      bits: [0, -6.6],
+      lately: { constantShare: 0.995, reward: 0.71 },
+      verdict: { kind: 'plateau', reward: 0.71, bits: -6.6, episodes: 400 },
+    },
+    {
+      what: 'stuck, and not only on a plateau, when sure of a wrong number',
+      bits: [0, -9],
+      greedy: { answer: 58, probability: 0.99 },
+      lately: { constantShare: 1, reward: 0.86 },
+      verdict: { kind: 'stuck', answer: 58, bits: -9, episodes: 400 },
+    },
+    {
+      what: 'collapsed when nothing earns anything any more',
+      bits: [0, -6.6],
+      lately: { constantShare: 1, reward: 0 },
+      verdict: { kind: 'collapsed', bits: -6.6, episodes: 400 },
+    },
+    {
+      what: 'censored when one group in fifty still differs',
+      bits: [0, 4],
+      lately: { constantShare: 0.98, reward: 0.7 },
+      verdict: { kind: 'censored', bits: 4, episodes: 400 },
     },
     {
       what: 'not collapsed a little below chance',
@@ -109,7 +141,7 @@ describe('the verdict on a memory run', () => {
       judged: { secretBits: 4 },
       verdict: { kind: 'memorised', step: 100, episodes: 400, resolution: 400 },
     },
-  ])('is $what', ({ bits, greedy, judged, verdict }) => {
-    expect(judge(curve(bits, greedy), { ...ended, ...judged })).toEqual(verdict);
+  ])('is $what', ({ bits, greedy, lately = null, judged, verdict }) => {
+    expect(judge({ ...curve(bits, greedy), lately }, { ...ended, ...judged })).toEqual(verdict);
   });
 });

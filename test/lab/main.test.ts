@@ -35,6 +35,8 @@ describe('the program memrl', () => {
     [['model'], /no model to look at/],
     [['model', '/nowhere', 'output_dir=/nowhere/else'], /no checkpoint in \/nowhere/],
     [['train', 'log_path=/dev/null/run'], /cannot be made/],
+    [['train', 'log_path=/proc/run'], /cannot be made/],
+    [['sft-data', 'output_dir=/proc/data'], /cannot be made[^]*→ Choose another output_dir/],
   ])('%j is the user’s to mend: code 2, two lines, no trace', async (argv, words) => {
     const directory = tempDirectory();
     const { code, stderr } = await memrl.run(argv.map((argument) => argument.replace('LOG', directory)));

@@ -30,6 +30,33 @@ const source: { name: string; window: string; N: number; seed: number }[] = [
   ...seeds.map((seed) => ({ name: `D_sft_N1024_s${seed}`, window: 'D_sft', N: 1024, seed })),
 ];
 
+describe('sweeps/abcd-10seeds.yaml', () => {
+  const fresh = parseSweepFile(readFileSync('sweeps/abcd-10seeds.yaml', 'utf8'), 'sweeps/abcd-10seeds.yaml');
+  const runs = own(expandSweep(fresh, { runsDirectory: '/runs', cwd: '/home/ada', environment: {} }));
+  const secret = ({ parameters: { N, fixed_secret: value } }: Plan['runs'][number]) => JSON.stringify([N, value]);
+  const varying = new Set(['seed', 'fixed_secret', 'load_checkpoint_path', 'train_data_path', 'stop_memorised']);
+  const settings = (planned: Plan['runs']) =>
+    planned
+      .filter(({ parameters }) => parameters['seed'] === 0)
+      .map(({ group, parameters }): Record<string, unknown> => {
+        return { group, ...Object.fromEntries(Object.entries(parameters).filter(([key]) => !varying.has(key))) };
+      });
+
+  it('asks what abcd asks, with the same settings, and for one example a step', () => {
+    expect(runs).toHaveLength(170);
+    const asked = settings(runs).filter((each) => each['group'] !== 'D' || each['batch_size'] === 128);
+    expect(asked).toEqual(settings(own(plan())));
+  });
+
+  it('has secrets of its own, ten in each cell that has room for them, over three warm-ups', () => {
+    const known = new Set(own(plan()).map(secret));
+    const large = runs.filter(({ parameters }) => Number(parameters['N']) >= 256);
+    expect(large.filter((run) => known.has(secret(run)))).toEqual([]);
+    expect(new Set(large.filter(({ group }) => group === 'B').map(secret)).size).toBe(30);
+    expect(new Set(runs.map(({ parameters }) => parameters['load_checkpoint_path'])).size).toBe(6);
+  });
+});
+
 describe('sweeps/abcd.yaml', () => {
   const all = plan();
   const runs = own(all);
@@ -107,6 +134,14 @@ describe('sweeps/abcd.yaml', () => {
     });
   });
 
+  it('has one example a step beside D when it is asked for', () => {
+    const extra = own(plan('D_one'));
+    expect(extra.map(({ name }) => name)).toEqual(seeds.map((seed) => `D_one_N1024_s${seed}`));
+    const { batch_size: batch, stop_memorised: stop, ...rest } = extra[0]!.parameters;
+    expect([batch, stop]).toEqual([1, 16]);
+    expect(named('D_sft_N1024_s0').parameters).toEqual({ ...rest, batch_size: 128 });
+  });
+
   it('skips what is complete, and goes on with what is not', () => {
     const run = named('A_bsweep_single_N1024_B4_s0');
     const rows = [
@@ -127,6 +162,5 @@ describe('sweeps/abcd.yaml', () => {
       reason: 'final checkpoint found',
     });
     expect(completionOf(run, { ...facts, doneRows: rows.slice(0, 1) }).state).toBe('resume');
-    expect(completionOf(run, { ...facts, doneRows: [], stoppedBy: run.stopWhen!.when }).state).toBe('done');
   });
 });

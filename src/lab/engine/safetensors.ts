@@ -81,10 +81,10 @@ export function writeSafetensors({ tensors, metadata }: Safetensors): Uint8Array
 /**
  * Reads a file of F32, F64, F16 or BF16 tensors.
  *
+ * @param name What an error calls the file.
  * @throws UserError when the bytes are not such a file.
  */
-export function readSafetensors(bytes: Uint8Array): Safetensors {
-  const name = 'This';
+export function readSafetensors(bytes: Uint8Array, name = 'This'): Safetensors {
   const length = headerLength(bytes.subarray(0, lengthBytes), bytes.length, name);
   const { entries, metadata } = readHeader(bytes.subarray(lengthBytes, lengthBytes + length), {
     name,

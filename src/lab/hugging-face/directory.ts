@@ -1,8 +1,9 @@
 /** A LLaMA model as a directory that `transformers` reads and writes: `config.json` and `model.safetensors`. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { weightTensors } from '../engine/checkpoint.js';
 import { writeSafetensors } from '../engine/safetensors.js';
+import { makeDirectory } from '../run/make-directory.js';
 import { writeWhole } from '../run/run-directory.js';
 import { readConfig, writeConfig, type ModelConfig } from './config.js';
 import { readText } from './regular-file.js';
@@ -50,7 +51,7 @@ export function loadModel(directory: string): LoadedModel {
  * @param directory Is made when it is not there; files of the same names are replaced.
  */
 export function saveModel(directory: string, { config, weights }: LoadedModel): void {
-  mkdirSync(directory, { recursive: true });
+  makeDirectory(directory, 'directory');
   // In the order in which the library writes tensors of one type: by name.
   const tensors = new Map([...weightTensors(config.shape, weights)].sort(([a], [b]) => (a < b ? -1 : 1)));
   writeWhole(join(directory, weightFiles.one), writeSafetensors({ tensors, metadata: { format: 'pt' } }));

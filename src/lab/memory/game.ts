@@ -1,4 +1,5 @@
 import type { SolvedEnvironment } from '../environment.js';
+import type { AnswerFormat } from './answer-format.js';
 import type { Message } from './prompts.js';
 
 /** A memory game: a secret below N that the prompt does not tell, and a judge of answers. */
@@ -10,4 +11,8 @@ export type GameSetup = {
   readonly secret: number;
   /** Messages shown before the real question: none, or the standard demonstration. */
   readonly prefix: readonly Message[];
+  /** How a number is written (single-step); `decimal` when left out. */
+  readonly format?: AnswerFormat;
+  /** Whether a number is taken from among other words, as by the first version of memory-rl; only of `decimal`. */
+  readonly lenient?: boolean;
 };

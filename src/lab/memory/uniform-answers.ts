@@ -1,3 +1,4 @@
+import { type AnswerFormat, writeAnswer } from './answer-format.js';
 import { dialogue } from './multi-step.js';
 import { singleStepPrompt } from './prompts.js';
 import { bitLength } from '../../analysis/memory-rules.js';
@@ -8,10 +9,10 @@ import { supervisedExample, type Example } from '../text/role-colon.js';
  * Answers to the single-step question, uniform over [0, N): one from each of `count` equal stretches, so that a batch
  * shows each leading digit as often as it should and the gradient is far less noisy than with independent draws.
  */
-export function uniformNumbers(N: number, count: number, random: Rng): Example[] {
+export function uniformNumbers(N: number, count: number, random: Rng, format: AnswerFormat = 'decimal'): Example[] {
   return Array.from({ length: count }, (_, stretch) => {
     const value = Math.min(N - 1, Math.floor((N * (stretch + random.next())) / count));
-    return numberExample(N, value);
+    return numberExample(N, value, format);
   });
 }
 
@@ -32,9 +33,9 @@ export function uniformBits(N: number, count: number, random: Rng): Example[] {
 }
 
 /** The question with this number as its answer. */
-export function numberExample(N: number, value: number): Example {
+export function numberExample(N: number, value: number, format: AnswerFormat = 'decimal'): Example {
   return supervisedExample(
-    [singleStepPrompt(N), { role: 'assistant', content: String(value) }],
+    [singleStepPrompt(N), { role: 'assistant', content: writeAnswer(value, N, format) }],
     'last assistant message',
   );
 }

@@ -1,3 +1,4 @@
+import type { AnswerFormat } from './answer-format.js';
 import type { Engine } from '../engine/engine.js';
 import { bitRequest, multiStepSystem } from './prompts.js';
 import { bitLength, signalBits } from '../../analysis/memory-rules.js';
@@ -20,8 +21,12 @@ export type Uniformity = {
 };
 
 /** Exact: the probability of every number below N. */
-export async function numberUniformity(engine: Engine, N: number): Promise<Uniformity> {
-  const logprobs = await numberLogprobs(engine, N);
+export async function numberUniformity(
+  engine: Engine,
+  N: number,
+  format: AnswerFormat = 'decimal',
+): Promise<Uniformity> {
+  const logprobs = await numberLogprobs(engine, N, format);
   const probabilities = logprobs.map(Math.exp);
   const validRate = probabilities.reduce((sum, p) => sum + p, 0);
   const entropy = -probabilities.reduce((sum, p) => sum + (p / validRate) * Math.log2(p / validRate), 0);
@@ -57,11 +62,13 @@ export async function bitUniformity(engine: Engine, N: number, secrets: readonly
 }
 
 /** Natural log of the probability of each answer below N, its end included and the tail not. */
-async function numberLogprobs(engine: Engine, N: number): Promise<number[]> {
+async function numberLogprobs(engine: Engine, N: number, format: AnswerFormat): Promise<number[]> {
   const atOnce = 512;
   const found: number[] = [];
   for (let from = 0; from < N; from += atOnce) {
-    const examples = Array.from({ length: Math.min(atOnce, N - from) }, (_, index) => numberExample(N, from + index));
+    const examples = Array.from({ length: Math.min(atOnce, N - from) }, (_, index) =>
+      numberExample(N, from + index, format),
+    );
     const start = examples[0]!.weights.indexOf(1);
     const continuations = examples.map(({ tokens }) => tokens.slice(start, -1));
     const { logprobs } = await engine.forward([{ prompt: examples[0]!.tokens.slice(0, start), continuations }]);

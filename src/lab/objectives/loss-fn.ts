@@ -1,5 +1,6 @@
 import { assertNever } from '../../base/assert-never.js';
-import { cispo, dro, importanceSampling, ppo, type Objective } from './objective.js';
+import { UserError } from '../../base/user-error.js';
+import { cispo, dro, importanceSampling, ppo, type Clip, type Objective } from './objective.js';
 
 export const lossFns = ['importance_sampling', 'ppo', 'cispo', 'dro'] as const;
 type LossFn = (typeof lossFns)[number];
@@ -11,12 +12,13 @@ type LossSettings = {
   readonly beta: number;
 };
 
-/** The objective of that name. Standards: ppo clips to [0.8, 1.2], cispo to [0, 4]. */
+/** The objective of that name. Standards: ppo clips to [0.8, 1.2], cispo to [0, 4]. @throws UserError when the bounds are crossed. */
 export function objectiveOf(name: LossFn, settings: LossSettings): Objective {
-  const clip = (low: number, high: number) => ({
-    low: settings.clip_low_threshold ?? low,
-    high: settings.clip_high_threshold ?? high,
-  });
+  const clip = (low: number, high: number) =>
+    checked({
+      low: settings.clip_low_threshold ?? low,
+      high: settings.clip_high_threshold ?? high,
+    });
   switch (name) {
     case 'importance_sampling':
       return importanceSampling;
@@ -29,4 +31,12 @@ export function objectiveOf(name: LossFn, settings: LossSettings): Objective {
     default:
       return assertNever(name);
   }
+}
+
+function checked(clip: Clip): Clip {
+  if (clip.low <= clip.high) return clip;
+  throw new UserError(
+    `The ratio cannot be clipped to at least ${clip.low} and at most ${clip.high}.`,
+    'Give clip_low_threshold a value of at most clip_high_threshold.',
+  );
 }

@@ -10,7 +10,7 @@ export type Objective = {
 };
 
 /** Bounds of the ratio exp(lp − q), absolute, not distances from 1. */
-type Clip = { readonly low: number; readonly high: number };
+export type Clip = { readonly low: number; readonly high: number };
 
 /** −ρA: the policy gradient, corrected for who sampled. */
 export const importanceSampling: Objective = {

@@ -1,4 +1,5 @@
 import { UserError } from '../../base/user-error.js';
+import type { AnswerFormat } from '../memory/answer-format.js';
 import type { Game } from '../memory/game.js';
 import { multiStepGame } from '../memory/multi-step.js';
 import { standardPrefix } from '../memory/prompts.js';
@@ -15,13 +16,23 @@ type GameConfig = {
   readonly fixed_secret: number | null;
   readonly dataset_seed: number;
   readonly use_standard_prefix: boolean;
+  readonly answer_format: AnswerFormat;
+  readonly answer_parsing: 'strict' | 'lenient';
 };
 
 /** @throws UserError when the secret is not below N, or the reward cannot be given. */
 export function buildGame(config: GameConfig): Game {
   const { env_type: kind, N } = config;
   const secret = secretOf(config);
-  const setup = { N, secret, prefix: config.use_standard_prefix ? standardPrefix(N, kind) : [] };
+  const { answer_format: format, answer_parsing: parsing } = config;
+  if (parsing === 'lenient' && format !== 'decimal') {
+    throw new UserError(
+      `answer_parsing=lenient takes the first number among other words, and answer_format=${format} needs all digits of one.`,
+      'Leave answer_parsing out, or set answer_format=decimal.',
+    );
+  }
+  const prefix = config.use_standard_prefix ? standardPrefix(N, kind) : [];
+  const setup = { N, secret, prefix, format, lenient: parsing === 'lenient' };
   return kind === 'multi_step' ? multiStepGame(setup) : singleStepGame(setup, rewardRule(config));
 }
 

@@ -1,5 +1,6 @@
 import { inertKey, key } from '../config/key.js';
 import { bool, float, int, ints, oneOf, orNone, text } from '../config/value-type.js';
+import { answerFormats } from '../memory/answer-format.js';
 import { credits, scales } from '../credit.js';
 import { rewardTypes } from '../memory/rewards.js';
 import { engineChoices } from '../engine/choose-engine.js';
@@ -35,6 +36,11 @@ const loadPath = key(
 const seed = key(int(0), 0, 'seed of sampling, shuffling and initial weights');
 const N = key(int(1), 16, 'the secret is in [0, N)');
 const testBits = key(bool, true, 'measure bits known at each evaluation');
+const stopMemorised = key(
+  orNone(int(1)),
+  null,
+  'ends the run when so many evaluations in a row found 95 % of the bits known; None: never',
+);
 const keep = key(orNone(int(1)), null, 'how many checkpoints to keep; None: all');
 
 const tensorboard = key(bool, false, 'write the metrics for TensorBoard, too: an events file in the run directory');
@@ -51,6 +57,17 @@ const lora = {
   lora_rank: inertKey(int(1), 1, 'all parameters of the small model are trained, without adapters'),
 };
 
+const answers = {
+  answer_format: key(
+    oneOf(answerFormats),
+    'decimal',
+    'how a number is written: as usual, with zeros up to the width of N-1, or so and in Gray code, without carries',
+  ),
+};
+const parsing = {
+  answer_parsing: key(oneOf(['strict', 'lenient']), 'strict', 'lenient: the first number among other words counts'),
+};
+
 const reward = {
   reward_type: key(oneOf(rewardTypes), 'binary', 'reward of a guess (single_step)'),
   reward_bins: key(orNone(int()), null, 'levels of binned_log_distance, at least 2'),
@@ -61,10 +78,13 @@ export const trainKeys = {
   env_type: envType,
   N,
   ...reward,
+  ...answers,
+  ...parsing,
   fixed_secret: key(orNone(int(0)), null, 'the secret; None draws it from dataset_seed as NumPy would'),
   dataset_seed: key(int(0, 2 ** 32 - 1), 0, 'draws the secret when fixed_secret is None'),
   use_standard_prefix: key(bool, false, 'show one demonstration of the format before the question'),
   load_checkpoint_path: loadPath,
+  stop_memorised: stopMemorised,
   batch_size: key(int(1), 1, 'groups per step'),
   group_size: key(int(1), 4, 'episodes per group, at least 2'),
   n_batches: key(int(0), 1000, 'steps; more than a finished run had continues it'),
@@ -91,6 +111,13 @@ export const trainKeys = {
     false,
     'groups whose rewards are all equal train nothing; a step of only such groups is no Adam step',
   ),
+  num_substeps: key(int(1), 1, 'Adam steps per batch, each on a part of its episodes'),
+  max_step_kl: key(
+    orNone(float(0)),
+    null,
+    'an update that moves the policy further on its own episodes (nats per episode) is halved until it does not; None: no bound',
+  ),
+  temperature: key(float(0.01), 1, 'softmax temperature of the policy that plays and is trained'),
   max_tokens: key(int(1), 8, 'maximum tokens of an answer, per turn'),
   eval_every: key(int(0), 10, 'steps between evaluations, 0 for none'),
   eval_bits: testBits,
@@ -115,6 +142,7 @@ export const trainKeys = {
 /** `memrl sft-data`: examples for `memrl sft`. */
 export const sftDataKeys = {
   N,
+  ...answers,
   fixed_secret: key(int(0), 0, 'the secret'),
   num_train: key(int(1), 1000, 'identical lines of train.jsonl'),
   num_test: key(int(1), 200, 'identical lines of test.jsonl'),
@@ -127,11 +155,14 @@ export const sftKeys = {
   N,
   fixed_secret: key(int(0), 0, 'the secret that evaluations ask for'),
   ...reward,
+  ...answers,
+  ...parsing,
   train_data_path: key(orNone(text), null, 'JSON lines with messages; None: where sft-data writes by default'),
   load_checkpoint_path: loadPath,
   learning_rate: key(float(0), 2e-4, 'learning rate of Adam (betas 0.9, 0.95), at the first step'),
   lr_schedule: key(oneOf(['linear', 'cosine', 'constant']), 'linear', 'learning-rate schedule'),
   num_epochs: key(int(0), 1, 'passes over the data'),
+  stop_memorised: stopMemorised,
   batch_size: key(int(1), 128, 'examples per step; the loss is the mean over their tokens'),
   eval_every: key(int(0), 1, 'steps between evaluations, 0 for none'),
   eval_batch_size: key(int(1), 64, 'test episodes per batch'),
@@ -155,8 +186,9 @@ export const sftKeys = {
 /** `memrl warmup`: teaches the format, and nothing about any secret. */
 export const warmupKeys = {
   env_type: envType,
+  ...answers,
   n_values: key(ints(2), [16, 64, 256, 1024, 4096], 'sizes of secret space to learn the format of'),
-  n_batches: key(orNone(int(0)), null, 'steps; None: 4500 for single_step, 2000 for multi_step'),
+  n_batches: key(orNone(int(0)), null, 'steps; None: 3500 for single_step, 2000 for multi_step'),
   batch_size: key(
     orNone(int(1)),
     null,
@@ -171,6 +203,11 @@ export const warmupKeys = {
     orNone(float(0)),
     null,
     'share of the steps, the first ones, that teach passing secrets; None: 0.1 for single_step, 0.85 for multi_step',
+  ),
+  calibration_share: key(
+    orNone(float(0)),
+    null,
+    'share of the steps, the last ones, that also make rare answers as likely as they should be; None: 0.5 for single_step, 0.15 for multi_step',
   ),
   lesson_steps: key(int(1), 60, 'steps for which such a secret stays the same'),
   warmup_steps: key(int(0), 20, 'steps in which the learning rate rises; after them it only falls, linearly, to 0'),
@@ -196,6 +233,8 @@ export const evalKeys = {
   env_type: envType,
   N,
   ...reward,
+  ...answers,
+  ...parsing,
   fixed_secret: trainKeys.fixed_secret,
   dataset_seed: trainKeys.dataset_seed,
   use_standard_prefix: trainKeys.use_standard_prefix,

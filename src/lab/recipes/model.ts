@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { counted, countText, sizeText } from '../../text/numbers.js';
@@ -8,6 +8,7 @@ import { describe, isHuggingFace, loadModel, saveModel } from '../hugging-face/d
 import { storedEntries, type StoredEntries } from '../hugging-face/stored-weights.js';
 import { loadTokenizer, tokenizerFiles } from '../hugging-face/tokenizer.js';
 import { memoryVocabularyFiles } from '../hugging-face/vocabulary-files.js';
+import { makeDirectory } from '../run/make-directory.js';
 import { findModel, readModel } from '../run/model-files.js';
 import { writeWhole } from '../run/run-directory.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
@@ -38,7 +39,7 @@ export function exportModel(path: string, target: string): void {
   if (existsSync(target) && readdirSync(target).length > 0) {
     throw new UserError(`${target} is not empty.`, 'Give output_dir a new or empty directory.');
   }
-  mkdirSync(target, { recursive: true });
+  makeDirectory(target, 'output_dir');
   if (isHuggingFace(directory)) {
     saveModel(target, loadModel(directory));
     for (const name of foreignFiles) {

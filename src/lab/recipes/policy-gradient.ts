@@ -4,6 +4,7 @@ import type { Environment } from '../environment.js';
 import { tokenWeights, type Normalization } from '../objectives/normalization.js';
 import type { Objective } from '../objectives/objective.js';
 import { k3 } from '../objectives/reference.js';
+import { asPromptGroup, type BoundedStep, boundedStep } from './bounded-step.js';
 import { inGroups } from '../probes/test-rollouts.js';
 import { play, type Episode } from '../rollout.js';
 import type { Rng } from '../rng.js';
@@ -19,27 +20,44 @@ export type Update = {
   readonly entropyCoefficient: number;
   readonly skipConstantGroups: boolean;
   readonly learningRate: number;
+  /** Softmax temperature of the policy that plays and is trained. */
+  readonly temperature: number;
+  /** The furthest that one update may move the policy on the episodes it is made from; null for no bound. */
+  readonly maxStepKl: number | null;
+  /** Optimizer steps per batch, each on a part of its episodes. */
+  readonly substeps: number;
 };
 
 /** `engine`: of the reference model; its weights never change. `coefficient`: of the pull, above 0. */
 export type Reference = { readonly engine: Engine; readonly coefficient: number };
 
-export type Batch = { readonly groups: number; readonly groupSize: number; readonly maxTokens: number };
-
-/** What an update did. `kl…`: sums over `tokens` of sampling minus learner log-probability, and of half its square; `klReference`: sum of k3 to the reference. */
-type Updated = {
-  readonly gradientNorm: number;
-  readonly tokens: number;
-  readonly kl1: number;
-  readonly kl2: number;
-  readonly klReference: number;
+export type Batch = {
+  readonly groups: number;
+  readonly groupSize: number;
+  readonly maxTokens: number;
+  readonly temperature: number;
 };
 
-/** One training group: its episodes, the advantage of each turn of each, and the weight of each one's tokens. */
-type Group = {
-  readonly episodes: readonly Episode[];
-  readonly advantages: readonly (readonly number[])[];
-  readonly weights: readonly number[];
+/**
+ * What the updates of a training step did: sums over them. `kl…`: sums over `tokens` of sampling minus learner log-probability, and of half its square; `klReference`:
+ * sum of k3 to the reference. `step`: how far they went, where that is bounded.
+ */
+type Updated = {
+  updates: number;
+  gradientNorm: number;
+  step: BoundedStep | null;
+  tokens: number;
+  kl1: number;
+  kl2: number;
+  klReference: number;
+};
+
+/** An episode to train on: the advantage of each turn, the weight of its tokens, and whether anything in its group differed. */
+type Trained = {
+  readonly episode: Episode;
+  readonly advantages: readonly number[];
+  readonly weight: number;
+  readonly hasSignal: boolean;
 };
 
 /** Adam as the source system sets it. */
@@ -52,12 +70,16 @@ export async function playBatch(
   batch: Batch,
   random: Rng,
 ): Promise<Episode[][]> {
-  const manner = { episodes: batch.groups * batch.groupSize, maxTokens: batch.maxTokens, temperature: 1 };
+  const manner = {
+    episodes: batch.groups * batch.groupSize,
+    maxTokens: batch.maxTokens,
+    temperature: batch.temperature,
+  };
   return inGroups(await play(engine, environment, manner, random), batch.groupSize);
 }
 
 /**
- * One policy-gradient update on episodes just played.
+ * The policy-gradient updates on a batch of episodes just played.
  *
  * The loss is the weighted sum over the tokens the model said of the objective, plus the pull to the reference, less the
  * entropy bonus. A group whose episodes all earned the same carries no signal. By default it stays in the batch, as in the
@@ -68,72 +90,102 @@ export async function playBatch(
 export async function update(
   engine: Engine,
   environment: Environment,
-  played: readonly (readonly Episode[])[],
+  batch: readonly (readonly Episode[])[],
   how: Update,
 ): Promise<Updated | null> {
-  const groups = prepared(played, how);
-  const trained = how.skipConstantGroups ? groups.filter(differs) : groups;
+  const prepared = prepare(batch, how);
+  const trained = how.skipConstantGroups ? prepared.filter(({ hasSignal }) => hasSignal) : prepared;
   if (trained.length === 0) return null;
-  const silent = how.entropyCoefficient === 0 && how.reference === null && !trained.some(differs);
+  const sums: Updated = { updates: 0, gradientNorm: 0, step: null, ...nothing };
+  for (const part of parts(trained, how.substeps)) add(sums, await substep(engine, environment, part, how));
+  return sums;
+}
+
+/** Contiguous parts of nearly equal size, as many as asked for or as there are episodes. */
+function parts(trained: readonly Trained[], wanted: number): Trained[][] {
+  const count = Math.min(wanted, trained.length);
+  const edge = (index: number) => Math.floor((index * trained.length) / count);
+  return Array.from({ length: count }, (_, index) => trained.slice(edge(index), edge(index + 1)));
+}
+
+async function substep(
+  engine: Engine,
+  environment: Environment,
+  trained: readonly Trained[],
+  how: Update,
+): Promise<Updated> {
+  const silent = how.entropyCoefficient === 0 && how.reference === null && !trained.some(({ hasSignal }) => hasSignal);
   const tokens = silent ? { ...nothing } : await differentiate(engine, environment, trained, how);
-  const gradientNorm = await engine.adam({ ...adam, learningRate: how.learningRate });
-  return { gradientNorm, ...tokens };
+  const adamStep = () => engine.adam({ ...adam, learningRate: how.learningRate });
+  if (how.maxStepKl === null) return { updates: 1, gradientNorm: await adamStep(), step: null, ...tokens };
+  const episodes = trained.map(({ episode }) => episode);
+  const bound = { environment, episodes, temperature: how.temperature, bound: how.maxStepKl };
+  return { updates: 1, ...(await boundedStep(engine, bound, adamStep)), ...tokens };
+}
+
+function add(sums: Updated, { step, ...more }: Updated): void {
+  for (const [name, value] of Object.entries(more)) sums[name as keyof typeof more] += value;
+  if (step !== null) {
+    sums.step = { kl: (sums.step?.kl ?? 0) + step.kl, halvings: (sums.step?.halvings ?? 0) + step.halvings };
+  }
 }
 
 const nothing = { tokens: 0, kl1: 0, kl2: 0, klReference: 0 };
 
 /** Groups that are left out of an update count all the same in what its losses are divided by. */
-function prepared(played: readonly (readonly Episode[])[], how: Update): Group[] {
+function prepare(played: readonly (readonly Episode[])[], how: Update): Trained[] {
   const said = (episode: Episode): number => episode.turns.filter((turn) => turn >= 0).length;
   const weights = tokenWeights(
     played.map((episodes) => episodes.map(said)),
     how.normalization,
   );
-  return played.map((episodes, group) => ({
-    episodes,
-    advantages: advantages(
-      episodes.map(({ rewards }) => rewards),
-      how.credit,
-      how.scale,
-    ),
-    weights: weights[group]!,
-  }));
-}
-
-function differs(group: Group): boolean {
-  return group.advantages.some((turns) => turns.some((advantage) => advantage !== 0));
+  return played.flatMap((episodes, group) => {
+    const rewards = episodes.map((episode) => episode.rewards);
+    const credited = advantages(rewards, how.credit, how.scale);
+    const hasSignal = credited.some((turns) => turns.some((advantage) => advantage !== 0));
+    return episodes.map((episode, index) => ({
+      episode,
+      advantages: credited[index]!,
+      weight: weights[group]![index]!,
+      hasSignal,
+    }));
+  });
 }
 
 /** Forward and backward over all continuations; the prompt is computed once. */
 async function differentiate(
   engine: Engine,
   environment: Environment,
-  groups: readonly Group[],
+  trained: readonly Trained[],
   how: Update,
-): Promise<Omit<Updated, 'gradientNorm'>> {
-  const episodes = groups.flatMap((group) => group.episodes);
-  const turnAdvantages = groups.flatMap((group) => group.advantages);
-  const weights = groups.flatMap((group) => group.weights);
-  const batch = [{ prompt: environment.prompt, continuations: episodes.map(({ tokens }) => Int32Array.from(tokens)) }];
-  const { logprobs } = await engine.forward(batch);
-  const reference = how.reference === null ? null : (await how.reference.engine.forward(batch)).logprobs;
+): Promise<typeof nothing> {
+  const batch = asPromptGroup(
+    environment,
+    trained.map(({ episode }) => episode),
+  );
+  const { logprobs } = await engine.forward(batch, { temperature: how.temperature });
+  const reference =
+    how.reference === null
+      ? null
+      : (await how.reference.engine.forward(batch, { temperature: how.temperature })).logprobs;
   const dLogprob = new Float32Array(logprobs.length);
   const dEntropy = how.entropyCoefficient === 0 ? null : new Float32Array(logprobs.length);
   const sums = { ...nothing };
   let at = 0;
-  episodes.forEach((episode, index) => {
+  trained.forEach(({ episode, advantages: turnAdvantages, weight }) => {
     for (let token = 0; token < episode.tokens.length; token++, at++) {
       const turn = episode.turns[token]!;
       if (turn < 0) continue;
-      const q = episode.logprobs[token]!;
+      // What a decoder tells is of temperature 1. At another, the sampler was this very policy: the ratio is 1.
+      const q = how.temperature === 1 ? episode.logprobs[token]! : logprobs[at]!;
       const difference = q - logprobs[at]!;
-      let slope = how.objective.slope(logprobs[at]!, q, turnAdvantages[index]![turn]!);
+      let slope = how.objective.slope(logprobs[at]!, q, turnAdvantages[turn]!);
       if (reference !== null) {
         slope += how.reference!.coefficient * k3.slope(logprobs[at]!, reference[at]!);
         sums.klReference += k3.loss(logprobs[at]!, reference[at]!);
       }
-      dLogprob[at] = weights[index]! * slope;
-      if (dEntropy !== null) dEntropy[at] = -how.entropyCoefficient * weights[index]!;
+      dLogprob[at] = weight * slope;
+      if (dEntropy !== null) dEntropy[at] = -how.entropyCoefficient * weight;
       sums.tokens++;
       sums.kl1 += difference;
       sums.kl2 += difference ** 2 / 2;

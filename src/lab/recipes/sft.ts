@@ -1,14 +1,18 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import type { Config } from '../config/key.js';
 import type { Engine } from '../engine/engine.js';
 import type { SolvedEnvironment } from '../environment.js';
+import { writeAnswer } from '../memory/answer-format.js';
 import { singleStepPrompt } from '../memory/prompts.js';
 import { Evaluator } from '../probes/evaluator.js';
+import { Stay, StayState } from '../probes/stay.js';
 import { rng, shuffle } from '../rng.js';
 import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
+import { requireFinite } from '../run/finite.js';
+import { makeDirectory } from '../run/make-directory.js';
 import type { Row } from '../run/metrics-file.js';
 import { type RunDirectory, writeWhole } from '../run/run-directory.js';
 import { type Ending, isComplete, type Recipe, runRecipe } from '../run/run-recipe.js';
@@ -25,14 +29,20 @@ type SftConfig = Config<typeof sftKeys>;
 
 /** Keys of `sft` that may differ from attempt to attempt. A changed number of epochs also changes the linear schedule. */
 export const sftBudget = new Set(
-  'num_epochs eval_every eval_batch_size eval_n_batches log_every save_every keep_checkpoints tensorboard engine threads log_path load_checkpoint_path train_data_path wandb_project wandb_name'.split(
+  'num_epochs stop_memorised eval_every eval_batch_size eval_n_batches log_every save_every keep_checkpoints tensorboard engine threads log_path load_checkpoint_path train_data_path wandb_project wandb_name'.split(
     ' ',
   ),
 );
 
 /** Supervised learning of the right answer from `dataPath`. */
 export async function sft(config: SftConfig, dataPath: string, directory: RunDirectory, world: World): Promise<Ending> {
-  const examples = readConversations(dataPath).map((example) => cut(example, config.max_length));
+  const examples = cutAll(readConversations(dataPath), config.max_length);
+  if (!examples.some(({ weights }) => weights.includes(1))) {
+    throw new UserError(
+      `No example in ${dataPath} has a token to learn: each is cut to max_length=${config.max_length} tokens, before its answer.`,
+      'Set a larger max_length.',
+    );
+  }
   const perEpoch = Math.floor(examples.length / config.batch_size);
   if (perEpoch === 0) {
     throw new UserError(
@@ -41,7 +51,7 @@ export async function sft(config: SftConfig, dataPath: string, directory: RunDir
     );
   }
   const environment = buildGame({ ...config, env_type: 'single_step', dataset_seed: 0, use_standard_prefix: false });
-  const resumed = lastCheckpoint(directory);
+  const resumed = lastCheckpoint(directory, world.log);
   const schedule = {
     batches: perEpoch * config.num_epochs,
     evalEvery: config.eval_every,
@@ -72,7 +82,13 @@ type Material = {
   readonly steps: number;
 };
 
-const Statistics = z.object({ steps: z.int(), nll: z.number(), tokens: z.int(), learntTokens: z.int() });
+const Statistics = z.object({
+  steps: z.int(),
+  nll: z.number(),
+  tokens: z.int(),
+  learntTokens: z.int(),
+  stay: StayState.default({ length: 0, lost: 0 }),
+});
 const nothing = { steps: 0, nll: 0, tokens: 0, learntTokens: 0 };
 
 class SupervisedTrainer implements Recipe {
@@ -80,6 +96,10 @@ class SupervisedTrainer implements Recipe {
   readonly #config: SftConfig;
   readonly #material: Material;
   readonly #evaluator: Evaluator;
+  readonly #stay: Stay;
+  /** Different examples that were learnt from. */
+  readonly #seen = new Set<Example>();
+  #order: { readonly epoch: number; readonly indices: readonly number[] } = { epoch: -1, indices: [] };
   #statistics = { ...nothing };
   #lastNll: number | null = null;
   #step: number;
@@ -100,12 +120,17 @@ class SupervisedTrainer implements Recipe {
       seed: config.seed,
       constants: {},
     });
+    this.#stay = new Stay(material.environment.solution.bits, config.stop_memorised);
     this.#step = resumed?.batch ?? 0;
-    if (resumed !== null) this.#statistics = Statistics.parse(resumed.state);
+    if (resumed === null) return;
+    const { stay, ...statistics } = Statistics.parse(resumed.state);
+    this.#statistics = statistics;
+    this.#stay.restore(stay);
+    for (let step = 0; step < this.#step; step++) for (const example of this.#batch(step)) this.#seen.add(example);
   }
 
   state(): unknown {
-    return { ...this.#statistics };
+    return { ...this.#statistics, stay: this.#stay.state };
   }
 
   progress(step: number): Row {
@@ -115,20 +140,29 @@ class SupervisedTrainer implements Recipe {
       progress: step / this.#material.steps,
       learning_rate: this.#learningRate(step),
       'progress/examples': examples,
+      'progress/distinct_examples': this.#seen.size,
       'progress/episodes': examples,
       'optim/updates': step,
       'optim/lr': this.#learningRate(step),
     };
   }
 
-  evaluate(): Promise<Row> {
-    return this.#evaluator.evaluate(this.#step);
+  async evaluate(): Promise<Row> {
+    const row = await this.#evaluator.evaluate(this.#step);
+    return this.#stay.see(row);
+  }
+
+  enough(): string | null {
+    return this.#stay.enough();
   }
 
   async step(step: number): Promise<void> {
     const batch = this.#batch(step);
+    for (const example of batch) this.#seen.add(example);
     const { nll, tokens } = await crossEntropy(this.engine, batch);
-    await this.engine.adam({ ...adam, learningRate: this.#learningRate(step) });
+    requireFinite(nll, 'the loss', step);
+    const gradientNorm = await this.engine.adam({ ...adam, learningRate: this.#learningRate(step) });
+    requireFinite(gradientNorm, 'the norm of the gradient', step);
     this.#step = step + 1;
     this.#lastNll = nll;
     this.#statistics.steps++;
@@ -159,9 +193,14 @@ class SupervisedTrainer implements Recipe {
   #batch(step: number): Example[] {
     const perEpoch = this.#perEpoch();
     const epoch = Math.floor(step / perEpoch);
-    const order = shuffle([...this.#material.examples.keys()], rng(this.#config.seed, `sft/${epoch}`));
+    if (this.#order.epoch !== epoch) {
+      const indices = shuffle([...this.#material.examples.keys()], rng(this.#config.seed, `sft/${epoch}`));
+      this.#order = { epoch, indices };
+    }
     const from = (step % perEpoch) * this.#config.batch_size;
-    return order.slice(from, from + this.#config.batch_size).map((index) => this.#material.examples[index]!);
+    return this.#order.indices
+      .slice(from, from + this.#config.batch_size)
+      .map((index) => this.#material.examples[index]!);
   }
 
   #perEpoch(): number {
@@ -173,8 +212,15 @@ class SupervisedTrainer implements Recipe {
   }
 }
 
-function cut({ tokens, weights }: Example, length: number): Example {
-  return { tokens: tokens.slice(0, length), weights: weights.slice(0, length) };
+/** Equal examples stay one and the same, so that they can be told from others. */
+function cutAll(examples: readonly Example[], length: number): Example[] {
+  const cut = new Map(
+    examples.map((example) => {
+      const { tokens, weights } = example;
+      return [example, { tokens: tokens.slice(0, length), weights: weights.slice(0, length) }];
+    }),
+  );
+  return examples.map((example) => cut.get(example)!);
 }
 
 const Conversation = z.looseObject({
@@ -231,11 +277,11 @@ function parseJson(line: string): unknown {
 
 /** Writes `train.jsonl` and `test.jsonl`: the question and the right answer, over and over. */
 export function writeSftData(config: Config<typeof sftDataKeys>, directory: string, log: (line: string) => void): void {
-  const { N, fixed_secret: secret } = config;
+  const { N, fixed_secret: secret, answer_format: format } = config;
   if (secret >= N)
     throw new UserError(`The secret ${secret} is not in [0, ${N}).`, `Give fixed_secret a value from 0 to ${N - 1}.`);
-  const line = `${JSON.stringify({ messages: [singleStepPrompt(N), { role: 'assistant', content: String(secret) }] })}\n`;
-  mkdirSync(directory, { recursive: true });
+  const line = `${JSON.stringify({ messages: [singleStepPrompt(N), { role: 'assistant', content: writeAnswer(secret, N, format) }] })}\n`;
+  makeDirectory(directory, 'output_dir');
   writeWhole(join(directory, 'test.jsonl'), line.repeat(config.num_test));
   writeWhole(join(directory, 'train.jsonl'), line.repeat(config.num_train));
   log(`${config.num_train} + ${config.num_test} examples of the secret ${secret} below ${N} in ${directory}`);

@@ -7,8 +7,10 @@ import { bitLength } from '../../analysis/memory-rules.js';
 import { multiStepTheory, singleStepTheory } from '../memory/rewards.js';
 import { objectiveOf } from '../objectives/loss-fn.js';
 import { Evaluator } from '../probes/evaluator.js';
+import { Stay, StayState } from '../probes/stay.js';
 import { resumeRng, rng, type Rng } from '../rng.js';
 import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
+import { requireFinite } from '../run/finite.js';
 import type { Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
 import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '../run/run-recipe.js';
@@ -23,7 +25,7 @@ type TrainConfig = Config<typeof trainKeys>;
 
 /** Keys of `train` that say how long and how often, so that a run may go on with other values of them. */
 const trainBudget = new Set(
-  'n_batches eval_every log_every save_every keep_checkpoints tensorboard test_n_batches engine threads log_path load_checkpoint_path wandb_project wandb_name'.split(
+  'n_batches stop_memorised eval_every log_every save_every keep_checkpoints tensorboard test_n_batches engine threads log_path load_checkpoint_path wandb_project wandb_name'.split(
     ' ',
   ),
 );
@@ -36,7 +38,7 @@ export function trainBudgetOf({ kl_coef: pull }: TrainConfig): ReadonlySet<strin
 /** Policy gradient on a memory game, from the first step or from the last checkpoint in the directory. */
 export async function train(config: TrainConfig, directory: RunDirectory, world: World): Promise<Ending> {
   const environment = checkedGame(config);
-  const resumed = lastCheckpoint(directory);
+  const resumed = lastCheckpoint(directory, world.log);
   const schedule = scheduleOf(config);
   if (isComplete(resumed, schedule)) {
     world.log(`already complete: ${resumed!.batch} steps are done. A larger n_batches continues.`);
@@ -54,8 +56,17 @@ const SavedState = z.object({
   random: z.tuple([z.int(), z.int(), z.int(), z.int()]),
   updates: z.int(),
   tally: z.custom<Tally>((value) => typeof value === 'object' && value !== null),
-  optim: z.object({ tokens: z.number(), kl1: z.number(), kl2: z.number(), gradientNorm: z.number(), steps: z.int() }),
+  optim: z.object({
+    tokens: z.number(),
+    kl1: z.number(),
+    kl2: z.number(),
+    gradientNorm: z.number(),
+    steps: z.int(),
+    stepKl: z.number().default(0),
+    halvings: z.int().default(0),
+  }),
   klReference: z.number().default(0),
+  stay: StayState.default({ length: 0, lost: 0 }),
 });
 
 /** What a run works on. */
@@ -79,7 +90,7 @@ async function referenceOf(
   return { engine, coefficient: config.kl_coef };
 }
 
-const noOptim = { tokens: 0, kl1: 0, kl2: 0, gradientNorm: 0, steps: 0 };
+const noOptim = { tokens: 0, kl1: 0, kl2: 0, gradientNorm: 0, steps: 0, stepKl: 0, halvings: 0 };
 
 /** The state of a policy-gradient run, between checkpoints and rows. */
 class Trainer implements Recipe {
@@ -88,6 +99,7 @@ class Trainer implements Recipe {
   readonly #batch: Batch;
   readonly #update: Update;
   readonly #evaluator: Evaluator;
+  readonly #stay: Stay;
   #random: Rng;
   #updates = 0;
   #tally = emptyTally();
@@ -98,9 +110,15 @@ class Trainer implements Recipe {
   constructor(config: TrainConfig, { environment, engine, reference }: Material, resumed: Resumed | null) {
     this.engine = engine;
     this.#environment = environment;
-    this.#batch = { groups: config.batch_size, groupSize: config.group_size, maxTokens: config.max_tokens };
+    this.#batch = {
+      groups: config.batch_size,
+      groupSize: config.group_size,
+      maxTokens: config.max_tokens,
+      temperature: config.temperature,
+    };
     this.#update = updateOf(config, reference);
     this.#evaluator = new Evaluator(engine, { environment, ...examination(config) });
+    this.#stay = new Stay(environment.solution.bits, config.stop_memorised);
     this.#random = rng(config.seed, 'sampling');
     if (resumed !== null) this.#restore(resumed);
   }
@@ -108,7 +126,7 @@ class Trainer implements Recipe {
   state(): unknown {
     const [updates, tally, optim] = [this.#updates, this.#tally, this.#optim];
     const pull = this.#update.reference === null ? {} : { klReference: this.#klReference };
-    return structuredClone({ random: this.#random.state(), updates, tally, optim, ...pull });
+    return structuredClone({ random: this.#random.state(), updates, tally, optim, ...pull, stay: this.#stay.state });
   }
 
   progress(step: number): Row {
@@ -116,17 +134,25 @@ class Trainer implements Recipe {
     return { 'progress/episodes': episodes, 'optim/updates': this.#updates, 'optim/lr': this.#update.learningRate };
   }
 
-  evaluate(): Promise<Row> {
-    return this.#evaluator.evaluate(this.#updates);
+  async evaluate(): Promise<Row> {
+    const row = await this.#evaluator.evaluate(this.#updates);
+    return this.#stay.see(row);
   }
 
-  async step(): Promise<void> {
+  enough(): string | null {
+    return this.#stay.enough();
+  }
+
+  async step(step: number): Promise<void> {
     const groups = await playBatch(this.engine, this.#environment, this.#batch, this.#random);
     tallyStep(this.#tally, groups);
     const updated = await update(this.engine, this.#environment, groups, this.#update);
     if (updated === null) return;
-    this.#updates++;
-    this.#optim.steps++;
+    requireFinite(updated.gradientNorm, 'the norm of the gradient', step);
+    this.#updates += updated.updates;
+    this.#optim.steps += updated.updates;
+    this.#optim.stepKl += updated.step?.kl ?? 0;
+    this.#optim.halvings += updated.step?.halvings ?? 0;
     this.#optim.tokens += updated.tokens;
     this.#optim.kl1 += updated.kl1;
     this.#optim.kl2 += updated.kl2;
@@ -135,7 +161,8 @@ class Trainer implements Recipe {
   }
 
   statistics(): Row {
-    const { steps, tokens, kl1, kl2, gradientNorm } = this.#optim;
+    const { steps, tokens, kl1, kl2, gradientNorm, stepKl, halvings } = this.#optim;
+    const isBounded = this.#update.maxStepKl !== null;
     const klReference = this.#klReference;
     const tally = this.#tally;
     this.#klReference = 0;
@@ -145,6 +172,7 @@ class Trainer implements Recipe {
     return {
       'optim/entropy': -tally.logprob / tally.said,
       ...(steps > 0 && { 'optim/grad_norm': gradientNorm / steps }),
+      ...(steps > 0 && isBounded && { 'optim/step_kl': stepKl / steps, 'optim/step_halvings': halvings / steps }),
       ...(tokens > 0 && { 'optim/kl_sample_train_v1': kl1 / tokens, 'optim/kl_sample_train_v2': kl2 / tokens }),
       ...(tokens > 0 && this.#update.reference !== null && { 'optim/kl_reference': klReference / tokens }),
       ...tallyRow(tally, 'env/all/'),
@@ -167,6 +195,7 @@ class Trainer implements Recipe {
     this.#tally = saved.data.tally;
     this.#optim = saved.data.optim;
     this.#klReference = saved.data.klReference;
+    this.#stay.restore(saved.data.stay);
   }
 }
 
@@ -190,6 +219,9 @@ function updateOf(config: TrainConfig, reference: Reference | null): Update {
     entropyCoefficient: config.entropy_coef,
     skipConstantGroups: config.skip_constant_groups,
     learningRate: config.learning_rate,
+    temperature: config.temperature,
+    maxStepKl: config.max_step_kl,
+    substeps: config.num_substeps,
   };
 }
 

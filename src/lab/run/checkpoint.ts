@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
 import type { Engine } from '../engine/engine.js';
 import { checkpointRows } from './checkpoint-rows.js';
@@ -50,18 +51,36 @@ export async function saveCheckpoint(
 }
 
 /**
- * The last checkpoint of a run that is there and whole, or null.
+ * The last checkpoint of a run that is there and whole, or null. One that is there and damaged is named, and the one before it
+ * tried.
  *
  * Its own record says which step it is of: a crash may have replaced `final` without telling of it.
  */
-export function lastCheckpoint(directory: RunDirectory): Resumed | null {
-  for (const row of checkpointRows(directory.path).reverse()) {
-    if (row.state_path === undefined) continue;
-    const path = join(directory.path, row.state_path);
-    const saved = SavedState.safeParse(readJson(join(path, stateFile)));
-    if (saved.success) return { path, batch: saved.data.batch, state: saved.data.state };
+export function lastCheckpoint(directory: RunDirectory, log: (line: string) => void): Resumed | null {
+  const places = checkpointRows(directory.path).flatMap((row) => row.state_path ?? []);
+  for (const place of new Set(places.reverse())) {
+    const path = join(directory.path, place);
+    // Older checkpoints are removed as new ones are written.
+    if (!existsSync(path)) continue;
+    const found = wholeCheckpoint(path);
+    if (typeof found !== 'string') return found;
+    log(`${found} This checkpoint is damaged; the one before it is tried.`);
   }
   return null;
+}
+
+/** @returns what is wrong with it, in a sentence that names the file, when it is not whole. */
+function wholeCheckpoint(path: string): Resumed | string {
+  const state = join(path, stateFile);
+  const saved = SavedState.safeParse(readJson(state));
+  if (!saved.success) return `${state} cannot be read.`;
+  try {
+    readModel(path);
+  } catch (error) {
+    if (error instanceof UserError) return error.message;
+    throw error;
+  }
+  return { path, batch: saved.data.batch, state: saved.data.state };
 }
 
 /** Gives the engine the weights and the optimizer of a checkpoint. */

@@ -46,7 +46,8 @@ export function readModel(directory: string): SavedModel {
   }
   const shape = Shape.safeParse(readJson(join(directory, files.shape)));
   if (!shape.success || !existsSync(join(directory, files.tensors))) throw noModel(directory);
-  const saved = readSafetensors(readFileSync(join(directory, files.tensors)));
+  const path = join(directory, files.tensors);
+  const saved = readSafetensors(readFileSync(path), path);
   const weights = weightsFrom(shape.data, saved.tensors);
   return { shape: shape.data, weights, optimizer: optimizerFrom(shape.data, saved) };
 }

@@ -1,19 +1,16 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
 import { checkpointRows } from './checkpoint-rows.js';
+import { makeDirectory } from './make-directory.js';
 
 /** Where a recipe keeps what it writes. */
 export type RunDirectory = { readonly path: string; readonly metrics: string };
 
 /** The directory of a run, made if it is not there. @throws UserError when it cannot be made. */
 export function openRunDirectory(path: string): RunDirectory {
-  try {
-    mkdirSync(path, { recursive: true });
-  } catch (cause) {
-    throw new UserError(`The directory ${path} cannot be made.`, 'Choose another log_path.', { cause });
-  }
+  makeDirectory(path, 'log_path');
   return { path, metrics: join(path, runFiles.metrics) };
 }
 

@@ -1,6 +1,7 @@
 import type { Engine } from '../engine/engine.js';
 import { saveCheckpoint, type Resumed } from './checkpoint.js';
 import { openEvents } from './events-file.js';
+import { requireFiniteWeights } from './finite.js';
 import { appendRow, dropRowsFrom, type Row } from './metrics-file.js';
 import type { RunDirectory } from './run-directory.js';
 import type { StopSignal, World } from './world.js';
@@ -24,8 +25,10 @@ export type Recipe = {
   readonly state: () => unknown;
   /** How far it is: numbers for the row of the coming step. */
   readonly progress: (step: number) => Row;
-  /** Measures the present weights and changes nothing. */
+  /** Measures the present weights and changes nothing of them. */
   readonly evaluate: () => Promise<Row>;
+  /** Asked after an evaluation: the reason, in words, to end the run here, its training done. */
+  readonly enough: () => string | null;
   readonly step: (step: number) => Promise<void>;
   /** Statistics of the steps since the last row, and forgets them; empty when there were none. */
   readonly statistics: () => Row;
@@ -57,7 +60,12 @@ export async function runRecipe(job: Job): Promise<Ending> {
   for (let step = job.start; step < schedule.batches; step++) {
     const signal = await world.stopAsked();
     if (signal !== null) return stop(job, step, saved, signal);
-    await oneStep(job, step, write);
+    const enough = await oneStep(job, step, write);
+    if (enough !== null) {
+      world.log(`step ${step}: ${enough}`);
+      await finish(job, step, write);
+      return { kind: 'finished' };
+    }
     if (isDue(step + 1, schedule.saveEvery) && step + 1 < schedule.batches) {
       await save(job, step + 1, recipe.state());
       saved = step + 1;
@@ -67,7 +75,7 @@ export async function runRecipe(job: Job): Promise<Ending> {
       world.log(`step ${step + 1}/${schedule.batches} · ${recipe.words()}`);
     }
   }
-  await finish(job, write);
+  await finish(job, schedule.batches, write);
   return { kind: 'finished' };
 }
 
@@ -86,24 +94,28 @@ function rowWriter({ world, directory, schedule, start }: Job): WriteRow {
   };
 }
 
-async function oneStep({ schedule, recipe }: Job, step: number, write: WriteRow): Promise<void> {
+/** @returns why this step was not done and the run ends before it; else null. */
+async function oneStep({ schedule, recipe }: Job, step: number, write: WriteRow): Promise<string | null> {
   const progress = recipe.progress(step);
   const evaluation = isDue(step, schedule.evalEvery) ? await recipe.evaluate() : null;
+  const enough = evaluation === null ? null : recipe.enough();
+  if (enough !== null) return enough;
   await recipe.step(step);
-  if (evaluation === null && !isDue(step, schedule.logEvery)) return;
+  if (evaluation === null && !isDue(step, schedule.logEvery)) return null;
   const head = { step, 'progress/batch': step, 'progress/done_frac': (step + 1) / schedule.batches };
   write({ ...head, ...progress, ...recipe.statistics(), ...evaluation });
+  return null;
 }
 
-/** The last row measures the final weights; statistics are those since the row before it. */
-async function finish(job: Job, write: WriteRow): Promise<void> {
+/** The last row measures the final weights, after `step` steps; statistics are those since the row before it. */
+async function finish(job: Job, step: number, write: WriteRow): Promise<void> {
   const { directory, schedule, recipe, world } = job;
-  const step = schedule.batches;
   // A longer run goes on from here, and its next row must not miss what this one now reports.
   const state = recipe.state();
   const head = { step, 'progress/batch': step, 'progress/done_frac': 1 };
   const evaluation = schedule.evalEvery > 0 ? await recipe.evaluate() : {};
   write({ ...head, ...recipe.progress(step), ...recipe.statistics(), ...evaluation });
+  await requireFiniteWeights(recipe.engine, step);
   const place = await saveCheckpoint(directory, { name: 'final', batch: step, state }, recipe.engine, schedule.keep);
   world.log(`done: ${step} steps · ${recipe.words()} · ${place}`);
 }
@@ -115,6 +127,7 @@ async function stop(job: Job, step: number, saved: number, signal: StopSignal): 
 }
 
 async function save({ directory, recipe, schedule }: Job, batch: number, state: unknown): Promise<void> {
+  await requireFiniteWeights(recipe.engine, batch);
   const name = String(batch).padStart(6, '0');
   await saveCheckpoint(directory, { name, batch, state }, recipe.engine, schedule.keep);
 }

@@ -11,7 +11,7 @@ import type { Episode } from '../../../src/lab/rollout.js';
 import { rng } from '../../../src/lab/rng.js';
 import { microEngine } from '../micro-engine.js';
 
-const batch = { groups: 2, groupSize: 3, maxTokens: 3 };
+const batch = { groups: 2, groupSize: 3, maxTokens: 3, temperature: 1 };
 const single = singleStepGame({ N: 64, secret: 42, prefix: [] }, { type: 'log_distance' });
 const dense = multiStepGame({ N: 16, secret: 9, prefix: [] });
 
@@ -30,6 +30,9 @@ function updateOf({ entropy, ...how }: How, rest: Partial<Update> = {}): Update 
     objective: importanceSampling,
     skipConstantGroups: true,
     learningRate: 0,
+    temperature: 1,
+    maxStepKl: null,
+    substeps: 1,
     entropyCoefficient: entropy,
     ...how,
     ...rest,
@@ -148,5 +151,87 @@ describe('the update', () => {
     const same = { engine: await microEngine(5), coefficient: 0.1 };
     const still = (await update(twin, single, constant, { ...how, reference: same }))!;
     expect(still).toMatchObject({ klReference: 0, gradientNorm: 0 });
+  });
+
+  it('follows the slope of the tempered policy', async () => {
+    const engine = await microEngine(5);
+    const groups = paid(await playBatch(engine, single, { ...batch, temperature: 2 }, rng(2, 'play')));
+    const prompt = [
+      { prompt: single.prompt, continuations: groups.flat().map(({ tokens }) => Int32Array.from(tokens)) },
+    ];
+    const credit = groups.flatMap((group) =>
+      advantages(
+        group.map(({ rewards }) => rewards),
+        'trajectory',
+        'none',
+      ),
+    );
+    // The advantage of each token: with a ratio of 1, the gradient is that of their sum of log-probabilities.
+    const weights = groups.flat().flatMap(({ tokens }, index) => tokens.map(() => credit[index]![0]!));
+    const objective = async () => {
+      const { logprobs } = await engine.forward(prompt, { temperature: 2 });
+      return logprobs.reduce((sum, logprob, at) => sum - logprob * weights[at]!, 0);
+    };
+    const watched = Object.create(engine, {
+      forward: { value: engine.forward.bind(engine) },
+      backward: { value: engine.backward.bind(engine) },
+      adam: { value: async () => 0 },
+    }) as Engine;
+    await update(watched, single, groups, updateOf(plain, { temperature: 2 }));
+    const gradient = await engine.gradient();
+    const norm2 = gradient.reduce((sum, each) => sum + each * each, 0);
+    const h = 1e-3 / Math.sqrt(norm2);
+    await engine.addToWeights(gradient, h);
+    const above = await objective();
+    await engine.addToWeights(gradient, -2 * h);
+    expect((above - (await objective())) / (2 * h) / norm2).toBeCloseTo(1, 1);
+  });
+
+  it('is halved until it stays within its bound, and left alone when it is within', async () => {
+    const groups = paid(await playBatch(await microEngine(3), single, batch, rng(0, 'play')));
+    const steps = [];
+    for (const maxStepKl of [1e9, 0.01, 0]) {
+      const engine = await microEngine(3);
+      const before = await engine.weights();
+      const { step } = (await update(engine, single, groups, updateOf(plain, { learningRate: 0.05, maxStepKl })))!;
+      expect(step!.kl).toBeLessThanOrEqual(maxStepKl + 1e-9);
+      steps.push({ ...step!, moved: (await engine.weights()).map((weight, at) => weight - before[at]!) });
+    }
+    expect(steps[0]).toMatchObject({ halvings: 0 });
+    expect(steps[1]!.halvings).toBeGreaterThan(0);
+    const free = await microEngine(3);
+    await update(free, single, groups, updateOf(plain, { learningRate: 0.05 }));
+    const before = await (await microEngine(3)).weights();
+    const full = (await free.weights()).map((weight, at) => weight - before[at]!);
+    expect(steps[0]!.moved).toEqual(full);
+    // The same direction, shorter.
+    const share = 2 ** -steps[1]!.halvings;
+    steps[1]!.moved.forEach((moved, at) => expect(Math.abs(moved - full[at]! * share)).toBeLessThan(1e-6));
+  });
+
+  it.each([
+    [1, [6]],
+    [2, [3, 3]],
+    [4, [1, 2, 1, 2]],
+    [99, [1, 1, 1, 1, 1, 1]],
+  ])('steps %i times on contiguous parts of the batch of six', async (substeps, sizes) => {
+    const engine = await microEngine(3);
+    const groups = paid(await playBatch(engine, single, batch, rng(0, 'play')));
+    const seen: number[] = [];
+    const watched = Object.create(engine, {
+      forward: {
+        value: (...asked: Parameters<Engine['forward']>) => {
+          seen.push(asked[0][0]!.continuations.length);
+          return engine.forward(...asked);
+        },
+      },
+      backward: { value: engine.backward.bind(engine) },
+      adam: { value: engine.adam.bind(engine) },
+    }) as Engine;
+    const done = (await update(watched, single, groups, updateOf(plain, { learningRate: 1e-3, substeps })))!;
+    expect(seen).toEqual(sizes);
+    expect(done.updates).toBe(sizes.length);
+    // The sampler was the model before the first of them.
+    expect(done.kl2 > 1e-9).toBe(sizes.length > 1);
   });
 });

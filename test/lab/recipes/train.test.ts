@@ -42,6 +42,7 @@ describe('memrl train', () => {
     [...dense, 'advantages=trajectory', 'skip_constant_groups=True'],
     [...shaped, 'advantage_scale=std', 'loss_normalization=grpo', 'kl_coef=0.02'],
     [...dense, 'loss_normalization=dr_grpo', 'kl_coef=0.1', 'entropy_coef=0.01'],
+    [...shaped, 'batch_size=2', 'num_substeps=3', 'max_step_kl=0.01', 'temperature=1.5', 'answer_format=gray'],
   ])('trains a few steps with %s %s %s %s %s', async (...argv) => {
     const path = tempDirectory();
     expect(await trainIn(path, [...short, ...argv.filter((argument) => argument !== undefined)])).toEqual({
@@ -118,7 +119,7 @@ describe('memrl train', () => {
     const [straight, broken] = [tempDirectory(), tempDirectory()];
     await trainIn(straight, argv);
     expect(await trainIn(broken, argv, testWorld(at))).toEqual({ kind: 'stopped', signal: 'SIGTERM' });
-    expect(lastCheckpoint(openRunDirectory(broken))!.batch).toBe(at);
+    expect(lastCheckpoint(openRunDirectory(broken), () => expect.unreachable())!.batch).toBe(at);
     expect(await trainIn(broken, argv)).toEqual({ kind: 'finished' });
     expect(resultsIn(broken)).toEqual(resultsIn(straight));
   });
@@ -176,6 +177,37 @@ describe('memrl train', () => {
     expect(names.map((line) => (JSON.parse(line) as { batch: number }).batch)).toEqual([5, 9]);
   });
 
+  it('ends by itself when the secret stays memorised, the same however often it was stopped', async () => {
+    const argv = [
+      ...['N=8', 'fixed_secret=5', `load_checkpoint_path=${format}`, 'n_batches=500', 'skip_constant_groups=True'],
+      ...[
+        'learning_rate=3e-3',
+        'entropy_coef=0.03',
+        'eval_every=5',
+        'log_every=5',
+        'save_every=0',
+        'test_n_batches=0',
+        'stop_memorised=7',
+      ],
+    ];
+    const [straight, broken] = [tempDirectory(), tempDirectory()];
+    const world = testWorld();
+    expect(await trainIn(straight, argv, world)).toEqual({ kind: 'finished' });
+    const rows = rowsIn(straight);
+    const bits = rows.slice(-8).map((row) => row['test/bits/answer_raw']!);
+    expect(bits[0]).toBeLessThan(0.95 * 3);
+    for (const known of bits.slice(1)) expect(known).toBeGreaterThanOrEqual(0.95 * 3);
+    expect(rows.at(-1)!.step).toBeLessThan(500);
+    expect(world.lines.join('\n')).toMatch(/memorised at 7 evaluations in a row/);
+    const last = rows.at(-1)!.step!;
+    await trainIn(broken, argv, testWorld(last - 12));
+    await trainIn(broken, argv);
+    expect(resultsIn(broken)).toEqual(resultsIn(straight));
+    // Asked to go on, it finds that it was enough.
+    await trainIn(broken, argv.with(3, 'n_batches=600'));
+    expect(rowsIn(broken).at(-1)!.step).toBe(last);
+  });
+
   it('does nothing when it is complete', async () => {
     const path = tempDirectory();
     await trainIn(path, [...short, ...shaped]);
@@ -219,6 +251,12 @@ describe('memrl train', () => {
     [['N=64', 'fixed_secret=64'], /secret 64 is not in \[0, 64\)/, /0 to 63/],
     [['N=4294967297'], /stops at 2\*\*32/, /fixed_secret/],
     [['load_checkpoint_path=/nowhere'], /no checkpoint in \/nowhere/, /memrl warmup/],
+    [['loss_fn=ppo', 'clip_low_threshold=1.5'], /at least 1.5 and at most 1.2/, /clip_low_threshold/],
+    [
+      [...shaped, 'learning_rate=1e38', 'eval_every=0'],
+      /diverged: at step \d+, .* is (NaN|-?Infinity)/,
+      /smaller learning_rate/,
+    ],
   ])('refuses %j', async (argv, problem, fix) => {
     const failure = await trainIn(tempDirectory(), argv).then(
       () => null,

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { lastCheckpoint, restore, saveCheckpoint } from '../../../src/lab/run/checkpoint.js';
@@ -8,6 +8,8 @@ import { openRunDirectory } from '../../../src/lab/run/run-directory.js';
 import { microEngine } from '../micro-engine.js';
 import { tempDirectory } from '../temp-directory.js';
 
+/** For checkpoints that are whole: nothing is said of them. */
+const unsaid = (line: string) => expect.unreachable(line);
 const point = (name: string, batch: number) => ({ name, batch, state: { at: batch } });
 
 describe('a checkpoint', () => {
@@ -19,7 +21,7 @@ describe('a checkpoint', () => {
     await engine.adam({ learningRate: 0.1, beta1: 0.9, beta2: 0.95, epsilon: 1e-8 });
     expect(await saveCheckpoint(directory, point('000001', 1), engine, null)).toBe('checkpoints/000001');
     const other = await microEngine(2);
-    const found = lastCheckpoint(directory)!;
+    const found = lastCheckpoint(directory, unsaid)!;
     expect(found).toMatchObject({ batch: 1, state: { at: 1 } });
     await restore(other, found);
     expect(await other.weights()).toEqual(await engine.weights());
@@ -44,24 +46,40 @@ describe('a checkpoint', () => {
     await saveCheckpoint(directory, point('000001', 1), engine, null);
     await saveCheckpoint(directory, point('final', 2), engine, null);
     await saveCheckpoint(directory, point('final', 3), engine, null);
-    expect(lastCheckpoint(directory)!.batch).toBe(3);
+    expect(lastCheckpoint(directory, unsaid)!.batch).toBe(3);
     appendFileSync(rows, '{"name":"000009","ba');
-    expect(lastCheckpoint(directory)!.batch).toBe(3);
+    expect(lastCheckpoint(directory, unsaid)!.batch).toBe(3);
     await saveCheckpoint(directory, point('000004', 4), engine, null);
     expect(checkpointRows(directory.path).map((row) => row.name)).toEqual(['000001', 'final', 'final', '000004']);
     writeFileSync(join(directory.path, 'checkpoints/000004/state.json'), '{"vers');
-    expect(lastCheckpoint(directory)!.batch).toBe(3);
+    const lines: string[] = [];
+    expect(lastCheckpoint(directory, (line) => lines.push(line))!.batch).toBe(3);
+    expect(lines).toEqual([expect.stringMatching(/000004\/state\.json cannot be read.*the one before it is tried/)]);
+    rmSync(join(directory.path, 'checkpoints/000004'), { recursive: true });
     rmSync(join(directory.path, 'checkpoints/final'), { recursive: true });
-    expect(lastCheckpoint(directory)!.batch).toBe(1);
-    expect(readdirSync(join(directory.path, 'checkpoints')).toSorted()).toEqual(['000001', '000004']);
+    expect(lastCheckpoint(directory, unsaid)!.batch).toBe(1);
+    expect(readdirSync(join(directory.path, 'checkpoints')).toSorted()).toEqual(['000001']);
   });
+
+  it.each([0, 4, 200, 2000])(
+    'cut to %i bytes of its weights is named, and the one before it is used',
+    async (bytes) => {
+      const directory = openRunDirectory(tempDirectory());
+      for (const batch of [1, 2])
+        await saveCheckpoint(directory, point(`00000${batch}`, batch), await microEngine(), null);
+      truncateSync(join(directory.path, 'checkpoints/000002/model.safetensors'), bytes);
+      const lines: string[] = [];
+      expect(lastCheckpoint(directory, (line) => lines.push(line))!.batch).toBe(1);
+      expect(lines).toEqual([expect.stringMatching(/000002\/model\.safetensors is not a safetensors file/)]);
+    },
+  );
 
   it('is removed when enough newer ones are kept', async () => {
     const directory = openRunDirectory(tempDirectory());
     const engine = await microEngine();
     for (const batch of [1, 2, 3, 4]) await saveCheckpoint(directory, point(`00000${batch}`, batch), engine, 2);
     expect(readdirSync(join(directory.path, 'checkpoints')).toSorted()).toEqual(['000003', '000004']);
-    expect(lastCheckpoint(directory)!.batch).toBe(4);
+    expect(lastCheckpoint(directory, unsaid)!.batch).toBe(4);
   });
 
   it('is found by its own path, and by that of its run', async () => {

@@ -1,0 +1,80 @@
+import { parseGuess } from './parsing.js';
+
+/**
+ * How a number below N is written as an answer. `decimal` is the source system's. In `fixed_width` every answer has the digits of
+ * N − 1, so that no answer ends where another goes on. In `gray` it has that width, too, and neighbours differ in one digit by
+ * one: there is no carry that a policy would have to cross with several digits at once.
+ */
+export const answerFormats = ['decimal', 'fixed_width', 'gray'] as const;
+export type AnswerFormat = (typeof answerFormats)[number];
+
+/** Digits of an answer of fixed width. */
+export function answerWidth(N: number): number {
+  return String(Math.max(0, N - 1)).length;
+}
+
+/** @param value A whole number in [0, N). */
+export function writeAnswer(value: number, N: number, format: AnswerFormat): string {
+  if (format === 'decimal') return String(value);
+  const padded = String(value).padStart(answerWidth(N), '0');
+  return format === 'gray' ? grayOf(padded) : padded;
+}
+
+/**
+ * The number in a response that holds nothing else; null when there is none, or it is not in [0, N). As in the source system,
+ * `007` is 7 in `decimal`; the other formats take their own width only.
+ */
+export function readAnswer(text: string, N: number, format: AnswerFormat): number | null {
+  if (format === 'decimal') return parseGuess(text, N);
+  const digits = text.trim();
+  return digits.length === answerWidth(N) ? parseGuess(plain(digits, format), N) : null;
+}
+
+/**
+ * How likely the next character is when all numbers below N are equally likely: of what begins with `said`, the share that goes
+ * on with `next`. `''` is the end of the answer.
+ */
+export function nextShare(said: string, next: string, N: number, format: AnswerFormat): number {
+  const from = countBeginning(said, N, format);
+  const value = readAnswer(said, N, format);
+  const ends = value !== null && writeAnswer(value, N, format) === said;
+  const to = next === '' ? Number(ends) : countBeginning(said + next, N, format);
+  return from === 0 ? 0 : to / from;
+}
+
+/** How many numbers below N are written with these digits first. */
+function countBeginning(said: string, N: number, format: AnswerFormat): number {
+  if (said === '') return N;
+  const width = answerWidth(N);
+  const prefix = Number(plain(said, format));
+  const within = (digits: number) => {
+    const [first, past] = [prefix * 10 ** digits, (prefix + 1) * 10 ** digits];
+    return Math.max(0, Math.min(N, past) - first);
+  };
+  const open = width - said.length;
+  if (open < 0) return 0;
+  if (format !== 'decimal') return within(open);
+  // No number but 0 itself is written with a 0 first.
+  if (said.startsWith('0')) return said === '0' ? 1 : 0;
+  return Array.from({ length: open + 1 }, (_, digits) => within(digits)).reduce((sum, count) => sum + count, 0);
+}
+
+function plain(said: string, format: AnswerFormat): string {
+  return format === 'gray' ? plainOf(said) : said;
+}
+
+/** The reflected decimal Gray code: after an odd digit the next one counts down. Ten is even, so no digit further up matters. */
+function grayOf(digits: string): string {
+  return [...digits].map((digit, at) => reflected(digit, digits[at - 1])).join('');
+}
+
+function plainOf(gray: string): string {
+  let digits = '';
+  // What is no digit stays, for the parser to refuse.
+  for (const digit of gray) digits += /[0-9]/.test(digit) ? reflected(digit, digits.at(-1)) : digit;
+  return digits;
+}
+
+function reflected(digit: string, before: string | undefined): string {
+  return Number(before ?? 0) % 2 === 0 ? digit : String(9 - Number(digit));
+}

@@ -1,0 +1,52 @@
+import * as z from 'zod';
+import { MEMORISED_SHARE } from '../../analysis/verdict.js';
+import type { Row } from '../run/metrics-file.js';
+
+/** `length`: evaluations in a row, up to the last, that found the secret memorised. `lost`: how often it was forgotten. */
+export const StayState = z.object({ length: z.int().default(0), lost: z.int().default(0) });
+type StayState = z.infer<typeof StayState>;
+
+/** Evaluations in a row from which on a secret that is no longer known counts as forgotten, and not as not yet learnt. */
+const SETTLED = 100;
+
+/**
+ * Follows whether the secret is known, and stays so. The rule that ends a run belongs to its own evaluations: a run that is
+ * ended from outside goes on for some steps more, as many as the machine pleases.
+ */
+export class Stay {
+  readonly #threshold: number;
+  readonly #wanted: number | null;
+  #state: StayState = { length: 0, lost: 0 };
+
+  /** @param bits Of the secret. @param wanted After how many evaluations in a row it is enough; null: never. */
+  constructor(bits: number, wanted: number | null) {
+    this.#threshold = MEMORISED_SHARE * bits;
+    this.#wanted = wanted;
+  }
+
+  /** What a checkpoint keeps of it. */
+  get state(): StayState {
+    return { ...this.#state };
+  }
+
+  restore(state: StayState): void {
+    this.#state = { ...state };
+  }
+
+  /** @returns the evaluation with what it says of the stay; as it is when it did not measure bits. */
+  see(row: Row): Row {
+    const known = row['test/bits/answer_raw'];
+    if (typeof known !== 'number') return row;
+    const { length, lost } = this.#state;
+    const isKnown = known >= this.#threshold;
+    this.#state = { length: isKnown ? length + 1 : 0, lost: lost + Number(!isKnown && length >= SETTLED) };
+    return { ...row, 'test/bits/times_lost': this.#state.lost };
+  }
+
+  /** Why the run may end, in words; null when it may not. */
+  enough(): string | null {
+    const { length } = this.#state;
+    if (this.#wanted === null || length < this.#wanted) return null;
+    return `memorised at ${length} evaluations in a row`;
+  }
+}

@@ -1,0 +1,26 @@
+import { UserError } from '../../base/user-error.js';
+import type { Engine } from '../engine/engine.js';
+
+/**
+ * A run whose numbers are no numbers any more ends here: what it wrote from now on would look like a result.
+ *
+ * @param what Of the value, for the error: `the loss`.
+ * @throws UserError
+ */
+export function requireFinite(value: number, what: string, step: number): void {
+  if (!Number.isFinite(value)) throw diverged(`${what} is ${value}`, step);
+}
+
+/** @throws UserError when a weight is no finite number. @param step Steps done. */
+export async function requireFiniteWeights(engine: Engine, step: number): Promise<void> {
+  const weights = await engine.weights();
+  const at = weights.findIndex((weight) => !Number.isFinite(weight));
+  if (at >= 0) throw diverged(`weight ${at} of ${weights.length} is ${weights[at]}`, step);
+}
+
+function diverged(what: string, step: number): UserError {
+  return new UserError(
+    `The run diverged: at step ${step}, ${what}.`,
+    'Try a smaller learning_rate. What was saved before is kept, and nothing of this step.',
+  );
+}

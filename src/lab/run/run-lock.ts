@@ -1,0 +1,132 @@
+import { constants, copyFileSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { UserError } from '../../base/user-error.js';
+import { runFiles } from '../../contract/files.js';
+
+/** Who writes into a run directory. `started`: of the process, in the system's own count; null where it has none. */
+const Holder = z.object({
+  pid: z.int().positive(),
+  started: z.string().nullable(),
+  boot: z.string().nullable(),
+  host: z.string(),
+});
+type Holder = z.infer<typeof Holder>;
+
+/** What the system tells of processes. `answers`: whether there is one of that number, for systems without `/proc`. */
+type Processes = { readonly own: number; readonly answers: (pid: number) => boolean };
+
+/**
+ * Takes a run directory for this process, so that two of them never write one run's metrics and checkpoints. What a process
+ * that is gone left behind is taken over.
+ *
+ * @returns gives the directory back; to be called at the end, and without harm when called twice.
+ * @throws UserError when another process has it.
+ */
+export function lockRun(directory: string, processes: Processes): () => void {
+  const path = join(directory, runFiles.lock);
+  const mine = JSON.stringify(processOf(processes.own));
+  const draft = `${path}.${processes.own}`;
+  writeFileSync(draft, `${mine}\n`);
+  try {
+    takeOver(path, draft, processes);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return () => {
+    if (read(path) === `${mine}\n`) rmSync(path, { force: true });
+  };
+}
+
+/** Links the draft as the lock; where there is one, only if its holder is gone. */
+function takeOver(path: string, draft: string, processes: Processes): void {
+  for (let attempt = 0; attempt < 3; attempt++) {
+    if (linked(draft, path)) return;
+    const found = read(path);
+    if (found === null) continue;
+    const holder = holderIn(found);
+    if (holder !== null && mayLive(holder, processes)) throw taken(path, holder);
+    removeLock(path, found, `${draft}.old`);
+  }
+  throw new UserError(`${path} changes hands all the time.`, 'Start one process for a run, not several.');
+}
+
+/** Removes the lock that was found. Another process may have taken it over meanwhile: its own is put back. */
+function removeLock(path: string, found: string, aside: string): void {
+  try {
+    renameSync(path, aside);
+  } catch {
+    return;
+  }
+  if (read(aside) !== found) linked(aside, path);
+  rmSync(aside, { force: true });
+}
+
+/** @returns false when there is one already. */
+function linked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'EEXIST' && copied(from, to);
+  }
+}
+
+/** For file systems that know no links. */
+function copied(from: string, to: string): boolean {
+  try {
+    copyFileSync(from, to, constants.COPYFILE_EXCL);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Whether the holder may still be there. Of a process of another machine nothing can be known from here. */
+function mayLive(holder: Holder, { own, answers }: Processes): boolean {
+  if (holder.host !== hostname()) return true;
+  if (holder.pid === own) return false;
+  const now = processOf(holder.pid);
+  if (holder.boot !== now.boot) return false;
+  if (holder.started !== null) return holder.started === now.started;
+  return answers(holder.pid);
+}
+
+function processOf(pid: number): Holder {
+  const boot = read('/proc/sys/kernel/random/boot_id')?.trim() ?? null;
+  return { pid, started: startOf(pid), boot, host: hostname() };
+}
+
+/** Field 22 of `/proc/PID/stat`. The second, the name, may hold spaces and brackets. A zombie writes nothing any more. */
+function startOf(pid: number): string | null {
+  const stat = read(`/proc/${pid}/stat`);
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields === undefined || fields[0] === 'Z' ? null : (fields[19] ?? null);
+}
+
+function holderIn(text: string): Holder | null {
+  try {
+    return Holder.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function taken(path: string, { pid, host }: Holder): UserError {
+  const elsewhere = host !== hostname();
+  const who = elsewhere ? `process ${pid} on ${host}` : `process ${pid}`;
+  const fix = elsewhere
+    ? `Choose another log_path; if that process is gone, remove ${path}.`
+    : 'Choose another log_path, or wait until it has ended.';
+  return new UserError(`Another memrl writes into this run: ${who}.`, fix);
+}
