@@ -16,7 +16,7 @@ const logPath = key(
 const engine = key(
   oneOf(engineChoices),
   'auto',
-  'what computes: our kernels (wasm; wasm-relaxed is faster, but gives each processor its own bits), TensorFlow.js (tfjs); auto: TensorFlow.js where it has a GPU, else wasm',
+  'what computes: our kernels (wasm; wasm-relaxed fuses products, so each processor has its own bits), TensorFlow.js (tfjs); auto: TensorFlow.js where it has a GPU, else wasm',
 );
 const threads = key(
   orNone(int(1, 64)),
