@@ -4,7 +4,8 @@
  * One bundle each because a cold start from node_modules costs three times as much (Ink alone is 40 files).
  * With `--kernels` only the kernels are built.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -14,13 +15,23 @@ import { programOptions } from './program-options.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
-const kernels = join(root, 'src/lab/engine/kernels.wasm');
+const engine = join(root, 'src/lab/engine');
+
+/** The kernels thrice: as they are; on memory that threads share; and there with fused products, whose bits are the processor's. */
+const simd = ['--enable', 'simd'];
+const shared = ['--enable', 'threads', '--sharedMemory', '--maximumMemory', '65535'];
+const variants = {
+  'kernels.wasm': simd,
+  'kernels-shared.wasm': [...simd, ...shared],
+  'kernels-relaxed.wasm': [...simd, '--enable', 'relaxed-simd', ...shared],
+};
 
 const kernelsOnly = process.argv.includes('--kernels');
 if (!kernelsOnly) rmSync(dist, { recursive: true, force: true });
 mkdirSync(join(dist, 'bin'), { recursive: true });
-compileKernels();
-copyFileSync(kernels, join(dist, 'kernels.wasm'));
+await Promise.all(Object.entries(variants).map(([file, options]) => compileKernels(file, options)));
+await bundleThread();
+for (const file of [...Object.keys(variants), 'kernel-thread.js']) copyFileSync(join(engine, file), join(dist, file));
 if (!kernelsOnly) await bundlePrograms();
 
 async function bundlePrograms() {
@@ -29,12 +40,24 @@ async function bundlePrograms() {
   await bundle('supervisor', 'src/supervisor/main.ts');
 }
 
-function compileKernels() {
+async function compileKernels(file, features) {
   const asc = join(dirname(createRequire(import.meta.url).resolve('assemblyscript/package.json')), 'bin/asc.js');
-  const options = ['-O3', '--noAssert', '--runtime', 'stub', '--enable', 'simd', '--importMemory'];
-  const source = join(root, 'src/lab/engine/assembly/kernels.ts');
-  const { status } = spawnSync(process.execPath, [asc, source, '-o', kernels, ...options], { stdio: 'inherit' });
+  const options = ['-O3', '--noAssert', '--runtime', 'stub', '--importMemory', ...features];
+  const source = join(engine, 'assembly/kernels.ts');
+  const child = spawn(process.execPath, [asc, source, '-o', join(engine, file), ...options], { stdio: 'inherit' });
+  const [status] = await once(child, 'exit');
   if (status !== 0) process.exit(status ?? 1);
+}
+
+/** What each thread of an engine runs. Beside the kernels, in the sources too: so tests find it. */
+async function bundleThread() {
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['src/lab/engine/kernels/kernel-thread.ts'],
+    outfile: join(engine, 'kernel-thread.js'),
+    ...programOptions,
+    logLevel: 'warning',
+  });
 }
 
 async function bundle(name, entry) {

@@ -33,7 +33,9 @@ export async function bundledProgram(): Promise<Program> {
     target: 'node20',
     banner: { js },
   });
-  copyFileSync('src/lab/engine/kernels.wasm', join(directory, 'kernels.wasm'));
+  for (const kernels of ['kernels.wasm', 'kernels-shared.wasm', 'kernels-relaxed.wasm', 'kernel-thread.js']) {
+    copyFileSync(`src/lab/engine/${kernels}`, join(directory, kernels));
+  }
   const start = (argv: readonly string[]) => {
     const child = spawn(process.execPath, [file, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });
     let [stdout, stderr] = ['', ''];

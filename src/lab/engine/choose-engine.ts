@@ -1,16 +1,24 @@
+import { availableParallelism } from 'node:os';
 import { UserError } from '../../base/user-error.js';
 import { createEngine } from './create-engine.js';
 import type { Engine, ModelShape } from './engine.js';
+import { parameterCount } from './layout.js';
 import { backendNames, openBackend, type Attempt, type BackendName } from './tfjs/backends.js';
 import { loadPackage } from './tfjs/load-package.js';
 import { TfjsEngine } from './tfjs/tfjs-engine.js';
 
-/** What may be asked for. `wasm`: our kernels, the same bits on every machine. `tfjs`: TensorFlow.js, the first that works. */
-export const engineChoices = ['auto', 'wasm', 'tfjs'] as const;
+/**
+ * What may be asked for. `wasm`: our kernels, the same bits on every machine. `wasm-relaxed`: the same with fused products, whose
+ * bits are the processor's. `tfjs`: TensorFlow.js, the first that works.
+ */
+export const engineChoices = ['auto', 'wasm', 'wasm-relaxed', 'tfjs'] as const;
 export type EngineChoice = (typeof engineChoices)[number];
 
 /** What was chosen, in words what it computes on, and why. `backend`: of TensorFlow.js; null for our kernels. */
 export type Choice = { readonly backend: Ready | null; readonly on: string; readonly why: string };
+
+/** How our kernels compute. `threads`: null leaves the number to us. */
+export type EngineWish = { readonly engine: EngineChoice; readonly threads: number | null };
 
 type Ready = Attempt & { kind: 'ready' };
 
@@ -18,26 +26,45 @@ type Ready = Attempt & { kind: 'ready' };
 export type EngineSources = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly open?: (name: BackendName) => Promise<Attempt>;
+  /** That this process may use; default: what the system says. */
+  readonly cores?: number;
 };
 
 /** The backends that may have a GPU. */
 const gpuBackends: readonly BackendName[] = ['tfjs-node-gpu', 'tfjs-webgpu'];
 
-/** The engine for a model of this shape. @throws UserError when TensorFlow.js was asked for and cannot compute here. */
+/** Below it, threads gain nothing: calls are so small that to wake a thread takes longer. */
+const SMALL_MODEL = 500_000;
+/** Our kernels do not gain from more. */
+const MOST_THREADS = 8;
+
+/** The engine for a model of this shape. @throws UserError when what was asked for cannot compute here. */
 export async function chooseEngine(
   shape: ModelShape,
-  wish: EngineChoice,
+  wish: EngineWish,
   sources: EngineSources,
-): Promise<Choice & { readonly engine: Engine }> {
-  const choice = await chooseBackend(wish, sources);
+): Promise<Choice & { readonly engine: Engine; readonly threads: number | null }> {
+  const choice = await chooseBackend(wish.engine, sources);
   const { backend } = choice;
-  return { ...choice, engine: backend === null ? await createEngine(shape) : new TfjsEngine(backend.device, shape) };
+  if (backend !== null) return { ...choice, threads: null, engine: new TfjsEngine(backend.device, shape) };
+  const threads = wish.threads ?? usualThreads(shape, sources);
+  const engine = await createEngine(shape, { threads, relaxed: wish.engine === 'wasm-relaxed' });
+  return { ...choice, on: threads === 1 ? choice.on : `${choice.on}, ${threads} threads`, threads, engine };
+}
+
+/** As many as the manager, or the person, allows this process (OMP_NUM_THREADS), else one for each core. */
+function usualThreads(shape: ModelShape, { environment, cores = availableParallelism() }: EngineSources): number {
+  if (parameterCount(shape) < SMALL_MODEL) return 1;
+  const allowed = /^\s*([1-9]\d{0,5})\s*(?:,|$)/.exec(environment['OMP_NUM_THREADS'] ?? '')?.[1];
+  return Math.min(allowed === undefined ? cores : Number(allowed), MOST_THREADS);
 }
 
 /** `auto` takes TensorFlow.js where it has a GPU, and else our kernels. */
 export async function chooseBackend(wish: EngineChoice, sources: EngineSources): Promise<Choice> {
   const { environment, open = (name) => openBackend(name, { environment, load: loadPackage }) } = sources;
   if (wish === 'wasm') return ownKernels('engine=wasm');
+  if (wish === 'wasm-relaxed')
+    return { ...ownKernels('engine=wasm-relaxed'), on: 'our WebAssembly kernels, fused products' };
   if (wish === 'tfjs') return anyTfjs(await firstThat(isReady, backendNames, open));
   if (isWithoutGpu(environment)) return ownKernels('auto: this process was given no GPU');
   const attempts = await firstThat(isOnGpu, gpuBackends, open);

@@ -3,47 +3,73 @@ import { UserError } from '../../base/user-error.js';
 import type { Engine, ModelShape } from './engine.js';
 import { Heap } from './kernels/heap.js';
 import type { Kernels } from './kernels/kernels.js';
+import { ThreadPool } from './kernels/thread-pool.js';
+import { threadedKernels } from './kernels/threaded-kernels.js';
 import { LlamaEngine } from './llama-engine.js';
 import { checkShape } from './model-shape.js';
+
+/** `threads`: default 1. `relaxed`: products are fused, which is faster, and whose bits are the processor's. */
+type Computing = { readonly threads?: number; readonly relaxed?: boolean };
 
 /**
  * A model whose weights are all zero until `loadWeights` (see `initialWeights`), with its own memory.
  *
  * @param options.kernels A fresh set, used by no other engine; the WebAssembly ones by default.
- * @throws UserError when the shape is one the kernels cannot work with.
+ * @throws UserError when the shape is one the kernels cannot work with, or when products cannot be fused here.
  */
-export async function createEngine(shape: ModelShape, options: { kernels?: Kernels } = {}): Promise<Engine> {
+export async function createEngine(
+  shape: ModelShape,
+  options: Computing & { kernels?: Kernels } = {},
+): Promise<Engine> {
   checkShape(shape);
-  const kernels = options.kernels ?? (await freshKernels());
-  return new LlamaEngine(kernels, shape);
+  return new LlamaEngine(options.kernels ?? (await compiledKernels(options)), shape);
 }
 
-/** A set of our kernels with a heap of its own. */
-export async function freshKernels(): Promise<Kernels> {
-  return wasmKernels(await compiledKernels());
+/** @param options.leastWork Of a call that is computed on several threads, in multiplications; tests set it to 0. */
+export async function compiledKernels(options: Computing & { leastWork?: number } = {}): Promise<Kernels> {
+  const { threads = 1, relaxed = false, leastWork } = options;
+  if (threads === 1 && !relaxed) return wasmKernels(await compiled('kernels.wasm'));
+  const module = await compiled(relaxed ? 'kernels-relaxed.wasm' : 'kernels-shared.wasm');
+  const own = await wasmKernels(module, { shared: true, backend: relaxed ? 'wasm-relaxed' : 'wasm' });
+  if (threads === 1) return own;
+  const kernels = threadedKernels(own, { pool, module, threads, leastWork });
+  return { ...kernels, fresh: () => compiledKernels(options) };
 }
 
-let compiled: Promise<WebAssembly.Module> | null = null;
+const pool = new ThreadPool(new URL('./kernel-thread.js', import.meta.url));
+
+const modules = new Map<string, Promise<WebAssembly.Module>>();
 
 /** Compiled once per process. The file lies beside this one, and beside the bundle that contains this one. */
-function compiledKernels(): Promise<WebAssembly.Module> {
-  compiled ??= readFile(new URL('./kernels.wasm', import.meta.url)).then(
-    (bytes) => WebAssembly.compile(bytes),
-    (cause: unknown) => {
-      throw new UserError('The kernels have not been built: kernels.wasm is missing.', 'Run `npm run build`.', {
-        cause,
-      });
-    },
-  );
-  return compiled;
+function compiled(file: string): Promise<WebAssembly.Module> {
+  const known = modules.get(file) ?? compile(file);
+  modules.set(file, known);
+  return known;
 }
 
-/** The kernels of a compiled `assembly/kernels.ts`, on a heap of their own. */
-export async function wasmKernels(module: WebAssembly.Module): Promise<Kernels> {
-  const heap = new Heap();
+async function compile(file: string): Promise<WebAssembly.Module> {
+  const bytes = await readFile(new URL(`./${file}`, import.meta.url)).catch((cause: unknown) => {
+    throw new UserError(`The kernels have not been built: ${file} is missing.`, 'Run `npm run build`.', { cause });
+  });
+  if (!WebAssembly.validate(bytes)) {
+    throw new UserError(
+      'engine=wasm-relaxed was asked for, but this Node has no fused products (relaxed SIMD).',
+      'Use Node 22 or later, or engine=wasm.',
+    );
+  }
+  return WebAssembly.compile(bytes);
+}
+
+/** The kernels of a compiled `assembly/kernels.ts`, on a heap of their own. @param options.shared As the module was compiled. */
+export async function wasmKernels(
+  module: WebAssembly.Module,
+  options: { shared?: boolean; backend?: Kernels['backend'] } = {},
+): Promise<Kernels> {
+  const { shared = false, backend = 'wasm' } = options;
+  const heap = new Heap(shared);
   const { exports } = await WebAssembly.instantiate(module, { env: { memory: heap.memory } });
   const kernels = exports as unknown as Omit<Kernels, 'backend' | 'heap' | 'fresh'> & { heapBase(): number };
   heap.skipTo(kernels.heapBase());
   // A spread, because the exports object is frozen; the functions themselves are the module's.
-  return { ...kernels, backend: 'wasm', heap, fresh: () => wasmKernels(module) };
+  return { ...kernels, backend, heap, fresh: () => wasmKernels(module, options) };
 }

@@ -43,9 +43,9 @@ export class LlamaEngine implements Engine {
     this.#model = buildModel(kernels, shape);
     this.#stretches = stretches(shape);
     this.parameterCount = offsetsOf(shape).size;
-    this.#training = new Training(this.#model);
     this.#inference = new Inference(this.#model);
     this.#decodingMemory = new DecodingMemory(this.#model);
+    this.#training = new Training(this.#model, this.#decodingMemory);
     this.#generation = new Generation(this.#inference);
     this.#optimizer = new Optimizer({ ...this.#model, tensors: layout(this.#model.shape) });
   }

@@ -17,7 +17,12 @@ const logPath = key(
 const engine = key(
   oneOf(engineChoices),
   'auto',
-  'what computes: our kernels (wasm), TensorFlow.js (tfjs); auto: TensorFlow.js where it has a GPU',
+  'what computes: our kernels (wasm; wasm-relaxed fuses products, so each processor has its own bits), TensorFlow.js (tfjs); auto: TensorFlow.js where it has a GPU, else wasm',
+);
+const threads = key(
+  orNone(int(1, 64)),
+  null,
+  'threads of our kernels, which change no bit; None: OMP_NUM_THREADS, else one per core, at most 8; one for a model below 500,000 parameters',
 );
 const modelName = key(
   text,
@@ -154,6 +159,7 @@ export const trainKeys = {
   log_path: logPath,
   model_name: modelName,
   engine,
+  threads,
   seed,
   ...lora,
   ...foreign,
@@ -197,6 +203,7 @@ export const sftKeys = {
   log_path: logPath,
   model_name: modelName,
   engine,
+  threads,
   seed,
   ...lora,
   ...foreign,
@@ -239,6 +246,7 @@ export const warmupKeys = {
   log_path: logPath,
   model_name: modelName,
   engine,
+  threads,
   seed,
   data: key(
     oneOf(['drawn', 'file']),
@@ -281,6 +289,7 @@ export const evalKeys = {
   max_tokens: trainKeys.max_tokens,
   episodes: key(int(0), 400, 'sampled episodes'),
   engine,
+  threads,
   seed,
 };
 

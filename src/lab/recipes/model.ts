@@ -5,7 +5,7 @@ import { counted, countText, sizeText } from '../../text/numbers.js';
 import { layersOf, projections, type Adapter, type AdapterConfig } from '../engine/adapters/config.js';
 import { adapterLayout } from '../engine/adapters/layout.js';
 import { mergeAdapters, type PlainModel } from '../engine/adapters/merging.js';
-import { freshKernels } from '../engine/create-engine.js';
+import { compiledKernels } from '../engine/create-engine.js';
 import type { ModelShape } from '../engine/engine.js';
 import { parameterCount } from '../engine/layout.js';
 import { describe, isHuggingFace, loadModel, saveModel, type LoadedModel } from '../hugging-face/directory.js';
@@ -71,7 +71,7 @@ async function ownModel(directory: string): Promise<LoadedModel> {
 }
 
 async function withLora(model: PlainModel, { adapter, parameters }: PeftLora): Promise<PlainModel> {
-  return mergeAdapters(await freshKernels(), { ...model, adapters: [adapter] }, parameters);
+  return mergeAdapters(await compiledKernels(), { ...model, adapters: [adapter] }, parameters);
 }
 
 /** Writes the one LoRA of a checkpoint as a directory of PEFT. @throws UserError when the checkpoint has no such. */

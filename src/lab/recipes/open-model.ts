@@ -5,8 +5,8 @@ import { loraOnAll, type AdapterConfig } from '../engine/adapters/config.js';
 import { initialAdapters } from '../engine/adapters/initial-adapters.js';
 import { computedShape } from '../engine/adapters/layout.js';
 import type { Adaptation, PlainModel } from '../engine/adapters/merging.js';
-import { chooseEngine, type EngineChoice } from '../engine/choose-engine.js';
-import { freshKernels } from '../engine/create-engine.js';
+import { chooseEngine, type EngineChoice, type EngineWish } from '../engine/choose-engine.js';
+import { compiledKernels } from '../engine/create-engine.js';
 import type { Engine, ModelShape } from '../engine/engine.js';
 import { initialWeights } from '../engine/initial-weights.js';
 import { parameterCount } from '../engine/layout.js';
@@ -29,6 +29,8 @@ type ModelSource = {
   readonly load_checkpoint_path: string | null;
   readonly seed: number;
   readonly engine: EngineChoice;
+  /** Of our kernels; null, the default, leaves their number to the engine. */
+  readonly threads?: number | null;
   readonly resumed: Resumed | null;
   /** Adapters to train on the model instead of the model itself; rank 0 or none: no adapters. */
   readonly lora_rank?: number;
@@ -61,7 +63,7 @@ export async function openModel(source: ModelSource, world: OpeningWorld, run?: 
   const start = from === null ? freshModel(source, world.log) : await storedModel(from, source);
   const adapters = start.adapters ?? adaptersOf(source);
   const computed = adapters === null ? start.shape : computedShape(start.shape, adapters);
-  const engine = await openEngine(computed, source.engine, world, run);
+  const engine = await openEngine(computed, { engine: source.engine, threads: source.threads ?? null }, world, run);
   const words = start.words(`${parameterCount(start.shape)} parameters, ${engine.backend}`);
   if (words !== null) world.log(words);
   if (adapters === null) {
@@ -85,7 +87,7 @@ async function adapt(
   seed: number,
   log: (line: string) => void,
 ): Promise<Engine> {
-  const adapted = await AdaptedEngine.on(engine, await freshKernels(), { shape, weights, adapters });
+  const adapted = await AdaptedEngine.on(engine, await compiledKernels(), { shape, weights, adapters });
   const random = rng(seed, 'adapters');
   await adapted.loadWeights(initialAdapters(shape, adapters, () => random.next()));
   const words = adapters.map((adapter) =>
@@ -107,13 +109,13 @@ async function storedModel(from: string, { resumed, tokenizer }: ModelSource): P
 
 async function openEngine(
   shape: ModelShape,
-  choice: EngineChoice,
+  wish: EngineWish,
   world: OpeningWorld,
   run: RunDirectory | undefined,
 ): Promise<Engine> {
-  const { engine, on, why } = await chooseEngine(shape, choice, world);
+  const { engine, on, why, threads } = await chooseEngine(shape, wish, world);
   world.log(`engine: ${on} · ${why}`);
-  if (run !== undefined) recordEngine(run, { engine: engine.backend, on, why });
+  if (run !== undefined) recordEngine(run, { engine: engine.backend, on, why, threads });
   return engine;
 }
 

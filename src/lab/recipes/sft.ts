@@ -29,7 +29,7 @@ type SftConfig = Config<typeof sftKeys>;
 
 /** Keys of `sft` that may differ from attempt to attempt. A changed number of epochs also changes the linear schedule. */
 export const sftBudget = new Set(
-  'num_epochs stop_memorised eval_every eval_batch_size eval_n_batches log_every save_every keep_checkpoints tensorboard engine log_path load_checkpoint_path train_data_path wandb_project wandb_name'.split(
+  'num_epochs stop_memorised eval_every eval_batch_size eval_n_batches log_every save_every keep_checkpoints tensorboard engine threads log_path load_checkpoint_path train_data_path wandb_project wandb_name'.split(
     ' ',
   ),
 );

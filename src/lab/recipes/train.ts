@@ -28,7 +28,7 @@ type TrainConfig = Config<typeof trainKeys>;
 
 /** Keys of `train` that say how long and how often, so that a run may go on with other values of them. */
 const trainBudget = new Set(
-  'n_batches stop_memorised eval_early eval_every log_every save_every keep_checkpoints tensorboard test_n_batches engine log_path load_checkpoint_path wandb_project wandb_name'.split(
+  'n_batches stop_memorised eval_early eval_every log_every save_every keep_checkpoints tensorboard test_n_batches engine threads log_path load_checkpoint_path wandb_project wandb_name'.split(
     ' ',
   ),
 );

@@ -24,7 +24,7 @@ import { adam } from './policy-gradient.js';
 type WarmupConfig = Config<typeof warmupKeys>;
 
 export const warmupBudget = new Set(
-  'check_secrets preview_samples preview_count preview_temperature preview_max_tokens eval_every log_every save_every keep_checkpoints tensorboard engine log_path wandb_project wandb_name'.split(
+  'check_secrets preview_samples preview_count preview_temperature preview_max_tokens eval_every log_every save_every keep_checkpoints tensorboard engine threads log_path wandb_project wandb_name'.split(
     ' ',
   ),
 );

@@ -15,7 +15,7 @@ import {
   weightsFrom,
   weightTensors,
 } from '../engine/checkpoint.js';
-import { freshKernels } from '../engine/create-engine.js';
+import { compiledKernels } from '../engine/create-engine.js';
 import type { Engine, ModelShape, OptimizerState } from '../engine/engine.js';
 import { readSafetensors, writeSafetensors } from '../engine/safetensors.js';
 import { isHuggingFace, loadModel } from '../hugging-face/directory.js';
@@ -123,7 +123,7 @@ export async function readMerged(directory: string): Promise<PlainModel> {
   const { shape, weights, adapters } = readModel(directory);
   if (adapters === null) return { shape, weights };
   const adaptation = { shape, weights, adapters: adapters.config };
-  return mergeAdapters(await freshKernels(), adaptation, adapters.parameters);
+  return mergeAdapters(await compiledKernels(), adaptation, adapters.parameters);
 }
 
 /**

@@ -39,7 +39,10 @@ export function keepConfig(
 }
 
 /** Writes `engine.json`: what the present attempt computes on. It may differ from attempt to attempt, and be asked for later. */
-export function recordEngine(directory: RunDirectory, used: { engine: string; on: string; why: string }): void {
+export function recordEngine(
+  directory: RunDirectory,
+  used: { engine: string; on: string; why: string; threads: number | null },
+): void {
   writeWhole(join(directory.path, 'engine.json'), `${JSON.stringify(used, null, 2)}\n`);
 }
 

@@ -1,10 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { UserError } from '../../../src/base/user-error.js';
 import { chooseEngine, type EngineChoice } from '../../../src/lab/engine/choose-engine.js';
+import { createEngine } from '../../../src/lab/engine/create-engine.js';
+import type { ModelShape } from '../../../src/lab/engine/engine.js';
 import { presets } from '../../../src/lab/engine/model-shape.js';
 import { backendNames, openBackend, type Attempt, type BackendName } from '../../../src/lab/engine/tfjs/backends.js';
 import { loadPackage } from '../../../src/lab/engine/tfjs/load-package.js';
 import { TfjsEngine } from '../../../src/lab/engine/tfjs/tfjs-engine.js';
+import { groupsOf, maxDifference, trainedLookingWeights } from './models.js';
 
 const cpu = await openBackend('tfjs-cpu', { environment: {}, load: loadPackage });
 if (cpu.kind === 'absent') throw new Error(cpu.why);
@@ -23,11 +27,11 @@ function machine(present: Partial<Record<BackendName, { isGpu: boolean; words: s
   return { tried, sources: { open, environment: { CUDA_VISIBLE_DEVICES: visible } } };
 }
 
-async function choose(choice: EngineChoice, { sources }: ReturnType<typeof machine>) {
-  const chosen = await chooseEngine(presets.micro, choice, sources);
-  const { engine } = chosen;
-  if (engine instanceof TfjsEngine) onTestFinished(() => engine.dispose());
-  return { isTfjs: engine instanceof TfjsEngine, ...chosen };
+async function choose(engine: EngineChoice, { sources }: ReturnType<typeof machine>) {
+  const chosen = await chooseEngine(presets.micro, { engine, threads: null }, sources);
+  const made = chosen.engine;
+  if (made instanceof TfjsEngine) onTestFinished(() => made.dispose());
+  return { isTfjs: made instanceof TfjsEngine, ...chosen };
 }
 
 const gpu = { isGpu: true, words: 'a fast one' };
@@ -80,4 +84,59 @@ describe('the choice of an engine', () => {
     expect((error as UserError).message).toMatch(/cannot compute here: .*tfjs-cpu is not installed/);
     expect((error as UserError).fix).toContain('docs/engines.md');
   });
+});
+
+describe('the number of threads', () => {
+  const large = { ...presets.micro, vocabulary: 4096, width: 128, heads: 4, kvHeads: 2, feedForward: 341 };
+  const cases: {
+    when: string;
+    shape: ModelShape;
+    wish: number | null;
+    omp?: string;
+    cores: number;
+    threads: number;
+  }[] = [
+    { when: 'what was asked for', shape: presets.micro, wish: 3, omp: '1', cores: 1, threads: 3 },
+    { when: 'one for a small model', shape: presets.tiny, wish: null, cores: 4, threads: 1 },
+    { when: 'what the slot allows', shape: large, wish: null, omp: '2', cores: 16, threads: 2 },
+    { when: 'the outermost of nested threads', shape: large, wish: null, omp: ' 2,4', cores: 16, threads: 2 },
+    { when: 'one for each core', shape: large, wish: null, omp: '', cores: 4, threads: 4 },
+    { when: 'no more than is of use', shape: large, wish: null, cores: 64, threads: 8 },
+  ];
+  it.each(cases)('is $when', async ({ shape, wish, omp, cores, threads }) => {
+    const sources = { environment: { OMP_NUM_THREADS: omp }, cores };
+    const chosen = await chooseEngine(shape, { engine: 'wasm', threads: wish }, sources);
+    expect(chosen.threads).toBe(threads);
+    expect(chosen.on).toBe(`our WebAssembly kernels${threads === 1 ? '' : `, ${threads} threads`}`);
+  });
+});
+
+const relaxed = readFileSync('src/lab/engine/kernels-relaxed.wasm');
+
+describe('engine=wasm-relaxed', () => {
+  it.runIf(WebAssembly.validate(relaxed))(
+    'computes the same up to rounding where Node has fused products',
+    async () => {
+      const groups = groupsOf(presets.tiny, [[8, 5, 6]]);
+      const [exact, fused] = await Promise.all(
+        [false, true].map(async (isRelaxed) => {
+          const engine = await createEngine(presets.tiny, { relaxed: isRelaxed });
+          await engine.loadWeights(trainedLookingWeights(presets.tiny));
+          return { backend: engine.backend, ...(await engine.forward(groups)) };
+        }),
+      );
+      expect(fused!.backend).toBe('wasm-relaxed');
+      expect(maxDifference(fused!.logprobs, exact!.logprobs)).toBeLessThan(1e-4);
+      expect(fused!.logprobs).not.toEqual(exact!.logprobs);
+    },
+  );
+
+  it.runIf(!WebAssembly.validate(relaxed))(
+    'is refused where Node has none, and says from which on it has',
+    async () => {
+      const refused = chooseEngine(presets.micro, { engine: 'wasm-relaxed', threads: 1 }, { environment: {} });
+      await expect(refused).rejects.toThrow(UserError);
+      await expect(refused).rejects.toThrow('relaxed SIMD');
+    },
+  );
 });

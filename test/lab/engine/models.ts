@@ -1,11 +1,12 @@
-import { createEngine } from '../../../src/lab/engine/create-engine.js';
+import { compiledKernels, createEngine } from '../../../src/lab/engine/create-engine.js';
 import type { Engine, ModelShape, PromptGroup } from '../../../src/lab/engine/engine.js';
+import type { Kernels } from '../../../src/lab/engine/kernels/kernels.js';
 import { loopKernels } from '../../../src/lab/engine/kernels/loop-kernels.js';
 import { offsetsOf } from '../../../src/lab/engine/layout.js';
 import { presets } from '../../../src/lab/engine/model-shape.js';
 
-/** Both sets of kernels: what is said of an engine must hold on each. */
-export const backends = ['wasm', 'loops'] as const;
+/** The sets of kernels: what is said of an engine must hold on each. On threads every call is cut that can be, however small. */
+export const backends = ['wasm', 'wasm on 2 threads', 'loops'] as const;
 export type Backend = (typeof backends)[number];
 
 /** Small, with everything odd that the interface allows: grouped queries, an untied head, no width a multiple of 8. */
@@ -25,8 +26,13 @@ export const oddShape: ModelShape = {
 /** Heads of 12 floats, so that the vector loops have tails, and a tied head over a vocabulary above 64. */
 export const tailShape: ModelShape = { ...presets.micro, vocabulary: 70, width: 36, heads: 3, kvHeads: 1, context: 20 };
 
-export function makeEngine(backend: Backend, shape: ModelShape): Promise<Engine> {
-  return createEngine(shape, backend === 'loops' ? { kernels: loopKernels() } : {});
+export async function makeEngine(backend: Backend, shape: ModelShape): Promise<Engine> {
+  return createEngine(shape, { kernels: await kernelsOf(backend) });
+}
+
+export async function kernelsOf(backend: Backend): Promise<Kernels> {
+  if (backend === 'loops') return loopKernels();
+  return compiledKernels(backend === 'wasm' ? {} : { threads: 2, leastWork: 0 });
 }
 
 /** An engine with weights large enough that every part of the model matters. */

@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { wasmKernels } from '../../../src/lab/engine/create-engine.js';
 import type { AdamOptions } from '../../../src/lab/engine/engine.js';
-import { loopKernels } from '../../../src/lab/engine/kernels/loop-kernels.js';
 import { layout } from '../../../src/lab/engine/layout.js';
 import { presets } from '../../../src/lab/engine/model-shape.js';
 import { buildModel } from '../../../src/lab/engine/model/model.js';
 import { Optimizer } from '../../../src/lab/engine/model/optimizer.js';
 import { engineOn, everyEngine, trainedEngineOn } from './every-engine.js';
-import { type Backend, backends, groupsOf, maxDifference, oddShape, slopes } from './models.js';
+import { backends, groupsOf, kernelsOf, maxDifference, oddShape, slopes } from './models.js';
 
 /** Made with PyTorch by the program beside it. */
 const torch = JSON.parse(readFileSync('test/fixtures/engine/adamw.json', 'utf8')) as Record<
@@ -27,11 +25,6 @@ const adamW: AdamOptions = {
   weightDecay: 0.1,
   clipNorm: 0.5,
 };
-
-async function kernelsOf(backend: Backend) {
-  if (backend === 'loops') return loopKernels();
-  return wasmKernels(await WebAssembly.compile(readFileSync('src/lab/engine/kernels.wasm')));
-}
 
 const options = { learningRate: 0.01, beta1: 0.9, beta2: 0.99, epsilon: 1e-3 };
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { layersOf, loraOnAll, projections } from '../../../src/lab/engine/adapters/config.js';
 import { adapterLayout } from '../../../src/lab/engine/adapters/layout.js';
 import { mergeAdapters } from '../../../src/lab/engine/adapters/merging.js';
-import { freshKernels } from '../../../src/lab/engine/create-engine.js';
+import { compiledKernels } from '../../../src/lab/engine/create-engine.js';
 import { readPeft, writePeft } from '../../../src/lab/hugging-face/peft.js';
 import { fixture, fixtureWeights, flatOf, unpack } from '../engine/adapters/adapted.js';
 import { maxDifference, slopes } from '../engine/models.js';
@@ -22,7 +22,7 @@ describe("PEFT's directory", () => {
     expect(adapter.targets.toSorted()).toEqual(projections.toSorted());
     expect(parameters).toEqual(flatOf(adapterLayout(shape, [adapter]).tensors, fixture.single.parameters));
     const frozen = { shape, weights: fixtureWeights(), adapters: [adapter] };
-    const merged = mergeAdapters(await freshKernels(), frozen, parameters);
+    const merged = mergeAdapters(await compiledKernels(), frozen, parameters);
     const engine = await engineOf({ config: { ...merged, beginning: null, endings: [] }, weights: merged.weights });
     const logits = unpack(fixture.single.logits);
     for (const [index, tokens] of fixture.tokens.entries()) {

@@ -19,7 +19,7 @@ async function runWith(...argv: string[]) {
 describe('engine=…', () => {
   it('wasm is told in the log and in the run directory', async () => {
     const { record, line } = await runWith('engine=wasm');
-    expect(record).toEqual({ engine: 'wasm', on: 'our WebAssembly kernels', why: 'engine=wasm' });
+    expect(record).toEqual({ engine: 'wasm', on: 'our WebAssembly kernels', why: 'engine=wasm', threads: 1 });
     expect(line).toBe('engine: our WebAssembly kernels · engine=wasm');
   });
 
@@ -35,6 +35,16 @@ describe('engine=…', () => {
         if (value !== null) expect(Math.abs(value - ours.rows[index]![name]!), name).toBeLessThan(1e-4);
       }
     });
+  });
+
+  it('wasm gives the same rows on one thread and on two, and records how many', async () => {
+    // Groups so large that there is something to share.
+    const [one, two] = [
+      await runWith('engine=wasm', 'group_size=48'),
+      await runWith('engine=wasm', 'group_size=48', 'threads=2'),
+    ];
+    expect(two.rows).toEqual(one.rows);
+    expect(two.record).toMatchObject({ on: 'our WebAssembly kernels, 2 threads', threads: 2 });
   });
 
   it('may change when a run is resumed, and the change is recorded', async () => {

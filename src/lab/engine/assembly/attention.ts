@@ -78,6 +78,44 @@ export function appendKeys(shape: AttentionShape, spans: usize, count: i32, from
   }
 }
 
+/**
+ * Copies the probabilities of every span's queries from rows of their own places into the spans'.
+ *
+ * @param rows For each query, in the order of the spans' rows, its number i: an i32.
+ * @param places Of number i, two i32 at 2i: where its first head's row begins in `from`, and floats from head to head.
+ */
+export function gatherProbabilities(
+  heads: i32,
+  spans: usize,
+  count: i32,
+  rows: usize,
+  places: usize,
+  from: usize,
+  to: usize,
+): void {
+  for (; count > 0; count--) {
+    const span = changetype<Span>(spans);
+    const pRow = (<usize>span.pRow) << 2;
+    const perHead = pRow * <usize>span.queries;
+    let target = to + ((<usize>span.p) << 2);
+    let keys = span.sharedRows + span.ownBefore + 1;
+    for (let i = 0; i < span.queries; i++, keys++) {
+      const place = places + ((<usize>load<i32>(rows + ((<usize>(span.row + i)) << 2))) << 3);
+      const bytes = (((<usize>keys) << 2) + 15) & ~15;
+      const stride = (<usize>load<i32>(place, 4)) << 2;
+      let source = from + ((<usize>load<i32>(place)) << 2);
+      let row = target;
+      for (let h = 0; h < heads; h++) {
+        for (let j: usize = 0; j < bytes; j += 16) v128.store(row + j, v128.load(source + j));
+        source += stride;
+        row += perHead;
+      }
+      target += pRow;
+    }
+    spans += offsetof<Span>();
+  }
+}
+
 /** to[j] = scale · query·key[j], four keys at a time. */
 function dots(query: usize, bytes: usize, keys: usize, keyRow: usize, count: i32, to: usize, scale: f32): void {
   const scale4 = f32x4.splat(scale);

@@ -9,8 +9,8 @@ const DIRECT_DEPTH = 64;
 /** Rows that `addProduct` multiplies at a time, so that their panels stay in cache; `matrices.ts` has the same number. */
 const BLOCK_ROWS = 256;
 
-/** The product that `addProduct` makes of its block. */
-const block = changetype<Product>(memory.data(offsetof<Product>(), 16));
+/** Bytes for the product that `addProduct` makes of a block; `matrices.ts` makes room for them. */
+const PRODUCT_BYTES: usize = 64;
 
 /**
  * C (+)= A·B for A [rows × depth], B [depth × columns], C [rows × columns].
@@ -48,7 +48,7 @@ export function gemm(product: Product, rows: i32, a: usize, c: usize, accumulate
 /**
  * target [left width × right width] += leftᵀ · right, summed over rows in order.
  *
- * @param scratch A packed copy of as many rows of `right` as are multiplied at a time.
+ * @param scratch A record, and a packed copy of as many rows of `right` as are multiplied at a time.
  */
 export function addProduct(
   outer: OuterProduct,
@@ -59,6 +59,8 @@ export function addProduct(
   scratch: usize,
 ): void {
   const width = outer.rightWidth;
+  const block = changetype<Product>(scratch);
+  const packed = scratch + PRODUCT_BYTES;
   block.columns = width;
   block.aRow = 1;
   block.aDepth = outer.leftRow;
@@ -66,9 +68,9 @@ export function addProduct(
   for (; rows > 0; rows -= BLOCK_ROWS) {
     const depth = min(rows, BLOCK_ROWS);
     const direct = depth <= DIRECT_DEPTH;
-    if (!direct) packRows(depth, width, right, width, scratch);
+    if (!direct) packRows(depth, width, right, width, packed);
     block.depth = depth;
-    block.b = direct ? right : scratch;
+    block.b = direct ? right : packed;
     block.bRow = direct ? width : 8;
     block.bPanel = direct ? 8 : 8 * depth;
     gemm(block, outer.leftWidth, left, target, 1);

@@ -9,7 +9,7 @@ export { addScaled, copy, gatherRows, heapBase, scale, scatterAddRows, sumSquare
 export { addProduct, gemm, packColumns, packRows } from './gemm';
 export { rmsNorm, rmsNormBackward } from './rms-norm';
 export { rope } from './rope';
-export { appendKeys, attention } from './attention';
+export { appendKeys, attention, gatherProbabilities } from './attention';
 export { attentionBackward } from './attention-backward';
 export { swiglu, swigluBackward } from './swiglu';
 export { keepLikeliest, logSoftmax, logSoftmaxBackward, sample } from './softmax';

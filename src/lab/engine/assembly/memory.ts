@@ -27,12 +27,15 @@ export function addScaled(count: i32, factor: f32, from: usize, to: usize): void
   for (; to < end; to += 16, from += 16) v128.store(to, Lanes.multiplyAdd(factor4, v128.load(from), v128.load(to)));
 }
 
+/** Bytes of a block whose squares are summed in single precision. */
+export const SQUARES_BYTES: usize = 256;
+
 /** Σ x², in double precision between blocks of 64 so that a million small terms are not lost. */
 export function sumSquares(count: i32, at: usize): f64 {
   const end = at + ((<usize>count) << 2);
   let total: f64 = 0;
   while (at < end) {
-    const stop = min(end, at + 256);
+    const stop = min(end, at + SQUARES_BYTES);
     let part = f32x4.splat(0);
     for (; at < stop; at += 16) part = Lanes.multiplyAdd(v128.load(at), v128.load(at), part);
     total += Lanes.sum(part);

@@ -3,6 +3,8 @@ import { UserError } from '../../../base/user-error.js';
 const pageBytes = 65_536;
 /** What a 32-bit address can reach, less one page. */
 const mostBytes = 65_535 * pageBytes;
+/** Of shared memory all addresses are reserved at once; `scripts/build.js` has the same number. */
+const sharedPages = 65_535;
 
 /**
  * The linear memory of one engine, handed out from the bottom up and never taken back (see `Workspace` for reuse).
@@ -10,10 +12,17 @@ const mostBytes = 65_535 * pageBytes;
  * Addresses are bytes. `f32` and `i32` see the whole memory and are replaced when it grows: read them afresh.
  */
 export class Heap {
-  readonly memory = new WebAssembly.Memory({ initial: 16 });
-  f32 = new Float32Array(this.memory.buffer);
-  i32 = new Int32Array(this.memory.buffer);
+  readonly memory: WebAssembly.Memory;
+  f32: Float32Array;
+  i32: Int32Array;
   #top = 64;
+
+  /** @param shared Whether threads can use it, too. */
+  constructor(shared = false) {
+    this.memory = new WebAssembly.Memory(shared ? { initial: 16, maximum: sharedPages, shared } : { initial: 16 });
+    this.f32 = new Float32Array(this.memory.buffer);
+    this.i32 = new Int32Array(this.memory.buffer);
+  }
 
   /** Bytes handed out. */
   get used(): number {

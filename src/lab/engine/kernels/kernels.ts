@@ -8,7 +8,7 @@ import type { Heap } from './heap.js';
  * number (its rows are padded). The bits of a row never depend on the other rows of the call.
  */
 export type Kernels = {
-  readonly backend: 'wasm' | 'loops';
+  readonly backend: 'wasm' | 'wasm-relaxed' | 'loops';
   readonly heap: Heap;
   /** Another set of this kind, on a heap of its own. */
   fresh(): Promise<Kernels>;
@@ -53,6 +53,16 @@ export type Kernels = {
 
   /** Copies the keys and values of all queries, in rows as long as those of queries, to the spans' own rows of `keys`. */
   appendKeys(shape: number, spans: number, count: number, from: number, keys: number): void;
+  /** Copies the probabilities of all queries; query i's row of `from` is the one that `rows` and `places` say (see `Tape`). */
+  gatherProbabilities(
+    heads: number,
+    spans: number,
+    count: number,
+    rows: number,
+    places: number,
+    from: number,
+    to: number,
+  ): void;
   /** Keeps the probabilities in p. */
   attention(shape: number, spans: number, count: number, q: number, keys: number, p: number, out: number): void;
   /** Adds to dq and dKeys. */
@@ -97,6 +107,6 @@ export type Kernels = {
   /** Cuts a row of log-probabilities to the `most` likeliest tokens, of these to `share`, and normalises it again. */
   keepLikeliest(stride: number, logprobs: number, most: number, share: number, scratch: number): void;
 
-  /** One step with the `AdamSettings` at `settings`. Zeroes the gradient. */
-  adam(count: number, weights: number, gradient: number, m: number, v: number, settings: number): void;
+  /** One step with the `AdamSettings` at `settings`. Zeroes the gradient, and gives the sum of its squares. */
+  adam(count: number, weights: number, gradient: number, m: number, v: number, settings: number): number;
 };

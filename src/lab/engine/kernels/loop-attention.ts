@@ -30,6 +30,22 @@ export function loopAppendKeys(heap: Heap): Kernels['appendKeys'] {
   };
 }
 
+export function loopGatherProbabilities(heap: Heap): Kernels['gatherProbabilities'] {
+  return (heads, spans, count, rows, places, from, to) => {
+    const { f32, i32 } = heap;
+    for (const { queries, row, sharedRows, ownBefore, p, pRow } of readSpans(heap, spans, count)) {
+      for (let i = 0; i < queries; i++) {
+        const place = (places >>> 2) + 2 * i32[(rows >>> 2) + row + i]!;
+        for (let h = 0; h < heads; h++) {
+          const source = (from >>> 2) + i32[place]! + h * i32[place + 1]!;
+          const target = (to >>> 2) + p + (h * queries + i) * pRow;
+          f32.copyWithin(target, source, source + sharedRows + ownBefore + i + 1);
+        }
+      }
+    }
+  };
+}
+
 export function loopAttention(heap: Heap): Kernels['attention'] {
   return (shapeAt, spans, count, q, keys, p, out) => {
     const { f32 } = heap;

@@ -1,6 +1,6 @@
 import { Heap } from './heap.js';
 import type { Kernels } from './kernels.js';
-import { loopAppendKeys, loopAttention, loopAttentionBackward } from './loop-attention.js';
+import { loopAppendKeys, loopAttention, loopAttentionBackward, loopGatherProbabilities } from './loop-attention.js';
 import { readAdamSettings, readRotation } from './records.js';
 import { loopAddProduct, loopGemm, loopPackColumns, loopPackRows } from './loop-gemm.js';
 
@@ -20,6 +20,7 @@ export function loopKernels(): Kernels {
     packColumns: loopPackColumns(heap),
     appendKeys: loopAppendKeys(heap),
     attention: loopAttention(heap),
+    gatherProbabilities: loopGatherProbabilities(heap),
     attentionBackward: loopAttentionBackward(heap),
     logSoftmax: loopLogSoftmax(heap),
     logSoftmaxBackward: loopLogSoftmaxBackward(heap),
@@ -161,13 +162,16 @@ function adamLoop(heap: Heap): Kernels['adam'] {
   return (count, weights, gradient, m, v, settings) => {
     const { f32 } = heap;
     const { step, fresh1, fresh2, epsilon } = readAdamSettings(heap, settings);
+    let squares = 0;
     for (let j = 0; j < count; j++) {
       const g = f32[(gradient >>> 2) + j]!;
+      squares += g * g;
       const m1 = (f32[(m >>> 2) + j]! += fresh1 * (g - f32[(m >>> 2) + j]!));
       const v1 = (f32[(v >>> 2) + j]! += fresh2 * (g * g - f32[(v >>> 2) + j]!));
       f32[(weights >>> 2) + j]! -= (step * m1) / (Math.sqrt(v1) + epsilon);
       f32[(gradient >>> 2) + j] = 0;
     }
+    return squares;
   };
 }
 

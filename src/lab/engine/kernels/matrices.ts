@@ -9,6 +9,8 @@ import { allocateProduct } from './records.js';
 const directDepth = 64;
 /** Rows of activations that `addProduct` multiplies at a time. */
 const blockRows = 256;
+/** Floats of the record that `addProduct` keeps before them. */
+const productFloats = 16;
 
 /** A matrix B [depth × columns] in the form `gemm` reads, and where it is packed from. */
 export type Panels = {
@@ -71,7 +73,7 @@ export function multiply(
 
 /** Floats of scratch that `addProduct` needs for rows of at most `columns` floats. */
 export function productScratch(columns: number): number {
-  return packedSize(blockRows, columns);
+  return productFloats + packedSize(blockRows, columns);
 }
 
 function packedSize(depth: number, columns: number): number {

@@ -1,18 +1,20 @@
 /** The little of WebAssembly's interface that is used here; Node has it, but neither `lib.es*` nor `@types/node` 20 say so. */
 declare namespace WebAssembly {
   class Memory {
-    constructor(descriptor: { initial: number; maximum?: number });
+    constructor(descriptor: { initial: number; maximum?: number; shared?: boolean });
+    /** A SharedArrayBuffer when the memory is shared. */
     readonly buffer: ArrayBuffer;
-    /** Adds pages of 64 KiB. Detaches the old `buffer`. */
+    /** Adds pages of 64 KiB. Detaches the old `buffer`; one that is shared stays as it was, and as long. */
     grow(pages: number): number;
   }
   class Module {
     private constructor();
   }
   class Instance {
-    private constructor();
+    constructor(module: Module, imports: Record<string, Record<string, unknown>>);
     readonly exports: Record<string, unknown>;
   }
+  function validate(bytes: Uint8Array): boolean;
   function compile(bytes: Uint8Array): Promise<Module>;
   function instantiate(module: Module, imports: Record<string, Record<string, unknown>>): Promise<Instance>;
 }

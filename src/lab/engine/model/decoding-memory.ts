@@ -1,7 +1,9 @@
 import { Cursor, Workspace } from '../kernels/workspace.js';
 import { type Cache, cacheSize } from './inference.js';
+import type { PromptGroup } from '../engine.js';
 import type { Model } from './model.js';
 import { RetainedTokens } from './retained-tokens.js';
+import { Tape } from './tape.js';
 
 /**
  * Decoders whose keys and values are kept at a time, each of the present weights. Memory for more is not worth having: one
@@ -11,8 +13,12 @@ const MOST_SLOTS = 4;
 
 /** The keys and values of one prompt and of sequences that follow it, under one version of the weights. */
 export type Slot = {
-  readonly version: number;
-  readonly prompt: Int32Array;
+  version: number;
+  prompt: Int32Array;
+  /** The prompt as the sequences, without scores: where on the tape it is. */
+  readonly promptTokens: RetainedTokens;
+  /** Activations of the tokens in the cache. */
+  readonly tape: Tape;
   /** Cache rows 0 … are the prompt's. */
   readonly cache: Cache;
   /** What the cache holds of each sequence, and from which of its rows on. */
@@ -24,6 +30,9 @@ export type Slot = {
   readonly scratch: number;
   holder: object | null;
 };
+
+/** A tape, and rows of it. */
+export type Recalled = { readonly tape: Tape; readonly rows: readonly number[] };
 
 /** Gives decoders their slots: the one that has computed the same before, else one that is no longer of use. */
 export class DecodingMemory {
@@ -43,12 +52,33 @@ export class DecodingMemory {
     );
     const place = this.#use(same >= 0 ? same : this.#free());
     if (same < 0) {
-      if (place.slot !== null) place.slot.holder = null;
-      place.slot = null;
-      place.slot = newSlot(this.#model, prompt, sequences, place.space);
+      const old = place.slot;
+      if (old !== null) old.holder = null;
+      if (old !== null && old.sequences.length === sequences && old.prompt.length === prompt.length) {
+        begin(old, prompt, version);
+      } else {
+        place.slot = null;
+        place.slot = newSlot(this.#model, prompt, sequences, place.space);
+      }
     }
     const slot = place.slot!;
     return { slot, known: slot.sequences[0]!.scoresAfter(0) !== undefined };
+  }
+
+  /**
+   * What decoders of the present weights have kept of these tokens, whichever of their sequences it was.
+   *
+   * @returns null when not all is on one tape. `rows`: the tape's row of each token, those of the prompt first, then those of
+   *   each continuation but for its last, which nothing follows.
+   */
+  recall({ prompt, continuations }: PromptGroup): Recalled | null {
+    const { version } = this.#model.parameters;
+    for (const { slot } of this.#slots) {
+      if (slot?.version !== version || !sameTokens(slot.prompt, prompt)) continue;
+      const rows = rowsOf(slot, prompt, continuations);
+      if (rows !== null) return { tape: slot.tape, rows };
+    }
+    return null;
   }
 
   /** One of weights that are gone, else a new one, else the one that was not used for longest. */
@@ -66,6 +96,33 @@ export class DecodingMemory {
   }
 }
 
+function rowsOf(slot: Slot, prompt: Int32Array, continuations: readonly Int32Array[]): number[] | null {
+  if (!slot.promptTokens.hasRows(prompt, prompt.length)) return null;
+  const rows: number[] = [];
+  for (let i = 0; i < prompt.length; i++) rows.push(slot.promptTokens.rowOf(i));
+  let next = 0;
+  for (const tokens of continuations) {
+    const count = tokens.length - 1;
+    // Most often they are all there, in their order.
+    const sequence =
+      slot.sequences[next++]?.hasRows(tokens, count) === true
+        ? slot.sequences[next - 1]
+        : slot.sequences.find((other) => other.hasRows(tokens, count));
+    if (sequence === undefined) return null;
+    for (let i = 0; i < count; i++) rows.push(sequence.rowOf(i));
+  }
+  return rows;
+}
+
+/** The slot for another prompt as long, or for other weights. */
+function begin(slot: Slot, prompt: Int32Array, version: number): void {
+  slot.version = version;
+  slot.prompt = prompt.slice();
+  slot.promptTokens.clear();
+  slot.tape.clear();
+  for (const sequence of slot.sequences) sequence.clear();
+}
+
 function sameTokens(a: Int32Array, b: Int32Array): boolean {
   return a.length === b.length && a.every((token, index) => token === b[index]);
 }
@@ -79,6 +136,7 @@ function newSlot(model: Model, prompt: Int32Array, sequences: number, space: Wor
     logprobs: cursor.take(sequences * widths.scores),
     scratch: cursor.take(widths.scores),
     cache: { at: cursor.take(cacheSize(model, rows)), rows },
+    tape: new Tape(model, rows, cursor),
   });
   const measure = new Cursor(0);
   lay(measure);
@@ -86,6 +144,7 @@ function newSlot(model: Model, prompt: Int32Array, sequences: number, space: Wor
     ...lay(new Cursor(space.reserve(measure.taken))),
     version: parameters.version,
     prompt: prompt.slice(),
+    promptTokens: new RetainedTokens(),
     sequences: Array.from({ length: sequences }, () => new RetainedTokens()),
     ownRows: Array.from({ length: sequences }, (_, s) => prompt.length + s * own),
     holder: null,

@@ -96,9 +96,11 @@ export class Decoding implements Decoder {
     return slot;
   }
 
-  #readPrompt({ cache, sequences }: Slot): void {
+  #readPrompt(slot: Slot): void {
+    const { sequences, promptTokens } = slot;
     const part = { tokens: this.#prompt, shared: 0, sharedRows: 0, own: 0, ownBefore: 0 };
-    const scores = this.#run(cache, [part]);
+    const { scores, row } = this.#run(slot, [part]);
+    promptTokens.replace(0, this.#prompt, row);
     for (const sequence of sequences) sequence.keep(0, this.#scoresAt(scores, 0));
   }
 
@@ -124,23 +126,25 @@ export class Decoding implements Decoder {
 
   /** @param who The sequence of each part. */
   #compute(slot: Slot, who: readonly number[], parts: readonly Part[]): void {
-    const scores = this.#run(slot.cache, parts);
+    const { scores, row: first } = this.#run(slot, parts);
+    let row = first;
     for (let part = 0; part < parts.length; part++) {
       const { tokens, ownBefore } = parts[part]!;
-      const row = this.#scoresAt(scores, part);
+      const next = this.#scoresAt(scores, part);
       const retained = slot.sequences[who[part]!]!;
-      retained.replace(ownBefore, tokens);
-      retained.keep(ownBefore + tokens.length, row);
-      this.#scoresAt(slot.logprobs, who[part]!).set(row);
+      retained.replace(ownBefore, tokens, row);
+      retained.keep(ownBefore + tokens.length, next);
+      this.#scoresAt(slot.logprobs, who[part]!).set(next);
+      if (row !== null) row += tokens.length;
     }
   }
 
-  /** Runs the parts and gives the address of their log-probabilities. */
-  #run(cache: Slot['cache'], parts: readonly Part[]): number {
+  /** Runs the parts and gives the address of their log-probabilities, and the row of the first token on the slot's tape. */
+  #run({ cache, tape }: Slot, parts: readonly Part[]): { scores: number; row: number | null } {
     const { kernels, shape, widths } = this.#model;
-    const { scores, entropies } = this.#inference.run(cache, parts);
+    const { scores, entropies, row } = this.#inference.run(cache, parts, tape);
     kernels.logSoftmax(parts.length, shape.vocabulary, widths.scores, scores, entropies);
-    return scores;
+    return { scores, row };
   }
 
   /** Takes the scores after `length` own tokens from what is retained; they must be there. */

@@ -3,6 +3,7 @@ import { spanSize, writeSpan } from '../kernels/records.js';
 import { Cursor, Workspace } from '../kernels/workspace.js';
 import { type LayerBuffers, runLayer } from './layer.js';
 import type { Model } from './model.js';
+import type { Stretch, Tape } from './tape.js';
 
 /** Rows of [keys | values], one per token; a row has the same number in every layer. */
 export type Cache = {
@@ -24,10 +25,11 @@ export type Part = {
   readonly copyOf?: number;
 };
 
-/** Addresses of what one pass computes. All layers use the same buffers. */
-type Buffers = {
-  readonly rows: number;
-  readonly parts: number;
+/** What a pass has to hold. `probabilities`: floats of one layer's. */
+type Size = { readonly rows: number; readonly parts: number; readonly probabilities: number };
+
+/** Addresses of what one pass computes. All layers use the same buffers, unless they are kept on a tape. */
+type Buffers = Size & {
   readonly tokens: number;
   readonly positions: number;
   readonly lastRows: number;
@@ -41,6 +43,9 @@ type Buffers = {
   /** Room for a number per part. */
   readonly entropies: number;
 };
+
+/** What a pass gives: addresses, and the tape's row of the first token. */
+type Scored = Pick<Buffers, 'scores' | 'entropies'> & { readonly row: number | null };
 
 /** Floats of a cache of so many rows. */
 export function cacheSize({ shape, widths }: Model, rows: number): number {
@@ -61,31 +66,39 @@ export class Inference {
   /**
    * Computes the parts, in order.
    *
-   * @returns Until the next run: `scores`, unnormalised, of what follows each part's last token, a row per part.
+   * @param tape Keeps the activations, if it has room. Row i of the parts' tokens is its row `row` + i.
+   * @returns Until the next run: `scores`, unnormalised, of what follows each part's last token, a row per part. `row` is null
+   *   when nothing was kept.
    */
-  run(cache: Cache, parts: readonly Part[]): Pick<Buffers, 'scores' | 'entropies'> {
+  run(cache: Cache, parts: readonly Part[], tape: Tape | null = null): Scored {
     const { model } = this;
     const { kernels, shape, parameters } = model;
-    let rows = 0;
-    for (const { tokens } of parts) rows += tokens.length;
-    const buffers = this.#buffersFor(rows, parts.length);
+    const size = sizeOf(model, parts);
+    const { rows } = size;
+    const buffers = this.#buffersFor(size);
+    const kept = tape?.take(rows, size.probabilities) ?? null;
     parameters.readyForward();
-    fillTables(model, buffers, parts);
-    const { layer, positions } = buffers;
-    kernels.gatherRows(rows, shape.width, buffers.tokens, parameters.embedding.at, layer.x);
+    fillTables(model, buffers, parts, kept?.p ?? 0);
+    if (kept !== null) notePlaces(tape!, kept, parts);
+    const layerAt = (index: number) => kept?.layers[index] ?? buffers.layer;
+    kernels.gatherRows(rows, shape.width, buffers.tokens, parameters.embedding.at, layerAt(0).x);
     const layerBytes = cache.rows * 2 * model.widths.kv * 4;
-    const attend = (index: number) => attendParts(model, buffers, cache.at + index * layerBytes, parts);
+    const { positions, spans } = buffers;
     for (let index = 0; index < shape.layers; index++) {
-      runLayer(model, index, { rows, positions, buffers: layer }, attend);
+      const layer = layerAt(index);
+      const keys = cache.at + index * layerBytes;
+      runLayer(model, index, { rows, positions, buffers: layer }, () =>
+        attendParts(model, layer, parts, { spans, keys }),
+      );
     }
-    scoreLastRows(model, buffers, parts.length);
-    return buffers;
+    scoreLastRows(model, buffers, layerAt(shape.layers - 1).next, parts.length);
+    return { scores: buffers.scores, entropies: buffers.entropies, row: kept?.row ?? null };
   }
 
-  #buffersFor(rows: number, parts: number): Buffers {
+  #buffersFor(needed: Size): Buffers {
     const old = this.#buffers;
-    if (old !== null && rows <= old.rows && parts <= old.parts) return old;
-    const size = { rows: Math.max(rows, old?.rows ?? 0), parts: Math.max(parts, old?.parts ?? 0) };
+    if (old !== null && holds(old, needed)) return old;
+    const size = old === null ? needed : larger(old, needed);
     const measure = new Cursor(0);
     layOut(this.model, size, measure);
     this.#buffers = layOut(this.model, size, new Cursor(this.#workspace.reserve(measure.taken)));
@@ -93,8 +106,34 @@ export class Inference {
   }
 }
 
-function layOut({ shape, widths }: Model, size: { rows: number; parts: number }, cursor: Cursor): Buffers {
-  const { width, feedForward, heads, context } = shape;
+function holds(a: Size, b: Size): boolean {
+  return a.rows >= b.rows && a.parts >= b.parts && a.probabilities >= b.probabilities;
+}
+
+function larger(a: Size, b: Size): Size {
+  return {
+    rows: Math.max(a.rows, b.rows),
+    parts: Math.max(a.parts, b.parts),
+    probabilities: Math.max(a.probabilities, b.probabilities),
+  };
+}
+
+function sizeOf({ shape }: Model, parts: readonly Part[]): Size {
+  let [rows, probabilities] = [0, 0];
+  for (const part of parts) {
+    rows += part.tokens.length;
+    probabilities += shape.heads * part.tokens.length * probabilityRow(part);
+  }
+  return { rows, parts: parts.length, probabilities };
+}
+
+/** Floats of one row of a part's probabilities. */
+function probabilityRow({ tokens, sharedRows, ownBefore }: Part): number {
+  return Math.ceil((sharedRows + ownBefore + tokens.length) / 4) * 4;
+}
+
+function layOut({ shape, widths }: Model, size: Size, cursor: Cursor): Buffers {
+  const { width, feedForward } = shape;
   const { rows, parts } = size;
   const x = cursor.take(rows * width);
   const normed = cursor.take(rows * width);
@@ -110,7 +149,7 @@ function layOut({ shape, widths }: Model, size: { rows: number; parts: number },
       normed,
       normScale: scale,
       qkv: cursor.take(rows * widths.qkv),
-      p: cursor.take(heads * Math.min(rows, context) * Math.ceil(context / 4) * 4),
+      p: cursor.take(size.probabilities),
       attended: cursor.take(rows * width),
       middle: x,
       middleNormed: normed,
@@ -127,16 +166,18 @@ function layOut({ shape, widths }: Model, size: { rows: number; parts: number },
   };
 }
 
-function fillTables({ kernels }: Model, buffers: Buffers, parts: readonly Part[]): void {
+/** @param p Where the probabilities begin: each part has its own, since parts may be computed at the same time. */
+function fillTables({ kernels, shape }: Model, buffers: Buffers, parts: readonly Part[], p: number): void {
   const { i32 } = kernels.heap;
   let row = 0;
   for (let index = 0; index < parts.length; index++) {
-    const { tokens, shared, sharedRows, own, ownBefore } = parts[index]!;
+    const part = parts[index]!;
+    const { tokens, shared, sharedRows, own, ownBefore } = part;
     const queries = tokens.length;
     const before = sharedRows + ownBefore;
-    const pRow = Math.ceil((before + queries) / 4) * 4;
-    // One span's probabilities may overwrite those of another: nobody reads them again.
-    const span = { queries, row, shared, sharedRows, own, ownBefore, p: 0, pRow };
+    const pRow = probabilityRow(part);
+    const span = { queries, row, shared, sharedRows, own, ownBefore, p, pRow };
+    p += shape.heads * queries * pRow;
     writeSpan(kernels.heap, buffers.spans + index * spanSize * 4, span);
     for (let i = 0; i < queries; i++, row++) {
       i32[buffers.tokens / 4 + row] = tokens[i]!;
@@ -146,8 +187,23 @@ function fillTables({ kernels }: Model, buffers: Buffers, parts: readonly Part[]
   }
 }
 
+function notePlaces(tape: Tape, kept: Stretch, parts: readonly Part[]): void {
+  let { row, p } = kept;
+  for (const part of parts) {
+    const queries = part.tokens.length;
+    const pRow = probabilityRow(part);
+    for (let i = 0; i < queries; i++) tape.place(row++, p + i * pRow, queries * pRow);
+    p += tape.heads * queries * pRow;
+  }
+}
+
 /** Appends the parts' keys and values to the cache, and attends over it. */
-function attendParts(model: Model, { layer, spans }: Buffers, keys: number, parts: readonly Part[]): void {
+function attendParts(
+  model: Model,
+  layer: LayerBuffers,
+  parts: readonly Part[],
+  { spans, keys }: { spans: number; keys: number },
+): void {
   const { kernels, shape, widths, cachedAttention } = model;
   const kvRow = 2 * widths.kv;
   const rowAt = (row: number) => keys + row * kvRow * 4;
@@ -159,10 +215,10 @@ function attendParts(model: Model, { layer, spans }: Buffers, keys: number, part
   kernels.attention(cachedAttention, spans, parts.length, layer.qkv, keys, layer.p, layer.attended);
 }
 
-function scoreLastRows(model: Model, buffers: Buffers, rows: number): void {
+function scoreLastRows(model: Model, buffers: Buffers, last: number, rows: number): void {
   const { kernels, shape, parameters } = model;
   const { headX, headNormed, headScale, scores } = buffers;
-  kernels.gatherRows(rows, shape.width, buffers.lastRows, buffers.layer.next, headX);
+  kernels.gatherRows(rows, shape.width, buffers.lastRows, last, headX);
   kernels.rmsNorm(rows, shape.width, headX, parameters.finalNorm.at, headNormed, headScale, shape.normEpsilon);
   multiply(kernels, parameters.head.forward, rows, headNormed, scores, 0);
 }

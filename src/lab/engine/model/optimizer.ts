@@ -54,7 +54,9 @@ export class Optimizer {
     const { clipNorm } = options;
     const { parameters, kernels } = this.#model;
     const stretches = this.#stretches(options);
-    const norm = this.#norm(stretches, options);
+    // Without clipping the step itself sees all of the gradient, and says how long it was.
+    const known = clipNorm === undefined ? null : this.#norm(stretches, options);
+    let squares = 0;
     this.step++;
     for (const stretch of stretches) {
       const settings = settingsOf(stretch, options);
@@ -62,11 +64,11 @@ export class Optimizer {
         kernels.zero(stretch.count, parameters.gradient + stretch.start * 4);
         continue;
       }
-      if (clipNorm !== undefined) this.#clip(stretch, norm, clipNorm);
-      this.#advance(stretch, settings, options);
+      if (clipNorm !== undefined) this.#clip(stretch, known!, clipNorm);
+      squares += this.#advance(stretch, settings, options);
     }
     parameters.changed();
-    return norm;
+    return known ?? Math.sqrt(squares);
   }
 
   #norm(stretches: readonly Stretch[], options: AdamOptions): number {
@@ -86,7 +88,8 @@ export class Optimizer {
     if (!(factor >= 1)) kernels.scale(count, parameters.gradient + start * 4, factor);
   }
 
-  #advance({ start, count }: Stretch, { learningRate, weightDecay }: Settings, options: AdamOptions): void {
+  /** @returns The sum of the squares of the stretch's gradient. */
+  #advance({ start, count }: Stretch, { learningRate, weightDecay }: Settings, options: AdamOptions): number {
     const { beta1, beta2, epsilon } = options;
     const { kernels, parameters } = this.#model;
     const skip = start * 4;
@@ -101,7 +104,7 @@ export class Optimizer {
       epsilon: epsilon * correction2,
     });
     const { gradient, m, v } = parameters;
-    kernels.adam(count, weights, gradient + skip, m + skip, v + skip, this.#settings);
+    return kernels.adam(count, weights, gradient + skip, m + skip, v + skip, this.#settings);
   }
 
   /** One stretch of all when all are treated alike. */

@@ -10,8 +10,30 @@ const MOST_FLOATS = 1 << 17;
  */
 export class RetainedTokens {
   readonly #tokens: number[] = [];
+  /** Of each token, the row of the tape that keeps its activations; null when none does. */
+  readonly #rows: (number | null)[] = [];
   /** Scores of the next token, by the number of tokens before it. */
   readonly #scores = new Map<number, Float32Array>();
+  /** Arrays of scores that are no longer of use. */
+  readonly #spare: Float32Array[] = [];
+
+  clear(): void {
+    this.#tokens.length = 0;
+    this.#rows.length = 0;
+    for (const scores of this.#scores.values()) this.#spare.push(scores);
+    this.#scores.clear();
+  }
+
+  /** Whether the tokens are these, from the first on, and each has a row on the tape. */
+  hasRows(tokens: Int32Array, count: number): boolean {
+    for (let i = 0; i < count; i++) if (this.#tokens[i] !== tokens[i] || this.#rows[i] === null) return false;
+    return true;
+  }
+
+  /** The tape's row of a token that `hasRows`. */
+  rowOf(index: number): number {
+    return this.#rows[index]!;
+  }
 
   /** How many of `tokens`, put after the first `length`, are retained as they are. */
   match(length: number, tokens: readonly number[]): number {
@@ -28,13 +50,28 @@ export class RetainedTokens {
   /** Keeps the scores after `length` tokens. */
   keep(length: number, scores: Float32Array): void {
     const isFirst = this.#scores.size === 0;
-    if (isFirst || (this.#scores.size + 1) * scores.length <= MOST_FLOATS) this.#scores.set(length, scores.slice());
+    if (!isFirst && (this.#scores.size + 1) * scores.length > MOST_FLOATS) return;
+    // To make an array each time took longer than to compute what is in it.
+    const room = this.#scores.get(length) ?? this.#spare.pop();
+    if (room === undefined) this.#scores.set(length, scores.slice());
+    else {
+      room.set(scores);
+      this.#scores.set(length, room);
+    }
   }
 
-  /** The cache now holds `tokens` from position `length` on; whatever was there is gone. */
-  replace(length: number, tokens: ArrayLike<number>): void {
+  /** The cache now holds `tokens` from position `length` on; whatever was there is gone. @param row That of the first. */
+  replace(length: number, tokens: ArrayLike<number>, row: number | null): void {
     this.#tokens.length = length;
-    for (let i = 0; i < tokens.length; i++) this.#tokens.push(tokens[i]!);
-    for (const kept of this.#scores.keys()) if (kept > length) this.#scores.delete(kept);
+    this.#rows.length = length;
+    for (let i = 0; i < tokens.length; i++) {
+      this.#tokens.push(tokens[i]!);
+      this.#rows.push(row === null ? null : row + i);
+    }
+    for (const [kept, scores] of this.#scores) {
+      if (kept <= length) continue;
+      this.#scores.delete(kept);
+      this.#spare.push(scores);
+    }
   }
 }

@@ -34,6 +34,8 @@ type TrainingBuffers = Capacity & {
   readonly tokens: number;
   readonly positions: number;
   readonly headRowIds: number;
+  /** Rows of a tape, one i32 per row. */
+  readonly tapeRows: number;
   /** Records of the batch's segments. */
   readonly spans: number;
   readonly layers: readonly LayerBuffers[];
@@ -117,6 +119,7 @@ function layOut(model: Model, capacity: Capacity, cursor: Cursor): { buffers: Tr
     tokens: cursor.take(rows),
     positions: cursor.take(rows),
     headRowIds: cursor.take(headRows),
+    tapeRows: cursor.take(rows),
     spans: cursor.take(capacity.segments * spanSize),
     entropies: cursor.take(headRows),
     dLogprobs: cursor.take(headRows),

@@ -5,6 +5,7 @@ import { spanSize, writeSpan } from '../kernels/records.js';
 import { checkScores, layOutBatch } from './batch.js';
 import { type LayerBuffers, runLayer } from './layer.js';
 import type { Model } from './model.js';
+import type { DecodingMemory, Recalled } from './decoding-memory.js';
 import type { LayerParameters } from './parameters.js';
 import { checkTemperature } from './sampling.js';
 import { type Pass, TrainingMemory } from './training-buffers.js';
@@ -13,11 +14,14 @@ import { type Pass, TrainingMemory } from './training-buffers.js';
 export class Training {
   readonly #model: Model;
   readonly #memory: TrainingMemory;
+  readonly #decoded: DecodingMemory;
   #pass: Pass | null = null;
 
-  constructor(model: Model) {
+  /** @param decoded What decoders have computed of the present weights is not computed again. */
+  constructor(model: Model, decoded: DecodingMemory) {
     this.#model = model;
     this.#memory = new TrainingMemory(model);
+    this.#decoded = decoded;
   }
 
   forward(groups: readonly PromptGroup[], { temperature = 1 }: ForwardOptions): TokenScores {
@@ -28,8 +32,10 @@ export class Training {
     const buffers = this.#memory.buffersFor(batch);
     const pass = { model, batch, buffers, temperature, version: model.parameters.version };
     model.parameters.readyForward();
-    embed(pass);
-    runLayers(pass);
+    fillTables(pass);
+    const recalled = groups.length === 1 ? this.#decoded.recall(groups[0]!) : null;
+    if (recalled === null) runLayers(pass);
+    else recallLayers(pass, recalled);
     const scores = headScores(pass);
     this.#pass = pass;
     return scores;
@@ -51,24 +57,51 @@ export class Training {
   }
 }
 
-function embed({ model, batch, buffers }: Pass): void {
-  const { kernels, shape, parameters } = model;
+function fillTables({ model, batch, buffers }: Pass): void {
+  const { kernels } = model;
   const { i32 } = kernels.heap;
   i32.set(batch.tokens, buffers.tokens / 4);
   i32.set(batch.positions, buffers.positions / 4);
   i32.set(batch.headRows, buffers.headRowIds / 4);
   batch.segments.forEach((span, index) => writeSpan(kernels.heap, buffers.spans + index * spanSize * 4, span));
-  const x = buffers.layers[0]!.x;
-  kernels.gatherRows(batch.tokens.length, shape.width, buffers.tokens, parameters.embedding.at, x);
 }
 
 function runLayers(pass: Pass): void {
   const { model, batch, buffers } = pass;
   const attend = (index: number) => attendSegments(pass, index);
   const rows = batch.tokens.length;
+  const x = buffers.layers[0]!.x;
+  model.kernels.gatherRows(rows, model.shape.width, buffers.tokens, model.parameters.embedding.at, x);
   buffers.layers.forEach((layer, index) => {
     runLayer(model, index, { rows, positions: buffers.positions, buffers: layer }, attend);
   });
+}
+
+/** The same bits as `runLayers`, copied from where decoding left them. */
+function recallLayers({ model, batch, buffers }: Pass, { tape, rows }: Recalled): void {
+  const { kernels, shape, widths } = model;
+  const { width, feedForward } = shape;
+  const { f32, i32 } = kernels.heap;
+  const count = rows.length;
+  const ids = buffers.tapeRows;
+  i32.set(rows, ids / 4);
+  buffers.layers.forEach((layer, index) => {
+    const kept = tape.layers[index]!;
+    kernels.gatherRows(count, width, ids, kept.x, layer.x);
+    kernels.gatherRows(count, width, ids, kept.normed, layer.normed);
+    kernels.gatherRows(count, widths.qkv, ids, kept.qkv, layer.qkv);
+    kernels.gatherRows(count, width, ids, kept.attended, layer.attended);
+    kernels.gatherRows(count, width, ids, kept.middle, layer.middle);
+    kernels.gatherRows(count, width, ids, kept.middleNormed, layer.middleNormed);
+    kernels.gatherRows(count, 2 * feedForward, ids, kept.gateUp, layer.gateUp);
+    kernels.gatherRows(count, feedForward, ids, kept.activated, layer.activated);
+    for (let row = 0; row < count; row++) {
+      f32[layer.normScale / 4 + row] = f32[kept.normScale / 4 + rows[row]!]!;
+      f32[layer.middleScale / 4 + row] = f32[kept.middleScale / 4 + rows[row]!]!;
+    }
+    kernels.gatherProbabilities(shape.heads, buffers.spans, batch.segments.length, ids, tape.places, kept.p, layer.p);
+  });
+  kernels.gatherRows(count, width, ids, tape.layers.at(-1)!.next, buffers.layers.at(-1)!.next);
 }
 
 function attendSegments({ model, batch, buffers }: Pass, index: number): void {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { AdaptedEngine } from '../../../../src/lab/engine/adapters/adapted-engine.js';
 import type { AdapterConfig } from '../../../../src/lab/engine/adapters/config.js';
 import { adapterLayout, computedShape } from '../../../../src/lab/engine/adapters/layout.js';
-import { freshKernels } from '../../../../src/lab/engine/create-engine.js';
+import { compiledKernels } from '../../../../src/lab/engine/create-engine.js';
 import { flatFrom, weightsFrom } from '../../../../src/lab/engine/checkpoint.js';
 import type { ModelShape, PromptGroup } from '../../../../src/lab/engine/engine.js';
 import { loopKernels } from '../../../../src/lab/engine/kernels/loop-kernels.js';
@@ -68,7 +68,7 @@ export async function adaptedOn(
   weights = trainedLookingWeights(shape),
 ): Promise<AdaptedEngine> {
   const engine = await engineOn(backend, computedShape(shape, adapters));
-  const kernels = backend === 'loops' ? loopKernels() : await freshKernels();
+  const kernels = backend === 'loops' ? loopKernels() : await compiledKernels();
   return AdaptedEngine.on(engine, kernels, { shape, weights, adapters });
 }
 

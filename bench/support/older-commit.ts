@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Plugin } from 'esbuild';
+import { bundle } from './bundle.js';
+
+/** A program of bench/ on the sources of an older commit, with the kernels built from them; gives its path. */
+export async function olderProgram(folder: string, entry: string, commit: string): Promise<string> {
+  const tree = join(folder, 'tree');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(tree, { recursive: true });
+  must('git', ['archive', '--output', join(folder, 'tree.tar'), commit, 'src', 'scripts', 'package.json']);
+  must('tar', ['-xf', join(folder, 'tree.tar'), '-C', tree]);
+  must(process.execPath, [join(tree, 'scripts/build.js'), '--kernels']);
+  const program = await bundle(folder, entry, 'program', { plugins: [sourcesIn(tree)] });
+  copyFileSync(join(tree, 'src/lab/engine/kernels.wasm'), join(dirname(program), 'kernels.wasm'));
+  return program;
+}
+
+/** What a program of bench/ imports from src/ comes from that tree. */
+function sourcesIn(tree: string): Plugin {
+  return {
+    name: 'sources of an older commit',
+    setup(build) {
+      build.onResolve({ filter: /^\.\.\/\.\.\/src\// }, ({ path, importer }) => {
+        if (importer.startsWith(tree)) return undefined;
+        return { path: join(tree, path.replace('../../', '').replace(/\.js$/, '.ts')) };
+      });
+    },
+  };
+}
+
+function must(command: string, words: readonly string[]): void {
+  const { status, stderr } = spawnSync(command, [...words], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} ${words.join(' ')} failed: ${stderr}`);
+}

@@ -1,0 +1,66 @@
+/** What the threads of an engine and the one that leads them write into shared memory. */
+
+/** Made by the leader, handed to a thread when it starts. */
+export type ThreadStart = {
+  /** Its number, from 0. */
+  readonly index: number;
+  /** Calls there have been before it. */
+  readonly calls: number;
+  /** Words that are waited for: `signal`, and two for each thread. */
+  readonly control: Int32Array;
+  /** `commandLength` numbers for each thread. */
+  readonly commands: Float64Array;
+  /** `mostWords` bytes of UTF-8 for each thread: why it failed. */
+  readonly words: Uint8Array;
+};
+
+/** A heap that threads get to know: sent as a message, and received at the command `attach`. */
+export type SharedHeap = {
+  readonly id: number;
+  readonly module: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+};
+
+/** Counts the calls; threads wait for it to change. */
+export const signal = 0;
+/** The number of the last call that a thread has finished. */
+export const doneAt = (index: number): number => 1 + 2 * index;
+/** Length of the words of the thread that has failed; 0 for none. */
+export const failedAt = (index: number): number => 2 + 2 * index;
+
+/** A command is: what to do, the heap's id, and arguments. */
+export const commandLength = 16;
+/** What to do instead of the kernel of that number in `threadedNames`. */
+export const attach = -1;
+export const forget = -2;
+export const nothing = -3;
+
+export const mostWords = 1024;
+export const mostThreads = 64;
+
+/** Kernels that may be computed in pieces, one on each thread. */
+export const threadedNames = [
+  'gemm',
+  'addProduct',
+  'packRows',
+  'packColumns',
+  'rmsNorm',
+  'rope',
+  'attention',
+  'attentionBackward',
+  'swiglu',
+  'swigluBackward',
+  'logSoftmax',
+  'logSoftmaxBackward',
+  'adam',
+] as const;
+export type ThreadedName = (typeof threadedNames)[number];
+
+/** Looks at a word this often before it sleeps: to be woken takes longer than most kernels. */
+const LOOKS = 10_000;
+
+/** Waits until the word is no longer `value`. @returns false after `timeoutMs` without a change. */
+export function waitForChange(words: Int32Array, at: number, value: number, timeoutMs = Infinity): boolean {
+  for (let i = 0; i < LOOKS; i++) if (Atomics.load(words, at) !== value) return true;
+  return Atomics.wait(words, at, value, timeoutMs) !== 'timed-out';
+}

@@ -1,0 +1,111 @@
+import type { Cursor } from '../kernels/workspace.js';
+import type { LayerBuffers } from './layer.js';
+import type { Model } from './model.js';
+
+/** Floats of activations that one tape keeps: those of a training step of the memory task, not of an evaluation. */
+const MOST_FLOATS = 2 ** 20;
+/** Floats of attention probabilities, by row and head, that there is room for. */
+const PROBABILITIES = 64;
+
+/** Room for some rows: the number of the first, the buffers of each layer there, and where their probabilities begin. */
+export type Stretch = { readonly row: number; readonly layers: readonly LayerBuffers[]; readonly p: number };
+
+/**
+ * The activations of tokens that decoders have computed, in the order they did: what a training step on the same tokens and
+ * weights would compute again, to the bit. When it is full, later rows are not kept.
+ */
+export class Tape {
+  readonly layers: readonly LayerBuffers[];
+  /** Of each row, two i32: where the probabilities of its first head begin, in floats, and floats from head to head. */
+  readonly places: number;
+  readonly heads: number;
+  readonly #model: Model;
+  readonly #capacity: number;
+  #rows = 0;
+  #p = 0;
+
+  /** @param most Rows that could be wanted. */
+  constructor(model: Model, most: number, cursor: Cursor) {
+    this.#model = model;
+    this.heads = model.shape.heads;
+    this.#capacity = Math.min(most, Math.max(1, Math.floor(MOST_FLOATS / floatsPerRow(model))));
+    this.places = cursor.take(2 * this.#capacity);
+    this.layers = layOut(model, this.#capacity, cursor);
+  }
+
+  clear(): void {
+    this.#rows = 0;
+    this.#p = 0;
+  }
+
+  /** @param p Floats of their probabilities. @returns null when there is not enough room. */
+  take(rows: number, p: number): Stretch | null {
+    const row = this.#rows;
+    const start = this.#p;
+    if (row + rows > this.#capacity || start + p > probabilities(this.#model, this.#capacity)) return null;
+    this.#rows += rows;
+    this.#p += p;
+    return { row, layers: this.layers.map((layer) => fromRow(this.#model, layer, row)), p: start };
+  }
+
+  /** Says where the probabilities of a row are. */
+  place(row: number, start: number, perHead: number): void {
+    const { i32 } = this.#model.kernels.heap;
+    i32[this.places / 4 + 2 * row] = start;
+    i32[this.places / 4 + 2 * row + 1] = perHead;
+  }
+}
+
+function probabilities({ shape }: Model, rows: number): number {
+  return rows * shape.heads * PROBABILITIES;
+}
+
+function floatsPerRow(model: Model): number {
+  const { shape, widths } = model;
+  const layer = 5 * shape.width + 2 + widths.qkv + 3 * shape.feedForward + probabilities(model, 1);
+  return shape.layers * layer + shape.width;
+}
+
+function layOut(model: Model, rows: number, cursor: Cursor): LayerBuffers[] {
+  const { shape, widths } = model;
+  const { width, feedForward } = shape;
+  let x = cursor.take(rows * width);
+  return Array.from({ length: shape.layers }, () => {
+    const buffers = {
+      x,
+      normed: cursor.take(rows * width),
+      normScale: cursor.take(rows),
+      qkv: cursor.take(rows * widths.qkv),
+      p: cursor.take(probabilities(model, rows)),
+      attended: cursor.take(rows * width),
+      middle: cursor.take(rows * width),
+      middleNormed: cursor.take(rows * width),
+      middleScale: cursor.take(rows),
+      gateUp: cursor.take(rows * 2 * feedForward),
+      activated: cursor.take(rows * feedForward),
+      next: cursor.take(rows * width),
+    };
+    x = buffers.next;
+    return buffers;
+  });
+}
+
+/** The same buffers from that row on; probabilities have places of their own. */
+function fromRow({ shape, widths }: Model, layer: LayerBuffers, row: number): LayerBuffers {
+  const skip = row * 4;
+  const { width, feedForward } = shape;
+  return {
+    x: layer.x + skip * width,
+    normed: layer.normed + skip * width,
+    normScale: layer.normScale + skip,
+    qkv: layer.qkv + skip * widths.qkv,
+    p: layer.p,
+    attended: layer.attended + skip * width,
+    middle: layer.middle + skip * width,
+    middleNormed: layer.middleNormed + skip * width,
+    middleScale: layer.middleScale + skip,
+    gateUp: layer.gateUp + skip * 2 * feedForward,
+    activated: layer.activated + skip * feedForward,
+    next: layer.next + skip * width,
+  };
+}
