@@ -1,6 +1,7 @@
 import type { Cursor } from '../kernels/workspace.js';
 import type { LayerBuffers } from './layer.js';
 import type { Model } from './model.js';
+import { layerBuffers } from './training-buffers.js';
 
 /** Floats of activations that one tape keeps: those of a training step of the memory task, not of an evaluation. */
 const MOST_FLOATS = 2 ** 20;
@@ -30,7 +31,8 @@ export class Tape {
     this.heads = model.shape.heads;
     this.#capacity = Math.min(most, Math.max(1, Math.floor(MOST_FLOATS / floatsPerRow(model))));
     this.places = cursor.take(2 * this.#capacity);
-    this.layers = layOut(model, this.#capacity, cursor);
+    const rows = this.#capacity;
+    this.layers = layerBuffers(model, { rows, probabilities: probabilities(model, rows) }, cursor);
   }
 
   clear(): void {
@@ -64,30 +66,6 @@ function floatsPerRow(model: Model): number {
   const { shape, widths } = model;
   const layer = 5 * shape.width + 2 + widths.qkv + 3 * shape.feedForward + probabilities(model, 1);
   return shape.layers * layer + shape.width;
-}
-
-function layOut(model: Model, rows: number, cursor: Cursor): LayerBuffers[] {
-  const { shape, widths } = model;
-  const { width, feedForward } = shape;
-  let x = cursor.take(rows * width);
-  return Array.from({ length: shape.layers }, () => {
-    const buffers = {
-      x,
-      normed: cursor.take(rows * width),
-      normScale: cursor.take(rows),
-      qkv: cursor.take(rows * widths.qkv),
-      p: cursor.take(probabilities(model, rows)),
-      attended: cursor.take(rows * width),
-      middle: cursor.take(rows * width),
-      middleNormed: cursor.take(rows * width),
-      middleScale: cursor.take(rows),
-      gateUp: cursor.take(rows * 2 * feedForward),
-      activated: cursor.take(rows * feedForward),
-      next: cursor.take(rows * width),
-    };
-    x = buffers.next;
-    return buffers;
-  });
 }
 
 /** The same buffers from that row on; probabilities have places of their own. */

@@ -147,7 +147,12 @@ function layOut(model: Model, capacity: Capacity, cursor: Cursor): { buffers: Tr
   return { buffers: { ...capacity, chunk, ...tables, layers, ...head, ...scratch }, size: cursor.taken };
 }
 
-function layerBuffers({ shape, widths }: Model, { rows, probabilities }: Capacity, cursor: Cursor): LayerBuffers[] {
+/** The buffers of each layer, one after the other; the output of a layer is the input of the next. */
+export function layerBuffers(
+  { shape, widths }: Model,
+  { rows, probabilities }: Pick<Capacity, 'rows' | 'probabilities'>,
+  cursor: Cursor,
+): LayerBuffers[] {
   const { width, feedForward } = shape;
   let x = cursor.take(rows * width);
   return Array.from({ length: shape.layers }, () => {
