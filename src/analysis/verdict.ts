@@ -40,8 +40,11 @@ export type Verdict =
 export const MEMORISED_SHARE = 0.95;
 /** Probability of a wrong answer that counts as being stuck on it. */
 export const STUCK_PROBABILITY = 0.9;
-/** Share of groups without a signal from which on a run counts as being on a plateau. */
-export const PLATEAU_SHARE = 0.99;
+/**
+ * Share of groups without a signal from which on a run counts as being on a plateau. Most of them are above 99 %; one that had
+ * earned 0.856 ± 0.001 over its last 10,000 steps, next to its secret, was at 98.8 %.
+ */
+export const PLATEAU_SHARE = 0.98;
 /** Raw bits below which the secret counts as lost: eight times less likely than by chance. */
 export const COLLAPSED_BITS = -3;
 

@@ -86,9 +86,9 @@ describe('the verdict on a memory run', () => {
       verdict: { kind: 'collapsed', bits: -6.6, episodes: 400 },
     },
     {
-      what: 'censored when one group in fifty still differs',
+      what: 'censored when one group in thirty still differs',
       bits: [0, 4],
-      lately: { constantShare: 0.98, reward: 0.7 },
+      lately: { constantShare: 0.967, reward: 0.7 },
       verdict: { kind: 'censored', bits: 4, episodes: 400 },
     },
     {

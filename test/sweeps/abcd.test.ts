@@ -43,9 +43,9 @@ describe('sweeps/abcd-10seeds.yaml', () => {
       });
 
   it('asks what abcd asks, with the same settings, and for one example a step', () => {
-    expect(runs).toHaveLength(170);
+    expect(runs).toHaveLength(221);
     const asked = settings(runs).filter((each) => each['group'] !== 'D' || each['batch_size'] === 128);
-    expect(asked).toEqual(settings(own(plan())));
+    expect(asked).toEqual([...settings(own(plan())), ...settings(own(plan('B_binary', 'references')))]);
   });
 
   it('has secrets of its own, ten in each cell that has room for them, over three warm-ups', () => {
@@ -53,7 +53,7 @@ describe('sweeps/abcd-10seeds.yaml', () => {
     const large = runs.filter(({ parameters }) => Number(parameters['N']) >= 256);
     expect(large.filter((run) => known.has(secret(run)))).toEqual([]);
     expect(new Set(large.filter(({ group }) => group === 'B').map(secret)).size).toBe(30);
-    expect(new Set(runs.map(({ parameters }) => parameters['load_checkpoint_path'])).size).toBe(6);
+    expect(new Set(runs.flatMap(({ parameters }) => parameters['load_checkpoint_path'] ?? [])).size).toBe(6);
   });
 });
 
