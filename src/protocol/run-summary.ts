@@ -79,6 +79,13 @@ export const RunSummary = z.object({
   etaSeconds: z.number().nullable(),
   /** Last value of every numeric metric. */
   metrics: z.record(z.string(), z.number().nullable()),
+  /**
+   * The best value its objective has had in any row of the present file of metrics; null: none was finite. Absent: it has no
+   * objective, or the build is older.
+   */
+  best: z
+    .object({ metric: z.string(), goal: z.enum(['minimize', 'maximize']), value: z.number().nullable() })
+    .optional(),
   /** Metrics that only count, as all their values show; of those that would stand for the run by their names. An older build does not say. */
   counting: z.array(z.string()).optional(),
   /** The first metric worth a column over the run so far, oldest first, at most 32 values. */

@@ -27,7 +27,7 @@ function newPair(count: number) {
     plan(
       '/runs',
       's',
-      names.map((name) => ({ name })),
+      names.map((name) => ({ name, objective: { name: 'loss', goal: 'minimize' as const } })),
     ).runs.map((run) => [run.id, run]),
   );
   const board = new RunViewCache({
@@ -71,7 +71,8 @@ function newPair(count: number) {
     return stalled;
   };
   const measure = (run: RunId, loss: number) => {
-    vitals.set(run, { ...nothingMonitored, metrics: { loss }, spark: [loss] });
+    // Of rows that begin anew, nothing may be known again.
+    vitals.set(run, { ...nothingMonitored, metrics: { loss }, best: loss < 0 ? null : loss, spark: [loss] });
     board.touch([run]);
   };
   return { state, board, link, line, take, publish, measure, names };
@@ -166,7 +167,10 @@ describe('what a client sees', () => {
     measure(id('r7'), 0.5);
     publish();
     expect(JSON.parse(line.sent)).toEqual({
-      ...{ type: 'patches', seq: 7, patches: [{ id: 's/r7', metrics: { loss: 0.5 }, spark: [0.5] }] },
+      ...{ type: 'patches', seq: 7 },
+      patches: [
+        { id: 's/r7', metrics: { loss: 0.5 }, best: { metric: 'loss', goal: 'minimize', value: 0.5 }, spark: [0.5] },
+      ],
     });
     line.sent = '';
     publish();

@@ -133,12 +133,21 @@ export function painted(text: string, tone: Tone): Painted {
 /** One run as `status --json` and `ls --json` give it: a contract for scripts. Times are ISO 8601, memory is in MiB. */
 export function runStatus(run: RunSummary): object {
   const { name, sweep, group, subgroup, state, reason, attempt, exit, pid, slot, gpus, ...more } = run;
-  const { progress, etaSeconds, metrics, health, healthReason, priority, gpuMemory, cpu, memory, warning } = more;
+  const { progress, etaSeconds, metrics, best, health, healthReason, priority, gpuMemory, cpu, memory, warning } = more;
   const { parameters, directory } = more;
   return {
     ...{ name, sweep, group, subgroup, state, reason, attempt, exit, pid, slot, gpus },
     ...{ startedAt: isoTime(more.startedAt), endedAt: isoTime(more.endedAt), retryAt: isoTime(more.retryAt) },
-    ...{ progress, etaSeconds, metrics, health, healthReason: healthReason ?? null, priority, gpuMemory },
+    ...{
+      progress,
+      etaSeconds,
+      metrics,
+      ...(best === undefined ? {} : { best }),
+      health,
+      healthReason: healthReason ?? null,
+      priority,
+      gpuMemory,
+    },
     ...{ cpu: cpu ?? null, memory: memory ?? null, warning, ...(more.annotation ?? noAnnotation) },
     ...{ parameters, directory },
   };

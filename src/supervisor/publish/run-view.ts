@@ -19,9 +19,10 @@ import type { SubmissionStore } from '../runs/submission-store.js';
 /**
  * What the run's metrics say. `toBudget`: seconds it took at `at`, on the scheduler's line, to the end of its budget, at its
  * pace; null: nothing tells. `movement`: on that line, too; null: there has been none. `step`: of the last value of the metric
- * that stands for the run. `notFinite`: metrics that matter whose last value is no number.
+ * that stands for the run. `best`: the finite value of the objective that is best; null: there is none. `notFinite`: metrics that matter whose last value is no number.
  */
 export type MonitoredMetrics = Pick<RunSummary, 'progress' | 'metrics' | 'spark'> & {
+  best: number | null;
   counting: string[];
   step: number | null;
   notFinite: readonly string[];
@@ -34,6 +35,7 @@ export const nothingMonitored: MonitoredMetrics = {
   toBudget: null,
   movement: null,
   metrics: {},
+  best: null,
   counting: [],
   spark: [],
   step: null,
@@ -80,7 +82,7 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     heldBy: heldByOf(run),
     priority: run.priority,
     place: run.place,
-    ...termsOf(planned),
+    ...lastingOf(planned, monitored),
     next: context.next ?? null,
     gpuMemory: context.gpuMemory,
     cpu: context.cpu,
@@ -95,6 +97,11 @@ export function runSummary(run: Run, planned: PlannedRun, context: RunContext): 
     healthReason: context.health.reason,
     annotation: context.annotation,
   };
+}
+
+/** Where nothing is finite it says so: a field that is left out would stay as it was in a client's copy. */
+function bestOf({ objective }: PlannedRun, { best }: MonitoredMetrics): Pick<RunSummary, 'best'> {
+  return objective === null ? {} : { best: { metric: objective.name, goal: objective.goal, value: best } };
 }
 
 function timesOf({ startedAt, endedAt, killAt }: Life, run: Run, context: RunContext) {
@@ -115,9 +122,10 @@ function earlierOf({ past, state }: Run, { wallTime }: RunContext): Pick<RunSumm
 }
 
 /** What holds for all its attempts. */
-function termsOf(planned: PlannedRun): Pick<RunSummary, 'policy' | 'started' | 'snapshot'> {
+function lastingOf(planned: PlannedRun, monitored: MonitoredMetrics) {
   const path = planned.snapshot?.path;
-  return { policy: policyOf(planned), started: startDigests(planned), ...(path ? { snapshot: basename(path) } : {}) };
+  const terms = { policy: policyOf(planned), started: startDigests(planned) };
+  return { ...terms, ...(path ? { snapshot: basename(path) } : {}), ...bestOf(planned, monitored) };
 }
 
 function roomOf({ need: { gpus, cpus } }: Run): Pick<RunSummary, 'gpuCount' | 'cores'> {

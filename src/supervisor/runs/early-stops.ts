@@ -62,6 +62,13 @@ export class ObjectiveBook {
     return this.#values.get(id) ?? null;
   }
 
+  /** The lowest or the highest of them, as the objective wants it; null: it has none, or nothing is written. */
+  bestOf({ id, objective }: PlannedRun): number | null {
+    const values = this.#values.get(id);
+    if (values === undefined || objective === null) return null;
+    return objective.goal === 'maximize' ? values.max : values.min;
+  }
+
   /** Takes in one row. What is not finite says nothing. In place: a file may have millions of rows. */
   take({ id, objective }: PlannedRun, row: Row): void {
     const last = objective === null ? undefined : row[objective.name];

@@ -118,7 +118,8 @@ export class MetricsMonitor {
     return standing !== null && isLossName(standing) ? this.#levelsOf(standing, -1) : null;
   }
 
-  vitals(now: number): MonitoredMetrics {
+  /** What it says, beside what whoever is told of its rows makes of them. */
+  vitals(now: number): Omit<MonitoredMetrics, 'best'> {
     const metrics = this.#metrics.last();
     const { progress, stated } = this.#position(metrics, now);
     const { standing, counting } = this.#standing();

@@ -334,7 +334,7 @@ export class Watcher {
     if (!watch.hasNews) return;
     watch.hasNews = false;
     watch.toldAt = now;
-    this.#vitals.set(run.id, monitor.vitals(now));
+    this.#vitals.set(run.id, { ...monitor.vitals(now), best: this.#objectives.bestOf(run) });
     this.#listener.changed(run.id);
     // Nobody is to be called because of a run of the past.
     if (this.#recalling.get(run.id) === watch) return;

@@ -119,7 +119,7 @@ export class WindowReader {
       index,
       isFolded: (branch: Branch) => isFolded(branch, at.ui, scene.runs.length),
       pending: this.#pending(),
-      metric: scene.metric,
+      ...{ metric: scene.metric, objective: scene.objective },
       ui: at.ui,
       variety: scene.variety,
       groupChoices: scene.groupChoices,

@@ -2,7 +2,7 @@ import { cleanText } from '../../text/display-text.js';
 import { type Handler, type KeyContext, type Pressed, refuse } from '../keys/key-context.js';
 import { useModel } from '../model/use-model.js';
 import { orderedBy } from '../screens/jobs/sort-handler.js';
-import { type ColumnId, columnKey, commonColumns, initialColumns } from '../state/list-column-id.js';
+import { type ColumnId, columnKey, commonColumns, initialColumns, knownColumns } from '../state/list-column-id.js';
 import { menuAt } from '../state/menu-state.js';
 import type { Sort } from '../state/sort.js';
 import type { UiState } from '../state/ui-state.js';
@@ -84,12 +84,8 @@ function shift(ui: UiState, dialog: ColumnsDialog, by: -1 | 1): Pressed {
   return { ui: { ...ui, columns: shown, dialog: { ...dialog, order: moved, index: to } } };
 }
 
-/** Null for the usual columns, so that they follow what a later version shows. */
 function columnsOf(order: readonly ColumnId[], shown: ReadonlySet<ColumnId>): readonly ColumnId[] | null {
-  const chosen = order.filter((column) => shown.has(column));
-  const isUsual =
-    chosen.length === initialColumns.length && chosen.every((column, at) => column === initialColumns[at]);
-  return isUsual ? null : chosen;
+  return knownColumns(order.filter((column) => shown.has(column)));
 }
 
 function orderBy(ui: UiState, _: ColumnsDialog, column: ColumnId, at: KeyContext): Pressed {

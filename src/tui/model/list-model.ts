@@ -24,6 +24,8 @@ export type ListModel = {
   readonly runs: readonly RunSummary[];
   readonly sweeps: readonly SweepSummary[];
   readonly metric: string | null;
+  /** The metric that says how good the runs are, where all sweeps shown that name one name the same. */
+  readonly objective: string | null;
   readonly tree: Tree;
   readonly rows: readonly TreeNode[];
   readonly tally: Tally;
@@ -38,7 +40,10 @@ export type ListModel = {
   readonly colours: CurveColours;
 };
 
-type FleetPart = Pick<ListModel, 'runs' | 'sweeps' | 'pace' | 'forecast' | 'variety' | 'groupChoices' | 'colours'>;
+type FleetPart = Pick<
+  ListModel,
+  'runs' | 'sweeps' | 'objective' | 'pace' | 'forecast' | 'variety' | 'groupChoices' | 'colours'
+>;
 
 /**
  * Computes scenes, and only what has changed since the last: the tree once per publication of the fleet, the rows
@@ -99,7 +104,8 @@ export class ListModelBuilder {
     const colours = isSame ? known.colours : new CurveColours(runs);
     const choices = lazy(() => groupChoices(runs, sweeps, variety()));
     const forecast = this.#forecastAt(now);
-    return { runs, sweeps, forecast, pace: paceOf(runs, forecast), variety, groupChoices: choices, colours };
+    const objective = objectiveOf(sweeps);
+    return { runs, sweeps, objective, forecast, pace: paceOf(runs, forecast), variety, groupChoices: choices, colours };
   }
 
   /** Of all sweeps, as they share the slots. Where there are many runs, once a second is often enough. */
@@ -140,6 +146,11 @@ function usualMetric(sweeps: readonly SweepSummary[], runs: readonly RunSummary[
     if (metric !== null) votes.set(metric, (votes.get(metric) ?? 0) + 1);
   }
   return [...votes].sort(([, a], [, b]) => b - a)[0]?.[0] ?? null;
+}
+
+function objectiveOf(sweeps: readonly SweepSummary[]): string | null {
+  const names = new Set(sweeps.flatMap(({ objective }) => objective?.name ?? []));
+  return names.size === 1 ? [...names][0]! : null;
 }
 
 /** Some runs that wrote metrics, the first of them. */

@@ -12,14 +12,14 @@ export type Tally = {
   /** 0..1, the mean over the runs; a done run counts as whole. */
   readonly progress: number;
   /** The chosen metric's last values; null where no run has one. */
-  readonly metric: LastValues | null;
+  readonly metric: RunValues | null;
 };
 
 /**
- * Mean and sample standard deviation (0 of one) over the `count` last values that are finite; the mean is NaN where none
- * is. `notFinite`: runs whose last value is NaN or infinite.
+ * Mean and sample standard deviation (0 of one) over the `count` values of runs that are finite; the mean is NaN where none
+ * is. `notFinite`: runs whose value is NaN or infinite.
  */
-export type LastValues = {
+export type RunValues = {
   readonly mean: number;
   readonly deviation: number;
   readonly count: number;
@@ -55,6 +55,26 @@ export function tally(runs: readonly RunSummary[], metric: string | null): Tally
     progress: runs.length === 0 ? 0 : progress / runs.length,
     metric: spread.result(),
   };
+}
+
+/** Over the best values of runs that have one objective; null where they have several, or no value. */
+export function bestValues(runs: readonly RunSummary[]): RunValues | null {
+  const spread = new Spread();
+  let metric: string | null = null;
+  for (const run of runs) {
+    const value = bestOf(run);
+    if (value === undefined) continue;
+    metric ??= run.best!.metric;
+    if (metric !== run.best!.metric) return null;
+    spread.add(value);
+  }
+  return spread.result();
+}
+
+/** The best value of a run's objective: NaN where all it has written is none; undefined: it has written none. */
+export function bestOf({ best, metrics }: RunSummary): number | undefined {
+  if (best === undefined) return undefined;
+  return best.value ?? (Object.hasOwn(metrics, best.metric) ? Number.NaN : undefined);
 }
 
 /** 0..1; a done run is whole even when its rule ended it early. */

@@ -36,6 +36,8 @@ export type WindowModel = {
   /** What the palette shows; null: it is closed. */
   readonly palette: PaletteView | null;
   readonly metric: string | null;
+  /** The metric that says how good all the sweeps' runs are; null: none does. */
+  readonly objective: string | null;
   readonly metrics: readonly string[];
   /** What the x axis can be, while one is asked. */
   readonly xChoices: readonly XChoice[];

@@ -1,9 +1,10 @@
-/** Columns of the list that every sweep can have. `metric` is the one chosen with `m`. */
+/** Columns of the list that every sweep can have. `metric`: last value of the one chosen with `m`; `best`: of the objective. */
 export const commonColumns = [
   'progress',
   'left',
   'trend',
   'metric',
+  'best',
   'slot',
   'time',
   'cpu',
@@ -22,6 +23,35 @@ export type ColumnId = CommonColumn | `metric ${string}` | `parameter ${string}`
 
 /** What the list shows beside the names until a person chooses otherwise. */
 export const initialColumns: readonly ColumnId[] = ['progress', 'left', 'trend', 'metric', 'slot', 'time'];
+
+/** Which value of a run the list shows. */
+export const valueChoices = ['last', 'best', 'both'] as const;
+const valueColumns: Readonly<Record<(typeof valueChoices)[number], readonly ColumnId[]>> = {
+  last: ['metric'],
+  best: ['best'],
+  both: ['metric', 'best'],
+};
+
+/** The columns with this value where they have one now, else at the end; null for the usual ones. */
+export function withValue(
+  columns: readonly ColumnId[] | null,
+  value: (typeof valueChoices)[number],
+): readonly ColumnId[] | null {
+  const shown = columns ?? initialColumns;
+  const at = shown.findIndex(isValue);
+  const before = at < 0 ? shown : shown.slice(0, at);
+  return knownColumns([...before, ...valueColumns[value], ...shown.slice(before.length).filter((id) => !isValue(id))]);
+}
+
+function isValue(column: ColumnId): boolean {
+  return column === 'metric' || column === 'best';
+}
+
+/** Null for the usual columns, so that they follow what a later version shows. */
+export function knownColumns(columns: readonly ColumnId[]): readonly ColumnId[] | null {
+  const isUsual = columns.length === initialColumns.length && columns.every((id, at) => id === initialColumns[at]);
+  return isUsual ? null : columns;
+}
 
 /** What of a column's id is the name of a metric or of a parameter; null for a column that every sweep has. */
 export function columnKey(column: ColumnId): { readonly kind: 'metric' | 'parameter'; readonly key: string } | null {

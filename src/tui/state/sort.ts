@@ -14,7 +14,8 @@ export function isInitialSort({ by, isReversed }: Sort): boolean {
 
 /** The orders that `s` cycles through: the usual ones, then the other columns shown, from left to right. */
 export function sortsFor(columns: readonly ColumnId[]): SortBy[] {
-  const usual: SortBy[] = ['file order', 'state', 'metric', 'time', 'name'];
+  const value = columns.includes('best') && !columns.includes('metric') ? 'best' : 'metric';
+  const usual: SortBy[] = ['file order', 'state', value, 'time', 'name'];
   const others = columns.filter((column): column is Exclude<ColumnId, 'trend'> => column !== 'trend');
   return [...new Set([...usual, ...others.filter((column) => columnKey(column) !== null || !defaults.has(column))])];
 }
@@ -31,6 +32,7 @@ export function isLive({ by }: Sort): boolean {
 export function sortWords({ by, isReversed }: Sort, metric: string | null): string {
   if (by === 'file order') return isReversed ? 'file order, reversed' : 'file order';
   const [first, last] = endsOf(by);
+  if (by === 'best') return `best value of the objective, ${isReversed ? last : first} first`;
   const what = by === 'metric' ? metric : columnKey(by as ColumnId)?.key;
   return `${what ?? by}, ${isReversed ? last : first} first`;
 }
@@ -45,6 +47,7 @@ const highest: Words = ['highest', 'lowest'];
 const lowest: Words = ['lowest', 'highest'];
 const firstWords: Partial<Record<SortBy, Words>> = {
   state: ['most urgent', 'least urgent'],
+  best: ['best', 'worst'],
   name: ['A', 'Z'],
   time: ['longest', 'shortest'],
   left: ['soonest', 'latest'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RunId } from '../../../src/base/ids.js';
-import { runTable } from '../../../src/cli/show/run-table.js';
+import { runStatus, runTable } from '../../../src/cli/show/run-table.js';
 import { safeLine } from '../../../src/cli/terminal.js';
 import { aRun, aSweep } from '../../tui/simulated-fleet.js';
 
@@ -22,6 +22,14 @@ const runs = [
   aRun('A_s2', { state: 'queued', attempt: 1, reason: 'exit code 1, retry 1 of 3', retryAt: now + 4_000 }),
   aRun('A_s3', { state: 'stopping', attempt: 1, slot: 'cpu 0', startedAt: now - 1_000, killAt: now + 10_000 }),
 ];
+
+describe('a run for scripts', () => {
+  it('has the best value of its objective, where it has one', () => {
+    const best = { metric: 'loss', goal: 'minimize', value: 0.125 } as const;
+    expect(runStatus(aRun('A_s0', { best }))).toMatchObject({ best });
+    expect(runStatus(aRun('A_s0'))).not.toHaveProperty('best');
+  });
+});
 
 describe('the table of runs', () => {
   it('says where each run is, how far, and why', () => {

@@ -69,7 +69,7 @@ class World {
   async look(): Promise<void> {
     for (const [run, monitor] of this.#monitors) {
       monitor.refresh();
-      this.#vitals.set(run, monitor.vitals(this.now));
+      this.#vitals.set(run, { ...nothingMonitored, ...monitor.vitals(this.now) });
     }
     await this.watch.look();
   }

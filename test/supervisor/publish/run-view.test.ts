@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Run } from '../../../src/scheduler/run-state.js';
 import { wellHealth } from '../../../src/analysis/health/finding.js';
 import { nothingMonitored, runSummary } from '../../../src/supervisor/publish/run-view.js';
+import { RunSummary } from '../../../src/protocol/run-summary.js';
 import { plan } from '../testbed.js';
 
 const planned = plan('/runs', 's', [{ argv: ['train'] }]).runs[0]!;
@@ -58,6 +59,26 @@ describe('the attempt in a row', () => {
     },
   ])('$when', ({ run, attempt }) => {
     expect(attemptOf(run)).toBe(attempt);
+  });
+});
+
+describe('the best value in a row', () => {
+  const objective = { name: 'acc', goal: 'maximize' as const };
+  const waits = { phase: 'waiting', notBefore: null, last: null } as const;
+  const run = { need: { gpus: 0 }, hold: null, priority: 0, past: [], state: waits, starts: 0 } as unknown as Run;
+  const rowOf = (best: number | null, given: object = { objective }) =>
+    runSummary(run, { ...planned, ...given }, { ...beside, monitored: { ...nothingMonitored, best } });
+
+  it('says of which metric it is and what is good; null takes back what was told before', () => {
+    expect(rowOf(0.9).best).toEqual({ metric: 'acc', goal: 'maximize', value: 0.9 });
+    expect(rowOf(null).best).toEqual({ metric: 'acc', goal: 'maximize', value: null });
+  });
+
+  it('is not told of a run without an objective, nor by an older build, whose rows are read as well', () => {
+    expect(rowOf(null, {})).not.toHaveProperty('best');
+    const row: unknown = JSON.parse(JSON.stringify({ ...rowOf(0.9), best: undefined }));
+    expect(RunSummary.parse(row).best).toBeUndefined();
+    expect(RunSummary.parse(rowOf(0.9)).best?.value).toBe(0.9);
   });
 });
 

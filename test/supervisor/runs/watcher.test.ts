@@ -49,6 +49,26 @@ it('says when all is read that runs of the past wrote last', async () => {
   await watcher.close();
 });
 
+it('knows the best value of the present file: one that replaces it begins anew', async () => {
+  const objective = { name: 'acc', goal: 'maximize' as const };
+  const run = plan(folder, 's', [{ directory: folder, objective }]).runs[0]!;
+  const file = join(folder, 'metrics.jsonl');
+  const rows = (...values: number[]) => values.map((acc, step) => `{"step": ${step}, "acc": ${acc}}\n`).join('');
+  writeFileSync(file, rows(0.5, 0.9, 0.7));
+  const watcher = new Watcher(ignore());
+  expect(watcher.vitals(run.id).best).toBeNull();
+  watcher.watch(run, 1, 1_000_000);
+  await waitFor('the first rows', () => watcher.vitals(run.id).metrics['acc'] === 0.7);
+  expect(watcher.vitals(run.id).best).toBe(0.9);
+  appendFileSync(file, '{"step": 3, "acc": 0.95}\n{"step": 4, "acc": NaN}\n');
+  await waitFor('the next row', () => watcher.vitals(run.id).metrics['step'] === 4);
+  expect(watcher.vitals(run.id).best).toBe(0.95);
+  writeFileSync(file, rows(0.2, 0.1));
+  await waitFor('the file to be read again', () => watcher.vitals(run.id).metrics['step'] === 1);
+  expect(watcher.vitals(run.id).best).toBe(0.2);
+  await watcher.close();
+});
+
 it('says nothing any more once it is closed', async () => {
   const listener = ignore();
   const watcher = new Watcher(listener);

@@ -105,6 +105,13 @@ export const moveUses: Record<MoveCommand, readonly Use[]> = {
       back: ['escape', 'home'],
     },
     { where: 'among GPUs', from: ['d', 'end'], at: /── CPU/, sees: [/│ ● C_dense_multi_N16_s2/], back: ['home'] },
+    {
+      where: 'after a command for the best values',
+      from: [':', '"value best'],
+      at: /│ {3}value best /,
+      sees: [/ bits_known best /],
+      back: [':', '"value last', 'enter'],
+    },
   ],
   back: [
     { where: 'on an open group', from: ['enter'], at: groupIsOpen, sees: [isHome] },

@@ -16,6 +16,8 @@ import { aRun, aSweep, memorySweep } from '../simulated-fleet.js';
 
 const { fleet, files, now } = memorySweep();
 Date.now = () => now;
+const objective = { name: 'test/bits_known', goal: 'maximize' as const };
+addBest();
 addGroups(['E', 'F', 'G', 'H', 'I', 'J']);
 fleet.status = { ...fleet.status, gpus: [aGpu(0), aGpu(1)] };
 fleet.obey = (verb, ids) => {
@@ -25,10 +27,19 @@ fleet.obey = (verb, ids) => {
   fleet.publish();
 };
 
+/** As the supervisor tells it of runs that have an objective: here the last value is the best. */
+function addBest(): void {
+  for (const { id, metrics } of fleet.runs.values()) {
+    fleet.change(id, {
+      best: { metric: objective.name, goal: objective.goal, value: metrics[objective.name] ?? null },
+    });
+  }
+}
+
 function addGroups(names: readonly string[]): void {
   const [sweep] = fleet.sweeps.values();
   const groups = names.map((name) => ({ name, title: null, needs: [] }));
-  fleet.sweeps.set('abcd', aSweep({ groups: [...sweep!.groups, ...groups] }));
+  fleet.sweeps.set('abcd', aSweep({ groups: [...sweep!.groups, ...groups], objective }));
   for (const name of names) {
     const run = aRun(`${name}_waits`, { parameters: { seed: 0 } });
     fleet.runs.set(run.id, run);

@@ -2,10 +2,10 @@ import { parameterOf } from '../../../base/scalar.js';
 import type { Command } from '../../state/command.js';
 import { fuzzyScore, ranked } from '../../state/fuzzy.js';
 import { type GroupBy, groupingWords, levelWords } from '../../state/grouping.js';
-import type { KeyContext, Pressed } from '../../keys/key-context.js';
+import { type KeyContext, type Pressed, refuse } from '../../keys/key-context.js';
 import { keyMapOf } from '../../screens/key-map.js';
 import type { EditedLine } from '../../state/line-editor.js';
-import { initialColumns } from '../../state/list-column-id.js';
+import { initialColumns, valueChoices, withValue } from '../../state/list-column-id.js';
 import { open, type PaletteEntry, type PaletteView, problem, type Reading } from './palette-entry.js';
 import { annotationEntries } from './palette-annotations.js';
 import { machineEntries } from './palette-machine.js';
@@ -44,6 +44,12 @@ const choiceEntries: readonly PaletteEntry[] = [
     command: 'metric',
     words: (_ui, { metrics }) => metrics,
     choose: (ui, _at, metric) => noted({ ...ui, metric }, `Metric: ${metric}.`),
+  }),
+  choice({
+    ...{ name: 'value', takes: 'last|best|both', command: null },
+    help: 'what the list shows of each run: its last value, the best of the objective, or both',
+    words: () => valueChoices,
+    choose: chooseValue,
   }),
   choice({
     ...{ name: 'x-axis', takes: 'name', help: 'x axis of the charts', command: 'x-axis' },
@@ -197,6 +203,17 @@ function choice({ choose, words, ...entry }: Choice): PaletteEntry {
     return { kind: 'ready', said: `${entry.name} ${word}`, act: (now) => choose(now, at, word) };
   };
   return { ...entry, words, queryAt: null, read };
+}
+
+/** An order by the value that goes is one by the value that comes. */
+function chooseValue(ui: UiState, { runs }: KeyContext, word: string): Pressed {
+  if (word !== 'last' && runs.every(({ best }) => best === undefined)) {
+    return refuse(ui, 'No run has an objective to be best at: name it in the sweep file, `metric: {name, goal}`.');
+  }
+  const value = valueChoices.find((choice) => choice === word)!;
+  const gone = value === 'last' ? 'best' : value === 'best' ? 'metric' : null;
+  const by = ui.sort.by === gone ? (value === 'best' ? 'best' : 'metric') : ui.sort.by;
+  return noted({ ...ui, columns: withValue(ui.columns, value), sort: { ...ui.sort, by } }, `Value: ${word}.`);
 }
 
 function noted(ui: UiState, text: string): Pressed {

@@ -2,7 +2,7 @@ import { parameterOf } from '../../../base/scalar.js';
 import type { RunId, RunSummary } from '../../state/port.js';
 import type { Branch } from './branch-index.js';
 import { parameterText } from '../parameter-text.js';
-import { progressOf, tally, type Tally } from '../tally.js';
+import { bestValues, progressOf, type RunValues, tally, type Tally } from '../tally.js';
 
 /** As many values as the trend of one run has at most. */
 const points = 32;
@@ -17,6 +17,9 @@ export const trendOf = remembered((branch) => meanTrend(branch.runs));
 
 /** Mean and deviation of another metric than the chosen one. */
 export const spreadOf = remembered((branch, metric): Tally['metric'] => tally(branch.runs, metric).metric);
+
+/** Mean and deviation of the best values of the objective. */
+export const bestSpreadOf = remembered((branch): RunValues | null => bestValues(branch.runs));
 
 /** The value of a parameter that all runs have; null when they differ. */
 export const commonValueOf = remembered((branch, parameter): string | null => {

@@ -4,7 +4,7 @@ import type { RunSummary } from '../../state/port.js';
 import type { Sort, SortBy } from '../../state/sort.js';
 import { parameterOrder } from '../parameter-text.js';
 import { statesByUrgency } from '../state-look.js';
-import { elapsed, progressOf } from '../tally.js';
+import { bestOf, elapsed, progressOf } from '../tally.js';
 
 /** Runs in the chosen order; equal ones stay as they were. What has no value comes last, either way. `now`: Unix ms. */
 export function sorted(
@@ -65,6 +65,10 @@ const readers: Partial<Record<SortBy, (run: RunSummary, now: number) => Value>> 
   exit: ({ exit }) => (exit === null ? null : (exit.signal ?? `${exit.class} ${exit.code ?? ''}`)),
   priority: ({ priority }) => falling(priority),
   tags: ({ annotation }) => annotation?.tags.join(' ') || null,
+  best: (run) => {
+    const value = bestOf(run);
+    return run.best?.goal === 'maximize' ? falling(value) : (value ?? null);
+  },
   note: ({ annotation }) => annotation?.note ?? null,
 };
 

@@ -3,16 +3,16 @@ import { cleanText } from '../../../text/display-text.js';
 import { healthWord } from '../../../analysis/health/finding.js';
 import { shortDuration } from '../../../text/duration.js';
 import { narrowMemory, narrowNumber } from '../../../text/numbers.js';
-import { columnKey, type CommonColumn } from '../../state/list-column-id.js';
+import { columnKey, type ColumnId, type CommonColumn } from '../../state/list-column-id.js';
 import type { RunSummary } from '../../state/port.js';
-import { commonValueOf, spreadOf, trendOf, usageOf } from '../../model/tree/branch-facts.js';
+import { bestSpreadOf, commonValueOf, spreadOf, trendOf, usageOf } from '../../model/tree/branch-facts.js';
 import type { Branch } from '../../model/tree/branch-index.js';
 import { type ListColumn, percentWidth } from './list-columns.js';
 import { parameterText } from '../../model/parameter-text.js';
 import { progressBar } from '../progress-bar.js';
 import { fit, fitRight, type Line, span, type Tone } from '../../surface/span.js';
 import { healthTone } from '../../model/state-look.js';
-import { elapsed, progressOf } from '../../model/tally.js';
+import { bestOf, elapsed, progressOf, type RunValues } from '../../model/tally.js';
 
 /** What the cells of a row need besides its run. `now`: Unix ms. */
 export type CellContext = { readonly metric: string | null; readonly now: number };
@@ -33,6 +33,12 @@ export function branchCell(branch: Branch, column: ListColumn): Line | null {
   return branchCells[column.id as CommonColumn]?.(branch, column) ?? null;
 }
 
+/** What a group's cell in a column of values is the mean of; undefined: the column is none of these. */
+export function valuesOf(branch: Branch, column: ColumnId): RunValues | null | undefined {
+  if (column === 'metric') return branch.tally.metric;
+  return column === 'best' ? bestSpreadOf(branch) : undefined;
+}
+
 type RunCell = (run: RunSummary, column: ListColumn, at: CellContext) => Line | null;
 
 const runCells: Record<CommonColumn, RunCell> = {
@@ -40,6 +46,7 @@ const runCells: Record<CommonColumn, RunCell> = {
   left: remaining,
   trend: ({ spark }, { width }) => (spark.length === 0 ? null : [span(sparkline(spark, width), 'spark')]),
   metric: (run, column, { metric }) => (metric === null ? null : numberCell(run.metrics[metric], column)),
+  best: (run, column) => numberCell(bestOf(run), column),
   slot: ({ slot }, column) => textCell(slot ?? '', column, 'dim'),
   time: (run, column, { now }) => {
     const time = elapsed(run, now);
@@ -62,7 +69,8 @@ const branchCells: Partial<Record<CommonColumn, (branch: Branch, column: ListCol
     const trend = trendOf(branch);
     return trend.every((value) => value === null) ? null : [span(sparkline(trend, width), 'spark')];
   },
-  metric: ({ tally }, column) => numberCell(tally.metric?.mean, column),
+  metric: (branch, column) => numberCell(valuesOf(branch, 'metric')?.mean, column),
+  best: (branch, column) => numberCell(valuesOf(branch, 'best')?.mean, column),
   cpu: (branch, column) => textCell(cpuText(usageOf(branch, 'cpu')), column, 'dim'),
   memory: (branch, column) => textCell(memoryText(usageOf(branch, 'memory')), column, 'dim'),
   'gpu memory': (branch, column) => textCell(memoryText(usageOf(branch, 'gpuMemory')), column, 'dim'),

@@ -1,5 +1,6 @@
 import { columnKey, type ColumnId, initialColumns } from '../../state/list-column-id.js';
 import { shortKey } from '../short-key.js';
+import { fit } from '../../surface/span.js';
 import { textWidth } from '../../../text/display-width.js';
 import type { VaryingParameters } from '../../model/varying-parameters.js';
 
@@ -26,6 +27,8 @@ export type ListLayout = {
 type ListWishes = {
   readonly columns: readonly ColumnId[] | null;
   readonly metric: string | null;
+  /** What `best` is of; absent or null: of nothing, or not of one metric alone. */
+  readonly objective?: string | null;
   readonly longest: number;
   /** Whether that name comes before columns, up to half of the width. */
   readonly isFullName?: boolean;
@@ -113,12 +116,23 @@ function leastWidth(id: ColumnId, wishes: ListWishes): number {
   const common = commonWidths[id];
   if (common !== undefined) return common;
   const heading = textWidth(headingOf(id, wishes).heading);
+  // The arrow of the order does not take the end of it, which says what it is.
+  if (id === 'best') return Math.max(numberWidths.least, heading + 1);
   const key = columnKey(id);
   const widest = key?.kind === 'parameter' ? (wishes.variety().get(key.key)?.width ?? sameWidth) : numberWidths.least;
   return Math.min(numberWidths.most, Math.max(heading, widest));
 }
 
 type Heading = Pick<ListColumn, 'heading' | 'isRight'>;
+
+/** `val_loss best`: a long name loses its end, not the word. */
+function bestHeading(objective: string | null): string {
+  if (objective === null) return 'best';
+  const key = shortKey(objective);
+  return `${textWidth(key) <= longestObjective ? key : fit(key, longestObjective)} best`;
+}
+
+const longestObjective = 10;
 
 const commonHeadings: Partial<Record<ColumnId, Heading>> = {
   progress: { heading: 'progress', isRight: false },
@@ -136,9 +150,12 @@ const commonHeadings: Partial<Record<ColumnId, Heading>> = {
   note: { heading: 'note', isRight: false },
 };
 
-function headingOf(id: ColumnId, { metric, variety }: ListWishes): Heading {
-  const common = commonHeadings[id];
-  if (common !== undefined) return common;
+function headingOf(id: ColumnId, wishes: ListWishes): Heading {
+  if (id === 'best') return { heading: bestHeading(wishes.objective ?? null), isRight: true };
+  return commonHeadings[id] ?? keyHeading(id, wishes);
+}
+
+function keyHeading(id: ColumnId, { metric, variety }: ListWishes): Heading {
   const key = columnKey(id);
   if (key?.kind === 'parameter') return { heading: key.key, isRight: variety().get(key.key)?.isNumeric ?? false };
   return { heading: shortKey(key?.key ?? metric ?? ''), isRight: true };

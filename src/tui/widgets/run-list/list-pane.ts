@@ -9,7 +9,7 @@ import { scrollTo } from '../scroll.js';
 import { markState } from '../../model/tree/branch-facts.js';
 import type { Branch, RunNode, TreeNode } from '../../model/tree/branch-index.js';
 import { countsLine } from '../counts-line.js';
-import { branchCell, type CellContext, percentOf, runCell } from './list-cells.js';
+import { branchCell, type CellContext, percentOf, runCell, valuesOf } from './list-cells.js';
 import { failureHeading, failureRow } from './failure-row.js';
 import { listHeading, sortAt } from './list-heading.js';
 import { gutter, type ListColumn, type ListLayout, listLayout, percentWidth } from './list-columns.js';
@@ -30,7 +30,7 @@ import {
   type Tone,
 } from '../../surface/span.js';
 import { runLook } from '../../model/state-look.js';
-import type { Tally } from '../../model/tally.js';
+import type { RunValues, Tally } from '../../model/tally.js';
 import type { WindowModel } from '../../model/window-model.js';
 
 /** Rows that are looked at for the longest name: the layout must not change while one scrolls. */
@@ -96,12 +96,12 @@ function rowOf(node: TreeNode, model: WindowModel, layout: ListLayout): Line {
 const drawn = new WeakMap<TreeNode, Memoized<Line>>();
 
 /** The same object for as long as nothing in it has changed. */
-function layoutFor({ rows, ui, metric, variety }: WindowModel, width: number): ListLayout {
+function layoutFor({ rows, ui, metric, objective, variety }: WindowModel, width: number): ListLayout {
   const longest = rows.slice(0, measured).reduce((most, node) => Math.max(most, nameWidth(node)), 0);
   const { columns } = ui;
   const isFullName = isFlat(ui.grouping);
-  return layouts.value(variety, JSON.stringify([width, longest, metric, columns, isFullName]), () =>
-    listLayout(width, { columns, metric, longest, isFullName, variety }),
+  return layouts.value(variety, JSON.stringify([width, longest, metric, objective, columns, isFullName]), () =>
+    listLayout(width, { columns, metric, objective, longest, isFullName, variety }),
   );
 }
 
@@ -194,26 +194,28 @@ function longNamed(name: Line, percent: string, counts: Line, width: number): Li
   return ends(name, fits ? numbers : [span(' '), ...counts], width);
 }
 
-/** The other columns; the deviation of the metric has the empty ones that follow it. */
+/** The other columns; the deviation of a value has the empty ones that follow it. */
 function tail(branch: Branch, columns: readonly ListColumn[]): Line {
   const cells = columns.map((column) => branchCell(branch, column));
-  const metric = columns.findIndex(({ id }) => id === 'metric');
-  const after = metric + 1;
-  let end = after;
-  while (metric >= 0 && end < columns.length && cells[end] === null) end++;
-  const width = columns.slice(after, end).reduce((sum, column) => sum + column.width + 1, 0);
-  return columns.flatMap((column, index): Line => {
-    if (index === after && width > 0) return fitLine([span(' '), ...besideMean(branch.tally, width - 1)], width);
-    return index > after && index < end ? [] : cell(cells[index]!, column);
-  });
+  const parts: Line[] = [];
+  for (let at = 0, end = 0; at < columns.length; at = end) {
+    end = at + 1;
+    parts.push(cell(cells[at]!, columns[at]!));
+    const values = valuesOf(branch, columns[at]!.id);
+    if (values === undefined) continue;
+    while (end < columns.length && cells[end] === null) end++;
+    const width = columns.slice(at + 1, end).reduce((sum, column) => sum + column.width + 1, 0);
+    if (width > 0) parts.push(fitLine([span(' '), ...besideMean(values, width - 1)], width));
+  }
+  return parts.flat();
 }
 
 /** How far the runs lie apart, and those whose value is no number: `±0.12 · 4 NaN`; where there is little room these alone. */
-function besideMean({ metric }: Tally, width: number): Line {
-  if (metric === null) return [];
-  const deviation = metric.count < 2 ? '' : `±${shortDeviation(metric.deviation)}`;
-  if (metric.notFinite === 0) return [span(deviation, 'dim')];
-  const broken = span(`${metric.notFinite} NaN`, 'bad');
+function besideMean(values: RunValues | null, width: number): Line {
+  if (values === null) return [];
+  const deviation = values.count < 2 ? '' : `±${shortDeviation(values.deviation)}`;
+  if (values.notFinite === 0) return [span(deviation, 'dim')];
+  const broken = span(`${values.notFinite} NaN`, 'bad');
   const whole = [span(deviation === '' ? '· ' : `${deviation} · `, 'dim'), broken];
   return lineWidth(whole) <= width ? whole : [broken];
 }

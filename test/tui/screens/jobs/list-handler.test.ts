@@ -147,7 +147,7 @@ describe('columns', () => {
     { does: 'moves it on and back', keys: ['right', 'right', 'left', 'left'], columns: null },
     {
       does: 'adds a parameter',
-      keys: [...Array<string>(14).fill('down'), 'space'],
+      keys: [...Array<string>(15).fill('down'), 'space'],
       columns: ['progress', 'left', 'trend', 'metric', 'slot', 'time', 'parameter N'],
     },
     {

@@ -269,7 +269,7 @@ describe('the list on the screen', () => {
   });
 
   it('by a parameter, with columns of its own and the order of one, at 160 × 30', () => {
-    const columnsKeys = ['C', ...Array<string>(13).fill('down'), 'space', 'down', 'down', 'space', 'ctrl-s', 'escape'];
+    const columnsKeys = ['C', ...Array<string>(14).fill('down'), 'space', 'down', 'down', 'space', 'ctrl-s', 'escape'];
     expect(list(160, 30, 'g', 'down', 'down', 'down', 'down', 'enter', ...columnsKeys)).toMatchSnapshot();
   });
 
