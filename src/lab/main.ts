@@ -229,10 +229,29 @@ function processWorld(): World {
   return { log, environment: process.env, now: () => performance.now(), time: () => Date.now(), stopAsked };
 }
 
+/** What a system refuses for reasons that are not in our program. */
+const beyondUs: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota is used up',
+  EROFS: 'the file system is read-only',
+  EACCES: 'permission is missing',
+  EPERM: 'permission is missing',
+  EIO: 'the disk fails',
+  ESTALE: 'the network file system lost it',
+};
+
 /** Prints what went wrong, and how to mend it if it can be. @returns 2 when it can, 1 when it is our bug. */
 function report(error: unknown): 1 | 2 {
   if (error instanceof UserError) {
     process.stderr.write(`${error.message}\n\n→ ${error.fix}\n`);
+    return 2;
+  }
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  if (error instanceof Error && code !== undefined && Object.hasOwn(beyondUs, code)) {
+    const what = path === undefined ? `A ${syscall ?? 'call'} failed` : `${path} cannot be written or read`;
+    process.stderr.write(
+      `${what}: ${beyondUs[code]}.\n\n→ Mend that, and run the same command again: it continues from the last checkpoint.\n`,
+    );
     return 2;
   }
   const trace = error instanceof Error ? error.stack : String(error);

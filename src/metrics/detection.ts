@@ -31,7 +31,7 @@ export class Detection {
   /** In order of precedence. */
   readonly formats: readonly MetricFormat[];
   readonly #expected: readonly FoundFile[];
-  readonly #besides: readonly string[];
+  readonly #besides: readonly ((name: string) => readonly string[])[];
   /** Paths of expected files that are not there. */
   #absent: ReadonlySet<string> = new Set();
   /** By path. */
@@ -94,7 +94,7 @@ export class Detection {
   #judge(file: FoundFile): boolean {
     const known = this.#verdicts.get(file.path);
     if (known !== undefined && known.recognition.is !== 'maybe') return false;
-    const size = this.#sizeOf(file.path);
+    const size = this.#sizeOf(file);
     if (known?.size === size) return false;
     const { recognition, format } = this.#recognise(file);
     const isPassing = recognition.is === 'maybe' && recognition.isPassing === true;
@@ -105,9 +105,9 @@ export class Detection {
   }
 
   /** Bytes, with those of what belongs to it; -1: not there, or no file. */
-  #sizeOf(path: string): number {
-    const size = sizeOf(path);
-    return this.#besides.reduce((sum, ending) => sum + Math.max(0, sizeOf(path + ending)), size);
+  #sizeOf({ path, name }: FoundFile): number {
+    const endings = this.#besides.flatMap((endingsOf) => endingsOf(name));
+    return endings.reduce((sum, ending) => sum + Math.max(0, sizeOf(path + ending)), sizeOf(path));
   }
 
   #recognise(file: FoundFile): Omit<Verdict, 'size'> {

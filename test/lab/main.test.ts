@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundledProgram, type Program } from './program.js';
@@ -46,6 +46,16 @@ describe('the program memrl', () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(words);
     expect(stderr).not.toMatch(/ at .*\.m?js/);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))('says that the disk is full in two lines', async () => {
+    const directory = tempDirectory();
+    symlinkSync('/dev/full', join(directory, 'config.json.new'));
+    const { code, stderr } = await memrl.run(['train', 'model_name=micro', 'n_batches=1', `log_path=${directory}`]);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/^.*: the disk is full\.\n\n→ Mend that, and run the same command again/) as string,
+    });
   });
 
   it('goes from data and warm-up to training and evaluation by files alone', async () => {

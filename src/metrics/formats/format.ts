@@ -74,8 +74,8 @@ export type MetricFormat = {
   readonly filing: 'rows' | 'points';
   /** Written whole now and then: of a metric that another source has more values of, that one counts. */
   readonly isSnapshot?: boolean;
-  /** Endings of files that may lie beside one and belong to it: while it cannot be told yet, they may tell. */
-  readonly besides?: readonly string[];
+  /** Endings of files that may lie beside one of that name and belong to it: while it cannot be told yet, they may tell. */
+  readonly besides?: (name: string) => readonly string[];
   /** Asked of a file until it says yes or no, at each look at the run: it must be cheap. */
   recognise: (file: FoundFile) => Recognition;
   /** Begins to follow one. */

@@ -26,10 +26,12 @@ export const trackio: MetricFormat = {
   name: 'trackio',
   looksFor: '*.db of trackio (SQLite)',
   filing: 'points',
-  besides: [besides.log],
-  recognise: ({ name, path }) => (/\.(db|sqlite3?)$/i.test(name) ? recogniseDatabase(path) : isNot),
+  besides: (name) => (isDatabase(name) ? [besides.log] : []),
+  recognise: ({ name, path }) => (isDatabase(name) ? recogniseDatabase(path) : isNot),
   open: ({ paths: [path] }) => new TrackioDatabase(path!),
 };
+
+const isDatabase = (name: string) => /\.(db|sqlite3?)$/i.test(name);
 
 const TABLE = 'metrics';
 const columns = { run: 'run_name', time: 'timestamp', step: 'step', metrics: 'metrics' };
