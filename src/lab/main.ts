@@ -30,6 +30,17 @@ type Command = {
 const world = processWorld();
 const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
 
+/** What a system refuses for reasons that are not in our program. */
+const beyondUs: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota is used up',
+  EROFS: 'the file system is read-only',
+  EACCES: 'permission is missing',
+  EPERM: 'permission is missing',
+  EIO: 'the disk fails',
+  ESTALE: 'the network file system lost it',
+};
+
 const commands: Readonly<Record<string, Command>> = {
   train: command('Learns a secret by policy gradient on a memory game.', trainKeys, async ({ config, given }) => {
     const directory = begin({
@@ -228,17 +239,6 @@ function processWorld(): World {
   const log = (line: string) => process.stdout.write(`${line}\n`);
   return { log, environment: process.env, now: () => performance.now(), time: () => Date.now(), stopAsked };
 }
-
-/** What a system refuses for reasons that are not in our program. */
-const beyondUs: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the quota is used up',
-  EROFS: 'the file system is read-only',
-  EACCES: 'permission is missing',
-  EPERM: 'permission is missing',
-  EIO: 'the disk fails',
-  ESTALE: 'the network file system lost it',
-};
 
 /** Prints what went wrong, and how to mend it if it can be. @returns 2 when it can, 1 when it is our bug. */
 function report(error: unknown): 1 | 2 {
