@@ -4,7 +4,7 @@ import { signalBits } from './memory-rules.js';
 import { conditionName, type Condition, type MemoryTask } from './memory-task.js';
 import type { Compared } from './compared.js';
 import { type Told, type ToldRun, toldOf } from './told.js';
-import type { Verdict } from './verdict.js';
+import { isMiss, type Miss, type Verdict } from './verdict.js';
 
 /** The results of the seeds of one condition at one N. `episodes` are examples for SFT. */
 export type MemoryRow = {
@@ -111,13 +111,6 @@ export function learningOf(verdicts: readonly Verdict[], secretBits: number): Le
   const medianOfAll = median([...memorised.map(({ episodes }) => episodes), ...missed.map(() => Infinity)]);
   const budget = missed.length === 0 ? null : Math.min(...missed.map(({ episodes }) => episodes));
   return { memorised, missed, medianOfAll, budget, bitsPerEpisode: rateOf(secretBits, medianOfAll, budget) };
-}
-
-type Miss = Extract<Verdict, { kind: 'stuck' | 'plateau' | 'collapsed' | 'censored' }>;
-
-/** Runs that had their chance. A run that failed or was killed before its budget says nothing about learning. */
-function isMiss(verdict: Verdict): verdict is Miss {
-  return ['stuck', 'plateau', 'collapsed', 'censored'].includes(verdict.kind);
 }
 
 function countOf(verdicts: readonly Verdict[]): Record<Verdict['kind'], number> {

@@ -1,5 +1,5 @@
 import { median } from './statistics.js';
-import type { Verdict } from './verdict.js';
+import { isMiss, type Verdict } from './verdict.js';
 
 /** A run beside the ideal observer of its own episodes. */
 export type ToldRun = {
@@ -37,15 +37,6 @@ export function toldOf(runs: readonly ToldRun[]): Told | null {
 
 /** Null: it cannot be judged, or not yet. */
 function tookOf(verdict: Verdict): number | null {
-  switch (verdict.kind) {
-    case 'memorised':
-      return verdict.episodes;
-    case 'unfinished':
-    case 'running':
-    case 'queued':
-    case 'unmeasured':
-      return null;
-    default:
-      return Infinity;
-  }
+  if (verdict.kind === 'memorised') return verdict.episodes;
+  return isMiss(verdict) ? Infinity : null;
 }

@@ -36,6 +36,13 @@ export type Verdict =
   | { kind: 'queued' }
   | { kind: 'unmeasured'; state: ReportedState };
 
+export type Miss = Extract<Verdict, { kind: 'stuck' | 'plateau' | 'collapsed' | 'censored' }>;
+
+/** Runs that had their chance. A run that failed or was killed before its budget says nothing about learning. */
+export function isMiss(verdict: Verdict): verdict is Miss {
+  return ['stuck', 'plateau', 'collapsed', 'censored'].includes(verdict.kind);
+}
+
 /** Share of the secret's bits that counts as knowing it. */
 export const MEMORISED_SHARE = 0.95;
 /** Probability of a wrong answer that counts as being stuck on it. */

@@ -1,6 +1,7 @@
 /** The program `memrl`: one training process, told what to do by `key=value` arguments. */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemRefusal } from '../base/system-refusal.js';
 import { UserError } from '../base/user-error.js';
 import { bench, benchLines } from './bench/bench.js';
 import { benchKeys } from './bench/keys.js';
@@ -29,17 +30,6 @@ type Command = {
 
 const world = processWorld();
 const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
-
-/** What a system refuses for reasons that are not in our program. */
-const beyondUs: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the quota is used up',
-  EROFS: 'the file system is read-only',
-  EACCES: 'permission is missing',
-  EPERM: 'permission is missing',
-  EIO: 'the disk fails',
-  ESTALE: 'the network file system lost it',
-};
 
 const commands: Readonly<Record<string, Command>> = {
   train: command('Learns a secret by policy gradient on a memory game.', trainKeys, async ({ config, given }) => {
@@ -246,12 +236,9 @@ function report(error: unknown): 1 | 2 {
     process.stderr.write(`${error.message}\n\n→ ${error.fix}\n`);
     return 2;
   }
-  const { code, syscall, path } = error as NodeJS.ErrnoException;
-  if (error instanceof Error && code !== undefined && Object.hasOwn(beyondUs, code)) {
-    const what = path === undefined ? `A ${syscall ?? 'call'} failed` : `${path} cannot be written or read`;
-    process.stderr.write(
-      `${what}: ${beyondUs[code]}.\n\n→ Mend that, and run the same command again: it continues from the last checkpoint.\n`,
-    );
+  const refusal = systemRefusal(error);
+  if (refusal !== null) {
+    process.stderr.write(`${refusal}\n`);
     return 2;
   }
   const trace = error instanceof Error ? error.stack : String(error);

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { runMarks } from '../contract/files.js';
 import { readProcFile } from './proc-file.js';
-import { isDead, type ProcessStat, readStat } from './process-identity.js';
+import { isDead, type ProcessStat } from '../base/process-stat.js';
+import { readStat } from './process-identity.js';
 
 /**
  * What a process was told when it executed its program. It is kept from one reading to the next: to read the environment

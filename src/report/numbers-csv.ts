@@ -1,21 +1,19 @@
 import type { MemoryRow } from '../analysis/memory-summary.js';
 import type { Scaling } from '../analysis/scaling.js';
 import { type CsvValue, csvLine } from '../text/csv.js';
+import { distinct, fileName } from './file-names.js';
 import type { MetricRow } from './metric-summary.js';
 import { parameterText } from './report-tables.js';
 import type { Report, Section } from './report.js';
 
 /** The numbers of a report as CSV files: of each group its rows, and of a memory group the exponents. */
 export function numberFiles({ sections }: Pick<Report, 'sections'>): { name: string; text: string }[] {
-  return sections.flatMap((section) =>
+  const files = sections.flatMap((section) =>
     tablesOf(section).flatMap(({ name, rows }) =>
       rows.length === 0 ? [] : [{ name: fileName(`${section.group}-${name}`), text: csvOf(rows) }],
     ),
   );
-}
-
-function fileName(text: string): string {
-  return `${text.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.csv`;
+  return distinct(files).map(({ name, text }) => ({ name: `${name}.csv`, text }));
 }
 
 type CsvRow = Readonly<Record<string, CsvValue>>;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { References } from '../analysis/compared.js';
 import { runFiles } from '../contract/files.js';
+import { parseJsonLine } from '../contract/json-line.js';
 import { ReferenceFile } from '../contract/reference-file.js';
 import { readIfThere } from '../files/run-record-file.js';
 
@@ -12,12 +13,6 @@ export function readReferences(directory: string, runs: readonly { readonly dire
 
 function readReference(path: string): ReferenceFile | null {
   const text = readIfThere(path);
-  if (text === null) return null;
-  try {
-    const parsed = ReferenceFile.safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : null;
-  } catch {
-    // Torn, or another program's.
-    return null;
-  }
+  // Torn, or another program's, it is none.
+  return text === null ? null : (ReferenceFile.safeParse(parseJsonLine(text)).data ?? null);
 }

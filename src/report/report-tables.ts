@@ -5,7 +5,7 @@ import { notFiniteText } from '../analysis/seed-statistics.js';
 import { COLLAPSED_BITS, MEMORISED_SHARE, PLATEAU_SHARE, STUCK_PROBABILITY } from '../analysis/verdict.js';
 import { grouped } from '../base/group-by.js';
 import { countText, NOTHING, shortNumber } from '../text/numbers.js';
-import type { Column } from '../text/table.js';
+import { type Column, columnsOf } from '../text/table.js';
 import type { MetricRow, MetricSummary } from './metric-summary.js';
 import type { Report, Section } from './report.js';
 import { type Spread, spreadText, spreadWords } from './spread.js';
@@ -43,14 +43,7 @@ const marks = { tie: '*', reference: '†' } as const;
 /** The columns of a memory table. All rows count the same thing: episodes, or examples for SFT. */
 function memoryColumns(rows: readonly MemoryRow[]): Column[] {
   const unit = rows.some(({ kind }) => kind === 'sft') ? 'example' : 'episode';
-  const column =
-    (align: Column['align']) =>
-    (title: string, text: (row: MemoryRow) => string, spare = 0) => ({
-      title,
-      align,
-      cells: rows.map(text),
-      spare,
-    });
+  const column = columnsOf(rows);
   const left = column('left');
   const right = column('right');
   return [

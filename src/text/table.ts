@@ -10,6 +10,12 @@ export type Column = {
   spare: number;
 };
 
+/** Makes columns of these rows: a title, and the text of each row. */
+export function columnsOf<Row>(rows: readonly Row[]) {
+  return (align: Column['align']) =>
+    (title: string, text: (row: Row) => string, spare = 0): Column => ({ title, align, cells: rows.map(text), spare });
+}
+
 const RULE = '─';
 const GAP = '  ';
 

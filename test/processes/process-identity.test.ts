@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { identityOf, isAlive, parseIdentity, parseStat } from '../../src/processes/process-identity.js';
+import { parseStat } from '../../src/base/process-stat.js';
+import { identityOf, isAlive, parseIdentity } from '../../src/processes/process-identity.js';
 import { parsePs } from '../../src/processes/process-table.js';
 import { waitFor } from '../supervisor/testbed.js';
 

@@ -1,5 +1,6 @@
 import { ceilingOf } from '../../analysis/ceiling.js';
 import { bitLength, closeness, rewardLevel, signalBits } from '../../analysis/memory-rules.js';
+import type { Condition } from '../../analysis/memory-task.js';
 import type { Credit } from '../credit.js';
 
 export const rewardTypes = ['binary', 'log_distance', 'binned_log_distance'] as const;
@@ -54,8 +55,11 @@ export function multiStepTheory(N: number, credit: Credit): Theory & { 'theory/c
 }
 
 function channelBits(rule: RewardRule, N: number): number {
-  if (rule.type === 'log_distance') return Number.NaN;
-  const condition =
-    rule.type === 'binary' ? ({ kind: 'binary' } as const) : ({ kind: 'binned', bins: rule.bins } as const);
-  return ceilingOf(condition, N).bits;
+  return rule.type === 'log_distance' ? Number.NaN : ceilingOf(conditionOfRule(rule), N).bits;
+}
+
+/** How the learner is told about the secret by this rule. */
+export function conditionOfRule(rule: RewardRule): Exclude<Condition, { kind: 'dense' | 'sft' }> {
+  if (rule.type === 'log_distance') return { kind: 'log-distance' };
+  return rule.type === 'binary' ? { kind: 'binary' } : { kind: 'binned', bins: rule.bins };
 }

@@ -27,9 +27,7 @@ export async function numberUniformity(
   format: AnswerFormat = 'decimal',
 ): Promise<Uniformity> {
   const logprobs = await numberLogprobs(engine, N, format);
-  const probabilities = logprobs.map(Math.exp);
-  const validRate = probabilities.reduce((sum, p) => sum + p, 0);
-  const entropy = -probabilities.reduce((sum, p) => sum + (p / validRate) * Math.log2(p / validRate), 0);
+  const { valid: validRate, entropy } = spreadOf(logprobs);
   const bitsBySecret = new Map(logprobs.map((logprob, value) => [value, bits(logprob, signalBits(N))]));
   return { N, validRate, entropyRatio: entropy / Math.log2(N), bitsBySecret };
 }
@@ -59,6 +57,14 @@ export async function bitUniformity(engine: Engine, N: number, secrets: readonly
   }
   const bitsBySecret = new Map(chosen.map((value, index) => [value, bits(known[index]!, signalBits(N))]));
   return { N, validRate: mean(valid), entropyRatio: entropy / k, bitsBySecret };
+}
+
+/** Of answers with these log-probabilities (natural): the probability that it is one of them, and the entropy given that, bits. */
+export function spreadOf(logprobs: readonly number[]): { readonly valid: number; readonly entropy: number } {
+  const probabilities = logprobs.map(Math.exp);
+  const valid = probabilities.reduce((sum, p) => sum + p, 0);
+  const entropy = -probabilities.reduce((sum, p) => (p === 0 ? sum : sum + (p / valid) * Math.log2(p / valid)), 0);
+  return { valid, entropy };
 }
 
 /** Natural log of the probability of each answer below N, its end included and the tail not. */

@@ -1,6 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import type { AnswerFormat } from '../memory/answer-format.js';
-import { numberLogprobs } from '../memory/uniformity.js';
+import { numberLogprobs, spreadOf } from '../memory/uniformity.js';
 
 /** The policy as a whole, exactly: what it gives every number below N. */
 type Distribution = {
@@ -20,9 +20,7 @@ export async function answerDistribution(
   { N, secret, format }: { readonly N: number; readonly secret: number; readonly format: AnswerFormat },
 ): Promise<Distribution> {
   const logprobs = await numberLogprobs(engine, N, format);
-  const probabilities = logprobs.map(Math.exp);
-  const valid = probabilities.reduce((sum, p) => sum + p, 0);
-  const entropy = -probabilities.reduce((sum, p) => (p === 0 ? sum : sum + (p / valid) * Math.log2(p / valid)), 0);
+  const { valid, entropy } = spreadOf(logprobs);
   return {
     'test/distribution/valid': valid,
     'test/distribution/entropy': entropy,

@@ -9,7 +9,6 @@ import { writeAnswer } from '../memory/answer-format.js';
 import { singleStepPrompt } from '../memory/prompts.js';
 import { Evaluator } from '../probes/evaluator.js';
 import { Stay, StayState } from '../probes/stay.js';
-import { rng, shuffle } from '../rng.js';
 import { lastCheckpoint, restore, type Resumed } from '../run/checkpoint.js';
 import { requireFinite } from '../run/finite.js';
 import { makeDirectory } from '../run/make-directory.js';
@@ -17,10 +16,11 @@ import type { Row } from '../run/metrics-file.js';
 import { type RunDirectory, writeWhole } from '../run/run-directory.js';
 import { type Ending, isComplete, type Recipe, runRecipe } from '../run/run-recipe.js';
 import type { World } from '../run/world.js';
-import { type Example, supervisedExample } from '../text/role-colon.js';
+import { type Example, supervisedExample, truncated } from '../text/role-colon.js';
 import { buildGame } from './build-game.js';
 import { crossEntropy } from './cross-entropy.js';
 import type { sftDataKeys, sftKeys } from './keys.js';
+import { batchesPerEpoch, epochBatches } from './epochs.js';
 import { lrMultiplier } from './learning-rate.js';
 import { openModel } from './open-model.js';
 import { adam } from './policy-gradient.js';
@@ -43,7 +43,7 @@ export async function sft(config: SftConfig, dataPath: string, directory: RunDir
       'Set a larger max_length.',
     );
   }
-  const perEpoch = Math.floor(examples.length / config.batch_size);
+  const perEpoch = batchesPerEpoch(examples.length, config.batch_size);
   if (perEpoch === 0) {
     throw new UserError(
       `${dataPath} holds ${examples.length} examples, less than one batch of ${config.batch_size}.`,
@@ -99,7 +99,7 @@ class SupervisedTrainer implements Recipe {
   readonly #stay: Stay;
   /** Different examples that were learnt from. */
   readonly #seen = new Set<Example>();
-  #order: { readonly epoch: number; readonly indices: readonly number[] } = { epoch: -1, indices: [] };
+  readonly #batch: (step: number) => Example[];
   #statistics = { ...nothing };
   #lastNll: number | null = null;
   #step: number;
@@ -108,6 +108,8 @@ class SupervisedTrainer implements Recipe {
     this.engine = material.engine;
     this.#config = config;
     this.#material = material;
+    const { seed, batch_size: size } = config;
+    this.#batch = epochBatches(material.examples, size, { seed, name: 'sft' });
     const test = {
       groups: config.eval_batch_size * config.eval_n_batches,
       groupSize: 1,
@@ -136,7 +138,7 @@ class SupervisedTrainer implements Recipe {
   progress(step: number): Row {
     const examples = step * this.#config.batch_size;
     return {
-      epoch: Math.floor(examples / Math.max(1, this.#perEpoch() * this.#config.batch_size)),
+      epoch: Math.floor(step / Math.max(1, batchesPerEpoch(this.#material.examples.length, this.#config.batch_size))),
       progress: step / this.#material.steps,
       learning_rate: this.#learningRate(step),
       'progress/examples': examples,
@@ -189,24 +191,6 @@ class SupervisedTrainer implements Recipe {
     return `nll ${this.#lastNll?.toFixed(4) ?? '–'}${typeof known === 'number' ? ` · ${known.toFixed(2)} bits known` : ''}`;
   }
 
-  /** The order of an epoch is that epoch's own, so that a resumed run sees the same batches. */
-  #batch(step: number): Example[] {
-    const perEpoch = this.#perEpoch();
-    const epoch = Math.floor(step / perEpoch);
-    if (this.#order.epoch !== epoch) {
-      const indices = shuffle([...this.#material.examples.keys()], rng(this.#config.seed, `sft/${epoch}`));
-      this.#order = { epoch, indices };
-    }
-    const from = (step % perEpoch) * this.#config.batch_size;
-    return this.#order.indices
-      .slice(from, from + this.#config.batch_size)
-      .map((index) => this.#material.examples[index]!);
-  }
-
-  #perEpoch(): number {
-    return Math.floor(this.#material.examples.length / this.#config.batch_size);
-  }
-
   #learningRate(step: number): number {
     return this.#config.learning_rate * lrMultiplier(this.#config.lr_schedule, step, this.#material.steps);
   }
@@ -214,12 +198,7 @@ class SupervisedTrainer implements Recipe {
 
 /** Equal examples stay one and the same, so that they can be told from others. */
 function cutAll(examples: readonly Example[], length: number): Example[] {
-  const cut = new Map(
-    examples.map((example) => {
-      const { tokens, weights } = example;
-      return [example, { tokens: tokens.slice(0, length), weights: weights.slice(0, length) }];
-    }),
-  );
+  const cut = new Map(examples.map((example) => [example, truncated(example, length)]));
   return examples.map((example) => cut.get(example)!);
 }
 

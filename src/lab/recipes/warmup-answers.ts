@@ -4,8 +4,9 @@ import type { Config } from '../config/key.js';
 import type { AnswerFormat } from '../memory/answer-format.js';
 import { formatCount, type FormatData, formatFile, formatRecords } from '../memory/format-data.js';
 import { bitsExample, numberExample, uniformBits, uniformNumbers } from '../memory/uniform-answers.js';
-import { rng, type Rng, shuffle } from '../rng.js';
-import { supervisedExample, type Example } from '../text/role-colon.js';
+import { rng, type Rng } from '../rng.js';
+import { supervisedExample, truncated, type Example } from '../text/role-colon.js';
+import { batchesPerEpoch, epochBatches } from './epochs.js';
 import type { warmupKeys } from './keys.js';
 
 type WarmupConfig = Config<typeof warmupKeys>;
@@ -56,7 +57,7 @@ export function answersOfFile(config: WarmupConfig, batchSize: number): Answers 
   }
   const data = formatDataOf(config);
   const records = formatRecords(data);
-  const perEpoch = Math.floor(records.length / batchSize);
+  const perEpoch = batchesPerEpoch(records.length, batchSize);
   if (perEpoch === 0) {
     throw new UserError(
       `The file has ${records.length} examples, less than one batch of ${batchSize}.`,
@@ -64,17 +65,9 @@ export function answersOfFile(config: WarmupConfig, batchSize: number): Answers 
     );
   }
   const trained = data.kind === 'single_step' ? 'last assistant message' : 'all assistant messages';
-  const order = (epoch: number) => shuffle([...records.keys()], rng(config.seed, `warm-up/${epoch}`));
-  let shown = { epoch: -1, order: [] as readonly number[] };
-  const at = (step: number): Example[] => {
-    const epoch = Math.floor(step / perEpoch);
-    if (shown.epoch !== epoch) shown = { epoch, order: order(epoch) };
-    const from = (step % perEpoch) * batchSize;
-    return shown.order.slice(from, from + batchSize).map((index) => {
-      const { tokens, weights } = supervisedExample(records[index]!.messages, trained);
-      return { tokens: tokens.slice(0, config.max_length), weights: weights.slice(0, config.max_length) };
-    });
-  };
+  const batchOf = epochBatches(records, batchSize, { seed: config.seed, name: 'warm-up' });
+  const at = (step: number): Example[] =>
+    batchOf(step).map(({ messages }) => truncated(supervisedExample(messages, trained), config.max_length));
   const lines = data.sizes.map((N) => {
     const count = formatCount(N, data);
     return `N=${N}: ${count} examples (at least ${Math.floor(count / N)} of each answer)`;

@@ -1,5 +1,5 @@
 import type { Condition } from '../../analysis/memory-task.js';
-import type { RewardType } from '../memory/rewards.js';
+import { conditionOfRule, type RewardType } from '../memory/rewards.js';
 import { rewardRule } from '../recipes/build-game.js';
 import type { ValueType } from '../config/value-type.js';
 import { credits, type Credit } from '../credit.js';
@@ -40,7 +40,5 @@ type TrainSettings = {
 /** @throws UserError when the number of bins does not fit the reward. */
 export function conditionOf(settings: TrainSettings): LabCondition {
   if (settings.env_type === 'multi_step') return { kind: 'dense', credit: settings.advantages };
-  const rule = rewardRule(settings);
-  if (rule.type === 'binary') return { kind: 'binary' };
-  return rule.type === 'log_distance' ? { kind: 'log-distance' } : { kind: 'binned', bins: rule.bins };
+  return conditionOfRule(rewardRule(settings));
 }

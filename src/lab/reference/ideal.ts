@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { ceilingOf } from '../../analysis/ceiling.js';
 import { signalBits } from '../../analysis/memory-rules.js';
@@ -6,9 +5,10 @@ import { conditionName } from '../../analysis/memory-task.js';
 import { UserError } from '../../base/user-error.js';
 import type { ReferenceEpisodes, ReferenceFile, ReferenceRow } from '../../contract/reference-file.js';
 import { countText, NOTHING, shortNumber } from '../../text/numbers.js';
-import { type Column, tableLines } from '../../text/table.js';
+import { columnsOf, tableLines } from '../../text/table.js';
 import type { Config } from '../config/key.js';
 import { rng } from '../rng.js';
+import { makeDirectory } from '../run/make-directory.js';
 import { writeWhole } from '../run/run-directory.js';
 import type { StopSignal, World } from '../run/world.js';
 import { channelOf, mutualBits } from './channel.js';
@@ -76,7 +76,7 @@ function tableOf(config: IdealConfig, N: number, secret: number): TabularSetting
 /** Writes the figures where `memrl-tui report` finds them. @throws UserError when they cannot be written there. */
 export function writeReference(path: string, file: ReferenceFile): void {
   try {
-    mkdirSync(dirname(resolve(path)), { recursive: true });
+    makeDirectory(dirname(resolve(path)), 'out');
     writeWhole(path, `${JSON.stringify(file, null, 1)}\n`);
   } catch (cause) {
     throw new UserError(`${path} cannot be written.`, 'Set out to a file in a folder that you may write to.', {
@@ -90,14 +90,7 @@ export function idealLines(
   { rows, tabular: { optimizer, learning_rate, group_size, budget } }: ReferenceFile,
   width: number,
 ): string[] {
-  const column =
-    (align: Column['align']) =>
-    (title: string, text: (row: ReferenceRow) => string, spare = 0): Column => ({
-      title,
-      align,
-      cells: rows.map(text),
-      spare,
-    });
+  const column = columnsOf(rows);
   const [left, right] = [column('left'), column('right')];
   const columns = [
     left('condition', ({ condition }) => conditionName(condition)),

@@ -1,3 +1,5 @@
+import { adam } from '../recipes/policy-gradient.js';
+
 export const optimizers = ['sgd', 'adam'] as const;
 export type Optimizer = (typeof optimizers)[number];
 
@@ -11,7 +13,7 @@ export type ParameterSteps = {
 type Settings = { readonly optimizer: Optimizer; readonly learningRate: number };
 
 export function parameterSteps(size: number, { optimizer, learningRate }: Settings): ParameterSteps {
-  return optimizer === 'sgd' ? sgd(size, learningRate) : adam(size, learningRate);
+  return optimizer === 'sgd' ? sgd(size, learningRate) : adamSteps(size, learningRate);
 }
 
 function sgd(size: number, learningRate: number): ParameterSteps {
@@ -25,12 +27,12 @@ function sgd(size: number, learningRate: number): ParameterSteps {
   };
 }
 
-/** As the source system sets it; a step without a gradient is a step, in which momentum runs on. */
-const [beta1, beta2, epsilon] = [0.9, 0.95, 1e-8];
 /** A first moment below which a parameter is at rest: its steps get smaller still, by a tenth each. */
 const REST = 1e-9;
 
-function adam(size: number, learningRate: number): ParameterSteps {
+/** A step without a gradient is a step, in which momentum runs on. */
+function adamSteps(size: number, learningRate: number): ParameterSteps {
+  const { beta1, beta2, epsilon } = adam;
   const [gradient, first, second] = [new Float64Array(size), new Float64Array(size), new Float64Array(size)];
   const moving = new Set<number>();
   let steps = 0;

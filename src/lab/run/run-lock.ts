@@ -2,8 +2,10 @@ import { constants, copyFileSync, linkSync, readFileSync, renameSync, rmSync, wr
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { isDead, parseStat } from '../../base/process-stat.js';
 import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
+import { parseJsonLine } from '../../contract/json-line.js';
 
 /** Who writes into a run directory. `started`: of the process, in the system's own count; null where it has none. */
 const Holder = z.object({
@@ -45,7 +47,7 @@ function takeOver(path: string, draft: string, processes: Processes): void {
     if (linked(draft, path)) return;
     const found = read(path);
     if (found === null) continue;
-    const holder = holderIn(found);
+    const holder = Holder.safeParse(parseJsonLine(found)).data ?? null;
     if (holder !== null && mayLive(holder, processes)) throw taken(path, holder);
     removeLock(path, found, `${draft}.old`);
   }
@@ -99,19 +101,9 @@ function processOf(pid: number): Holder {
   return { pid, started: startOf(pid), boot, host: hostname() };
 }
 
-/** Field 22 of `/proc/PID/stat`. The second, the name, may hold spaces and brackets. A zombie writes nothing any more. */
 function startOf(pid: number): string | null {
-  const stat = read(`/proc/${pid}/stat`);
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields === undefined || fields[0] === 'Z' ? null : (fields[19] ?? null);
-}
-
-function holderIn(text: string): Holder | null {
-  try {
-    return Holder.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
+  const stat = parseStat(read(`/proc/${pid}/stat`) ?? '');
+  return stat === null || isDead(stat) ? null : stat.startTime;
 }
 
 function read(path: string): string | null {

@@ -52,6 +52,11 @@ export function supervisedExample(messages: readonly Message[], trained: Trained
   return { tokens: Int32Array.from(tokens), weights: Uint8Array.from(weights) };
 }
 
+/** The first tokens of an example, `length` at most. */
+export function truncated({ tokens, weights }: Example, length: number): Example {
+  return { tokens: tokens.slice(0, length), weights: weights.slice(0, length) };
+}
+
 /** What the model said, without the end of message; `complete` when it said that end. */
 export function response(ids: readonly number[], endId: number): { text: string; complete: boolean } {
   const complete = ids[ids.length - 1] === endId;

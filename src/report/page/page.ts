@@ -5,6 +5,7 @@ import type { Section } from '../report.js';
 import type { Spread } from '../spread.js';
 import { curveFigure, type Figure } from './curve-figures.js';
 import { html, Markup, tableOf } from './markup.js';
+import { distinct, fileName } from '../file-names.js';
 import { standalone } from './standalone.js';
 import { memoryFigures } from './memory-figures.js';
 import type { Origin, PageData, PageGroup } from './page-data.js';
@@ -72,17 +73,6 @@ export function pageFigures(data: PageData): { name: string; svg: string }[] {
     ),
     ...parameterFigures(data).map((figure) => named('parameters', figure)),
   ]);
-}
-
-/** `eval/loss` and `eval_loss` are the same in the name of a file. */
-function distinct<Named extends { readonly name: string }>(figures: readonly Named[]): Named[] {
-  const taken = new Set<string>();
-  return figures.map((figure) => {
-    let name = figure.name;
-    for (let number = 2; taken.has(name); number++) name = `${figure.name}-${number}`;
-    taken.add(name);
-    return { ...figure, name };
-  });
 }
 
 function figuresOf(section: Section, group: PageGroup): Figure[] {
@@ -174,15 +164,4 @@ function timeText(ms: number): string {
 /** JSON that ends no script element. */
 function scriptSafe(json: string): string {
   return json.replace(/</g, '\\u003c');
-}
-
-/** Characters; file systems take 255 bytes. */
-const LONGEST_NAME = 120;
-
-function fileName(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, LONGEST_NAME);
 }
