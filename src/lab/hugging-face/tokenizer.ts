@@ -35,6 +35,16 @@ export function loadTokenizer(directory: string): Tokenizer | null {
   return wrapped(file, path, config?.data.eos_token ?? null);
 }
 
+/** The tokens with which texts of this tokenizer begin and end, for a model's config. */
+export function specialsOf(tokenizer: Tokenizer): { readonly beginning: number | null; readonly endings: number[] } {
+  const first = tokenizer.encodeWhole('')[0] ?? null;
+  // Some put only their end around a text.
+  return {
+    beginning: first === tokenizer.end ? null : first,
+    endings: tokenizer.end === null ? [] : [tokenizer.end],
+  };
+}
+
 function wrapped(file: TokenizerFile, path: string, ending: string | null): Tokenizer {
   const library = build(file, path);
   const ids = idsOf(library);
