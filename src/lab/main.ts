@@ -7,6 +7,10 @@ import { bench, benchLines } from './bench/bench.js';
 import { benchKeys } from './bench/keys.js';
 import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
 import type { Config, Keys } from './config/key.js';
+import { grpo, grpoBudget } from './grpo/grpo.js';
+import { grpoKeys } from './grpo/keys.js';
+import { runName } from './grpo/run-name.js';
+import { settle } from './grpo/settings.js';
 import { evaluate } from './recipes/evaluate.js';
 import { evalKeys, modelKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
 import { describeModel, exportAdapter, exportModel } from './recipes/model.js';
@@ -60,6 +64,18 @@ const commands: Readonly<Record<string, Command>> = {
       const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: warmupBudget });
       noteInert(warmupKeys, given, config);
       return exitCode(await warmup(config, directory, world));
+    },
+  ),
+  grpo: command(
+    'Trains a story model by GRPO on a reward of its text, with two adapters and routed gradients if asked to.',
+    grpoKeys,
+    async (read) => {
+      const settings = settle(read);
+      const { config, experiment } = settings;
+      const path = config.log_path ?? join('output', config.run_name ?? runName(config, experiment));
+      const directory = begin({ path, config: { ...config, experiment }, budget: grpoBudget });
+      noteInert(grpoKeys, read.given, config);
+      return exitCode(await grpo(settings, directory, world));
     },
   ),
   eval: command(

@@ -16,7 +16,8 @@ export function readArguments<K extends Keys>(keys: K, argv: readonly string[]):
   const config: Record<string, unknown> = {};
   for (const [name, known] of Object.entries(keys)) config[name] = known.default;
   const given = new Set<string>();
-  for (const { name, value } of pairs(keys, argv)) {
+  for (const { name: said, value } of pairs(keys, argv)) {
+    const name = nameOf(keys, said);
     config[name] = readValue(name, value, knownKey(keys, name));
     given.add(name);
   }
@@ -59,7 +60,12 @@ function noPair(argument: string): UserError {
   );
 }
 
-function knownKey(keys: Keys, name: string): Key<unknown> {
+function nameOf(keys: Keys, said: string): string {
+  return Object.keys(keys).find((name) => keys[name]!.alias === said) ?? said;
+}
+
+function knownKey(keys: Keys, said: string): Key<unknown> {
+  const name = nameOf(keys, said);
   const known = Object.hasOwn(keys, name) ? keys[name] : undefined;
   if (known !== undefined) return known;
   const near = nearest(name, Object.keys(keys));

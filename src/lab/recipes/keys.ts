@@ -46,6 +46,9 @@ const keep = key(orNone(int(1)), null, 'how many checkpoints to keep; None: all'
 
 const tensorboard = key(bool, false, 'write the metrics for TensorBoard, too: an events file in the run directory');
 
+/** What does not change what is learnt. */
+export const runKeys = { engine, threads, keep_checkpoints: keep, tensorboard };
+
 const elsewhere = 'runs are watched by memrl-tui, nothing leaves this machine';
 const foreign = {
   renderer_name: inertKey(orNone(text), null, 'the format is always role_colon'),

@@ -35,6 +35,8 @@ type ModelSource = {
   /** Adapters to train on the model instead of the model itself; rank 0 or none: no adapters. */
   readonly lora_rank?: number;
   readonly lora_alpha?: number;
+  /** Other fresh adapters, in the place of that LoRA. */
+  readonly adapters?: AdapterConfig | null;
   /** The vocabulary that the model must know. */
   readonly tokenizer: Tokenizer;
 };
@@ -74,8 +76,12 @@ export async function openModel(source: ModelSource, world: OpeningWorld, run?: 
 }
 
 /** @throws UserError when they could change nothing. */
-function adaptersOf({ lora_rank: rank = 0, lora_alpha: alpha = 32 }: ModelSource): AdapterConfig | null {
-  if (rank === 0) return null;
+function adaptersOf({
+  adapters = null,
+  lora_rank: rank = 0,
+  lora_alpha: alpha = 32,
+}: ModelSource): AdapterConfig | null {
+  if (rank === 0) return adapters;
   if (!(alpha > 0)) throw new UserError(`lora_alpha=${alpha} would switch LoRA off.`, 'Set it above 0.');
   return [loraOnAll('lora', rank, alpha)];
 }

@@ -39,6 +39,8 @@ export type Recipe = {
   readonly statistics: () => Row;
   /** A few words for people on how it goes. */
   readonly words: () => string;
+  /** Lines for people that go with a row; none when it is left out. */
+  readonly rowLines?: () => readonly string[];
 };
 
 type Job = {
@@ -100,7 +102,7 @@ function rowWriter({ world, directory, schedule, start }: Job): WriteRow {
 }
 
 /** @returns why this step was not done and the run ends before it; else null. */
-async function oneStep({ schedule, recipe }: Job, step: number, write: WriteRow): Promise<string | null> {
+async function oneStep({ schedule, recipe, world }: Job, step: number, write: WriteRow): Promise<string | null> {
   const progress = recipe.progress(step);
   const evaluation = evaluates(step, schedule) ? await recipe.evaluate() : null;
   const enough = evaluation === null ? null : recipe.enough();
@@ -109,6 +111,7 @@ async function oneStep({ schedule, recipe }: Job, step: number, write: WriteRow)
   if (evaluation === null && !isDue(step, schedule.logEvery)) return null;
   const head = { step, 'progress/batch': step, 'progress/done_frac': (step + 1) / schedule.batches };
   write({ ...head, ...progress, ...recipe.statistics(), ...evaluation });
+  recipe.rowLines?.().forEach(world.log);
   return null;
 }
 
