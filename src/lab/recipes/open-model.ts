@@ -11,13 +11,13 @@ import type { Engine, ModelShape } from '../engine/engine.js';
 import { initialWeights } from '../engine/initial-weights.js';
 import { parameterCount } from '../engine/layout.js';
 import { presets } from '../engine/model-shape.js';
-import { isHuggingFace } from '../hugging-face/directory.js';
 import { loadTokenizer } from '../hugging-face/tokenizer.js';
 import { rng } from '../rng.js';
 import type { Resumed } from '../run/checkpoint.js';
-import { findModel, readMerged, readModel } from '../run/model-files.js';
+import { findModel, isOwn, readMerged, readModel } from '../run/model-files.js';
 import { recordEngine, type RunDirectory } from '../run/run-directory.js';
 import type { World } from '../run/world.js';
+import { memoryTokenizer } from '../text/memory-vocabulary.js';
 import { hasTokensOf, type Tokenizer } from '../text/tokenizer.js';
 
 /** The dense game with 12 bits takes 104 tokens; positions cost nothing until they are used. */
@@ -134,9 +134,8 @@ function checkVocabulary({ from, directory, shape }: Opened, needed: Tokenizer):
     const problem = `The model in ${from} knows ${shape.vocabulary} tokens, and ${name} has ${needed.size}.`;
     throw new UserError(problem, fix);
   }
-  // Our own checkpoints are of models made for the vocabulary they are used with.
-  if (!isHuggingFace(directory)) return;
-  const tokenizer = loadTokenizer(directory);
+  // Our own checkpoints that hold none are of the memory games.
+  const tokenizer = loadTokenizer(directory) ?? (isOwn(directory) ? memoryTokenizer : null);
   if (tokenizer !== null && hasTokensOf(tokenizer, needed)) return;
   const has =
     tokenizer === null ? 'has no tokenizer.json' : `has another (${tokenizer.kind}, ${tokenizer.size} tokens)`;

@@ -1,5 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import { saveCheckpoint, type Resumed } from './checkpoint.js';
+import type { Companions } from './companion-files.js';
 import { openEvents } from './events-file.js';
 import { requireFiniteWeights } from './finite.js';
 import { appendRow, dropRowsFrom, type Row } from './metrics-file.js';
@@ -23,6 +24,8 @@ export type Schedule = {
 /** A training recipe, one step at a time. The loop around it decides what is due. */
 export type Recipe = {
   readonly engine: Engine;
+  /** What every checkpoint holds for other programs; nothing when it is left out. */
+  readonly companions?: Companions;
   /** What a checkpoint needs beside weights and optimizer: plain JSON, and a copy. */
   readonly state: () => unknown;
   /** How far it is: numbers for the row of the coming step. */
@@ -118,7 +121,8 @@ async function finish(job: Job, step: number, write: WriteRow): Promise<void> {
   const evaluation = schedule.evalEvery > 0 ? await recipe.evaluate() : {};
   write({ ...head, ...recipe.progress(step), ...recipe.statistics(), ...evaluation });
   await requireFiniteWeights(recipe.engine, step);
-  const place = await saveCheckpoint(directory, { name: 'final', batch: step, state }, recipe.engine, schedule.keep);
+  const point = { name: 'final', batch: step, state, companions: recipe.companions };
+  const place = await saveCheckpoint(directory, point, recipe.engine, schedule.keep);
   world.log(`done: ${step} steps · ${recipe.words()} · ${place}`);
 }
 
@@ -131,7 +135,8 @@ async function stop(job: Job, step: number, saved: number, signal: StopSignal): 
 async function save({ directory, recipe, schedule }: Job, batch: number, state: unknown): Promise<void> {
   await requireFiniteWeights(recipe.engine, batch);
   const name = String(batch).padStart(6, '0');
-  await saveCheckpoint(directory, { name, batch, state }, recipe.engine, schedule.keep);
+  const point = { name, batch, state, companions: recipe.companions };
+  await saveCheckpoint(directory, point, recipe.engine, schedule.keep);
 }
 
 function evaluates(step: number, { evalEvery, evalEarly = false }: Schedule): boolean {
