@@ -88,11 +88,15 @@ export function combineScores(
 /** As in the advantages of GRPO: it keeps a group whose scores hardly differ from being blown up. */
 const epsilon = 1e-4;
 
-/** (score − mean) / (std + 1e-4) in each group; the standard deviation is that of the population. */
+/**
+ * (score − mean) / (std + 1e-4) in each group; the standard deviation is that of the population. Exactly 0 in a group of equal
+ * scores, whose mean need not be that score in floating point.
+ */
 export function normalizedInGroups(scores: readonly number[], groupSize: number): number[] {
   return scores.map((score, at) => {
     const first = at - (at % groupSize);
     const group = scores.slice(first, first + groupSize);
+    if (group.every((each) => each === score)) return 0;
     const mean = group.reduce((sum, each) => sum + each, 0) / groupSize;
     const variance = group.reduce((sum, each) => sum + (each - mean) ** 2, 0) / groupSize;
     return (score - mean) / (Math.sqrt(variance) + epsilon);

@@ -86,13 +86,16 @@ const registry: Readonly<Record<string, Entry>> = {
   score_percentile: ofScores(
     { percentile: fraction.default(0.8), min_score: number.default(0.1) },
     ({ percentile, min_score: least }) =>
-      (scores, groupSize) =>
-        scores.map((score, at) => {
-          const first = at - (at % groupSize);
-          const group = scores.slice(first, first + groupSize).toSorted((left, right) => left - right);
-          const rank = Math.min(groupSize - 1, Math.floor(groupSize * percentile));
+      (scores, groupSize) => {
+        // An evaluation writes one completion for a prompt: the whole batch is what it can be compared with.
+        const size = groupSize === 1 ? scores.length : groupSize;
+        return scores.map((score, at) => {
+          const first = at - (at % size);
+          const group = scores.slice(first, first + size).toSorted((left, right) => left - right);
+          const rank = Math.min(size - 1, Math.floor(size * percentile));
           return score >= Math.max(group[rank]!, least);
-        }),
+        });
+      },
   ),
 };
 

@@ -3,6 +3,7 @@ import { parseDocument } from 'yaml';
 import * as z from 'zod';
 import { errorText, UserError } from '../../base/user-error.js';
 import { nearest } from '../../text/nearest.js';
+import { shown } from './params.js';
 
 const word = z.string('a text').min(1, 'a text that is not empty');
 const finite = z.number('a finite number');
@@ -84,7 +85,8 @@ export function parseExperiment(text: string, path: string): ExperimentSource {
 function valueOf(text: string, path: string): unknown {
   try {
     const document = parseDocument(text, { merge: true, prettyErrors: false, logLevel: 'error' });
-    const [error] = document.errors;
+    // A tag that nobody knows is a warning, and the value below it would be taken for plain text.
+    const [error] = [...document.errors, ...document.warnings];
     if (error === undefined) return document.toJS({ maxAliasCount: 100 }) as unknown;
     const line = text.slice(0, error.pos[0]).split('\n').length;
     throw notYaml(`${path}:${line}`, error.message, error);
@@ -125,8 +127,9 @@ function mistakesOf(issue: z.core.$ZodIssue, value: unknown): Mistake[] {
   if (found === undefined) {
     return [{ problem: `\`${place}\` is missing; expected ${issue.message}.`, fix: `Add \`${place}\`.` }];
   }
-  const shown = JSON.stringify(found)?.slice(0, 60) ?? 'something else';
-  return [{ problem: `\`${place}\`: expected ${issue.message}, but found ${shown}.`, fix: `Correct \`${place}\`.` }];
+  return [
+    { problem: `\`${place}\`: expected ${issue.message}, but found ${shown(found)}.`, fix: `Correct \`${place}\`.` },
+  ];
 }
 
 /** Of all maps: a key in the wrong one is as likely as a misspelt one. */

@@ -49,9 +49,9 @@ async function load(path: string, kind: string): Promise<Record<string, unknown>
   try {
     return (await import(pathToFileURL(path).href)) as Record<string, unknown>;
   } catch (cause) {
-    const fix = /\.[cm]?ts$/.test(path)
-      ? 'Correct the module. This Node.js may not read TypeScript: an .mjs file is read by all.'
-      : 'Correct the module; it must load by itself in Node.js, as `node FILE` does.';
+    const fix = path.endsWith('.mjs')
+      ? 'Correct the module; it must load by itself, as `node FILE` does.'
+      : 'Correct the module, or name it .mjs: Node.js may take other endings for CommonJS, or not read their TypeScript.';
     throw new UserError(`The module of the ${kind} ${path} cannot be loaded: ${errorText(cause)}`, fix, { cause });
   }
 }

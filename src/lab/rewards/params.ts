@@ -1,4 +1,5 @@
 /** The parameters of rewards and detectors: what a person may write under `params:`. */
+import { inspect } from 'node:util';
 import * as z from 'zod';
 import { UserError } from '../../base/user-error.js';
 import { nearest } from '../../text/nearest.js';
@@ -38,11 +39,17 @@ export function readParams<S extends z.ZodRawShape>(shape: S, params: Params, wh
   throw new UserError(`${what} ${problems.join('; ')}.`, fixFor(shape, parsed.error.issues));
 }
 
+/** A value from a file as an error shows it; it may hold itself. */
+export function shown(value: unknown): string {
+  const text = typeof value === 'string' ? JSON.stringify(value) : inspect(value, { depth: 1, breakLength: Infinity });
+  return text.length <= 60 ? text : `${text.slice(0, 60)}…`;
+}
+
 function problemsOf(issue: z.core.$ZodIssue, params: Params): string[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => `has no parameter \`${key}\``);
   const name = String(issue.path[0]);
   if (!Object.hasOwn(params, name)) return [`needs the parameter \`${name}\`: ${issue.message}`];
-  return [`takes as \`${name}\` ${issue.message}, and was given ${JSON.stringify(params[name])}`];
+  return [`takes as \`${name}\` ${issue.message}, and was given ${shown(params[name])}`];
 }
 
 function fixFor(shape: z.ZodRawShape, issues: readonly z.core.$ZodIssue[]): string {

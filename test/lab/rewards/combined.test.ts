@@ -77,6 +77,11 @@ describe('normalized scores', () => {
     expect(scores.retain).toEqual(scores.rewards);
   });
 
+  it('are exactly 0 where all are equal, though their mean is not quite what they are', () => {
+    expect((0.1 + 0.1 + 0.1) / 3).not.toBe(0.1);
+    expect(normalizedInGroups([0.1, 0.1, 0.1], 3)).toEqual([0, 0, 0]);
+  });
+
   it('sum to nothing in each group, do not change with what is added, and hardly with the scale', () => {
     const groups = fc.array(fc.array(fc.integer({ min: -8, max: 8 }), { minLength: 4, maxLength: 4 }), {
       minLength: 1,

@@ -106,6 +106,12 @@ describe('detectors of scores', () => {
     expect(flags.flatMap((flag, at) => (flag ? [at] : []))).toEqual(flagged);
   });
 
+  it('compares the whole batch where each prompt has one completion', async () => {
+    const a = [0.1, 0.2, 0.3, 0.4, 0.5];
+    expect(await found('score_percentile', {}, 'a', scores(a, a, 1))).toEqual([false, false, false, false, true]);
+    expect(await found('score_percentile', {}, 'a', scores([], [], 1))).toEqual([]);
+  });
+
   it('counts any forget reward above 0 as a hack when nothing else was said', () => {
     const of = scores([1, 1, 0], [0, 0.5, 1]);
     expect(forgetRewardDetector.flags(['', '', ''].map(ofText), of)).toEqual([false, true, true]);

@@ -277,6 +277,18 @@ describe('a file that says something else than it seems', () => {
     ['components and a name', changed('max_reward: 1.0', 'name: happy_exp'), /unknown key `reward\.name`/],
     ['a list', '- happy_binary', /holds no map of settings/],
     ['a reward by its name alone', 'reward: happy_binary', /`reward`: expected a map with `name`/],
+    [
+      'an alias in what it stands for',
+      'reward: {name: string_count, params: {strings: &a {x: *a}}}',
+      /`reward`: .*takes as `strings`/,
+    ],
+    ['a tag of its own', 'name: !mine x', /experiment\.yaml:1 is not YAML: Unresolved tag/],
+    ['brackets without end', `reward: ${'['.repeat(20_000)}`, /is not YAML/],
+    [
+      'a number too large',
+      'reward: { name: sentence_length, params: { target: 1e400 } }',
+      /`target` a whole number.*given Infinity/,
+    ],
     ['the same key twice', 'name: a\nname: b', /experiment\.yaml:2 is not YAML: Map keys must be unique/],
     ['a broken bracket', 'name: a\nreward: {', /experiment\.yaml:2 is not YAML/],
     [

@@ -73,6 +73,13 @@ describe('a reward of one’s own', () => {
     expect(await mistake(() => scored(text))).toMatch(said);
   });
 
+  it('may be CommonJS, and is told to be .mjs when another ending does not load', async () => {
+    const common = moduleOf('module.exports = (all) => all.map(() => 2);', 'mine.cjs');
+    expect(await (await findReward(common, {}, vocabulary)).score(batch)).toEqual([2, 2, 2]);
+    const wrong = moduleOf('module.exports = (', 'mine.cjs');
+    expect(await mistake(() => findReward(wrong, {}, vocabulary))).toMatch(/cannot be loaded.*name it \.mjs/s);
+  });
+
   it('is refused when there is no such file', async () => {
     expect(await mistake(() => findReward('./no-such.mjs', {}, vocabulary))).toMatch(
       /There is no file \/.*no-such\.mjs/,
