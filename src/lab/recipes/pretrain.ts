@@ -14,7 +14,7 @@ import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '
 import type { World } from '../run/world.js';
 import { storyPrompts } from '../stories/prompts.js';
 import { firstExamples, storyBatches } from '../stories/story-batches.js';
-import { sourceText, storiesFrom } from '../stories/story-source.js';
+import { sourceBytes, sourceText, storiesFrom } from '../stories/story-source.js';
 import { trainWordPiece } from '../stories/train-word-piece.js';
 import type { Example } from '../text/role-colon.js';
 import type { Tokenizer } from '../text/tokenizer.js';
@@ -66,7 +66,9 @@ export async function pretrain(config: PretrainConfig, directory: RunDirectory, 
 /** What a run works on. */
 type Material = { readonly engine: Engine; readonly vocabulary: Vocabulary };
 
-const SavedState = z.object({ nll: z.number(), tokens: z.int(), stories: z.int(), norm: z.number(), steps: z.int() });
+const Sums = z.object({ nll: z.number(), tokens: z.int(), stories: z.int(), norm: z.number(), steps: z.int() });
+/** `data`: the lengths of the files in bytes. */
+const SavedState = Sums.extend({ data: z.array(z.int()) });
 const nothing = { nll: 0, tokens: 0, stories: 0, norm: 0, steps: 0 };
 
 class Pretrainer implements Recipe {
@@ -75,8 +77,9 @@ class Pretrainer implements Recipe {
   readonly #config: PretrainConfig;
   readonly #batch: (step: number) => Example[];
   readonly #test: readonly Example[];
-  /** Sums over the steps since the last row. */
-  #sums = { ...nothing };
+  readonly #data: readonly number[];
+  /** Over the steps since the last row. */
+  #sums: z.infer<typeof Sums> = { ...nothing };
   #lastNll: number | null = null;
   #lastTest: number | null = null;
 
@@ -89,11 +92,12 @@ class Pretrainer implements Recipe {
     this.#batch = storyBatches({ path, seed, size, stories: config.n_batches * size }, rows);
     this.#test =
       config.eval_every === 0 ? [] : firstExamples({ path, seed, count: config.eval_stories, split: 'test' }, rows);
-    if (resumed !== null) this.#sums = SavedState.parse(resumed.state);
+    this.#data = sourceBytes(path);
+    if (resumed !== null) this.#restore(resumed.state);
   }
 
   state(): unknown {
-    return { ...this.#sums };
+    return { ...this.#sums, data: this.#data };
   }
 
   progress(step: number): Row {
@@ -150,6 +154,16 @@ class Pretrainer implements Recipe {
     };
   }
 
+  #restore(state: unknown): void {
+    const { data, ...sums } = SavedState.parse(state);
+    this.#sums = sums;
+    if (data.join() === this.#data.join()) return;
+    throw new UserError(
+      `The stories in ${this.#config.data} have changed since this run began: ${data.join(' + ')} bytes then, ${this.#data.join(' + ')} now.`,
+      'Put back the file, or begin again in another log_path.',
+    );
+  }
+
   words(): string {
     const test = this.#lastTest === null ? '' : ` · test ${this.#lastTest.toFixed(4)}`;
     return `nll ${this.#lastNll?.toFixed(4) ?? '–'}${test}`;
@@ -192,7 +206,7 @@ function checkName(name: string): void {
 }
 
 /** So many stories of the grammar hold all its words; of a file's, enough to know which are frequent. */
-const storiesForTokenizer = { grammar: 5000, file: 20_000 };
+const storiesForTokenizer = { grammar: 2000, file: 20_000 };
 
 /** That of the checkpoint, of the directory that was named, or of the model's; else one trained on the stories. */
 function vocabularyOf(config: PretrainConfig, resumed: Resumed | null): Vocabulary {

@@ -48,6 +48,16 @@ describe('memrl pretrain', () => {
     }
   });
 
+  it('does not go on with other stories than it began with', async () => {
+    const file = join(tempDirectory(), 'stories.txt');
+    const texts = Array.from({ length: 12 }, (_, index) => story(0, 'train', index));
+    writeFileSync(file, texts.join('\n'));
+    const [path, argv] = [tempDirectory(), [`data=${file}`, 'n_batches=3', 'eval_every=0']];
+    await pretrainIn(path, argv, testWorld(2));
+    writeFileSync(file, texts.slice(1).join('\n'));
+    await expect(pretrainIn(path, argv)).rejects.toThrow(/have changed since this run began: \d+ bytes then, \d+ now/);
+  });
+
   it('leaves a model that transformers and GRPO can go on with', async () => {
     const path = tempDirectory();
     await pretrainIn(path, ['n_batches=2', 'save_every=1', 'eval_every=0']);
