@@ -149,8 +149,7 @@ async function main([name, ...argv]: readonly string[]): Promise<number> {
     process.stdout.write(commandHelp(name, chosen.purpose, chosen.keys));
     return 0;
   }
-  // The one flag without a value: scripts know it from memrl-tui.
-  return chosen.run(argv.map((argument) => (argument === '--json' ? '--json=True' : argument)));
+  return chosen.run(argv);
 }
 
 /** @param first Key of the first argument when that names none itself. */
@@ -161,7 +160,7 @@ function command<K extends Keys>(
   first?: keyof K & string,
 ): Command {
   const named = (argv: readonly string[]): readonly string[] =>
-    first === undefined || argv[0] === undefined || argv[0].includes('=')
+    first === undefined || argv[0] === undefined || /^--|=/.test(argv[0])
       ? argv
       : [`${first}=${argv[0]}`, ...argv.slice(1)];
   return { purpose, keys, run: async (argv) => run(readArguments(keys, named(argv))) };
