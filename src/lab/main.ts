@@ -14,6 +14,8 @@ import { settle } from './grpo/settings.js';
 import { evaluate } from './recipes/evaluate.js';
 import { evalKeys, modelKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
 import { describeModel, exportAdapter, exportModel } from './recipes/model.js';
+import { pretrain, pretrainBudget } from './recipes/pretrain.js';
+import { pretrainKeys } from './recipes/pretrain-keys.js';
 import { sft, sftBudget, writeSftData } from './recipes/sft.js';
 import { train, trainBudgetOf } from './recipes/train.js';
 import { warmup, warmupBudget } from './recipes/warmup.js';
@@ -64,6 +66,15 @@ const commands: Readonly<Record<string, Command>> = {
       const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: warmupBudget });
       noteInert(warmupKeys, given, config);
       return exitCode(await warmup(config, directory, world));
+    },
+  ),
+  pretrain: command(
+    'Teaches a new model to write stories; what it writes opens in transformers.',
+    pretrainKeys,
+    async ({ config }) => {
+      const name = `pretrain_${config.model_name.replaceAll('/', '-')}_s${config.seed}`;
+      const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: pretrainBudget });
+      return exitCode(await pretrain(config, directory, world));
     },
   ),
   grpo: command(

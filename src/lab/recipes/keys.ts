@@ -27,7 +27,7 @@ const threads = key(
 const modelName = key(
   text,
   'tiny',
-  'shape of a new model: tiny or micro, or a directory with a LLaMA model of Hugging Face; other names mean tiny',
+  'shape of a new model: tiny, micro, stories or simplestories-1.25M, or a directory with a LLaMA model of Hugging Face; other names mean tiny',
 );
 const loadPath = key(
   orNone(text),

@@ -9,7 +9,7 @@ import { existsSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import * as z from 'zod';
 import { errorText, UserError } from '../../base/user-error.js';
-import { chunksOf } from '../hugging-face/regular-file.js';
+import { chunksOf, withFile } from '../hugging-face/regular-file.js';
 import { rng } from '../rng.js';
 import { stories, type Split } from './corpus.js';
 
@@ -62,6 +62,13 @@ export function sourceText(path: string | null): string {
   const { file, ownSplit } = placeOf(path, 'train');
   const rule = ownSplit ? 'the test split in a file of its own' : 'one in twenty for the test split';
   return `${file}: ${layoutWords[layoutOf(file)]}, ${rule}`;
+}
+
+/** The lengths of the files that both splits are read from, so that a change is noticed; none for the grammar. */
+export function sourceBytes(path: string | null): number[] {
+  if (path === null) return [];
+  const files = new Set((['train', 'test'] as const).map((split) => placeOf(path, split).file));
+  return [...files].map((file) => withFile(file, ({ bytes }) => bytes));
 }
 
 /**
