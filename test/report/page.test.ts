@@ -1,50 +1,23 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Outcome } from '../../src/base/outcome.js';
-import { writeRunRecord } from '../../src/files/run-record-file.js';
 import { pngPainter } from '../../src/cli/png-painter.js';
 import { buildReport } from '../../src/report/build-report.js';
-import { pageFigures, pageHtml } from '../../src/report/page/page.js';
+import { pageFigures } from '../../src/report/page/page.js';
 import { readPageData } from '../../src/report/page/page-data.js';
 import type { Objective } from '../../src/spec/planned-run.js';
 import { hasProgram } from '../has-program.js';
 import { removeFolder } from '../remove-folder.js';
+import { pageOf, sweepIn, type Facts } from './sweep-in-test.js';
 
 const root = mkdtempSync(join(tmpdir(), 'page-'));
 afterAll(() => removeFolder(root));
 let sweeps = 0;
 
-type Facts = {
-  name: string;
-  group?: string;
-  parameters?: Record<string, string | number>;
-  rows?: object[];
-  outcome?: Outcome;
-  argv?: string[];
-};
-
 function sweepOf(runs: readonly Facts[], text = ''): string {
-  const sweep = join(root, `sweep-${sweeps++}`);
-  mkdirSync(sweep);
-  writeFileSync(join(sweep, 'sweep.yaml'), text);
-  for (const run of runs) writeRun(sweep, run);
-  return sweep;
-}
-
-function writeRun(
-  sweep: string,
-  { name, group = 'main', parameters = {}, rows = [], outcome = { kind: 'done' }, argv = ['true'] }: Facts,
-): void {
-  const directory = join(sweep, name);
-  writeRunRecord(directory, {
-    ...{ version: 1, sweep: 's', group, subgroup: null, name, identity: name, parameters, argv },
-    ...{ cwd: '/', host: 'here', git: { commit: 'c0ffee1234567890', dirty: true } },
-    attempts: [{ number: 1, slot: 'cpu 0', startedAt: 1_700_000_000_000, endedAt: 1_700_000_090_000, outcome }],
-  });
-  writeFileSync(join(directory, 'metrics.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  return sweepIn(join(root, `sweep-${sweeps++}`), runs, text);
 }
 
 /** Runs of a small search: the loss falls with the learning rate, and no seed is like another. */
@@ -60,11 +33,6 @@ function search(count: number, steps = 30): Facts[] {
       argv: ['python', 'train.py', `--lr=${lr}`],
     };
   });
-}
-
-async function pageOf(sweep: string, objective: Objective | null = null): Promise<string> {
-  const data = readPageData(sweep, await buildReport(sweep), objective);
-  return pageHtml(data, { command: 'memrl-tui report s --html s.html', spread: 'std', now: 1_700_000_100_000 });
 }
 
 const lowLoss: Objective = { name: 'loss', goal: 'minimize', target: null } as unknown as Objective;

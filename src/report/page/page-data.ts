@@ -18,6 +18,7 @@ import { readRuns } from '../read-runs.js';
 import { parameterText } from '../report-tables.js';
 import { keptFor } from '../run-values.js';
 import type { Report, Section } from '../report.js';
+import { type Overview, type OverviewRun, readOverview } from './overview-data.js';
 import { metricsToShow, readOutline, type SweepOutline } from '../sweep-outline.js';
 
 /** A run as the page tells of it. `setting`: what tells it from the others of its group, its seed left out; `value`: of `metric`, by which its group is ranked. */
@@ -81,6 +82,7 @@ export type PageData = {
   /** Of the group that is ranked; null: there is nothing to rank by. */
   readonly importance: Importance | null;
   readonly rankedGroup: string | null;
+  readonly overview: Overview;
   readonly origin: Origin;
 };
 
@@ -111,6 +113,7 @@ export function readPageData(sweepDirectory: string, report: Report, objective: 
     ...{ report, runs, groups: read.map(({ group }) => group) },
     ranking: ranked?.ranking ?? null,
     rankedGroup: ranked?.group.name ?? null,
+    overview: readOverview(read.flatMap((each) => each.overviewRuns)),
     importance: ranked === null ? null : importanceOf(runs, ranked.group.name, ranked.ranking!),
     origin: originOf(records.filter((record) => record !== null)),
   };
@@ -125,7 +128,13 @@ type Reading = {
 
 /** What is known of a run only when its group has been read. */
 type Place = Pick<PageRun, 'setting' | 'metric' | 'value'>;
-type ReadGroup = { group: PageGroup; ranking: Ranking | null; places: Map<number, Place> };
+type ReadGroup = {
+  group: PageGroup;
+  ranking: Ranking | null;
+  places: Map<number, Place>;
+  /** None of the memory task, whose figures are others. */
+  overviewRuns: OverviewRun[];
+};
 
 function readGroup(runs: readonly ReportedRun[], section: Section, reading: Reading): ReadGroup {
   const { outline, objective, value, all } = reading;
@@ -136,6 +145,7 @@ function readGroup(runs: readonly ReportedRun[], section: Section, reading: Read
   const points = Math.max(LEAST_POINTS, Math.min(MOST_POINTS, Math.floor(POINTS / Math.max(1, runs.length))));
   const figures = new Map<string, PageCurve[]>();
   const places = new Map<number, Place>();
+  const overviewRuns: OverviewRun[] = [];
   let ranking: Ranking | null = null;
   // One after the other: all of them at once may be more than fits into memory.
   for (const run of runs) {
@@ -149,13 +159,17 @@ function readGroup(runs: readonly ReportedRun[], section: Section, reading: Read
       const line = thinned(finiteOf(metrics, metric, choice.x), points, section.kind === 'memory');
       if (line.x.length > 0) addTo(figures, metric, { ...curve, ...line });
     }
+    const condition = [section.group, place.setting].filter((part) => part !== '').join(' ');
+    if (section.kind === 'metrics') {
+      overviewRuns.push({ directory: run.directory, condition, isOver: curve.isOver, written });
+    }
     places.set(place.run, { setting: place.setting, ...resultOf(metrics, ranking, { x: choice.x, value }) });
   }
   const group = {
     ...{ name: section.group, kind: section.kind, xKey: choice.x, settings: [...new Set(settings.values())] },
     figures: [...figures].map(([metric, curves]) => ({ metric, curves })),
   };
-  return { group, ranking, places };
+  return { group, ranking, places, overviewRuns };
 }
 
 /** @param isLog Whether it is looked at over log x, where the first steps take as much room as the many last ones. */

@@ -42,5 +42,14 @@ input[type='search'] { width: 100%; max-width: 420px; padding: 6px 10px; font: i
 #card dt { color: var(--soft); }
 #card dd { margin: 0; overflow-wrap: anywhere; }
 .bad { color: var(--bad); }
-@media print { :root { --paper: #fff; --ink: #000; --soft: #444; --line: #bbb; --shade: #fff; } main { max-width: none; padding: 0; } #card, input { display: none; } figure, tr { break-inside: avoid; } h2, h3 { break-after: avoid; } .scroll { overflow: visible; } td, th { white-space: normal; } }
+figure.steps { padding: 4px 0; }
+figure.steps:focus-visible { outline: 2px solid var(--accent); outline-offset: 4px; }
+.steps h4 { margin: 8px 0 0; font-size: 14px; font-weight: 500; }
+.steps .wide { grid-column: 1 / -1; }
+.controls { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; margin: 6px 0; font-size: 14px; font-variant-numeric: tabular-nums; }
+.controls input { flex: 1; min-width: 160px; max-width: 460px; accent-color: var(--accent); }
+.controls button, .controls select { min-width: 34px; padding: 3px 9px; font: inherit; color: inherit; background: var(--shade); border: 1px solid var(--line); border-radius: 6px; cursor: pointer; }
+.controls :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
+@media (prefers-reduced-motion: no-preference) { .steps rect { transition: y 0.15s linear, height 0.15s linear; } }
+@media print { :root { --paper: #fff; --ink: #000; --soft: #444; --line: #bbb; --shade: #fff; } main { max-width: none; padding: 0; } #card, input, .controls { display: none; } figure, tr { break-inside: avoid; } h2, h3 { break-after: avoid; } .scroll { overflow: visible; } td, th { white-space: normal; } }
 `;

@@ -7,11 +7,15 @@ import { curveFigure, type Figure } from './curve-figures.js';
 import { html, Markup, tableOf } from './markup.js';
 import { distinct, fileName } from '../file-names.js';
 import { standalone } from './standalone.js';
+import { linePanelFigures } from './line-panels.js';
 import { memoryFigures } from './memory-figures.js';
+import { modeFigure, modePanels } from './mode-figure.js';
+import type { Overview } from './overview-data.js';
 import type { Origin, PageData, PageGroup } from './page-data.js';
 import { bestMarkup, cardOf, failuresMarkup, runsMarkup } from './page-runs.js';
 import { pageScript } from './page-script.js';
 import { pageStyle } from './page-style.js';
+import { stepScript } from './step-script.js';
 import { parameterFigures } from './parameter-figures.js';
 
 /** How a page is made. `command`: what made it; `now`: Unix ms. */
@@ -43,6 +47,7 @@ export function pageHtml(data: PageData, making: Making): string {
         </script>
         <script>
           ${new Markup(pageScript)};
+          ${data.overview.modes.length === 0 ? null : new Markup(stepScript)};
         </script>
       </body>
     </html> `;
@@ -55,8 +60,9 @@ function mainMarkup(data: PageData, { command, spread, now }: Making): Markup {
     <h1>${report.sweep}</h1>
     <p>${countsText(report)}</p>
     ${originMarkup(origin)} ${report.sections.map((section, index) => groupMarkup(section, groups[index]!, spread))}
-    ${notesMarkup(reportNotes(report, spread))} ${parametersMarkup(parameterFigures(data))}
-    ${ranking === null ? null : bestMarkup(runs, rankedGroup!, ranking)} ${failuresMarkup(runs)} ${runsMarkup(data)}
+    ${overviewMarkup(data.overview)} ${notesMarkup(reportNotes(report, spread))}
+    ${parametersMarkup(parameterFigures(data))} ${ranking === null ? null : bestMarkup(runs, rankedGroup!, ranking)}
+    ${failuresMarkup(runs)} ${runsMarkup(data)}
     <p class="soft">Made ${timeText(now)} by <code>${command}</code></p>`;
 }
 
@@ -71,6 +77,8 @@ export function pageFigures(data: PageData): { name: string; svg: string }[] {
     ...report.sections.flatMap((section, index) =>
       figuresOf(section, groups[index]!).map((figure) => named(section.group, figure)),
     ),
+    ...linePanelFigures(data.overview.panels).map((figure) => named('over-steps', figure)),
+    ...data.overview.modes.flatMap(modePanels).map((figure) => named('last-step', { ...figure, note: '' })),
     ...parameterFigures(data).map((figure) => named('parameters', figure)),
   ]);
 }
@@ -105,6 +113,25 @@ function figureMarkup({ title, svg, legend, note }: Figure): Markup {
     <div class="scroll">${new Markup(svg)}</div>
     ${note === '' ? null : html`<figcaption>${note}</figcaption>`}
   </figure>`;
+}
+
+/** Modes at each step, and what training paid over the steps. */
+function overviewMarkup({ modes, panels, leftOut }: Overview): Markup | null {
+  if (modes.length === 0 && panels.length === 0) return null;
+  const lines = linePanelFigures(panels);
+  return html`<section>
+    <h2>Over the steps</h2>
+    ${leftOut === 0 ? null : html`<p class="note">${leftOut} more settings are left out here.</p>`}
+    ${
+      lines.length === 0
+        ? null
+        : html`<div class="small">${lines.map(figureMarkup)}</div>
+            <p class="note">
+              Lines: the mean over the seeds; inner bands ±1 standard deviation, outer bands from the least to the most.
+            </p>`
+    }
+    ${modes.map(modeFigure)}
+  </section>`;
 }
 
 /** The first and the last are wide; those between stand beside each other. */

@@ -1,0 +1,40 @@
+import * as Plot from '@observablehq/plot';
+import type { Figure } from './curve-figures.js';
+import { figureSvg, palette, tickText } from './figure.js';
+import { coloursOf } from './mode-families.js';
+import type { LinePanel, SeedPoint } from './overview-data.js';
+
+type Point = SeedPoint & { readonly condition: string };
+
+/** What training paid over the steps, a small figure each: lines of means in bands of ±1 standard deviation and from least to most. */
+export function linePanelFigures(panels: readonly LinePanel[]): Figure[] {
+  const conditions = [...new Set(panels.flatMap(({ lines }) => lines.map(({ condition }) => condition)))];
+  const colours = coloursOf(conditions, palette);
+  return panels.map((panel, index) => ({
+    title: panel.title,
+    svg: panelSvg(panel, ({ condition }) => colours.get(condition)!),
+    legend: index > 0 ? [] : conditions.map((text) => ({ text, colour: colours.get(text)! })),
+    note: '',
+    isSmall: true,
+  }));
+}
+
+function panelSvg({ title, metric, lines }: LinePanel, colour: (point: Point) => string): string {
+  const points = lines.flatMap(({ condition, points: own }) => own.map((point): Point => ({ ...point, condition })));
+  const spread = points.filter(({ sd }) => sd !== null);
+  const band = { x: 'x', z: 'condition', fill: colour };
+  return figureSvg(`${title}: ${metric} over the steps`, {
+    ...{ width: 420, height: 280 },
+    x: { label: 'step', nice: true, tickFormat: tickText },
+    y: { label: metric, grid: true, nice: true, tickFormat: tickText },
+    marks: [
+      Plot.areaY(spread, { ...band, y1: 'least', y2: 'most', fillOpacity: 0.1 }),
+      Plot.areaY(spread, {
+        ...{ ...band, fillOpacity: 0.2 },
+        y1: ({ mean, sd }: Point) => mean - sd!,
+        y2: ({ mean, sd }: Point) => mean + sd!,
+      }),
+      Plot.lineY(points, { x: 'x', y: 'mean', z: 'condition', stroke: colour, strokeWidth: 2 }),
+    ],
+  });
+}

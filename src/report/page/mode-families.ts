@@ -1,0 +1,68 @@
+/**
+ * Metrics that say the same of several modes, such as `routing_eval/both/reward` and `routing_eval/retain_only/reward`: they
+ * share their last part, and differ by the part before it.
+ */
+export type ModeFamily = {
+  /** Before the mode: `routing_eval`. */
+  readonly prefix: string;
+  readonly modes: readonly string[];
+  /** Last parts that at least two modes have. */
+  readonly metrics: readonly string[];
+};
+
+/** Of more modes no bar could be told from the next; they are layers, or other things that are counted. */
+const MOST_MODES = 8;
+const MOST_METRICS = 12;
+const MOST_FAMILIES = 3;
+
+/** The families among the names of metrics, those that say most first; modes and metrics in the order in which they were written. */
+export function modeFamilies(written: Iterable<string>): ModeFamily[] {
+  const prefixes = new Map<string, Map<string, Set<string>>>();
+  for (const name of written) {
+    const parts = name.split('/');
+    const [metric, mode] = [parts.pop()!, parts.pop()];
+    const prefix = parts.join('/');
+    if (mode === undefined || prefix === '') continue;
+    const ofPrefix = prefixes.get(prefix) ?? new Map<string, Set<string>>();
+    prefixes.set(prefix, ofPrefix.set(metric, (ofPrefix.get(metric) ?? new Set<string>()).add(mode)));
+  }
+  return [...prefixes]
+    .flatMap(([prefix, ofPrefix]) => familyOf(prefix, ofPrefix) ?? [])
+    .sort((a, b) => b.metrics.length * b.modes.length - a.metrics.length * a.modes.length)
+    .slice(0, MOST_FAMILIES);
+}
+
+function familyOf(prefix: string, metrics: ReadonlyMap<string, ReadonlySet<string>>): ModeFamily | null {
+  const shared = [...metrics].filter(([, modes]) => modes.size > 1);
+  const modes = new Set(shared.flatMap(([, ofMetric]) => [...ofMetric]));
+  if (shared.length === 0 || modes.size > MOST_MODES) return null;
+  return { prefix, modes: [...modes], metrics: shared.slice(0, MOST_METRICS).map(([metric]) => metric) };
+}
+
+/** small-rl's colours of modes and baselines. Longer names first: they hold shorter ones. */
+const known: readonly (readonly [name: string, colour: string])[] = [
+  ['reward_penalty', '#8B4513'],
+  ['retain_penalty', '#17BECF'],
+  ['forget_only', '#D65F5F'],
+  ['retain_only', '#59A14F'],
+  ['baseline', '#4878CF'],
+  ['filter', '#9B59B6'],
+  ['both', '#E8853B'],
+];
+
+/** A colour for each name: small-rl's where a word of it is one of its names, else the next of the palette; no two alike while there are others. */
+export function coloursOf(names: readonly string[], palette: readonly string[]): ReadonlyMap<string, string> {
+  const colours = new Map<string, string>();
+  for (const name of names) {
+    const words = name.split(/[^A-Za-z0-9_]+/);
+    const own = known.find(([word]) => words.some((each) => each === word || each.startsWith(`${word}_`)));
+    if (own !== undefined && ![...colours.values()].includes(own[1])) colours.set(name, own[1]);
+  }
+  const free = palette.filter((colour) => ![...colours.values()].includes(colour));
+  names
+    .filter((name) => !colours.has(name))
+    .forEach((name, index) =>
+      colours.set(name, (free.length > 0 ? free : palette)[index % (free.length || palette.length)]!),
+    );
+  return colours;
+}

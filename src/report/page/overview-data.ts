@@ -1,0 +1,159 @@
+import { placesOf, seedBand, type SeedCurve } from '../../analysis/seed-band.js';
+import { groupBy } from '../../base/group-by.js';
+import { openMetrics } from '../../metrics/run-metrics.js';
+import { modeFamilies, type ModeFamily } from './mode-families.js';
+
+/** A run as the overview needs it. `condition`: its group, and what tells it from others of the group but for its seed. */
+export type OverviewRun = {
+  readonly directory: string;
+  readonly condition: string;
+  readonly isOver: boolean;
+  readonly written: ReadonlySet<string>;
+};
+
+/** What the seeds of a condition come to at one place. `sd`: of a sample, null of one seed. */
+export type SeedPoint = {
+  readonly x: number;
+  readonly mean: number;
+  readonly sd: number | null;
+  readonly least: number;
+  readonly most: number;
+  readonly seeds: number;
+};
+
+/** A metric of one mode in one condition over the frames; null where no seed has come so far. */
+export type ModeSeries = {
+  readonly condition: string;
+  readonly mode: string;
+  readonly metric: string;
+  readonly points: readonly (SeedPoint | null)[];
+};
+
+/** One family of metrics, with the steps at which it is shown one after the other. */
+export type ModeOverview = ModeFamily & {
+  readonly conditions: readonly string[];
+  readonly steps: readonly number[];
+  readonly series: readonly ModeSeries[];
+};
+
+/** Lines over the steps, one for each condition. */
+export type LinePanel = {
+  readonly title: string;
+  readonly metric: string;
+  readonly lines: readonly { readonly condition: string; readonly points: readonly SeedPoint[] }[];
+};
+
+/** Modes beside each other at each step, and what training paid over the steps. `leftOut`: conditions too many to be shown. */
+export type Overview = {
+  readonly modes: readonly ModeOverview[];
+  readonly panels: readonly LinePanel[];
+  readonly leftOut: number;
+};
+
+const MOST_CONDITIONS = 12;
+const MOST_FRAMES = 120;
+/** Numbers of a family on the page: some 250 KB. */
+const MOST_NUMBERS = 40_000;
+const NUMBERS_OF_A_POINT = 5;
+const PLACES = 80;
+
+/** Reads the runs that have such metrics once more; all others are left alone. */
+export function readOverview(all: readonly OverviewRun[]): Overview {
+  const written = new Set(all.flatMap((run) => [...run.written]));
+  const families = modeFamilies(written);
+  const panelMetrics = panelsOf(written);
+  const wanted = new Set([
+    ...families.flatMap(({ prefix, modes, metrics }) =>
+      modes.flatMap((mode) => metrics.map((metric) => `${prefix}/${mode}/${metric}`)),
+    ),
+    ...panelMetrics.map(({ metric }) => metric),
+  ]);
+  const concerned = all.filter((run) => [...wanted].some((key) => run.written.has(key)));
+  const conditions = [...new Set(concerned.map(({ condition }) => condition))];
+  const shown = conditions.slice(0, MOST_CONDITIONS);
+  const curves = concerned.filter(({ condition }) => shown.includes(condition)).flatMap((run) => curvesOf(run, wanted));
+  return {
+    modes: families.flatMap((family) => modeOverview(family, shown, curves) ?? []),
+    panels: panelMetrics.flatMap((panel) => linePanel(panel, curves) ?? []),
+    leftOut: conditions.length - shown.length,
+  };
+}
+
+type Curve = SeedCurve & { readonly key: string; readonly condition: string };
+
+function curvesOf({ directory, condition, isOver, written }: OverviewRun, wanted: ReadonlySet<string>): Curve[] {
+  const metrics = openMetrics(directory).readNow();
+  return [...wanted]
+    .filter((key) => written.has(key))
+    .map((key) => {
+      const { x, y } = metrics.series(key);
+      const kept = Array.from(y.keys()).filter((at) => Number.isFinite(y[at]) && Number.isFinite(x[at]));
+      return { key, condition, isOver, x: kept.map((at) => x[at]!), y: kept.map((at) => y[at]!) };
+    })
+    .filter(({ x }) => x.length > 0);
+}
+
+/** Null where there is only one step: nothing would move. */
+function modeOverview(family: ModeFamily, known: readonly string[], curves: readonly Curve[]): ModeOverview | null {
+  const { prefix, modes, metrics } = family;
+  const marks = modes.flatMap((mode) =>
+    metrics.map((metric) => ({ mode, metric, key: `${prefix}/${mode}/${metric}` })),
+  );
+  const keys = new Set(marks.map(({ key }) => key));
+  const own = curves.filter(({ key }) => keys.has(key));
+  const conditions = known.filter((condition) => own.some((curve) => curve.condition === condition));
+  const most = Math.floor(MOST_NUMBERS / (NUMBERS_OF_A_POINT * marks.length * Math.max(1, conditions.length)));
+  const steps = framesOf(own, Math.max(2, Math.min(MOST_FRAMES, most)));
+  if (steps.length < 2) return null;
+  const grouped = groupBy(own, ({ key, condition }) => JSON.stringify([key, condition]));
+  const series = conditions.flatMap((condition) =>
+    marks.flatMap(({ mode, metric, key }) => {
+      const ofMark = grouped.get(JSON.stringify([key, condition])) ?? [];
+      if (ofMark.length === 0) return [];
+      const found = new Map(seedPoints(ofMark, steps).map((point) => [point.x, point]));
+      return [{ condition, mode, metric, points: steps.map((step) => found.get(step) ?? null) }];
+    }),
+  );
+  return { ...family, conditions, steps, series };
+}
+
+/** Steps at which something was measured, evenly chosen from where they are too many, the last always. */
+function framesOf(curves: readonly Curve[], most: number): number[] {
+  const steps = [...new Set(curves.flatMap(({ x }) => Array.from(x)))].sort((a, b) => a - b);
+  if (steps.length <= most) return steps;
+  return Array.from({ length: most }, (_, index) => steps[Math.round((index * (steps.length - 1)) / (most - 1))]!);
+}
+
+/** What small-rl draws beside each other; empty where fewer than two of the three were measured. */
+function panelsOf(written: ReadonlySet<string>): Pick<LinePanel, 'title' | 'metric'>[] {
+  const hacks = [...written].filter((key) => /^hack_freq\/[^/]+$/.test(key));
+  const panels = [
+    { title: 'combined', metric: 'reward' },
+    { title: 'retain', metric: 'rewards/retain/mean' },
+    ...hacks.map((metric) => ({ title: metric.replace('/', ', '), metric })),
+  ].filter(({ metric }) => written.has(metric));
+  return panels.length < 2 ? [] : panels.slice(0, 4);
+}
+
+function linePanel({ title, metric }: Pick<LinePanel, 'title' | 'metric'>, curves: readonly Curve[]): LinePanel | null {
+  const own = curves.filter(({ key }) => key === metric);
+  const places = placesOf(own, PLACES, false);
+  if (places.length < 2) return null;
+  const lines = [...groupBy(own, ({ condition }) => condition)].map(([condition, ofCondition]) => ({
+    condition,
+    points: seedPoints(ofCondition, places),
+  }));
+  return { title, metric, lines };
+}
+
+function seedPoints(curves: readonly SeedCurve[], places: readonly number[]): SeedPoint[] {
+  const ranges = seedBand(curves, places, 'range');
+  return seedBand(curves, places, 'std').map(({ x, middle, high, count }, index) => {
+    const { low: least, high: most } = ranges[index]!;
+    const isOne = count < 2;
+    return {
+      ...{ x, mean: middle, sd: isOne ? null : high - middle, seeds: count },
+      ...{ least: isOne ? middle : least, most: isOne ? middle : most },
+    };
+  });
+}
