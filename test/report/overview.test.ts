@@ -253,6 +253,8 @@ describe('the overview of a report', () => {
       least: 0.1,
       most: 0.3,
     });
+    // Where there are rows, and nowhere between.
+    expect(combined!.lines[0]!.points.map(({ x }) => x)).toEqual(steps);
     expect(hacks!.lines[0]!.points.at(-1)!.sd).toBeCloseTo(0.1, 12);
   });
 

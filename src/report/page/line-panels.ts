@@ -10,10 +10,11 @@ type Point = SeedPoint & { readonly condition: string };
 export function linePanelFigures(panels: readonly LinePanel[]): Figure[] {
   const conditions = [...new Set(panels.flatMap(({ lines }) => lines.map(({ condition }) => condition)))];
   const colours = coloursOf(conditions, palette);
-  return panels.map((panel, index) => ({
+  const legend = conditions.map((text) => ({ text, colour: colours.get(text)! }));
+  return panels.map((panel) => ({
     title: panel.title,
     svg: panelSvg(panel, ({ condition }) => colours.get(condition)!),
-    legend: index > 0 ? [] : conditions.map((text) => ({ text, colour: colours.get(text)! })),
+    legend,
     note: '',
     isSmall: true,
   }));

@@ -144,22 +144,14 @@ function panelSvg({ overview, metric, bars, width, colours, names }: Drawing): M
   const slot = (width - margin.left - margin.right) / conditions.length;
   const gap = slot * 0.16;
   const barWidth = Math.min(70, (slot - gap) / modes.length);
-  const ticks = scale.ticks.map((tick) => {
-    const y = round(scale.y(tick));
-    return html`<path
-        d="M${margin.left},${y}H${width - margin.right}"
-        stroke="currentColor"
-        stroke-opacity="0.12"
-      ></path
-      ><text x="${margin.left - 6}" y="${y + 4}" text-anchor="end">${tickText(tick)}</text>`;
-  });
   const labels = conditions.map((condition, index) => {
     const x = round(margin.left + slot * (index + 0.5));
     return html`<text x="${x}" y="${HEIGHT - 8}" text-anchor="middle">${names.of(condition)}</text>`;
   });
   const marks = bars.map(({ series, index }) => {
     const middle = margin.left + slot * (conditions.indexOf(series.condition) + 0.5);
-    const x = round(middle + barWidth * (modes.indexOf(series.mode) - modes.length / 2));
+    const beside = modes.filter((mode) => bars.some(({ series: other }) => isOf(other, series.condition, mode)));
+    const x = round(middle + barWidth * (beside.indexOf(series.mode) - beside.length / 2));
     return barMarkup(series, { index, x, barWidth: round(barWidth - 2), colour: colours.get(series.mode)!, scale });
   });
   const svg = html`<svg
@@ -174,10 +166,26 @@ function panelSvg({ overview, metric, bars, width, colours, names }: Drawing): M
     data-zero="${round(scale.y(0))}"
     data-unit="${scale.unit}"
   >
-    ${ticks}${labels}${marks}
+    ${ticksMarkup(scale, width)}${labels}${marks}
   </svg>`;
   // Who reads figures as files wants the head on one line.
   return new Markup(svg.text.replace(/\s+/g, ' '));
+}
+
+function ticksMarkup({ ticks, y: placeOf }: Scale, width: number): Markup[] {
+  return ticks.map((tick) => {
+    const y = round(placeOf(tick));
+    return html`<path
+        d="M${margin.left},${y}H${width - margin.right}"
+        stroke="currentColor"
+        stroke-opacity="0.12"
+      ></path
+      ><text x="${margin.left - 6}" y="${y + 4}" text-anchor="end">${tickText(tick)}</text>`;
+  });
+}
+
+function isOf(series: ModeSeries, condition: string, mode: string): boolean {
+  return series.condition === condition && series.mode === mode;
 }
 
 type Bar = {

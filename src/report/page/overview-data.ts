@@ -1,4 +1,4 @@
-import { placesOf, seedBand, type SeedCurve } from '../../analysis/seed-band.js';
+import { seedBand, type SeedCurve } from '../../analysis/seed-band.js';
 import { groupBy } from '../../base/group-by.js';
 import { openMetrics } from '../../metrics/run-metrics.js';
 import { modeFamilies, type ModeFamily } from './mode-families.js';
@@ -137,7 +137,8 @@ function panelsOf(written: ReadonlySet<string>): Pick<LinePanel, 'title' | 'metr
 
 function linePanel({ title, metric }: Pick<LinePanel, 'title' | 'metric'>, curves: readonly Curve[]): LinePanel | null {
   const own = curves.filter(({ key }) => key === metric);
-  const places = placesOf(own, PLACES, false);
+  // Where something was measured; between these places a mean would be that of values of different steps.
+  const places = framesOf(own, PLACES);
   if (places.length < 2) return null;
   const lines = [...groupBy(own, ({ condition }) => condition)].map(([condition, ofCondition]) => ({
     condition,

@@ -100,19 +100,20 @@ function groupMarkup(section: Section, group: PageGroup, spread: Spread): Markup
 }
 
 function figureMarkup({ title, svg, legend, note }: Figure): Markup {
-  const entries = legend.map(({ colour, text }) => html`<li><i style="background:${colour}"></i>${text}</li>`);
   return html`<figure>
     <h3>${title}</h3>
-    ${
-      entries.length === 0
-        ? null
-        : html`<ul class="legend">
-            ${entries}
-          </ul>`
-    }
+    ${legendMarkup(legend)}
     <div class="scroll">${new Markup(svg)}</div>
     ${note === '' ? null : html`<figcaption>${note}</figcaption>`}
   </figure>`;
+}
+
+function legendMarkup(legend: Figure['legend']): Markup | null {
+  if (legend.length === 0) return null;
+  const entries = legend.map(({ colour, text }) => html`<li><i style="background:${colour}"></i>${text}</li>`);
+  return html`<ul class="legend">
+    ${entries}
+  </ul>`;
 }
 
 /** Modes at each step, and what training paid over the steps. */
@@ -125,7 +126,8 @@ function overviewMarkup({ modes, panels, leftOut }: Overview): Markup | null {
     ${
       lines.length === 0
         ? null
-        : html`<div class="small">${lines.map(figureMarkup)}</div>
+        : html`${legendMarkup(lines[0]!.legend)}
+            <div class="small">${lines.map((figure) => figureMarkup({ ...figure, legend: [] }))}</div>
             <p class="note">
               Lines: the mean over the seeds; inner bands ±1 standard deviation, outer bands from the least to the most.
             </p>`
