@@ -1,4 +1,5 @@
-import { columnKey, type ColumnId, initialColumns } from '../../state/list-column-id.js';
+import { columnKey, type ColumnId, curveValueOf, initialColumns } from '../../state/list-column-id.js';
+import { valueWords } from '../../state/sort.js';
 import { shortKey } from '../short-key.js';
 import { fit } from '../../surface/span.js';
 import { textWidth } from '../../../text/display-width.js';
@@ -117,7 +118,7 @@ function leastWidth(id: ColumnId, wishes: ListWishes): number {
   if (common !== undefined) return common;
   const heading = textWidth(headingOf(id, wishes).heading);
   // The arrow of the order does not take the end of it, which says what it is.
-  if (id === 'best') return Math.max(numberWidths.least, heading + 1);
+  if (id === 'best' || curveValueOf(id) !== null) return Math.max(numberWidths.least, heading + 1);
   const key = columnKey(id);
   const widest = key?.kind === 'parameter' ? (wishes.variety().get(key.key)?.width ?? sameWidth) : numberWidths.least;
   return Math.min(numberWidths.most, Math.max(heading, widest));
@@ -125,14 +126,14 @@ function leastWidth(id: ColumnId, wishes: ListWishes): number {
 
 type Heading = Pick<ListColumn, 'heading' | 'isRight'>;
 
-/** `val_loss best`: a long name loses its end, not the word. */
-function bestHeading(objective: string | null): string {
-  if (objective === null) return 'best';
-  const key = shortKey(objective);
-  return `${textWidth(key) <= longestObjective ? key : fit(key, longestObjective)} best`;
+/** `val_loss best`: a long name loses its end, not the words. */
+function valueHeading(metric: string | null, words: string): string {
+  if (metric === null) return words;
+  const key = shortKey(metric);
+  return `${textWidth(key) <= longestKey ? key : fit(key, longestKey)} ${words}`;
 }
 
-const longestObjective = 10;
+const longestKey = 10;
 
 const commonHeadings: Partial<Record<ColumnId, Heading>> = {
   progress: { heading: 'progress', isRight: false },
@@ -151,7 +152,9 @@ const commonHeadings: Partial<Record<ColumnId, Heading>> = {
 };
 
 function headingOf(id: ColumnId, wishes: ListWishes): Heading {
-  if (id === 'best') return { heading: bestHeading(wishes.objective ?? null), isRight: true };
+  if (id === 'best') return { heading: valueHeading(wishes.objective ?? null, 'best'), isRight: true };
+  const curve = curveValueOf(id);
+  if (curve !== null) return { heading: valueHeading(wishes.metric, valueWords(curve.value)), isRight: true };
   return commonHeadings[id] ?? keyHeading(id, wishes);
 }
 
