@@ -182,7 +182,7 @@ describe('beside report --value', () => {
       curves.close();
       const value = parseRunValue(word) as RunValue;
       const metrics = openMetrics(directory, keptFor(value)).readNow();
-      expect(curves.dressed(run).curveValues).toEqual({ [word]: valuesOf(metrics, 'episodes', value)['loss'] });
+      expect(curves.dressed(run).curveValues).toEqual({ [word]: valuesOf(metrics, { x: 'episodes', value })['loss'] });
     },
   );
 });
