@@ -96,7 +96,7 @@ export function notCloneable(sweep: string): UserError {
 
 /** @throws {UserError} For a parameter of several values: a clone is one run. */
 function constantsOf(texts: ParametersText, source: YamlSource, block: Block): ParameterRules {
-  const rules = rulesOf(texts, ['parameters'], source.writtenAsDouble);
+  const rules = rulesOf(texts, ['parameters'], source);
   const complaints = rules
     .filter(([, rule]) => rule.kind === 'drawn' || (rule.kind === 'axis' && rule.values.length !== 1))
     .map(([name]) => {
