@@ -242,7 +242,7 @@ function nestingOf({ dialect, parameters }: Block): Nesting {
 }
 
 /** How numbers are written in our own files; in W&B's they are passed on as W&B does. A case comes before what holds for all. */
-function writingOf({ dialect, parameters, cases, writtenInInclude }: Block): Writing {
+export function writingOf({ dialect, parameters, cases, writtenInInclude }: Block): Writing {
   const writing = new Map<string, Map<number, string>>();
   if (dialect === 'wandb') return writing;
   const rules = [...cases, parameters].flatMap((one) => [...one]);

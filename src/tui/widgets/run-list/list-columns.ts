@@ -31,6 +31,8 @@ type ListWishes = {
   /** What `best` is of; absent or null: of nothing, or not of one metric alone. */
   readonly objective?: string | null;
   readonly longest: number;
+  /** Whether values of curves are named without their metric. */
+  readonly hasShortHeadings?: boolean;
   /** Whether that name comes before columns, up to half of the width. */
   readonly isFullName?: boolean;
   readonly variety: () => VaryingParameters;
@@ -47,8 +49,17 @@ const sparkWidths = { least: 8, most: 24 };
 /** In the order in which they are worth their room; before them all that a person has added. */
 const worth: readonly ColumnId[] = ['progress', 'time', 'left', 'trend', 'slot'];
 
-/** What fits into `width` columns. The name gets most of what is over, then bar and sparkline. */
+/**
+ * What fits into `width` columns. The name gets most of what is over, then bar and sparkline. Where not all fits, the heading
+ * of a value of curves is without the metric, which the footer names.
+ */
 export function listLayout(width: number, wishes: ListWishes): ListLayout {
+  const whole = layoutOf(width, wishes);
+  const isLong = whole.isCramped && wishes.columns?.some((id) => curveValueOf(id) !== null) === true;
+  return isLong ? layoutOf(width, { ...wishes, hasShortHeadings: true }) : whole;
+}
+
+function layoutOf(width: number, wishes: ListWishes): ListLayout {
   const wanted = wishes.columns ?? initialColumns;
   const most = wishes.isFullName === true ? Math.max(nameWidths.most, width >> 1) : nameWidths.most;
   const least = Math.min(most, Math.max(nameWidths.least, wishes.longest)) - gutter;
@@ -154,7 +165,11 @@ const commonHeadings: Partial<Record<ColumnId, Heading>> = {
 function headingOf(id: ColumnId, wishes: ListWishes): Heading {
   if (id === 'best') return { heading: valueHeading(wishes.objective ?? null, 'best'), isRight: true };
   const curve = curveValueOf(id);
-  if (curve !== null) return { heading: valueHeading(wishes.metric, valueWords(curve.value)), isRight: true };
+  if (curve !== null)
+    return {
+      heading: valueHeading(wishes.hasShortHeadings === true ? null : wishes.metric, valueWords(curve.value)),
+      isRight: true,
+    };
   return commonHeadings[id] ?? keyHeading(id, wishes);
 }
 

@@ -5,9 +5,13 @@ import { curveValues } from '../../../../src/tui/model/tally.js';
 import { isColumnId, valueColumns, withValue } from '../../../../src/tui/state/list-column-id.js';
 import type { MetricReader, RunFilesPort, RunSummary } from '../../../../src/tui/state/port.js';
 import { sortsFor, sortWords } from '../../../../src/tui/state/sort.js';
+import { varyingParametersOf } from '../../../../src/tui/model/varying-parameters.js';
+import { listLayout } from '../../../../src/tui/widgets/run-list/list-columns.js';
 import { aWindow, screenText } from '../../frames.js';
 import { keysOf } from '../../situations.js';
 import { aRun, aSweep, memorySweep, SimulatedFleet } from '../../simulated-fleet.js';
+
+const valuesAnd = (column: 'trend') => ['progress', column, 'value mean=10', 'time'] as const;
 
 describe('which value the list shows', () => {
   it.each([
@@ -49,6 +53,19 @@ describe('which value the list shows', () => {
   });
 });
 
+describe('the heading of such a value', () => {
+  const headingAt = (width: number): string | undefined => {
+    const wishes = { columns: valuesAnd('trend'), metric: 'eval/accuracy', longest: 18 };
+    const { columns } = listLayout(width, { ...wishes, variety: () => varyingParametersOf([]) });
+    return columns.find(({ id }) => id === 'value mean=10')?.heading;
+  };
+
+  it('leaves the metric to the footer where there is no room for all columns', () => {
+    expect(headingAt(90)).toBe('accuracy mean 10');
+    expect(headingAt(48)).toBe('mean 10');
+  });
+});
+
 describe('the list on the screen', () => {
   let store: WindowStore;
   beforeEach(() => {
@@ -86,6 +103,29 @@ describe('the list on the screen', () => {
   it('shows the mean of the last values and the area under the curve', () => {
     expect(after(':', '"value mean 2', 'enter')).toMatchSnapshot('mean');
     expect(after(':', '"value auc', 'enter')).toMatchSnapshot('auc');
+  });
+
+  it('never cuts the deviation of a group: with little room it has one digit', () => {
+    store.close();
+    const { now, files } = memorySweep();
+    const runs = [1e16, 4e16, 1e17].map((loss, seed) =>
+      aRun(`A_s${seed}`, {
+        state: 'done',
+        attempt: 1,
+        progress: 1,
+        endedAt: 1,
+        parameters: { seed },
+        metrics: { loss },
+      }),
+    );
+    const fleet = new SimulatedFleet([aSweep({ show: ['loss'] })], runs);
+    store = aWindow({ fleet, files, now });
+    const shown = [60, 70, 80, 90, 100, 110, 120, 130, 140, 160].map((width) => {
+      store.resize(width, 24);
+      const group = screenText(store).find((row) => row.includes(' 1 A'))!;
+      return /±\S*/.exec(group)?.[0] ?? '';
+    });
+    expect([...new Set(shown)].sort()).toEqual(['±4.6e16', '±5e16']);
   });
 
   it('says what has to follow a word that is only begun', () => {
