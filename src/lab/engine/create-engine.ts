@@ -4,7 +4,7 @@ import type { Engine, ModelShape } from './engine.js';
 import { Heap } from './kernels/heap.js';
 import type { Kernels } from './kernels/kernels.js';
 import { ThreadPool } from './kernels/thread-pool.js';
-import { threadedKernels } from './kernels/threaded-kernels.js';
+import { type Compiled, threadedKernels } from './kernels/threaded-kernels.js';
 import { LlamaEngine } from './llama-engine.js';
 import { checkShape } from './model-shape.js';
 
@@ -60,16 +60,20 @@ async function compile(file: string): Promise<WebAssembly.Module> {
   return WebAssembly.compile(bytes);
 }
 
+/** What an instance is told before it computes. */
+type Instance = { heapBase(): number; packAt(address: number): void };
+
 /** The kernels of a compiled `assembly/kernels.ts`, on a heap of their own. @param options.shared As the module was compiled. */
 export async function wasmKernels(
   module: WebAssembly.Module,
   options: { shared?: boolean; backend?: Kernels['backend'] } = {},
-): Promise<Kernels> {
+): Promise<Compiled> {
   const { shared = false, backend = 'wasm' } = options;
   const heap = new Heap(shared);
   const { exports } = await WebAssembly.instantiate(module, { env: { memory: heap.memory } });
-  const kernels = exports as unknown as Omit<Kernels, 'backend' | 'heap' | 'fresh'> & { heapBase(): number };
+  const kernels = exports as unknown as Omit<Compiled, 'backend' | 'heap' | 'fresh'> & Instance;
   heap.skipTo(kernels.heapBase());
+  kernels.packAt(heap.allocate(kernels.packingBytes() / 4));
   // A spread, because the exports object is frozen; the functions themselves are the module's.
   return { ...kernels, backend, heap, fresh: () => wasmKernels(module, options) };
 }
