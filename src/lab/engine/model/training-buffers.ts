@@ -1,4 +1,4 @@
-import { productScratch } from '../kernels/matrices.js';
+import { blockRows, productScratch } from '../kernels/matrices.js';
 import { spanSize } from '../kernels/records.js';
 import { Cursor, Workspace } from '../kernels/workspace.js';
 import type { Batch } from './batch.js';
@@ -15,8 +15,12 @@ export type Pass = {
   readonly version: number;
 };
 
-/** Scores of more rows than this many floats allow are computed in pieces, and again for the backward pass. */
-const keptScores = 2 ** 21;
+/**
+ * Scores of more rows than this many floats (64 MiB) allow are computed in pieces, and again for the backward pass.
+ */
+const keptScores = 2 ** 24;
+/** Scores that are worked on at a time: they stay in the last cache. */
+const scoresAtOnce = 2 ** 20;
 
 /** How large a batch the buffers hold. */
 type Capacity = {
@@ -24,13 +28,15 @@ type Capacity = {
   readonly headRows: number;
   readonly segments: number;
   readonly probabilities: number;
-  readonly longestRow: number;
+  readonly largestHead: number;
 };
 
 /** Addresses of all that a training step keeps between forward and backward, and of its scratch. */
 type TrainingBuffers = Capacity & {
-  /** Head rows whose scores are computed at a time. */
+  /** Head rows whose log-probabilities are kept. */
   readonly chunk: number;
+  /** Head rows that are worked on at a time, at most `chunk`. */
+  readonly piece: number;
   readonly tokens: number;
   readonly positions: number;
   readonly headRowIds: number;
@@ -49,6 +55,7 @@ type TrainingBuffers = Capacity & {
   readonly dLogprobs: number;
   readonly dEntropies: number;
 
+  /** [piece × scores] */
   readonly dScores: number;
   readonly dHeadNormed: number;
   readonly dHeadX: number;
@@ -79,7 +86,7 @@ export class TrainingMemory {
       headRows: batch.headRows.length,
       segments: batch.segments.length,
       probabilities: batch.probabilities,
-      longestRow: batch.longestRow,
+      largestHead: batch.largestHead,
     };
     if (old !== null && fits(needed, old)) return old;
     const capacity = old === null ? needed : larger(needed, old);
@@ -96,7 +103,7 @@ function fits(needed: Capacity, had: Capacity): boolean {
     needed.headRows <= had.headRows &&
     needed.segments <= had.segments &&
     needed.probabilities <= had.probabilities &&
-    needed.longestRow <= had.longestRow
+    needed.largestHead <= had.largestHead
   );
 }
 
@@ -106,7 +113,7 @@ function larger(a: Capacity, b: Capacity): Capacity {
     headRows: Math.max(a.headRows, b.headRows),
     segments: Math.max(a.segments, b.segments),
     probabilities: Math.max(a.probabilities, b.probabilities),
-    longestRow: Math.max(a.longestRow, b.longestRow),
+    largestHead: Math.max(a.largestHead, b.largestHead),
   };
 }
 
@@ -114,7 +121,8 @@ function layOut(model: Model, capacity: Capacity, cursor: Cursor): { buffers: Tr
   const { shape, widths } = model;
   const { rows, headRows } = capacity;
   const { width, feedForward } = shape;
-  const chunk = Math.min(headRows, Math.max(1, Math.floor(keptScores / widths.scores)));
+  const chunk = Math.min(headRows, rowsOf(keptScores, widths.scores));
+  const piece = Math.min(headRows, rowsOf(scoresAtOnce, widths.scores));
   const tables = {
     tokens: cursor.take(rows),
     positions: cursor.take(rows),
@@ -131,7 +139,7 @@ function layOut(model: Model, capacity: Capacity, cursor: Cursor): { buffers: Tr
     headNormed: cursor.take(headRows * width),
     headScale: cursor.take(headRows),
     scores: cursor.take(chunk * widths.scores),
-    dScores: cursor.take(chunk * widths.scores),
+    dScores: cursor.take(piece * widths.scores),
     dHeadNormed: cursor.take(headRows * width),
     dHeadX: cursor.take(headRows * width),
   };
@@ -141,10 +149,19 @@ function layOut(model: Model, capacity: Capacity, cursor: Cursor): { buffers: Tr
     dActivated: cursor.take(rows * feedForward),
     dGateUp: cursor.take(rows * 2 * feedForward),
     dQkv: cursor.take(rows * widths.qkv),
-    dP: cursor.take(capacity.longestRow),
+    dP: cursor.take(capacity.largestHead),
     product: cursor.take(productScratch(Math.max(2 * feedForward, widths.qkv))),
   };
-  return { buffers: { ...capacity, chunk, ...tables, layers, ...head, ...scratch }, size: cursor.taken };
+  return { buffers: { ...capacity, chunk, piece, ...tables, layers, ...head, ...scratch }, size: cursor.taken };
+}
+
+/**
+ * Rows of so many scores that have room in so many floats. Whole blocks of `addProduct`, if there is room for one: then the bits
+ * of the head's gradient do not depend on how the rows are cut.
+ */
+function rowsOf(floats: number, scores: number): number {
+  const rows = Math.floor(floats / scores);
+  return rows < blockRows ? Math.max(1, rows) : rows - (rows % blockRows);
 }
 
 /** The buffers of each layer, one after the other; the output of a layer is the input of the next. */
