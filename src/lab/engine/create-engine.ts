@@ -15,14 +15,15 @@ type Computing = { readonly threads?: number; readonly relaxed?: boolean };
  * A model whose weights are all zero until `loadWeights` (see `initialWeights`), with its own memory.
  *
  * @param options.kernels A fresh set, used by no other engine; the WebAssembly ones by default.
+ * @param options.keptScores Of a forward pass, for the way back; others are computed again. Tests set it.
  * @throws UserError when the shape is one the kernels cannot work with, or when products cannot be fused here.
  */
 export async function createEngine(
   shape: ModelShape,
-  options: Computing & { kernels?: Kernels } = {},
+  options: Computing & { kernels?: Kernels; keptScores?: number } = {},
 ): Promise<Engine> {
   checkShape(shape);
-  return new LlamaEngine(options.kernels ?? (await compiledKernels(options)), shape);
+  return new LlamaEngine(options.kernels ?? (await compiledKernels(options)), shape, options.keptScores);
 }
 
 /** @param options.leastWork Of a call that is computed on several threads, in multiplications; tests set it to 0. */

@@ -132,8 +132,7 @@ export function gatherProbabilities(
   }
 }
 
-/** A call of `memory.fill` takes longer. */
-@inline
+/** `memory.fill` takes longer for so few. */
 function zeros(to: usize, bytes: usize): void {
   for (let d: usize = 0; d < bytes; d += 16) v128.store(to + d, f32x4.splat(0));
 }

@@ -103,7 +103,7 @@ function packedProduct(block: Product, rows: i32, c: usize, accumulate: i32): vo
     let a = packing;
     let to = c;
     for (let i = rows; i > 0; i -= 4) {
-      quadTile(depth, a, b, bRow, to, cRow, accumulate, columns < 8);
+      Tile.quad(depth, a, b, bRow, to, cRow, accumulate, columns < 8);
       a += quad;
       to += cRow << 2;
     }
@@ -114,8 +114,8 @@ function packedProduct(block: Product, rows: i32, c: usize, accumulate: i32): vo
 
 /** The product with A where it lies: what is left over when all fours are done. */
 function plainProduct(product: Product, rows: i32, a: usize, c: usize, accumulate: i32): void {
-  const aRows3 = (<usize>product.aRow) * 12;
-  const cRows3 = (<usize>product.cRow) * 12;
+  const aRows3 = <usize>product.aRow * 12;
+  const cRows3 = <usize>product.cRow * 12;
   let b = product.b;
   for (let columns = product.columns; columns > 0; columns -= 8) {
     const half = columns < 8;
@@ -168,70 +168,6 @@ export function addProduct(
   }
 }
 
-/**
- * A tile of 4 × 8: 8 sums, 2 vectors of B and 1 of A in registers. 5 × 8 would spill (V8 has 15 to give) and run at half the
- * speed, and so does a loop that takes two depths at a time: V8 loads ahead what it has no registers for. V8 unrolls this loop
- * itself, with a branch between the depths, because it is small and the third of a nest: hence inline. The four rows side by
- * side are read from addresses that do not change but for one: a fifth faster than from four rows.
- *
- * Every sum runs over depth in order, here and in the smaller tiles.
- */
-@inline
-function quadTile(
-  depth: i32,
-  a: usize,
-  b: usize,
-  bRow: usize,
-  c: usize,
-  cRow: usize,
-  accumulate: i32,
-  half: bool,
-): void {
-  const c1 = c + cRow;
-  const c2 = c1 + cRow;
-  const c3 = c2 + cRow;
-  let s00 = f32x4.splat(0);
-  let s01 = s00;
-  let s10 = s00;
-  let s11 = s00;
-  let s20 = s00;
-  let s21 = s00;
-  let s30 = s00;
-  let s31 = s00;
-  if (accumulate == RESUME) {
-    s00 = v128.load(c);
-    s01 = v128.load(c, 16);
-    s10 = v128.load(c1);
-    s11 = v128.load(c1, 16);
-    s20 = v128.load(c2);
-    s21 = v128.load(c2, 16);
-    s30 = v128.load(c3);
-    s31 = v128.load(c3, 16);
-  }
-  do {
-    const b0 = v128.load(b);
-    const b1 = v128.load(b, 16);
-    b += bRow;
-    let x = v128.load32_splat(a);
-    s00 = Lanes.multiplyAdd(x, b0, s00);
-    s01 = Lanes.multiplyAdd(x, b1, s01);
-    x = v128.load32_splat(a, 4);
-    s10 = Lanes.multiplyAdd(x, b0, s10);
-    s11 = Lanes.multiplyAdd(x, b1, s11);
-    x = v128.load32_splat(a, 8);
-    s20 = Lanes.multiplyAdd(x, b0, s20);
-    s21 = Lanes.multiplyAdd(x, b1, s21);
-    x = v128.load32_splat(a, 12);
-    s30 = Lanes.multiplyAdd(x, b0, s30);
-    s31 = Lanes.multiplyAdd(x, b1, s31);
-    a += 16;
-  } while (--depth);
-  put(c, s00, s01, accumulate, half);
-  put(c1, s10, s11, accumulate, half);
-  put(c2, s20, s21, accumulate, half);
-  put(c3, s30, s31, accumulate, half);
-}
-
 function tile3(product: Product, a: usize, b: usize, c: usize, accumulate: i32, half: bool): void {
   Tile.multiply(3, product, a, b, c, accumulate, half);
 }
@@ -245,17 +181,64 @@ function tile1(product: Product, a: usize, b: usize, c: usize, accumulate: i32, 
 }
 
 class Tile {
-  /** The tile of which those above are made: `rows` is a constant there, so that the compiler leaves of it what each needs. */
+  /**
+   * A tile of 4 × 8: 8 sums, 2 vectors of B and 1 of A in registers. 5 × 8 would spill (V8 has 15 to give) and run at half the
+   * speed, and so does a loop that takes two depths at a time: V8 loads ahead what it has no registers for. V8 unrolls this loop
+   * itself, with a branch between the depths, because it is small and the third of a nest: hence inline. The four rows side by
+   * side are read from addresses that do not change but for one: a fifth faster than from four rows.
+   *
+   * Every sum runs over depth in order, here and in the smaller tiles.
+   */
   @inline
-  static multiply(
-    rows: i32,
-    product: Product,
-    a: usize,
-    b: usize,
-    c: usize,
-    accumulate: i32,
-    half: bool,
-  ): void {
+  static quad(depth: i32, a: usize, b: usize, bRow: usize, c: usize, cRow: usize, accumulate: i32, half: bool): void {
+    const c1 = c + cRow;
+    const c2 = c1 + cRow;
+    const c3 = c2 + cRow;
+    let s00 = f32x4.splat(0);
+    let s01 = s00;
+    let s10 = s00;
+    let s11 = s00;
+    let s20 = s00;
+    let s21 = s00;
+    let s30 = s00;
+    let s31 = s00;
+    if (accumulate == RESUME) {
+      s00 = v128.load(c);
+      s01 = v128.load(c, 16);
+      s10 = v128.load(c1);
+      s11 = v128.load(c1, 16);
+      s20 = v128.load(c2);
+      s21 = v128.load(c2, 16);
+      s30 = v128.load(c3);
+      s31 = v128.load(c3, 16);
+    }
+    do {
+      const b0 = v128.load(b);
+      const b1 = v128.load(b, 16);
+      b += bRow;
+      let x = v128.load32_splat(a);
+      s00 = Lanes.multiplyAdd(x, b0, s00);
+      s01 = Lanes.multiplyAdd(x, b1, s01);
+      x = v128.load32_splat(a, 4);
+      s10 = Lanes.multiplyAdd(x, b0, s10);
+      s11 = Lanes.multiplyAdd(x, b1, s11);
+      x = v128.load32_splat(a, 8);
+      s20 = Lanes.multiplyAdd(x, b0, s20);
+      s21 = Lanes.multiplyAdd(x, b1, s21);
+      x = v128.load32_splat(a, 12);
+      s30 = Lanes.multiplyAdd(x, b0, s30);
+      s31 = Lanes.multiplyAdd(x, b1, s31);
+      a += 16;
+    } while (--depth);
+    put(c, s00, s01, accumulate, half);
+    put(c1, s10, s11, accumulate, half);
+    put(c2, s20, s21, accumulate, half);
+    put(c3, s30, s31, accumulate, half);
+  }
+
+  /** The smaller tiles: `rows` is a constant above, so that the compiler leaves of it what each needs. */
+  @inline
+  static multiply(rows: i32, product: Product, a: usize, b: usize, c: usize, accumulate: i32, half: bool): void {
     const aRow = (<usize>product.aRow) << 2;
     const aDepth = (<usize>product.aDepth) << 2;
     const bRow = (<usize>product.bRow) << 2;

@@ -82,7 +82,6 @@ export function packSideBySide(depth: i32, columns: i32, from: usize, stride: us
 }
 
 /** Four rows of `from` become four columns, `step` bytes from one row of them to the next. */
-@inline
 function transpose4(depth: i32, from: usize, stride: usize, to: usize, step: usize): void {
   let r1 = from + stride;
   let r2 = r1 + stride;

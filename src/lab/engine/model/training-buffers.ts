@@ -18,9 +18,9 @@ export type Pass = {
 /**
  * Scores of more rows than this many floats (64 MiB) allow are computed in pieces, and again for the backward pass.
  */
-const keptScores = 2 ** 24;
+export const mostScores = 2 ** 24;
 /** Scores that are worked on at a time: they stay in the last cache. */
-const scoresAtOnce = 2 ** 20;
+const SCORES_AT_ONCE = 2 ** 20;
 
 /** How large a batch the buffers hold. */
 type Capacity = {
@@ -72,10 +72,13 @@ type TrainingBuffers = Capacity & {
 export class TrainingMemory {
   readonly #model: Model;
   readonly #workspace: Workspace;
+  readonly #keptScores: number;
   #buffers: TrainingBuffers | null = null;
 
-  constructor(model: Model) {
+  /** @param keptScores What `mostScores` is by default. */
+  constructor(model: Model, keptScores: number) {
     this.#model = model;
+    this.#keptScores = keptScores;
     this.#workspace = new Workspace(model.kernels.heap);
   }
 
@@ -90,9 +93,10 @@ export class TrainingMemory {
     };
     if (old !== null && fits(needed, old)) return old;
     const capacity = old === null ? needed : larger(needed, old);
-    const size = layOut(this.#model, capacity, new Cursor(0)).size;
+    const lay = (cursor: Cursor) => layOut(this.#model, { capacity, keptScores: this.#keptScores }, cursor);
+    const { size } = lay(new Cursor(0));
     const start = this.#workspace.reserve(size);
-    this.#buffers = layOut(this.#model, capacity, new Cursor(start)).buffers;
+    this.#buffers = lay(new Cursor(start)).buffers;
     return this.#buffers;
   }
 }
@@ -117,12 +121,15 @@ function larger(a: Capacity, b: Capacity): Capacity {
   };
 }
 
-function layOut(model: Model, capacity: Capacity, cursor: Cursor): { buffers: TrainingBuffers; size: number } {
+type Plan = { readonly capacity: Capacity; readonly keptScores: number };
+
+function layOut(model: Model, plan: Plan, cursor: Cursor): { buffers: TrainingBuffers; size: number } {
   const { shape, widths } = model;
+  const { capacity, keptScores } = plan;
   const { rows, headRows } = capacity;
   const { width, feedForward } = shape;
   const chunk = Math.min(headRows, rowsOf(keptScores, widths.scores));
-  const piece = Math.min(headRows, rowsOf(scoresAtOnce, widths.scores));
+  const piece = Math.min(chunk, rowsOf(SCORES_AT_ONCE, widths.scores));
   const tables = {
     tokens: cursor.take(rows),
     positions: cursor.take(rows),

@@ -17,10 +17,10 @@ export class Training {
   readonly #decoded: DecodingMemory;
   #pass: Pass | null = null;
 
-  /** @param decoded What decoders have computed of the present weights is not computed again. */
-  constructor(model: Model, decoded: DecodingMemory) {
+  /** @param keptScores See `mostScores`. @param decoded What decoders have computed of the present weights is not computed again. */
+  constructor(model: Model, decoded: DecodingMemory, keptScores: number) {
     this.#model = model;
-    this.#memory = new TrainingMemory(model);
+    this.#memory = new TrainingMemory(model, keptScores);
     this.#decoded = decoded;
   }
 
