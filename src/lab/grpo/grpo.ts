@@ -17,6 +17,7 @@ import type { World } from '../run/world.js';
 import { Averages, AveragesState } from './averages.js';
 import { advantagesOf } from './baselines.js';
 import { batchMetrics } from './batch-metrics.js';
+import { fingerprint } from './fingerprint.js';
 import { examinationLines, examinationRow, examine, type Examination } from './examine.js';
 import { openJudge, type Judge, type Judged } from './judge.js';
 import { Learner } from './learner.js';
@@ -64,7 +65,13 @@ export async function grpo(settings: Settings, directory: RunDirectory, world: W
   };
   const trainer = new Trainer(
     config,
-    { learner: new Learner(engine, reference, learning), judge, prompts: prompts.train, examination },
+    {
+      learner: new Learner(engine, reference, learning),
+      judge,
+      prompts: prompts.train,
+      examination,
+      begun: fingerprint(prompts.train, experiment),
+    },
     { directory, files, steps: schedule.batches, log: logged.log },
     resumed,
   );
@@ -78,6 +85,8 @@ type Material = {
   readonly judge: Judge;
   readonly prompts: readonly Prompt[];
   readonly examination: Examination;
+  /** What the run began with, see `fingerprint`. */
+  readonly begun: string;
 };
 
 /** Where a run writes. `files`: of the tokenizer, for checkpoints. `steps`: of the whole run. */
@@ -88,7 +97,7 @@ type Place = {
   readonly log: (line: string) => void;
 };
 
-const SavedState = z.object({ averages: AveragesState, tokens: z.int() });
+const SavedState = z.object({ averages: AveragesState, tokens: z.int(), begun: z.string() });
 
 /** The state of a run between checkpoints and rows. What is drawn depends on seed and step alone. */
 class Trainer implements Recipe {
@@ -117,6 +126,12 @@ class Trainer implements Recipe {
     if (!saved.success) {
       throw new UserError(`The checkpoint ${resumed.path} is not one of memrl grpo.`, 'Choose another log_path.');
     }
+    if (saved.data.begun !== material.begun) {
+      throw new UserError(
+        'The stories, or a module with a reward or detector, have changed since this run began.',
+        'Put back the files, or begin again in another log_path.',
+      );
+    }
     this.#averages.restore(saved.data.averages);
     this.#tokens = saved.data.tokens;
   }
@@ -127,7 +142,7 @@ class Trainer implements Recipe {
   }
 
   state(): unknown {
-    return { averages: this.#averages.state(), tokens: this.#tokens };
+    return { averages: this.#averages.state(), tokens: this.#tokens, begun: this.#material.begun };
   }
 
   progress(step: number): Row {
