@@ -27,7 +27,7 @@ const threads = key(
 const modelName = key(
   text,
   'tiny',
-  'shape of a new model: tiny or micro, or a directory with a LLaMA model of Hugging Face; other names mean tiny',
+  'shape of a new model: tiny, micro, stories or simplestories-1.25M, or a directory with a LLaMA model of Hugging Face; other names mean tiny',
 );
 const loadPath = key(
   orNone(text),
@@ -45,6 +45,9 @@ const stopMemorised = key(
 const keep = key(orNone(int(1)), null, 'how many checkpoints to keep; None: all');
 
 const tensorboard = key(bool, false, 'write the metrics for TensorBoard, too: an events file in the run directory');
+
+/** What does not change what is learnt. */
+export const runKeys = { engine, threads, keep_checkpoints: keep, tensorboard };
 
 const elsewhere = 'runs are watched by memrl-tui, nothing leaves this machine';
 const foreign = {

@@ -1,5 +1,6 @@
 import type { Engine } from '../engine/engine.js';
 import { saveCheckpoint, type Resumed } from './checkpoint.js';
+import type { Companions } from './companion-files.js';
 import { openEvents } from './events-file.js';
 import { requireFiniteWeights } from './finite.js';
 import { appendRow, dropRowsFrom, type Row } from './metrics-file.js';
@@ -23,6 +24,8 @@ export type Schedule = {
 /** A training recipe, one step at a time. The loop around it decides what is due. */
 export type Recipe = {
   readonly engine: Engine;
+  /** What every checkpoint holds for other programs; nothing when it is left out. */
+  readonly companions?: Companions;
   /** What a checkpoint needs beside weights and optimizer: plain JSON, and a copy. */
   readonly state: () => unknown;
   /** How far it is: numbers for the row of the coming step. */
@@ -36,6 +39,8 @@ export type Recipe = {
   readonly statistics: () => Row;
   /** A few words for people on how it goes. */
   readonly words: () => string;
+  /** Lines for people that go with a row; none when it is left out. */
+  readonly rowLines?: () => readonly string[];
 };
 
 type Job = {
@@ -97,7 +102,7 @@ function rowWriter({ world, directory, schedule, start }: Job): WriteRow {
 }
 
 /** @returns why this step was not done and the run ends before it; else null. */
-async function oneStep({ schedule, recipe }: Job, step: number, write: WriteRow): Promise<string | null> {
+async function oneStep({ schedule, recipe, world }: Job, step: number, write: WriteRow): Promise<string | null> {
   const progress = recipe.progress(step);
   const evaluation = evaluates(step, schedule) ? await recipe.evaluate() : null;
   const enough = evaluation === null ? null : recipe.enough();
@@ -106,6 +111,7 @@ async function oneStep({ schedule, recipe }: Job, step: number, write: WriteRow)
   if (evaluation === null && !isDue(step, schedule.logEvery)) return null;
   const head = { step, 'progress/batch': step, 'progress/done_frac': (step + 1) / schedule.batches };
   write({ ...head, ...progress, ...recipe.statistics(), ...evaluation });
+  recipe.rowLines?.().forEach(world.log);
   return null;
 }
 
@@ -118,7 +124,8 @@ async function finish(job: Job, step: number, write: WriteRow): Promise<void> {
   const evaluation = schedule.evalEvery > 0 ? await recipe.evaluate() : {};
   write({ ...head, ...recipe.progress(step), ...recipe.statistics(), ...evaluation });
   await requireFiniteWeights(recipe.engine, step);
-  const place = await saveCheckpoint(directory, { name: 'final', batch: step, state }, recipe.engine, schedule.keep);
+  const point = { name: 'final', batch: step, state, companions: recipe.companions };
+  const place = await saveCheckpoint(directory, point, recipe.engine, schedule.keep);
   world.log(`done: ${step} steps · ${recipe.words()} · ${place}`);
 }
 
@@ -131,7 +138,8 @@ async function stop(job: Job, step: number, saved: number, signal: StopSignal): 
 async function save({ directory, recipe, schedule }: Job, batch: number, state: unknown): Promise<void> {
   await requireFiniteWeights(recipe.engine, batch);
   const name = String(batch).padStart(6, '0');
-  await saveCheckpoint(directory, { name, batch, state }, recipe.engine, schedule.keep);
+  const point = { name, batch, state, companions: recipe.companions };
+  await saveCheckpoint(directory, point, recipe.engine, schedule.keep);
 }
 
 function evaluates(step: number, { evalEvery, evalEarly = false }: Schedule): boolean {
