@@ -14,6 +14,7 @@ import { appendJsonLine, dropRowsFrom, type Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
 import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '../run/run-recipe.js';
 import type { World } from '../run/world.js';
+import type { Tokenizer } from '../text/tokenizer.js';
 import { Averages, AveragesState } from './averages.js';
 import { advantagesOf } from './baselines.js';
 import { batchMetrics } from './batch-metrics.js';
@@ -54,15 +55,7 @@ export async function grpo(settings: Settings, directory: RunDirectory, world: W
   const { engine, reference } = await openModels(settings, { tokenizer, resumed }, logged, directory);
   if (resumed !== null) await restore(engine, resumed);
   const learning = { beta: config.beta, temperature: config.temperature, routing: settings.routing };
-  const others = [config.base_reward, ...config.eval_rewards.split(',')].map((name) => name?.trim() ?? '');
-  const examination: Examination = {
-    tokenizer,
-    prompts: prompts.test,
-    manner: mannerOf(config),
-    reward: judge.reward,
-    others: await Promise.all(others.filter((name) => name !== '').map((name) => findReward(name, {}, tokenizer))),
-    hackDetector: judge.hackDetector,
-  };
+  const examination = await examinationOf(config, { tokenizer, judge, prompts: prompts.test });
   const trainer = new Trainer(
     config,
     {
@@ -78,6 +71,15 @@ export async function grpo(settings: Settings, directory: RunDirectory, world: W
   dropRowsFrom(join(directory.path, routingEvalFile), resumed?.batch ?? 0);
   announce(settings, { judge, prompts: prompts.train, resumed }, logged.log);
   return runRecipe({ world: logged, directory, schedule, recipe: trainer, start: resumed?.batch ?? 0 });
+}
+
+type Examined = { readonly tokenizer: Tokenizer; readonly judge: Judge; readonly prompts: readonly Prompt[] };
+
+async function examinationOf(config: GrpoConfig, { tokenizer, judge, prompts }: Examined): Promise<Examination> {
+  const names = [config.base_reward ?? '', ...config.eval_rewards.split(',')].map((name) => name.trim());
+  const others = names.filter((name) => name !== '').map((name) => findReward(name, {}, tokenizer));
+  const { reward, hackDetector } = judge;
+  return { tokenizer, prompts, manner: mannerOf(config), reward, others: await Promise.all(others), hackDetector };
 }
 
 type Material = {
