@@ -8,6 +8,9 @@ export type Arguments<K extends Keys> = { readonly config: Config<K>; readonly g
 /**
  * Reads `key=value` arguments (also `--key=value`); the last one for a key wins, the others have their defaults.
  *
+ * As with chz, which the source system reads its own with, `a.b=1` is key `b` inside setting `a`, and `...b=1` is every `b`
+ * wherever it is.
+ *
  * @throws UserError for an argument without `=`, an unknown key (with the nearest known one) and a value of another type.
  */
 export function readArguments<K extends Keys>(keys: K, argv: readonly string[]): Arguments<K> {
@@ -16,8 +19,10 @@ export function readArguments<K extends Keys>(keys: K, argv: readonly string[]):
   const given = new Set<string>();
   for (const argument of argv) {
     const { name, value } = split(argument);
-    config[name] = readValue(name, value, knownKey(keys, name));
-    given.add(name);
+    for (const chosen of namedKeys(keys, name)) {
+      config[chosen] = readValue(name, value, keys[chosen]!);
+      given.add(chosen);
+    }
   }
   return { config: config as Config<K>, given };
 }
@@ -38,14 +43,26 @@ function split(argument: string): { name: string; value: string } {
   );
 }
 
-function knownKey(keys: Keys, name: string): Key<unknown> {
-  const known = Object.hasOwn(keys, name) ? keys[name] : undefined;
-  if (known !== undefined) return known;
-  const near = nearest(name, Object.keys(keys));
+/** Names of the keys that are meant: one, or with `...` as many as fit. @throws UserError when there is none. */
+function namedKeys(keys: Keys, name: string): string[] {
+  if (Object.hasOwn(keys, name)) return [name];
+  const [pattern, hasDots] = [pathPattern(name), name.includes('.')];
+  const fits = (known: string) => pattern.test(known) || pattern.test(keys[known]!.path ?? known);
+  const found = hasDots ? Object.keys(keys).filter(fits) : [];
+  if (found.length > 0) return found;
+  const near = nearest(name.split('.').at(-1)!, Object.keys(keys));
   throw new UserError(
     `There is no key \`${name}\`.`,
     near === null ? 'Use --help to see every key.' : `Did you mean \`${near}\`? --help lists every key.`,
   );
+}
+
+/** Of whole paths: `...` stands for any settings that lie between, or before. */
+function pathPattern(name: string): RegExp {
+  const parts = name.split('...').map((part) => part.replace(/[^\w]/g, '\\$&'));
+  const [first = '', ...rest] = parts;
+  const start = rest.length > 0 && first === '' ? ['(.*\\.)?', rest.shift()!] : [first];
+  return new RegExp(`^${[...start, ...rest.map((part) => `\\.(.*\\.)?${part}`)].join('')}$`, 's');
 }
 
 function readValue(name: string, value: string, known: Key<unknown>): unknown {

@@ -22,7 +22,7 @@ import { buildGame, rewardRule, secretOf } from './build-game.js';
 import { EpisodeWatch } from './episode-watch.js';
 import type { trainKeys } from './keys.js';
 import { openModel } from './open-model.js';
-import { playBatch, update, type Batch, type Reference, type Update } from './policy-gradient.js';
+import { playBatch, update, type Batch, type Update } from './policy-gradient.js';
 
 type TrainConfig = Config<typeof trainKeys>;
 
@@ -34,8 +34,15 @@ const trainBudget = new Set(
 );
 
 /** Keys that may differ from attempt to attempt: not where the first weights are from, when the run is held to these. */
-export function trainBudgetOf({ kl_coef: pull }: TrainConfig): ReadonlySet<string> {
-  return pull === 0 ? trainBudget : new Set([...trainBudget].filter((name) => name !== 'load_checkpoint_path'));
+export function trainBudgetOf(config: TrainConfig): ReadonlySet<string> {
+  return !hasReference(config)
+    ? trainBudget
+    : new Set([...trainBudget].filter((name) => name !== 'load_checkpoint_path'));
+}
+
+/** Whether the run is held to the model it began with. */
+function hasReference({ kl_coef: pull, kl_penalty_coef: penalty }: TrainConfig): boolean {
+  return pull > 0 || penalty > 0;
 }
 
 /** Policy gradient on a memory game, from the first step or from the last checkpoint in the directory. */
@@ -70,6 +77,7 @@ const SavedState = z.object({
     halvings: z.int().default(0),
   }),
   klReference: z.number().default(0),
+  policyBase: z.number().default(0),
   observer: ObserverState.nullable().default(null),
   stay: StayState.default({ length: 0, lost: 0 }),
 });
@@ -78,7 +86,7 @@ const SavedState = z.object({
 type Material = {
   readonly environment: SolvedEnvironment;
   readonly engine: Engine;
-  readonly reference: Reference | null;
+  readonly reference: Engine | null;
   readonly watch: EpisodeWatch;
 };
 
@@ -87,13 +95,12 @@ async function referenceOf(
   config: TrainConfig,
   { tokenizer }: SolvedEnvironment,
   world: World,
-): Promise<Reference | null> {
-  if (config.kl_coef === 0) return null;
-  const engine = await openModel(
+): Promise<Engine | null> {
+  if (!hasReference(config)) return null;
+  return openModel(
     { ...config, lora_rank: 0, resumed: null, tokenizer },
     { ...world, log: (line) => world.log(`reference: ${line}`) },
   );
-  return { engine, coefficient: config.kl_coef };
 }
 
 const noOptim = { tokens: 0, kl1: 0, kl2: 0, gradientNorm: 0, steps: 0, stepKl: 0, halvings: 0 };
@@ -113,6 +120,8 @@ class Trainer implements Recipe {
   #optim = { ...noOptim };
   /** Sum of the pulls of the tokens counted in `optim`. */
   #klReference = 0;
+  /** Sum over updates. */
+  #policyBase = 0;
 
   constructor(config: TrainConfig, { environment, engine, reference, watch }: Material, resumed: Resumed | null) {
     this.engine = engine;
@@ -134,7 +143,10 @@ class Trainer implements Recipe {
 
   state(): unknown {
     const [updates, tally, optim] = [this.#updates, this.#tally, this.#optim];
-    const pull = this.#update.reference === null ? {} : { klReference: this.#klReference };
+    const pull = {
+      ...(this.#update.reference !== null && { klReference: this.#klReference }),
+      ...(this.#update.penalty !== null && { policyBase: this.#policyBase }),
+    };
     const observer = this.#watch.state();
     const watched = observer === null ? {} : { observer };
     const stay = this.#stay.state;
@@ -172,14 +184,16 @@ class Trainer implements Recipe {
     this.#optim.kl2 += updated.kl2;
     this.#optim.gradientNorm += updated.gradientNorm;
     this.#klReference += updated.klReference;
+    this.#policyBase += updated.policyBase * updated.updates;
   }
 
   statistics(): Row {
     const { steps, tokens, kl1, kl2, gradientNorm, stepKl, halvings } = this.#optim;
     const isBounded = this.#update.maxStepKl !== null;
-    const klReference = this.#klReference;
+    const [klReference, policyBase] = [this.#klReference, this.#policyBase];
     const tally = this.#tally;
     this.#klReference = 0;
+    this.#policyBase = 0;
     this.#tally = emptyTally();
     this.#optim = { ...noOptim };
     if (tally.steps === 0) return {};
@@ -189,6 +203,7 @@ class Trainer implements Recipe {
       ...(steps > 0 && isBounded && { 'optim/step_kl': stepKl / steps, 'optim/step_halvings': halvings / steps }),
       ...(tokens > 0 && { 'optim/kl_sample_train_v1': kl1 / tokens, 'optim/kl_sample_train_v2': kl2 / tokens }),
       ...(tokens > 0 && this.#update.reference !== null && { 'optim/kl_reference': klReference / tokens }),
+      ...(steps > 0 && this.#update.penalty !== null && { kl_policy_base: policyBase / steps }),
       ...tallyRow(tally, 'env/all/'),
     };
   }
@@ -209,6 +224,7 @@ class Trainer implements Recipe {
     this.#tally = saved.data.tally;
     this.#optim = saved.data.optim;
     this.#klReference = saved.data.klReference;
+    this.#policyBase = saved.data.policyBase;
     this.#stay.restore(saved.data.stay);
     return saved.data;
   }
@@ -224,13 +240,15 @@ function checkedGame(config: TrainConfig): SolvedEnvironment {
   return buildGame(config);
 }
 
-function updateOf(config: TrainConfig, reference: Reference | null): Update {
+function updateOf(config: TrainConfig, engine: Engine | null): Update {
+  const { kl_coef: pull, kl_penalty_coef: penalty, kl_discount_factor: discount } = config;
   return {
     objective: objectiveOf(config.loss_fn, config),
     credit: config.advantages,
     scale: config.advantage_scale,
     normalization: config.loss_normalization,
-    reference,
+    reference: engine === null || pull === 0 ? null : { engine, coefficient: pull },
+    penalty: engine === null || penalty === 0 ? null : { engine, coefficient: penalty, discount },
     entropyCoefficient: config.entropy_coef,
     skipConstantGroups: config.skip_constant_groups,
     learningRate: config.learning_rate,
