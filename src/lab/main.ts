@@ -6,10 +6,12 @@ import { UserError } from '../base/user-error.js';
 import { bench, benchLines } from './bench/bench.js';
 import { benchKeys } from './bench/keys.js';
 import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
+import { withoutFlags } from './config/flags.js';
 import type { Config, Keys } from './config/key.js';
 import { evaluate } from './recipes/evaluate.js';
-import { evalKeys, modelKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
+import { evalKeys, modelKeys, rolloutsKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
 import { describeModel, exportAdapter, exportModel } from './recipes/model.js';
+import { rollouts, rolloutsLines } from './recipes/rollouts.js';
 import { sft, sftBudget, writeSftData } from './recipes/sft.js';
 import { train, trainBudgetOf } from './recipes/train.js';
 import { warmup, warmupBudget } from './recipes/warmup.js';
@@ -29,6 +31,8 @@ type Command = {
 };
 
 const world = processWorld();
+/** The result is for scripts; words go to the other stream. */
+const quietWorld: World = { ...world, log: (line) => process.stderr.write(`${line}\n`) };
 const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
 
 const commands: Readonly<Record<string, Command>> = {
@@ -66,8 +70,7 @@ const commands: Readonly<Record<string, Command>> = {
     'Measures how many bits of a secret saved weights know; prints one line of JSON.',
     evalKeys,
     async ({ config }) => {
-      // The result is for scripts; words go to the other stream.
-      const row = await evaluate(config, { ...world, log: (line) => process.stderr.write(`${line}\n`) });
+      const row = await evaluate(config, quietWorld);
       process.stdout.write(`${JSON.stringify(row)}\n`);
       return 0;
     },
@@ -122,6 +125,24 @@ const commands: Readonly<Record<string, Command>> = {
     },
     'path',
   ),
+  rollouts: command(
+    'Shows the episodes of a step of a run: answers, rewards, advantages, log-probabilities.',
+    rolloutsKeys,
+    async ({ config }) => {
+      if (config.path === null || config.step === null) {
+        throw new UserError(
+          `There is no ${config.path === null ? 'run' : 'step'} to look at.`,
+          'Give a run and a step: memrl rollouts runs/mine/first step=100.',
+        );
+      }
+      const found = await rollouts(config.path, { ...config, step: config.step }, quietWorld);
+      if (typeof found === 'string') return exitCode({ kind: 'stopped', signal: found });
+      const lines = config.json ? [JSON.stringify(found)] : rolloutsLines(found, process.stdout.columns ?? 120);
+      process.stdout.write(`${lines.join('\n')}\n`);
+      return 0;
+    },
+    'path',
+  ),
 };
 
 /** Reads the command line and does what it says. @returns the exit code. */
@@ -138,21 +159,20 @@ async function main([name, ...argv]: readonly string[]): Promise<number> {
     process.stdout.write(commandHelp(name, chosen.purpose, chosen.keys));
     return 0;
   }
-  // The one flag without a value: scripts know it from memrl-tui.
-  return chosen.run(argv.map((argument) => (argument === '--json' ? '--json=True' : argument)));
+  return chosen.run(withoutFlags(chosen.keys, argv));
 }
 
-/** @param first Key of the first argument when that names none itself. */
+/** @param first Key of an argument that names none itself. */
 function command<K extends Keys>(
   purpose: string,
   keys: K,
   run: (read: Arguments<K>) => Promise<number>,
   first?: keyof K & string,
 ): Command {
-  const named = (argv: readonly string[]): readonly string[] =>
-    first === undefined || argv[0] === undefined || argv[0].includes('=')
-      ? argv
-      : [`${first}=${argv[0]}`, ...argv.slice(1)];
+  const named = (argv: readonly string[]): readonly string[] => {
+    const at = argv.findIndex((argument) => !argument.includes('='));
+    return first === undefined || at < 0 ? argv : argv.with(at, `${first}=${argv[at]!}`);
+  };
   return { purpose, keys, run: async (argv) => run(readArguments(keys, named(argv))) };
 }
 

@@ -305,6 +305,18 @@ export const evalKeys = {
   seed,
 };
 
+/** `memrl rollouts`: the episodes of one step of a run. */
+export const rolloutsKeys = {
+  path: key(orNone(text), null, 'a run of memrl train; `path=` may be left out'),
+  step: key(orNone(int(0)), null, 'the step, the first is 0'),
+  replay: key(
+    bool,
+    false,
+    'play the step again also where its episodes were kept (log_episodes): with words and log-probabilities',
+  ),
+  json: key(bool, false, 'print JSON; --json is the same'),
+};
+
 /** `memrl model`: what a saved model is, and the same model for other programs. */
 export const modelKeys = {
   path: key(

@@ -54,14 +54,32 @@ export async function train(config: TrainConfig, directory: RunDirectory, world:
     world.log(`already complete: ${resumed!.batch} steps are done. A larger n_batches continues.`);
     return { kind: 'finished' };
   }
-  const engine = await openModel({ ...config, resumed, tokenizer: environment.tokenizer }, world, directory);
-  if (resumed !== null) await restore(engine, resumed);
   announce(config, resumed, world.log);
-  const reference = await referenceOf(config, environment, world);
   const watch = new EpisodeWatch({ config, environment, directory });
-  const trainer = new Trainer(config, { environment, engine, reference, watch }, resumed);
+  const trainer = await openTrainer(config, { resumed, watch }, world, directory);
   return runRecipe({ world, directory, schedule, recipe: trainer, start: resumed?.batch ?? 0 });
 }
+
+/**
+ * A run of `memrl train` at its start, or where a checkpoint left it.
+ *
+ * @param directory Where to record what computes; left out by whoever keeps no run.
+ */
+export async function openTrainer(
+  config: TrainConfig,
+  { resumed, watch }: { resumed: Resumed | null; watch: Watch },
+  world: World,
+  directory?: RunDirectory,
+): Promise<Recipe> {
+  const environment = checkedGame(config);
+  const engine = await openModel({ ...config, resumed, tokenizer: environment.tokenizer }, world, directory);
+  if (resumed !== null) await restore(engine, resumed);
+  const reference = await referenceOf(config, environment, world);
+  return new Trainer(config, { environment, engine, reference, watch }, resumed);
+}
+
+/** Who is shown the episodes of each step. */
+export type Watch = Pick<EpisodeWatch, 'begin' | 'note' | 'row' | 'state'>;
 
 const SavedState = z.object({
   random: z.tuple([z.int(), z.int(), z.int(), z.int()]),
@@ -87,7 +105,7 @@ type Material = {
   readonly environment: SolvedEnvironment;
   readonly engine: Engine;
   readonly reference: Engine | null;
-  readonly watch: EpisodeWatch;
+  readonly watch: Watch;
 };
 
 /** The model the run began with, when it is to stay near it; a resumed run opens it anew. */
@@ -112,7 +130,7 @@ class Trainer implements Recipe {
   readonly #batch: Batch;
   readonly #update: Update;
   readonly #evaluator: Evaluator;
-  readonly #watch: EpisodeWatch;
+  readonly #watch: Watch;
   readonly #stay: Stay;
   #random: Rng;
   #updates = 0;
