@@ -20,7 +20,7 @@ import { idealKeys, observerKeys } from './reference/keys.js';
 import { observedLines, observeRun } from './reference/observe-run.js';
 import { keepConfig, openRunDirectory, type RunDirectory } from './run/run-directory.js';
 import { lockRun } from './run/run-lock.js';
-import type { Ending } from './run/run-recipe.js';
+import { exitCodeOf } from './run/run-recipe.js';
 import type { StopSignal, World } from './run/world.js';
 
 type Command = {
@@ -43,7 +43,7 @@ const commands: Readonly<Record<string, Command>> = {
       budget: trainBudgetOf(config),
     });
     noteInert(trainKeys, given, config);
-    return exitCode(await train(config, directory, world));
+    return exitCodeOf(await train(config, directory, world));
   }),
   'sft-data': command('Writes the examples that memrl sft learns from.', sftDataKeys, async ({ config }) => {
     writeSftData(config, config.output_dir ?? join(shared, 'sft_data'), world.log);
@@ -54,7 +54,7 @@ const commands: Readonly<Record<string, Command>> = {
     const directory = begin({ path: config.log_path ?? join(shared, 'sft', name), config, budget: sftBudget });
     noteInert(sftKeys, given, config);
     const dataPath = config.train_data_path ?? join(shared, 'sft_data', 'train.jsonl');
-    return exitCode(await sft(config, dataPath, directory, world));
+    return exitCodeOf(await sft(config, dataPath, directory, world));
   }),
   warmup: command(
     'Teaches a fresh model the format, all answers equally likely.',
@@ -63,7 +63,7 @@ const commands: Readonly<Record<string, Command>> = {
       const name = config.env_type === 'single_step' ? 'format_sft' : 'format_sft_multi_step';
       const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: warmupBudget });
       noteInert(warmupKeys, given, config);
-      return exitCode(await warmup(config, directory, world));
+      return exitCodeOf(await warmup(config, directory, world));
     },
   ),
   eval: command(
@@ -95,7 +95,7 @@ const commands: Readonly<Record<string, Command>> = {
   ),
   bench: command('Measures a training step on every engine of this machine.', benchKeys, async ({ config }) => {
     const report = await bench(config, world);
-    if (typeof report === 'string') return exitCode({ kind: 'stopped', signal: report });
+    if (typeof report === 'string') return exitCodeOf({ kind: 'stopped', signal: report });
     process.stdout.write(`${config.json ? JSON.stringify(report, null, 2) : benchLines(report).join('\n')}\n`);
     return 0;
   }),
@@ -104,7 +104,7 @@ const commands: Readonly<Record<string, Command>> = {
     idealKeys,
     async ({ config }) => {
       const found = await ideal(config, world);
-      if (typeof found === 'string') return exitCode({ kind: 'stopped', signal: found });
+      if (typeof found === 'string') return exitCodeOf({ kind: 'stopped', signal: found });
       if (config.out !== null) writeReference(config.out, found);
       const lines = config.json ? [JSON.stringify(found)] : idealLines(found, process.stdout.columns ?? 120);
       process.stdout.write(`${lines.join('\n')}\n`);
@@ -136,7 +136,7 @@ const commands: Readonly<Record<string, Command>> = {
         );
       }
       const found = await rollouts(config.path, { ...config, step: config.step }, quietWorld);
-      if (typeof found === 'string') return exitCode({ kind: 'stopped', signal: found });
+      if (typeof found === 'string') return exitCodeOf({ kind: 'stopped', signal: found });
       const lines = config.json ? [JSON.stringify(found)] : rolloutsLines(found, process.stdout.columns ?? 120);
       process.stdout.write(`${lines.join('\n')}\n`);
       return 0;
@@ -212,11 +212,6 @@ function timestamp(): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
   return `${day}-${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`;
-}
-
-function exitCode(ending: Ending): number {
-  if (ending.kind === 'finished') return 0;
-  return ending.signal === 'SIGINT' ? 130 : 143;
 }
 
 function overview(): string {

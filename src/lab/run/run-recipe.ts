@@ -4,6 +4,7 @@ import { openEvents } from './events-file.js';
 import { requireFiniteWeights } from './finite.js';
 import { appendRow, dropRowsFrom, type Row } from './metrics-file.js';
 import type { RunDirectory } from './run-directory.js';
+import { openWandb, type WandbRun } from './wandb-file.js';
 import type { StopSignal, World } from './world.js';
 
 /** How long, and how often what happens; in training steps. 0 means never. */
@@ -18,6 +19,8 @@ export type Schedule = {
   readonly keep: number | null;
   /** Whether rows are written for TensorBoard, too. */
   readonly tensorboard: boolean;
+  /** How the run is called in files for W&B; null for no such files. */
+  readonly wandb: WandbRun | null;
 };
 
 /** A training recipe, one step at a time. The loop around it decides what is due. */
@@ -51,12 +54,18 @@ export type Ending = { readonly kind: 'finished' } | { readonly kind: 'stopped';
 
 /**
  * Runs a recipe to its end, or to a signal. Rows go to `metrics.jsonl`, and hold no clock: the same settings give the
- * same file, byte for byte, however often the run was interrupted. TensorBoard's files have the times. On a signal the present step is saved first.
+ * same file, byte for byte, however often the run was interrupted. TensorBoard's files have the times, and W&B's. On a signal the present step is saved first.
  */
 export async function runRecipe(job: Job): Promise<Ending> {
-  const { world, directory, schedule, recipe } = job;
-  dropRowsFrom(directory.metrics, job.start);
-  const write = rowWriter(job);
+  dropRowsFrom(job.directory.metrics, job.start);
+  const rows = rowWriter(job);
+  const ending = await runSteps(job, rows.write);
+  rows.end(exitCodeOf(ending));
+  return ending;
+}
+
+async function runSteps(job: Job, write: WriteRow): Promise<Ending> {
+  const { world, schedule, recipe } = job;
   let said = world.now();
   let saved = job.start;
   for (let step = job.start; step < schedule.batches; step++) {
@@ -81,6 +90,12 @@ export async function runRecipe(job: Job): Promise<Ending> {
   return { kind: 'finished' };
 }
 
+/** As a shell has it: 128 and the number of the signal. */
+export function exitCodeOf(ending: Ending): number {
+  if (ending.kind === 'finished') return 0;
+  return ending.signal === 'SIGINT' ? 130 : 143;
+}
+
 /** Says where a finished run stands when there is nothing left to do. */
 export function isComplete(resumed: Resumed | null, schedule: Schedule): boolean {
   return resumed !== null && resumed.batch >= schedule.batches;
@@ -88,12 +103,15 @@ export function isComplete(resumed: Resumed | null, schedule: Schedule): boolean
 
 type WriteRow = (row: Row & { readonly step: number }) => void;
 
-function rowWriter({ world, directory, schedule, start }: Job): WriteRow {
+function rowWriter({ world, directory, schedule, start }: Job): { write: WriteRow; end: (exitCode: number) => void } {
   const events = schedule.tensorboard ? openEvents(directory.path, { start, time: world.time }) : null;
-  return (row) => {
+  const wandb = schedule.wandb === null ? null : openWandb(directory.path, schedule.wandb, world.time);
+  const write: WriteRow = (row) => {
     appendRow(directory.metrics, row);
     events?.append(row);
+    wandb?.append(row);
   };
+  return { write, end: (exitCode) => wandb?.end(exitCode) };
 }
 
 /** @returns why this step was not done and the run ends before it; else null. */
