@@ -6,12 +6,17 @@ import { UserError } from '../base/user-error.js';
 import { bench, benchLines } from './bench/bench.js';
 import { benchKeys } from './bench/keys.js';
 import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
-import { withoutFlags } from './config/flags.js';
 import type { Config, Keys } from './config/key.js';
+import { grpo, grpoBudget } from './grpo/grpo.js';
+import { grpoKeys } from './grpo/keys.js';
+import { runName } from './grpo/run-name.js';
+import { settle } from './grpo/settings.js';
 import { evaluate } from './recipes/evaluate.js';
 import { evalKeys, modelKeys, rolloutsKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
 import { describeModel, exportAdapter, exportModel } from './recipes/model.js';
 import { rollouts, rolloutsLines } from './recipes/rollouts.js';
+import { pretrain, pretrainBudget } from './recipes/pretrain.js';
+import { pretrainKeys } from './recipes/pretrain-keys.js';
 import { sft, sftBudget, writeSftData } from './recipes/sft.js';
 import { train, trainBudgetOf } from './recipes/train.js';
 import { warmup, warmupBudget } from './recipes/warmup.js';
@@ -64,6 +69,27 @@ const commands: Readonly<Record<string, Command>> = {
       const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: warmupBudget });
       noteInert(warmupKeys, given, config);
       return exitCodeOf(await warmup(config, directory, world));
+    },
+  ),
+  pretrain: command(
+    'Teaches a new model to write stories; what it writes opens in transformers.',
+    pretrainKeys,
+    async ({ config }) => {
+      const name = `pretrain_${config.model_name.replaceAll('/', '-')}_s${config.seed}`;
+      const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: pretrainBudget });
+      return exitCodeOf(await pretrain(config, directory, world));
+    },
+  ),
+  grpo: command(
+    'Trains a story model by GRPO on a reward of its text, with two adapters and routed gradients if asked to.',
+    grpoKeys,
+    async (read) => {
+      const settings = settle(read);
+      const { config, experiment } = settings;
+      const path = config.log_path ?? join('output', config.run_name ?? runName(config, experiment));
+      const directory = begin({ path, config: { ...config, experiment }, budget: grpoBudget });
+      noteInert(grpoKeys, read.given, config);
+      return exitCodeOf(await grpo(settings, directory, world));
     },
   ),
   eval: command(
@@ -159,20 +185,20 @@ async function main([name, ...argv]: readonly string[]): Promise<number> {
     process.stdout.write(commandHelp(name, chosen.purpose, chosen.keys));
     return 0;
   }
-  return chosen.run(withoutFlags(chosen.keys, argv));
+  return chosen.run(argv);
 }
 
-/** @param first Key of an argument that names none itself. */
+/** @param first Key of the first argument when that names none itself. */
 function command<K extends Keys>(
   purpose: string,
   keys: K,
   run: (read: Arguments<K>) => Promise<number>,
   first?: keyof K & string,
 ): Command {
-  const named = (argv: readonly string[]): readonly string[] => {
-    const at = argv.findIndex((argument) => !argument.includes('='));
-    return first === undefined || at < 0 ? argv : argv.with(at, `${first}=${argv[at]!}`);
-  };
+  const named = (argv: readonly string[]): readonly string[] =>
+    first === undefined || argv[0] === undefined || /^--|=/.test(argv[0])
+      ? argv
+      : [`${first}=${argv[0]}`, ...argv.slice(1)];
   return { purpose, keys, run: async (argv) => run(readArguments(keys, named(argv))) };
 }
 

@@ -38,7 +38,6 @@ describe('the program memrl', () => {
     [['rollouts', 'step=3'], /no run to look at/],
     [['rollouts', '/nowhere'], /no step to look at/],
     [['rollouts', '/nowhere', '--step', '3'], /no run of memrl train in \/nowhere/],
-    [['rollouts', '--step', '3', '/nowhere'], /no run of memrl train in \/nowhere/],
     [['ideal', 'N=8192'], /more than can be enumerated/],
     [['model', '/nowhere', 'output_dir=/nowhere/else'], /no checkpoint in \/nowhere/],
     [['train', 'log_path=/dev/null/run'], /cannot be made/],

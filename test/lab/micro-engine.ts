@@ -5,8 +5,8 @@ import { presets } from '../../src/lab/engine/model-shape.js';
 import { rng } from '../../src/lab/rng.js';
 
 /** A very small model with random weights, larger than usual so that its answers are far from uniform. */
-export async function microEngine(seed = 0): Promise<Engine> {
-  const shape = { ...presets.micro, context: 128 };
+export async function microEngine(seed = 0, vocabulary: number = presets.micro.vocabulary): Promise<Engine> {
+  const shape = { ...presets.micro, vocabulary, context: 128 };
   const engine = await createEngine(shape);
   const random = rng(seed, 'test weights');
   await engine.loadWeights(

@@ -1,24 +1,25 @@
 import { UserError } from '../../base/user-error.js';
 import { nearest } from '../../text/nearest.js';
 import type { Config, Key, Keys } from './key.js';
+import { bool } from './value-type.js';
 
 /** What a command line says: a value for every key, and which keys it named itself. */
 export type Arguments<K extends Keys> = { readonly config: Config<K>; readonly given: ReadonlySet<string> };
 
 /**
- * Reads `key=value` arguments (also `--key=value`); the last one for a key wins, the others have their defaults.
+ * Reads `key=value` arguments; also `--key=value`, `--key value` and, for a bool, `--key` alone, as scripts with argparse
+ * are called. The last one for a key wins, the others have their defaults.
  *
  * As with chz, which the source system reads its own with, `a.b=1` is key `b` inside setting `a`, and `...b=1` is every `b`
  * wherever it is.
  *
- * @throws UserError for an argument without `=`, an unknown key (with the nearest known one) and a value of another type.
+ * @throws UserError for an argument of another form, an unknown key (with the nearest known one) and a value of another type.
  */
 export function readArguments<K extends Keys>(keys: K, argv: readonly string[]): Arguments<K> {
   const config: Record<string, unknown> = {};
   for (const [name, known] of Object.entries(keys)) config[name] = known.default;
   const given = new Set<string>();
-  for (const argument of argv) {
-    const { name, value } = split(argument);
+  for (const { name, value } of pairs(keys, argv)) {
     for (const chosen of namedKeys(keys, name)) {
       config[chosen] = readValue(name, value, keys[chosen]!);
       given.add(chosen);
@@ -34,27 +35,53 @@ export function writeValue(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : 'None';
 }
 
-function split(argument: string): { name: string; value: string } {
-  const match = /^(?:--)?([^=]+)=(.*)$/s.exec(argument);
-  if (match !== null) return { name: match[1]!, value: match[2]! };
-  throw new UserError(
+type Pair = { readonly name: string; readonly value: string };
+
+function* pairs(keys: Keys, argv: readonly string[]): Generator<Pair> {
+  for (let at = 0; at < argv.length; at++) {
+    const argument = argv[at]!;
+    const both = /^(?:--)?([^=]+)=(.*)$/s.exec(argument);
+    const flag = /^--([^=]+)$/.exec(argument)?.[1];
+    if (both !== null) yield { name: both[1]!, value: both[2]! };
+    else if (flag === undefined) throw noPair(argument);
+    else if (keys[namedKeys(keys, flag)[0]!]!.type === bool) yield { name: flag, value: 'True' };
+    else yield { name: flag, value: follower(flag, argv[++at], keys) };
+  }
+}
+
+function follower(flag: string, value: string | undefined, keys: Keys): string {
+  if (value !== undefined) return value;
+  const { type, default: standard } = keys[namedKeys(keys, flag)[0]!]!;
+  throw new UserError(`--${flag} has no value.`, `Give it one of type ${type.name}: ${flag}=${writeValue(standard)}.`);
+}
+
+function noPair(argument: string): UserError {
+  return new UserError(
     `The argument ${JSON.stringify(argument)} is not of the form key=value.`,
     'Write for example N=64; --help lists every key.',
   );
 }
 
 /** Names of the keys that are meant: one, or with `...` as many as fit. @throws UserError when there is none. */
-function namedKeys(keys: Keys, name: string): string[] {
+function namedKeys(keys: Keys, said: string): string[] {
+  const name = nameOf(keys, said);
   if (Object.hasOwn(keys, name)) return [name];
-  const [pattern, hasDots] = [pathPattern(name), name.includes('.')];
+  const pattern = pathPattern(name);
   const fits = (known: string) => pattern.test(known) || pattern.test(keys[known]!.path ?? known);
-  const found = hasDots ? Object.keys(keys).filter(fits) : [];
+  const found = name.includes('.') ? Object.keys(keys).filter(fits) : [];
   if (found.length > 0) return found;
   const near = nearest(name.split('.').at(-1)!, Object.keys(keys));
   throw new UserError(
     `There is no key \`${name}\`.`,
     near === null ? 'Use --help to see every key.' : `Did you mean \`${near}\`? --help lists every key.`,
   );
+}
+
+/** An alias is another name of a key; programs that are told `--log-path` mean `log_path`. */
+function nameOf(keys: Keys, said: string): string {
+  const name = said.replaceAll('-', '_');
+  const known = Object.hasOwn(keys, name) ? name : said;
+  return Object.keys(keys).find((each) => keys[each]!.alias === said) ?? known;
 }
 
 /** Of whole paths: `...` stands for any settings that lie between, or before. */

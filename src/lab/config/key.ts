@@ -10,6 +10,8 @@ export type Key<T> = {
   readonly path?: string;
   /** Set when the key is accepted for the source system's sake and changes nothing here: why. */
   readonly inert?: string;
+  /** What the source system calls it, which is understood, too. */
+  readonly alias?: string;
 };
 
 export type Keys = Readonly<Record<string, Key<unknown>>>;

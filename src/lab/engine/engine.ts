@@ -92,6 +92,12 @@ export type Sampling = {
   readonly topK?: number;
   /** The fewest of the likeliest tokens whose probabilities sum to this, in (0, 1]. Default 1: every token. */
   readonly topP?: number;
+  /**
+   * Of each token that the prompt or the sequence has: its score is divided by this where it is above 0, and multiplied
+   * where it is below, before the temperature (Keskar et al. 2019; `RepetitionPenaltyLogitsProcessor` of transformers).
+   * Above 0; default 1: none. TensorFlow.js refuses any other.
+   */
+  readonly repetitionPenalty?: number;
   /** Tokens that end a sequence. Default: none. */
   readonly stop?: readonly number[];
 };

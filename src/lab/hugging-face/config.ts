@@ -8,6 +8,9 @@ import { UserError } from '../../base/user-error.js';
 import type { ModelShape } from '../engine/engine.js';
 import { checkShape } from '../engine/model-shape.js';
 
+/** What a model is, and how it is used when nobody says more. */
+export const configFiles = { model: 'config.json', generation: 'generation_config.json' } as const;
+
 /** A model as its config describes it. */
 export type ModelConfig = {
   readonly shape: ModelShape;
@@ -103,6 +106,16 @@ export function writeConfig({ shape, beginning, endings }: ModelConfig): string 
     torch_dtype: 'float32',
     use_cache: true,
     vocab_size: shape.vocabulary,
+  };
+  return `${JSON.stringify(config, null, 2)}\n`;
+}
+
+/** The text of `generation_config.json`. Batches are filled up with the token that ends a text, where there is one. */
+export function writeGenerationConfig({ beginning, endings }: Omit<ModelConfig, 'shape'>): string {
+  const config = {
+    bos_token_id: beginning,
+    eos_token_id: endings.length > 1 ? endings : (endings[0] ?? null),
+    pad_token_id: endings[0] ?? null,
   };
   return `${JSON.stringify(config, null, 2)}\n`;
 }

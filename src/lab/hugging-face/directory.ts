@@ -5,11 +5,10 @@ import { weightTensors } from '../engine/checkpoint.js';
 import { writeSafetensors } from '../engine/safetensors.js';
 import { makeDirectory } from '../run/make-directory.js';
 import { writeWhole } from '../run/run-directory.js';
-import { readConfig, writeConfig, type ModelConfig } from './config.js';
+import { configFiles, readConfig, writeConfig, type ModelConfig } from './config.js';
 import { readText } from './regular-file.js';
 import { cannotLoad, loadWeights, misfits, storedEntries, weightFiles, type StoredEntries } from './stored-weights.js';
 
-const configFile = 'config.json';
 const longestConfig = 2 ** 20;
 
 /** What a directory says it holds. `problems`: what keeps it from being loaded, one sentence each. */
@@ -24,14 +23,14 @@ export type LoadedModel = { readonly config: ModelConfig; readonly weights: Floa
 /** Whether this is a directory with a model that `transformers` could have saved. */
 export function isHuggingFace(directory: string): boolean {
   return (
-    existsSync(join(directory, configFile)) &&
+    existsSync(join(directory, configFiles.model)) &&
     Object.values(weightFiles).some((name) => existsSync(join(directory, name)))
   );
 }
 
 /** Reads the config and the headers, not the numbers. @throws UserError when these are not what they should be. */
 export function describe(directory: string): Described {
-  const path = join(directory, configFile);
+  const path = join(directory, configFiles.model);
   const { config, problems } = readConfig(readText(path, longestConfig), path);
   const entries = storedEntries(directory);
   // Of a shape that is refused, the tensors' shapes cannot be told.
@@ -55,5 +54,5 @@ export function saveModel(directory: string, { config, weights }: LoadedModel): 
   // In the order in which the library writes tensors of one type: by name.
   const tensors = new Map([...weightTensors(config.shape, weights)].sort(([a], [b]) => (a < b ? -1 : 1)));
   writeWhole(join(directory, weightFiles.one), writeSafetensors({ tensors, metadata: { format: 'pt' } }));
-  writeWhole(join(directory, configFile), writeConfig(config));
+  writeWhole(join(directory, configFiles.model), writeConfig(config));
 }

@@ -27,7 +27,7 @@ const threads = key(
 const modelName = key(
   text,
   'tiny',
-  'shape of a new model: tiny or micro, or a directory with a LLaMA model of Hugging Face; other names mean tiny',
+  'shape of a new model: tiny, micro, stories or simplestories-1.25M, or a directory with a LLaMA model of Hugging Face; other names mean tiny',
 );
 const loadPath = key(
   orNone(text),
@@ -46,6 +46,9 @@ const keep = key(orNone(int(1)), null, 'how many checkpoints to keep; None: all'
 
 const tensorboard = key(bool, false, 'write the metrics for TensorBoard, too: an events file in the run directory');
 
+/** What does not change what is learnt. */
+export const runKeys = { engine, threads, keep_checkpoints: keep, tensorboard };
+
 const foreign = {
   wandb_project: key(
     orNone(text),
@@ -53,7 +56,6 @@ const foreign = {
     'write the metrics for W&B, too: files in the run directory that its client sends off (wandb sync); None: none',
   ),
   wandb_name: key(orNone(text), null, 'what the run is called there; None: as its directory'),
-
   renderer_name: inertKey(orNone(text), null, 'the format is always role_colon'),
   base_url: inertKey(orNone(text), null, 'the model is trained in this process'),
   behavior_if_log_dir_exists: inertKey(text, 'resume', 'an existing run is always continued'),

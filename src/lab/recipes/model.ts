@@ -8,13 +8,14 @@ import { mergeAdapters, type PlainModel } from '../engine/adapters/merging.js';
 import { compiledKernels } from '../engine/create-engine.js';
 import type { ModelShape } from '../engine/engine.js';
 import { parameterCount } from '../engine/layout.js';
-import { describe, isHuggingFace, loadModel, saveModel, type LoadedModel } from '../hugging-face/directory.js';
+import { configFiles } from '../hugging-face/config.js';
+import { describe, loadModel, saveModel, type LoadedModel } from '../hugging-face/directory.js';
 import { readPeft, writePeft, type PeftLora } from '../hugging-face/peft.js';
 import { storedEntries, type StoredEntries } from '../hugging-face/stored-weights.js';
-import { loadTokenizer, tokenizerFiles } from '../hugging-face/tokenizer.js';
+import { loadTokenizer, specialsOf, tokenizerFiles } from '../hugging-face/tokenizer.js';
 import { memoryVocabularyFiles } from '../hugging-face/vocabulary-files.js';
 import { makeDirectory } from '../run/make-directory.js';
-import { findModel, readMerged, readModel } from '../run/model-files.js';
+import { findModel, isOwn, readMerged, readModel } from '../run/model-files.js';
 import { writeWhole } from '../run/run-directory.js';
 import { memoryTokenizer } from '../text/memory-vocabulary.js';
 import { hasTokensOf, type Tokenizer } from '../text/tokenizer.js';
@@ -33,7 +34,7 @@ type Facts = {
 /** `memrl model`: a few lines on the model at this path, and whether it can be opened. @throws UserError when there is none. */
 export function describeModel(path: string): { readonly text: string; readonly opens: boolean } {
   const directory = findModel(path);
-  const facts = isHuggingFace(directory) ? foreignFacts(directory) : ownFacts(directory);
+  const facts = isOwn(directory) ? ownFacts(directory) : foreignFacts(directory);
   const rows = factRows(facts);
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
@@ -48,13 +49,13 @@ export function describeModel(path: string): { readonly text: string; readonly o
  */
 export async function exportModel(path: string, target: string, adapter: string | null = null): Promise<void> {
   const directory = findModel(path);
-  const model = isHuggingFace(directory) ? loadModel(directory) : await ownModel(directory);
+  const model = isOwn(directory) ? await ownModel(directory) : loadModel(directory);
   const { shape } = model.config;
   const lora = adapter === null ? null : readPeft(adapter, shape);
   emptyDirectory(target, 'output_dir');
   const weights = lora === null ? model.weights : (await withLora({ shape, weights: model.weights }, lora)).weights;
   saveModel(target, { config: model.config, weights });
-  if (!isHuggingFace(directory)) {
+  if (isOwn(directory) && !existsSync(join(directory, tokenizerFiles.tokenizer))) {
     for (const [name, text] of memoryVocabularyFiles()) writeWhole(join(target, name), text);
     return;
   }
@@ -65,9 +66,7 @@ export async function exportModel(path: string, target: string, adapter: string 
 
 async function ownModel(directory: string): Promise<LoadedModel> {
   const { shape, weights } = await readMerged(directory);
-  const endings = memoryTokenizer.end === null ? [] : [memoryTokenizer.end];
-  const beginning = memoryTokenizer.encodeWhole('')[0] ?? null;
-  return { config: { shape, beginning, endings }, weights };
+  return { config: { shape, ...specialsOf(loadTokenizer(directory) ?? memoryTokenizer) }, weights };
 }
 
 async function withLora(model: PlainModel, { adapter, parameters }: PeftLora): Promise<PlainModel> {
@@ -102,7 +101,7 @@ const foreignFiles = [
   ...Object.values(tokenizerFiles),
   'special_tokens_map.json',
   'chat_template.jinja',
-  'generation_config.json',
+  configFiles.generation,
 ];
 
 function ownFacts(directory: string): Facts {
@@ -110,7 +109,10 @@ function ownFacts(directory: string): Facts {
   const entries = storedEntries(directory);
   const hasOptimizer = (adapters ?? { optimizer }).optimizer !== null;
   const kind = `a checkpoint of memrl${hasOptimizer ? ' with its optimizer' : ''}`;
-  return { kind, shape, entries, tokenizer: memoryTokenizer, adapters: adapters?.config ?? [], problems: [] };
+  const { tokenizer, problems } = tokenizerOf(directory, shape);
+  // Those that hold none are of the memory games.
+  const known = tokenizer === null && problems.length === 0 ? memoryTokenizer : tokenizer;
+  return { kind, shape, entries, tokenizer: known, adapters: adapters?.config ?? [], problems };
 }
 
 function foreignFacts(directory: string): Facts {

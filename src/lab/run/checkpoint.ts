@@ -5,11 +5,17 @@ import { UserError } from '../../base/user-error.js';
 import { runFiles } from '../../contract/files.js';
 import type { Engine } from '../engine/engine.js';
 import { checkpointRows } from './checkpoint-rows.js';
-import { readModel, writeModel } from './model-files.js';
+import { type Companions, writeCompanions } from './companion-files.js';
+import { isOwn, readModel, writeModel } from './model-files.js';
 import type { RunDirectory } from './run-directory.js';
 
-/** A point of a run to save. `batch`: training steps done. `state`: plain JSON. */
-type Point = { readonly name: string; readonly batch: number; readonly state: unknown };
+/** A point of a run to save. `batch`: training steps done. `state`: plain JSON. `companions`: for other programs, if any. */
+type Point = {
+  readonly name: string;
+  readonly batch: number;
+  readonly state: unknown;
+  readonly companions?: Companions | undefined;
+};
 
 /** A saved point that was found again. `path`: its directory. */
 export type Resumed = { readonly path: string; readonly batch: number; readonly state: unknown };
@@ -36,6 +42,7 @@ export async function saveCheckpoint(
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true });
   await writeModel(draft, engine);
+  if (point.companions !== undefined) writeCompanions(draft, point.companions);
   writeFileSync(join(draft, stateFile), JSON.stringify({ version: 1, batch: point.batch, state: point.state }));
   replaceDirectory(draft, target);
   const row = {
@@ -79,6 +86,8 @@ function wholeCheckpoint(path: string): Resumed | string {
   const state = join(path, stateFile);
   const saved = SavedState.safeParse(readJson(state));
   if (!saved.success) return `${state} cannot be read.`;
+  // Without our own description, its companions would pass it for a model that has no optimizer.
+  if (!isOwn(path)) return `${path} has no model.json.`;
   try {
     readModel(path);
   } catch (error) {

@@ -80,7 +80,7 @@ async function writeAdapted(directory: string, engine: AdaptedEngine): Promise<v
 
 /** A model of our own or of Hugging Face. @throws UserError when the directory holds none, or a broken one. */
 export function readModel(directory: string): SavedModel {
-  if (isHuggingFace(directory)) {
+  if (!isOwn(directory) && isHuggingFace(directory)) {
     const { config, weights } = loadModel(directory);
     return { shape: config.shape, weights, optimizer: null, adapters: null };
   }
@@ -141,8 +141,13 @@ export function findModel(path: string): string {
   return join(path, row.state_path);
 }
 
+/** Whether this is a checkpoint of our own; one may hold the files of Hugging Face as well. */
+export function isOwn(directory: string): boolean {
+  return existsSync(join(directory, files.shape));
+}
+
 function isModel(directory: string): boolean {
-  return existsSync(join(directory, files.shape)) || isHuggingFace(directory);
+  return isOwn(directory) || isHuggingFace(directory);
 }
 
 function noModel(path: string): UserError {

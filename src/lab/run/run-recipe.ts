@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { runFiles } from '../../contract/files.js';
 import type { Engine } from '../engine/engine.js';
 import { saveCheckpoint, type Resumed } from './checkpoint.js';
+import type { Companions } from './companion-files.js';
 import { openEvents } from './events-file.js';
 import { requireFiniteWeights } from './finite.js';
 import { appendRow, dropRowsFrom, type Row } from './metrics-file.js';
@@ -22,13 +23,15 @@ export type Schedule = {
   readonly keep: number | null;
   /** Whether rows are written for TensorBoard, too. */
   readonly tensorboard: boolean;
-  /** How the run is called in files for W&B; null for no such files. */
-  readonly wandb: WandbRun | null;
+  /** How the run is called in files for W&B; without, or null, there are no such files. */
+  readonly wandb?: WandbRun | null;
 };
 
 /** A training recipe, one step at a time. The loop around it decides what is due. */
 export type Recipe = {
   readonly engine: Engine;
+  /** What every checkpoint holds for other programs; nothing when it is left out. */
+  readonly companions?: Companions;
   /** What a checkpoint needs beside weights and optimizer: plain JSON, and a copy. */
   readonly state: () => unknown;
   /** How far it is: numbers for the row of the coming step. */
@@ -42,6 +45,8 @@ export type Recipe = {
   readonly statistics: () => Row;
   /** A few words for people on how it goes. */
   readonly words: () => string;
+  /** Lines for people that go with a row; none when it is left out. */
+  readonly rowLines?: () => readonly string[];
 };
 
 type Job = {
@@ -118,7 +123,7 @@ function rowWriter({ world, directory, schedule, start }: Job): RowWriter {
   const timing = join(directory.path, runFiles.timing);
   dropRowsFrom(timing, start);
   const events = schedule.tensorboard ? openEvents(directory.path, { start, time: world.time }) : null;
-  const wandb = schedule.wandb === null ? null : openWandb(directory.path, schedule.wandb, world.time);
+  const wandb = schedule.wandb == null ? null : openWandb(directory.path, schedule.wandb, world.time);
   const write: RowWriter['write'] = (row) => {
     const spent = times.row();
     appendRow(directory.metrics, row);
@@ -130,7 +135,11 @@ function rowWriter({ world, directory, schedule, start }: Job): RowWriter {
 }
 
 /** @returns why this step was not done and the run ends before it; else null. */
-async function oneStep({ schedule, recipe }: Job, step: number, { times, write }: RowWriter): Promise<string | null> {
+async function oneStep(
+  { schedule, recipe, world }: Job,
+  step: number,
+  { times, write }: RowWriter,
+): Promise<string | null> {
   const progress = recipe.progress(step);
   const evaluation = evaluates(step, schedule) ? await times.count('run_evals', () => recipe.evaluate()) : null;
   const enough = evaluation === null ? null : recipe.enough();
@@ -139,6 +148,7 @@ async function oneStep({ schedule, recipe }: Job, step: number, { times, write }
   if (evaluation === null && !isDue(step, schedule.logEvery)) return null;
   const head = { step, 'progress/batch': step, 'progress/done_frac': (step + 1) / schedule.batches };
   write({ ...head, ...progress, ...recipe.statistics(), ...evaluation });
+  recipe.rowLines?.().forEach(world.log);
   return null;
 }
 
@@ -151,7 +161,8 @@ async function finish(job: Job, step: number, { times, write }: RowWriter): Prom
   const evaluation = schedule.evalEvery > 0 ? await times.count('run_evals', () => recipe.evaluate()) : {};
   write({ ...head, ...recipe.progress(step), ...recipe.statistics(), ...evaluation });
   await requireFiniteWeights(recipe.engine, step);
-  const place = await saveCheckpoint(directory, { name: 'final', batch: step, state }, recipe.engine, schedule.keep);
+  const point = { name: 'final', batch: step, state, companions: recipe.companions };
+  const place = await saveCheckpoint(directory, point, recipe.engine, schedule.keep);
   world.log(`done: ${step} steps · ${recipe.words()} · ${place}`);
 }
 
@@ -164,7 +175,8 @@ async function stop(job: Job, step: number, saved: number, signal: StopSignal): 
 async function save({ directory, recipe, schedule }: Job, batch: number, state: unknown): Promise<void> {
   await requireFiniteWeights(recipe.engine, batch);
   const name = String(batch).padStart(6, '0');
-  await saveCheckpoint(directory, { name, batch, state }, recipe.engine, schedule.keep);
+  const point = { name, batch, state, companions: recipe.companions };
+  await saveCheckpoint(directory, point, recipe.engine, schedule.keep);
 }
 
 function evaluates(step: number, { evalEvery, evalEarly = false }: Schedule): boolean {

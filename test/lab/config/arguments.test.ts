@@ -50,6 +50,22 @@ describe('key=value arguments', () => {
     ['path=/a=b', { path: '/a=b' }],
   ])('%s', (argument, expected) => expect(read(argument)).toMatchObject(expected));
 
+  it.each([
+    [['--N', '64'], { N: 64 }],
+    [['--prefix'], { prefix: true }],
+    [['--prefix', '--N', '64', 'bins=8'], { prefix: true, N: 64, bins: 8 }],
+    [['--path', '--N=3'], { path: '--N=3', N: 16 }],
+    [['--prefix=False'], { prefix: false }],
+    [['--learning-rate=0.5'], { learning_rate: 0.5 }],
+    [['--learning-rate', '0.5'], { learning_rate: 0.5 }],
+  ])('may be written as flags: %j', (argv, expected) => expect(read(...argv)).toMatchObject(expected));
+
+  it('say which flag has no value, or no key', () => {
+    expect(() => read('--prefix', '--N')).toThrow('--N has no value.');
+    expect(() => read('--n', '3')).toThrow('no key `n`');
+    expect(() => read('-N', '3')).toThrow('"-N" is not of the form');
+  });
+
   it('take the last of several values', () => expect(read('N=1', 'N=2').N).toBe(2));
 
   it.each([
@@ -129,6 +145,7 @@ describe('keys that the source system has inside a setting', () => {
     [['loss.beta=2'], { beta: 2 }],
     [['beta=2'], { beta: 2 }],
     [['--loss.low=2', 'loss.low=None'], {}],
+    [['--loss.low', '2'], { low: 2 }],
     [['loss.clip.high=3'], { high: 3 }],
     [['...high=3'], { high: 3 }],
     [['...clip.high=3'], { high: 3 }],

@@ -8,7 +8,14 @@ import { rng } from '../../../src/lab/rng.js';
 import { backends, makeEngine, maxDifference, numbers, oddShape, slopes, tailShape, trainedLooking } from './models.js';
 
 const plain: Sampling = { maxTokens: 6, temperature: 1 };
-const everything: Sampling = { maxTokens: 6, temperature: 0.7, topK: 8, topP: 0.9, stop: [3, 4] };
+const everything: Sampling = {
+  maxTokens: 6,
+  temperature: 0.7,
+  topK: 8,
+  topP: 0.9,
+  repetitionPenalty: 1.3,
+  stop: [3, 4],
+};
 
 /** Prompts of many lengths: two the same, some that begin alike, one that is the beginning of another. */
 const tokens = [[1, 7, 3, 3], [1, 7], [5], [1, 7, 3, 3], [1, 7, 3, 9, 2], [5, 5, 5, 5, 5, 5, 5], [0, 12]];
@@ -138,6 +145,38 @@ describe.each(backends)('generating on %s kernels', (backend) => {
     expect(seen.size).toBeGreaterThan(left.filter((p) => p > 0.05).length - 1);
   });
 
+  it('divides scores above 0 of tokens seen before, and multiplies those below', async () => {
+    const engine = await trainedLooking(backend, oddShape);
+    const prompt = [1, 7, 1];
+    const [plainly, twice, fourTimes] = await Promise.all(
+      [1, 2, 4].map((repetitionPenalty) => drawnLogprobs(engine, prompt, { repetitionPenalty })),
+    );
+    const [unseen, ...others] = [...plainly!.keys()].filter(
+      (token) => !prompt.includes(token) && twice!.has(token) && fourTimes!.has(token),
+    );
+    const change = (token: number, by: Map<number, number>): number =>
+      plainly!.get(token)! - plainly!.get(unseen!)! - (by.get(token)! - by.get(unseen!)!);
+    for (const token of others) expect(change(token, fourTimes!)).toBeCloseTo(0, 4);
+    // A score s becomes s/2 and s/4, or 2s and 4s.
+    const ratios = [1, 7].map((token) => change(token, fourTimes!) / change(token, twice!));
+    for (const ratio of ratios) expect(Math.min(Math.abs(ratio - 1.5), Math.abs(ratio - 3))).toBeLessThan(1e-3);
+  });
+
+  it('counts what a sequence said itself as seen', async () => {
+    const engine = await trainedLooking(backend, oddShape);
+    const sampling = { maxTokens: 2, temperature: 1, repetitionPenalty: 3 };
+    const [{ tokens, samplingLogprobs }] = (await engine.generate(seeded([[1, 2]]), sampling)) as [Generated];
+    const afterwards = await drawnLogprobs(engine, [1, 2, tokens[0]!], { repetitionPenalty: 3 });
+    expect(afterwards.get(tokens[1]!)).toBeCloseTo(samplingLogprobs[1]!, 5);
+    const without = await drawnLogprobs(engine, [1, 2, tokens[0]!], {});
+    expect(Math.abs(without.get(tokens[1]!)! - samplingLogprobs[1]!)).toBeGreaterThan(0.01);
+  });
+
+  it.each([0, -1, Number.NaN, Infinity])('refuses a repetition penalty of %d', async (repetitionPenalty) => {
+    const engine = await makeEngine(backend, oddShape);
+    await expect(engine.generate(prompts, { ...plain, repetitionPenalty })).rejects.toThrow('repetitionPenalty');
+  });
+
   it('keeps all that are as likely as the last one kept', async () => {
     const engine = await makeEngine(backend, oddShape);
     // All weights are zero: 13 tokens of the same probability.
@@ -225,6 +264,17 @@ describe('generating', () => {
     );
   });
 });
+
+/** Sampling log-probabilities of the tokens that many draws after a prompt give. */
+async function drawnLogprobs(
+  engine: Engine,
+  prompt: readonly number[],
+  how: Partial<Sampling>,
+): Promise<Map<number, number>> {
+  const many = Array.from({ length: 600 }, (_, seed) => ({ tokens: Int32Array.from(prompt), seed }));
+  const drawn = await engine.generate(many, { maxTokens: 1, temperature: 1, ...how });
+  return new Map(drawn.map(({ tokens, samplingLogprobs }) => [tokens[0]!, samplingLogprobs[0]!]));
+}
 
 /** What is left of a distribution, by sorting. */
 function cutByHand(logprobs: readonly number[], { temperature, topK = 1e9, topP = 1 }: Sampling): number[] {

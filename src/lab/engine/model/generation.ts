@@ -79,7 +79,7 @@ export class Generation {
   #step({ parts, drawers }: Step, sampling: Sampling, room: Room): void {
     const { model } = this.#inference;
     const rows = { count: parts.length, ...room, ...this.#inference.run(room.cache, parts) };
-    const from = distributions(model, sampling, rows);
+    const from = distributions(model, sampling, rows, (row) => seenBy(drawers[row]![0]!));
     const { temperature, stop = [] } = sampling;
     drawers.forEach((sequences, row) => {
       for (const sequence of sequences) {
@@ -106,6 +106,12 @@ export class Generation {
 function begin({ tokens: prompt, seed }: SeededPrompt, room: number): Sequence {
   const nothing = { tokens: [], logprobs: [], samplingLogprobs: [] };
   return { prompt, random: rng(seed, 'generate'), room, ...nothing, ended: room === 0 ? 'length' : null };
+}
+
+/** Sequences that draw from one row have all said the same: nothing yet, or there is one of them. */
+function* seenBy({ prompt, tokens }: Sequence): Generator<number> {
+  yield* prompt;
+  yield* tokens;
 }
 
 /** What of a prompt the one before it does not have. */

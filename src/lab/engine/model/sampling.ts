@@ -22,22 +22,59 @@ export type Distributions = { readonly own: number; readonly drawn: number };
 
 type Draw = { readonly token: number; readonly logprob: number; readonly samplingLogprob: number };
 
-/** Makes log-probabilities of the scores, in place, and those that `sampling` draws from. */
-export function distributions(model: Model, sampling: Sampling, rows: Rows): Distributions {
+/**
+ * Makes log-probabilities of the scores, in place, and those that `sampling` draws from.
+ *
+ * @param seen The tokens before each row's next one.
+ */
+export function distributions(
+  model: Model,
+  sampling: Sampling,
+  rows: Rows,
+  seen: (row: number) => Iterable<number>,
+): Distributions {
   const { scores, tempered } = rows;
   const isCut = cuts(model, sampling);
-  const isTempered = sampling.temperature !== 0 && sampling.temperature !== 1;
-  if (isTempered) {
-    copyScores(model, rows);
-    model.kernels.scale(rows.count * model.widths.scores, tempered, 1 / sampling.temperature);
-    normalise(model, rows, tempered);
-  }
+  const isOther = changeScores(model, sampling, rows, seen);
+  if (isOther) normalise(model, rows, tempered);
   normalise(model, rows, scores);
   if (isCut) {
-    if (!isTempered) copyScores(model, rows);
+    if (!isOther) copyScores(model, rows);
     keepLikeliest(model, sampling, rows);
   }
-  return { own: scores, drawn: isTempered || isCut ? tempered : scores };
+  return { own: scores, drawn: isOther || isCut ? tempered : scores };
+}
+
+/** Puts the scores that are drawn from beside the model's own. @returns false, and nothing there, when they are the same. */
+function changeScores(
+  model: Model,
+  { temperature, repetitionPenalty: penalty = 1 }: Sampling,
+  rows: Rows,
+  seen: (row: number) => Iterable<number>,
+): boolean {
+  const isTempered = temperature !== 0 && temperature !== 1;
+  if (!isTempered && penalty === 1) return false;
+  copyScores(model, rows);
+  if (penalty !== 1) penalise(model, rows, penalty, seen);
+  if (isTempered) model.kernels.scale(rows.count * model.widths.scores, rows.tempered, 1 / temperature);
+  return true;
+}
+
+/** Once for each token, however often it was seen. */
+function penalise(
+  { kernels, widths }: Model,
+  { count, tempered }: Rows,
+  penalty: number,
+  seen: (row: number) => Iterable<number>,
+): void {
+  const { f32 } = kernels.heap;
+  for (let row = 0; row < count; row++) {
+    const start = tempered / 4 + row * widths.scores;
+    for (const token of new Set(seen(row))) {
+      const score = f32[start + token]!;
+      f32[start + token] = score > 0 ? score / penalty : score * penalty;
+    }
+  }
 }
 
 /** The likeliest token stays whatever is cut off. */
@@ -78,7 +115,7 @@ export function draw(
 /** Throws a UserError that names what no tokens can be drawn with. */
 export function checkSampling(
   model: Pick<Model, 'shape'>,
-  { maxTokens, temperature, topK, topP = 1, stop = [] }: Sampling,
+  { maxTokens, temperature, topK, topP = 1, repetitionPenalty = 1, stop = [] }: Sampling,
 ): void {
   checkWhole('maxTokens', maxTokens);
   if (temperature !== 0) checkTemperature(temperature, ', or 0 for the likeliest token');
@@ -86,7 +123,13 @@ export function checkSampling(
   if (!(topP > 0 && topP <= 1)) {
     throw new UserError(`\`topP\` is ${topP}.`, 'Use a number above 0, at most 1; 1 keeps every token.');
   }
+  checkPenalty(repetitionPenalty);
   for (const token of stop) checkToken(model.shape, token, '`stop`');
+}
+
+function checkPenalty(penalty: number): void {
+  if (penalty > 0 && penalty < Infinity) return;
+  throw new UserError(`\`repetitionPenalty\` is ${penalty}.`, 'Use a number above 0; 1 is no penalty.');
 }
 
 function checkWhole(name: string, value: number): void {

@@ -1,3 +1,4 @@
+import { UserError } from '../../../base/user-error.js';
 import { rng } from '../../rng.js';
 import type { Generated, Sampling, SeededPrompt } from '../engine.js';
 import { checkTokens } from '../model/batch.js';
@@ -43,6 +44,12 @@ export async function generate(
 ): Promise<Generated[]> {
   const { shape } = model;
   checkSampling(model, sampling);
+  if ((sampling.repetitionPenalty ?? 1) !== 1) {
+    throw new UserError(
+      'TensorFlow.js draws tokens without a repetition penalty.',
+      'Use engine=wasm, or a penalty of 1.',
+    );
+  }
   for (const { tokens, seed } of prompts) {
     checkTokens(shape, tokens, 'A prompt');
     checkPrompt(shape.context, tokens.length, seed);

@@ -72,6 +72,14 @@ describe.each(everyEngine.filter((name) => !ours.includes(name)))('generating on
     expect((await decoder.logprobs()).slice(oddShape.vocabulary)).toEqual(scores.slice(oddShape.vocabulary));
   });
 
+  it('refuses a repetition penalty, and not its absence', async () => {
+    const engine = await engineOn(name, oddShape);
+    const sampling = { maxTokens: 1, temperature: 1 };
+    const draw = (repetitionPenalty: number) => engine.generate(prompts, { ...sampling, repetitionPenalty });
+    await expect(draw(1.1)).rejects.toThrow('without a repetition penalty');
+    expect(await draw(1)).toEqual(await engine.generate(prompts, sampling));
+  });
+
   it('gives nothing for no prompts', async () => {
     expect(await (await engineOn(name, oddShape)).generate([], { maxTokens: 1, temperature: 1 })).toEqual([]);
   });

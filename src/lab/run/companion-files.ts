@@ -1,0 +1,34 @@
+/** What lies in a checkpoint beside our own files, so that other programs open it as a model of Hugging Face. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UserError } from '../../base/user-error.js';
+import type { ModelShape } from '../engine/engine.js';
+import { configFiles, writeConfig, writeGenerationConfig } from '../hugging-face/config.js';
+import { loadTokenizer, specialsOf } from '../hugging-face/tokenizer.js';
+
+/** `tokenizerFiles`: texts by name, `tokenizer.json` among them; they are written as they are. */
+export type Companions = { readonly shape: ModelShape; readonly tokenizerFiles: ReadonlyMap<string, string> };
+
+/**
+ * Writes `config.json`, `generation_config.json` and the tokenizer's files into a directory that exists. Which tokens begin
+ * and end a text is what the tokenizer says.
+ *
+ * Our own `model.json` beside them still makes the directory a checkpoint with its optimizer. Of one with adapters other
+ * programs see the frozen weights alone.
+ *
+ * @throws UserError when there is no tokenizer among the files, or one with more tokens than the model knows.
+ */
+export function writeCompanions(directory: string, { shape, tokenizerFiles }: Companions): void {
+  for (const [name, text] of tokenizerFiles) writeFileSync(join(directory, name), text);
+  const tokenizer = loadTokenizer(directory);
+  if (tokenizer === null || tokenizer.size > shape.vocabulary) {
+    const has = tokenizer === null ? 'no tokenizer.json' : `a tokenizer of ${tokenizer.size} tokens`;
+    throw new UserError(
+      `A model that knows ${shape.vocabulary} tokens cannot be saved with ${has}.`,
+      'Use the tokenizer that the model was made for.',
+    );
+  }
+  const config = { shape, ...specialsOf(tokenizer) };
+  writeFileSync(join(directory, configFiles.model), writeConfig(config));
+  writeFileSync(join(directory, configFiles.generation), writeGenerationConfig(config));
+}
