@@ -112,14 +112,16 @@ function checked<S extends z.ZodType>(schema: S, value: unknown, path: string): 
 type Mistake = { readonly problem: string; readonly fix: string };
 
 function mistakesOf(issue: z.core.$ZodIssue, value: unknown): Mistake[] {
-  const place = placeText(issue.path);
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
       const near = nearest(key, knownKeys);
-      const fix = near === null ? `Remove \`${key}\`.` : `Did you mean \`${near}\`?`;
+      const place =
+        issue.path.length === 0 ? `Put \`${key}\` below \`training:\`, or remove it.` : `Remove \`${key}\`.`;
+      const fix = near === null ? place : `Did you mean \`${near}\`?`;
       return { problem: `unknown key \`${placeText([...issue.path, key])}\`.`, fix };
     });
   }
+  const place = placeText(issue.path);
   const found = issue.path.reduce<unknown>(
     (inner, key) => (inner as Record<PropertyKey, unknown> | undefined)?.[key],
     value,

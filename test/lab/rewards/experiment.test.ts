@@ -289,6 +289,7 @@ describe('a file that says something else than it seems', () => {
       'reward: { name: sentence_length, params: { target: 1e400 } }',
       /`target` a whole number.*given Infinity/,
     ],
+    ['a setting of the run among the keys', 'batch_size: 32', /unknown key `batch_size`.*below `training:`/s],
     ['the same key twice', 'name: a\nname: b', /experiment\.yaml:2 is not YAML: Map keys must be unique/],
     ['a broken bracket', 'name: a\nreward: {', /experiment\.yaml:2 is not YAML/],
     [
