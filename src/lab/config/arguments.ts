@@ -113,5 +113,12 @@ export function commandHelp(command: string, purpose: string, keys: Keys): strin
   const lines = rows.map(
     ({ left, type, meaning }) => `  ${left.padEnd(leftWidth)}  ${type.padEnd(typeWidth)}  ${meaning}`,
   );
-  return [`memrl ${command} [key=value …]`, '', purpose, '', 'Keys with their defaults:', ...lines, ''].join('\n');
+  const usage = [`memrl ${command} [key=value …]`, '', purpose, '', 'Keys with their defaults:', ...lines, ''];
+  return [...usage, ...nestedHelp(keys)].join('\n');
+}
+
+function nestedHelp(keys: Keys): string[] {
+  const paths = Object.values(keys).flatMap(({ path }) => path ?? []);
+  if (paths.length === 0) return [];
+  return [`Some may be named with the setting that the source system has them in: ${paths.join(', ')}.`, ''];
 }
