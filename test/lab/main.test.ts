@@ -149,7 +149,7 @@ describe('the program memrl', () => {
       what: 'with LoRA and several Adam steps a batch, held to the model it began with, and killed twice',
       signals: [...endings.slice(0, 1), ...endings.slice(0, 1)],
       more: [
-        ...['n_batches=600', 'lora_rank=2', 'num_substeps=2', 'loss_fn=ppo', 'batch_size=2', 'kl_penalty_coef=0.1'],
+        ...['n_batches=400', 'lora_rank=2', 'num_substeps=2', 'loss_fn=ppo', 'batch_size=2', 'kl_penalty_coef=0.1'],
         // Rows between two checkpoints, and steps between two rows, are lost with it.
         ...['log_every=7', 'save_every=50'],
       ],
