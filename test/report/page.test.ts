@@ -6,7 +6,6 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/base/outcome.js';
 import { writeRunRecord } from '../../src/files/run-record-file.js';
 import { pngPainter } from '../../src/cli/png-painter.js';
-import { buildReport } from '../../src/report/build-report.js';
 import { pageFigures, pageHtml } from '../../src/report/page/page.js';
 import { readPageData } from '../../src/report/page/page-data.js';
 import type { Objective } from '../../src/spec/planned-run.js';
@@ -63,7 +62,7 @@ function search(count: number, steps = 30): Facts[] {
 }
 
 async function pageOf(sweep: string, objective: Objective | null = null): Promise<string> {
-  const data = readPageData(sweep, await buildReport(sweep), objective);
+  const data = await readPageData(sweep, { objective });
   return pageHtml(data, { command: 'memrl-tui report s --html s.html', spread: 'std', now: 1_700_000_100_000 });
 }
 
@@ -90,7 +89,7 @@ describe('the page of a sweep', () => {
     const prepare = search(4).map((run) => ({ ...run, name: `a-${run.name}`, group: 'prepare' }));
     const main = search(4).map(({ rows = [], ...run }) => ({ ...run, rows: rows.map((row) => ({ ...row, bits: 1 })) }));
     const sweep = sweepOf([...prepare, ...main]);
-    const dataOf = async (objective: Objective | null) => readPageData(sweep, await buildReport(sweep), objective);
+    const dataOf = async (objective: Objective | null) => readPageData(sweep, { objective });
     const bits = { name: 'bits', goal: 'maximize' } as Objective;
     expect(await dataOf(bits)).toMatchObject({ rankedGroup: 'main', ranking: { metric: 'bits', goal: 'maximize' } });
     // Where both write it, the first.
@@ -100,13 +99,13 @@ describe('the page of a sweep', () => {
   it('has figures under names of their own, also where those of metrics are alike', async () => {
     const rows = [1, 2, 3].map((step) => ({ step, 'eval/loss': step ** 2, eval_loss: 1 / step }));
     const sweep = sweepOf([{ name: 'a', rows }]);
-    const data = readPageData(sweep, await buildReport(sweep), null);
+    const data = await readPageData(sweep, { objective: null });
     expect(pageFigures(data).map(({ name }) => name)).toEqual(['main-eval-loss', 'main-eval-loss-2']);
   });
 
   it('has figures that are files of their own: with a legend, and as strict readers want them', async () => {
     const sweep = sweepOf(search(6));
-    const [svg] = pageFigures(readPageData(sweep, await buildReport(sweep), lowLoss)).map((figure) => figure.svg);
+    const [svg] = pageFigures(await readPageData(sweep, { objective: lowLoss })).map((figure) => figure.svg);
     const [head] = /^<svg [^>]*>/.exec(svg!)!;
     const names = [...head.matchAll(/ ([\w:-]+)="/g)].map(([, name]) => name);
     expect(new Set(names).size).toBe(names.length);
@@ -195,7 +194,7 @@ describe('the page of a sweep', () => {
         };
       }),
     );
-    const data = readPageData(sweepOf(runs), await buildReport(join(root, `sweep-${sweeps - 1}`)), null);
+    const data = await readPageData(sweepOf(runs), { objective: null });
     const names = pageFigures(data).map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(names.slice(0, 2)).toEqual(['main-episodes-until-memorised', 'main-bits-per-episode']);

@@ -37,7 +37,7 @@ function blockOf(group: string, layers: Reading): Block {
     ...commandOf(layers),
     ...parametersOf(layers),
     cases: casesOf(layers),
-    include: inherited(layers, 'include') ?? { content: [], keys: layers.above },
+    ...includeOf(layers),
     exclude: inherited(layers, 'exclude') ?? { content: [], keys: layers.above },
     method: methodOf(layers),
     dialect: layers.dialect,
@@ -69,6 +69,14 @@ function commandOf(layers: Layers): Pick<Block, 'command' | 'program' | 'resumeA
     cwd: inherited(layers, 'cwd') ?? null,
     code: inherited(layers, 'code')?.content ?? 'live',
   };
+}
+
+function includeOf(layers: Reading): Pick<Block, 'include' | 'writtenInInclude'> {
+  const include = inherited(layers, 'include') ?? { content: [], keys: layers.above };
+  const names = new Set(include.content.flatMap((edit) => Object.keys(edit)));
+  const placesOf = (name: string) => include.content.map((_, index) => [...include.keys, index, name]);
+  const written = [...names].map((name) => [name, layers.source.writtenNumbers(placesOf(name))] as const);
+  return { include, writtenInInclude: new Map(written) };
 }
 
 function methodOf(layers: Reading): Located<Method> {
@@ -107,8 +115,8 @@ function metricsOf(layers: Layers): Pick<Block, 'show' | 'x' | 'progress' | 'fol
 }
 
 function parametersOf({ sweep, group, above, source, dialect }: Reading): Pick<Block, 'parameters' | 'twice'> {
-  const outer = rulesOf(sweep.parameters ?? {}, ['parameters'], source.writtenAsDouble);
-  const own = rulesOf(group.parameters ?? {}, [...above, 'parameters'], source.writtenAsDouble);
+  const outer = rulesOf(sweep.parameters ?? {}, ['parameters'], source);
+  const own = rulesOf(group.parameters ?? {}, [...above, 'parameters'], source);
   const all = new Map([...outer, ...own]);
   return {
     parameters: dialect === 'wandb' ? wandbOrder(all) : all,
@@ -126,7 +134,5 @@ function namedTwice(rules: readonly [string, ParameterRule][]): Located<string>[
 
 function casesOf(layers: Reading): ParameterRules[] {
   const cases = inherited(layers, 'cases');
-  return (cases?.content ?? []).map(
-    (one, index) => new Map(rulesOf(one, [...cases!.keys, index], layers.source.writtenAsDouble)),
-  );
+  return (cases?.content ?? []).map((one, index) => new Map(rulesOf(one, [...cases!.keys, index], layers.source)));
 }
