@@ -164,6 +164,16 @@ describe('the page of a sweep', () => {
     expect(Buffer.byteLength(page)).toBeLessThan(2e6);
   });
 
+  it('has no section for runs that are done and measured nothing, and one for those that are not done', async () => {
+    const data: Facts = { name: 'data_s0', group: 'data' };
+    const headings = (page: string) => [...page.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, text]) => text);
+    const done = await pageOf(sweepOf([...search(3), data]));
+    expect(headings(done)).toEqual(['main', 'All runs']);
+    expect(done).toContain('<td>data_s0</td>');
+    const failed = await pageOf(sweepOf([...search(3), { ...data, outcome: { kind: 'killed' } }]));
+    expect(headings(failed)).toContain('data');
+  });
+
   it('can be made of runs that have written nothing', async () => {
     const page = await pageOf(sweepOf([{ name: 'a' }, { name: 'b', outcome: { kind: 'killed' } }]));
     expect(page).toContain('All runs');
@@ -227,11 +237,43 @@ describe.skipIf(browser === undefined && !hasProgram('chromium', 'the page of a 
       search.dispatchEvent(new Event('input'));
       document.querySelectorAll('#runs-table th button')[3].click();
       document.querySelector('#runs-table tr[data-run="5"]').focus();
-      document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));`);
+      const press = (key) => document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+      press('Enter');
+      const seen = [];
+      for (const key of ['ArrowUp', 'ArrowUp', 'ArrowDown', 'ArrowDown', 'ArrowUp']) {
+        press(key);
+        seen.push(document.activeElement.dataset.run);
+      }
+      document.title = seen.join(' ');`);
+      // Rows that are filtered out are passed over.
+      expect(page).toContain('<title>2 2 5 5 2</title>');
       const rows = [...page.matchAll(/<tr data-run="(\d)" tabindex="0"([^>]*)>/g)];
       expect(rows.filter(([, , rest]) => !rest!.includes('hidden')).map(([, run]) => run)).toEqual(['2', '5']);
       expect(/<aside[\s\S]*?<\/aside>/.exec(page)![0]).toContain('<h3>r5</h3>');
       expect(page).toContain('aria-sort="ascending"');
+    });
+
+    it('lets every control be reached and named, and fits a narrow screen', async () => {
+      const page = await after(`
+      const controls = [...document.querySelectorAll('button, input, tr[tabindex]')];
+      const isNamed = (each) => (each.getAttribute('aria-label') ?? each.textContent).trim() !== '';
+      const figures = [...document.querySelectorAll('figure svg')];
+      const frame = document.createElement('iframe');
+      frame.style.width = '390px';
+      frame.srcdoc = '<!doctype html>' + document.documentElement.outerHTML.replace(/<script>[^]*?<\\/script>/g, '');
+      frame.onload = () => {
+        const inner = frame.contentDocument.documentElement;
+        const wide = frame.contentDocument.querySelector("figure svg[width='860']").getBoundingClientRect().width;
+        document.title = JSON.stringify({
+          named: controls.every((each) => each.tabIndex === 0 && isNamed(each)),
+          figures: figures.length > 0 && figures.every((each) => each.getAttribute('aria-label')),
+          overflow: inner.scrollWidth - inner.clientWidth,
+          readable: wide >= 600,
+        });
+      };
+      document.body.append(frame);`);
+      const found = JSON.parse(/<title>(\{.*\})<\/title>/.exec(page)![1]!) as object;
+      expect(found).toEqual({ named: true, figures: true, overflow: 0, readable: true });
     });
   },
 );

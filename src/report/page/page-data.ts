@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { ReportedRun, ReportedState } from '../../analysis/analysed-run.js';
+import { conditionName, memoryTask } from '../../analysis/memory-task.js';
 import { isLossName, shownMetrics } from '../../analysis/metric-order.js';
 import { type Importance, importanceSteps } from '../../analysis/parameters/parameter-importance.js';
 import { seededRandom } from '../../analysis/parameters/seeded-random.js';
@@ -53,7 +54,7 @@ export type PageGroup = {
   readonly name: string;
   readonly kind: Section['kind'];
   readonly xKey: string;
-  /** In the order of the sweep file. */
+  /** In the order of the runs, or of the rows of their table. */
   readonly settings: readonly string[];
   readonly figures: readonly { readonly metric: string; readonly curves: readonly PageCurve[] }[];
 };
@@ -195,10 +196,25 @@ function readGroup(section: Section, reading: Reading): ReadGroup {
     places.set(place.run, { setting: place.setting, ...resultOf(values, ranking) });
   }
   const group = {
-    ...{ name: section.group, kind: section.kind, xKey: choice.x, settings: [...new Set(settings.values())] },
+    ...{ name: section.group, kind: section.kind, xKey: choice.x, settings: settingsInOrder(settings, section) },
     figures: [...figures].map(([metric, curves]) => ({ metric, curves })),
   };
   return { group, ranking, places };
+}
+
+/** As the rows of the table above the figures, where it has rows: then a setting has one colour in all of them. */
+function settingsInOrder(settings: ReadonlyMap<ReportedRun, string>, section: Section): string[] {
+  const runs = [...settings.keys()];
+  const inOrder = section.kind === 'memory' ? runs.toSorted((a, b) => rowOf(a, section) - rowOf(b, section)) : runs;
+  return [...new Set(inOrder.map((run) => settings.get(run)!))];
+}
+
+function rowOf({ parameters }: ReportedRun, { rows }: Extract<Section, { kind: 'memory' }>): number {
+  const task = memoryTask(parameters);
+  if (task === null) return rows.length;
+  const bins = task.condition.kind === 'binned' ? task.condition.bins : null;
+  const name = conditionName(task.condition);
+  return rows.findIndex((row) => row.condition === name && row.N === task.N && row.bins === bins);
 }
 
 /** `keys`: the metrics of which there are figures. */
