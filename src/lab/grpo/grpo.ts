@@ -13,6 +13,7 @@ import { requireFinite } from '../run/finite.js';
 import { appendJsonLine, dropRowsFrom, type Row } from '../run/metrics-file.js';
 import type { RunDirectory } from '../run/run-directory.js';
 import { isComplete, runRecipe, type Ending, type Recipe, type Schedule } from '../run/run-recipe.js';
+import { wandbRun } from '../run/wandb-file.js';
 import type { World } from '../run/world.js';
 import type { Tokenizer } from '../text/tokenizer.js';
 import { Averages, AveragesState } from './averages.js';
@@ -31,7 +32,7 @@ import { trainerState } from './trainer-state.js';
 
 /** Keys that may differ from attempt to attempt. max_steps is none: the learning rate falls to 0 at it. */
 export const grpoBudget = new Set(
-  'log_path run_name logging_steps save_steps eval_routing_steps eval_samples eval_rewards eval_prompts engine threads keep_checkpoints tensorboard no_wandb wandb_project'.split(
+  'log_path run_name logging_steps save_steps eval_routing_steps eval_samples eval_rewards eval_prompts engine threads keep_checkpoints tensorboard no_wandb wandb_project wandb_name'.split(
     ' ',
   ),
 );
@@ -140,7 +141,7 @@ class Trainer implements Recipe {
 
   get companions(): Companions {
     const log = trainerState(this.#place.directory.metrics, this.#step, this.#place.steps);
-    return { shape: this.engine.shape, tokenizerFiles: new Map([...this.#place.files, log]) };
+    return { shape: this.engine.shape, files: new Map([...this.#place.files, log]) };
   }
 
   state(): unknown {
@@ -266,6 +267,7 @@ function scheduleOf(config: GrpoConfig, batches: number): Schedule {
     saveEvery: config.save_steps,
     keep: config.keep_checkpoints,
     tensorboard: config.tensorboard,
+    wandb: wandbRun({ ...config, wandb_name: config.wandb_name ?? config.run_name }),
   };
 }
 

@@ -46,16 +46,20 @@ const keep = key(orNone(int(1)), null, 'how many checkpoints to keep; None: all'
 
 const tensorboard = key(bool, false, 'write the metrics for TensorBoard, too: an events file in the run directory');
 
-/** What does not change what is learnt. */
-export const runKeys = { engine, threads, keep_checkpoints: keep, tensorboard };
-
-const foreign = {
+const wandb = {
   wandb_project: key(
     orNone(text),
     null,
     'write the metrics for W&B, too: files in the run directory that its client sends off (wandb sync); None: none',
   ),
   wandb_name: key(orNone(text), null, 'what the run is called there; None: as its directory'),
+};
+
+/** What does not change what is learnt. */
+export const runKeys = { engine, threads, keep_checkpoints: keep, tensorboard, ...wandb };
+
+const foreign = {
+  ...wandb,
   renderer_name: inertKey(orNone(text), null, 'the format is always role_colon'),
   base_url: inertKey(orNone(text), null, 'the model is trained in this process'),
   behavior_if_log_dir_exists: inertKey(text, 'resume', 'an existing run is always continued'),
