@@ -60,7 +60,9 @@ describe('a file for W&B', () => {
   });
 
   it('says again what it was given, over the borders of blocks', () => {
-    const number = fc.oneof(fc.double({ noNaN: true, min: -1e30, max: 1e30 }), fc.constant(null));
+    // JSON has no −0.
+    const finite = fc.double({ noNaN: true, min: -1e30, max: 1e30 }).map((value) => (value === 0 ? 0 : value));
+    const number = fc.oneof(finite, fc.constant(null));
     const padding = fc.oneof(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 30_000, max: 70_000 }));
     fc.assert(
       fc.property(fc.array(fc.tuple(number, padding), { minLength: 1, maxLength: 8 }), (rows) => {
