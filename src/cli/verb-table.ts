@@ -1,6 +1,6 @@
 import { spreads } from '../report/spread.js';
 import { rowOf, type RunVerb, runVerbNames, runVerbs } from '../protocol/run-verbs.js';
-import { duration, oneOf, wholeNumber } from './options.js';
+import { collect, duration, oneOf, wholeNumber } from './options.js';
 import { headings, type Verb, type VerbOption } from './verb.js';
 import { argumentStyles } from '../spec/grid-line/argument-style.js';
 import { actOptions, ascii, dryRun, gpus, json, launchOptions, perGpu, plain, runs, runValue } from './verb-options.js';
@@ -42,6 +42,12 @@ export const verbs: readonly Verb[] = [
         flags: '--run-cap <n>',
         about: 'runs at most; needed where values are drawn at random',
         read: wholeNumber('--run-cap', 1),
+      },
+      {
+        flags: '--baseline <name: values>',
+        about:
+          'run every point with these values, too, equal ones once: "filter: routing=false,routing_frac=unset"; may be repeated',
+        read: collect,
       },
       ...launchOptions,
     ],

@@ -10,7 +10,13 @@ import { planOfText, type ReadPlan } from '../read-plan.js';
 import { print } from '../terminal.js';
 import { launchPlan } from './launch.js';
 
-type GridOptions = LaunchOptions & { name?: string; print?: boolean; args?: ArgumentStyle; runCap?: number };
+type GridOptions = LaunchOptions & {
+  name?: string;
+  print?: boolean;
+  args?: ArgumentStyle;
+  runCap?: number;
+  baseline?: string[];
+};
 
 /**
  * `memrl-tui grid seed=0..4 lr=1e-4,3e-4 -- python train.py`: writes the sweep file that the line stands for, and launches
@@ -18,11 +24,16 @@ type GridOptions = LaunchOptions & { name?: string; print?: boolean; args?: Argu
  */
 export async function grid(
   assignments: readonly string[],
-  { name, print: prints, args: style, runCap, ...options }: GridOptions,
+  { name, print: prints, args: style, runCap, baseline, ...options }: GridOptions,
   command: readonly string[],
 ): Promise<number> {
   requestedSlots(options);
-  const text = gridSweepText({ assignments, command, style: style ?? 'equals', runCap: runCap ?? null });
+  const text = gridSweepText({
+    ...{ assignments, command },
+    style: style ?? 'equals',
+    runCap: runCap ?? null,
+    baselines: baseline ?? [],
+  });
   const path = sweepPath(name, sweepNameOf(command));
   const read = planOfText(text, path, options);
   if (prints === true) {

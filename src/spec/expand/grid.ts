@@ -11,6 +11,8 @@ import { unitPoints } from './sampling/unit-points.js';
 export type Point = {
   readonly parameters: Readonly<Record<string, Value>>;
   readonly variables: Readonly<Record<string, CelValue>>;
+  /** How to compute its parameters again when others change, if it is made of a run; absent: as its block says. */
+  readonly steps?: readonly Step[];
 };
 
 /** Something that only shows when a point is computed, such as a division by zero. */
@@ -33,7 +35,7 @@ export class PointError extends Error {
   }
 }
 
-/** How many points there are at most. */
+/** How many points there are at most; of a group that is made of other runs: for each of them. */
 export function gridSize({ axes, variants, include, block }: CompiledBlock): number {
   const { content: method } = block.method;
   if (method.kind !== 'grid') return drawsOf(method) + include.length;
@@ -75,13 +77,16 @@ export function pointsOf(compiled: CompiledBlock): Point[] {
 
 function complete(variant: Variant, variables: Record<string, CelValue>, values: Record<string, Value>): Point {
   for (const step of variant.steps) take(step, variables, values);
-  const parameters = Object.fromEntries(
-    variant.names.filter((name) => Object.hasOwn(values, name)).map((name) => [name, values[name]!]),
-  );
-  return { parameters, variables };
+  return { parameters: inOrder(variant, values), variables };
 }
 
-function take(step: Step, variables: Record<string, CelValue>, values: Record<string, Value>): void {
+/** Those that are set, in the order of the file. */
+export function inOrder({ names }: Variant, values: Record<string, Value>): Record<string, Value> {
+  return Object.fromEntries(names.filter((name) => Object.hasOwn(values, name)).map((name) => [name, values[name]!]));
+}
+
+/** Computes one parameter, in place. */
+export function take(step: Step, variables: Record<string, CelValue>, values: Record<string, Value>): void {
   const above = step.rule.keys;
   if (step.when && !isTrue(step.when, variables, above && [...above, 'when'])) {
     delete variables[step.identifier];
@@ -101,7 +106,7 @@ function take(step: Step, variables: Record<string, CelValue>, values: Record<st
   values[step.name] = value.value;
 }
 
-function exists({ when }: CompiledBlock, { variables }: Point): boolean {
+export function exists({ when }: CompiledBlock, { variables }: Point): boolean {
   return when === null || isTrue(when.content, variables, when.keys);
 }
 
@@ -242,7 +247,7 @@ function visitGrid(compiled: CompiledBlock, visit: (combination: Combination) =>
 }
 
 /** Sets the axes one by one, in place, and calls `visit` at each full setting. */
-function walk(axes: readonly Axis[], setting: Omit<Combination, 'variant'>, visit: () => void): void {
+export function walk(axes: readonly Axis[], setting: Omit<Combination, 'variant'>, visit: () => void): void {
   const [axis, ...rest] = axes;
   if (axis === undefined) return visit();
   for (const value of axis.values) {

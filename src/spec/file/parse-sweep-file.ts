@@ -8,6 +8,7 @@ import { type Block, type NeededGroup, parameterNames } from './block.js';
 import { blocksOf } from './blocks.js';
 import { refuseLargeSweep } from './check-block.js';
 import { readCommandList } from './command-list.js';
+import { mistakesInEach } from './each-run.js';
 import { diagnosticsError, type LocatedDiagnostic, locatedDiagnostic } from './diagnostic.js';
 import { schemaDiagnostics } from './schema-diagnostics.js';
 import type { SweepFile } from './sweep-file.js';
@@ -173,6 +174,7 @@ function complaintsAboutBlocks(blocks: readonly Block[], source: YamlSource): Lo
     ...complaintsAboutBudget(blocks, source),
     ...complaintsAboutProgress(blocks, source),
     ...complaintsAboutNeeds(blocks, source),
+    ...blocks.flatMap((block) => mistakesInEach(block, blocks)).map(complaint),
   ];
 }
 
