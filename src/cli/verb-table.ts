@@ -7,6 +7,7 @@ import { actOptions, ascii, dryRun, gpus, json, launchOptions, perGpu, plain, ru
 
 const formats = ['csv', 'json', 'jsonl', 'parquet'] as const;
 const metrics = ['last', 'all'] as const;
+const samplings = ['random', 'lhs', 'sobol'] as const;
 const styles = Object.keys(argumentStyles) as (keyof typeof argumentStyles)[];
 
 const sweepName: VerbOption = {
@@ -42,6 +43,13 @@ export const verbs: readonly Verb[] = [
         flags: '--run-cap <n>',
         about: 'runs at most; needed where values are drawn at random',
         read: wholeNumber('--run-cap', 1),
+      },
+      {
+        flags: '--sample <method>',
+        about:
+          'draw --run-cap points of the lists instead of running all: random, lhs (each value equally often) or sobol; lists of seeds are run at every point',
+        read: oneOf('--sample', samplings),
+        words: samplings,
       },
       {
         flags: '--baseline <name: values>',

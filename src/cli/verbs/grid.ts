@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { UserError } from '../../base/user-error.js';
 import { textOrNull } from '../../files/regular-file.js';
 import type { ArgumentStyle } from '../../spec/grid-line/argument-style.js';
+import type { SamplingKind } from '../../spec/expand/sampling/unit-points.js';
 import { gridSweepText } from '../../spec/grid-line/grid-line.js';
 import { sweepFolder, sweepNameOf, sweepPath } from '../new-sweep-file.js';
 import { type LaunchOptions, requestedSlots } from '../options.js';
@@ -15,6 +16,7 @@ type GridOptions = LaunchOptions & {
   print?: boolean;
   args?: ArgumentStyle;
   runCap?: number;
+  sample?: SamplingKind;
   baseline?: string[];
 };
 
@@ -24,7 +26,7 @@ type GridOptions = LaunchOptions & {
  */
 export async function grid(
   assignments: readonly string[],
-  { name, print: prints, args: style, runCap, baseline, ...options }: GridOptions,
+  { name, print: prints, args: style, runCap, sample, baseline, ...options }: GridOptions,
   command: readonly string[],
 ): Promise<number> {
   requestedSlots(options);
@@ -32,6 +34,7 @@ export async function grid(
     ...{ assignments, command },
     style: style ?? 'equals',
     runCap: runCap ?? null,
+    sample: sample ?? null,
     baselines: baseline ?? [],
   });
   const path = sweepPath(name, sweepNameOf(command));

@@ -234,7 +234,9 @@ function shortNote({ block, axes }: CompiledBlock, count: number): string[] {
   if (count === draws * runs) {
     return [`Group ${block.group}: \`run_cap: ${cap}\` has room for ${draws} points of ${runs} runs each.`];
   }
-  return [`Group ${block.group}: of ${draws * runs} points that were asked for, only ${count} are different.`];
+  const asked = `Group ${block.group}: of ${draws * runs} points that were asked for, only ${count} are different`;
+  // All other methods draw again.
+  return [method.kind === 'lhs' ? `${asked}; the other ${draws * runs - count} are dropped.` : `${asked}.`];
 }
 
 function idleNote({ group, each, when }: Block): string[] {

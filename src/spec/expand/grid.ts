@@ -5,7 +5,7 @@ import type { Axis, AxisValue, CompiledBlock, CompiledEdit, Step, Variant } from
 import { fromCel, type Value } from './expression/cel-environment.js';
 import { ExpressionError } from './expression/expression.js';
 import type { CelValue } from './expression/function-bounds.js';
-import { unitPoints } from './sampling/unit-points.js';
+import { latinValue, unitPoints } from './sampling/unit-points.js';
 
 /** One point of a grid: parameters in the order of the file, and the same as variables for expressions. */
 export type Point = {
@@ -39,8 +39,8 @@ export class PointError extends Error {
 export function gridSize({ axes, variants, include, block }: CompiledBlock): number {
   const { content: method } = block.method;
   if (method.kind !== 'grid') return drawsOf(method) + include.length;
-  const size = (all: readonly Axis[]) => all.reduce((product, { values }) => product * values.length, 1);
-  return size(axes) * variants.reduce((sum, variant) => sum + size(variant.axes), 0) + include.length;
+  const ofCases = variants.reduce((sum, variant) => sum + combinations(variant.axes), 0);
+  return combinations(axes) * ofCases + include.length;
 }
 
 /**
@@ -277,12 +277,14 @@ export function runsOfDraw(axes: readonly Pick<Axis, 'crossed' | 'values'>[]): n
 /**
  * Draws combinations until `take` has taken as many as asked for. One that it refuses (it is there already, or is left out)
  * is replaced by another draw, but for `lhs`, whose draws belong together; tries are limited. A draw is crossed with the axes
- * that are to be, or not there at all: `run_cap` counts runs, and is never exceeded.
+ * that are to be, or not there at all: `run_cap` counts runs, and is never exceeded. Where `lhs` has room for the whole grid,
+ * that is what it takes.
  */
 function visitDraws(compiled: CompiledBlock, take: (combination: Combination) => boolean): void {
   const { content: method } = compiled.block.method;
   if (method.kind === 'grid') return;
   const cap = drawsOf(method);
+  if (method.kind === 'lhs' && isGridWithin(compiled, cap)) return visitGrid(compiled, take);
   const dimensions = dimensionsOf(compiled);
   const crossed = compiled.axes.filter((axis) => axis.crossed);
   const runs = runsOfDraw(crossed);
@@ -290,9 +292,11 @@ function visitDraws(compiled: CompiledBlock, take: (combination: Combination) =>
   const kind = method.kind === 'bayes' ? 'random' : method.kind;
   const point = unitPoints(kind, method.seed, { dimensions, count });
   const places = new Map(dimensions.map((name, index) => [name, index]));
-  const tries = method.kind === 'lhs' ? count : 20 * count + 1000;
+  const isLatin = method.kind === 'lhs';
+  const tries = isLatin ? count : 20 * count + 1000;
   for (let index = 0, taken = 0; index < tries && taken + runs <= cap; index += 1) {
-    const { variant, variables, values } = drawn(compiled, (name) => point(index, places.get(name)!));
+    const at = (name: string) => point(index, places.get(name)!);
+    const { variant, variables, values } = drawn(compiled, at, isLatin ? count : null);
     walk(crossed, { variables, values }, () => {
       if (take({ variant, variables: { ...variables }, values: { ...values } })) taken += 1;
     });
@@ -325,15 +329,35 @@ export function dimensionsOf({ axes, variants }: CompiledBlock): string[] {
   ];
 }
 
-function drawn({ axes, variants }: CompiledBlock, at: (dimension: string) => number): Combination {
+/** @param count Points of a Latin hypercube, over which values are dealt out; null: each point is drawn for itself. */
+function drawn(
+  { axes, variants }: CompiledBlock,
+  at: (dimension: string) => number,
+  count: number | null = null,
+): Combination {
   const setting = { variables: {}, values: {} };
-  for (const axis of axes) set(setting, axis, isDrawn(axis) ? axis.draw(at(axis.name)) : axis.values[0]!);
-  const index = variants.length > 1 ? Math.floor(at(caseDimension) * variants.length) : 0;
+  const place = (u: number, size: number) => (count === null ? Math.floor(u * size) : latinValue(u, count, size));
+  const setAxis = (axis: Axis, dimension: string) => {
+    if (!isDrawn(axis)) return set(setting, axis, axis.values[0]!);
+    const u = at(dimension);
+    set(setting, axis, axis.even ? axis.values[place(u, axis.values.length)]! : axis.draw(u));
+  };
+  for (const axis of axes) setAxis(axis, axis.name);
+  const index = variants.length > 1 ? place(at(caseDimension), variants.length) : 0;
   const variant = variants[index]!;
-  for (const axis of variant.axes) {
-    set(setting, axis, isDrawn(axis) ? axis.draw(at(inCase(index, axis.name))) : axis.values[0]!);
-  }
+  for (const axis of variant.axes) setAxis(axis, inCase(index, axis.name));
   return { variant, ...setting };
+}
+
+/** Whether the grid of all values has no more points than may be run. What is drawn from a range has no grid. */
+function isGridWithin({ axes, variants }: CompiledBlock, cap: number): boolean {
+  if ([...axes, ...variants.flatMap((variant) => variant.axes)].some((axis) => isDrawn(axis) && !axis.even))
+    return false;
+  return combinations(axes) * variants.reduce((sum, variant) => sum + combinations(variant.axes), 0) <= cap;
+}
+
+function combinations(axes: readonly Axis[]): number {
+  return axes.reduce((product, { values }) => product * values.length, 1);
 }
 
 function inCase(index: number, name: string): string {

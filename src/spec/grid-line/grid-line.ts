@@ -5,6 +5,7 @@ import { shellQuote } from '../../text/shell-words.js';
 import { type ArgumentStyle, argumentStyles } from './argument-style.js';
 import { type Baseline, readBaselines } from './baseline.js';
 import { readAssignments } from './read-assignments.js';
+import type { SamplingKind } from '../expand/sampling/unit-points.js';
 import type { GridValue } from './value-range.js';
 
 /** A sweep in one line: `grid seed=0..4 lr=1e-4,3e-4 -- python train.py`. */
@@ -15,13 +16,17 @@ type GridLine = {
   readonly style: ArgumentStyle;
   /** Runs at most; where values are drawn, there has to be such a number. */
   readonly runCap: number | null;
+  /** How points are drawn from lists, too; null: all combinations of lists are run. */
+  readonly sample: SamplingKind | null;
   /** What every run is also run with, as they were typed. */
   readonly baselines: readonly string[];
 };
 
-/** Groups of the runs whose points are those of the line: drawn, and all of them. */
-const drawnGroup = 'random';
+/** Group of the runs, where all points of the line are run; else it is called by how they are drawn. */
 const wholeGroup = 'runs';
+
+/** A list that tells repetitions of a point apart: each point that is drawn is run with all of it. */
+const seedName = /(^|[._-])(seed|random_state)$/i;
 
 /**
  * The sweep file that a line stands for. The same line always gives the same text.
@@ -37,29 +42,31 @@ export function gridSweepText(line: GridLine): string {
   }
   const parameters = readAssignments(line.assignments);
   const isDrawn = [...parameters.values()].some(({ kind }) => kind === 'drawn');
-  if (isDrawn && line.runCap === null) throw uncapped(parameters);
-  const group = isDrawn ? drawnGroup : wholeGroup;
+  const method = line.sample ?? (isDrawn ? 'random' : null);
+  if (method !== null && line.runCap === null) throw uncapped(parameters, method);
+  const group = method ?? wholeGroup;
+  const isCrossed = (name: string) => method !== null && (line.sample === null || seedName.test(name));
   const baselines = readBaselines(line.baselines, [...parameters.keys()], [group]);
   const names = new Set(
     [parameters, ...baselines.map((baseline) => baseline.parameters)].flatMap((all) => [...all.keys()]),
   );
-  const values = [...parameters].map(([name, value]) => `  ${flow(name)}: ${flow(written(value, isDrawn))}`);
+  const values = [...parameters].map(([name, value]) => `  ${flow(name)}: ${flow(written(value, isCrossed(name)))}`);
   return [
     heading(line),
     `command: ${flow(commandOf(line, [...names]))}`,
     ...(values.length === 0 ? [] : ['parameters:', ...values]),
     ...(line.runCap === null ? [] : [`run_cap: ${line.runCap}`]),
-    ...groupLines(group, isDrawn, baselines),
+    ...groupLines(group, method, baselines),
     '',
   ].join('\n');
 }
 
 /** None for what one group says as well. A file with a `method` and no groups would be one of W&B's. */
-function groupLines(group: string, isDrawn: boolean, baselines: readonly Baseline[]): string[] {
-  if (!isDrawn && baselines.length === 0) return [];
+function groupLines(group: string, method: SamplingKind | null, baselines: readonly Baseline[]): string[] {
+  if (method === null && baselines.length === 0) return [];
   return [
     'groups:',
-    `  ${group}: ${isDrawn ? '{ method: random }' : '{}'}`,
+    `  ${group}: ${method === null ? '{}' : `{ method: ${method} }`}`,
     ...baselines.flatMap((baseline) => [`  ${flow(baseline.group)}:`, ...baselineLines(baseline, group)]),
   ];
 }
@@ -69,19 +76,21 @@ function baselineLines({ parameters }: Baseline, group: string): string[] {
   return [`    for_each: ${group}`, '    parameters:', ...values];
 }
 
-function uncapped(parameters: ReadonlyMap<string, GridValue>): UserError {
-  const [name] = [...parameters].find(([, { kind }]) => kind === 'drawn')!;
+function uncapped(parameters: ReadonlyMap<string, GridValue>, method: SamplingKind): UserError {
+  const [name] = [...parameters].find(([, { kind }]) => kind === 'drawn') ?? [];
+  const what = name === undefined ? `points are drawn (\`--sample ${method}\`)` : `\`${name}\` is drawn at random`;
   return new UserError(
-    `\`${name}\` is drawn at random, and nothing says how many runs there are.`,
+    `${what[0]!.toUpperCase()}${what.slice(1)}, and nothing says how many runs there are.`,
     'Say it with `--run-cap 20`. Lists, such as seeds, are run at every point that is drawn, and count.',
   );
 }
 
 /** How the line could be typed again. */
-function heading({ assignments, command, style, runCap, baselines }: GridLine): string {
+function heading({ assignments, command, style, runCap, sample, baselines }: GridLine): string {
   const options = [
     ...(style === 'equals' ? [] : ['--args', style]),
     ...(runCap === null ? [] : ['--run-cap', String(runCap)]),
+    ...(sample === null ? [] : ['--sample', sample]),
     ...baselines.flatMap((text) => ['--baseline', text]),
   ];
   const words = ['memrl-tui', 'grid', ...assignments, ...options, '--', ...command];
@@ -95,12 +104,13 @@ function commandOf({ command, style }: GridLine, names: readonly string[]): stri
   return placed || names.length === 0 ? [...command] : [...command, argumentStyles[style]];
 }
 
-function written(value: GridValue, isDrawn: boolean): unknown {
+/** @param isCrossed Whether every point that is drawn is run with all values of a list. */
+function written(value: GridValue, isCrossed: boolean): unknown {
   switch (value.kind) {
     case 'drawn':
       return value.distribution;
     case 'list':
-      return isDrawn ? { grid: value.values } : value.values;
+      return isCrossed ? { grid: value.values } : value.values;
     case 'constant':
       return Array.isArray(value.value) ? { value: value.value } : constant(value.value);
   }

@@ -3,14 +3,15 @@ import { describe, expect, it } from 'vitest';
 import type { ParameterValue, Scalar } from '../../../src/base/scalar.js';
 import { UserError } from '../../../src/base/user-error.js';
 import type { ArgumentStyle } from '../../../src/spec/grid-line/argument-style.js';
+import type { SamplingKind } from '../../../src/spec/expand/sampling/unit-points.js';
 import { gridSweepText } from '../../../src/spec/grid-line/grid-line.js';
 import { readAssignments } from '../../../src/spec/grid-line/read-assignments.js';
 import { planOf, refusal } from '../sweeps.js';
 
 const train = ['python', 'train.py'];
-type More = { style?: ArgumentStyle; runCap?: number; command?: string[]; baselines?: string[] };
+type More = { style?: ArgumentStyle; runCap?: number; command?: string[]; baselines?: string[]; sample?: SamplingKind };
 const text = (assignments: string[], more: More = {}) =>
-  gridSweepText({ assignments, command: train, style: 'equals', runCap: null, baselines: [], ...more });
+  gridSweepText({ assignments, command: train, style: 'equals', runCap: null, sample: null, baselines: [], ...more });
 const points = (assignments: string[], runCap?: number) =>
   planOf(text(assignments, runCap === undefined ? {} : { runCap })).runs.map(({ parameters }) => parameters);
 const values = (value: string) => points([`k=${value}`]).map(({ k }) => k);
@@ -185,6 +186,36 @@ describe('the sweep file of a grid line', () => {
       ...['none_lr1_frac0.1', 'none_lr1_frac0.3', 'none_lr2_frac0.1', 'none_lr2_frac0.3'],
     ]);
     expect(planOf(written).runs[4]!.argv).toEqual([...train, '--lr=1', '--routing=False', '--kind=filter']);
+  });
+
+  it('draws from its lists, and runs every point with all seeds', () => {
+    const line = ['lr=1,2,3', 'bs=8,16', 'seed=0,1', 'env.seed=7,8', 'model=small'];
+    const written = text(line, { runCap: 16, sample: 'lhs', baselines: ['sgd: opt=sgd'] });
+    expect(written).toContain(
+      [
+        '  lr: [1, 2, 3]',
+        '  bs: [8, 16]',
+        '  seed: {grid: [0, 1]}',
+        '  env.seed: {grid: [7, 8]}',
+        '  model: small',
+        'run_cap: 16',
+        'groups:',
+        '  lhs: { method: lhs }',
+        '  sgd:',
+      ].join('\n'),
+    );
+    expect(written).toContain("--run-cap 16 --sample lhs --baseline 'sgd: opt=sgd' --");
+    const { runs } = planOf(written);
+    const drawn = runs.filter(({ group }) => group === 'lhs');
+    expect(drawn.slice(0, 4).map((run) => [run.parameters['seed'], run.parameters['env.seed']])).toEqual([
+      [0, 7],
+      [0, 8],
+      [1, 7],
+      [1, 8],
+    ]);
+    expect(new Set(drawn.map((run) => run.parameters['lr'])).size).toBe(3);
+    expect(runs).toHaveLength(2 * drawn.length);
+    expect(refusal(() => text(line, { sample: 'sobol' })).message).toContain('Points are drawn (`--sample sobol`)');
   });
 
   it('has baselines of points that are drawn', () => {
