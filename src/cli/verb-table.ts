@@ -57,6 +57,10 @@ export const verbs: readonly Verb[] = [
           'run every point with these values, too, equal ones once: "filter: routing=false,routing_frac=unset"; may be repeated',
         read: collect,
       },
+      {
+        flags: '--then <command>',
+        about: "a second run after each run that is done: 'python eval.py --model=${run_dir}'",
+      },
       ...launchOptions,
     ],
     run: async (words, given, command) => (await import('./verbs/grid.js')).grid(words, given, command),

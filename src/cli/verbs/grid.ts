@@ -18,6 +18,7 @@ type GridOptions = LaunchOptions & {
   runCap?: number;
   sample?: SamplingKind;
   baseline?: string[];
+  then?: string;
 };
 
 /**
@@ -26,7 +27,7 @@ type GridOptions = LaunchOptions & {
  */
 export async function grid(
   assignments: readonly string[],
-  { name, print: prints, args: style, runCap, sample, baseline, ...options }: GridOptions,
+  { name, print: prints, args: style, runCap, sample, baseline, then, ...options }: GridOptions,
   command: readonly string[],
 ): Promise<number> {
   requestedSlots(options);
@@ -36,6 +37,7 @@ export async function grid(
     runCap: runCap ?? null,
     sample: sample ?? null,
     baselines: baseline ?? [],
+    then: then ?? null,
   });
   const path = sweepPath(name, sweepNameOf(command));
   const read = planOfText(text, path, options);

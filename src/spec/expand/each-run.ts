@@ -41,12 +41,13 @@ export function sizesOf(compiled: readonly CompiledBlock[]): number[] {
 /**
  * The points of a group that is made of the runs of others: for each run its parameters, with those that the group sets itself
  * in place of them. Points that are made equal are one; one that another group of these has itself, with the same command, is
- * left out, as it would be the same experiment.
+ * left out, as it would be the same experiment. With `after_each` no two are one: each comes after its own run.
  *
  * @param sources Its groups, in the order of the file.
  * @throws {PointError} When an expression fails at a point.
  */
 export function pointsOfRuns(compiled: CompiledBlock, sources: readonly Source[]): Point[] {
+  if (compiled.block.each?.after === true) return pointsAfter(compiled, sources);
   const alike = sources.filter(({ group }) => experimentOf(group) === experimentOf(compiled));
   const seen = new Set(alike.flatMap(({ points }) => points.map(keyOf)));
   const make = maker(compiled);
@@ -58,6 +59,16 @@ export function pointsOfRuns(compiled: CompiledBlock, sources: readonly Source[]
       seen.add(key);
       return true;
     });
+}
+
+function pointsAfter(compiled: CompiledBlock, sources: readonly Source[]): Point[] {
+  const make = maker(compiled);
+  return sources.flatMap(({ group, points }) =>
+    points.flatMap((point) => {
+      const after = { group: group.block.group, name: point.name };
+      return make(point, point.steps ?? stepsOf(group)).map((made) => ({ ...made, after }));
+    }),
+  );
 }
 
 /** What is computed at every point of a group, whichever of its cases it is. One list for all its points. */

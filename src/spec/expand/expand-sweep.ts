@@ -17,6 +17,7 @@ import {
   Resources,
   RetryRule,
 } from '../planned-run.js';
+import { neededGroups, sourcesAfter } from '../file/each-run.js';
 import { notifyOf } from '../policy/notify.js';
 import { compileBlock } from './compile-block.js';
 import { type CompiledBlock, mostRuns, type Variant } from './compiled-block.js';
@@ -25,7 +26,7 @@ import { pointsOfRuns, sizesOf, sourcesOf, withSources } from './each-run.js';
 import { identityOf } from './identity.js';
 import { type ExpandOptions, joinPath, type NamedPoint, plannedRun, rendering } from './plan-run.js';
 import { withNeededRuns } from './needed-runs.js';
-import { defaultNames, type NamedGroup, refuseClashes, varyingNames } from './run-name.js';
+import { defaultNames, type NamedGroup, namesAfter, refuseClashes, varyingNames } from './run-name.js';
 
 /**
  * All runs of a sweep file, complete, in launch order: groups in file order; in a group the axes in file order, the
@@ -149,10 +150,10 @@ function refuseTooMuchWork(file: GroupsFile, compiled: readonly CompiledBlock[],
 
 /** These points of a group, each with the name of its run. */
 export function namedPoints(group: CompiledBlock, points: readonly Point[]): NamedPoint[] {
-  const { name } = group;
+  const { name, block } = group;
   const names = name
     ? points.map(({ variables }) => evaluated(rendering(name.content), variables, name.keys))
-    : defaultNames(group, points);
+    : (block.each?.after === true ? namesAfter : defaultNames)(group, points);
   return points.map((point, index) => ({ ...point, name: names[index]! }));
 }
 
@@ -174,7 +175,10 @@ function plannedGroup({ block, prerequisite }: ChosenGroup): PlannedGroup {
   const isOpen = method.kind !== 'grid' && method.open;
   const open = isOpen ? { open: { method: method.kind, cap: method.cap ?? openCap } } : {};
   const whole = needs.filter(({ by }) => by.length === 0).map((need) => need.group);
-  const keyed = needs.flatMap((need) => (need.by.length === 0 ? [] : [{ group: need.group, by: [...need.by] }]));
+  const keyed = [
+    ...needs.flatMap((need) => (need.by.length === 0 ? [] : [{ group: need.group, by: [...need.by] }])),
+    ...sourcesAfter(block).map((source) => ({ group: source, by: [] })),
+  ];
   const needsBy = keyed.length === 0 ? {} : { needsBy: keyed };
   return { name, title, needs: whole, ...needsBy, prerequisite, breaker, ...open };
 }
@@ -277,7 +281,7 @@ function chooseGroups(blocks: readonly Block[], asked: readonly string[]): Chose
 
 /** Groups that a wanted group waits for, directly or not. */
 function neededBy(blocks: readonly Block[], wanted: readonly string[]): ReadonlySet<string> {
-  const needs = new Map(blocks.map((block) => [block.group, block.needs.map((need) => need.group)]));
+  const needs = new Map(blocks.map((block) => [block.group, neededGroups(block)]));
   const needed = new Set<string>();
   const follow = (group: string): void =>
     needs.get(group)?.forEach((name) => {

@@ -13,6 +13,8 @@ export type Point = {
   readonly variables: Readonly<Record<string, CelValue>>;
   /** How to compute its parameters again when others change, if it is made of a run; absent: as its block says. */
   readonly steps?: readonly Step[];
+  /** The run that its own comes after, by its group and name; absent: none. */
+  readonly after?: { readonly group: string; readonly name: string };
 };
 
 /** Something that only shows when a point is computed, such as a division by zero. */

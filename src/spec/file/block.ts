@@ -91,6 +91,8 @@ export type EachRun = {
   readonly keys: KeyPath;
   /** What stands in `parameters` for a value that comes with the run. Every other rule there is the group's own. */
   readonly carried: ParameterRules;
+  /** Each of its runs starts when the run is done that it is made for (`after_each`); else there are no such runs to wait for. */
+  readonly after: boolean;
   /** A key of the group that says which points there are, too; null: none does. */
   readonly beside: string | null;
 };

@@ -6,12 +6,15 @@ import type { Layers } from './layers.js';
 /** Keys that say which points there are. */
 const otherPoints = ['cases', 'include', 'exclude', 'method', 'run_cap', 'sample_seed'] as const;
 
-/** What `for_each` says, before the groups are known that it names. */
+/** What `for_each` or `after_each` says, before the groups are known that it names. */
 export function eachOf({ group, above }: Layers): EachRun | null {
-  if (group.for_each === undefined) return null;
-  const groups = group.for_each.map((name, index) => ({ name, at: [index] }));
-  const beside = otherPoints.find((key) => group[key] !== undefined) ?? null;
-  return { groups, keys: [...above, 'for_each'], carried: new Map(), beside };
+  const key = group.after_each === undefined ? 'for_each' : 'after_each';
+  const names = group[key];
+  if (names === undefined) return null;
+  const groups = names.map((name, index) => ({ name, at: [index] }));
+  const others = key === 'after_each' ? ([...otherPoints, 'for_each'] as const) : otherPoints;
+  const beside = others.find((other) => group[other] !== undefined) ?? null;
+  return { groups, keys: [...above, key], carried: new Map(), after: key === 'after_each', beside };
 }
 
 /**
@@ -57,9 +60,19 @@ export function isOwn({ each, parameters }: Block, name: string): boolean {
   return each === null || parameters.get(name) !== each.carried.get(name);
 }
 
+/** Groups whose runs its own come after, each after its own. */
+export function sourcesAfter({ each }: Block): string[] {
+  return each?.after === true ? each.groups.map(({ name }) => name) : [];
+}
+
+/** Groups of which it waits for runs. */
+export function neededGroups(block: Block): string[] {
+  return [...new Set([...block.needs.map(({ group }) => group), ...sourcesAfter(block)])];
+}
+
 type Mistake = { readonly keys: KeyPath; readonly problem: string; readonly fix: string };
 
-/** What cannot be said beside `for_each`, and what it cannot name. @param blocks All of the file. */
+/** What cannot be said beside `for_each` and `after_each`, and what they cannot name. @param blocks All of the file. */
 export function mistakesInEach({ group, keys, each }: Block, blocks: readonly Block[]): Mistake[] {
   if (each === null) return [];
   const before = blocks.slice(
@@ -77,7 +90,7 @@ export function mistakesInEach({ group, keys, each }: Block, blocks: readonly Bl
   });
   const { beside } = each;
   if (beside === null) return named;
-  const problem = `the points of group \`${group}\` are those of other runs (\`for_each\`), so \`${beside}\` has no use.`;
+  const problem = `the points of group \`${group}\` are those of other runs (\`${each.keys.at(-1)}\`), so \`${beside}\` has no use.`;
   return [...named, { keys: [...keys, beside], problem, fix: `Remove \`${beside}\`; \`when\` leaves points out.` }];
 }
 

@@ -180,6 +180,7 @@ export const GroupText = z.strictObject(
     name: text.optional(),
     needs: NeedsText.optional(),
     for_each: groupNames.optional(),
+    after_each: groupNames.optional(),
     optional: z.boolean('true or false').optional(),
   },
   'a map of keys such as `parameters` and `name`',

@@ -4,6 +4,7 @@ import { macroNames } from '../expand/macros.js';
 import { shellQuote } from '../../text/shell-words.js';
 import { type ArgumentStyle, argumentStyles } from './argument-style.js';
 import { type Baseline, readBaselines } from './baseline.js';
+import { thenCommand } from './then-command.js';
 import { readAssignments } from './read-assignments.js';
 import type { SamplingKind } from '../expand/sampling/unit-points.js';
 import type { GridValue } from './value-range.js';
@@ -18,12 +19,16 @@ type GridLine = {
   readonly runCap: number | null;
   /** How points are drawn from lists, too; null: all combinations of lists are run. */
   readonly sample: SamplingKind | null;
+  /** What follows every run, as it was typed; null: nothing. */
+  readonly then: string | null;
   /** What every run is also run with, as they were typed. */
   readonly baselines: readonly string[];
 };
 
 /** Group of the runs, where all points of the line are run; else it is called by how they are drawn. */
 const wholeGroup = 'runs';
+/** Group of what follows them. */
+const thenGroup = 'then';
 
 /** A list that tells repetitions of a point apart: each point that is drawn is run with all of it. */
 const seedName = /(^|[._-])(seed|random_state)$/i;
@@ -46,7 +51,7 @@ export function gridSweepText(line: GridLine): string {
   if (method !== null && line.runCap === null) throw uncapped(parameters, method);
   const group = method ?? wholeGroup;
   const isCrossed = (name: string) => method !== null && (line.sample === null || seedName.test(name));
-  const baselines = readBaselines(line.baselines, [...parameters.keys()], [group]);
+  const baselines = readBaselines(line.baselines, [...parameters.keys()], [group, thenGroup]);
   const names = new Set(
     [parameters, ...baselines.map((baseline) => baseline.parameters)].flatMap((all) => [...all.keys()]),
   );
@@ -56,18 +61,22 @@ export function gridSweepText(line: GridLine): string {
     `command: ${flow(commandOf(line, [...names]))}`,
     ...(values.length === 0 ? [] : ['parameters:', ...values]),
     ...(line.runCap === null ? [] : [`run_cap: ${line.runCap}`]),
-    ...groupLines(group, method, baselines),
+    ...groupLines(group, method, { baselines, then: line.then === null ? null : thenCommand(line.then) }),
     '',
   ].join('\n');
 }
 
+type Others = { readonly baselines: readonly Baseline[]; readonly then: readonly string[] | null };
+
 /** None for what one group says as well. A file with a `method` and no groups would be one of W&B's. */
-function groupLines(group: string, method: SamplingKind | null, baselines: readonly Baseline[]): string[] {
-  if (method === null && baselines.length === 0) return [];
+function groupLines(group: string, method: SamplingKind | null, { baselines, then }: Others): string[] {
+  if (method === null && baselines.length === 0 && then === null) return [];
+  const all = [group, ...baselines.map((baseline) => baseline.group)];
   return [
     'groups:',
     `  ${group}: ${method === null ? '{}' : `{ method: ${method} }`}`,
     ...baselines.flatMap((baseline) => [`  ${flow(baseline.group)}:`, ...baselineLines(baseline, group)]),
+    ...(then === null ? [] : [`  ${thenGroup}:`, `    after_each: ${flow(all)}`, `    command: ${flow(then)}`]),
   ];
 }
 
@@ -86,12 +95,13 @@ function uncapped(parameters: ReadonlyMap<string, GridValue>, method: SamplingKi
 }
 
 /** How the line could be typed again. */
-function heading({ assignments, command, style, runCap, sample, baselines }: GridLine): string {
+function heading({ assignments, command, style, runCap, sample, baselines, then }: GridLine): string {
   const options = [
     ...(style === 'equals' ? [] : ['--args', style]),
     ...(runCap === null ? [] : ['--run-cap', String(runCap)]),
     ...(sample === null ? [] : ['--sample', sample]),
     ...baselines.flatMap((text) => ['--baseline', text]),
+    ...(then === null ? [] : ['--then', then]),
   ];
   const words = ['memrl-tui', 'grid', ...assignments, ...options, '--', ...command];
   return `# ${shellQuote(words).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')}`;

@@ -131,6 +131,21 @@ groups:
 
   it.each<{ what: string; text: string; says: string }>([
     {
+      what: 'both keys',
+      text: file('{}').replace('for_each: runs', 'for_each: runs, after_each: runs'),
+      says: '`for_each` has no use',
+    },
+    {
+      what: 'the directory of a run that it does not come after',
+      text: file('{}').replace('for_each: runs', 'for_each: runs, command: ["${after_dir}"]'),
+      says: 'the group has no `after_each`',
+    },
+    {
+      what: 'a group that waits for what comes after it',
+      text: `${head}groups: { a: { needs: b }, b: { after_each: a } }`,
+      says: 'wait for each other: a → b → a',
+    },
+    {
       what: 'a group that is not there',
       text: file('{}').replace('for_each: runs', 'for_each: run'),
       says: 'Did you mean `runs`?',
@@ -168,5 +183,91 @@ groups:
     },
   ])('is refused with $what', ({ text, says }) => {
     expect(refusal(() => planOf(text)).message).toContain(says);
+  });
+});
+
+describe('a group with a run after each run of others', () => {
+  const after = `${head}
+parameters: { lr: [0.1, 0.2], secret: { expr: 'lr * 2.0' } }
+groups:
+  sft: { command: [sft] }
+  runs: { parameters: { routing: true } }
+  filter: { for_each: runs, parameters: { routing: false } }
+  eval:
+    after_each: [runs, filter]
+    needs: sft
+    command: [eval, '\${after_dir}', 'name=\${after_name}', 'lr=\${lr}', '\${run_dir}', '\${from}']
+    parameters: { from: '\${after_dir}/model' }
+`;
+  const evals = (text: string, options = {}) => planOf(text, options).runs.filter(({ group }) => group === 'eval');
+
+  it('starts with the directory of its own run, and needs no more than that', () => {
+    const [first, , third] = evals(after);
+    expect(first).toMatchObject({
+      name: 'eval_runs_lr0.1',
+      needs: ['sft'],
+      neededRuns: ['runs_lr0.1'],
+      parameters: { lr: 0.1, secret: 0.2, routing: true },
+    });
+    expect(first!.argv.slice(1)).toEqual([
+      '/runs/x/runs_lr0.1',
+      'name=runs_lr0.1',
+      'lr=0.1',
+      '/runs/x/eval_runs_lr0.1',
+      '/runs/x/runs_lr0.1/model',
+    ]);
+    expect(third).toMatchObject({
+      name: 'eval_filter_lr0.1',
+      neededRuns: ['filter_lr0.1'],
+      parameters: { routing: false },
+    });
+    expect(planOf(after).groups.at(-1)).toMatchObject({
+      needs: ['sft'],
+      needsBy: [
+        { group: 'runs', by: [] },
+        { group: 'filter', by: [] },
+      ],
+    });
+  });
+
+  it('plans the runs that it comes after, also when it alone is asked for', () => {
+    const { groups } = planOf(after, { groups: ['eval'] });
+    expect(groups.map(({ name, prerequisite }) => [name, prerequisite])).toEqual([
+      ['sft', true],
+      ['runs', true],
+      ['filter', true],
+      ['eval', false],
+    ]);
+  });
+
+  it('has a run for each, also where several have the same parameters or it makes them the same', () => {
+    const text = after
+      .replace(
+        'filter: { for_each: runs, parameters: { routing: false } }',
+        'filter: { parameters: { routing: true } }',
+      )
+      .replace('from:', 'routing: { unset: true }, mode: [a, b], from:');
+    const all = evals(text);
+    expect(all.slice(0, 4).map(({ name }) => name)).toEqual([
+      'eval_runs_lr0.1_mode-a',
+      'eval_runs_lr0.1_mode-b',
+      'eval_runs_lr0.2_mode-a',
+      'eval_runs_lr0.2_mode-b',
+    ]);
+    expect(new Set(all.map(({ identity }) => identity)).size).toBe(8);
+  });
+
+  it('may say its names itself', () => {
+    const named = after.replace('    needs: sft', '    needs: sft\n    name: \'e{lr}{routing ? "" : "f"}\'');
+    expect(evals(named).map(({ name }) => name)).toEqual(['e0.1', 'e0.2', 'e0.1f', 'e0.2f']);
+  });
+
+  it('can be followed again', () => {
+    const plot = `${after}  plot: { after_each: eval, command: [plot, '\${after_dir}', '\${from}'] }\n`;
+    expect(planOf(plot).runs.at(-1)).toMatchObject({
+      name: 'plot_eval_filter_lr0.2',
+      neededRuns: ['eval_filter_lr0.2'],
+      argv: ['plot', '/runs/x/eval_filter_lr0.2', '/runs/x/eval_filter_lr0.2/model'],
+    });
   });
 });

@@ -9,9 +9,25 @@ import { readAssignments } from '../../../src/spec/grid-line/read-assignments.js
 import { planOf, refusal } from '../sweeps.js';
 
 const train = ['python', 'train.py'];
-type More = { style?: ArgumentStyle; runCap?: number; command?: string[]; baselines?: string[]; sample?: SamplingKind };
+type More = {
+  style?: ArgumentStyle;
+  runCap?: number;
+  command?: string[];
+  baselines?: string[];
+  sample?: SamplingKind;
+  then?: string;
+};
 const text = (assignments: string[], more: More = {}) =>
-  gridSweepText({ assignments, command: train, style: 'equals', runCap: null, sample: null, baselines: [], ...more });
+  gridSweepText({
+    assignments,
+    command: train,
+    style: 'equals',
+    runCap: null,
+    sample: null,
+    baselines: [],
+    then: null,
+    ...more,
+  });
 const points = (assignments: string[], runCap?: number) =>
   planOf(text(assignments, runCap === undefined ? {} : { runCap })).runs.map(({ parameters }) => parameters);
 const values = (value: string) => points([`k=${value}`]).map(({ k }) => k);
@@ -216,6 +232,41 @@ describe('the sweep file of a grid line', () => {
     expect(new Set(drawn.map((run) => run.parameters['lr'])).size).toBe(3);
     expect(runs).toHaveLength(2 * drawn.length);
     expect(refusal(() => text(line, { sample: 'sobol' })).message).toContain('Points are drawn (`--sample sobol`)');
+  });
+
+  it('follows every run, baselines as well, with a second one', () => {
+    const then = "eval 'a b' --model=${run_dir}/last --of ${run_name} --out=${then_dir} --lr=${lr}";
+    const written = text(['lr=1,2'], { baselines: ['sgd: opt=sgd'], then });
+    expect(written).toContain(
+      [
+        '  then:',
+        '    after_each: [runs, sgd]',
+        '    command: [eval, a b, "--model=${after_dir}/last", --of, "${after_name}", "--out=${run_dir}", "--lr=${lr}"]',
+        '',
+      ].join('\n'),
+    );
+    const { runs } = planOf(written);
+    expect(runs.slice(4).map(({ name, neededRuns }) => [name, neededRuns])).toEqual(
+      ['runs_lr1', 'runs_lr2', 'sgd_lr1', 'sgd_lr2'].map((name) => [`then_${name}`, [name]]),
+    );
+    expect(runs[4]!.argv).toEqual(
+      ['eval', 'a b', '--model=/runs/x/runs_lr1/last', '--of', 'runs_lr1'].concat(
+        '--out=/runs/x/then_runs_lr1',
+        '--lr=1',
+      ),
+    );
+    // The heading is a line that a shell reads back.
+    expect(written).toContain(`--then 'eval '\\''a b'\\'' --model=\${run_dir}`);
+  });
+
+  it.each<{ then: string; says: string }>([
+    { then: '  ', says: 'has no command' },
+    { then: 'eval x | tee y', says: 'a pipe' },
+    { then: 'eval $HOME', says: 'a variable' },
+    { then: 'A=1 eval', says: 'begins with a variable' },
+    { then: "eval 'x", says: 'a quote that is not closed' },
+  ])('refuses to follow runs with $then', ({ then, says }) => {
+    expect(refusal(() => text(['lr=1'], { then })).message).toContain(says);
   });
 
   it('has baselines of points that are drawn', () => {
