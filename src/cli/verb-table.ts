@@ -104,7 +104,19 @@ export const verbs: readonly Verb[] = [
     takes: '[query...]',
     heading: 'Look',
     about: 'a table of runs, over all sweeps',
-    options: [runs, json],
+    options: [
+      runs,
+      {
+        flags: '--columns <names>',
+        about: 'parameters and metrics to show, instead of the metric that stands for the runs: reward,kl,step',
+        read: (text) =>
+          text
+            .split(',')
+            .map((name) => name.trim())
+            .filter((name) => name !== ''),
+      },
+      json,
+    ],
     run: async (words, given) => (await import('./verbs/ls.js')).ls(words, given),
   },
   {
