@@ -77,7 +77,7 @@ export function clonePlan({ file, sweep, options }: SweepSource, text: string, p
     name: { content: name, keys: ['name'] },
     command: { content: command, keys: ['command'] },
     parameters: new Map([...parameters, ...derivedRules(block, parameters)]),
-    ...{ cases: [], twice: [], needs: [], when: null, optional: false },
+    ...{ cases: [], twice: [], needs: [], each: null, when: null, optional: false },
     include: { content: [], keys: [] },
     exclude: { content: [], keys: [] },
     method: { content: { kind: 'grid', cap: null }, keys: [] },

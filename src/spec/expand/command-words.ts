@@ -20,6 +20,8 @@ export type WordsContext = {
   readonly parameters: readonly string[];
   /** What `${program}` stands for. */
   readonly program: string | null;
+  /** Whether each run comes after another: what `${after_dir}` stands for. */
+  readonly after: boolean;
   readonly dialect: 'own' | 'wandb';
 };
 
@@ -75,6 +77,11 @@ type Place = { context: WordsContext; known: readonly string[]; index: number };
 function isKnown(part: Macro, { context, known, index }: Place): boolean {
   if (part.macro === 'program' && context.program === null) {
     throw new WordError({ ...part, message: '`${program}` is used, but there is no `program` in the file' }, index);
+  }
+  if (/^after_(dir|name)$/.test(part.macro) && !context.after) {
+    if (context.dialect === 'wandb') return false;
+    const message = `\`\${${part.macro}}\` is that of the run that this one comes after, and the group has no \`after_each\``;
+    throw new WordError({ ...part, message }, index);
   }
   if (known.includes(part.macro) || /^envvar:[A-Za-z_][A-Za-z0-9_]*$/.test(part.macro)) return true;
   if (context.dialect === 'wandb') return false;

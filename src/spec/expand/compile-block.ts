@@ -185,7 +185,8 @@ class Compiler {
   }
 
   get #context(): WordsContext {
-    return { parameters: this.#parameters, program: this.#block.program, dialect: 'own' };
+    const { program, each } = this.#block;
+    return { parameters: this.#parameters, program, after: each?.after === true, dialect: 'own' };
   }
 
   #words(words: readonly string[], keys: KeyPath, indices?: readonly (string | number)[]): CommandWords {

@@ -14,6 +14,8 @@ export type MacroValues = {
   readonly runDirectory: string;
   readonly runName: string;
   readonly sweepDirectory: string;
+  /** Name of the run that it comes after; null: there is none. */
+  readonly after: string | null;
   readonly program: string | null;
   /** Variables of the person who launches, for `${envvar:NAME}`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -46,6 +48,8 @@ const texts: Record<string, (values: MacroValues) => string> = {
   run_dir: (values) => values.runDirectory,
   run_name: (values) => values.runName,
   sweep_dir: (values) => values.sweepDirectory,
+  after_dir: (values) => `${values.sweepDirectory}/${values.after}`,
+  after_name: (values) => values.after ?? '',
   program: (values) => values.program ?? '',
   interpreter: () => 'python',
   env: () => '/usr/bin/env',
@@ -90,9 +94,12 @@ export function argumentText(name: string, value: Value, values: MacroValues): s
   return text.includes('${') ? fillDirectories(text, values) : text;
 }
 
+const directories = /\$\{((?:run|after)_(?:dir|name)|sweep_dir)\}/g;
+
 /** Only the directories are ours inside a value; any other `${…}` may be meant for the program. */
 function fillDirectories(text: string, values: MacroValues): string {
-  return text.replace(/\$\{(run_dir|run_name|sweep_dir)\}/g, (_, macro: string) => texts[macro]!(values));
+  const known = values.after === null ? /\$\{(run_dir|run_name|sweep_dir)\}/g : directories;
+  return text.replace(known, (_, macro: string) => texts[macro]!(values));
 }
 
 /** The value with the directories filled in, however deep they are. */

@@ -86,6 +86,20 @@ export function parameterNames({
 /** What a group needs, as it is written. `at`: below `needs`. `by` empty: all runs of the other group must be done. */
 export type NeededGroup = { readonly group: string; readonly by: readonly string[]; readonly at: KeyPath };
 
+/** Where the points of a group come from that are made of the runs of other groups. */
+export type EachRun = {
+  /** Those groups. `at`: below the key. */
+  readonly groups: readonly { readonly name: string; readonly at: KeyPath }[];
+  /** Where it was written. */
+  readonly keys: KeyPath;
+  /** What stands in `parameters` for a value that comes with the run. Every other rule there is the group's own. */
+  readonly carried: ParameterRules;
+  /** Each of its runs starts when the run is done that it is made for (`after_each`); else there are no such runs to wait for. */
+  readonly after: boolean;
+  /** A key of the group that says which points there are, too; null: none does. */
+  readonly beside: string | null;
+};
+
 /** One group with all it inherits and all defaults, not yet expanded. */
 export type Block = {
   readonly group: string;
@@ -116,6 +130,8 @@ export type Block = {
   readonly writtenInInclude: ReadonlyMap<string, WrittenNumbers>;
   readonly exclude: Located<readonly Edit[]>;
   readonly method: Located<Method>;
+  /** null: its points are its own. */
+  readonly each: EachRun | null;
   /** `wandb`: macros, nested parameters and the order of points are as in W&B. */
   readonly dialect: 'own' | 'wandb';
   /** When false, the point does not exist. */

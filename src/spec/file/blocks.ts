@@ -1,6 +1,7 @@
 import { StopRule } from '../planned-run.js';
 import { policyOf } from '../policy/policy.js';
 import { type Block, type Located, type Method, methodFrom, type ParameterRule, type ParameterRules } from './block.js';
+import { eachOf, withRunsOf } from './each-run.js';
 import { inherited, inheritedOrNone, type Layers } from './layers.js';
 import { rulesOf } from './parameter-schema.js';
 import type { SweepText } from './sweep-schema.js';
@@ -21,7 +22,10 @@ type Reading = Layers & { source: YamlSource; dialect: Block['dialect'] };
 export function blocksOf(sweep: SweepText, source: YamlSource, dialect: Block['dialect']): Block[] {
   const groups = Object.entries(sweep.groups ?? {});
   if (groups.length === 0) return [blockOf(onlyGroup, { sweep, group: {}, above: [], source, dialect })];
-  return groups.map(([name, group]) => blockOf(name, { sweep, group, above: ['groups', name], source, dialect }));
+  return groups.reduce<Block[]>((above, [name, group]) => {
+    const layers = { sweep, group, above: ['groups', name], source, dialect };
+    return [...above, withRunsOf(above, blockOf(name, layers), ownParameters(layers))];
+  }, []);
 }
 
 function blockOf(group: string, layers: Reading): Block {
@@ -40,6 +44,7 @@ function blockOf(group: string, layers: Reading): Block {
     ...includeOf(layers),
     exclude: inherited(layers, 'exclude') ?? { content: [], keys: layers.above },
     method: methodOf(layers),
+    each: eachOf(layers),
     dialect: layers.dialect,
     when: inherited(layers, 'when') ?? null,
     extends: inherited(layers, 'extends') ?? { content: [], keys: layers.above },
@@ -116,12 +121,20 @@ function metricsOf(layers: Layers): Pick<Block, 'show' | 'x' | 'progress' | 'fol
 
 function parametersOf({ sweep, group, above, source, dialect }: Reading): Pick<Block, 'parameters' | 'twice'> {
   const outer = rulesOf(sweep.parameters ?? {}, ['parameters'], source);
-  const own = rulesOf(group.parameters ?? {}, [...above, 'parameters'], source);
+  const own = ownParameters({ group, above, source });
   const all = new Map([...outer, ...own]);
   return {
     parameters: dialect === 'wandb' ? wandbOrder(all) : all,
     twice: [...namedTwice(outer), ...namedTwice(own)],
   };
+}
+
+function ownParameters({
+  group,
+  above,
+  source,
+}: Pick<Reading, 'group' | 'above' | 'source'>): [string, ParameterRule][] {
+  return rulesOf(group.parameters ?? {}, [...above, 'parameters'], source);
 }
 
 function namedTwice(rules: readonly [string, ParameterRule][]): Located<string>[] {

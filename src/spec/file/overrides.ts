@@ -5,6 +5,7 @@ import { compileExpression, ExpressionError, rowLimits } from '../expand/express
 import { Breaker, EarlyTerminate, Objective, RetryRule } from '../planned-run.js';
 import { type Block, type Method, methodFrom, parameterNames } from './block.js';
 import { stopRule } from './blocks.js';
+import { isOwn } from './each-run.js';
 import { parameterRule, ParameterText } from './parameter-schema.js';
 import { sharedShape } from './sweep-schema.js';
 
@@ -83,7 +84,8 @@ function yamlValue(text: string, source: string): unknown {
 
 function concerns({ group, key }: Override, block: Block): boolean {
   if (group !== null && group !== block.group) return false;
-  return hasParameter(block, key) || settable.includes(key);
+  // What comes with a run of another group is set there.
+  return hasParameter(block, key) ? group !== null || isOwn(block, key) : settable.includes(key);
 }
 
 function hasParameter(block: Block, key: string): boolean {
