@@ -7,9 +7,16 @@ import { bench, benchLines } from './bench/bench.js';
 import { benchKeys } from './bench/keys.js';
 import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
 import type { Config, Keys } from './config/key.js';
+import { grpo, grpoBudget } from './grpo/grpo.js';
+import { grpoKeys } from './grpo/keys.js';
+import { runName } from './grpo/run-name.js';
+import { settle } from './grpo/settings.js';
 import { evaluate } from './recipes/evaluate.js';
-import { evalKeys, modelKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
+import { evalKeys, modelKeys, rolloutsKeys, sftDataKeys, sftKeys, trainKeys, warmupKeys } from './recipes/keys.js';
 import { describeModel, exportAdapter, exportModel } from './recipes/model.js';
+import { rollouts, rolloutsLines } from './recipes/rollouts.js';
+import { pretrain, pretrainBudget } from './recipes/pretrain.js';
+import { pretrainKeys } from './recipes/pretrain-keys.js';
 import { sft, sftBudget, writeSftData } from './recipes/sft.js';
 import { train, trainBudgetOf } from './recipes/train.js';
 import { warmup, warmupBudget } from './recipes/warmup.js';
@@ -18,7 +25,7 @@ import { idealKeys, observerKeys } from './reference/keys.js';
 import { observedLines, observeRun } from './reference/observe-run.js';
 import { keepConfig, openRunDirectory, type RunDirectory } from './run/run-directory.js';
 import { lockRun } from './run/run-lock.js';
-import type { Ending } from './run/run-recipe.js';
+import { exitCodeOf } from './run/run-recipe.js';
 import type { StopSignal, World } from './run/world.js';
 
 type Command = {
@@ -29,6 +36,8 @@ type Command = {
 };
 
 const world = processWorld();
+/** The result is for scripts; words go to the other stream. */
+const quietWorld: World = { ...world, log: (line) => process.stderr.write(`${line}\n`) };
 const shared = join(tmpdir(), 'tinker-examples', 'memory_rl');
 
 const commands: Readonly<Record<string, Command>> = {
@@ -39,7 +48,7 @@ const commands: Readonly<Record<string, Command>> = {
       budget: trainBudgetOf(config),
     });
     noteInert(trainKeys, given, config);
-    return exitCode(await train(config, directory, world));
+    return exitCodeOf(await train(config, directory, world));
   }),
   'sft-data': command('Writes the examples that memrl sft learns from.', sftDataKeys, async ({ config }) => {
     writeSftData(config, config.output_dir ?? join(shared, 'sft_data'), world.log);
@@ -50,7 +59,7 @@ const commands: Readonly<Record<string, Command>> = {
     const directory = begin({ path: config.log_path ?? join(shared, 'sft', name), config, budget: sftBudget });
     noteInert(sftKeys, given, config);
     const dataPath = config.train_data_path ?? join(shared, 'sft_data', 'train.jsonl');
-    return exitCode(await sft(config, dataPath, directory, world));
+    return exitCodeOf(await sft(config, dataPath, directory, world));
   }),
   warmup: command(
     'Teaches a fresh model the format, all answers equally likely.',
@@ -59,15 +68,35 @@ const commands: Readonly<Record<string, Command>> = {
       const name = config.env_type === 'single_step' ? 'format_sft' : 'format_sft_multi_step';
       const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: warmupBudget });
       noteInert(warmupKeys, given, config);
-      return exitCode(await warmup(config, directory, world));
+      return exitCodeOf(await warmup(config, directory, world));
+    },
+  ),
+  pretrain: command(
+    'Teaches a new model to write stories; what it writes opens in transformers.',
+    pretrainKeys,
+    async ({ config }) => {
+      const name = `pretrain_${config.model_name.replaceAll('/', '-')}_s${config.seed}`;
+      const directory = begin({ path: config.log_path ?? join(shared, name), config, budget: pretrainBudget });
+      return exitCodeOf(await pretrain(config, directory, world));
+    },
+  ),
+  grpo: command(
+    'Trains a story model by GRPO on a reward of its text, with two adapters and routed gradients if asked to.',
+    grpoKeys,
+    async (read) => {
+      const settings = settle(read);
+      const { config, experiment } = settings;
+      const path = config.log_path ?? join('output', config.run_name ?? runName(config, experiment));
+      const directory = begin({ path, config: { ...config, experiment }, budget: grpoBudget });
+      noteInert(grpoKeys, read.given, config);
+      return exitCodeOf(await grpo(settings, directory, world));
     },
   ),
   eval: command(
     'Measures how many bits of a secret saved weights know; prints one line of JSON.',
     evalKeys,
     async ({ config }) => {
-      // The result is for scripts; words go to the other stream.
-      const row = await evaluate(config, { ...world, log: (line) => process.stderr.write(`${line}\n`) });
+      const row = await evaluate(config, quietWorld);
       process.stdout.write(`${JSON.stringify(row)}\n`);
       return 0;
     },
@@ -92,7 +121,7 @@ const commands: Readonly<Record<string, Command>> = {
   ),
   bench: command('Measures a training step on every engine of this machine.', benchKeys, async ({ config }) => {
     const report = await bench(config, world);
-    if (typeof report === 'string') return exitCode({ kind: 'stopped', signal: report });
+    if (typeof report === 'string') return exitCodeOf({ kind: 'stopped', signal: report });
     process.stdout.write(`${config.json ? JSON.stringify(report, null, 2) : benchLines(report).join('\n')}\n`);
     return 0;
   }),
@@ -101,7 +130,7 @@ const commands: Readonly<Record<string, Command>> = {
     idealKeys,
     async ({ config }) => {
       const found = await ideal(config, world);
-      if (typeof found === 'string') return exitCode({ kind: 'stopped', signal: found });
+      if (typeof found === 'string') return exitCodeOf({ kind: 'stopped', signal: found });
       if (config.out !== null) writeReference(config.out, found);
       const lines = config.json ? [JSON.stringify(found)] : idealLines(found, process.stdout.columns ?? 120);
       process.stdout.write(`${lines.join('\n')}\n`);
@@ -117,6 +146,24 @@ const commands: Readonly<Record<string, Command>> = {
       }
       const observed = observeRun(config.path);
       const lines = config.json ? [JSON.stringify(observed)] : observedLines(observed);
+      process.stdout.write(`${lines.join('\n')}\n`);
+      return 0;
+    },
+    'path',
+  ),
+  rollouts: command(
+    'Shows the episodes of a step of a run: answers, rewards, advantages, log-probabilities.',
+    rolloutsKeys,
+    async ({ config }) => {
+      if (config.path === null || config.step === null) {
+        throw new UserError(
+          `There is no ${config.path === null ? 'run' : 'step'} to look at.`,
+          'Give a run and a step: memrl rollouts runs/mine/first step=100.',
+        );
+      }
+      const found = await rollouts(config.path, { ...config, step: config.step }, quietWorld);
+      if (typeof found === 'string') return exitCodeOf({ kind: 'stopped', signal: found });
+      const lines = config.json ? [JSON.stringify(found)] : rolloutsLines(found, process.stdout.columns ?? 120);
       process.stdout.write(`${lines.join('\n')}\n`);
       return 0;
     },
@@ -191,11 +238,6 @@ function timestamp(): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
   return `${day}-${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`;
-}
-
-function exitCode(ending: Ending): number {
-  if (ending.kind === 'finished') return 0;
-  return ending.signal === 'SIGINT' ? 130 : 143;
 }
 
 function overview(): string {

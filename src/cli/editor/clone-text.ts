@@ -1,7 +1,8 @@
-import { stringify } from 'yaml';
+import { Scalar, stringify } from 'yaml';
 import * as z from 'zod';
 import { Name } from '../../base/ids.js';
 import { UserError } from '../../base/user-error.js';
+import { writingOf } from '../../spec/expand/compile-block.js';
 import { atPlace, expandSweep } from '../../spec/expand/expand-sweep.js';
 import { withNeededRuns } from '../../spec/expand/needed-runs.js';
 import type { Block, ParameterRule, ParameterRules } from '../../spec/file/block.js';
@@ -30,8 +31,12 @@ export function cloneText(run: Pick<PlannedRun, 'name' | 'group' | 'parameters'>
   const isHidden = ([, value]: (typeof given)[number]) => JSON.stringify(value).includes(MASK);
   const own = given.filter((entry) => !isHidden(entry));
   const hidden = given.filter(isHidden).map(([key]) => `# ${key} is a secret: enter it again, or it is left out.\n`);
+  const writing = writingOf(block);
   const parameters = Object.fromEntries(
-    own.map(([key, value]) => [key, typeof value === 'object' && value !== null ? { value } : value]),
+    own.map(([key, value]) => [
+      key,
+      typeof value === 'object' && value !== null ? { value } : asWritten(value, writing.get(key)),
+    ]),
   );
   const body = stringify({ name, parameters, command: block.command.content }, { flowCollectionPadding: false });
   const told = [...computed].map(([key, expr]) => `# ${key} is computed: ${expr.replace(/\s+/g, ' ')}\n`);
@@ -42,6 +47,16 @@ export function cloneText(run: Pick<PlannedRun, 'name' | 'group' | 'parameters'>
     ...hidden,
     body,
   ].join('');
+}
+
+/** A number in the form it has in the file, so that the clone is given what its original was: `0.0`, `1e-4`. */
+function asWritten<Value>(value: Value, written: ReadonlyMap<number, string> | undefined): Value | Scalar<number> {
+  const text = typeof value === 'number' ? written?.get(value) : undefined;
+  if (text === undefined) return value;
+  const number = new Scalar(value as number);
+  if (/e/i.test(text)) number.format = 'EXP';
+  else number.minFractionDigits = /\.(\d*)$/.exec(text)?.[1]?.length ?? 0;
+  return number;
 }
 
 /**
@@ -96,7 +111,7 @@ export function notCloneable(sweep: string): UserError {
 
 /** @throws {UserError} For a parameter of several values: a clone is one run. */
 function constantsOf(texts: ParametersText, source: YamlSource, block: Block): ParameterRules {
-  const rules = rulesOf(texts, ['parameters'], source.writtenAsDouble);
+  const rules = rulesOf(texts, ['parameters'], source);
   const complaints = rules
     .filter(([, rule]) => rule.kind === 'drawn' || (rule.kind === 'axis' && rule.values.length !== 1))
     .map(([name]) => {

@@ -1,7 +1,10 @@
 import { UserError } from '../../base/user-error.js';
 import type { ModelShape } from './engine.js';
 
-/** Models to begin with. `tiny` is the size at which the memory sweep is run; `micro` is for tests of recipes. */
+/**
+ * Models to begin with. `tiny` is the size at which the memory sweep is run; `micro` is for tests of recipes; `stories` learns
+ * the stories of the grammar in a few minutes, and `simplestories-1.25M` is the published model of that name.
+ */
 export const presets = {
   micro: {
     vocabulary: 32,
@@ -26,6 +29,30 @@ export const presets = {
     ropeTheta: 10_000,
     normEpsilon: 1e-5,
     context: 64,
+  },
+  stories: {
+    vocabulary: 1280,
+    width: 64,
+    layers: 3,
+    heads: 4,
+    kvHeads: 2,
+    feedForward: 172,
+    tied: true,
+    ropeTheta: 10_000,
+    normEpsilon: 1e-6,
+    context: 512,
+  },
+  'simplestories-1.25M': {
+    vocabulary: 4096,
+    width: 128,
+    layers: 4,
+    heads: 4,
+    kvHeads: 2,
+    feedForward: 341,
+    tied: true,
+    ropeTheta: 10_000,
+    normEpsilon: 1e-6,
+    context: 512,
   },
 } as const satisfies Record<string, ModelShape>;
 

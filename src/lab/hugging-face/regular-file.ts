@@ -24,6 +24,25 @@ export function withFile<T>(path: string, use: (file: OpenFile) => T): T {
   }
 }
 
+/**
+ * The bytes of a file from its beginning, so many at a time; what is not asked for is not read. The file is closed when the
+ * loop over them ends, however it ends.
+ *
+ * @throws UserError when there is no regular file, or it cannot be read.
+ */
+export function* chunksOf(path: string, size: number): Generator<Uint8Array> {
+  const descriptor = open(path);
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw unreadable(path, 'it is not a regular file');
+    for (let begin = 0; begin < stat.size; begin += size) {
+      yield readRange({ path, descriptor }, begin, Math.min(stat.size, begin + size));
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /** The text of a file of at most `most` bytes. @throws UserError when it is longer, or cannot be read. */
 export function readText(path: string, most: number): string {
   return withFile(path, (file) => {

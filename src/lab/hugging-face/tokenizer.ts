@@ -15,6 +15,7 @@ import {
   type LibraryTokenizer,
 } from './tokenizers-library.js';
 
+/** `tokenizer`: how text becomes tokens. `config`: which of them ends a text, and other habits. */
 export const tokenizerFiles = { tokenizer: 'tokenizer.json', config: 'tokenizer_config.json' } as const;
 
 /** Llama 3 has 17 MB. */
@@ -26,11 +27,28 @@ const Config = z.looseObject({ eos_token: Name.nullish(), bos_token: Name.nullis
 
 /** The tokenizer of a directory, or null when it has none. @throws UserError when it cannot be used. */
 export function loadTokenizer(directory: string): Tokenizer | null {
-  const path = join(directory, tokenizerFiles.tokenizer);
-  if (!existsSync(path)) return null;
-  const file = adapted(parse(readText(path, longestFile), path), path);
-  const configPath = join(directory, tokenizerFiles.config);
-  const config = existsSync(configPath) ? Config.safeParse(parse(readText(configPath, longestFile), configPath)) : null;
+  const files = readTokenizerFiles(directory);
+  return files === null ? null : openTokenizer(files, directory);
+}
+
+/** The texts of a directory's tokenizer, by name; null when it has none. @throws UserError when they cannot be read. */
+export function readTokenizerFiles(directory: string): ReadonlyMap<string, string> | null {
+  const names = Object.values(tokenizerFiles).filter((name) => existsSync(join(directory, name)));
+  if (!names.includes(tokenizerFiles.tokenizer)) return null;
+  return new Map(names.map((name) => [name, readText(join(directory, name), longestFile)]));
+}
+
+/**
+ * The tokenizer of these texts, `tokenizer.json` among them.
+ *
+ * @param directory Where they lie, or will lie, for errors.
+ * @throws UserError when it cannot be used.
+ */
+export function openTokenizer(files: ReadonlyMap<string, string>, directory: string): Tokenizer {
+  const [path, configPath] = [join(directory, tokenizerFiles.tokenizer), join(directory, tokenizerFiles.config)];
+  const file = adapted(parse(files.get(tokenizerFiles.tokenizer) ?? '', path), path);
+  const configText = files.get(tokenizerFiles.config);
+  const config = configText === undefined ? null : Config.safeParse(parse(configText, configPath));
   if (config?.success === false) throw unsupported(configPath, 'its `eos_token` or `bos_token` is no token');
   return wrapped(file, path, config?.data.eos_token ?? null);
 }

@@ -13,16 +13,33 @@ type Supervised = { readonly nll: number; readonly tokens: number };
  * Equal examples are computed once and weighted by their number: the same loss, up to rounding.
  */
 export async function crossEntropy(engine: Engine, examples: readonly Example[]): Promise<Supervised> {
+  const { nll, tokens, weights } = await forward(engine, examples);
+  await engine.backward(
+    Float32Array.from(weights, (weight) => -weight / tokens),
+    null,
+  );
+  return { nll, tokens };
+}
+
+/** The same of the forward pass alone: a measurement. */
+export async function meanNll(engine: Engine, examples: readonly Example[]): Promise<Supervised> {
+  const { nll, tokens } = await forward(engine, examples);
+  return { nll, tokens };
+}
+
+/** `weights`: of each token that the engine scored. */
+async function forward(
+  engine: Engine,
+  examples: readonly Example[],
+): Promise<Supervised & { readonly weights: readonly number[] }> {
   const bundles = bundle(examples);
   const groups: PromptGroup[] = bundles.map(({ prompt, continuations }) => ({ prompt, continuations }));
   const { logprobs } = await engine.forward(groups);
   const weights = bundles.flatMap((each) => each.weights);
   const tokens = weights.reduce((sum, weight) => sum + weight, 0);
-  const slope = Float32Array.from(weights, (weight) => -weight / tokens);
-  await engine.backward(slope, null);
   let nll = 0;
   weights.forEach((weight, at) => (nll -= weight * logprobs[at]!));
-  return { nll: nll / tokens, tokens };
+  return { nll: nll / tokens, tokens, weights };
 }
 
 function bundle(examples: readonly Example[]): Bundle[] {

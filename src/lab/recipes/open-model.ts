@@ -35,8 +35,12 @@ type ModelSource = {
   /** Adapters to train on the model instead of the model itself; rank 0 or none: no adapters. */
   readonly lora_rank?: number;
   readonly lora_alpha?: number;
+  /** Other fresh adapters, in the place of that LoRA. */
+  readonly adapters?: AdapterConfig | null;
   /** The vocabulary that the model must know. */
   readonly tokenizer: Tokenizer;
+  /** What of a new model's shape is not as in the preset. */
+  readonly fresh?: Partial<ModelShape>;
 };
 
 /** What of the process opening a model needs. */
@@ -74,8 +78,12 @@ export async function openModel(source: ModelSource, world: OpeningWorld, run?: 
 }
 
 /** @throws UserError when they could change nothing. */
-function adaptersOf({ lora_rank: rank = 0, lora_alpha: alpha = 32 }: ModelSource): AdapterConfig | null {
-  if (rank === 0) return null;
+function adaptersOf({
+  adapters = null,
+  lora_rank: rank = 0,
+  lora_alpha: alpha = 32,
+}: ModelSource): AdapterConfig | null {
+  if (rank === 0) return adapters;
   if (!(alpha > 0)) throw new UserError(`lora_alpha=${alpha} would switch LoRA off.`, 'Set it above 0.');
   return [loraOnAll('lora', rank, alpha)];
 }
@@ -120,7 +128,7 @@ async function openEngine(
 }
 
 /** A model's name may be the directory it lies in. */
-function directoryIn(name: string): string | null {
+export function directoryIn(name: string): string | null {
   const isDirectory =
     !Object.hasOwn(presets, name) && statSync(name, { throwIfNoEntry: false })?.isDirectory() === true;
   return isDirectory ? name : null;
@@ -142,12 +150,13 @@ function checkVocabulary({ from, directory, shape }: Opened, needed: Tokenizer):
   throw new UserError(`This needs ${name}, and the model in ${from} ${has}.`, fix);
 }
 
-function freshModel({ model_name: name, seed }: ModelSource, log: (line: string) => void): Start {
+function freshModel({ model_name: name, seed, fresh }: ModelSource, log: (line: string) => void): Start {
   const known = Object.hasOwn(presets, name);
-  const shape: ModelShape = { ...presets[known ? (name as keyof typeof presets) : 'tiny'], context };
+  const shape: ModelShape = { ...presets[known ? (name as keyof typeof presets) : 'tiny'], context, ...fresh };
   if (!known) log(`model_name=${name} is not here: \`tiny\` stands for it`);
   const random = rng(seed, 'initial weights');
   const weights = initialWeights(shape, () => random.next());
-  const words = (size: string) => `weights from nothing (seed ${seed}, ${size}): the format is not known yet`;
+  const lack = fresh === undefined ? ': the format is not known yet' : '';
+  const words = (size: string) => `weights from nothing (seed ${seed}, ${size})${lack}`;
   return { shape, weights, adapters: null, words };
 }

@@ -103,7 +103,7 @@ function textOf({ macro, start, end }: Macro, values: MacroValues): string {
   // A parameter called `env` must not change what `${env}` means in a W&B command, so macros come first.
   const text = macroText(macro, values);
   if (text !== null) return text;
-  if (Object.hasOwn(values.parameters, macro)) return argumentText(values.parameters[macro]!, values);
+  if (Object.hasOwn(values.parameters, macro)) return argumentText(macro, values.parameters[macro]!, values);
   const variable = macro.replace(/^envvar:/, '');
   if (variable === macro) throw new ExpressionError(`\`${macro}\` is not passed at this point`, { start, end });
   const found = Object.hasOwn(values.environment, variable) ? values.environment[variable] : undefined;

@@ -6,7 +6,7 @@ import type { Expression } from './expression/expression.js';
 import type { CelValue } from './expression/function-bounds.js';
 import { type Distribution, gridValues, probability, quantile } from './sampling/distribution.js';
 import type { Template } from './template.js';
-import type { Nesting } from './value-text.js';
+import type { Nesting, Writing } from './value-text.js';
 
 /** A parameter that must be computed at each point. */
 export type Step = {
@@ -73,6 +73,7 @@ export type CompiledBlock = {
   readonly folders: CommandWords;
   readonly env: CommandWords;
   readonly nesting: Nesting;
+  readonly writing: Writing;
 };
 
 /** More is a mistake in an axis sooner than a wish, and would take all memory. */

@@ -1,7 +1,7 @@
 import { isMapValue } from '../../base/scalar.js';
 import { shellQuote } from '../../text/shell-words.js';
 import type { Value } from './expression/cel-environment.js';
-import { nestedParameters, type Nesting, valueText } from './value-text.js';
+import { nestedParameters, type Nesting, type Writing, writtenText } from './value-text.js';
 
 /** What macros stand for at one point. */
 export type MacroValues = {
@@ -9,6 +9,8 @@ export type MacroValues = {
   readonly parameters: Readonly<Record<string, Value>>;
   /** Parameters that are passed inside others. */
   readonly nesting: Nesting;
+  /** How their numbers are written. */
+  readonly writing: Writing;
   readonly runDirectory: string;
   readonly runName: string;
   readonly sweepDirectory: string;
@@ -63,7 +65,7 @@ export function isListMacro(macro: string): boolean {
 
 export function macroWords(macro: string, values: MacroValues): string[] {
   const named = macro === 'args_flat' ? values.parameters : nestedParameters(values.parameters, values.nesting);
-  return lists[macro]!(Object.entries(named).map(([name, value]) => [name, argumentText(value, values), value]));
+  return lists[macro]!(Object.entries(named).map(([name, value]) => [name, argumentText(name, value, values), value]));
 }
 
 /**
@@ -86,9 +88,9 @@ export function filledParameters(values: MacroValues): Readonly<Record<string, V
   return Object.fromEntries(Object.entries(named).map(([name, value]) => [name, filled(value, values)]));
 }
 
-/** A parameter's value as a program gets it: as Python writes it, with the directories filled in. */
-export function argumentText(value: Value, values: MacroValues): string {
-  const text = valueText(value);
+/** A parameter's value as a program gets it: as Python writes it, numbers as the file has them, with the directories filled in. */
+export function argumentText(name: string, value: Value, values: MacroValues): string {
+  const text = writtenText(value, values.writing.get(name));
   return text.includes('${') ? fillDirectories(text, values) : text;
 }
 

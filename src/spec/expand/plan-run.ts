@@ -168,6 +168,7 @@ function macrosOf({ sweep, options, group, point }: Making): MacroValues {
   return {
     parameters: point.parameters,
     nesting: group.nesting,
+    writing: group.writing,
     runDirectory: `${sweepDirectory}/${point.name}`,
     runName: point.name,
     sweepDirectory,

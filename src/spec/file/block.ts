@@ -4,6 +4,7 @@ import type { Distribution } from '../expand/sampling/distribution.js';
 import type { SamplingKind } from '../expand/sampling/unit-points.js';
 import type { Breaker, DoneRule, EarlyTerminate, Objective, Resources, RetryRule, StopRule } from '../planned-run.js';
 import type { KeyPath } from './diagnostic.js';
+import type { WrittenNumbers } from './yaml-source.js';
 
 /** How one parameter gets its value. A constant is an axis of one value. */
 export type ParameterRule = {
@@ -25,6 +26,8 @@ export type ParameterRule = {
       readonly probabilities: readonly number[] | null;
       /** Each point that is drawn is run with every one of the values. */
       readonly crossed: boolean;
+      /** How its numbers are written. */
+      readonly written: WrittenNumbers;
     }
   | { readonly kind: 'drawn'; readonly distribution: Distribution }
   | { readonly kind: 'derived'; readonly expr: string }
@@ -123,6 +126,8 @@ export type Block = {
   /** Parameters that were written twice, once nested in another and once with a dot. */
   readonly twice: readonly Located<string>[];
   readonly include: Located<readonly Edit[]>;
+  /** How the numbers of `include` are written, by parameter. */
+  readonly writtenInInclude: ReadonlyMap<string, WrittenNumbers>;
   readonly exclude: Located<readonly Edit[]>;
   readonly method: Located<Method>;
   /** null: its points are its own. */

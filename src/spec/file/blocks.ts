@@ -41,7 +41,7 @@ function blockOf(group: string, layers: Reading): Block {
     ...commandOf(layers),
     ...parametersOf(layers),
     cases: casesOf(layers),
-    include: inherited(layers, 'include') ?? { content: [], keys: layers.above },
+    ...includeOf(layers),
     exclude: inherited(layers, 'exclude') ?? { content: [], keys: layers.above },
     method: methodOf(layers),
     each: eachOf(layers),
@@ -74,6 +74,14 @@ function commandOf(layers: Layers): Pick<Block, 'command' | 'program' | 'resumeA
     cwd: inherited(layers, 'cwd') ?? null,
     code: inherited(layers, 'code')?.content ?? 'live',
   };
+}
+
+function includeOf(layers: Reading): Pick<Block, 'include' | 'writtenInInclude'> {
+  const include = inherited(layers, 'include') ?? { content: [], keys: layers.above };
+  const names = new Set(include.content.flatMap((edit) => Object.keys(edit)));
+  const placesOf = (name: string) => include.content.map((_, index) => [...include.keys, index, name]);
+  const written = [...names].map((name) => [name, layers.source.writtenNumbers(placesOf(name))] as const);
+  return { include, writtenInInclude: new Map(written) };
 }
 
 function methodOf(layers: Reading): Located<Method> {
@@ -112,7 +120,7 @@ function metricsOf(layers: Layers): Pick<Block, 'show' | 'x' | 'progress' | 'fol
 }
 
 function parametersOf({ sweep, group, above, source, dialect }: Reading): Pick<Block, 'parameters' | 'twice'> {
-  const outer = rulesOf(sweep.parameters ?? {}, ['parameters'], source.writtenAsDouble);
+  const outer = rulesOf(sweep.parameters ?? {}, ['parameters'], source);
   const own = ownParameters({ group, above, source });
   const all = new Map([...outer, ...own]);
   return {
@@ -126,7 +134,7 @@ function ownParameters({
   above,
   source,
 }: Pick<Reading, 'group' | 'above' | 'source'>): [string, ParameterRule][] {
-  return rulesOf(group.parameters ?? {}, [...above, 'parameters'], source.writtenAsDouble);
+  return rulesOf(group.parameters ?? {}, [...above, 'parameters'], source);
 }
 
 function namedTwice(rules: readonly [string, ParameterRule][]): Located<string>[] {
@@ -139,7 +147,5 @@ function namedTwice(rules: readonly [string, ParameterRule][]): Located<string>[
 
 function casesOf(layers: Reading): ParameterRules[] {
   const cases = inherited(layers, 'cases');
-  return (cases?.content ?? []).map(
-    (one, index) => new Map(rulesOf(one, [...cases!.keys, index], layers.source.writtenAsDouble)),
-  );
+  return (cases?.content ?? []).map((one, index) => new Map(rulesOf(one, [...cases!.keys, index], layers.source)));
 }

@@ -115,13 +115,16 @@ function withParameter(block: Block, { text, key, value }: Override): Block {
     );
   }
   const written = block.parameters.get(key) ?? block.cases.find((one) => one.has(key))?.get(key);
-  const rule = { ...parameterRule(read.data, null, () => false), path: written?.path ?? [] };
+  const rule = { ...parameterRule(read.data, null, unwritten), path: written?.path ?? [] };
   const parameters = new Map(block.parameters);
   if (parameters.has(key) || !block.cases.some((one) => one.has(key))) parameters.set(key, rule);
   // What a case says of the parameter must give way too, or the option would do nothing there.
   const cases = block.cases.map((one) => (one.has(key) ? new Map([...one, [key, rule] as const]) : one));
   return { ...block, parameters, cases };
 }
+
+/** An option has no file whose texts could be kept. */
+const unwritten = { writtenAsDouble: () => false, writtenNumbers: () => new Map<number, string>() };
 
 function isNested(text: ParameterText): boolean {
   return typeof text === 'object' && text !== null && 'parameters' in text;

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readArguments } from '../../../src/lab/config/arguments.js';
 import { sftKeys, trainKeys, warmupKeys } from '../../../src/lab/recipes/keys.js';
+import { pretrain } from '../../../src/lab/recipes/pretrain.js';
+import { pretrainKeys } from '../../../src/lab/recipes/pretrain-keys.js';
 import { sft } from '../../../src/lab/recipes/sft.js';
 import { train } from '../../../src/lab/recipes/train.js';
 import { warmup } from '../../../src/lab/recipes/warmup.js';
@@ -42,6 +44,13 @@ export function sftIn(
 export function warmupIn(path: string, argv: readonly string[], world: World = testWorld()): Promise<Ending> {
   const { config } = readArguments(warmupKeys, ['model_name=micro', ...argv]);
   return warmup(config, openRunDirectory(path), world);
+}
+
+/** A short run that learns stories, with a small vocabulary. */
+export function pretrainIn(path: string, argv: readonly string[], world: World = testWorld()): Promise<Ending> {
+  const small = ['model_name=micro', 'vocabulary_size=300', 'batch_size=4', 'eval_stories=8', 'samples=0'];
+  const { config } = readArguments(pretrainKeys, [...small, ...argv]);
+  return pretrain(config, openRunDirectory(path), world);
 }
 
 export function rowsIn(path: string): Record<string, number | null>[] {

@@ -1,0 +1,119 @@
+/** What an experiment is, and what must fit together in it. */
+import { UserError } from '../../base/user-error.js';
+import type { Combination, Role } from './combined.js';
+import { readsScores, type DetectorName } from './detectors.js';
+import type { Params } from './params.js';
+
+/** How gradients are routed: `shared` trains both adapters on good samples, `exclusive` the retain adapter alone. */
+export type RoutingMode = 'none' | 'shared' | 'exclusive';
+
+export type ComponentName = {
+  readonly id: string;
+  readonly role: Role;
+  readonly scale: number;
+  readonly name: string;
+  readonly params: Params;
+};
+
+/** A detector, and the share of what it finds good that is flagged all the same. */
+export type DetectorChoice = DetectorName & { readonly falsePositiveRate: number };
+
+/** Paths of modules in it are absolute. */
+export type Experiment = {
+  /** For errors: the file, or `the command line`. */
+  readonly source: string;
+  readonly form: 'single' | 'components';
+  readonly name: string | null;
+  readonly reward: Combination & { readonly components: readonly ComponentName[] };
+  /** null: hacks are not told. Read only when gradients are routed, or a baseline wants labels. */
+  readonly detector: DetectorChoice | null;
+  /** The share of hacks the detector finds that are flagged. */
+  readonly detectorRecall: number;
+  /** What counts as a hack in evaluations; null: any component of role forget has paid. */
+  readonly hackFrequencyDetector: DetectorChoice | null;
+  /** Settings of the run, by their flags' names. The recipe knows which there are. */
+  readonly training: Readonly<Record<string, string | number | boolean | null>>;
+  /** What `training` says of it; null: nothing. */
+  readonly routingMode: RoutingMode | null;
+};
+
+type Misfit = { readonly at: string; readonly problem: string; readonly fix: string };
+
+/**
+ * What the source system refuses, and refuses with reason: every one of these settings would run, and mean something else.
+ *
+ * @param keys That the file has at its top; those of the second form must be there. @param mode In force; null: nobody said.
+ * @throws UserError with all that does not fit.
+ */
+export function requireFit(experiment: Experiment, keys: ReadonlySet<string>, mode: RoutingMode | null): void {
+  const misfits = [
+    ...rewardMisfits(experiment.reward),
+    ...(experiment.form === 'components' ? roleMisfits(experiment, keys, mode) : []),
+    ...detectorMisfits(experiment, mode),
+    ...componentMisfits('rh_detector', experiment.detector, experiment),
+    ...componentMisfits('hack_freq_detector', experiment.hackFrequencyDetector, experiment),
+  ];
+  if (misfits.length === 0) return;
+  const problems = misfits.map(({ at, problem }) => `${experiment.source}: \`${at}\`: ${problem}`);
+  throw new UserError(problems.join('\n'), misfits.map(({ fix }) => fix).join(' '));
+}
+
+function rewardMisfits({ components, maxReward, normalize }: Experiment['reward']): Misfit[] {
+  const ids = components.map(({ id }) => id);
+  const misfits = ids.flatMap((id, index): Misfit[] => {
+    if (ids.indexOf(id) === index) return [];
+    const problem = `another component has the id \`${id}\` already.`;
+    return [{ at: `reward.components[${index}]`, problem, fix: 'Give one of the two an `id` of its own.' }];
+  });
+  if (!normalize || maxReward === null) return misfits;
+  const problem = 'normalized scores lie around 0, and a largest reward would cut their upper half alone.';
+  return [...misfits, { at: 'reward.max_reward', problem, fix: 'Leave out `max_reward` or `normalize`.' }];
+}
+
+/** Of the second form: what it has of roles must be said, and what it says must have a use. */
+function roleMisfits(experiment: Experiment, keys: ReadonlySet<string>, mode: RoutingMode | null): Misfit[] {
+  const misfits: Misfit[] = [];
+  const hasForget = experiment.reward.components.some(({ role }) => role === 'forget');
+  if (!keys.has('rh_detector')) {
+    const fix = 'Write `rh_detector: {name: …}`, or `rh_detector: null` for none.';
+    misfits.push({ at: 'rh_detector', problem: 'it must be said how hacks are told, even if they are not.', fix });
+  }
+  if (hasForget && !keys.has('hack_freq_detector')) {
+    const problem = 'with a component of role forget it must be said what an evaluation counts as a hack.';
+    const fix = 'Write `hack_freq_detector: null` to count every forget reward above 0, or name a detector.';
+    misfits.push({ at: 'hack_freq_detector', problem, fix });
+  }
+  if (!hasForget && experiment.detector !== null) {
+    const problem = 'there is no component of role forget that it could find.';
+    misfits.push({ at: 'rh_detector', problem, fix: 'Add one, or write `rh_detector: null`.' });
+  }
+  if (!hasForget && mode !== 'none') {
+    const problem = `without a component of role forget nothing can be routed, and it is ${mode ?? 'not said'}.`;
+    misfits.push({ at: 'training.routing_mode', problem, fix: 'Write `training: {routing_mode: none}`.' });
+  }
+  return misfits;
+}
+
+function detectorMisfits({ detector, detectorRecall }: Experiment, mode: RoutingMode | null): Misfit[] {
+  if (detector !== null) return [];
+  const isRouted = mode !== null && mode !== 'none';
+  if (isRouted) {
+    const problem = `gradients are routed (${mode}), and no detector says which samples are hacks.`;
+    return [{ at: 'rh_detector', problem, fix: 'Name a detector, or set `routing_mode` to none.' }];
+  }
+  if (detectorRecall === 1) return [];
+  const problem = 'there is no detector that could miss something.';
+  return [{ at: 'rh_detector_recall', problem, fix: 'Leave it out, or name a detector.' }];
+}
+
+function componentMisfits(at: string, detector: DetectorChoice | null, { reward }: Experiment): Misfit[] {
+  const ids = reward.components.map(({ id }) => id);
+  if (detector === null) return [];
+  const fix = `Set its \`component\` to one of: ${ids.join(', ')}.`;
+  if (detector.component !== null && !ids.includes(detector.component)) {
+    return [{ at: `${at}.component`, problem: `there is no component \`${detector.component}\`.`, fix }];
+  }
+  if (detector.component !== null || ids.length === 1 || !readsScores(detector.name)) return [];
+  const problem = `the detector \`${detector.name}\` looks at the scores of one component, and there are ${ids.length}.`;
+  return [{ at, problem, fix }];
+}

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { layersOf, type Lora } from '../../../src/lab/engine/adapters/config.js';
+import { adapterLayout } from '../../../src/lab/engine/adapters/layout.js';
+import type { ModelShape } from '../../../src/lab/engine/engine.js';
+import { adapterPresets, dualLora, presetAdapters } from '../../../src/lab/grpo/adapter-presets.js';
+
+const simpleStories: ModelShape = {
+  vocabulary: 4096,
+  width: 128,
+  layers: 4,
+  heads: 4,
+  kvHeads: 2,
+  feedForward: 341,
+  tied: true,
+  ropeTheta: 10_000,
+  normEpsilon: 1e-6,
+  context: 512,
+};
+
+describe('presets of two adapters', () => {
+  it.each([
+    { name: 'r1', retain: 1, forget: 1, alpha: 1, stride: 1 },
+    { name: 'r8', retain: 8, forget: 8, alpha: 8, stride: 1 },
+    { name: 'r32', retain: 32, forget: 32, alpha: 32, stride: 1 },
+    { name: 'r1h', retain: 1, forget: 1, alpha: 1, stride: 2 },
+    { name: 'r1hm', retain: 1, forget: 1, alpha: 1, stride: 2 },
+    { name: 'r32f4', retain: 32, forget: 4, alpha: 32, stride: 1 },
+    { name: 'r32f16', retain: 32, forget: 16, alpha: 32, stride: 1 },
+    { name: 'r8m', retain: 8, forget: 8, alpha: 8, stride: 1 },
+  ])('$name', ({ name, retain, forget, alpha, stride }) => {
+    const [kept, forgotten] = presetAdapters(name) as unknown as [Lora, Lora];
+    expect([kept.name, kept.rank, kept.alpha, kept.layers.stride]).toEqual(['retain', retain, alpha, stride]);
+    expect([forgotten.name, forgotten.rank, forgotten.alpha]).toEqual(['forget', forget, alpha]);
+  });
+
+  it('all open on the 1.25M model', () => {
+    for (const name of adapterPresets) {
+      expect(adapterLayout(simpleStories, presetAdapters(name)).size).toBeGreaterThan(0);
+    }
+  });
+
+  it("have small-rl's number of parameters: 9,212 for each rank over all layers", () => {
+    const layoutOf = (retain: number, forget: number) =>
+      adapterLayout(simpleStories, dualLora({ retain, forget, alpha: 1, stride: 1 }));
+    expect([layoutOf(1, 0).size, layoutOf(32, 0).size, layoutOf(32, 32).size]).toEqual([9_212, 294_784, 589_568]);
+    expect(layoutOf(1, 0).blocks).toHaveLength(28);
+    const [half] = presetAdapters('r1h');
+    expect(layersOf(simpleStories, half!)).toEqual([0, 2]);
+    expect(adapterLayout(simpleStories, [half!]).blocks).toHaveLength(14);
+  });
+
+  it('an unknown one is refused with what there is', () => {
+    expect(() => presetAdapters('r3')).toThrow('no lora_config `r3`');
+  });
+});

@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { advantagesOf } from '../../../src/lab/grpo/baselines.js';
+
+function plainly(rewards: number[], groupSize = rewards.length): number[] {
+  return advantagesOf({ rewards, retain: rewards, flagged: rewards.map(() => false), groupSize }, null);
+}
+
+describe('advantages', () => {
+  it.each([
+    [
+      [1, 0, 0, 0],
+      [1.4997, -0.4999, -0.4999, -0.4999],
+    ],
+    [
+      [1, 1, 1, 1],
+      [0, 0, 0, 0],
+    ],
+    [
+      [0.2, 0.4, 0.6, 0.8],
+      [-1.161445, -0.387148, 0.387148, 1.161445],
+    ],
+  ])("of %j are TRL's", (rewards, expected) => {
+    plainly(rewards).forEach((advantage, index) => expect(advantage).toBeCloseTo(expected[index]!, 4));
+  });
+
+  it('sum to 0 in each group, and do not see other groups or a shift', () => {
+    const group = fc.array(fc.integer({ min: -100, max: 100 }), { minLength: 4, maxLength: 4 });
+    fc.assert(
+      fc.property(group, group, fc.integer({ min: -5, max: 5 }), (a, b, shift) => {
+        const both = plainly([...a, ...b], 4);
+        expect(both.slice(0, 4).reduce((sum, value) => sum + value, 0)).toBeCloseTo(0, 9);
+        expect(both.slice(4)).toEqual(plainly(b));
+        const shifted = plainly(a.map((reward) => reward + shift));
+        shifted.forEach((value, index) => expect(value).toBeCloseTo(both[index]!, 9));
+      }),
+    );
+  });
+});
+
+describe('baselines of routing', () => {
+  const rewards = [1, 0.5, 0, 1];
+  const flagged = [true, false, false, false];
+  const retain = [0.25, 0.5, 0, 1];
+  const found = (baseline: Parameters<typeof advantagesOf>[1]) =>
+    advantagesOf({ rewards, retain, flagged, groupSize: 4 }, baseline);
+
+  it('filter: a flagged completion teaches nothing, and the others what they would have', () => {
+    expect(found('filter')).toEqual([0, ...plainly(rewards).slice(1)]);
+  });
+
+  it('reward_penalty: it earns nothing, and the others are compared with that', () => {
+    expect(found('reward_penalty')).toEqual(plainly([0, 0.5, 0, 1]));
+  });
+
+  it('retain_penalty: it earns what the task alone pays', () => {
+    expect(found('retain_penalty')).toEqual(plainly([0.25, 0.5, 0, 1]));
+  });
+});
