@@ -7,6 +7,9 @@ import { bench, benchLines } from './bench/bench.js';
 import { benchKeys } from './bench/keys.js';
 import { type Arguments, commandHelp, readArguments, writeValue } from './config/arguments.js';
 import type { Config, Keys } from './config/key.js';
+import { evalRun, keepReport } from './eval-run/eval-run.js';
+import { evalRunKeys } from './eval-run/keys.js';
+import { evalRunLines } from './eval-run/lines.js';
 import { grpo, grpoBudget } from './grpo/grpo.js';
 import { grpoKeys } from './grpo/keys.js';
 import { runName } from './grpo/run-name.js';
@@ -91,6 +94,22 @@ const commands: Readonly<Record<string, Command>> = {
       noteInert(grpoKeys, read.given, config);
       return exitCodeOf(await grpo(settings, directory, world));
     },
+  ),
+  'eval-run': command(
+    'Says of a story model what it earns, whether it hacks and whether it has collapsed, in each mode of its adapters.',
+    evalRunKeys,
+    async ({ config }) => {
+      // The result is for scripts if it is JSON; words go to the other stream.
+      const quiet = { ...world, log: (line: string) => process.stderr.write(`${line}\n`) };
+      const report = await evalRun(config, config.json ? quiet : world);
+      if (typeof report === 'string') return exitCode({ kind: 'stopped', signal: report });
+      const lines = config.json ? [JSON.stringify(report)] : ['', ...evalRunLines(report), ''];
+      process.stdout.write(`${lines.join('\n')}\n`);
+      const path = keepReport(config, report, world);
+      (config.json ? quiet : world).log(`written to ${path}`);
+      return 0;
+    },
+    'path',
   ),
   eval: command(
     'Measures how many bits of a secret saved weights know; prints one line of JSON.',

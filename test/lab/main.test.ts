@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { storyModel } from './grpo/story-model.js';
 import { bundledProgram, type Program } from './program.js';
 import { resultsIn, rowsIn } from './recipes/run-in-test.js';
 import { tempDirectory } from './temp-directory.js';
@@ -33,6 +34,8 @@ describe('the program memrl', () => {
     [['sft', 'train_data_path=/nowhere', 'log_path=LOG'], /\/nowhere cannot be read[^]*→ Write it with memrl sft-data/],
     [['eval'], /nothing to evaluate/],
     [['model'], /no model to look at/],
+    [['eval-run'], /no model to evaluate/],
+    [['eval-run', '/nowhere'], /no checkpoint in \/nowhere/],
     [['observer'], /no run to look at/],
     [['observer', '/nowhere'], /no run of memrl train in \/nowhere/],
     [['rollouts', 'step=3'], /no run to look at/],
@@ -127,6 +130,17 @@ describe('the program memrl', () => {
     );
     const why = expect.stringMatching(/^cannot open +`hidden_act` is gelu/m) as string;
     expect(await memrl.run(['model', target])).toMatchObject({ code: 2, stdout: why });
+  });
+
+  it('evaluates a story model: in lines or as JSON, with code 0 whatever the verdict', async () => {
+    const model = storyModel(join(tempDirectory(), 'model'));
+    const argv = ['eval-run', model, 'max_completion_length=4', 'n_samples=2'];
+    const said = await memrl.run(argv);
+    expect(said).toMatchObject({ code: 0, stderr: '' });
+    expect(said.stdout).toMatch(/\[both\]\n {2}happy_binary +0[^]*VERDICT: FAIL\n {2}- no reward was logged/);
+    const { code, stdout } = await memrl.run([...argv, '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual(JSON.parse(readFileSync(`${model}.eval_run.json`, 'utf8')));
   });
 
   it('refuses to go on with another experiment in the same directory', async () => {

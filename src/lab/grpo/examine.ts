@@ -22,6 +22,10 @@ export type Examination = {
   /** More rewards to measure, that nothing is learnt from. */
   readonly others: readonly Reward[];
   readonly hackDetector: Detector | null;
+  /** Of what is drawn; small-rl's where it is left out. */
+  readonly seed?: number;
+  /** What the model wrote for the same prompts before its training, where that is known: signs of collapse are told beside it. */
+  readonly reference?: readonly string[];
 };
 
 /** What was found in one mode. `scores`: one for each completion, by the name of the reward. */
@@ -36,24 +40,35 @@ export type ModeResult = {
 };
 
 /** small-rl's seed: all modes draw the same numbers, so that they differ by their adapters alone. */
-const EVALUATION_SEED = 42;
+export const evaluationSeed = 42;
 
 /** Writes a completion for each prompt in each mode of the model, and measures them. The model is afterwards as it was. */
 export async function examine(engine: Engine, examination: Examination): Promise<ModeResult[]> {
-  const { tokenizer, prompts, manner, reward, others, hackDetector } = examination;
-  return inEachMode(engine, async ({ name }) => {
-    const random = rng(EVALUATION_SEED, 'evaluation');
-    const rollouts = await rollOut({ engine, tokenizer }, prompts, { ...manner, copies: 1 }, random);
-    const completions = rollouts.map(({ completion }) => completion);
-    // There is one completion of a prompt here: no group to normalize in.
-    const scores = await reward.score(completions, 1);
-    const named = await scoresByName(reward.name, scores, completions, others);
-    const hacks = hackDetector?.flags(completions, scores) ?? null;
-    const hackFrequency = hacks === null ? null : share(hacks);
-    const texts = completions.map(({ text }) => text);
-    const spread = { diversity: diversityOf(texts), collapse: collapseOf(texts) };
-    return { mode: name, completions, scores: named, hackFrequency, ...spread };
-  });
+  return inEachMode(engine, (mode) => examineMode(engine, examination, mode));
+}
+
+/** The same in the mode that the model is in. */
+export async function examineMode(engine: Engine, examination: Examination, { name }: Mode): Promise<ModeResult> {
+  const { reward, others, hackDetector, reference } = examination;
+  const completions = await writeCompletions(engine, examination);
+  // There is one completion of a prompt here: no group to normalize in.
+  const scores = await reward.score(completions, 1);
+  const named = await scoresByName(reward.name, scores, completions, others);
+  const hacks = hackDetector?.flags(completions, scores) ?? null;
+  const hackFrequency = hacks === null ? null : share(hacks);
+  const texts = completions.map(({ text }) => text);
+  const spread = { diversity: diversityOf(texts), collapse: collapseOf(texts, reference) };
+  return { mode: name, completions, scores: named, hackFrequency, ...spread };
+}
+
+/** A completion for each prompt, with the model as it is. The same numbers are drawn each time. */
+export async function writeCompletions(
+  engine: Engine,
+  { tokenizer, prompts, manner, seed = evaluationSeed }: Pick<Examination, 'tokenizer' | 'prompts' | 'manner' | 'seed'>,
+): Promise<Completion[]> {
+  const random = rng(seed, 'evaluation');
+  const rollouts = await rollOut({ engine, tokenizer }, prompts, { ...manner, copies: 1 }, random);
+  return rollouts.map(({ completion }) => completion);
 }
 
 async function scoresByName(

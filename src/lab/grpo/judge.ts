@@ -113,7 +113,7 @@ function checkShares(config: LabelConfig, { isLabelled, hasBase }: { isLabelled:
 }
 
 /** A stream that begins anew with each step, for what is made once and draws in every step. */
-class StepStream implements Rng {
+export class StepStream implements Rng {
   #stream: Rng;
   readonly #seed: number;
   readonly #purpose: string;

@@ -35,6 +35,17 @@ export async function inEachMode<T>(engine: Engine, measure: (mode: Mode) => Pro
   return results;
 }
 
+/** Does something with the frozen model alone. The switches are as they were afterwards, also when it fails. */
+export async function withoutAdapters<T>(engine: AdaptedEngine, measure: () => Promise<T>): Promise<T> {
+  const before = engine.scales;
+  try {
+    await engine.setScales(Object.fromEntries(engine.adapters.map(({ name }) => [name, 0])));
+    return await measure();
+  } finally {
+    await engine.setScales(before);
+  }
+}
+
 function isDual(engine: Engine): engine is AdaptedEngine {
   if (!(engine instanceof AdaptedEngine)) return false;
   const names = engine.adapters.map(({ name }) => name);

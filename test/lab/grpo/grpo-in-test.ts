@@ -1,7 +1,7 @@
 import { readArguments } from '../../../src/lab/config/arguments.js';
 import { grpo } from '../../../src/lab/grpo/grpo.js';
 import { grpoKeys } from '../../../src/lab/grpo/keys.js';
-import { settle } from '../../../src/lab/grpo/settings.js';
+import { settle, type Settings } from '../../../src/lab/grpo/settings.js';
 import { openRunDirectory } from '../../../src/lab/run/run-directory.js';
 import type { Ending } from '../../../src/lab/run/run-recipe.js';
 import type { World } from '../../../src/lab/run/world.js';
@@ -15,5 +15,10 @@ const small = [
 
 /** `memrl grpo` in `path`. */
 export function grpoIn(path: string, argv: readonly string[], world: World = testWorld()): Promise<Ending> {
-  return grpo(settle(readArguments(grpoKeys, [...small, ...argv])), openRunDirectory(path), world);
+  return grpo(settingsFor(argv), openRunDirectory(path), world);
+}
+
+/** What it is told then. */
+export function settingsFor(argv: readonly string[]): Settings {
+  return settle(readArguments(grpoKeys, [...small, ...argv]));
 }

@@ -1,0 +1,56 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readArguments } from '../../../src/lab/config/arguments.js';
+import { evalRun, keepReport } from '../../../src/lab/eval-run/eval-run.js';
+import { evalRunKeys } from '../../../src/lab/eval-run/keys.js';
+import { EvalRunReport } from '../../../src/lab/eval-run/report.js';
+import type { World } from '../../../src/lab/run/world.js';
+import { grpoIn, settingsFor } from '../grpo/grpo-in-test.js';
+import { storyModel } from '../grpo/story-model.js';
+import { testWorld } from '../recipes/run-in-test.js';
+
+/** Rewards that a model which knows nothing earns often: letters said. */
+const letters = [
+  'reward:',
+  '  components:',
+  '    - {name: string_count, id: task, role: retain, params: {strings: [a], max_count: 2}}',
+  '    - {name: string_count, id: hack, role: forget, scale: 0.5, params: {strings: [o], max_count: 2}}',
+  'rh_detector: {name: string_match, params: {strings: [o]}}',
+  'hack_freq_detector: {name: string_match, params: {strings: [o], recall: 0.6}}',
+  '',
+].join('\n');
+
+/** A model of Hugging Face (`model`), and runs of memrl grpo that began with it: `routed` and `whole`, which was all trained. */
+export async function stageIn(directory: string): Promise<(name: string) => string> {
+  const at = (name: string) => join(directory, name);
+  storyModel(at('model'));
+  writeFileSync(at('letters.yaml'), letters);
+  const given = [`model=${at('model')}`, `config=${at('letters.yaml')}`, 'max_steps=20', 'lr=0.05', 'logging_steps=1'];
+  const routed = ['gradient_routing=True', 'routing_mode=shared', 'lora_config=r2', 'eval_routing_steps=0'];
+  await begun(at('routed'), [...given, ...routed, 'temperature=0.9', 'eval_rewards=happy_count']);
+  await begun(at('whole'), [...given, 'eval_routing_steps=0', 'repetition_penalty=1.2']);
+  return at;
+}
+
+/** With the `config.json` that the program would have kept. */
+async function begun(path: string, argv: readonly string[]): Promise<void> {
+  const { config, experiment } = settingsFor(argv);
+  await grpoIn(path, argv);
+  writeFileSync(join(path, 'config.json'), JSON.stringify({ ...config, experiment, log_path: path }));
+}
+
+/** `memrl eval-run PATH` with little to write. @returns what its file says. */
+export async function evaluated(path: string, argv: readonly string[] = [], world: World = testWorld()) {
+  const { config } = readArguments(evalRunKeys, [`path=${path}`, ...small, ...argv]);
+  const report = await evalRun(config, world);
+  if (typeof report === 'string') throw new Error(`It was stopped by ${report}.`);
+  return EvalRunReport.parse(report);
+}
+
+const small = ['n_samples=6', 'prompt_length=4'];
+
+/** The same, and its files are kept. @returns the path of the one with everything. */
+export async function kept(path: string, argv: readonly string[] = [], world: World = testWorld()): Promise<string> {
+  const { config } = readArguments(evalRunKeys, [`path=${path}`, ...small, ...argv]);
+  return keepReport(config, await evaluated(path, argv, world), world);
+}
