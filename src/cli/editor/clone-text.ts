@@ -23,8 +23,11 @@ const CloneText = z.strictObject({
   command: z.array(z.string()).nonempty(),
 });
 
+/** `neededRuns`: the first is the one that it comes after, if it does. */
+type Cloned = Pick<PlannedRun, 'name' | 'group' | 'parameters' | 'neededRuns'>;
+
 /** The text a person edits to clone a run. What is computed from other parameters is told, and computed again. */
-export function cloneText(run: Pick<PlannedRun, 'name' | 'group' | 'parameters'>, block: Block, name: string): string {
+export function cloneText(run: Cloned, block: Block, name: string): string {
   const computed = derivedOf(block);
   const given = Object.entries(run.parameters).filter(([key]) => !computed.has(key));
   // Rows hold no secrets; a clone must not be given what stands for one.
@@ -45,8 +48,14 @@ export function cloneText(run: Pick<PlannedRun, 'name' | 'group' | 'parameters'>
     '# You are asked before it is submitted; where nothing was changed, nothing happens.\n',
     ...told,
     ...hidden,
-    body,
+    block.each?.after === true ? withoutAfter(body, run) : body,
   ].join('');
+}
+
+/** A clone waits for no run: what its original comes after is named. A run's name has no character that YAML would act on. */
+function withoutAfter(body: string, { neededRuns: [name] = [] }: Cloned): string {
+  if (name === undefined) return body;
+  return body.replaceAll('${after_dir}', `\${sweep_dir}/${name}`).replaceAll('${after_name}', name);
 }
 
 /** A number in the form it has in the file, so that the clone is given what its original was: `0.0`, `1e-4`. */

@@ -1,3 +1,4 @@
+import { writingOf } from '../expand/compile-block.js';
 import { didYouMean } from '../../text/nearest.js';
 import { type Block, type EachRun, methodFrom, type ParameterRule, parameterNames, unset } from './block.js';
 import type { KeyPath } from './diagnostic.js';
@@ -33,7 +34,9 @@ export function withRunsOf(
   if (each === null) return block;
   const sources = above.filter(({ group }) => each.groups.some(({ name }) => name === group));
   const names = sources.flatMap(parameterNames);
-  const carried = new Map(names.map((name) => [name, carriedRule(name, sources)]));
+  const writings = sources.map(writingOf);
+  const writtenOf = (name: string) => new Map(writings.flatMap((writing) => [...(writing.get(name) ?? [])]));
+  const carried = new Map(names.map((name) => [name, { ...carriedRule(name, sources), written: writtenOf(name) }]));
   const none = { content: [], keys: block.keys };
   return {
     ...block,
@@ -41,14 +44,17 @@ export function withRunsOf(
     parameters: new Map([...carried, ...own]),
     cases: [],
     include: none,
+    writtenInInclude: new Map(),
     exclude: none,
     method: { content: methodFrom('grid', { cap: null, seed: 0, dialect: block.dialect }), keys: block.keys },
     when: block.when?.keys[0] === 'groups' ? block.when : null,
   };
 }
 
+type AxisRule = Extract<ParameterRule, { kind: 'axis' }>;
+
 /** Has no value by itself; the way that leads to a nested parameter is kept. */
-function carriedRule(name: string, sources: readonly Block[]): ParameterRule {
+function carriedRule(name: string, sources: readonly Block[]): Omit<AxisRule, 'written'> {
   const rules = sources.flatMap((source) => [source.parameters, ...source.cases].map((each) => each.get(name)));
   const { path = [name], keys = null } = rules.find((rule) => rule !== undefined) ?? {};
   const one = { kind: 'axis', values: [unset], double: false, constant: true } as const;

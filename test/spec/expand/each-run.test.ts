@@ -81,6 +81,14 @@ groups:
     ]);
   });
 
+  it('passes numbers on as the file has them, wherever it says them', () => {
+    const text = `${head}
+groups:
+  runs: { parameters: { lr: [1e-4, 0.0], seed: 1 }, cases: [{ eps: 1e-8 }], include: [{ k: 2.0 }] }
+  other: { for_each: runs, parameters: { wd: 1e-2, seed: { unset: true } } }`;
+    expect(said(text, 'other')).toEqual(['lr=1e-4 eps=1e-8 k=2.0 wd=1e-2', 'lr=0.0 eps=1e-8 k=2.0 wd=1e-2']);
+  });
+
   it('is planned without the others when it alone is asked for', () => {
     const { runs, groups } = planOf(file('{ routing: false }'), { groups: ['filter'] });
     expect(groups.map(({ name }) => name)).toEqual(['filter']);
