@@ -102,7 +102,7 @@ const commands: Readonly<Record<string, Command>> = {
       // The result is for scripts if it is JSON; words go to the other stream.
       const quiet = { ...world, log: (line: string) => process.stderr.write(`${line}\n`) };
       const report = await evalRun(config, config.json ? quiet : world);
-      if (typeof report === 'string') return exitCode({ kind: 'stopped', signal: report });
+      if (typeof report === 'string') return exitCodeOf({ kind: 'stopped', signal: report });
       const lines = config.json ? [JSON.stringify(report)] : ['', ...evalRunLines(report), ''];
       process.stdout.write(`${lines.join('\n')}\n`);
       const path = keepReport(config, report, world);
